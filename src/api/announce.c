@@ -1,3 +1,8 @@
+/*
+ * Tells a plan to the caller, and refuses one that cannot work. Fit, graph and update call this
+ * once their settings are known and before anything stored is changed, so that a budget or a disk
+ * that is too small leaves the old result as it is.
+ */
 #include "api/announce.h"
 
 #include <stdio.h>

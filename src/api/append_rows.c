@@ -1,4 +1,8 @@
-/* ny_append_rows: rows in memory into the points of a store. */
+/*
+ * ny_append_rows: rows in memory into the points of a store. The call is one import: its rows
+ * become visible together, and a call of the same rows and labels after a kill goes on behind those
+ * that were staged.
+ */
 #include "api/given.h"
 #include "api/options.h"
 #include "base/checksum.h"

@@ -1,5 +1,11 @@
-/* ny_embed_file: import, fit, export, in a temporary store; the first two side by side where rows
- * are looked at once. */
+/*
+ * ny_embed_file: from a file of points to a file of coordinates in one call. The rows are imported
+ * into a temporary store, fitted and exported, and the store is removed again, after an error too.
+ * An online fit begins with the first rows, while the rest of the file is still being read.
+ *
+ * Messages name the input and not the temporary store (ny_error_rename()), as the user has never
+ * heard of that.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -50,6 +56,9 @@ static void remove_store(const char *path, int depth)
     rmdir(path);
 }
 
+/* Makes a folder for the temporary store, which takes about as much room as the points. It is
+ * made in --tmpdir, else in the folder of the output, or in the current one where the output is
+ * "-". */
 static int make_folder(struct ny_context *ctx, const char *output, const struct ny_options *options,
                        char *path, size_t size)
 {
@@ -66,6 +75,7 @@ static int make_folder(struct ny_context *ctx, const char *output, const struct 
     return mkdtemp(path) ? NY_OK : ny_fail_errno(ctx, "make a temporary store in", folder);
 }
 
+/* Names the only result of the temporary store. */
 static const char result[] = "embedding";
 
 /* Tells whether a fit can begin with the first rows: it is online and does not need all. */
@@ -83,6 +93,7 @@ static bool takes_arrivals(const struct ny_options *options)
     return alone && ny_options_flag(options, "online");
 }
 
+/* Waits, for the fit, until the store has `rows` rows or the file ends (struct ny_arrivals). */
 static int await(void *import, uint64_t rows, uint64_t *n)
 {
     return ny_import_next(import, rows, n);
@@ -105,6 +116,7 @@ static int fit_arrivals(struct ny_context *context, const char *store, const cha
     return err;
 }
 
+/* Imports the whole file before the fit begins: for options that need all rows first. */
 static int fit_all(struct ny_context *context, const char *store, const char *file,
                    const struct ny_options *options, struct ny_import_dropped *dropped,
                    struct ny_report **report)

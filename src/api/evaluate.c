@@ -32,6 +32,7 @@ static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
     return settings;
 }
 
+/* Adds to the report what the measures took and on what they ran. */
 static void describe_machine(struct ny_context *ctx, json_t *report)
 {
     ny_field_set_count(report, "threads", ny_context_threads(ctx));

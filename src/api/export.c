@@ -1,4 +1,7 @@
-/* ny_export, ny_embedding_*. */
+/*
+ * The calls that read a finished result: ny_export and ny_export_undamaged write one of its parts
+ * to a file, ny_embedding_shape and ny_embedding_read read its embedding into memory.
+ */
 #include <string.h>
 
 #include "api/given.h"
@@ -13,12 +16,16 @@ const char *const *ny_export_parts(void)
     return ny_parts();
 }
 
+/* Returns the kind of file that a part makes, against which the name of the output is checked
+ * before the store is opened. */
 static enum ny_output output_of(const char *part)
 {
     if (strcmp(part, "model") == 0) return NY_OUTPUT_MODEL;
     return ny_one_of(part, "neighbors|distances") ? NY_OUTPUT_NEIGHBORS : NY_OUTPUT_TABLE;
 }
 
+/* Exports a part. With `salvage`, rows that are damaged are marked in the file and counted
+ * instead of ending the export. */
 static int export_part(struct ny_context *ctx, const char *path, const char *name, const char *part,
                        const char *output, struct ny_salvage *salvage)
 {

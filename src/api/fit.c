@@ -1,4 +1,10 @@
-/* ny_plan, ny_gamma_grid, ny_fit, ny_select. */
+/*
+ * The calls that plan and fit: ny_plan, ny_gamma_grid, ny_fit, ny_select and ny_calibrate.
+ *
+ * A fit and a selection of landmarks are two kinds of request (api/request.h). The functions of a
+ * kind say how its options become settings, which files they name, what a new record holds, and
+ * what is run; api/request.c does the rest. A plan and a grid of widths leave nothing in the store.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -89,6 +95,8 @@ done:
 
 /* ---- the kinds ----------------------------------------------------------------------------- */
 
+/* Takes the settings from the options. Rows that are still on their way come with the kind,
+ * because no option says so. */
 static int take_settings(struct ny_request *request)
 {
     int err = ny_settings_new(&request->settings, request->store, request->options,
@@ -147,6 +155,8 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     return record;
 }
 
+/* Sets a digest as 16 hexadecimal digits: it uses all 64 bits, and integers of JSON are signed
+ * here. */
 static void set_digest(json_t *inputs, const char *key, uint64_t digest)
 {
     char text[20];
@@ -187,6 +197,7 @@ static int announce(struct ny_request *request)
                                   &request->settings.fit);
 }
 
+/* Runs the stages. A selection announces no plan, and therefore has none to run by. */
 static int run(struct ny_request *request)
 {
     const struct ny_fit_settings *fit = &request->settings.fit;

@@ -1,9 +1,14 @@
-/* ny_graph. */
+/*
+ * ny_graph: a graph of nearest neighbours as a result of its own, which fits and paths may name. It
+ * is a kind of request (api/request.h), and its job is in neighbors/.
+ */
 #include "api/announce.h"
 #include "api/graph_settings.h"
 #include "api/request.h"
 #include "base/budget.h"
 
+/* Takes the settings from the options, and refuses those with which --knn or --scale have no
+ * value: they are for fits. */
 static int take_settings(struct ny_request *request)
 {
     int err = ny_options_check(request->options, NY_GROUP_GRAPH);
@@ -20,6 +25,8 @@ static int take_settings(struct ny_request *request)
     return err;
 }
 
+/* Makes a new record, whose report says how the graph is to be made. The seed is in it only
+ * where it acts. */
 static json_t *record_of(const struct ny_request *request, const struct ny_points_info *points,
                          json_t *options)
 {
@@ -32,6 +39,8 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     return record;
 }
 
+/* Plans and tells the graph, and refuses one that memory or disk cannot hold. A note says when a
+ * forest cannot keep all rows in memory, since each of its trees then reads them several times. */
 static int announce(struct ny_request *request)
 {
     struct ny_plan *plan = &request->plan;

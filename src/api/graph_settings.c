@@ -1,3 +1,8 @@
+/*
+ * Turns the options in force into the settings of a graph, and checks them against the rows of the
+ * store. ny_graph() calls this, and so does the fit of a map that makes its own graph
+ * (api/settings.c).
+ */
 #include "api/graph_settings.h"
 
 #include <math.h>
@@ -7,7 +12,7 @@
 #include "columns/kernels.h"
 #include "graph/neighbors.h"
 
-/* Values of all pairs of a leaf are in memory. */
+/* Bounds of --leaf. The values of all pairs of a leaf are in memory, 2,048² of them at most. */
 enum { LEAF_MIN = 32, LEAF_MAX = 2048 };
 
 /* "1,2,5" → the numbers, each from 1 up. */
@@ -29,6 +34,8 @@ static int parse_sweep(struct ny_context *ctx, const char *text, struct ny_graph
     return NY_OK;
 }
 
+/* Checks that each row has as many others as neighbours are stored of it: the most of
+ * --neighbors and --sweep. Row numbers of a graph have 32 bits. */
 static int check_counts(struct ny_store *store, const struct ny_graph_settings *graph, uint64_t n)
 {
     struct ny_context *ctx = ny_store_context(store);

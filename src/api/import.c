@@ -1,4 +1,13 @@
-/* ny_import: files into the points of a store. */
+/*
+ * ny_import: files into the points of a store, in one call. The first file decides the number of
+ * columns, the element type and the layout; files after it must agree.
+ *
+ * Rows are staged in batches (api/import_rows.c) and become visible in one commit behind the last
+ * file. An import is known by a fingerprint of its options and files, so that the same call after a
+ * kill goes on behind the rows that were staged. An import that would fail again in the same way
+ * leaves nothing behind. It runs in 256 MiB, even if the budget of the context is larger, unless
+ * option memory is set.
+ */
 #include "api/given.h"
 #include "api/import_private.h"
 
@@ -13,6 +22,7 @@
 #include "base/text.h"
 #include "results/record.h"
 
+/* Budget of an import where option memory is not set, and the most bytes of a batch. */
 static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
 
 /* Buffers for a batch of the file, about as large as a share of the budget. */
@@ -73,6 +83,8 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                           ny_memory_limit(import->ctx) / 8);
 }
 
+/* Refuses a file with labels behind one without, or the reverse, because either all rows of an
+ * import have labels or none. */
 static int check_same_shape(const struct ny_import *import, const struct ny_reader *reader,
                             const char *file)
 {
@@ -140,6 +152,8 @@ int ny_import_open(struct ny_import *import, const char *file, struct ny_reader 
     return ny_reader_open(reader, import->ctx, file, &import->reading);
 }
 
+/* Imports all files as one ingest and commits it. The ingest begins with NY_END if an earlier
+ * run of the same import had committed: then all is done, and a note says so. */
 static int import_files(struct ny_import *import, const char *const *files, size_t count)
 {
     int err = NY_OK;
@@ -222,6 +236,8 @@ void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *drop
     ny_field_set_json(object, "dropped_rows", rows);
 }
 
+/* Reports the points as they are now, with the rows that this import added and left out. The
+ * time is that of the whole call. */
 static int describe(struct ny_import *import, double seconds, struct ny_report **report)
 {
     struct ny_points_info info;

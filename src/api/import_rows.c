@@ -1,11 +1,17 @@
-/* Rows of a file on their way to the store, in batches; with --shuffle by way of its order. */
+/*
+ * Moves rows of a file to the store, in batches, for imports in one call and in steps. With
+ * --shuffle, rows go into the shuffle as records first and come out in random order once all files
+ * are read.
+ */
 #include "api/import_private.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 
-/* Rows of `batch`, of a file whose rows begin at import->consumed, to the store. */
+/* Hands the rows of `batch` to the ingest, with how many rows of all files are consumed by then.
+ * An import in steps begins a new ingest with each step, so that what earlier steps consumed is
+ * subtracted. */
 static int store_batch(struct ny_import *import, const struct ny_row_batch *batch)
 {
     struct ny_rows rows = {.values = batch->values,
@@ -28,6 +34,8 @@ struct shuffled {
     uint64_t nnz, sparse;
 };
 
+/* Makes room for the record of a shuffled row, twice as much as is needed now, so that sparse
+ * rows of different lengths seldom ask for more. */
 static int record_room(struct ny_import *import, size_t bytes)
 {
     char *larger;
@@ -40,6 +48,8 @@ static int record_room(struct ny_import *import, size_t bytes)
     return NY_OK;
 }
 
+/* Packs row i with its label and its number in the files into a record, and adds it to the
+ * shuffle. */
 static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batch, size_t i)
 {
     struct shuffled head = {.label = batch->labels[i], .source = batch->source[i]};

@@ -1,4 +1,8 @@
-/* An import of one file in steps (api/import.h). */
+/*
+ * An import of one file in steps (api/import.h), by which `embed` fits the first rows online while
+ * the file is still being read. Each step is an append of its own, begun, filled and committed, so
+ * that the fit sees its rows.
+ */
 #include "api/import_private.h"
 
 #include "api/settings.h"

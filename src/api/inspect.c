@@ -1,4 +1,9 @@
-/* ny_store_report, ny_result_report, ny_remove. */
+/*
+ * Says what is in a store, and removes results: ny_store_report, ny_result_report, ny_remove. A
+ * report of a result is that of its record, with its status and how to go on with it. A record that
+ * cannot be read is listed as "unreadable", with a warning, so that the other results are still
+ * listed.
+ */
 #include "api/inspect.h"
 
 #include <math.h>
@@ -44,6 +49,7 @@ static double landmarks_done(const json_t *record)
     return ny_field_number(json_object_get(record, "checkpoint"), "sums_columns", NAN);
 }
 
+/* Rows that are done at the last checkpoint; null where the record does not count them. */
 static json_t *rows_done(const json_t *record)
 {
     uint64_t rows;
@@ -99,11 +105,13 @@ done:
 
 /* ---- the store ---------------------------------------------------------------------------- */
 
+/* Gathers the results of a store: their names, and a name with kind and status of each. */
 struct names {
     struct ny_store *store;
     json_t *array, *statuses;
 };
 
+/* Adds one result to both lists. A name that has no record yet counts as interrupted. */
 static int add_name(void *user, const char *name)
 {
     struct names *names = user;
@@ -159,6 +167,8 @@ static int count_classes(struct ny_store *store, const struct ny_points_info *in
     return err;
 }
 
+/* Reports the points. Labels are counted here, which reads them all, since no record keeps the
+ * number of classes; norms come from the statistics of the import. */
 static int describe_points(struct ny_store *store, json_t *report)
 {
     struct ny_points_info info;

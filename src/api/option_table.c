@@ -299,6 +299,8 @@ static const struct ny_option_rule rules[] = {OPTION_MAP(RULE)};
 
 /* ---- choices that other tables offer ------------------------------------------------------ */
 
+/* Each of these returns the name of an entry of another table, in the order of that table, and
+ * NULL past its last. Formats have auto in front. */
 static const char *format_at(size_t index)
 {
     size_t count;

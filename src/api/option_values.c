@@ -1,3 +1,10 @@
+/*
+ * Checks and reads the text of one value: numbers, counts, sizes such as 512M, and words of a list.
+ *
+ * ny_options_set() checks each value when it is set, so that reading it later cannot fail. A
+ * message names the option, what it takes and what was given. A word that other libraries use is
+ * answered by the one that is used here (api/synonyms.h), a misspelt one by the nearest.
+ */
 #include "api/option_values.h"
 
 #include <ctype.h>
@@ -11,6 +18,7 @@
 #include "api/synonyms.h"
 #include "base/text.h"
 
+/* Bounds of a list such as "auto|yes|no": its words, and the bytes of a word. */
 enum { CHOICES_MAX = 24, CHOICE_BYTES = 32 };
 
 bool ny_value_number(const char *text, double *value)
@@ -73,6 +81,8 @@ static size_t split_choices(const char *argument, char words[][CHOICE_BYTES], co
     return count;
 }
 
+/* Checks a word against those that the option takes, yes and no for a switch. For example
+ * "--kernel gaussian" ends in "--kernel has no 'gaussian'; what you mean is called 'rbf' here". */
 static int check_choice(struct ny_context *ctx, const struct ny_option_info *info,
                         const char *value)
 {
@@ -92,6 +102,8 @@ static int check_choice(struct ny_context *ctx, const struct ny_option_info *inf
                    ny_hint(value, list, count).text);
 }
 
+/* Checks a number against the least of the table, which only NY_NUMBER_FROM includes. A width
+ * may be auto, which the fit replaces. */
 static int check_number(struct ny_context *ctx, int index, const char *value)
 {
     const char *name = ny_option_at(index)->name;

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+/* OPTIONS_MAX is above the number of options in the table, so that lists of them need no memory. */
 enum { OPTIONS_MAX = 128, THREADS_MAX = 4096 };
 
 const struct ny_options *ny_options_given(const struct ny_options *options,
@@ -125,6 +126,7 @@ int ny_options_set(struct ny_options *options, const char *name, const char *val
     if (!value) value = ny_option_rule(index)->kind == NY_SWITCH ? "yes" : "";
     err = ny_value_check(ctx, index, value);
     if (err) return err;
+    /* `no-pilot` sets pilot to no; with the value no, it sets pilot to yes. */
     if (negated) value = strcmp(value, "yes") == 0 ? "no" : "yes";
     err = check_width(options, ny_option_at(index)->name);
     if (err) return err;

@@ -1,4 +1,11 @@
-/* The identity of a job's options: names and values in force, in one spelling. */
+/*
+ * The identity of a job's options: names and values in force, each in one spelling. Requests and
+ * updates compare it with the one that a record keeps, and imports are resumed by its hash. For
+ * example, --tolerance .1 and 1e-1 are the same value, and so are --sigma 1 and --gamma 0.5.
+ *
+ * A value that is missing in a stored identity counts as its default, so that a version with more
+ * options can still go on with the jobs of an older one.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +14,10 @@
 #include "api/report.h"
 #include "base/memory.h"
 
+/* Room for a double of 17 digits, or a whole number of 64 bits, as text. */
 enum { NUMBER_BYTES = 40 };
 
+/* Stands for a missing value in messages: "tolerance: unset → 0.1". */
 static const char unset[] = "unset";
 
 /* The shortest decimal that reads back as the same number. */
@@ -48,6 +57,8 @@ static const char *canonical(const struct ny_options *options, int index, char *
     return text;
 }
 
+/* Tells whether the option is in the identity of these groups. sigma and epsilon never are, as
+ * canonical() turns them into gamma. */
 static bool counts(const struct ny_options *options, int index, unsigned groups)
 {
     const struct ny_option_info *info = ny_option_at(index);
@@ -103,6 +114,8 @@ uint64_t ny_options_fingerprint(const struct ny_options *options, unsigned group
 
 /* ---- words -------------------------------------------------------------------------------- */
 
+/* A text that grows by words. A failed allocation leaves NULL, and later words are dropped, so
+ * that only the end has to be checked. */
 struct line {
     struct ny_context *ctx;
     char *text; /* NULL after a failure */
@@ -136,6 +149,7 @@ static const char *stored_value(const json_t *stored, const struct ny_option_inf
     return value ? json_string_value(value) : info->fallback;
 }
 
+/* Compares two values of which either may be missing. */
 static bool same(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
@@ -179,6 +193,8 @@ static bool is_typed(const struct ny_options *options, const char *name)
             (ny_options_is_set(options, "sigma") || ny_options_is_set(options, "epsilon")));
 }
 
+/* Refuses an option that is typed beside an update with another value than the result has: an
+ * update keeps all of them. */
 static int check_typed(const struct ny_options *typed, unsigned groups, const json_t *stored,
                        const char *result)
 {

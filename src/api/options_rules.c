@@ -1,6 +1,11 @@
 /*
  * The rules of options together: defaults that others imply, and options that exclude each other.
  * An option that would be accepted and ignored is refused instead.
+ *
+ * ny_options_get(), through which the typed getters read, returns the value in force: the typed
+ * one, none where the option cannot act, else the default. ny_options_check() refuses typed options
+ * that cannot act, by the same tables and predicates, so that a default and a refusal never
+ * contradict each other.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -15,6 +20,7 @@
 #include "spectral/method.h"
 #include "spectral/whole.h"
 
+/* Returns what the user has set, whether it can act or not. */
 static const char *typed(const struct ny_options *options, const char *name)
 {
     return options->typed[ny_option_find(name)];
@@ -78,6 +84,7 @@ static struct entry entry_at(const char *governor, size_t index)
     return rule ? (struct entry){rule->name, rule->options} : (struct entry){0};
 }
 
+/* Tells whether the entry `name` of the governor's table takes the option. */
 static bool lists(const char *governor, const char *name, const char *option)
 {
     struct entry entry;
@@ -100,6 +107,8 @@ static const char *listing(const char *governor, const char *option, char *text,
     return text;
 }
 
+/* Tells whether the governor's value in force lets the option act. A governor that has no value
+ * lets only a negated condition hold. */
 static bool acts(const struct ny_options *options, const struct condition *condition)
 {
     const char *value = ny_options_get(options, condition->governor);
@@ -210,7 +219,7 @@ static const char *default_rule(const struct ny_options *options)
     return method && method->implicit ? "rpcholesky" : "uniform";
 }
 
-/* The first of the methods that a graph's map has */
+/* Returns the first method of the table that a graph's map has; NULL for a map without methods. */
 static const char *default_method(const struct ny_map *map)
 {
     for (size_t i = 0; map->methods && ny_method_at(i); i++) {
@@ -267,11 +276,15 @@ static bool count_of(const struct ny_options *options, const char *name, uint64_
     return text && ny_value_count(text, count);
 }
 
+/* Returns the groups of calls that take the option. */
 static unsigned groups_of(const char *name)
 {
     return ny_option_at(ny_option_find(name))->groups;
 }
 
+/* Refuses a typed option whose governor does not let it act, if the call takes both. For example
+ * "--leaf 64" beside "--knn exact" ends in "--leaf acts only with --knn forest, and here it is
+ * exact". */
 static int check_conditions(const struct ny_options *options, unsigned groups)
 {
     for (size_t i = 0; i < CONDITIONS; i++) {
@@ -351,6 +364,8 @@ static int check_map(const struct ny_options *options, unsigned groups)
     return NY_OK;
 }
 
+/* Refuses options of landmarks where the method works on all of K, and options of the randomized
+ * solver where projected solves exactly. */
 static int check_method(const struct ny_options *options)
 {
     const struct ny_option_info *option;
@@ -388,6 +403,8 @@ static int check_tables(const struct ny_options *options)
     return NY_OK;
 }
 
+/* Refuses landmarks that are named twice or not at all, and rules that the method, the map or
+ * the kernel in force cannot use. */
 static int check_selection(const struct ny_options *options, unsigned groups)
 {
     const char *select = ny_options_get(options, "select");
@@ -453,6 +470,7 @@ static int check_online(const struct ny_options *options)
     return NY_OK;
 }
 
+/* Refuses --affine where neither the rule nor the method knows of an affine hull. */
 static int check_affine(const struct ny_options *options, unsigned groups)
 {
     const struct ny_method *method = groups & NY_GROUP_FIT ? method_of(options) : NULL;
@@ -466,6 +484,8 @@ static int check_affine(const struct ny_options *options, unsigned groups)
                    groups & NY_GROUP_FIT ? methods : "");
 }
 
+/* Checks what only a fit has: a kernel that comes with the map, components within the rank, and
+ * --affine, which needs a kernel that is centred. */
 static int check_fit(const struct ny_options *options)
 {
     const struct ny_map *map = ny_options_map(options);
@@ -510,6 +530,7 @@ static int check_limits(const struct ny_options *options, unsigned groups)
     return NY_OK;
 }
 
+/* Refuses labels that come from two places. */
 static int check_import(const struct ny_options *options)
 {
     if (typed(options, "labels") && typed(options, "label-column"))

@@ -1,4 +1,10 @@
-/* ny_write_report. */
+/*
+ * ny_write_report: a page about some results of a store, or about all that are done.
+ *
+ * Options are read here, and names are gathered; report/page.c writes the page. It also shows the
+ * command that makes each result: the one that was typed, or one that is put together from the
+ * record, without the options that have their default.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -77,8 +83,11 @@ static void put_command(const json_t *record, const char *store, const char *nam
 
 /* ---- names -------------------------------------------------------------------------------- */
 
+/* Most results of a page. If a store has more and none is named, the page has the first of them
+ * by name. */
 enum { NAMES_MAX = 32 };
 
+/* Gathers the results of the page; the texts are owned. */
 struct names {
     struct ny_store *store;
     char *name[NAMES_MAX];
@@ -102,6 +111,7 @@ static int add_name(void *user, const char *name)
     return err;
 }
 
+/* Copies the names that were given, or takes all that are done where none was. */
 static int take_names(struct names *names, const char *const *given, size_t count)
 {
     struct ny_context *ctx = ny_store_context(names->store);
@@ -124,6 +134,8 @@ static int take_names(struct names *names, const char *const *given, size_t coun
     return err;
 }
 
+/* Reads --image: "28x28" is height and width of rows that are images, none shows no rows as
+ * images, and auto leaves it to the page. */
 static int take_image(struct ny_context *ctx, const struct ny_options *options,
                       struct ny_page_spec *spec)
 {
@@ -142,6 +154,7 @@ static int take_image(struct ny_context *ctx, const struct ny_options *options,
     return NY_OK;
 }
 
+/* Reads --path: "0,41" asks for a path from row 0 to row 41. */
 static int take_path(struct ny_context *ctx, const struct ny_options *options, uint64_t rows[2],
                      struct ny_page_spec *spec)
 {

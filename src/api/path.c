@@ -1,4 +1,6 @@
-/* ny_path: a shortest path in a stored graph. */
+/*
+ * ny_path: a shortest path between two rows in the graph that a result has stored.
+ */
 #include "api/given.h"
 #include "api/report.h"
 #include "api/options.h"
@@ -6,6 +8,8 @@
 #include "maps/graph_map.h"
 #include "results/path.h"
 
+/* Reports the rows of the path in order, and the length up to each of them; "length" is the last
+ * one. */
 static int describe(const struct ny_stored_path *path, struct ny_report **report)
 {
     json_t *object = json_object(), *rows = json_array(), *lengths = json_array();
@@ -20,6 +24,7 @@ static int describe(const struct ny_stored_path *path, struct ny_report **report
     return ny_report_of_json(report, path->ctx, object);
 }
 
+/* Finds the path that --from and --to ask for, neither of which has a default. */
 static int find(const struct ny_stored_graph *graph, const struct ny_options *options,
                 struct ny_report **report)
 {

@@ -1,4 +1,7 @@
-/* ny_plot, ny_plot_text. */
+/*
+ * ny_plot draws a result to a file, ny_plot_text to a terminal. Both read the same options, but a
+ * terminal has its own size, and shows neither eigenvalues nor landmarks.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +30,7 @@ static int take_axes(struct ny_context *ctx, const struct ny_options *options, c
     return NY_OK;
 }
 
+/* Reads --size: "1600x1200" is width and height in pixels. */
 static int take_size(struct ny_context *ctx, const struct ny_options *options,
                      struct ny_picture_spec *spec)
 {
@@ -67,6 +71,7 @@ struct plot {
     struct ny_options none;
 };
 
+/* Takes the options and opens the store; end() closes it. On an error nothing is left open. */
 static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
                  const struct ny_options *options)
 {

@@ -1,3 +1,8 @@
+/*
+ * Reports: the object of JSON that a call hands back, and the public functions that read it.
+ * ny_report_of_json() is the only way to make one, so that a field that could not be set for lack
+ * of memory fails the call there (results/fields.h).
+ */
 #include "api/report.h"
 
 #include <string.h>

@@ -20,6 +20,7 @@
 #include "base/progress.h"
 #include "results/resume.h"
 
+/* Digests the files that the options name; *inputs is NULL for a kind that names none. */
 static int inputs_of(const struct ny_request *request, json_t **inputs)
 {
     *inputs = NULL;
@@ -298,6 +299,8 @@ static int resume_update(struct ny_request *request)
     return request->kind->update(request->store, request->name, request->stored, &request->record);
 }
 
+/* Finds the kind of the job in its record and goes on with it, with the options that it was
+ * begun with. A job that is done may still have an update under way. */
 static int resume(struct ny_request *request, const struct ny_request_kind *const *kinds)
 {
     struct ny_options none;

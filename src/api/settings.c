@@ -26,6 +26,7 @@ static bool is(const char *text, const char *word)
     return text && strcmp(text, word) == 0;
 }
 
+/* Returns the whole number in force, or `fallback` for an option without a value. */
 static size_t size_of(const struct ny_options *options, const char *name, size_t fallback)
 {
     uint64_t value;
@@ -244,7 +245,8 @@ static int decide_normalisation(struct ny_context *ctx, const struct ny_options 
     return NY_OK;
 }
 
-/* Greedy selection is not known to find as many as it may: the method looks once more. */
+/* Checks that there are landmarks enough for all experts and for weighing them. A greedy
+ * selection may find fewer than it is allowed, so that the method looks once more. */
 static int check_ensemble(struct ny_context *ctx, const struct ny_fit_settings *fit)
 {
     struct ny_problem problem = ny_settings_problem(fit, fit->landmarks);
@@ -272,6 +274,8 @@ static int check_ensemble(struct ny_context *ctx, const struct ny_fit_settings *
     return NY_OK;
 }
 
+/* Refuses more components than rows or landmarks can give, and warns of choices that are allowed
+ * but cost more or are less accurate than they seem. */
 static int check_sizes(struct ny_context *ctx, uint64_t n, struct ny_fit_settings *fit)
 {
     if (fit->method->whole && ny_settings_pairs(fit) > n)
@@ -305,7 +309,8 @@ static int check_sizes(struct ny_context *ctx, uint64_t n, struct ny_fit_setting
     return is(fit->method->name, "ensemble") ? check_ensemble(ctx, fit) : NY_OK;
 }
 
-/* --inner auto of nystrom and orthonystrom goes by size. */
+/* Refuses --oversample and --power if --inner auto decides, by the number of landmarks and
+ * pairs, to solve exactly, as they would be ignored. */
 static int check_randomized(struct ny_context *ctx, const struct ny_options *options,
                             const struct ny_fit_settings *fit)
 {

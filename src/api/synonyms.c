@@ -1,3 +1,7 @@
+/*
+ * Words of other libraries for the values of options. They are not accepted: a refusal names the
+ * word that is meant, as in "--approx has no 'nystroem'; what you mean is called 'nystrom' here".
+ */
 #include "api/synonyms.h"
 
 #include <stddef.h>

@@ -1,4 +1,12 @@
-/* ny_transform*, ny_model_*. */
+/*
+ * Places new rows by a result or by a model: ny_place, of which ny_transform and ny_transform_model
+ * are short forms, and ny_model_open with ny_model_transform for rows in memory.
+ *
+ * A result is asked first whether its new rows are placed by a graph, by all points of the store,
+ * or by its model. Of a model, the drift of the new rows is measured on the way: the share of their
+ * trace that the landmarks leave out. If it is large beside that of the rows of the fit, a warning
+ * says so, since units or the order of columns have then often changed.
+ */
 #include <math.h>
 
 #include "place/transform.h"
@@ -27,6 +35,8 @@ struct run {
     double fitted; /* the drift of the rows of the fit; NaN: unknown */
 };
 
+/* Warns of a drift that is large beside that of the rows of the fit, or large in itself where
+ * that is unknown. */
 static void warn_of_drift(const struct run *run)
 {
     double new = run->placed.drift_trace_error;
@@ -46,6 +56,7 @@ static void warn_of_drift(const struct run *run)
             100 * new, run->placing->input, 100 * run->fitted);
 }
 
+/* Transforms the rows of the file by a model, and measures their drift. */
 static int by_model(struct run *run, const struct ny_model *model)
 {
     return ny_transform_file(model, run->placing->input, &run->reading, run->placing->output,
@@ -79,6 +90,7 @@ static int by_result(struct run *run, struct ny_store *store)
     return err;
 }
 
+/* Opens the store for a result that is named. */
 static int by_store(struct run *run)
 {
     struct ny_store *store = NULL;
@@ -89,6 +101,8 @@ static int by_store(struct run *run)
     return err;
 }
 
+/* Transforms by a model that is in a file of its own. It does not know the rows of its fit, and
+ * run->fitted stays NaN. */
 static int by_file(struct run *run)
 {
     struct ny_model *model = NULL;
@@ -99,6 +113,7 @@ static int by_file(struct run *run)
     return err;
 }
 
+/* Reports how many rows were placed and their drift; a drift that is not known is null. */
 static int describe(const struct run *run, double seconds, struct ny_report **report)
 {
     json_t *object;

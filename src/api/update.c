@@ -1,4 +1,11 @@
-/* ny_fit with option update. */
+/*
+ * ny_fit with option update: takes rows into a result that were appended since.
+ *
+ * api/request.c calls ny_update_run() under the lock of the NAME. The update has a record of its
+ * own until it is done, so that the result can be read meanwhile, and an update that fails for good
+ * leaves it as it was. The options are those of the result; landmarks that a file or another result
+ * gave are read from the result itself.
+ */
 #include "api/fit.h"
 
 #include <string.h>
@@ -11,6 +18,7 @@
 #include "update/courses.h"
 #include "update/update.h"
 
+/* An update and what it is about. The records belong to the caller of run(). */
 struct update {
     struct ny_context *ctx;
     struct ny_store *store;
@@ -22,6 +30,8 @@ struct update {
     uint64_t n;           /* of the store */
 };
 
+/* Loads the record to be updated, and refuses what cannot be: a job that is not done, one with
+ * other lost rows, a dictionary, and --restart beside --update. */
 static int need_result(struct ny_store *store, const char *name, const struct ny_options *options,
                        json_t **record)
 {
@@ -69,6 +79,8 @@ static size_t expected_landmarks(const struct update *update)
     return (size_t)ny_field_count(report, "landmarks", 0);
 }
 
+/* Plans and tells the update. One that is resumed is of the rows that it was begun with, even if
+ * more were appended since. */
 static int announce(const struct update *update, struct ny_plan *plan)
 {
     const struct ny_fit_settings *settings = &update->settings.fit;
@@ -98,6 +110,8 @@ static bool is_up_to_date(const struct update *update, uint64_t rows)
     return update->n <= rows && !(update->mode == NY_UPDATE_FULL && placed);
 }
 
+/* Begins the update, or goes on with the one that was interrupted. Without new rows there is
+ * nothing to do, and a note says so. */
 static int run(struct update *update)
 {
     uint64_t rows = ny_field_count(json_object_get(update->result, "report"), "n", 0);

@@ -1,4 +1,10 @@
-/* ny_verify, ny_repair, ny_compact: what is damaged, what can be saved, and what is not needed. */
+/*
+ * ny_verify, ny_repair, ny_compact: what is damaged, what can be saved, and what is not needed.
+ *
+ * A verification reads everything and changes nothing. It reports each damaged piece, also where it
+ * then fails with NY_ESTORE, and finds points/ that are from an older copy than the results. A
+ * repair reports what it has set aside and removed.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +13,7 @@
 #include "base/memory.h"
 #include "results/export.h"
 
+/* Gathers what a verification finds. */
 struct finding {
     struct ny_store *store;
     json_t *damaged;
@@ -31,6 +38,8 @@ static void embedding_rows(struct ny_store *store, struct ny_damage *damage)
     ny_error_clear(ny_store_context(store));
 }
 
+/* Adds a damage to the report. Damages of one result follow one another, so that results are
+ * counted by the change of the name. */
 static int add_damage(void *user, const struct ny_damage *found)
 {
     struct finding *finding = user;
@@ -82,6 +91,8 @@ static int compare_rows(void *user, const char *name)
     return add_damage(finding, &(struct ny_damage){.kind = NY_DAMAGED_OLDER, .what = what});
 }
 
+/* Sums up in the message what is damaged, and says what can be done. The report has been made by
+ * then. */
 static int fail(struct ny_context *ctx, const char *path, const struct finding *finding)
 {
     return ny_fail(ctx, NY_ESTORE,
@@ -130,12 +141,14 @@ done:
 
 /* ---- repair -------------------------------------------------------------------------------- */
 
+/* Gathers what a repair has done; the lists belong to the report. */
 struct repaired {
     json_t *lost, *labels, *source, *removed;
     uint64_t rows;
     bool older;
 };
 
+/* Adds what was set aside, a range of rows, or the name of a result that was removed. */
 static int add_repaired(void *user, const struct ny_repaired *done)
 {
     struct repaired *r = user;

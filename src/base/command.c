@@ -1,3 +1,8 @@
+/*
+ * Quotes words for a shell, and keeps the command that the jobs of a context are begun with.
+ * Records store it, and messages show it to be pasted: a word is written plain, in single quotes,
+ * or with escapes, whichever is the first that can hold it.
+ */
 #include "base/command.h"
 
 #include <stdio.h>
@@ -10,6 +15,7 @@
 /* The longest form of a byte: \ooo. A word has three bytes more: $'' around it. */
 enum { ESCAPE_BYTES = 4, QUOTE_BYTES = 3 };
 
+/* Forms of a word: as it is, '…', or $'…' for control characters and bytes that are not UTF-8. */
 enum quoting { PLAIN, QUOTED, ESCAPED };
 
 static enum quoting quoting_of(const char *word)
@@ -25,6 +31,7 @@ static enum quoting quoting_of(const char *word)
     return QUOTED;
 }
 
+/* Appends a text without its 0; returns the bytes. */
 static size_t put(char *out, const char *text)
 {
     size_t bytes = strlen(text);

@@ -1,3 +1,11 @@
+/*
+ * The context: budget, threads, callbacks and the last error (base/context_private.h).
+ *
+ * Functions of the public header accept NULL, because a caller has no context if there was no
+ * memory for one. Callbacks of the log and of the progress run under the lock of the context, never
+ * two at a time. A signal handler may call ny_context_interrupt(), which only stores the signal;
+ * loops of the library ask for it with ny_check_interrupt().
+ */
 #include "base/context.h"
 
 #include <stdio.h>
@@ -8,6 +16,7 @@
 
 enum { NY_SIGHUP = 1, NY_SIGINT = 2, NY_SIGTERM = 15 };
 
+/* Seconds between checkpoints, which bound the work that a kill loses. */
 static const double checkpoint_default_s = 20;
 
 int ny_context_new(struct ny_context **out)

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Name and bytes of each element type, by its number. */
 static const struct {
     const char *name;
     size_t size;
@@ -35,6 +36,7 @@ enum ny_dtype ny_dtype_common(enum ny_dtype one, enum ny_dtype other)
     return one == NY_F64 || other == NY_F64 ? NY_F64 : NY_F32;
 }
 
+/* Converts `count` elements from `in` to `out`, the two arrays of the functions below. */
 #define CONVERT(in_type, out_type)                                                                 \
     for (size_t i = 0; i < count; i++)                                                             \
     out[i] = (out_type)((const in_type *)in)[i]

@@ -1,3 +1,7 @@
+/*
+ * The error of a context. Its text is kept in the context, so that reporting an error needs no
+ * memory. If several workers report errors at once, the first one stays until it is cleared.
+ */
 #include "base/error.h"
 
 #include <errno.h>
@@ -23,6 +27,7 @@ const char *ny_context_message(const struct ny_context *ctx)
     return message ? message : "";
 }
 
+/* Keeps the error if the context has none yet, with copies of the message and of the file name. */
 static int fail(struct ny_context *ctx, int status, const char *file, uint64_t line,
                 const char *format, va_list args)
 {

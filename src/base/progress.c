@@ -1,8 +1,17 @@
+/*
+ * Counts what a pass has done, and reports it through the callback of the context at most ten times
+ * a second (base/progress.h).
+ *
+ * The share of the whole job follows the plan: seconds of stages that are over, against those of
+ * all. The stage under way counts with what its pass, or else its plan, has left. The share never
+ * goes back, and is at most 0.999.
+ */
 #include "base/progress.h"
 
 #include "base/clock.h"
 #include "base/context_private.h"
 
+/* Least seconds between two reports; the last one of a meter comes at once. */
 static const double report_interval_s = 0.1;
 
 void ny_meter_start(struct ny_meter *meter, struct ny_context *ctx, const char *stage,
@@ -64,6 +73,8 @@ static void follow_forecast(struct ny_forecast *forecast, struct ny_progress *pr
     progress->job_eta_s = left + later;
 }
 
+/* Reports the pass and, if a forecast is on, the job. Without a plan the share of the job is
+ * unknown, −1; without a forecast, the pass is the job. */
 static void report(struct ny_meter *meter, double now_s)
 {
     struct ny_context *ctx = meter->ctx;

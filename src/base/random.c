@@ -1,3 +1,7 @@
+/*
+ * Random numbers that are a function of (seed, stream, index), so that they do not depend on which
+ * thread asks for them, in which order, or after which kill.
+ */
 #include "base/random.h"
 
 #include <math.h>

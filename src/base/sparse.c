@@ -1,8 +1,17 @@
+/*
+ * Sparse rows in memory, in two forms (base/sparse.h).
+ *
+ * A record has room for a fixed number of slots, so that records of one size follow each other: the
+ * count, the column numbers, padded to 8 bytes, and the values. Packed rows (struct ny_csr) have no
+ * gaps and grow. For instance, a record of 3 slots of f32 has 8 + 16 + 16 bytes. A record whose
+ * count is above its slots is read as if it were full, so that a damaged one leads to no address
+ * beyond it.
+ */
 #include "base/sparse.h"
 
 #include <string.h>
 
-/* The count, and four bytes that keep what follows aligned. */
+/* Bytes of the count, and four more that keep what follows aligned. */
 enum { HEAD_BYTES = 8 };
 
 size_t ny_row_bytes(enum ny_dtype dtype, size_t d, size_t slots)
@@ -12,6 +21,7 @@ size_t ny_row_bytes(enum ny_dtype dtype, size_t d, size_t slots)
            ny_padded(slots * ny_dtype_size(dtype));
 }
 
+/* Returns where the values of a record begin: behind the room of all its column numbers. */
 static char *values_of(const void *record, size_t slots)
 {
     return (char *)(uintptr_t)record + HEAD_BYTES + ny_padded(slots * sizeof(uint32_t));
@@ -88,6 +98,8 @@ bool ny_sparse_from_dense(const void *row, size_t d, enum ny_dtype dtype, void *
 
 /* ---- packed rows -------------------------------------------------------------------------- */
 
+/* Resizes the array to which `array` points. Its pointer is copied as bytes, because arrays of
+ * several types are grown here. */
 static int grow(struct ny_context *ctx, enum ny_purpose purpose, void *array, size_t count,
                 size_t size)
 {

@@ -10,6 +10,7 @@
 
 enum { LONGEST = 64 }; /* names of results */
 
+/* Compares two letters, whatever their case. */
 static bool same(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);

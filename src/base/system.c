@@ -1,4 +1,10 @@
-/* Asks the operating system about memory and CPUs. Systems other than Linux get neutral answers. */
+/*
+ * Asks the operating system about time, memory and CPUs. Systems other than Linux get neutral
+ * answers.
+ *
+ * Memory that is available is that of the machine or the limit of the container, whichever is less.
+ * The default budget is half of it (base/context.c). CPUs are those that the process may run on.
+ */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -56,6 +62,8 @@ char *ny_mapping_of(const void *at, size_t *bytes)
     return found;
 }
 
+/* Reads the number that is alone in a file; 0 where there is none, such as "max" of a cgroup
+ * without a limit. */
 static size_t number_in(const char *path)
 {
     FILE *file = fopen(path, "r");

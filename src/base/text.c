@@ -1,3 +1,8 @@
+/*
+ * Small functions on texts: lists such as "a|b|c", UTF-8, and texts that are safe to print.
+ * ny_clean_text() is for names that come from outside: what is not UTF-8 or is a control character
+ * becomes "?", and a text that is too long is cut before a letter and ends in "…".
+ */
 #include "base/text.h"
 
 #include <stdio.h>
@@ -55,6 +60,8 @@ size_t ny_utf8_bytes(const char *string)
     return 0;
 }
 
+/* Tells whether the letter is a control character of ASCII or of Latin-1 (U+0080 to U+009F),
+ * which a terminal might obey. */
 static bool is_control(const char *text, size_t bytes)
 {
     unsigned char first = (unsigned char)text[0];

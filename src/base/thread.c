@@ -20,6 +20,7 @@
 
 #include "base/memory.h"
 
+/* One worker: what it runs, and the status that it left. */
 struct job {
     ny_work_fn *work;
     void *arg;

@@ -1,6 +1,10 @@
 /*
- * The command line. `--name value`, `--name=value`, `-o value`, `-ovalue`; options before or after
- * operands; `--` ends them; a lone `-` is an operand.
+ * Reads the command line: `--name value`, `--name=value`, `-o value`, `-ovalue`; options before or
+ * after operands; `--` ends them; a lone `-` is an operand.
+ *
+ * main() calls cli_parse() once. It leaves the verb, the operands and the command's own options in
+ * struct command, and the library's options in command->options. The first wrong word ends it with
+ * a printed error, so that no verb runs on a line that is only partly understood.
  */
 #include "cli/cli.h"
 
@@ -8,6 +12,7 @@
 
 enum { NAME_BYTES = 64, VERBS_MAX = 64 };
 
+/* The place in the command line up to which it is read. */
 struct cursor {
     struct command *command;
     int next;      /* index of the next word in argv */
@@ -45,6 +50,8 @@ int cli_fail_verb(struct command *command, const char *word)
 
 /* ---- options ------------------------------------------------------------------------------ */
 
+/* Fails with the hint that fits best: that the output's name decides the format, that other verbs
+ * have this option, or which option was probably meant. `typed` is the name with its dashes. */
 static int unknown_option(struct command *command, const char *typed, const char *name)
 {
     const struct verb *verb = command->verb;
@@ -71,6 +78,8 @@ static int unknown_option(struct command *command, const char *typed, const char
                     verb->name, verb->name);
 }
 
+/* Sets an option of the command itself; `value` is NULL for a switch. --help ends the reading, so
+ * that `nystream fit --help` asks for no operands. */
 static int set_own(struct cursor *cursor, const struct option_view *view, const char *value)
 {
     struct command *command = cursor->command;
@@ -106,7 +115,9 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     return NY_OK;
 }
 
-/* "[LIST]": the value may be left out, and what follows is one only where it is numbers. */
+/* Tells whether the value of an option is the next word. An argument in brackets, such as "[LIST]",
+ * may be left out: then a word that follows is the value only if it is a list of numbers or
+ * "auto". */
 static bool takes_next(const struct cursor *cursor, const struct option_view *view)
 {
     const struct command *command = cursor->command;
@@ -119,7 +130,8 @@ static bool takes_next(const struct cursor *cursor, const struct option_view *vi
            (strpbrk(next, "0123456789") && strspn(next, "0123456789.,eE+-") == strlen(next));
 }
 
-/* A switch S of the library is also --no-S. */
+/* Finds a long option. A switch S of the library is also --no-S; the command's own switches have no
+ * such form. */
 static bool find_long(const struct verb *verb, const char *name, struct option_view *view)
 {
     if (cli_option_find(verb, name, view)) return true;
@@ -136,7 +148,9 @@ static bool names_option(const struct verb *verb, const char *word, char name[NA
     return find_long(verb, name, &view);
 }
 
-/* `value` is what follows "=", or NULL: then the next word, where the option takes one. */
+/* Sets an option. `value` is the text behind "=", or NULL: then the next word, if the option takes
+ * one. --memory and --threads do not count as chosen, because a job that goes on may be given
+ * others (cli_goes_on()). */
 static int set_option(struct cursor *cursor, const struct option_view *view, const char *name,
                       const char *value)
 {
@@ -164,6 +178,8 @@ static int set_option(struct cursor *cursor, const struct option_view *view, con
     return NY_OK;
 }
 
+/* Sets "--name" or "--name=value". A value behind "=" may look like an option; a word of its own
+ * that names one is refused, since then the value was probably forgotten. */
 static int parse_long(struct cursor *cursor, const char *word)
 {
     struct command *command = cursor->command;
@@ -184,6 +200,8 @@ static int parse_long(struct cursor *cursor, const char *word)
     return set_option(cursor, &view, name, equals ? equals + 1 : NULL);
 }
 
+/* Sets "-q", "-qv", "-o FILE" or "-oFILE": switches may be joined, and the rest of a word behind a
+ * letter that takes a value is that value. */
 static int parse_short(struct cursor *cursor, const char *word)
 {
     struct option_view view;
@@ -203,7 +221,8 @@ static int parse_short(struct cursor *cursor, const char *word)
 
 /* ---- operands, and the line as a whole ------------------------------------------------------ */
 
-/* The operand number `index` of the verb by its name in the usage line: "NAME". */
+/* Writes the name that operand number `index` has in the verb's usage line: number 1 of "STORE
+ * NAME" is "NAME". */
 static void operand_name(const struct verb *verb, size_t index, char *name, size_t size)
 {
     const char *word = verb->operands;
@@ -237,6 +256,8 @@ static int too_many_operands(struct command *command)
                           verb->operands[0] ? " only" : "", word, hint);
 }
 
+/* Checks that there are as many operands as the verb takes and that none is empty, as in `nystream
+ * info "$UNSET"`. */
 static int check_operands(struct command *command)
 {
     const struct verb *verb = command->verb;
@@ -255,7 +276,7 @@ static int check_operands(struct command *command)
     return NY_OK;
 }
 
-/* A dash that a word processor put there: en, em, minus. */
+/* Tells whether a word begins with a dash that a word processor put there: en, em or minus. */
 static bool has_other_dash(const char *word)
 {
     static const char *const dashes[] = {"\u2013", "\u2014", "\u2212"};
@@ -265,6 +286,8 @@ static bool has_other_dash(const char *word)
     return false;
 }
 
+/* Sorts the words behind the verb into options and operands, until the line ends, --help is met or
+ * a word is wrong. */
 static int parse_words(struct cursor *cursor)
 {
     struct command *command = cursor->command;
@@ -290,7 +313,7 @@ static int parse_words(struct cursor *cursor)
     return err;
 }
 
-/* `nystream VERB --help [--all]` is `nystream help VERB [--all]`. */
+/* Turns `nystream VERB --help [--all]` into `nystream help VERB [--all]`. */
 static void become_help(struct cursor *cursor)
 {
     struct command *command = cursor->command;
@@ -302,6 +325,8 @@ static void become_help(struct cursor *cursor)
         if (strcmp(command->argv[i], "--all") == 0) command->given |= OWN_ALL;
 }
 
+/* Finds the verb, which is the first word. `nystream points.nys fit` is answered with the order
+ * that was meant, unless the first word is nearly a verb itself. */
 static int parse_verb(struct command *command, const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {

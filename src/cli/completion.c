@@ -1,11 +1,18 @@
-/* Completion scripts of bash and zsh, from the tables. */
+/*
+ * Writes the completion scripts of bash and zsh from the tables of verbs and options, for `nystream
+ * help --bash-completion` and --zsh-completion. The scripts hold all words that the tables know;
+ * for the names of results they run `nystream list STORE` when a key is pressed.
+ *
+ * An option's values follow from its placeholder: "a|b|c" are words, FILE and DIR are paths. Only
+ * the few that values_of() names are known by the option's name.
+ */
 #include "cli/cli.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* The words of "a|b|c", or false when the argument is a placeholder such as FILE. One among the
- * words, as in "G|auto", is in capitals: nobody types it. */
+/* Writes the words of "a|b|c", separated by blanks; false when the argument is a placeholder such
+ * as FILE. A placeholder among words, as in "G|auto", is in capitals and is left out. */
 static bool choices_of(const struct option_view *view, char *words, size_t size)
 {
     size_t used = 0, length;
@@ -20,6 +27,7 @@ static bool choices_of(const struct option_view *view, char *words, size_t size)
     return used > 0;
 }
 
+/* Tells whether an option's value is a path, by its placeholder. */
 static bool is_file(const struct option_view *view)
 {
     return view->argument && (strncmp(view->argument, "FILE", 4) == 0 ||
@@ -29,6 +37,8 @@ static bool is_file(const struct option_view *view)
 /* Kinds of option values besides words and files. */
 enum values { VALUES_OTHER, VALUES_NAMES, VALUES_COLORS, VALUES_COLUMNS };
 
+/* Finds by their names the options whose values are results of the store, colours, or columns of a
+ * file. */
 static enum values values_of(const struct option_view *view)
 {
     if (strcmp(view->name, "graph") == 0 || strcmp(view->name, "landmarks-from") == 0 ||
@@ -38,8 +48,10 @@ static enum values values_of(const struct option_view *view)
     return strcmp(view->name, "label-column") == 0 ? VALUES_COLUMNS : VALUES_OTHER;
 }
 
+/* Words that --color takes. Numbers of components and columns of other results can be typed too. */
 static const char colors[] = "auto density label cluster row component residual";
 
+/* Writes the parts that --part takes, separated by blanks. */
 static void put_parts(FILE *file)
 {
     for (size_t i = 0; ny_export_parts()[i]; i++)
@@ -52,7 +64,8 @@ static void put_verbs(FILE *file, const struct verb *verbs)
         fprintf(file, "%s%s", verb > verbs ? " " : "", verb->name);
 }
 
-/* Writes the words that may follow an option that takes a value. */
+/* Writes a branch of `case $prev` for each option that takes a value: the words that may follow, or
+ * that the shell completes file names, or nothing. */
 static void put_bash_values(FILE *file)
 {
     struct option_view view;
@@ -82,6 +95,7 @@ static void put_bash_values(FILE *file)
     }
 }
 
+/* Writes a branch for each verb with all its options, the --no-S of switches among them. */
 static void put_bash_options(FILE *file, const struct verb *verbs)
 {
     struct option_view view;
@@ -95,7 +109,7 @@ static void put_bash_options(FILE *file, const struct verb *verbs)
     }
 }
 
-/* Verbs that take operands of a kind, as a pattern of the shell's: "fit|select". */
+/* Writes the verbs that take operands of a kind, as a pattern of the shell: "fit|select". */
 static void put_verbs_with(FILE *file, const struct verb *verbs,
                            bool (*has)(const struct verb *verb))
 {
@@ -108,22 +122,26 @@ static void put_verbs_with(FILE *file, const struct verb *verbs,
     }
 }
 
+/* Tells whether the word behind the verb is a store, for which the shell offers folders. */
 static bool takes_store(const struct verb *verb)
 {
     return strncmp(verb->operands, "STORE", 5) == 0;
 }
 
+/* Tells whether the word behind the store is the name of a result. */
 static bool takes_name(const struct verb *verb)
 {
     return strstr(verb->operands, "NAME") || strstr(verb->operands, "GRAPH");
 }
 
+/* Tells whether all further words are names of results too, as in "report STORE [NAME]…". */
 static bool takes_names(const struct verb *verb)
 {
     return strstr(verb->operands, "NAME…") || strstr(verb->operands, "[NAME]…");
 }
 
-/* The names of the results of the store, and the columns of the first file that has a header. */
+/* Functions of the script that print the names of the store's results, and the columns of the first
+ * line of each CSV or TSV file on the command line. */
 static const char bash_helpers[] = "_nystream_names() {\n"
                                    "    nystream list \"${COMP_WORDS[2]}\" 2>/dev/null | cut -f 1\n"
                                    "}\n"
@@ -137,6 +155,9 @@ static const char bash_helpers[] = "_nystream_names() {\n"
                                    "    done\n"
                                    "}\n";
 
+/* Places decide what is offered: word 1 is a verb, word 2 mostly a store, word 3 mostly a name. An
+ * option in front of the word goes before all of these. Where nothing is known, the script falls
+ * back to file names. */
 void cli_print_bash_completion(FILE *file, const struct verb *verbs)
 {
     fputs("# bash completion of nystream; made by `nystream help --bash-completion`\n", file);
@@ -185,7 +206,8 @@ void cli_print_bash_completion(FILE *file, const struct verb *verbs)
           file);
 }
 
-/* A text inside single quotes and _arguments' brackets. */
+/* Writes the first sentence of a text so that it can stand inside single quotes and the brackets of
+ * _arguments. */
 static void put_zsh_text(FILE *file, const char *text)
 {
     for (const char *end = text + cli_first_sentence(text); text < end; text++) {
@@ -198,6 +220,8 @@ static void put_zsh_text(FILE *file, const char *text)
     }
 }
 
+/* Writes a line of _arguments, such as '--skip-damaged[write rows that are damaged as NaN, and go
+ * on]', and a second one for the --no-S of a switch. */
 static void put_zsh_option(FILE *file, const struct option_view *view)
 {
     char words[256];

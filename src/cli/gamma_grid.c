@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+/* Returns a fact as a number; NAN, which is printed as "-", where it does not apply. */
 static double number(const json_t *facts, const char *key)
 {
     double value;
@@ -28,6 +29,8 @@ static void print_decimals(FILE *file, int width, int decimals, double value, co
     fprintf(file, "%*s", width, text);
 }
 
+/* Prints from which sample the numbers come, and the titles of the columns. The fit may have more
+ * landmarks than the sample; a line then says that its errors are smaller. */
 static void print_head(FILE *file, const json_t *facts)
 {
     double landmarks = number(facts, "landmarks"), rows = number(facts, "sample_rows");
@@ -44,6 +47,7 @@ static void print_head(FILE *file, const json_t *facts)
             "90 % in", "eff.rank", "mean k", "reading");
 }
 
+/* Prints the numbers of one width. A star marks the width that --gamma gave. */
 static void print_row(FILE *file, const json_t *row, double centre)
 {
     double gamma = number(row, "gamma");

@@ -1,4 +1,11 @@
-/* Help, from the verb and option tables. */
+/*
+ * Prints help from the tables of verbs and options, so that no option can be missing from it: the
+ * overview of `nystream help`, the page of `nystream help VERB`, and the usage line below an error.
+ *
+ * The page is short by default: the first line of the description, and the first sentence of each
+ * option that is not rare. --all prints everything. Lines are as wide as the terminal, within 40
+ * and 100 columns.
+ */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -49,7 +56,7 @@ void cli_print_overview(FILE *file, const struct verb *verbs)
           file);
 }
 
-/* The summary, or its first sentence, with the default. */
+/* Writes the summary, or its first sentence, and the default behind it: "… (default 2)". */
 static void option_text(const struct option_view *view, bool all, char *text, size_t bytes)
 {
     snprintf(text, bytes, "%.*s%s%s%s",
@@ -58,6 +65,8 @@ static void option_text(const struct option_view *view, bool all, char *text, si
              view->fallback ? view->fallback : "", view->fallback ? ")" : "");
 }
 
+/* Prints an option with its text in a column beside it, or on the next line where its name is too
+ * long for that. */
 static void print_option(FILE *file, const struct option_view *view, bool all, int width)
 {
     char synopsis[SYNOPSIS_BYTES], text[640];
@@ -82,6 +91,7 @@ static void print_option(FILE *file, const struct option_view *view, bool all, i
     cli_wrap(file, text, SUMMARY_COLUMN, SUMMARY_COLUMN, width);
 }
 
+/* Prints the parts that --part takes, for the verb export. */
 static void print_parts(FILE *file, int width)
 {
     const char *const *parts = ny_export_parts();
@@ -104,6 +114,7 @@ static void print_examples(FILE *file, const char *lines)
     }
 }
 
+/* Prints the first line of a description, or with `all` every line. */
 static void print_description(FILE *file, const char *text, bool all, int width)
 {
     char line[2048];
@@ -127,6 +138,7 @@ static bool begins_section(const struct verb *verb, size_t index, const char *se
     return true;
 }
 
+/* Prints a section's options together, wherever they stand in the table. */
 static void print_section(FILE *file, const struct verb *verb, const char *section, bool all,
                           int width)
 {

@@ -46,6 +46,8 @@ static void tell_openblas(void)
     fclose(words);
 }
 
+/* Gives the process its CPUs back first, because tell_openblas() may start it anew and the new one
+ * inherits the CPUs of this one. That in turn comes before any file is open. */
 int main(int argc, char **argv)
 {
     const char *operands[argc + 1];

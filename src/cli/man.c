@@ -1,4 +1,10 @@
-/* The manual page nystream.1, from the tables; plain ASCII roff for groff and mandoc. */
+/*
+ * Writes the manual page nystream.1 for `nystream help --man`, from the tables of verbs and options
+ * and from the status codes of the public header. The build installs what it prints.
+ *
+ * The output is plain ASCII roff that groff and mandoc read: every other character becomes
+ * \[uXXXX], and dashes and quotes are escaped so that examples can be pasted.
+ */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -47,7 +53,7 @@ static void put_line(FILE *file, const char *text)
     fputc('\n', file);
 }
 
-/* A description, whose lines "- word: what it is" become a list. */
+/* Writes a description, whose lines "- word: what it is" become a list. */
 static void put_description(FILE *file, const char *text)
 {
     bool listed = false;
@@ -84,6 +90,7 @@ static void print_head(FILE *file, const struct verb *verbs)
     fputs(".fi\n", file);
 }
 
+/* Writes the general paragraph, then for each verb a section of its own with its examples. */
 static void print_description(FILE *file, const struct verb *verbs)
 {
     fputs(".SH DESCRIPTION\n", file);
@@ -103,7 +110,7 @@ static void print_description(FILE *file, const struct verb *verbs)
     }
 }
 
-/* ".BR fit , plan" as words: the verbs that have this option, unless all have. */
+/* Writes " (fit, plan)": the verbs that have this option, unless all have it. */
 static void print_verbs_of(FILE *file, const struct verb *verbs, const struct option_view *view)
 {
     const char *separator = " (";
@@ -121,6 +128,8 @@ static void print_verbs_of(FILE *file, const struct verb *verbs, const struct op
     fputs(")", file);
 }
 
+/* Writes an entry of the list of options: its letter, names and argument, its full text, the
+ * default and the verbs that have it. */
 static void print_option(FILE *file, const struct verb *verbs, const struct option_view *view)
 {
     fputs(".TP\n", file);
@@ -161,6 +170,7 @@ static void print_options(FILE *file, const struct verb *verbs)
     fputs(".\n", file);
 }
 
+/* Writes the codes and meanings of NY_STATUS_MAP. NY_END is left out, which is no exit status. */
 static void print_exit_status(FILE *file)
 {
     static const struct {
@@ -183,6 +193,7 @@ static void print_exit_status(FILE *file)
              "A second SIGHUP, SIGINT or SIGTERM ends the process at once; the store is safe.");
 }
 
+/* Writes the sections that no table holds: memory, files, environment and examples. */
 static void print_rest(FILE *file)
 {
     fputs(".SH MEMORY\n", file);

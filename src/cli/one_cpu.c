@@ -13,6 +13,7 @@
 
 #include "cli/cli.h"
 
+/* The CPUs that the process may use, to be given back by cli_use_all_cpus(). */
 static cpu_set_t cpus;
 static bool narrowed;
 

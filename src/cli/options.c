@@ -1,4 +1,8 @@
-/* The options that a verb takes: those of the library that go with it, and the command's own. */
+/*
+ * Lists the options that a verb takes: those of the library that go with it (ny_option_at()), then
+ * the command's own. The parser, help, the man page and completions all ask cli_option_at(), so
+ * that what is accepted is what is documented.
+ */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -7,6 +11,8 @@ enum { NAMES_MAX = 160 };
 
 #define OUTPUT "Output"
 
+/* Options of the command itself: letter, name, argument, default, text and section of help. All
+ * verbs that have one share its text. */
 static const struct option_view own_options[] = {
     {'o', "output", "FILE", NULL,
      "file to write; - is the standard output. A table is .npy, .csv, .csv.gz or .tsv, a model "
@@ -52,7 +58,8 @@ static struct option_view view_of(const struct ny_option_info *info)
                                 .switch_both_ways = !info->argument && !off};
 }
 
-/* The store of embed is new: nothing in it can be named. */
+/* Tells whether a library's option goes with the verb. The store of embed is new, so that nothing
+ * in it can be named. */
 static bool takes(const struct verb *verb, const struct ny_option_info *info)
 {
     bool nothing_stored = verb->groups & NY_GROUP_EMBED;

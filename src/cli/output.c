@@ -1,4 +1,11 @@
-/* Writes the command's output: text on streams that may fail, errors as sentences or as JSON. */
+/*
+ * Writes the command's output: reports on the standard output; errors on the standard error, as a
+ * sentence or as one JSON object if --json is anywhere on the line, even behind the word that is
+ * wrong.
+ *
+ * All functions that print an error return the exit status, so that a verb can end with `return
+ * cli_fail(…)`. A line of progress is taken off the screen before anything is printed.
+ */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -60,6 +67,7 @@ int cli_print_report(struct command *command, int status, struct ny_report *repo
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
+/* Parts of an error besides its sentence. */
 struct failure {
     int status;
     const struct ny_error *error; /* file and line, or NULL */
@@ -67,6 +75,8 @@ struct failure {
     bool usage;
 };
 
+/* Prints {"error":{"code":…,"kind":…,"message":…,"file":…,"line":…}}, with null for what is not
+ * known; "resume" is there only if a command goes on. */
 static void print_json_error(FILE *file, const struct failure *failure, const char *message)
 {
     const struct ny_error *error = failure->error;
@@ -91,6 +101,7 @@ static void print_json_error(FILE *file, const struct failure *failure, const ch
     fputs("}}\n", file);
 }
 
+/* Prints "nystream: MESSAGE" and, where they apply, the usage line and "resume with: COMMAND". */
 static void print_failure(FILE *file, const struct command *command,
                           const struct failure *failure, const char *message)
 {
@@ -171,6 +182,8 @@ static bool nobody_listens(const struct command *command)
            (strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0) && reader_is_gone();
 }
 
+/* Prints the context's error; the meaning of the status where the context has no message. A reader
+ * that closed the pipe of `-o -` is told nothing. */
 static int fail_library(struct command *command, int status, const char *resume)
 {
     struct failure failure = {.status = status, .resume = resume};
@@ -198,6 +211,8 @@ int cli_fail_resumable(struct command *command, int status)
     return status;
 }
 
+/* A closed pipe, as of `nystream list STORE | head -n 1`, ends with NY_EIO but without a message; a
+ * full disk is reported. The error of a verb that failed before stays the status. */
 int cli_finish_output(struct command *command, int status)
 {
     int failed = fflush(stdout);

@@ -1,6 +1,11 @@
 /*
- * Progress and messages on the standard error: on a terminal one line, rewritten in place; on a
- * pipe a line every ten seconds.
+ * Shows progress and messages on the standard error. On a terminal it is one line, rewritten in
+ * place: "select [####......]  42 %  1.20 M rows/s  ETA 12 s". On a pipe it is a line every ten
+ * seconds: "nystream: select 42 %, 1.20 M rows/s, ETA 12 s".
+ *
+ * main() starts and ends it; the library calls show_progress() and show_message(). Whatever else
+ * prints calls cli_display_clear() before. With --json or --quiet, notes are not printed; warnings
+ * always are.
  */
 #include "cli/cli.h"
 
@@ -20,6 +25,7 @@ enum {
     EXTENT_MAX = 1000
 };
 
+/* Time between two lines of progress on a pipe or in a file, such as the log of a batch job. */
 static const double pipe_interval_s = 10;
 
 static double now_s(void)
@@ -65,6 +71,7 @@ struct parts {
     struct words percent, rows, bytes, flops, eta;
 };
 
+/* Puts the numbers in words. A part is "" where its number is not known yet. */
 static struct parts measure(const struct ny_progress *progress)
 {
     struct parts parts = {.percent = {""}, .rows = {""}, .bytes = {""}, .flops = {""}, .eta = {""}};
@@ -101,6 +108,8 @@ static int fit_parts(struct parts *parts, int stage, int width)
     return total;
 }
 
+/* Draws " [####......]" in the room that is left, at most BAR_MAX columns; returns the columns that
+ * it takes, 0 where the room is too small or the share not known. */
 static int draw_bar(const struct display *display, double fraction, int room)
 {
     int cells = (room < BAR_MAX ? room : BAR_MAX) - 3; /* space and brackets */
@@ -117,6 +126,8 @@ static int draw_bar(const struct display *display, double fraction, int room)
     return cells + 3;
 }
 
+/* Rewrites the line on the screen. One column stays free, so that the terminal does not wrap the
+ * line, and blanks cover the end of a longer line before. */
 static void draw_line(struct display *display, const struct ny_progress *progress)
 {
     int width = cli_terminal_width() - 1;
@@ -134,6 +145,7 @@ static void draw_line(struct display *display, const struct ny_progress *progres
     display->width = columns;
 }
 
+/* Prints the line for a pipe; no part is dropped, since a file has no width. */
 static void print_line(const struct ny_progress *progress)
 {
     struct parts parts = measure(progress);
@@ -159,7 +171,8 @@ static void show_progress(void *user, const struct ny_progress *progress)
     }
 }
 
-/* Warnings always; notes unless quiet; details when verbose. */
+/* Prints a message of the library: warnings always, notes unless quiet, details when verbose. With
+ * --json a warning is an object too: {"warning":"…"}. */
 static void show_message(void *user, int level, const char *message)
 {
     struct display *display = user;

@@ -8,7 +8,7 @@
 
 static const char memory_option[] = "--memory";
 
-/* "--name", or "--name=value". */
+/* Tells whether a word is "--name" or "--name=value". */
 static bool is_option(const char *word, const char *option)
 {
     size_t length = strlen(option);
@@ -53,7 +53,7 @@ void cli_remember_command(struct command *command)
 
 /* ---- after a failure ------------------------------------------------------------------------ */
 
-/* The budget that a refusal names: "give --memory 115M". */
+/* Reads the budget that a refusal names: "115M" where the message says "give --memory 115M". */
 static bool wanted_memory(const struct command *command, char *size, size_t bytes)
 {
     static const char before[] = "give --memory ";
@@ -83,6 +83,8 @@ static bool is_interrupted(const struct command *command, struct ny_context *con
     return waits;
 }
 
+/* After a signal the same line goes on. After a full disk it does too, if the job left something;
+ * after a refused budget it needs the budget that the refusal names. */
 const char *cli_find_resume(const struct command *command, int status, struct ny_context **own)
 {
     char memory[32];
@@ -101,6 +103,7 @@ const char *cli_find_resume(const struct command *command, int status, struct ny
 
 /* ---- without options ------------------------------------------------------------------------ */
 
+/* Looks the result up in a context of its own, so that an error of this is not the command's. */
 bool cli_goes_on(const struct command *command, const char *kind)
 {
     struct ny_context *own = NULL;

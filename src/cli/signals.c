@@ -11,8 +11,10 @@
 /* The time that a call may take to make its checkpoint and return. */
 static const struct itimerval patience = {.it_value = {.tv_sec = 1, .tv_usec = 600000}};
 
+/* The context to interrupt, NULL outside of a verb, and the first signal that came. */
 static struct ny_context *volatile watched;
 static volatile sig_atomic_t received;
+/* Signals that ask the command to stop, with the status that it then ends with. */
 static const struct {
     int signal, status;
 } stops[] = {{SIGINT, NY_EINTERRUPTED}, {SIGTERM, NY_ETERMINATED}, {SIGHUP, NY_EHUNGUP}};
@@ -20,6 +22,8 @@ enum { STOPS = sizeof(stops) / sizeof(stops[0]) };
 
 static char last_words[STOPS][8192]; /* of each of the signals */
 
+/* Handles a signal: the first asks the library to checkpoint and sets the alarm; a second one, or
+ * one when nothing is left to stop, ends the process as a shell expects. */
 static void stop(int signal)
 {
     if (received || !watched) _exit(128 + signal);
@@ -28,8 +32,9 @@ static void stop(int signal)
     setitimer(ITIMER_REAL, &patience, NULL);
 }
 
-/* LAPACK cannot be asked to stop. A kill is safe at any time: of a job, the work since the last
- * checkpoint is lost, and nothing else. */
+/* Ends a call that did not return in time, as LAPACK cannot be asked to stop. It only writes text
+ * that is ready, because a signal may come in the middle of malloc(). A kill is safe at any time: a
+ * job loses its work since the last checkpoint, and nothing else. */
 static void lose_patience(int signal)
 {
     const char *words = last_words[0];
@@ -49,6 +54,7 @@ static void lose_patience(int signal)
     _exit(128 + received);
 }
 
+/* Chooses what the verb leaves behind when it is ended inside a long step. */
 static struct cli_last_words words_of(const struct verb *verb)
 {
     if (verb->resumable)
@@ -62,6 +68,7 @@ static struct cli_last_words words_of(const struct verb *verb)
     return (struct cli_last_words){"stopped inside a long step; nothing is changed", false};
 }
 
+/* Makes the last words of each signal while functions such as fprintf() may still be called. */
 static void prepare_words(const struct command *command)
 {
     for (int i = 0; i < STOPS; i++) {
@@ -72,6 +79,7 @@ static void prepare_words(const struct command *command)
     }
 }
 
+/* Tells whether whoever started the command has it ignore this signal, as nohup does SIGHUP. */
 static bool is_ignored(int signal)
 {
     struct sigaction now;

@@ -1,4 +1,14 @@
-/* eval: a table of figures, a column for each result. */
+/*
+ * The verb eval: measures one result after another with ny_evaluate() and prints a table with a
+ * column for each of them, CSV, or JSON. A figure that no result has is no line of the table; below
+ * the table stands why it is missing, a line for each reason. A table begins:
+ *
+ *                             flat              line
+ *     components              2                 1
+ *     purity                  1 ± 0             1 ± 0
+ *
+ * Nothing is printed before all results are measured, so that an error leaves no half of a table.
+ */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -35,6 +45,7 @@ static const struct figure {
 
 enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
 
+/* Tells whether any result has the figure, and thus whether the table has its line. */
 static bool is_there(const json_t *results, const char *key)
 {
     for (size_t i = 0; i < json_array_size(results); i++)
@@ -42,7 +53,8 @@ static bool is_there(const json_t *results, const char *key)
     return false;
 }
 
-/* "0.612 ± 0.011" */
+/* Makes a cell: "0.612 ± 0.01" where the spread is known, "60,000" for whole numbers, "-" where the
+ * figure is missing. */
 static struct words cell(const json_t *facts, const struct figure *figure)
 {
     double value, spread;
@@ -57,6 +69,7 @@ static struct words cell(const json_t *facts, const struct figure *figure)
     return words;
 }
 
+/* Pads a cell by its characters; printf() would count the two bytes of "±" twice. */
 static void print_cell(const char *text, int columns)
 {
     int pad = columns - cli_columns(text);
@@ -65,6 +78,7 @@ static void print_cell(const char *text, int columns)
     printf("%*s", pad > 0 ? pad : 0, "");
 }
 
+/* Prints a figure of all results or, without a figure, their names. The last cell is not padded. */
 static void print_line(const char *label, const json_t *results, const struct figure *figure)
 {
     print_cell(label, LABEL_COLUMNS);
@@ -88,6 +102,7 @@ static const char *label_of(const char *key)
     return NULL;
 }
 
+/* Returns why a result lacks a figure; NULL where it gives no reason. */
 static const char *reason_of(const json_t *facts, const char *key)
 {
     return json_string_value(json_object_get(json_object_get(facts, "reasons"), key));
@@ -105,7 +120,8 @@ static bool is_first(const json_t *results, size_t r, const char *key)
     return true;
 }
 
-/* The names of the results whose figure is not there for this reason, where not all lack it so. */
+/* Prints the names of the results that lack the figure for this reason, unless all of them do: " of
+ * flat, line". */
 static void print_names(const json_t *results, const char *key, const char *reason)
 {
     size_t count = 0, told = 0;
@@ -166,7 +182,8 @@ static void print_reasons(const json_t *results)
     }
 }
 
-/* Prints a line with a number for each bucket of eigenpairs. */
+/* Prints a line with a number for each bucket of eigenpairs, as in "cosines of angles of flat and
+ * line by pairs: 1 0.99983, 2-3 0.98". */
 static void print_buckets(const json_t *facts, const char *key, const char *label)
 {
     const json_t *buckets = json_object_get(facts, "buckets");
@@ -202,6 +219,8 @@ static void print_table(const json_t *results)
     print_reasons(results);
 }
 
+/* Prints every figure of every result, with nothing between the commas where it is missing, so that
+ * tables of different runs have the same columns. Numbers have all their digits. */
 static void print_csv(const json_t *results)
 {
     fputs("name", stdout);
@@ -225,7 +244,7 @@ static void print_csv(const json_t *results)
     putchar('\n');
 }
 
-/* One result as its own object, several as an array of them. */
+/* Prints one result as its own object, several as {"results": […]}. */
 static int print_json(struct command *command, const json_t *results)
 {
     json_t *object = json_array_size(results) == 1 ? json_incref(json_array_get(results, 0))
@@ -238,7 +257,8 @@ static int print_json(struct command *command, const json_t *results)
     return NY_OK;
 }
 
-/* --labels: what needs labels must apply, whatever else is measured. */
+/* Adds what needs labels to --measures, for --labels: it must then apply, whatever else is
+ * measured. */
 static int need_labels(struct command *command)
 {
     char with[512];
@@ -252,6 +272,7 @@ static int need_labels(struct command *command)
     return NY_OK;
 }
 
+/* Measures one result and appends its facts to `results`; prints the error if that fails. */
 static int evaluate(struct command *command, const char *name, json_t *results)
 {
     struct ny_report *report = NULL;

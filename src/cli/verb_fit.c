@@ -1,8 +1,16 @@
-/* plan, fit, select, embed. */
+/*
+ * The verbs plan, fit, select, graph and embed. fit, graph and embed first print their plan in one
+ * line; then come the progress and a summary of what was made, all of it on the standard error;
+ * with --json the report goes to the standard output instead.
+ *
+ * A command that chooses nothing but --memory and --threads goes on with the NAME that is there
+ * (cli_goes_on()); a job that stops prints the line that resumes it.
+ */
 #include "cli/cli.h"
 
 #include <string.h>
 
+/* Tells whether plans and summaries in words are wanted. */
 static bool chatty(const struct command *command)
 {
     return !command->quiet && !command->json;
@@ -10,6 +18,7 @@ static bool chatty(const struct command *command)
 
 /* ---- the plan ----------------------------------------------------------------------------- */
 
+/* Adds up the bytes of all purposes of a plan's memory. */
 static double sum_of(const json_t *object)
 {
     const char *key;
@@ -23,7 +32,8 @@ static double sum_of(const json_t *object)
     return sum;
 }
 
-/* Purposes have the names of the library's parts, which only those who look closer want. */
+/* Prints the memory that a plan needs and the smallest budget that works. The purposes, with
+ * `closer`, have the names of the library's parts, which only those who look closer want. */
 static void print_memory(FILE *file, const json_t *facts, double budget, bool closer)
 {
     const json_t *memory = json_object_get(facts, "memory_bytes");
@@ -50,6 +60,8 @@ static void print_memory(FILE *file, const json_t *facts, double budget, bool cl
         cli_print_fact(file, "fits", "yes; %s is the least that works", cli_bytes(least).text);
 }
 
+/* Prints a plan as the verb plan shows it, and fit with --verbose: a line each for passes, work,
+ * memory, disk, time and the stages. */
 static void print_plan(FILE *file, const json_t *facts, double budget, bool closer)
 {
     double value, low, high;
@@ -69,7 +81,8 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
     cli_print_stages(file, "by stage", facts);
 }
 
-/* "nystream: plan: 3 passes, about 4.6 s, 111 MiB of memory, 17.7 MiB of disk" */
+/* Prints a plan in one line: "nystream: plan: 3 passes, about 4.6 s, 111 MiB of memory, 17.7 MiB of
+ * disk". */
 static void print_plan_line(FILE *file, const json_t *facts)
 {
     const json_t *memory = json_object_get(facts, "memory_bytes");
@@ -87,7 +100,8 @@ static void print_plan_line(FILE *file, const json_t *facts)
     fputc('\n', file);
 }
 
-/* The plan of a fit that is about to run. One that does not fit is told by the error. */
+/* Prints the plan of a job that is about to run. A plan that does not fit is left to the error,
+ * which names the budget that does. */
 static void on_plan(void *user, const struct ny_report *plan)
 {
     struct command *command = user;
@@ -101,6 +115,7 @@ static void on_plan(void *user, const struct ny_report *plan)
     json_decref(facts);
 }
 
+/* Asks the library for the plan, only where it will be printed. */
 static void watch_plan(struct command *command)
 {
     if (chatty(command)) ny_context_set_plan(command->context, on_plan, command);
@@ -129,6 +144,8 @@ int cli_run_plan(struct command *command)
 
 /* ---- the summary -------------------------------------------------------------------------- */
 
+/* Prints the first line of the summary: "nystream: map: 8 rows in 2 components, kpca, projected,
+ * rbf, rpcholesky, 4 landmarks". */
 static void print_title(FILE *file, const json_t *facts)
 {
     const char *const keys[] = {"map", "approx", "kernel", "select"};
@@ -149,6 +166,7 @@ static void print_title(FILE *file, const json_t *facts)
     fputc('\n', file);
 }
 
+/* Prints the first six eigenvalues; `nystream info` has more. */
 static void print_eigenvalues(FILE *file, const json_t *facts)
 {
     const json_t *values = json_object_get(facts, "eigenvalues");
@@ -217,6 +235,7 @@ static void print_graph(FILE *file, const json_t *facts)
     }
 }
 
+/* Prints the time, passes and peak memory of a job; with `closer` its work and stages too. */
 static void print_cost(FILE *file, const json_t *facts, bool closer)
 {
     double seconds, passes, flops, peak, budget;
@@ -237,7 +256,9 @@ static void print_cost(FILE *file, const json_t *facts, bool closer)
                        cli_bytes(budget).text);
 }
 
-/* The report on stdout with --json, in words on stderr without. */
+/* Shows the finished result: the report on the standard output with --json, else the summary in
+ * words on the standard error. A summary that cannot be made is no error, since the result is
+ * stored. */
 static int show_result(struct command *command, const struct ny_report *report, bool certificate)
 {
     json_t *facts;

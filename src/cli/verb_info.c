@@ -1,4 +1,11 @@
-/* info, list, verify, repair, compact: what is in a store, and in what state. */
+/*
+ * The verbs info, list, verify, repair and compact: what is in a store, and in what state. Each
+ * calls one function of the library and prints its report, as lines of text or, with --json, as it
+ * is.
+ *
+ * verify prints what it found before it fails, so that a script has both the list and the exit
+ * status.
+ */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -19,7 +26,8 @@ static void print_progress(FILE *file, const json_t *facts)
         cli_print_fact(file, "progress", "%s", stage);
 }
 
-/* The command that goes on with what is not done, unless somebody is at it. */
+/* Returns the command that goes on with what is not done; NULL where nothing waits, or where
+ * somebody is at it. */
 static const char *resume_of(const json_t *facts)
 {
     const char *status = cli_fact_text(facts, "status"), *update = cli_fact_text(facts, "update");
@@ -29,6 +37,8 @@ static const char *resume_of(const json_t *facts)
     return waits ? cli_fact_text(facts, "resume") : NULL;
 }
 
+/* Prints the facts, then what a reader needs next: how far a job has come, the certificate, and the
+ * line that resumes it. */
 static void print_info(const struct command *command, const json_t *facts)
 {
     const char *resume = resume_of(facts);
@@ -59,7 +69,8 @@ int cli_run_info(struct command *command)
 
 /* ---- list --------------------------------------------------------------------------------- */
 
-/* "damaged" where its report cannot be read, so that one bad result does not hide the others. */
+/* Prints a result's name, status and, if it waits, the command that resumes it. One whose report
+ * cannot be read has the kind of that error as its status, so that it does not hide the others. */
 static void print_result(struct command *command, const char *name, bool first)
 {
     struct ny_report *report = NULL;
@@ -121,6 +132,8 @@ done:
 
 /* ---- verify ------------------------------------------------------------------------------- */
 
+/* Prints a damaged piece, as in "rows 0 to 7: result 'flat', embedding, chunk 0: its checksum is
+ * wrong". Points have the number of their block as well. */
 static void print_damage(const json_t *damage)
 {
     double block = 0, first = 0, rows = 0;
@@ -168,6 +181,7 @@ int cli_run_verify(struct command *command)
 
 /* ---- repair ------------------------------------------------------------------------------- */
 
+/* Prints ranges of rows, as in "rows 0 to 2047: lost", and returns how many there are. */
 static size_t print_ranges(const json_t *facts, const char *key, const char *what)
 {
     const json_t *ranges = json_object_get(facts, key);
@@ -182,6 +196,7 @@ static size_t print_ranges(const json_t *facts, const char *key, const char *wha
     return json_array_size(ranges);
 }
 
+/* Prints what a repair changed, a line for each thing, or "nothing is damaged". */
 static void print_repaired(const struct command *command, const json_t *facts)
 {
     const json_t *removed = json_object_get(facts, "removed");

@@ -1,4 +1,8 @@
-/* plot: an embedding as a picture, in a file or on the terminal. report: results as a page. */
+/*
+ * The verbs plot, which draws an embedding in a file or on the terminal, and report, which writes
+ * results as a page. What the terminal can show (its size, colours, UTF-8) is found out here, so
+ * that the library needs to know of no terminal.
+ */
 #include "cli/cli.h"
 
 #include <langinfo.h>
@@ -7,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Asks the environment, whatever the locale of the process is. */
+/* Tells whether the terminal reads UTF-8, by the environment, whatever the locale of the process
+ * is. */
 static bool speaks_utf8(void)
 {
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
@@ -17,6 +22,8 @@ static bool speaks_utf8(void)
     return utf8;
 }
 
+/* Tells whether colours may be used: not in a pipe, not on a dumb terminal, not against
+ * NO_COLOR. */
 static bool shows_colors(void)
 {
     const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -24,7 +31,8 @@ static bool shows_colors(void)
     return isatty(STDOUT_FILENO) && !(none && none[0]) && term && strcmp(term, "dumb") != 0;
 }
 
-/* A failure is told when the output ends (cli_finish_output). */
+/* Writes a piece of the picture. A failure is reported when the output ends
+ * (cli_finish_output()). */
 static int print_text(void *user, const char *text, size_t bytes)
 {
     struct command *command = user;

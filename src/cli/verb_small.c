@@ -31,6 +31,7 @@ int cli_run_bench(struct command *command)
     return cli_print_report(command, status, report, print_rates);
 }
 
+/* Prints the rows of a path, a line each, with a tab and the length of the path up to it. */
 static void print_path(const struct command *command, const json_t *facts)
 {
     const json_t *rows = json_object_get(facts, "rows");

@@ -1,11 +1,17 @@
-/* Numbers for people: sizes in binary units, durations, counts; text wrapped to the screen. */
+/*
+ * Puts numbers in words for people (sizes in binary units, durations, counts), measures text and
+ * wraps it to the screen.
+ *
+ * A limit between two units lies half a unit of the last digit below the round number, so that
+ * rounding never prints "1000 ms", "60.0 s" or "1024 KiB".
+ */
 #include "cli/cli.h"
 
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
-/* Writes three significant digits. */
+/* Writes three significant digits and the unit: "1.50 GiB", "15.0 GiB", "150 GiB". */
 static void put_scaled(struct words *words, double value, const char *unit)
 {
     int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;

@@ -14,7 +14,7 @@ static struct words size_words(double bytes)
     return words;
 }
 
-/* "1600x1200" as "1,600 x 1,200 pixels". */
+/* Prints the value of --size as " 1,600 x 1,200 pixels"; nothing if it is none. */
 static void print_pixels(const char *size)
 {
     unsigned width, height;
@@ -23,6 +23,8 @@ static void print_pixels(const char *size)
         fprintf(stderr, " %s x %s pixels", cli_count(width).text, cli_count(height).text);
 }
 
+/* Prints what the file holds: "2 numbers", "8 x 2 f32" of an npy, the pixels of a png, else the
+ * part or the verb. */
 static void print_shape(const struct command *command)
 {
     const struct ny_written *written = ny_context_written(command->context);

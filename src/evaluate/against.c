@@ -65,6 +65,7 @@ static int read_rows(struct against *run, uint64_t first, size_t count)
     return err;
 }
 
+/* Returns the rows of the piece that begins at `first`; the last one may be short. */
 static size_t rows_from(const struct against *run, uint64_t first)
 {
     uint64_t left = run->of->n - first;

@@ -11,6 +11,7 @@ struct margin {
     double pairs;   /* Σ a(a − 1)/2 */
 };
 
+/* Returns the number of pairs among `a` things. */
 static double pairs_of(double a)
 {
     return a * (a - 1) / 2;

@@ -43,6 +43,7 @@ static int load_piece(struct ny_cloud *cloud, uint64_t first)
     return err;
 }
 
+/* Finds a row in the piece that is in memory; NULL where it is in another one. */
 static const float *in_piece(const struct ny_cloud *cloud, uint64_t row)
 {
     bool inside = row >= cloud->piece_first && row - cloud->piece_first < cloud->piece_count;

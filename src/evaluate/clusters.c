@@ -100,6 +100,9 @@ done:
     return err;
 }
 
+/* Finds k clusters, keeps those of least inertia for ny_evaluate_run() to store, and compares
+ * them with the classes if there are labels. Inertia is told on the scale of the embedding, not
+ * on that of the cloud. */
 static int cluster(struct ny_evaluation *run, size_t k)
 {
     struct ny_kmeans how = settings_of(run, k);
@@ -132,6 +135,7 @@ done:
     return err;
 }
 
+/* Returns how many clusters to look for: --clusters, else as many as there are classes. */
 static size_t clusters_of(const struct ny_evaluation *run)
 {
     return run->settings->clusters ? run->settings->clusters : run->classes.count;

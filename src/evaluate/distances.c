@@ -23,6 +23,7 @@ struct distances {
     double *sums;           /* SUMS × s: of each row */
 };
 
+/* Sums over all pairs of a row of the sample, which has sums of its own. */
 static void add_row(const struct distances *run, const struct ny_pair_rows *rows, size_t r)
 {
     size_t s = run->s, i = rows->first + r;

@@ -147,6 +147,7 @@ static int check_needed(const struct ny_evaluation *run, const char *word)
                    ny_field_text(run->reasons, missing));
 }
 
+/* Runs one measure; of one that was not asked for, every key is null with that reason. */
 static int run_measure(struct ny_evaluation *run, const struct ny_measure *measure)
 {
     const char *at = run->settings->measures;
@@ -196,7 +197,8 @@ static size_t blas_bytes(const struct ny_evaluation *run)
     return ny_blas_bytes(run->settings->threads, run->workers, most(run, order_of));
 }
 
-/* The whole, beside the process itself. */
+/* Returns the bytes of the evaluation besides those of the process: BLAS, reading, the rows, and
+ * the measure that takes most. */
 static size_t bill(const struct ny_evaluation *run, bool hold)
 {
     const size_t small = 512 << 10;

@@ -35,6 +35,8 @@ static size_t draw(const float *least, size_t s, double u)
     return last;
 }
 
+/* Seeds some of the initialisations. Random numbers depend on the initialisation and the centre
+ * alone, and not on the worker. */
 static int seed_inits(void *arg, size_t first, size_t count)
 {
     const struct seeding *run = arg;

@@ -54,6 +54,8 @@ static size_t width_of(size_t n, size_t t)
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
+/* Computes ‖u‖² + ‖v‖² − 2u·v for the pairs of a tile, in f32. These distances only choose
+ * candidates. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct knn *run = arg;
@@ -71,6 +73,8 @@ static int unit(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
+/* Offers the distances of the tile to the lists of both its sides. On the diagonal these are the
+ * same rows, which are offered once. */
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct knn *run = arg;
@@ -120,6 +124,7 @@ static uint32_t class_of(const struct knn *run, size_t i)
     return run->of->classes.of[run->rows[i]];
 }
 
+/* Measures a squared distance in f64, which decides between candidates. */
 static struct near measure(const struct knn *run, size_t i, size_t j)
 {
     const float *x = run->y + i * run->p, *y = run->y + j * run->p;
@@ -130,6 +135,7 @@ static struct near measure(const struct knn *run, size_t i, size_t j)
     return (struct near){sum, (uint32_t)j};
 }
 
+/* Compares by distance and then by row, so that the order is unique. */
 static bool nearer(struct near a, struct near b)
 {
     return a.distance < b.distance || (a.distance == b.distance && a.row < b.row);

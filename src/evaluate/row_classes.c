@@ -36,6 +36,7 @@ static uint32_t class_of(struct seen *seen, double label)
     return (uint32_t)seen->count++;
 }
 
+/* Numbers the labels of a piece. Rows without a label, NaN, are in no class and are counted. */
 static void take(struct ny_row_classes *classes, struct seen *seen, uint64_t first,
                  const double *labels, size_t count)
 {

@@ -1,5 +1,12 @@
-/* Stages accumulate and solve of projected with its randomized solver (spectral/krylov.h): a pass
- * for each block, whose state is what a checkpoint keeps. */
+/*
+ * Stages accumulate and solve of projected with its randomized solver (spectral/krylov.h): one
+ * pass over the points for each block.
+ *
+ * The state of the solver is what a checkpoint keeps. Its place is one number, step · (units + 1)
+ * + units done, so that a run after a kill goes on in the middle of a pass. If rounding has
+ * spoiled the solution, solve asks for a coarser cut (fit/solve.c); the checkpoint is then
+ * forgotten, and the passes begin again.
+ */
 #include "fit/courses.h"
 #include "fit/sizes.h"
 #include "fit/timing.h"
@@ -12,6 +19,7 @@ static uint64_t places_of(const struct ny_fit *fit)
     return ny_units_of(fit->job.points.n) + 1;
 }
 
+/* Saves the solver's state as the checkpoint of stage `next`. */
 static int save(struct ny_fit *fit, enum ny_stage_id next, uint64_t units_done)
 {
     const double *state = ny_krylov_save(fit->krylov);
@@ -73,6 +81,8 @@ static int run_step(struct ny_fit *fit, uint64_t first_unit, bool *done)
     return err;
 }
 
+/* Runs the passes. Between two of them the state is saved only when the interval of checkpoints
+ * has passed; the last save makes solve the next stage. */
 static int run_multiply(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
@@ -148,7 +158,8 @@ static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan
 const struct ny_stage ny_stage_multiply = {NY_STAGE_ACCUMULATE, run_multiply, multiply_bytes,
                                            multiply_work};
 
-/* P, q. */
+/* Computes P and q from the blocks, reports passes and residual, and frees the solver. A residual
+ * that is still large is a warning and no error. */
 static int solve(struct ny_fit *fit, struct ny_solution *solution)
 {
     json_t *report = ny_job_report(&fit->job);
@@ -182,6 +193,7 @@ static int try_again(struct ny_fit *fit)
     return ny_job_save(&fit->job, NY_STAGE_ACCUMULATE);
 }
 
+/* Runs stage solve; its last commit deletes both images of the solver. */
 static int run_finish(struct ny_job *job)
 {
     static const char *const parts[] = {"krylov.0", "krylov.1", NULL};

@@ -12,6 +12,8 @@
 
 #include "stream/pass.h"
 
+/* Saves a checkpoint in the middle of a batch. It is the selection's own, which takes the sums
+ * along by ny_online_put(). */
 static int save_piecewise(struct ny_fit *fit, enum ny_stage_id next, uint64_t units)
 {
     struct ny_online *online = fit->online;
@@ -61,6 +63,8 @@ done:
     return err;
 }
 
+/* Adds the rows of the batch up to end_row to the sums, with the columns that the dictionary lends
+ * for as long. */
 static int add_batch(struct ny_online *online, struct ny_dictionary *dictionary, uint64_t end_row)
 {
     struct ny_fit *fit = online->fit;

@@ -1,5 +1,11 @@
-/* A sample of the rows foretells two things of the kernel matrix: whether pass 1 will sum up in
- * f64, and how residuals fall with the landmarks. */
+/*
+ * A sample of the rows foretells two things of the kernel matrix, for a plan: whether pass 1 will
+ * sum up in f64, and how residuals fall with the landmarks.
+ *
+ * ny_plan_look() reads up to 768 rows from up to 24 units, so that few blocks are decoded even
+ * from a large store, and computes their exact square of K. A look that fails leaves a plan
+ * without a forecast and no error, except for an interrupt: the fit will say what is wrong.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +21,7 @@
 enum { ROWS = 768, ROWS_LEAST = 64, UNITS = 24 };
 static const double most_products = 6e8;
 
+/* The rows of the sample, their square of K, and room for factors. */
 struct sample {
     struct ny_context *ctx;
     struct ny_columns_spec spec;
@@ -23,6 +30,8 @@ struct sample {
     struct ny_matrix K, L; /* rows × rows */
 };
 
+/* Returns how many rows the sample takes: fewer where products of wide rows would take long, or
+ * where the budget is small. Always an even number, as half of them are landmarks. */
 static size_t rows_of(struct ny_context *ctx, const struct ny_columns_spec *spec, uint64_t n)
 {
     size_t rows = n < ROWS ? (size_t)n : ROWS, room = ny_memory_left(ctx) / 8;

@@ -78,6 +78,8 @@ static void widen(const struct probe *run, const void *stored, size_t rows, stru
                                               : (double)((const float *)stored)[i * width + k];
 }
 
+/* Loads the tile's rows of the embedding, and their averages where K is centred or divided. Rows
+ * beyond the tile are zero, because the GEMM is of full size. */
 static int load_rows(const struct probe *run, const struct side *side, const struct ny_tile *tile)
 {
     struct ny_fit *fit = run->fit;
@@ -93,6 +95,7 @@ static int load_rows(const struct probe *run, const struct side *side, const str
                              tile->rows, side->averages);
 }
 
+/* Makes of k(x_i,x_s) the entry of the matrix that the map decomposes. */
 static void normalise(const struct probe *run, const double *averages, struct ny_matrix K)
 {
     bool divided = run->fit->settings->map->divided;
@@ -108,6 +111,7 @@ static void normalise(const struct probe *run, const double *averages, struct ny
         }
 }
 
+/* Sums up the squares of each column. */
 static void column_squares(struct ny_matrix K, double *squares)
 {
     memset(squares, 0, K.cols * sizeof(double));
@@ -116,6 +120,7 @@ static void column_squares(struct ny_matrix K, double *squares)
             squares[s] += K.at[i * K.stride + s] * K.at[i * K.stride + s];
 }
 
+/* Computes e_s and f_s of one unit. The tile of K is overwritten by K − K̃. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct probe *run = arg;
@@ -192,6 +197,7 @@ static int next_diagonal(struct diagonal *diagonal, double *value)
     return NY_OK;
 }
 
+/* Orders points of (0, 1) for qsort(). */
 static int ascending(const void *a, const void *b)
 {
     const double *x = a, *y = b;
@@ -256,6 +262,7 @@ static int draw(struct probe *run)
     return err;
 }
 
+/* Reads the rows of S and makes columns of K of them, which are evaluated exactly, in f64. */
 static int make_columns(struct probe *run)
 {
     struct ny_fit *fit = run->fit;
@@ -300,6 +307,7 @@ static int load_columns(struct probe *run)
 
 /* ---- the stage ----------------------------------------------------------------------------- */
 
+/* Reads from the record what the embedding is like, and decides how S is drawn. */
 static int describe(struct probe *run)
 {
     const struct ny_fit *fit = run->fit;
@@ -342,6 +350,7 @@ static int allocate_side(struct probe *run, struct side *side)
                                                                                 : NY_EBUDGET;
 }
 
+/* Allocates the buffers, draws S, and loads what belongs to its columns. */
 static int allocate(struct probe *run)
 {
     struct ny_context *ctx = run->fit->job.ctx;
@@ -475,6 +484,8 @@ static size_t order_of_fit(const struct ny_fit *fit)
     return (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
 }
 
+/* Runs the stage: S is drawn again after a kill, the same one, and the sums go on from the
+ * checkpoint. */
 static int run_probe(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);

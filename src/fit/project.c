@@ -12,6 +12,8 @@
 #include "fit/projector.h"
 #include "stream/pass.h"
 
+/* The state of the pass. What a checkpoint keeps of it is `sums` and `unreached`; rows go to the
+ * writers. */
 struct project {
     struct ny_fit *fit;
     struct ny_projector projector;
@@ -45,6 +47,7 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage_id nex
     return err ? err : ny_job_commit(&fit->job, batch, next);
 }
 
+/* Computes the coordinates of one unit's rows, and their averages where a probe will want them. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct project *run = arg;
@@ -57,6 +60,8 @@ static int unit(void *arg, const struct ny_tile *tile)
     return err;
 }
 
+/* Adds the sums of a unit and gives its rows to the writers, which are committed when one is full.
+ * Rows that an update keeps are not written again. */
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct project *run = arg;
@@ -82,6 +87,8 @@ static int checkpoint(void *arg, uint64_t units_done)
     return commit(arg, units_done, NY_STAGE_PROJECT);
 }
 
+/* Loads the model that stage solve has left in the store, unless the fit holds it already, and
+ * makes sure that it is of these points. */
 static int load_model(struct ny_fit *fit)
 {
     size_t bytes = (size_t)ny_field_count(fit->job.record, "model_bytes", 0);
@@ -170,6 +177,8 @@ static void report_ratio(struct ny_fit *fit)
     ny_ideal_report(fit, &ideal, ideal_s);
 }
 
+/* Runs pass 2 over the rows from this unit on; ny_unreached_check() then judges the rows that are
+ * not reached. */
 static int run_pass(struct project *run, uint64_t first_unit)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
@@ -235,6 +244,8 @@ static int open_writers(struct project *run, uint64_t units)
     return err;
 }
 
+/* Runs stage project. Its last commit has the last rows and makes the next stage the one to
+ * run. */
 static int run_project(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
@@ -273,6 +284,7 @@ done:
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
+/* Bytes of the stage: model, tiles, the source, and twice the writers' buffers. */
 static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, unsigned workers,
                                            size_t limit)
 {

@@ -1,3 +1,11 @@
+/*
+ * Derives from the settings of a fit: the centre and scale of rows, the number of eigenpairs,
+ * which sums it needs, and the problem that solve is given.
+ *
+ * Stages and plans both ask here, so that a plan agrees with its fit. Nothing is kept: each
+ * function decides from the settings and the shape of the points alone, except that
+ * ny_settings_geometry() reads statistics of the store.
+ */
 #include "fit/settings.h"
 
 #include "base/memory.h"
@@ -12,6 +20,8 @@ static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)
            settings->map->centred_rows || settings->scale != NY_SCALE_NONE;
 }
 
+/* Tells whether width and centre are those of the first rows, as of --online, so that nothing
+ * depends on rows to come. With --scale, and of sparse rows, they are those of all. */
 static bool freezes_first(const struct ny_fit_settings *settings,
                           const struct ny_points_info *points)
 {

@@ -18,6 +18,7 @@
 #include "fit/gram_noise.h"
 #include "stream/pass.h"
 
+/* The state of a pass, in which each worker has its own partial sums. */
 struct accumulate {
     struct ny_fit *fit;
     const struct ny_accumulate *pass;
@@ -39,6 +40,7 @@ static void sum_up(struct accumulate *run, unsigned worker, const struct ny_tile
         ny_partial_set(run->partial[worker], ny_tiles_c32(&run->tiles, worker), rows);
 }
 
+/* Computes the worker's share of H, C′ᵀ(C′U), of one tile. */
 static void multiply(struct accumulate *run, unsigned worker)
 {
     struct ny_matrix U = run->pass->krylov->U;
@@ -49,6 +51,7 @@ static void multiply(struct accumulate *run, unsigned worker)
         ny_krylov_partial_set(run->products[worker], ny_tiles_c32(&run->tiles, worker), U);
 }
 
+/* Sums up the tile for the columns of landmarks that joined late. */
 static void add_late(struct accumulate *run, const struct ny_tile *tile)
 {
     struct ny_late_partial *late = run->late[tile->worker];
@@ -73,6 +76,7 @@ static size_t leave_out(const struct accumulate *run, const struct ny_tile *tile
     return before;
 }
 
+/* Computes the tile and its sums, in the worker's own buffers. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct accumulate *run = arg;
@@ -123,6 +127,7 @@ struct image {
     void *piece;
 };
 
+/* Packs the piece of the image that the store asks for next. */
 static const void *piece_of(const void *arg, size_t at, size_t count)
 {
     const struct image *image = arg;
@@ -151,6 +156,7 @@ static int save(struct ny_fit *fit, enum ny_stage_id next, uint64_t units)
     return ny_fit_save_sums(fit, fit->acc->G.at ? "gram" : "sums", next, units);
 }
 
+/* Saves the sums after so many units, together with the rows that were not reached. */
 static int checkpoint(void *arg, uint64_t units_done)
 {
     struct accumulate *run = arg;
@@ -306,6 +312,7 @@ done:
     return err;
 }
 
+/* Runs stage degrees: the sums s of all rows, then v, which is stored as part degrees. */
 static int run_degrees(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);

@@ -47,7 +47,8 @@ static int truncated(struct ny_reader *reader, uint64_t row)
         reader->path, ULL(row), ULL(binary->layout.rows));
 }
 
-/* The size of a regular file, against what the header says. */
+/* Compares the size of a regular file with what the header promises. A file without a number of
+ * rows gets it from its size here; a pipe or gzip has no size, and is believed until it ends. */
 static int check_size(struct ny_reader *reader, struct ny_binary_layout *layout, uint64_t stride)
 {
     uint64_t left = ny_bytes_left(reader->bytes), promised;
@@ -141,13 +142,16 @@ void ny_binary_close(struct ny_reader *reader)
     ny_free(reader->ctx, binary);
 }
 
+/* Counts the row behind the last one of the batch, where its values stand already. */
 static void take_row(struct ny_reader *reader, struct ny_row_batch *batch)
 {
     if (batch->source) batch->source[batch->count] = reader->consumed;
     batch->count++;
 }
 
-/* Takes `rows` rows that stand in the batch behind its last already, but those with NaN or Inf. */
+/* Takes `rows` rows whose values stand in the batch behind its last one. A row with NaN or Inf is
+ * an error, or is left out and those behind it move up; one scan of all rows settles the usual
+ * case of none. */
 static int take_rows(struct ny_reader *reader, size_t rows, struct ny_row_batch *batch)
 {
     struct binary *binary = reader->state;
@@ -262,7 +266,8 @@ static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count,
     return wrong == n ? NY_OK : unfit(reader, file_column(binary, first, wrong), values[wrong]);
 }
 
-/* NY_END where no row begins. */
+/* Reads the length that stands before each row of fvecs and bvecs, which must be the same in all
+ * rows. NY_END where the file ends instead. */
 static int read_prefix(struct ny_reader *reader)
 {
     struct binary *binary = reader->state;

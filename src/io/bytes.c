@@ -53,6 +53,7 @@ static int fill(struct ny_bytes *bytes, char *to, size_t wanted, size_t *got)
     return read_raw(bytes, to, wanted, got);
 }
 
+/* Fails because half of the largest window, 32 MiB, does not hold a line. */
 static int line_too_long(struct ny_bytes *bytes)
 {
     return ny_fail_at(bytes->ctx, NY_EDATA, bytes->path, bytes->line,
@@ -203,7 +204,8 @@ uint64_t ny_bytes_left(const struct ny_bytes *bytes)
            (bytes->size > bytes->offset ? bytes->size - bytes->offset : 0);
 }
 
-/* The first bytes, and whether they are gzip's. */
+/* Reads the first bytes, decides whether they are gzip's, and starts the window at line 1. At
+ * least one byte is then there, unless the input is empty. */
 static int begin(struct ny_bytes *bytes)
 {
     static const unsigned char gzip[] = {0x1f, 0x8b, 8};

@@ -88,6 +88,7 @@ static int grow(struct ny_classes *classes)
     return NY_OK;
 }
 
+/* Keeps a copy of the name, which gets the next number; grow() has made room for it. */
 static int add(struct ny_classes *classes, const char *text, size_t length, uint32_t *slot)
 {
     char *name = ny_alloc(classes->ctx, NY_MEM_IO, length + 1);
@@ -124,6 +125,7 @@ int ny_classes_know(struct ny_classes *classes, char *const *names, size_t count
     return err;
 }
 
+/* Tells whether the name has a number already, from a label before or from ny_classes_know(). */
 static bool known(const struct ny_classes *classes, const char *text, size_t length)
 {
     return classes->count > 0 && *slot_of(classes, text, length);

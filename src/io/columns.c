@@ -1,9 +1,19 @@
+/*
+ * Selections of columns such as "1,3-5,name" (io/columns.h). The csv reader and the readers of
+ * binary files parse --columns with it, and --label-column.
+ *
+ * An item is tried as a number first, then as a name, so that a column whose name is "7" is found
+ * by its place alone. A dash may be part of a name: "x-y" is a range only if it is not a column
+ * itself and the header has both of its sides.
+ */
 #include "io/columns.h"
 
 #include <string.h>
 
 #include "io/number.h"
 
+/* Fails because there is no column of this name; shows the first and the last name, since a list
+ * of thousands would not help. */
 static int unknown(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
                    struct ny_shown name)
 {
@@ -30,6 +40,7 @@ static size_t named(const struct ny_header_names *header, const char *text, size
     return header->names ? i : header->count;
 }
 
+/* Finds a column by its number from 1, or by its name. */
 static int find(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
                 const char *text, size_t length, size_t *column)
 {

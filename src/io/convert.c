@@ -83,6 +83,7 @@ void ny_swap(void *values, size_t size, size_t count)
     }
 }
 
+/* Widens an IEEE 754 half to a double, exactly; subnormal halves are normal doubles. */
 static double half(uint16_t bits)
 {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -156,6 +157,8 @@ size_t ny_widen(enum ny_element_type type, const void *in, double *out, size_t c
         if ((double)((type *)out)[i] != in[i]) return i;                                           \
     }
 
+/* Narrows to f32. With `rounding` only an overflow stops it, as the source was a float; without,
+ * every value must survive exactly. */
 static size_t narrow_f32(bool rounding, const double *in, float *out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

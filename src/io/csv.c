@@ -1,5 +1,12 @@
-/* Delimited text. A record that the window cuts is parsed again once there is more of it, so that
- * the loop over fields never looks for the end of the window. */
+/*
+ * The rows of delimited text: csv and tsv differ only in how the delimiter is found.
+ * io/csv_header.c opens the file and chooses the columns; this file parses one record after
+ * another into the rows of a batch.
+ *
+ * A record that the window cuts is parsed again from its start once there is more of it, so that
+ * the loop over fields never looks for the end of the window. Nothing of a record is committed
+ * before all of it was there: position, line number and label travel in a struct record.
+ */
 #include "io/csv.h"
 
 #include <math.h>
@@ -12,6 +19,8 @@
 
 #define ULL(x) ((unsigned long long)(x))
 
+/* Returns MAYBE for every text: csv is the last format of the table, so that the others may claim
+ * a text first. A NUL or another control byte among the first 4,096 says that it is none. */
 static enum ny_guess probe(const char *head, size_t length)
 {
     for (size_t i = 0; i < length && i < NY_PROBE_BYTES; i++)
@@ -31,9 +40,12 @@ struct record {
     size_t rounded_column;
 };
 
+/* The outcome of a step of the parser. After CUT, next_record() gets more bytes and begins the
+ * record again; after FAILED, the context holds the error. */
 enum outcome { ROW, CUT, LAST, FAILED }; /* LAST: no record is left */
 
-/* A sentence about one field. */
+/* Fails with a sentence about one field: its line, its column from 1 with its name, the text and
+ * what is wrong with it. Always returns FAILED. */
 static enum outcome wrong_field(struct ny_reader *reader, const struct record *record,
                                 size_t column, const struct ny_field *field, const char *what)
 {
@@ -49,7 +61,9 @@ static enum outcome wrong_field(struct ny_reader *reader, const struct record *r
     return FAILED;
 }
 
-/* ", or leave the column out: --columns 1,3-9" */
+/* Writes ", or leave the column out: --columns 1,3-9" for the second of nine columns. Writes
+ * nothing where --columns was given, where only one column is there, and for callers without the
+ * command's options. */
 static void without_column(const struct ny_reader *reader, size_t column, char *text, size_t size)
 {
     const struct ny_csv *csv = reader->state;
@@ -65,6 +79,8 @@ static void without_column(const struct ny_reader *reader, size_t column, char *
              before[0] && after[0] ? "," : "", after);
 }
 
+/* Handles an empty field, NaN or infinity. The rest of the record is parsed all the same where
+ * such rows are dropped, because its end has to be found. */
 static enum outcome missing_value(struct ny_reader *reader, struct record *record, size_t column,
                                   const struct ny_field *field)
 {
@@ -79,6 +95,8 @@ static enum outcome missing_value(struct ny_reader *reader, struct record *recor
     return wrong_field(reader, record, column, field, what);
 }
 
+/* Fails because of a word. A value such as "1,5" gets advice about decimal points; other words are
+ * told for all columns of the record at once (io/csv_words.c). */
 static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
                                  size_t column, const struct ny_field *field)
 {
@@ -90,6 +108,8 @@ static enum outcome not_a_number(struct ny_reader *reader, const struct record *
     return FAILED;
 }
 
+/* Reads one field from record->at and moves past it. A field that is malformed, such as one with
+ * an open quote, becomes a message with line and column. */
 static enum outcome scan(struct ny_reader *reader, struct record *record, size_t column,
                          struct ny_field *field)
 {
@@ -107,6 +127,8 @@ static enum outcome scan(struct ny_reader *reader, struct record *record, size_t
     return wrong_field(reader, record, column, field, field->wrong);
 }
 
+/* Counts a whole number that f32 cannot hold exactly. The first one's column is kept for the
+ * warning at the end. */
 static void note_rounded(struct record *record, size_t column)
 {
     if (record->rounded++ == 0) record->rounded_column = column;
@@ -134,6 +156,8 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
     return ROW;
 }
 
+/* Keeps the field of the label as it stands in the window. Its class is looked up only once the
+ * record is complete and kept: a row that is dropped must not add a class. */
 static enum outcome label(struct ny_reader *reader, struct record *record, size_t column)
 {
     enum outcome outcome = scan(reader, record, column, &record->label);
@@ -143,6 +167,8 @@ static enum outcome label(struct ny_reader *reader, struct record *record, size_
     return outcome;
 }
 
+/* Passes over a field of a column that is neither a point nor the label. Its line ends, which
+ * quotes allow, still count as lines. */
 static enum outcome ignored(struct ny_reader *reader, struct record *record, size_t column)
 {
     struct ny_field field;
@@ -152,7 +178,8 @@ static enum outcome ignored(struct ny_reader *reader, struct record *record, siz
     return outcome;
 }
 
-/* Counts the fields that follow, for the message. */
+/* Fails because a record has too few or too many fields. It counts the fields that follow, so that
+ * the message can say how many there are. */
 static enum outcome ragged(struct ny_reader *reader, struct record *record, size_t column)
 {
     struct ny_csv *csv = reader->state;
@@ -180,7 +207,9 @@ static enum outcome pass_blanks(struct record *record, const struct ny_bytes *by
     return record->at == bytes->end && !bytes->ended ? CUT : ROW;
 }
 
-/* One record from record->at into a row. */
+/* Parses one record from record->at into the row `to`. A plain number goes from ny_number()
+ * straight into the row; a field with blanks, quotes or words takes the slower way of
+ * careful_value(). */
 static enum outcome parse(struct ny_reader *reader, struct record *record, void *to)
 {
     struct ny_csv *csv = reader->state;
@@ -223,6 +252,8 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
     return ROW;
 }
 
+/* Parses the next record that is not an empty line, with as many tries as the window needs to hold
+ * it. bytes->at stays before the record: the caller moves it. */
 static enum outcome next_record(struct ny_reader *reader, struct record *record, void *to)
 {
     struct ny_csv *csv = reader->state;
@@ -254,6 +285,7 @@ static int take_label(struct ny_reader *reader, const struct record *record, dou
     return ny_classes_label(reader->classes, reader->path, record->label_line, text, length, value);
 }
 
+/* Adds the rounded numbers of a complete record to those of the file. */
 static void count_rounded(struct ny_csv *csv, const struct record *record, uint64_t line)
 {
     if (csv->rounded == 0 && record->rounded) {
@@ -275,6 +307,9 @@ static void warn_of_rounded(const struct ny_reader *reader)
                reader->path, ULL(csv->rounded), ULL(csv->rounded_line), csv->rounded_column + 1);
 }
 
+/* Reads up to max_rows records into the batch. Rows with NaN are counted as dropped and leave no
+ * gap, so that `count` may be less than the records read. At the end of the file it logs what
+ * looked odd, once, because the call that finds no record comes last. */
 static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
     size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);

@@ -1,5 +1,12 @@
-/* Learns from the first lines of delimited text: delimiter, header or none, and which columns are
- * points, label or left out. */
+/*
+ * Learns from the first lines of delimited text: the delimiter, whether the first line is a
+ * header, and which columns are points, label or left out.
+ *
+ * ny_csv_open() is called once, before a row is read, and leaves bytes->at at the first row of
+ * data. It looks at two records, both in the window at once: a header can only be told from data
+ * by what stands below it. What it finds is in struct ny_csv (io/csv.h), from which io/csv.c reads
+ * the rows.
+ */
 #include "io/csv.h"
 
 #include <string.h>
@@ -16,6 +23,7 @@ struct span {
     bool quoted, number, word; /* neither number nor word: missing */
 };
 
+/* The fields of one record. Their texts point into the window, and are void once it moves. */
 struct glimpse {
     struct span *spans;
     size_t count, room;
@@ -23,6 +31,9 @@ struct glimpse {
     uint64_t newlines; /* in it */
 };
 
+/* Adds a field to the record and decides whether it is a number, a word or missing. The array
+ * doubles; a line whose fields do not fit in the budget is refused with its length and the
+ * --memory that it takes. */
 static int append(struct ny_reader *reader, struct glimpse *glimpse, const struct ny_field *field)
 {
     struct span *span;
@@ -73,7 +84,8 @@ static int glimpse_record(struct ny_reader *reader, const char *at, struct glimp
     return NY_OK;
 }
 
-/* The first two records, both in the window; the second has count 0 when there is none. */
+/* Looks at the first two records. Whenever one of them is cut, the window grows and both are begun
+ * again, since their texts point into it. The second has count 0 when there is none. */
 static int glimpse_two(struct ny_reader *reader, struct glimpse two[2])
 {
     struct ny_csv *csv = reader->state;
@@ -106,8 +118,10 @@ static int glimpse_two(struct ny_reader *reader, struct glimpse two[2])
     }
 }
 
-/* A first line is a header when it has a word where the second has a number; without a second line,
- * when it has a word that is not the label. */
+/* Guesses whether the first line is a header: it is when it has a word where the second has a
+ * number, for example "age,height" above "31,1.80". If there is no second line, a word that is not
+ * the label makes it one. Options that name columns need a header, so that one is taken to be
+ * there. */
 static bool looks_like_header(const struct ny_reader *reader, const struct glimpse two[2])
 {
     const char *wanted = reader->options.label_column;
@@ -123,6 +137,8 @@ static bool looks_like_header(const struct ny_reader *reader, const struct glimp
     return false;
 }
 
+/* Copies the names of the columns out of the window, without their quotes, and passes over the
+ * header. All names share one allocation. */
 static int keep_names(struct ny_reader *reader, const struct glimpse *first)
 {
     struct ny_csv *csv = reader->state;
@@ -147,6 +163,8 @@ static int keep_names(struct ny_reader *reader, const struct glimpse *first)
     return NY_OK;
 }
 
+/* Decides the use of each column by --columns and --label-column, both of which take names or
+ * numbers. The label is never among the points, even if --columns lists it. */
 static int choose_columns(struct ny_reader *reader)
 {
     struct ny_csv *csv = reader->state;

@@ -22,7 +22,7 @@ static bool names_classes(const char *name)
     return false;
 }
 
-/* "y" beside "x" is a coordinate. */
+/* Tells whether a column is called "x": a "y" beside it is a coordinate and names no classes. */
 static bool has_x(const struct ny_header_names *header)
 {
     for (size_t i = 0; i < header->count; i++)
@@ -65,6 +65,8 @@ void ny_csv_suspect_row(struct ny_reader *reader, const void *row)
     if (suspect->is) suspect->values[suspect->count++] = value;
 }
 
+/* Asks whether a column named like a label is one. It has held few whole numbers, at least two,
+ * and on average each of them in two rows or more. */
 static void tell_suspect(const struct ny_reader *reader)
 {
     const struct ny_csv *csv = reader->state;
@@ -94,6 +96,7 @@ void ny_csv_tell_slips(const struct ny_reader *reader)
 
 /* ---- what was read as what ----------------------------------------------------------------- */
 
+/* Writes the columns of points as "1-3,7", and ", …" for those behind the sixth range. */
 static void list_used(const struct ny_csv *csv, char *text, size_t size)
 {
     size_t used = 0, ranges = 0;

@@ -1,5 +1,11 @@
-/* The sentence about a field that is no number. Text comes in columns: all that hold some in this
- * record are told at once, with the --columns that leaves them out. */
+/*
+ * The message about a field that is no number. Text comes in columns, such as a name or a date:
+ * all columns that hold some in this record are told at once, with the --columns that leaves them
+ * out, so that a user does not meet them one run after another.
+ *
+ * io/csv.c calls ny_csv_fail_word() with the record still at bytes->at, because the record is
+ * scanned a second time for its other words.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +22,8 @@ struct list {
     bool full;
 };
 
+/* Appends a text to the list, or marks the list as full. A full list takes nothing more, so that
+ * it never ends inside a number. */
 static void add(struct list *list, const char *text)
 {
     size_t bytes = strlen(text);
@@ -44,7 +52,8 @@ static void add_range(struct list *list, const struct ny_header_names *names, si
     add(list, named);
 }
 
-/* The runs of columns that are `wanted`. */
+/* Lists the columns of points that hold words (`wanted`), with their names, or those that hold
+ * none, without. Neighbouring columns become one range: "1-3,7". */
 static void list_columns(struct list *list, const struct ny_csv *csv, const bool *words,
                          bool wanted, const char *separator)
 {
@@ -59,6 +68,8 @@ static void list_columns(struct list *list, const struct ny_csv *csv, const bool
     }
 }
 
+/* Tells whether a field is text. Missing values in any spelling and numbers with a comma are not:
+ * leaving out their columns would be wrong advice. */
 static bool is_word(const struct ny_field *field)
 {
     double value;

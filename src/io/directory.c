@@ -1,3 +1,6 @@
+/* Says what to do where a directory is given as a file of points. io/bytes.c calls
+ * ny_directory_given() when it has opened one. A store and a folder of images are the usual
+ * mistakes, and each gets advice of its own. */
 #include "io/directory.h"
 
 #include <dirent.h>
@@ -7,6 +10,7 @@
 
 #include "base/text.h"
 
+/* Tells a store by the file of its points. */
 static bool is_store(const char *path)
 {
     char file[PATH_MAX];
@@ -15,6 +19,7 @@ static bool is_store(const char *path)
            access(file, F_OK) == 0;
 }
 
+/* Tells an image by the end of its name; nothing is opened. */
 static bool is_image(const char *name)
 {
     static const char *const endings[] = {".png", ".jpg", ".jpeg"};

@@ -40,17 +40,21 @@ char ny_dialect_guess(const char *text, const char *end)
     return !commas && blanks ? ' ' : ',';
 }
 
+/* Refuses the field, with the end of the sentence that the caller makes of it. */
 static enum ny_field_kind bad(struct ny_field *field, const char *wrong)
 {
     field->wrong = wrong;
     return NY_FIELD_BAD;
 }
 
+/* A tab is a blank too, unless it separates the fields. */
 static bool is_blank(const struct ny_dialect *dialect, char c)
 {
     return c == ' ' || (c == '\t' && dialect->delimiter != '\t');
 }
 
+/* Reads a field in quotes. Its end is a quote that is not doubled, which only the byte after it
+ * can tell, so that a quote at the end of the window is CUT. */
 static enum ny_field_kind scan_quoted(const char **at, const char *end, bool ended,
                                       struct ny_field *field)
 {
@@ -75,6 +79,8 @@ static enum ny_field_kind scan_quoted(const char **at, const char *end, bool end
     return NY_FIELD;
 }
 
+/* Reads a field without quotes, up to a byte that stops it; blanks at its end do not belong
+ * to it. */
 static enum ny_field_kind scan_plain(const struct ny_dialect *dialect, const char **at,
                                      const char *end, struct ny_field *field)
 {

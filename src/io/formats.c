@@ -38,6 +38,8 @@ const struct ny_format_entry *ny_format_table(size_t *count)
     return entries;
 }
 
+/* Tells whether a name ends in one of the suffixes, such as ".idx -ubyte", in letters of any case.
+ * A name that is a suffix and nothing else does not count. */
 static bool ends_with(const char *name, size_t length, const char *suffixes)
 {
     for (const char *p = suffixes; *p; p += strspn(p, " ")) {

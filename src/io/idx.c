@@ -1,8 +1,14 @@
-/* IDX, the format of MNIST: 0, 0, type, dimensions, then big-endian sizes and values. */
+/*
+ * IDX, the format of MNIST: two bytes 0, a code of the type, the number of dimensions, then their
+ * sizes, 4 bytes each, and the values, all big-endian. The first size is the number of rows, and
+ * the product of the others is d: 60000 × 28 × 28 is read as 60,000 rows of 784. io/binary.c
+ * compares that with the size of the file, and reads the rows.
+ */
 #include "io/binary.h"
 
 enum { MAGIC_BYTES = 4, SIZE_BYTES = 4 };
 
+/* Finds the type of a code in the third byte; false: IDX has no such type. */
 static bool element_of(unsigned char code, enum ny_element_type *type)
 {
     switch (code) {
@@ -29,6 +35,7 @@ static bool element_of(unsigned char code, enum ny_element_type *type)
     }
 }
 
+/* Four bytes are enough to be sure: two are 0, a code is one of six, and there is a dimension. */
 static enum ny_guess probe(const char *head, size_t length)
 {
     enum ny_element_type type;
@@ -44,6 +51,7 @@ static uint32_t big_endian(const unsigned char *p)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
+/* Reads the header and leaves bytes->at at the first value. */
 static int open_idx(struct ny_reader *reader)
 {
     struct ny_binary_layout layout = {.big_endian = true, .d = 1};

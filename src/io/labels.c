@@ -1,3 +1,12 @@
+/*
+ * Labels in a file of their own, one for each row of points (io/labels.h). io/reader.c reads them
+ * beside the points and joins them by row number.
+ *
+ * An npy or an idx is read as a table of one column of f64 (io/table.c), where a file of no known
+ * format is sent as well, to be refused with its message. Any other file is text with one label a
+ * line: a number, a word, or a word in quotes. A label that is missing is NaN, and is written
+ * "nan" in text, because an empty line may only stand at the end of the file.
+ */
 #include "io/labels.h"
 
 #include <string.h>
@@ -14,6 +23,8 @@ struct ny_labels {
 
 enum { SPARE = 512 };
 
+/* Opens npy or idx as a table that must have one column. NaN is kept, and not refused as it is
+ * among points. */
 static int open_binary(struct ny_labels *labels, const char *path)
 {
     /* missing labels are NaN: allowed here */
@@ -69,7 +80,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The window up to the end of a line: *newline = that byte, or NULL in the last line. */
+/* Gets the whole of the next line into the window. *newline is where it ends, or NULL in a last
+ * line without an end. */
 static int whole_line(struct ny_bytes *bytes, const char **newline)
 {
     for (;;) {

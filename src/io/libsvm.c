@@ -1,5 +1,12 @@
-/* LIBSVM's sparse text, "label index:value …", into dense or sparse rows. Indices begin at 1, or at
- * 0 where index 0 occurs: a file is read once before, from a pipe its beginning decides. */
+/*
+ * LIBSVM's sparse text, "label index:value …", into dense or sparse rows. Indices begin at 1, or
+ * at 0 if index 0 occurs.
+ *
+ * That, the number of dimensions and the share of values that are not 0 are known only from the
+ * lines themselves. So a regular file is read twice: open_libsvm() looks at all of it (`looking`),
+ * and the rows follow from the start. A pipe is read once, and its beginning decides; an index 0
+ * that comes later in it is an error. "qid:3" and text behind '#' are passed over.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +23,7 @@ enum { DENSE_SHARE = 8 };
 #define ULL(x) ((unsigned long long)(x))
 #define INDEX_MAX ((uint64_t)INT32_MAX)
 
+/* State of the reader: what the look has found, and whether it is still under way. */
 struct libsvm {
     uint64_t base;    /* the smallest index there may be: 0 or 1 */
     uint64_t largest; /* index met */
@@ -24,6 +32,8 @@ struct libsvm {
     uint64_t looked, pairs, pairs_most; /* in all the lines that were looked at; in the longest */
 };
 
+/* One line on its way. The label points into the window, which has not moved while the line is
+ * parsed. */
 struct line {
     const char *at;
     bool missing; /* a value is NaN or Inf: the row is to be dropped */
@@ -39,7 +49,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* NUL: at the end of the window, or a byte that is refused as part of a token. */
+/* Tells whether a byte ends a token. A NUL does: it stands at the end of the window, and elsewhere
+ * it is refused by wrong(). */
 static bool ends_token(char c)
 {
     return is_blank(c) || c == '\n' || c == '\r' || c == '#' || c == '\0';
@@ -90,6 +101,8 @@ static enum outcome to_token(const struct ny_bytes *bytes, struct line *line, bo
     return ROW;
 }
 
+/* Takes the first token of a line as its label. A colon in it means that the label was left out,
+ * as in "1:0.5 2:3". */
 static enum outcome label(struct ny_reader *reader, struct line *line)
 {
     size_t length = token_length(line->at);
@@ -102,7 +115,8 @@ static enum outcome label(struct ny_reader *reader, struct line *line)
     return line->at == reader->bytes->end && !reader->bytes->ended ? CUT : ROW;
 }
 
-/* index:value at `at`; the value is NaN where it is no finite number by its own words. */
+/* Parses "index:value". The value is NaN for nan and inf in any spelling, which the caller drops
+ * or refuses. An index that passes 2^31 − 1 stops at once, before it can overflow. */
 static enum outcome pair(struct ny_reader *reader, const char *at, uint64_t *index, double *value,
                          const char **after)
 {
@@ -128,6 +142,8 @@ static enum outcome pair(struct ny_reader *reader, const char *at, uint64_t *ind
     return ROW;
 }
 
+/* Fails because of an index that does not ascend, is below the base or beyond the dimensions; says
+ * which. */
 static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previous)
 {
     struct libsvm *libsvm = reader->state;
@@ -150,7 +166,8 @@ static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previo
         reader->options.dims_of ? reader->options.dims_of : "");
 }
 
-/* One pair behind the others of the row that is not yet counted in *csr. */
+/* Appends one value to the row that is not yet counted in *csr. A value that is 0 in the type of
+ * the table is overwritten by the next one, so that zeros are not stored. */
 static enum outcome take_sparse(struct ny_reader *reader, struct line *line, struct ny_csr *csr,
                                 const char *at, uint64_t column, double value)
 {
@@ -164,7 +181,8 @@ static enum outcome take_sparse(struct ny_reader *reader, struct line *line, str
     return ROW;
 }
 
-/* One pair into the row, or into what is looked for. */
+/* Takes one pair into the row `to`. While the reader is still looking, only the largest index and
+ * the number of pairs are kept, and values are not checked. */
 static enum outcome take(struct ny_reader *reader, struct line *line, void *to, uint64_t *previous)
 {
     struct libsvm *libsvm = reader->state;
@@ -206,6 +224,7 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
     return ROW;
 }
 
+/* Parses one line from its label to its line end. */
 static enum outcome parse(struct ny_reader *reader, struct line *line, void *to)
 {
     const struct ny_bytes *bytes = reader->bytes;
@@ -221,7 +240,8 @@ static enum outcome parse(struct ny_reader *reader, struct line *line, void *to)
     return outcome;
 }
 
-/* The next line that is not empty. With `looking` on a pipe CUT comes back to the caller. */
+/* Parses the next line that is not empty. If it is cut, more bytes are read and it begins again;
+ * but a look at a pipe gets CUT back, because what it reads it cannot read again. */
 static enum outcome next_line(struct ny_reader *reader, struct line *line, void *to)
 {
     struct libsvm *libsvm = reader->state;
@@ -245,13 +265,15 @@ static enum outcome next_line(struct ny_reader *reader, struct line *line, void 
     }
 }
 
+/* Moves the window behind a line that was taken. */
 static void pass_line(struct ny_bytes *bytes, const struct line *line)
 {
     bytes->at = line->at;
     bytes->line++;
 }
 
-/* Finds the indices that occur in the whole file, or in what a pipe has sent so far. */
+/* Finds the indices that occur in the whole file, or in what a pipe has sent so far. It leaves
+ * bytes->at at the first line again. *rows stays unknown if a pipe has more to come. */
 static int look(struct ny_reader *reader, uint64_t *rows)
 {
     struct libsvm *libsvm = reader->state;
@@ -277,7 +299,8 @@ static int look(struct ny_reader *reader, uint64_t *rows)
     return NY_OK;
 }
 
-/* Chooses by the rows seen: those that a pipe has not sent yet may be fuller. */
+/* Chooses sparse or dense rows by the share of values that are not 0 in the rows seen. Those that
+ * a pipe has not sent yet may be fuller, so that the room of one of its sparse rows is all d. */
 static void choose_layout(const struct ny_reader *reader, struct ny_file_table *table)
 {
     const struct libsvm *libsvm = reader->state;
@@ -292,6 +315,8 @@ static void choose_layout(const struct ny_reader *reader, struct ny_file_table *
     if (!table->slots) table->slots = 1;
 }
 
+/* Opens the reader: looks at the lines, then says d, the type and the layout. A pipe needs --dims,
+ * since the largest index may come in its last line. */
 static int open_libsvm(struct ny_reader *reader)
 {
     const struct ny_reader_options *options = &reader->options;
@@ -324,6 +349,7 @@ static int open_libsvm(struct ny_reader *reader)
     return NY_OK;
 }
 
+/* Decides the label of a row that is kept. The word "none" is a missing label, as NaN is. */
 static int take_label(struct ny_reader *reader, const struct line *line, double *value)
 {
     *value = (double)NAN;
@@ -342,6 +368,8 @@ static int keep_sparse(struct ny_reader *reader, struct ny_csr *csr, const struc
     return err;
 }
 
+/* Reads up to max_rows rows into the batch. A sparse row that is dropped leaves its values behind
+ * the last row that counts, for the next row to overwrite. */
 static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
     size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
@@ -384,7 +412,8 @@ static void close_libsvm(struct ny_reader *reader)
     ny_free(reader->ctx, reader->state);
 }
 
-/* One line: a number, then index:value pairs alone. -1: not so; else the number of pairs. */
+/* Counts the pairs in a line of a number and pairs alone, for the probe; −1 for any other line. A
+ * last token that the end of the line cuts is forgiven. */
 static int pairs_of(const char *p, const char *end)
 {
     double value;

@@ -35,6 +35,7 @@ struct header {
     unsigned dimensions;
 };
 
+/* Python's literal may have blanks between any two tokens. */
 static void skip_blanks(struct header *header)
 {
     header->at += strspn(header->at, " \t\r\n");
@@ -167,6 +168,7 @@ static bool element_of(const char *descr, enum ny_element_type *type, bool *big_
     return false;
 }
 
+/* Fails with what is wrong and how to mend it. */
 static int fail(struct ny_reader *reader, const char *what, const char *cure)
 {
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE, "%s: %s; %s", reader->path,

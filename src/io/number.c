@@ -30,6 +30,8 @@ static const double powers[POWER_DOUBLE + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e
 static const long double extended_powers[POWER_EXTENDED - POWER_DOUBLE] = {1e23L, 1e24L, 1e25L,
                                                                            1e26L, 1e27L};
 
+/* strtod() in the locale C, for numbers that neither of the exact ways can round. They are rare
+ * enough for a new locale each time. */
 static double slow(const char *text)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -1,3 +1,7 @@
+/* Names of outputs (io/output.h): which endings each kind may have, and what to say about another
+ * one. api/ checks a name with ny_output_check() before the work begins, and io/writer.c asks for
+ * the form of a text table. Nothing is opened here; stat() alone tells a pipe or a folder from a
+ * file. */
 #include "io/output.h"
 
 #include <stdio.h>
@@ -41,7 +45,7 @@ struct ny_table_text ny_output_text(const char *path)
     return (struct ny_table_text){delimiter, packed};
 }
 
-/* ".npy, .csv, .csv.gz or .tsv" */
+/* Writes ".npy, .csv, .csv.gz or .tsv", for the message. */
 static void list_endings(enum ny_output what, char *text, size_t size)
 {
     const char *const *endings = kinds[what].endings;
@@ -55,7 +59,9 @@ static void list_endings(enum ny_output what, char *text, size_t size)
                                  endings[i]);
 }
 
-/* The reason why graphs have no formats of their own, where one was asked for. */
+/* Returns the end of the message for a name that somebody had a reason to choose: graphs have no
+ * formats of their own, models and pictures have commands of their own. Returns "" for other
+ * names. */
 static const char *reason_of(const char *end, enum ny_output what)
 {
     if (what == NY_OUTPUT_NEIGHBORS && ny_one_of(end, ".mtx|.npz"))

@@ -1,3 +1,6 @@
+/* gzip for outputs (io/pack.h), on zlib. io/writer.c packs a .csv.gz with it. Packed bytes go to
+ * the caller's `write` in pieces of up to 64 KiB. zlib's own memory is allocated from the budget,
+ * so that it is counted like any other. */
 #include "io/pack.h"
 
 #include <limits.h>
@@ -7,12 +10,14 @@
 
 enum { PACKED_BYTES = 64 * 1024, GZIP_ONLY = 16 + MAX_WBITS, MEMORY_LEVEL = 8 };
 
+/* State of one gzip member; `packed` is the piece on its way to the caller. */
 struct ny_packer {
     struct ny_pack_output output;
     z_stream z;
     unsigned char packed[PACKED_BYTES];
 };
 
+/* zlib's own memory comes from the budget too. */
 static void *allocate(void *ctx, unsigned items, unsigned size)
 {
     return ny_calloc(ctx, NY_MEM_IO, items, size);

@@ -22,6 +22,7 @@ enum { LABEL_ROWS = 4096, SKIP_BYTES = 64 * 1024 };
 
 #define ULL(x) ((unsigned long long)(x))
 
+/* Fails because labels and rows are not as many. */
 static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
 {
     return ny_fail_at(reader->ctx, NY_EDATA, reader->options.labels_file, NY_NO_LINE,

@@ -1,6 +1,11 @@
 /*
- * A table as its format reads it: opened, read and closed. A reader of points (io/reader.c) and one
- * of labels in a file of their own (io/labels.c) both stand on this.
+ * A table as its format reads it: opened, read and closed. A reader of points (io/reader.c) and
+ * one of labels in a file of their own (io/labels.c) both stand on this.
+ *
+ * ny_table_open() chooses the format and has it read the header; afterwards reader->table tells
+ * the columns, the type and, where the header says so, the number of rows. A column of labels in
+ * the file comes with its rows; a file of labels is joined in io/reader.c. Whatever fails,
+ * ny_table_open() has taken the bytes over and closes them.
  */
 #include <string.h>
 
@@ -11,7 +16,9 @@
 #define PLY_ROWS "nystream-ply-rows FILE -o OUT.npy (data-tools/ply-rows)"
 #define ULL(x) ((unsigned long long)(x))
 
-/* Recognises, by its first bytes, a file that is often passed by mistake. */
+/* Recognises, by its first bytes, a file that is often passed by mistake, and says how to make a
+ * table of it. It is asked before the formats are, because csv would take an HTML page; --format
+ * skips it. */
 static int not_a_table(struct ny_reader *reader)
 {
     static const struct {
@@ -58,6 +65,8 @@ static int not_a_table(struct ny_reader *reader)
     return NY_OK;
 }
 
+/* Fails with the list of formats, because --format names none of them, or because nothing fits the
+ * file. */
 static int unknown_format(struct ny_reader *reader)
 {
     const struct ny_format_entry *entries;
@@ -82,6 +91,8 @@ static int unknown_format(struct ny_reader *reader)
         reader->path, names);
 }
 
+/* Finds the format: the one that --format names, whatever is in the file, or else a guess by
+ * content and name. */
 static int choose_format(struct ny_reader *reader)
 {
     const char *wanted = reader->options.format;
@@ -103,6 +114,8 @@ static int choose_format(struct ny_reader *reader)
     return reader->entry ? NY_OK : unknown_format(reader);
 }
 
+/* Refuses options that the format of this file cannot follow, rather than to read columns that
+ * nobody asked for. */
 static int check_options(struct ny_reader *reader)
 {
     const struct ny_reader_options *options = &reader->options;

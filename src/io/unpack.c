@@ -1,3 +1,11 @@
+/*
+ * gzip for inputs (io/unpack.h), on zlib. io/bytes.c calls it for a file that begins with gzip's
+ * three bytes.
+ *
+ * Members may follow one another, as `cat a.gz b.gz` makes them; their contents are one stream.
+ * The end of the input is the end of the data only between two members: anywhere else the file is
+ * truncated, and NY_EDATA says after how many unpacked bytes.
+ */
 #include "io/unpack.h"
 
 #include <limits.h>
@@ -58,6 +66,8 @@ void ny_unpack_end(struct ny_unpacker *unpacker)
     ny_free(unpacker->input.ctx, unpacker);
 }
 
+/* Fails because the packed data are damaged or cut off. The number of unpacked bytes tells how far
+ * they were good. */
 static int damaged(struct ny_unpacker *unpacker, const char *what)
 {
     const struct ny_unpack_input *input = &unpacker->input;

@@ -31,6 +31,8 @@ enum {
     NUMBER_BYTES = 32       /* of a number in text, with its delimiter */
 };
 
+/* State of one output. `failed` is set by the first error: the commit then refuses to give half a
+ * file its name. */
 struct ny_writer {
     struct ny_context *ctx;
     char *path;
@@ -45,6 +47,7 @@ struct ny_writer {
     char *buffer;
 };
 
+/* Returns the bytes of a number in an npy; BYTES are written as they come. */
 static size_t element_size(enum ny_element element)
 {
     static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
@@ -73,12 +76,13 @@ static int write_all(void *user, const char *data, size_t bytes)
     return NY_OK;
 }
 
-/* Packed where the name asks for it. */
+/* Passes bytes on to the file, by way of gzip where the name ends in .csv.gz. */
 static int write_out(struct ny_writer *writer, const char *data, size_t bytes)
 {
     return writer->packer ? ny_pack(writer->packer, data, bytes) : write_all(writer, data, bytes);
 }
 
+/* Writes what is in the buffer, which is empty afterwards even if the write fails. */
 static int flush(struct ny_writer *writer)
 {
     size_t used = writer->used;
@@ -124,6 +128,8 @@ static int put_npy_header(struct ny_writer *writer)
     return put(writer, header, (size_t)length);
 }
 
+/* Opens a draft, which gets its name at the commit: a run that is killed leaves an old file as it
+ * was. */
 static int create_temporary(struct ny_writer *writer)
 {
     return ny_draft_open(&writer->temporary, writer->ctx, writer->path, &writer->fd);
@@ -228,6 +234,8 @@ done:
     return err;
 }
 
+/* Writes one number with as many digits as bring the same value back, and returns their count.
+ * There is no room check: put_text() has made sure of NUMBER_BYTES. */
 static size_t format_number(const struct ny_writer *writer, char *to, const void *values,
                             size_t index)
 {
@@ -247,6 +255,8 @@ static size_t format_number(const struct ny_writer *writer, char *to, const void
     return (size_t)length;
 }
 
+/* Writes rows as text, number by number into the buffer, which is flushed whenever the next number
+ * might not fit. */
 static int put_text(struct ny_writer *writer, const void *values, size_t count)
 {
     size_t cols = writer->cols ? (size_t)writer->cols : 1, column = 0;
@@ -287,7 +297,8 @@ int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count)
     return err;
 }
 
-/* The last bytes, and the header once more where the rows were counted. */
+/* Writes the last bytes. If the rows were counted while they were written, the header is written
+ * once more with their number; it has the same length as the first one. */
 static int finish(struct ny_writer *writer)
 {
     int err = flush(writer);

@@ -160,6 +160,8 @@ int ny_job_save_without(struct ny_job *job, enum ny_stage_id stage, const char *
     return ny_job_commit(job, batch, stage);
 }
 
+/* Names one of the two slots of a checkpoint. A new image goes into the slot that the record
+ * does not name, so that a kill while it is written leaves the old one. */
 static void slot_name(char *text, size_t size, const char *part, uint64_t slot)
 {
     snprintf(text, size, "%s.%llu", part, (unsigned long long)slot);

@@ -1,3 +1,10 @@
+/*
+ * Plans a job from its course: the memory, work and time of each stage, and the number of workers
+ * that the budget allows (job/plan.h).
+ *
+ * The peak is that of the stage that holds most, since stages follow one another. Stages that the
+ * course skips for this job count nothing.
+ */
 #include "job/plan.h"
 
 #include <string.h>
@@ -14,6 +21,7 @@ const struct ny_stage *ny_plan_stage(const struct ny_job_sizes *sizes, enum ny_s
     return *at;
 }
 
+/* Tells whether this job leaves the stage out, by its course. */
 static bool is_skipped(const struct ny_job_sizes *sizes, const struct ny_stage *stage)
 {
     return sizes->course->skips && sizes->course->skips(sizes->job, stage->id);
@@ -93,6 +101,8 @@ void ny_plan_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 
 void ny_plan_sum_up(struct ny_plan *plan)
 {
+    /* Factors by which the seconds may be off: the larger one where the number of landmarks is
+     * an estimate as well, or the plan is loose. */
     const double known = 1.6, foretold = 3;
     double factor = plan->m_estimated || plan->loose ? foretold : known;
 

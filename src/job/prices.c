@@ -58,6 +58,8 @@ double ny_price_share(uint64_t n, unsigned workers, unsigned threads)
     double crew = (double)ny_price_threads(workers ? workers : 1);
     double left = (double)(n % NY_UNIT_ROWS) / NY_UNIT_ROWS;
     double rounds = floor((double)whole / crew), over = (double)whole - rounds * crew;
+    /* A pass takes as long as the worker with the most units. Example: 10 whole units and 4
+     * workers, on 4 CPUs, take the time of 3 units and not of 2.5, and the share is 1.2. */
     double longest = rounds + (over > 0 ? 1 : left);
 
     return longest * NY_UNIT_ROWS * (double)ny_price_threads(threads) / (double)n;
@@ -65,7 +67,7 @@ double ny_price_share(uint64_t n, unsigned workers, unsigned threads)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Seconds to decompress rows and check their checksums. */
+/* Returns the beats to decompress a row and to check it. */
 static double decode_beats(const struct ny_prices *prices)
 {
     const double row = 30, byte = 0.7, sparse = 6;

@@ -23,6 +23,8 @@ enum { TREES_LEAST = 3 };
 /* A gain of less than this share of all neighbours is not worth a step where enough were found. */
 static const double settled = 0.002;
 
+/* The state of the stage. Checkpoints have its numbers, beside the lists; the sample, and the
+ * interval of the recall, are made again. */
 struct grow {
     struct ny_graph_job *g;
     struct ny_recall_sample sample;
@@ -55,6 +57,7 @@ static int checkpoint(void *arg, uint64_t done)
     return ny_job_checkpoint_pieces(&grow->g->job, NY_STAGE_NEIGHBORS, "lists", &pieces, 0);
 }
 
+/* Takes over the last checkpoint. A job without one begins with step tree, at 0. */
 static int restore(struct grow *grow)
 {
     struct ny_forest *forest = &grow->g->forest;
@@ -80,6 +83,8 @@ static int restore(struct grow *grow)
 
 /* ---- what comes next ------------------------------------------------------------------------ */
 
+/* Tells whether the recall is reached: by the low end of its interval, or by its estimate when the
+ * last step has hardly raised it. */
 static bool enough(const struct grow *grow)
 {
     double wanted = grow->g->settings->recall, share = grow->recall.share;
@@ -110,6 +115,7 @@ static enum step after_round(struct grow *grow)
     return TREE;
 }
 
+/* Measures the recall of the sample, after each step. */
 static int look(struct grow *grow)
 {
     struct ny_forest *forest = &grow->g->forest;

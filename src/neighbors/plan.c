@@ -1,4 +1,11 @@
-/* Memory, disk and work of a graph job. */
+/*
+ * Memory, disk and work of a graph job. The job itself, and the plan of a fit on a graph, ask
+ * before any row is read.
+ *
+ * A job can do with little memory by cutting its work in parts: ranges of panels, or points of a
+ * forest that are not held. fit_in() chooses the number of workers first, then the largest part
+ * that the budget holds.
+ */
 #include <string.h>
 
 #include "base/budget.h"
@@ -6,6 +13,7 @@
 #include "neighbors/job_private.h"
 #include "graph/forest.h"
 
+/* Returns the peak of the job with parts of this size and so many rows held. */
 static size_t peak(const struct ny_graph_sizes *f, unsigned workers, uint64_t part,
                    size_t held_rows, size_t limit)
 {

@@ -32,7 +32,7 @@ void ny_drift_sample_release(struct ny_drift_sample *sample)
     *sample = (struct ny_drift_sample){0};
 }
 
-/* Every second row goes. */
+/* Drops every second row of the sample, so that it stays evenly spread however many rows come. */
 static void thin_out(struct ny_drift_sample *sample)
 {
     for (size_t i = 1; 2 * i < sample->count; i++)
@@ -72,6 +72,7 @@ static int residuals_of(const struct ny_columns_spec *spec, const void *landmark
     return err;
 }
 
+/* Computes the drift of a sample: the sum of its residuals over the sum of k(x,x). */
 static int measure(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
                    const struct ny_drift_sample *sample, double *error)
 {
@@ -110,6 +111,7 @@ int ny_drift_measure(const struct ny_columns_spec *spec, const void *landmarks, 
     return NY_OK;
 }
 
+/* Measures the rows that the model was fitted on, at even distances, to compare new rows with. */
 int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, double *error)
 {
     struct ny_columns_spec spec = model->spec;

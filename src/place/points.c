@@ -26,6 +26,7 @@
 
 /* ---- one batch of new rows against all points ---------------------------------------------- */
 
+/* Buffers of one worker. */
 struct side {
     void *stored;  /* NY_UNIT_ROWS rows of the embedding, as they are stored */
     double *roots; /* NY_UNIT_ROWS: 1/√d_j where K is divided */
@@ -81,7 +82,8 @@ static void set_at(const struct transform *run, void *array, size_t index, doubl
         ((float *)array)[index] = (float)value;
 }
 
-/* The tile's rows of Û, or Y, from the store; divided by √d_j beside a 1 where K is divided. */
+/* Reads the tile's rows of Û, or Y, from the store, each times 1/√d_j and with a 1 beside it where
+ * K is divided. */
 static int load_stored(struct transform *run, struct side *side, const struct ny_tile *tile)
 {
     size_t width = ny_coordinates_width(&run->coordinates), w = run->w;
@@ -103,6 +105,7 @@ static int load_stored(struct transform *run, struct side *side, const struct ny
     return err;
 }
 
+/* Multiplies the kernel of a tile's points and the new rows with what is stored of these points. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct transform *run = arg;
@@ -123,6 +126,8 @@ static int unit(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
+/* Adds a tile's share to the sums, in the order of the points, so that threads do not change
+ * bits. */
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct transform *run = arg;
@@ -136,7 +141,8 @@ static int fold(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
-/* 1/√d of a new row, of its own degree; 0 when it has none. */
+/* Returns 1/√d of a new row by its own degree; 0, and a note, where its degree is nearly
+ * nothing. */
 static double root_of(struct transform *run, const double *sum, uint64_t row)
 {
     struct ny_unreached one = {.first = row};
@@ -185,7 +191,7 @@ static int pass(struct transform *run, struct ny_source *points)
                        &work, run);
 }
 
-/* The tile's rows as the columns that all points are held against. */
+/* Makes the tile's new rows the columns that all points are held against. */
 static int load_batch(struct transform *run, const struct ny_tile *tile)
 {
     size_t row_bytes = ny_raw_bytes(&run->spec);
@@ -219,7 +225,7 @@ static int open_points(const struct transform *run, struct ny_source **out)
     return err ? err : ny_source_widen(out, *out, run->spec.dtype, run->workers);
 }
 
-/* All batches of `rows`, in order. */
+/* Places all batches of `rows`, in order; each takes one pass over the points of the store. */
 static int run_batches(struct transform *run, struct ny_source *rows, struct ny_writer *writer)
 {
     struct ny_tile tile = {.source = rows};
@@ -244,6 +250,7 @@ static int run_batches(struct transform *run, struct ny_source *rows, struct ny_
 
 /* ---- what the result says ------------------------------------------------------------------ */
 
+/* Reads the numbers that a fit left for new rows: kernel parameters, 1/λ and offsets. */
 static int load_extension(struct transform *run, const json_t *record)
 {
     double *at = ny_alloc(run->ctx, NY_MEM_MODEL, ny_extension_bytes(run->pairs));

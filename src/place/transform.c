@@ -24,6 +24,7 @@
 #include "results/extension.h"
 #include "stream/pass.h"
 
+/* The pass over new rows: the model, where coordinates go, and what is noticed on the way. */
 struct transform {
     const struct ny_model *model;
     struct ny_projector projector;
@@ -78,6 +79,7 @@ struct sizes {
     struct ny_columns_spec spec;
 };
 
+/* Returns the bytes that a pass with so many workers needs beside the model. */
 static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
 {
     const struct sizes *sizes = arg;
@@ -90,6 +92,7 @@ static size_t pass_bytes(const void *arg, unsigned workers, size_t limit)
            workers * NY_UNIT_ROWS * ny_row_bytes(spec->dtype, model->d, spec->slots);
 }
 
+/* Returns as many workers as threads are allowed and the rest of the budget holds. */
 static unsigned decide_workers(const struct ny_model *model, enum ny_dtype dtype, size_t slots)
 {
     struct sizes sizes = {model, model->spec};
@@ -125,6 +128,7 @@ done:
     return err;
 }
 
+/* Opens a file of new rows, which must have as many columns as the model. */
 static int open_input(const struct ny_model *model, const char *input,
                       const struct ny_reader_options *options, struct ny_reader **out)
 {
@@ -134,7 +138,8 @@ static int open_input(const struct ny_model *model, const char *input,
     return ny_new_rows_open(out, model->ctx, input, options, &like);
 }
 
-/* The rows of a text file take a reading of their own to count; a pipe can be read once only. */
+/* Counts the rows of a text file by reading it once. A pipe, which can be read only once, is left
+ * as unknown. */
 static int count_rows(const struct ny_model *model, const char *input,
                       const struct ny_reader_options *options, uint64_t *rows)
 {
@@ -168,6 +173,7 @@ static int count_rows(const struct ny_model *model, const char *input,
     return err;
 }
 
+/* Finds the number of rows, if the output's format has to begin with it. */
 static int rows_of(const struct ny_model *model, const char *input,
                    const struct ny_reader_options *options, const struct ny_reader *reader,
                    const char *output, uint64_t *rows)

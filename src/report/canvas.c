@@ -149,6 +149,7 @@ void ny_line(struct ny_canvas *canvas, double x, double y, double to_x, double t
     cairo_stroke(canvas->cr);
 }
 
+/* Sets the font that text is measured and drawn in. */
 static void choose_font(struct ny_canvas *canvas, const struct ny_lettering *how)
 {
     cairo_select_font_face(canvas->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,

@@ -19,7 +19,8 @@
 
 enum { PIECE_BYTES = 4 << 20, PIECE_ROWS = 65536 };
 
-/* Words for parts. */
+/* Words that name a column, the part of a result that each stands for, and whether its values are
+ * always classes. */
 static const struct {
     const char *name, *part;
     bool classes;
@@ -70,7 +71,7 @@ void ny_data_frame_close(struct ny_data_frame *frame)
 
 /* ---- columns ------------------------------------------------------------------------------ */
 
-/* "cluster:B": opens B. */
+/* Adds a column of another result: "cluster:B" opens B, which must know all rows of the store. */
 static int add_other(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
 {
     struct ny_result *other = &frame->other[frame->others];
@@ -188,6 +189,7 @@ static int fill_embedding(struct ny_data_frame *frame, uint64_t first, size_t co
     return ny_part_find("embedding")->fill(&frame->result, first, count, frame->room);
 }
 
+/* Takes one component out of the rows of the embedding that were read. */
 static void take_component(struct ny_data_frame *frame, struct ny_frame_column *column,
                            size_t count)
 {
@@ -225,6 +227,7 @@ static int read_other(struct ny_data_frame *frame, struct ny_frame_column *colum
     return err;
 }
 
+/* Reads one column of a piece: a part of this result or of another, or the row numbers. */
 static int read_part(struct ny_data_frame *frame, struct ny_frame_column *column, uint64_t first,
                      size_t count)
 {

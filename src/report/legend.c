@@ -27,6 +27,7 @@ struct pen {
     double x, y, unit;
 };
 
+/* Writes a line and moves the pen below it. */
 static void say(struct pen *pen, const char *text)
 {
     const struct ny_lettering how = {.size = 20};
@@ -36,6 +37,7 @@ static void say(struct pen *pen, const char *text)
     pen->y += 32 * pen->unit;
 }
 
+/* Writes a line such as "60,000 points"; none for a count of 0. */
 static void say_count(struct pen *pen, uint64_t count, const char *what)
 {
     char text[96], number[32];
@@ -45,6 +47,7 @@ static void say_count(struct pen *pen, uint64_t count, const char *what)
     say(pen, text);
 }
 
+/* Lists the classes with their marks; the rest are counted in a last line, "12 more". */
 static void list_classes(struct pen *pen, const struct ny_legend *legend)
 {
     const struct ny_lettering name = {.size = 22};
@@ -120,6 +123,7 @@ static void draw_ramp(struct pen *pen, double height, uint32_t (*color)(double))
     cairo_pattern_destroy(ramp);
 }
 
+/* Draws the ramp of a quantity or of the number of points, with numbers beside it. */
 static void draw_bar(struct pen *pen, const struct ny_legend *legend, uint64_t most)
 {
     const struct ny_lettering how = {.size = 20};

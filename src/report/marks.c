@@ -49,6 +49,7 @@ static uint32_t color_of(const struct marks *m, int batch)
     return batch ? ny_class_color[(size_t)(batch - 1) % NY_CLASS_COLORS] : NY_NO_CLASS_COLOR;
 }
 
+/* Draws the marks of one batch that were dealt into this round, as one path with one style. */
 static void draw_batch(const struct marks *m, const int *batches, uint64_t round, int batch)
 {
     bool classes = m->scene->tint.kind == NY_RASTER_CLASSES;

@@ -38,6 +38,7 @@ enum {
     RASTER_CELLS = 1200 * 1000
 };
 
+/* The page under way; the functions that fill holes get it as `user`. */
 struct page {
     struct ny_context *ctx;
     struct ny_store *store;
@@ -117,6 +118,7 @@ static int fill_result(void *user, const char *hole, struct ny_sink *sink)
     return sink->err;
 }
 
+/* Finds the path of --path in the graph of this result, if it has one. */
 static int find_path(struct page *page, const struct ny_result *result)
 {
     const struct ny_page_limits *limits = &page->limits;
@@ -129,6 +131,8 @@ static int find_path(struct page *page, const struct ny_result *result)
     return err;
 }
 
+/* Writes one result after another, so that the points of only one are in memory. --path is an error
+ * only if no result at all has a graph. */
 static int put_results(struct page *page, struct ny_sink *sink)
 {
     const struct ny_result_part *embedding = ny_part_find("embedding");
@@ -168,6 +172,8 @@ static void put_store_name(const struct page *page, struct ny_sink *sink)
     ny_put_html(sink, name);
 }
 
+/* Writes the title given, else what the only result is, else how many results of which store there
+ * are. */
 static void put_title(const struct page *page, struct ny_sink *sink)
 {
     if (page->spec->title) {

@@ -32,6 +32,7 @@ static const char *size_words(double bytes, char text[48])
     return text;
 }
 
+/* Puts seconds in words: "4.6 s", "3 min 20 s", "2.5 h". */
 static const char *time_words(double seconds, char text[48])
 {
     if (seconds < 100)
@@ -43,7 +44,7 @@ static const char *time_words(double seconds, char text[48])
     return text;
 }
 
-/* A number by the convention of its name. */
+/* Writes a value, whose unit follows from the end of its key; a dash where there is none. */
 static void put_value(struct ny_sink *sink, const char *key, const json_t *value)
 {
     double number = json_number_value(value);
@@ -65,6 +66,7 @@ static void put_value(struct ny_sink *sink, const char *key, const json_t *value
         ny_put(sink, ny_short_number(number, text));
 }
 
+/* Writes the label of a fact; one that has none is its key with blanks for underscores. */
 static void put_key(struct ny_sink *sink, const char *key)
 {
     const struct ny_fact *fact = ny_fact_find(key);
@@ -253,6 +255,7 @@ static double most_seconds(const json_t *stages)
     return most;
 }
 
+/* Writes the table of stages: time, a bar relative to the longest stage, and memory reserved. */
 static void put_stages(struct ny_sink *sink, const json_t *report)
 {
     const json_t *stages = json_object_get(report, "stages");

@@ -1,4 +1,12 @@
-/* The data of the page's script. */
+/*
+ * Writes what the script of a report's page draws, as JSON in the page (report/page_points.h):
+ * sampled rows, landmarks and the path with their coordinates, colours, images, and rasters of all
+ * rows.
+ *
+ * Columns are whole numbers of 16 bits in base64 between a low and a high, so that the page stays
+ * small. Row numbers are f64 in base64. Rasters are grey images, which the script colours for a
+ * light or dark page.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -11,12 +19,14 @@
 
 enum { NO_CODE = 65535 }; /* of a number of 16 bits: not finite, no class */
 
+/* The data under way, with one buffer that every column is encoded in. */
 struct json {
     const struct ny_page_points *points;
     struct ny_sink *sink;
     void *room; /* of the largest column */
 };
 
+/* Writes row numbers as f64 in base64. */
 static void put_rows(struct json *json, const uint64_t *rows, size_t count)
 {
     double *numbers = json->room;
@@ -28,7 +38,8 @@ static void put_rows(struct json *json, const uint64_t *rows, size_t count)
     ny_put(json->sink, "\"");
 }
 
-/* Every `stride`-th value from the first on, in 65,535 steps from low to high. */
+/* Writes every `stride`-th value from the first on in 65,534 steps from low to high; NO_CODE stands
+ * for values that are not finite. */
 static void put_codes(struct json *json, const double *values, size_t stride, size_t count)
 {
     uint16_t *codes = json->room;
@@ -55,6 +66,8 @@ static void put_codes(struct json *json, const double *values, size_t stride, si
     ny_put(json->sink, "\"}");
 }
 
+/* Writes for each component its title and axis, and where the sampled rows, the landmarks and the
+ * path lie on it. */
 static void put_components(struct json *json)
 {
     const struct ny_page_points *p = json->points;
@@ -78,6 +91,7 @@ static void put_components(struct json *json)
     }
 }
 
+/* Writes the names and sizes of the classes, then the class of each sampled row. */
 static void put_classes(struct json *json, const struct ny_tint *tint)
 {
     const struct ny_page_points *p = json->points;
@@ -125,6 +139,8 @@ static void put_majorities(struct json *json)
             (unsigned long long)(all - most));
 }
 
+/* Writes the colours to choose from. Clusters, if labels come before them, have the class of most
+ * of their rows too. */
 static void put_tints(struct json *json)
 {
     const struct ny_page_points *p = json->points;
@@ -158,6 +174,8 @@ struct encoder {
     size_t count;
 };
 
+/* Takes a block of a PNG from cairo; one or two bytes that are left over wait for the next
+ * block. */
 static cairo_status_t encode(void *user, const unsigned char *data, unsigned bytes)
 {
     struct encoder *e = user;
@@ -195,6 +213,8 @@ static unsigned char grey_of(const struct ny_raster *raster, size_t cell, bool c
     return (unsigned char)(1 + (colors ? largest : (size_t)(254.5 * ny_raster_level(sum, most))));
 }
 
+/* Writes one image of a raster as a data URL: how many points a cell has or, with `colors`, which
+ * class. */
 static int put_grey(struct json *json, const struct ny_raster *raster, bool colors)
 {
     int stride = cairo_format_stride_for_width(CAIRO_FORMAT_A8, (int)raster->width);

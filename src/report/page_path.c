@@ -21,6 +21,7 @@ static size_t spread(size_t k, size_t count, size_t all)
     return count < 2 ? 0 : k * (all - 1) / (count - 1);
 }
 
+/* Keeps the rows of the path that are shown, with their lengths, and how long the whole path is. */
 static int keep(struct ny_page_path *path, const struct ny_stored_path *found)
 {
     path->steps = found->count;
@@ -38,6 +39,7 @@ static int keep(struct ny_page_path *path, const struct ny_stored_path *found)
     return NY_OK;
 }
 
+/* Reads images of as many rows of the path as their share of the page's bytes allows. */
 static int take_images(struct ny_page_path *path, struct ny_store *store, const size_t images[3])
 {
     size_t pixels = images[0] * images[1], count = pixels ? images[2] / pixels : 0;
@@ -92,6 +94,7 @@ void ny_page_path_release(struct ny_page_path *path)
     path->ctx = NULL;
 }
 
+/* Writes the images of the path in their order; the script draws them side by side. */
 static void put_strip(struct ny_sink *sink, const struct ny_page_path *path)
 {
     ny_put(sink, "<div class=\"strip\" tabindex=\"0\" role=\"group\" aria-label=\"Rows of the path "

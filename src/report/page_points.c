@@ -27,6 +27,7 @@ static bool has_raster_of_classes(const struct ny_page_points *p)
 
 /* ---- what there is ------------------------------------------------------------------------ */
 
+/* Adds the components that can be axes: the first few, up to NY_PAGE_COMPONENTS. */
 static int add_columns(struct ny_page_points *p)
 {
     int err = NY_OK;
@@ -43,6 +44,7 @@ static int add_columns(struct ny_page_points *p)
     return err;
 }
 
+/* Tells whether the graph covers every row of the result, so that its components can colour it. */
 static bool knows_all_rows(const struct ny_result *graph, const struct ny_result *result)
 {
     return graph && !graph->covered.lost.rows &&
@@ -98,6 +100,8 @@ static int set_ranges(struct ny_page_points *p)
     return err;
 }
 
+/* Takes the landmarks' row numbers in ascending order, as the pass meets rows. Above the limit of
+ * the page only the first selected are shown. */
 static int take_landmarks(struct ny_page_points *p)
 {
     const struct ny_result_part *part = ny_part_find("landmarks");
@@ -116,6 +120,7 @@ static int take_landmarks(struct ny_page_points *p)
     return err;
 }
 
+/* Returns the number of pairs of components that have a raster. */
 static size_t count_pairs(const struct ny_page_points *p)
 {
     size_t pairs = p->components * (p->components - 1) / 2;
@@ -178,6 +183,7 @@ static void keep_sample(struct ny_page_points *p, uint64_t first, size_t count)
     }
 }
 
+/* Keeps the coordinates of the landmarks in a piece; both lists are in ascending order. */
 static void keep_landmarks(struct ny_page_points *p, size_t count)
 {
     size_t next = 0;
@@ -200,6 +206,7 @@ static size_t place_of(const uint64_t *rows, size_t count, uint64_t row)
     return at ? (size_t)(at - rows) : count;
 }
 
+/* Keeps the coordinates of the path's rows in a piece. */
 static void keep_path(struct ny_page_points *p, size_t count)
 {
     for (size_t k = 0; k < p->path->count; k++) {

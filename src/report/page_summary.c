@@ -1,3 +1,7 @@
+/*
+ * Says in a headline and a sentence what a result is, for the page of a report (report/page.c), as
+ * in "Made from 4,000 of 60,000 rows; keeps 98.2 % of what the full method would see."
+ */
 #include "report/page_summary.h"
 
 #include <math.h>

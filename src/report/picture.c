@@ -42,6 +42,7 @@ struct picture {
     size_t landmark_count, mark_count;
 };
 
+/* Takes the landmarks' row numbers, in ascending order, for --mark-landmarks. */
 static int take_landmarks(struct picture *p)
 {
     const struct ny_result_part *part = ny_part_find("landmarks");
@@ -135,6 +136,8 @@ static void lay_out(struct picture *p)
     ny_ticks_make(&f->y_ticks, &f->y, 7);
 }
 
+/* Draws the legend. Without a colour its title says what a cell counts, as in "points within 40
+ * px". */
 static void draw_legend(struct picture *p, const struct ny_raster *raster)
 {
     struct ny_legend legend = {.tint = &p->scene.tint,
@@ -160,6 +163,7 @@ static void draw_legend(struct picture *p, const struct ny_raster *raster)
     ny_draw_legend(&p->canvas, &p->axes, &legend);
 }
 
+/* Draws what lies inside the axes, cut off at their frame: points, then landmarks, then names. */
 static int draw_inside(struct picture *p, bool few)
 {
     const struct ny_plot_frame *f = &p->axes;
@@ -192,7 +196,7 @@ static void find_cells(const struct picture *p, bool few, size_t cells[2])
     cells[1] = (size_t)fmax(1, height * shrink);
 }
 
-/* The raster, its image, and what places names of classes. */
+/* Returns the bytes of the raster, of its image, and of what places names of classes. */
 static size_t bill(const struct picture *p, const size_t cells[2])
 {
     return ny_raster_bytes(p->scene.tint.kind, cells[0], cells[1]) +

@@ -1,3 +1,8 @@
+/*
+ * Takes a sample of the rows of a result (report/sample.h), from which pictures and reports find
+ * the ranges of axes. It is made of groups of 1,024 consecutive rows, one at a random place of each
+ * equal part of the rows. A result with no more rows than the sample is taken whole.
+ */
 #include "report/sample.h"
 
 #include <string.h>
@@ -7,6 +12,7 @@
 
 enum { GROUP_ROWS = 1024, GROUPS = NY_PLOT_SAMPLE_ROWS / GROUP_ROWS };
 
+/* Reads `count` rows from `first` on to the sample's place `at`, piece by piece. */
 static int take(struct ny_plot_sample *sample, struct ny_data_frame *frame, uint64_t first,
                 size_t at, size_t count)
 {

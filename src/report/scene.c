@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "results/map.h"
 
+/* Adds the columns of both axes: components 1 and 2 by default, or the row number and the only
+ * component. */
 static int add_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
 {
     const char *axes[2] = {spec->axes[0], spec->axes[1]};
@@ -23,6 +25,7 @@ static int add_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
     return err ? err : ny_data_frame_add(&scene->frame, axes[1], &place);
 }
 
+/* Finds the ranges of the axes, and of the colours if they are a quantity, from the sample. */
 static int find_ranges(struct ny_scene *scene, const struct ny_scene_spec *spec)
 {
     size_t n = scene->sample.count, columns = scene->tint.kind == NY_RASTER_VALUES ? 3 : 2;
@@ -68,7 +71,8 @@ static int widen_extremes(void *user, const struct ny_data_frame *frame, size_t 
     return NY_OK;
 }
 
-/* The sample does not know the farthest points: a pass more. */
+/* Widens axes that must show every point, by one pass more, because the sample may lack the
+ * farthest ones. */
 static int widen_axes(struct ny_scene *scene, const struct ny_scene_spec *spec)
 {
     struct extremes e = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
@@ -108,6 +112,7 @@ void ny_scene_close(struct ny_scene *scene)
     ny_data_frame_close(&scene->frame);
 }
 
+/* Widens an axis to a length about its middle. */
 static void widen(struct ny_axis *axis, double length)
 {
     double middle = axis->low + (axis->high - axis->low) / 2;

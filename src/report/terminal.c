@@ -46,12 +46,14 @@ struct page {
 
 /* ---- words without UTF-8 ------------------------------------------------------------------ */
 
+/* Characters of the picture's words that a screen without UTF-8 gets in ASCII. */
 static const struct {
     const char *from, *to;
 } plain[] = {{"−", "-"}, {"γ", "gamma"}, {"λ", "lambda"}, {"×", "x"}, {"…", "..."}, {"⁻", "-"},
              {"⁰", "0"}, {"¹", "1"},     {"²", "2"},      {"³", "3"}, {"⁴", "4"},   {"⁵", "5"},
              {"⁶", "6"}, {"⁷", "7"},     {"⁸", "8"},      {"⁹", "9"}};
 
+/* Tells whether a character is a raised digit or minus; a ^ then comes before the first one. */
 static bool is_raised(const char *text, size_t bytes)
 {
     return bytes > 1 && (strncmp(text, "⁻", bytes) == 0 || strncmp(text, "⁰", 2) == 0 ||
@@ -271,6 +273,8 @@ static void put_spaces(struct page *page, size_t count)
         ny_put(page->out, " ");
 }
 
+/* Writes a tick's number with its power of ten, as in "1.5e-7", since a terminal has no place to
+ * say it once. */
 static const char *tick_text(const struct ny_ticks *ticks, size_t k, char text[40])
 {
     if (ticks->exponent)
@@ -280,7 +284,8 @@ static const char *tick_text(const struct ny_ticks *ticks, size_t k, char text[4
     return text;
 }
 
-/* The tick whose place is in this line of the picture, or none. */
+/* Writes what is left of a line of the picture: the number of a tick whose place is in this line,
+ * or none. */
 static void put_left(struct page *page, const struct ny_ticks *ticks, size_t line)
 {
     const char *text = "";
@@ -323,6 +328,7 @@ static void put_below(struct page *page, const struct ny_ticks *ticks)
     ny_put(page->out, "\n");
 }
 
+/* Writes the legend: each class as its letter or in its colour, and its name, in lines that fit. */
 static void put_classes(struct page *page)
 {
     const struct ny_tint *tint = &page->scene.tint;
@@ -401,6 +407,8 @@ static int count_points(void *user, const struct ny_data_frame *frame, size_t co
     return NY_OK;
 }
 
+/* Chooses letters, braille or signs, counts all points, and writes the page. Letters are about
+ * twice as high as they are wide, which the scale of the axes takes into account. */
 static int draw(struct page *page, const char *title)
 {
     const struct ny_screen *screen = &page->screen;

@@ -85,6 +85,7 @@ static bool is_number(const char *text)
     return end > text && !*end;
 }
 
+/* Names the classes: labels by the names that the import stored, others by their number. */
 static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 {
     char **names = NULL;
@@ -107,7 +108,7 @@ static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
     return err;
 }
 
-/* Many labels, or fractions, are a quantity. */
+/* Tells whether the values are classes. Many different labels, or fractions, are a quantity. */
 static bool looks_like_classes(const struct ny_tint *tint)
 {
     if (tint->count == NY_CLASSES_MAX && tint->nameless) return false;

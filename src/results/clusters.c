@@ -1,3 +1,11 @@
+/*
+ * Stores the clusters that an evaluation finds with the result that it judged, and reads them as
+ * part "clusters".
+ *
+ * They belong to the rows that were evaluated: after an update, or a fit anew, they are no longer
+ * current and count as absent. There are two parts, of which the record names one. New clusters go
+ * into the other, and one batch changes the record and deletes the old ones.
+ */
 #include "results/clusters.h"
 
 #include <string.h>
@@ -9,6 +17,7 @@
 static const char field[] = "clusters";
 static const char *const slots[] = {"clusters.0", "clusters.1"};
 
+/* Tells whether there are clusters of the rows and the generation that the result has now. */
 static bool current(const json_t *record)
 {
     const json_t *stored = json_object_get(record, field);
@@ -24,6 +33,8 @@ bool ny_stored_clusters(const struct ny_result *result)
     return current(result->record);
 }
 
+/* Returns the slot that the record names; a record without clusters counts as slot 1, so that
+ * slot 0 is written first. */
 static unsigned slot_of(const json_t *record)
 {
     return ny_field_count(json_object_get(record, field), "slot", 1) == 1;
@@ -45,6 +56,7 @@ int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t coun
     return err;
 }
 
+/* Makes the field of the record. Its rows and generation are what current() compares. */
 static json_t *describe(const struct ny_result *result, size_t count, unsigned slot)
 {
     json_t *stored = json_object();
@@ -56,7 +68,9 @@ static json_t *describe(const struct ny_result *result, size_t count, unsigned s
     return stored;
 }
 
-/* The NAME is locked. */
+/* Stores the clusters, under the lock of the NAME. The record is read again, because the result
+ * may have been made anew while it was evaluated without the lock: then its clusters are those
+ * of other rows. */
 static int put(const struct ny_result *result, const uint32_t *cluster, size_t count)
 {
     struct ny_store *store = result->store;

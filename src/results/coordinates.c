@@ -1,3 +1,12 @@
+/*
+ * Turns stored rows into coordinates (results/coordinates.h), and keeps in the record how that is
+ * done.
+ *
+ * A stored row has one value of each pair and, for asymmetric maps, one factor behind them.
+ * Coordinate k of row u is u[skip + k] times that factor, times scale[k] where coordinates are
+ * scaled, and divided by the length of the row where rows are normalized. A record without field
+ * "coordinates" has plain rows: what is stored is the embedding.
+ */
 #include "results/coordinates.h"
 
 #include <math.h>
@@ -14,7 +23,8 @@ bool ny_coordinates_plain(const struct ny_coordinates *how)
     return !how->skip && !how->asymmetric && !how->normalize && !how->scale;
 }
 
-/* 1/‖y‖ of the coordinates of a stored row, each times `factor`. */
+/* Returns 1/‖y‖ of the coordinates y of a stored row, each times `factor`; 0 for a row of zeros,
+ * which stays one. */
 static double inverse_length(const struct ny_coordinates *how, const float *row32,
                              const double *row64, double factor)
 {

@@ -1,3 +1,11 @@
+/*
+ * Says which rows of the store a result has, and reads their numbers, labels and places in the
+ * imported files.
+ *
+ * Rows of a result and rows of the store differ in two cases: rows were lost before the fit, or a
+ * map of a graph embeds its largest component alone, whose row numbers are in part "rows". In both,
+ * runs of rows that lie together in the store are read at once.
+ */
 #include "results/covered.h"
 
 #include <string.h>
@@ -67,9 +75,11 @@ static int run_of(const struct ny_covered *covered, uint64_t first, size_t count
     return NY_OK;
 }
 
+/* Reads items of 8 bytes for `count` rows of the store from `row` on. */
 typedef int read_fn(struct ny_store *store, uint64_t row, size_t count, void *out);
 
-/* `read` of each run; items of 8 bytes. */
+/* Calls `read` for each run of the covered rows first … first + count − 1. Items have 8 bytes,
+ * so that `out` can be advanced by rows. */
 static int read_runs(const struct ny_covered *covered, uint64_t first, size_t count, read_fn *read,
                      void *out)
 {
@@ -89,6 +99,7 @@ static int read_runs(const struct ny_covered *covered, uint64_t first, size_t co
     return NY_OK;
 }
 
+/* Fills in the numbers of the rows themselves, for ny_covered_rows(). */
 static int read_numbers(struct ny_store *store, uint64_t row, size_t count, void *out)
 {
     (void)store;

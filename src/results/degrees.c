@@ -1,3 +1,11 @@
+/*
+ * Degrees d = Cv + offset of rows, by which maps of a divided kernel divide it, and other products
+ * of the rows of a tile with a vector.
+ *
+ * A row whose degree is negative, or below 2⁻²⁰ of the mean degree, cannot be divided by: its root
+ * is 0, and it is counted. Counts of units are added up, kept in checkpoints and refused in the end
+ * with advice, so that the message tells of all such rows.
+ */
 #include "results/degrees.h"
 
 #include <math.h>
@@ -45,6 +53,7 @@ static double dot_row32(const float *restrict c, const double *restrict v, size_
     return sum;
 }
 
+/* Sums c·v in f64, one value after another. */
 static double dot_row64(const double *restrict c, const double *restrict v, size_t m)
 {
     double sum = 0;

@@ -1,3 +1,11 @@
+/*
+ * Writes and reads a part that has one item a row, in chunks of whole rows (results/embedding.h):
+ * embeddings, and the lists of graphs.
+ *
+ * A writer holds rows until a batch takes them. Whole chunks are then forgotten; the last, short
+ * one is written too, stays in the buffer, and is written again when it is longer. So every commit
+ * has all rows so far, and a resumed writer reads back the rows of its chunk.
+ */
 #include "results/embedding.h"
 
 #include <string.h>
@@ -68,6 +76,8 @@ bool ny_embedding_full(const struct ny_embedding_writer *writer)
     return writer->count + NY_UNIT_ROWS > writer->capacity;
 }
 
+/* Puts all rows of the buffer into the batch, and moves those of a chunk that is not whole to
+ * its front. */
 static int flush(struct ny_embedding_writer *writer, struct ny_batch *batch)
 {
     const struct ny_embedding_layout *layout = &writer->layout;

@@ -17,7 +17,7 @@ struct ny_embedding_layout {
 /* Returns the layout of the part "embedding" of a fit. */
 struct ny_embedding_layout ny_embedding_layout(uint64_t rows, size_t components, size_t element);
 
-/* Collects rows in memory, at most `bytes_max` before the caller must flush. */
+/* Collects rows in memory until a batch takes them; ny_embedding_full() says when one is due. */
 struct ny_embedding_writer {
     struct ny_store *store;
     const char *name;
@@ -28,8 +28,8 @@ struct ny_embedding_writer {
     char *rows;
 };
 
-/* unit_rows: the most rows that one _add brings. first_row: where a resumed write goes on; the rows
- * of its chunk before it are read back. */
+/* Opens a writer, which takes at most NY_UNIT_ROWS rows at a time. A resumed write goes on at
+ * `first_row`; the rows of its chunk before that are read back. */
 int ny_embedding_writer_new(struct ny_embedding_writer *writer, struct ny_store *store,
                             const char *name, struct ny_embedding_layout layout,
                             uint64_t first_row);
@@ -37,6 +37,7 @@ int ny_embedding_writer_new(struct ny_embedding_writer *writer, struct ny_store 
 void ny_embedding_writer_release(struct ny_embedding_writer *writer);
 /* Returns the bytes of the buffer where a batch may have `batch_bytes`. */
 size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_t batch_bytes);
+/* Copies `count` rows into the buffer, which must have room for them. */
 void ny_embedding_add(struct ny_embedding_writer *writer, const void *rows, size_t count);
 /* One more unit might not fit. */
 bool ny_embedding_full(const struct ny_embedding_writer *writer);

@@ -106,6 +106,7 @@ static int copy_pieces(struct ny_result *result, const struct shape *shape,
 
 /* ---- rows in the places that they had in the file ------------------------------------------ */
 
+/* State of an export whose rows go to their places in the imported file. */
 struct spread {
     uint64_t *source; /* of a piece */
     void *blank;      /* a row of NaN */
@@ -144,6 +145,7 @@ static int write_spread(struct ny_result *result, const struct shape *shape, str
     return err;
 }
 
+/* Allocates what write_spread() needs, and fills the file up with blanks to `total` rows. */
 static int copy_spread(struct ny_result *result, const struct shape *shape,
                        struct ny_writer *writer, uint64_t total)
 {
@@ -164,7 +166,7 @@ done:
     return err;
 }
 
-/* `total` 0: the part as it is; else spread over so many rows. */
+/* Writes a part to the output: as it is where `total` is 0, else spread over so many rows. */
 static int write_part(struct ny_result *result, const struct ny_result_part *part,
                       const char *output, struct ny_salvage *salvage, uint64_t total)
 {
@@ -195,7 +197,8 @@ static int write_part(struct ny_result *result, const struct ny_result_part *par
     return ny_writer_commit(writer);
 }
 
-/* The model as one file. */
+/* Writes the image of the model, which ny_model_load() reads, to the output. Refuses a result
+ * whose model is not in one piece, and says how to place new rows by it. */
 static int write_model(struct ny_result *result, const char *output)
 {
     size_t bytes = (size_t)ny_field_count(result->record, "model_bytes", 0);
@@ -260,6 +263,7 @@ static void describe_missing(const struct ny_salvage *salvage, char *text, size_
                  (unsigned long long)salvage->more);
 }
 
+/* Tells which rows of the file are NaN because they were damaged. */
 static void warn_of_missing(const struct ny_result *result, const struct ny_salvage *salvage,
                             const char *part, const char *output)
 {

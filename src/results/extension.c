@@ -3,6 +3,7 @@
 #include "results/map.h"
 #include "spectral/method.h"
 
+/* Returns the method that made the result; NULL for a record without one. */
 static const struct ny_method *method_of(const json_t *record)
 {
     const char *name = ny_field_text(json_object_get(record, "report"), "approx");
@@ -10,6 +11,7 @@ static const struct ny_method *method_of(const json_t *record)
     return name ? ny_method_find(name) : NULL;
 }
 
+/* Tells whether the result is that of a map of a graph. */
 static bool of_graph(const json_t *record)
 {
     const struct ny_map *map = ny_map_of(record);

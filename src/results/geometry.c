@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "linalg/matrix.h"
 
+/* Returns the bytes of the stored centre and factor, each d numbers, and γ where it is wanted. */
 static size_t image_bytes(size_t d, const double *gamma)
 {
     return (2 * d + (gamma != NULL)) * sizeof(double);

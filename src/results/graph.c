@@ -107,6 +107,7 @@ int ny_stored_neighbors(const struct ny_stored_graph *graph, uint64_t first, siz
     return err;
 }
 
+/* Reads the numbers of the components that rows are in, 4 bytes each. */
 static int load_components(const struct ny_stored_graph *graph, uint64_t first, size_t count,
                            uint32_t *out)
 {
@@ -197,7 +198,8 @@ static int check_component(const struct ny_stored_graph *graph,
                    component, graph->name, ny_store_path(graph->store), (unsigned long long)rows);
 }
 
-/* Checks bridges as lists are checked. */
+/* Reads the bridges and checks them, because anybody may have written them: both rows exist, the
+ * length is valid, and they are in one component. */
 static int load_bridges(const struct ny_stored_graph *graph, const struct ny_components *components,
                         struct ny_bridge *bridges)
 {

@@ -1,3 +1,11 @@
+/*
+ * The table of maps: each says how its matrix is made (centred, divided, or of a graph), which
+ * kernel it brings along, and which options and methods it takes.
+ *
+ * Options, fits, exports and reports look maps up here. Diffusion is two maps of one name: of a
+ * kernel and, with the options of a graph, of a graph; the second is reached through of_graph and
+ * is not in the list.
+ */
 #include <string.h>
 
 #include "results/map.h"

@@ -32,6 +32,8 @@ struct image_header {
     char kernel[KERNEL_NAME_BYTES];
 };
 
+/* Says how coordinates are made from the map, and which optional arrays follow. Version 1 counts
+ * as one of zeros. */
 struct image_map {
     uint32_t divided, skip, asymmetric, normalize, scaled, reserved;
     double mean_degree;
@@ -180,6 +182,7 @@ size_t ny_model_image_bytes(const struct ny_model *model)
 /* Writes or reads the arrays of the model at `at`, in the order of the format. */
 typedef void *copy_fn(void *image, void *array, size_t bytes);
 
+/* Copies an array of the model into the image; from_image() copies the other way. */
 static void *to_image(void *image, void *array, size_t bytes)
 {
     return memcpy(image, array, bytes);

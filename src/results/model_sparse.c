@@ -1,7 +1,16 @@
+/*
+ * Packs sparse landmarks into the image of a model, and unpacks them.
+ *
+ * In memory, landmarks are records of equally many slots. The image has the slots and the number of
+ * all values, then the count of each row, all column numbers, and all values, each array padded to
+ * 8 bytes. What is read is not believed: sizes must fill the image exactly, and rows must have
+ * ascending columns below d, and no more of them than slots.
+ */
 #include "results/model_sparse.h"
 
 #include <string.h>
 
+/* Bytes of the two numbers that an image begins with. */
 enum { SIZES_BYTES = 2 * sizeof(uint64_t) };
 
 /* Landmark i, of records at `landmarks`. */
@@ -62,6 +71,7 @@ bool ny_sparse_image_open(struct ny_sparse_image *image, const char *at, size_t 
            ny_sparse_image_bytes(image) == bytes;
 }
 
+/* Checks the column numbers of a row, which kernels compare in order and use as indices. */
 static bool ascending(const uint32_t *index, size_t count, size_t d)
 {
     for (size_t k = 0; k < count; k++)

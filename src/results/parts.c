@@ -17,6 +17,8 @@
 #include "results/map.h"
 #include "results/clusters.h"
 
+/* Returns the bytes of an element of the embedding, which is f64 only for a fit in that
+ * precision. */
 static size_t element_of(const struct ny_result *result)
 {
     return result->f64 ? sizeof(double) : sizeof(float);
@@ -86,6 +88,7 @@ static int fill_landmarks(struct ny_result *result, uint64_t first, size_t count
     return err;
 }
 
+/* Reads residuals. Rows that a frozen update has placed were never measured, and are told as ∞. */
 static int fill_residuals(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
     uint64_t measured = ny_field_count(result->record, "selected", result->n);
@@ -120,6 +123,7 @@ static size_t count_eigenvalues(const struct ny_result *result)
     return json_array_size(json_object_get(result->report, "eigenvalues"));
 }
 
+/* Counts residuals: one for each row, if the selection has measured them and told the largest. */
 static size_t count_residuals(const struct ny_result *result)
 {
     return json_is_number(json_object_get(result->report, "residual_max")) ? (size_t)result->n : 0;
@@ -212,6 +216,8 @@ static size_t count_clusters(const struct ny_result *result)
     return ny_stored_clusters(result) ? (size_t)result->covered.rows : 0;
 }
 
+/* The parts: name, element, columns (NULL: one item a row), how rows are read, how many there
+ * are, and how many are damaged together (NULL: a damage ends the export). */
 static const struct ny_result_part parts[] = {
     {"embedding", NY_OUT_F32, components_of, fill_embedding, count_embedded, grain_of_rows},
     {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows},
@@ -229,6 +235,8 @@ static const struct ny_result_part parts[] = {
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
+/* Names of all parts for callers. The model is no table, and therefore not among the parts
+ * above. */
 static const char *const names[] = {
     "embedding", "eigenvectors", "eigenvalues", "landmarks",  "residuals", "labels", "source",
     "rows",      "neighbors",    "distances",   "components", "clusters",  "model",  NULL};
@@ -301,7 +309,8 @@ void ny_result_close(struct ny_result *result)
     json_decref((json_t *)result->record);
 }
 
-/* Maps whose kernel is not divided store Û Λ̂^½. */
+/* Computes Λ̂^-½ for maps whose kernel is not divided: they store ÛΛ̂^½, and eigenvectors are
+ * asked for. */
 static int invert_eigenvalues(struct ny_result *result)
 {
     const json_t *values = json_object_get(result->report, "eigenvalues");
@@ -318,7 +327,8 @@ static int invert_eigenvalues(struct ny_result *result)
     return NY_OK;
 }
 
-/* Room for `count` stored rows. */
+/* Allocates room for `count` rows as they are stored: of the embedding, or of the lists of a
+ * graph. */
 static int reserve_stored(struct ny_result *result, size_t count)
 {
     size_t listed = result->graph.stored * sizeof(uint32_t), row = result->layout.row_bytes;
@@ -327,6 +337,7 @@ static int reserve_stored(struct ny_result *result, size_t count)
     return result->stored ? NY_OK : NY_EBUDGET;
 }
 
+/* Refuses a part that this result does not have, with the list of those that it has. */
 static int no_such_part(const struct ny_result *result, const struct ny_result_part *part)
 {
     char list[256] = "";

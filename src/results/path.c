@@ -1,3 +1,10 @@
+/*
+ * Finds a shortest path between two rows of a stored graph. ny_path() and pages call it.
+ *
+ * The component of the two rows is loaded as edges. Distances of all its nodes from the first row
+ * are computed once; the path is then traced back from the second row over edges whose length is
+ * exactly the difference of the distances, which every node that is reached has.
+ */
 #include "results/path.h"
 
 #include <math.h>
@@ -30,7 +37,8 @@ static void trace(const struct ny_edges *graph, const uint32_t ends[2], const fl
     }
 }
 
-/* rows, and the length of the path up to each. */
+/* Follows the trace from the first row to the last, and keeps the rows and the length up to
+ * each. */
 static int follow(struct ny_stored_path *path, const struct ny_edges *graph, const uint32_t ends[2],
                   const float *distance)
 {
@@ -59,6 +67,7 @@ done:
     return err;
 }
 
+/* Refuses a row that the graph does not have, and names it. */
 static int check_rows(const struct ny_stored_path *path, const struct ny_stored_graph *graph,
                       uint64_t from, uint64_t to)
 {

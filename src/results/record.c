@@ -17,6 +17,7 @@
 #include "results/resume.h"
 #include "stream/source.h"
 
+/* Parts of the record that readers see, and of that of an update under way. */
 static const char visible[] = "job", under_way[] = "update";
 
 /* Checks that the record's format and stage are known to this version. */

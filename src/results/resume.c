@@ -15,6 +15,7 @@ void ny_record_set_command(struct ny_context *ctx, json_t *object)
     ny_field_set_json(object, field, command ? json_string(command) : json_null());
 }
 
+/* Returns the verb that makes a result of this kind. */
 static const char *verb_of(const json_t *record)
 {
     if (ny_field_is(record, "kind", "dictionary")) return "select";

@@ -32,7 +32,8 @@ static void close_factor(struct factor *f, struct ny_context *ctx)
     ny_free(ctx, f->rows);
 }
 
-/* W and its pivoted Cholesky factor; the landmarks in its order, as many as its rank. */
+/* Computes W and its pivoted Cholesky factor, and puts the landmarks in its order, as many as its
+ * rank. */
 static int factorise(struct ny_rpcholesky *rp, struct factor *f, const uint64_t *rows, size_t *rank)
 {
     const struct ny_selection_request *request = rp->request;

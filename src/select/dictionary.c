@@ -191,6 +191,8 @@ int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size
     return NY_OK;
 }
 
+/* The first row of an affine dictionary is its origin, not a landmark of L: then `count` is one
+ * more than `rank`. */
 int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, const void *raw, double k)
 {
     struct ny_factor_row factor = {.pivot = sqrt(k)};
@@ -267,6 +269,8 @@ int ny_dictionary_tail(struct ny_columns **tail, const struct ny_dictionary *dic
     return err;
 }
 
+/* The columns are kept for the next call, as long as the number of landmarks is the same; the
+ * dictionary owns them. */
 struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary)
 {
     size_t first = dictionary->options.affine && dictionary->count ? 1 : 0;

@@ -18,7 +18,7 @@ static int by_row(const void *a, const void *b)
     return (x->position > y->position) - (x->position < y->position);
 }
 
-/* The first entry, in the order of the list, that repeats an earlier one. */
+/* Finds the first entry, in the order of the list, that repeats an earlier one. */
 static int check_duplicates(struct ny_context *ctx, struct entry *entries, size_t m)
 {
     size_t first = SIZE_MAX, earlier = 0;

@@ -74,7 +74,7 @@ static int decide(struct ny_greedy *greedy, struct ny_exact *exact, struct ny_fr
                                 dictionary->options.affine ? block->origin_k : NULL);
 }
 
-/* Rows that f32 could not reject, at most NY_FRONT_BLOCK of them. */
+/* Decides in f64 the rows that f32 could not reject, at most NY_FRONT_BLOCK of them. */
 static int decide_block(struct ny_greedy *greedy, struct ny_exact *exact, struct ny_front *block,
                         uint64_t first_row)
 {
@@ -89,7 +89,7 @@ static int decide_block(struct ny_greedy *greedy, struct ny_exact *exact, struct
     return err ? err : decide(greedy, exact, block, first_row);
 }
 
-/* The first `count` rows of the front. */
+/* Decides the first `count` rows of the front, block by block. */
 static int decide_pending(struct ny_greedy *greedy, struct ny_exact *exact,
                           const struct ny_front *front, size_t count, uint64_t first_row)
 {

@@ -1,5 +1,11 @@
-/* The likely work of a randomly pivoted selection: its windows and passes are played through with
- * the residuals that a sample foretells. */
+/*
+ * Estimates the work of a randomly pivoted selection for a plan: its windows and passes are played
+ * through with the residuals that a sample foretells, without looking at a row.
+ *
+ * Residuals beyond the sample's last landmark go on falling by the power law of its second half.
+ * The play stops where residuals are rounding errors, since two passes then show that the rank is
+ * reached.
+ */
 #include <math.h>
 
 #include "select/rpcholesky.h"
@@ -27,8 +33,9 @@ struct play {
     struct ny_selection_work work;
 };
 
-/* Candidates until as many landmarks more are accepted, or a window ends; they are rejected as soon
- * as their residual is below the share of their bound that was drawn for them. */
+/* Plays a window: candidates until as many landmarks more are accepted or the window ends. A
+ * candidate is rejected as soon as its residual is below the share of its bound that was drawn for
+ * it. */
 static void play_window(struct play *play)
 {
     const double steps = 8;
@@ -51,7 +58,7 @@ static void play_window(struct play *play)
     pace->share = (pace->count - begin) / fmax(candidates, 1);
 }
 
-/* A pass over all rows; f64 decides residuals that are small. */
+/* Plays a pass over all rows, in f32 or, where residuals are small, in f64. */
 static void play_pass(struct play *play)
 {
     const double exact_below = 1e-3, fresh = 2;

@@ -171,6 +171,8 @@ int ny_env_entry(struct ny_context *ctx, const char *path, mode_t type, bool nee
     return NY_OK;
 }
 
+/* Makes the path of data.mdb and checks that it, its folder and the lock file are no links, before
+ * LMDB follows one out of the store. */
 static int check_files(struct ny_context *ctx, const char *directory, char *file, struct stat *info)
 {
     char lock_file[PATH_MAX];
@@ -242,6 +244,8 @@ static bool has_twin(struct ny_env *env, MDB_txn **txn)
     return !env->read_only && (code == EAGAIN || code == EACCES);
 }
 
+/* Opens the one table of an environment and learns the page size. Slots of readers that were
+ * killed are freed here. With a twin it opens nothing; open_beside_twin() does. */
 static int open_table(struct ny_env *env, struct ny_context *ctx)
 {
     MDB_txn *txn = NULL;
@@ -274,6 +278,8 @@ static int open_beside_twin(struct ny_env *env, struct ny_context *ctx, const ch
     return err;
 }
 
+/* Tells whether this user may write the store. If not, it is read without LMDB's locks, which
+ * would have to be written. */
 static bool may_write(const char *directory, const char *file)
 {
     return euidaccess(directory, W_OK) == 0 && euidaccess(file, W_OK) == 0;
@@ -293,6 +299,8 @@ static int check_opened(const struct ny_env *env, struct ny_context *ctx, const 
                       "%s was replaced while it was opened; run the same command again", env->path);
 }
 
+/* Opens an environment into a free slot of the registry. The file's structure is checked before
+ * LMDB maps it, since LMDB trusts its pages. On failure the slot stays free. */
 static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *directory,
                      uint32_t environment, const struct stat *info)
 {
@@ -334,6 +342,8 @@ static int fill_slot(struct ny_env *env, struct ny_context *ctx, const char *dir
     return NY_OK;
 }
 
+/* Returns the environment of this file if the process has it open already, found by device and
+ * inode, or opens it. The registry's lock is held. */
 static int find_or_open(struct ny_env **out, struct ny_context *ctx, const char *directory,
                         uint32_t environment)
 {
@@ -426,6 +436,8 @@ static int write_first(struct ny_env *env, struct ny_context *ctx, uint32_t envi
     return code ? ny_env_fail(ctx, env->path, "create", code) : NY_OK;
 }
 
+/* Removes the two files of an environment and its folder, as far as they are there. The folder of
+ * a stranger, which holds other files, stays. */
 static void remove_leftovers(const char *directory)
 {
     static const char *const files[] = {"data.mdb", "lock.mdb"};

@@ -1,5 +1,13 @@
-/* Rows on their way into points/: checked, converted, buffered in blocks, and committed at the end,
- * all or nothing; what a kill leaves is gone on with (ingest_staged.c). */
+/*
+ * Rows on their way into points/: checked, converted, buffered in blocks, and committed at the
+ * end, all or nothing.
+ *
+ * ny_ingest_begin() takes the lock of the points and takes up what an earlier, killed run of the
+ * same import has staged (store/ingest_staged.c); `consumed` tells the caller where to go on in
+ * its source. Full buffers are packed and put by store/ingest_pack.c, sparse rows by
+ * store/ingest_sparse.c. Readers see none of it before ny_ingest_commit(). The first failure ends
+ * the import, and what was staged before stays.
+ */
 #include "base/memory.h"
 #include "store/convert.h"
 #include "store/ingest_private.h"
@@ -11,6 +19,7 @@ enum { BUFFER_SHARE = 16, BLOCKS_A_WORKER = 8 };
 
 /* ---- what may come in ---------------------------------------------------------------------- */
 
+/* Refuses rows that no store can hold. */
 static int check_spec(struct ny_store *store, const struct ny_ingest_spec *spec)
 {
     struct ny_context *ctx = store->ctx;
@@ -25,6 +34,8 @@ static int check_spec(struct ny_store *store, const struct ny_ingest_spec *spec)
     return NY_OK;
 }
 
+/* Refuses rows that do not go with the points that the store has: in width, in labels, or without
+ * --append. */
 static int check_append(struct ny_ingest *ingest)
 {
     const struct ny_manifest *base = &ingest->base;
@@ -55,6 +66,8 @@ static int check_append(struct ny_ingest *ingest)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
+/* Decides type, layout and rows of a block. An empty store takes those of the rows; any other
+ * keeps its own, to which rows are converted exactly or refused. */
 static void choose_layout(struct ny_ingest *ingest)
 {
     struct ny_manifest *base = &ingest->base;
@@ -90,6 +103,8 @@ static size_t block_bytes(const struct ny_ingest *ingest, unsigned kind)
     return (size_t)ingest->block_rows * ingest->elements[kind] * ingest->element_bytes[kind];
 }
 
+/* Decides how many blocks the buffer holds, by a share of the budget and the number of threads,
+ * and how many bytes may be dirty before a commit. Sparse rows fill one block at a time. */
 static void choose_group(struct ny_ingest *ingest)
 {
     struct ny_context *ctx = ingest->ctx;
@@ -113,6 +128,8 @@ static void choose_group(struct ny_ingest *ingest)
     if (ingest->dirty_max < 2 * ingest->room_bytes) ingest->dirty_max = 2 * ingest->room_bytes;
 }
 
+/* Allocates buffers, statistics and the room of packing, and reserves what LMDB will hold
+ * dirty. */
 static int allocate(struct ny_ingest *ingest)
 {
     struct ny_context *ctx = ingest->ctx;
@@ -141,6 +158,7 @@ static int allocate(struct ny_ingest *ingest)
 
 /* ---- beginning ----------------------------------------------------------------------------- */
 
+/* Reads the manifest of what readers see, on which the import builds. */
 static int read_base(struct ny_ingest *ingest)
 {
     struct ny_view *view;
@@ -180,6 +198,8 @@ static int start_anew(struct ny_ingest *ingest)
     return err ? err : end;
 }
 
+/* Takes the lock and finds where to begin: NY_END where this very import was published by a run
+ * that was killed before it could say so; else at what is staged, else at the base. */
 static int begin(struct ny_ingest *ingest)
 {
     int err = ny_lock_try(&ingest->lock, ingest->store, "points", "importing into this store");
@@ -249,6 +269,8 @@ void ny_ingest_free(struct ny_ingest *ingest)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* Fails because a value is not exactly one of the store's type, with the number of its row in the
+ * source. */
 static int inexact(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at)
 {
     size_t d = ingest->moments.d, i = at / d;
@@ -302,6 +324,8 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_
     return NY_OK;
 }
 
+/* Takes a batch, block by block. Rows consumed and rows staged belong together only at its end, so
+ * that a progress record is written there, where much is dirty. */
 static int take_batch(struct ny_ingest *ingest, const struct ny_rows *rows)
 {
     size_t room = ingest->group * (size_t)ingest->block_rows;
@@ -334,6 +358,7 @@ static int keep_failure(struct ny_ingest *ingest, int err)
     return err;
 }
 
+/* Fails because the import has ended. The status of the first failure is given again. */
 static int refuse(struct ny_ingest *ingest)
 {
     return ny_fail(ingest->ctx, ingest->failed ? ingest->failed : NY_EINTERNAL,

@@ -17,6 +17,7 @@
 #include "store/convert.h"
 #include "store/ingest_private.h"
 
+/* Returns the bytes of one row of this kind in the buffer. */
 static size_t row_bytes(const struct ny_ingest *ingest, unsigned kind)
 {
     return ingest->elements[kind] * ingest->element_bytes[kind];
@@ -50,6 +51,7 @@ void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
     }
 }
 
+/* Full blocks of the buffer; `next` is the one that a thread takes next. */
 struct packing {
     struct ny_ingest *ingest;
     size_t blocks;
@@ -69,6 +71,7 @@ static int pack_some(void *arg, unsigned worker)
 
 /* ---- statistics ---------------------------------------------------------------------------- */
 
+/* Rows to be counted; `infinite` is set by any thread that meets a sum that is not finite. */
 struct counting {
     struct ny_ingest *ingest;
     size_t rows; /* of the buffer, from its first */
@@ -141,6 +144,8 @@ static void count_norms(struct ny_ingest *ingest, size_t at, size_t end)
         ny_norms_add(&ingest->norms, ingest->dtype, values, end - at, ingest->moments.d);
 }
 
+/* Counts rows of the buffer in the statistics, each thread a share of the columns. Rows that are
+ * in them already, those of the base, are passed over. */
 static int count_rows(struct ny_ingest *ingest, size_t rows)
 {
     struct counting c = {.ingest = ingest, .rows = rows};

@@ -63,6 +63,7 @@ int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* Fails because a value is not exactly one of the store's type, as for dense rows. */
 static int inexact(struct ny_ingest *ingest, const struct ny_rows *rows, size_t i, size_t column,
                    double value)
 {

@@ -17,6 +17,7 @@
 
 enum { DELETIONS_MAX = 4096 };
 
+/* Returns the bytes of the statistics: four numbers a column. */
 static size_t moments_bytes(const struct ny_ingest *ingest)
 {
     return 4 * ingest->moments.d * sizeof(double);
@@ -30,6 +31,8 @@ static uint32_t flags_of(const struct ny_ingest *ingest)
            (ingest->spec.source ? NY_FLAG_SOURCE : 0u);
 }
 
+/* Returns the record of the import as it stands. Its first fields tell a later run whether it is
+ * the same import. */
 static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
 {
     return (struct ny_progress_record){.fingerprint = ingest->spec.fingerprint,
@@ -56,6 +59,8 @@ static size_t progress_bytes(const struct ny_ingest *ingest, size_t cells)
            (ingest->norms_known && cells ? sizeof(double) : 0);
 }
 
+/* Writes the progress record into the transaction under way. The caller commits it together with
+ * the rows that it speaks of. */
 static int write_progress(struct ny_ingest *ingest, size_t cells)
 {
     struct ny_progress_record record = progress_of(ingest);
@@ -79,6 +84,7 @@ static int write_progress(struct ny_ingest *ingest, size_t cells)
     return err;
 }
 
+/* Deletes all kinds of a staged block, whether they are there or not. */
 static int delete_staged(struct ny_ingest *ingest, uint64_t block)
 {
     int err = NY_OK;
@@ -112,6 +118,8 @@ int ny_ingest_stage(struct ny_ingest *ingest)
 
 /* ---- resuming ------------------------------------------------------------------------------ */
 
+/* Tells whether a record is of this import, over the same points: fingerprint of the source, shape
+ * and type of the rows, and the rows that readers see. */
 static bool same_import(const struct ny_ingest *ingest, const struct ny_progress_record *record)
 {
     return record->fingerprint == ingest->spec.fingerprint && record->base_n == ingest->base.n &&
@@ -141,6 +149,8 @@ static int load_open(struct ny_ingest *ingest, struct ny_view *view, unsigned ki
     return ny_view_read(view, &want, ingest->buffer[kind], &wrong);
 }
 
+/* Takes over a record and the unfinished block that goes with it. NY_END where they do not agree
+ * with the store, and the import starts anew. */
 static int take_up(struct ny_ingest *ingest, struct ny_view *view,
                    const struct ny_progress_record *record)
 {
@@ -252,6 +262,8 @@ static int blank_tail(struct ny_ingest *ingest, size_t rows)
     return NY_OK;
 }
 
+/* Tells whether the rows of the short last block are known as lost, so that the block cannot be
+ * loaded. */
 static int tail_is_lost(struct ny_ingest *ingest, struct ny_view *view, bool *is_lost)
 {
     struct ny_lost lost;
@@ -302,11 +314,13 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
 
 /* ---- dropping ------------------------------------------------------------------------------ */
 
+/* Blocks of one kind that are to be deleted. */
 struct range {
     unsigned kind;
     uint64_t first, end; /* block numbers */
 };
 
+/* Tells whether the next entry still belongs to the range. */
 static bool in_range(const void *arg, const MDB_val *key)
 {
     const struct range *range = arg;
@@ -374,6 +388,7 @@ int ny_ingest_drop(struct ny_ingest *ingest, uint64_t rows)
 
 /* ---- publishing ---------------------------------------------------------------------------- */
 
+/* A staged block that is copied to its own key, and what is wrong with it. */
 struct moving {
     struct ny_ingest *ingest;
     MDB_val key;
@@ -384,6 +399,8 @@ struct moving {
     size_t room_bytes;
 };
 
+/* Copies a staged block out of the map and checks it. It runs guarded, since the disk may fail to
+ * read a page. */
 static int copy_staged(void *arg)
 {
     struct moving *m = arg;

@@ -38,6 +38,8 @@ static void who_am_i(char *text, size_t bytes)
              verb[0] ? " " : "", verb);
 }
 
+/* Writes into the lock file who holds it, for example "4711 nystream import", or that it is
+ * brief. */
 static void write_holder(const struct ny_lock *lock)
 {
     char text[HOLDER_BYTES];
@@ -51,6 +53,8 @@ static void write_holder(const struct ny_lock *lock)
     if (ftruncate(fd, 0) || pwrite(fd, text, strlen(text), 0) < 0) return;
 }
 
+/* Reads who holds a lock. Anybody may have written the file, so that control bytes are replaced
+ * before the text gets into a message. */
 static void read_holder(int fd, char *text, size_t bytes)
 {
     ssize_t got = pread(fd, text, bytes - 1, 0);
@@ -60,6 +64,8 @@ static void read_holder(int fd, char *text, size_t bytes)
         if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
 }
 
+/* Fails with NY_EBUSY and the process that holds the lock, as far as its file says; closes the
+ * file. */
 static int busy(struct ny_lock *lock, struct ny_context *ctx, const char *what)
 {
     char holder[HOLDER_BYTES];
@@ -75,6 +81,7 @@ static int busy(struct ny_lock *lock, struct ny_context *ctx, const char *what)
                    holder + name_at);
 }
 
+/* Tells whether the holder has said that it needs the lock only for a moment. */
 static bool held_briefly(int fd)
 {
     char holder[HOLDER_BYTES];
@@ -113,6 +120,8 @@ static bool in_place(const struct ny_lock *lock)
            held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
+/* Opens and locks the file, again if its holder has removed it meanwhile: a lock on a file that
+ * has lost its name excludes nobody. */
 static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, const char *what)
 {
     for (int try = 0; try < TRIES; try++) {
@@ -142,6 +151,7 @@ static bool folder_path(struct ny_lock *lock, const char *path)
     return snprintf(lock->path, PATH_MAX, "%s/locks", path) < PATH_MAX - NY_NAME_MAX - 8;
 }
 
+/* Appends the file's name to the path of the folder; folder_path() has made sure of the room. */
 static void add_file(struct ny_lock *lock, const char *file)
 {
     size_t length = strlen(lock->path);
@@ -174,6 +184,8 @@ int ny_store_check_place(struct ny_store *store)
                       store->path);
 }
 
+/* Takes a lock of an open store without waiting. The store is looked at once more under the lock,
+ * because it may have been compacted or removed before that. */
 static int take(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what,
                 bool for_a_moment)
 {

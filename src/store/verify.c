@@ -1,5 +1,13 @@
-/* Reading every byte, and going on where something is damaged. Blocks and chunks are read by as
- * many threads as the budget has room for; what they find is told in order at the end. */
+/*
+ * Reads every byte of a store, and goes on where something is damaged. ny_store_verify() serves
+ * the verb verify; it changes nothing.
+ *
+ * The order is: structure of both files, then points with their digests and records, then results.
+ * Blocks and chunks are read by as many threads as the budget has room for. Their findings are
+ * kept, sorted, and told at the end, so that the caller's `damaged` is called in one thread and in
+ * the same order every time. Each value is read in a view of its own: other processes may import
+ * and fit meanwhile, and a long view would keep LMDB from using freed pages again.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +28,7 @@ struct finding {
     const char *wrong;
 };
 
+/* State of one run, shared by its threads. */
 struct verifying {
     struct ny_store *store;
     ny_damage_fn *damaged;
@@ -42,6 +51,7 @@ struct reader {
     size_t room;
 };
 
+/* Reports a damage to the caller; an error that it returns ends the run. */
 static int tell(struct verifying *v, struct ny_damage damage)
 {
     return v->damaged(v->user, &damage);
@@ -82,6 +92,8 @@ static unsigned workers_for(const struct verifying *v, size_t bytes)
 
 /* ---- trees --------------------------------------------------------------------------------- */
 
+/* Reports that one of the two files is older than the other remembers: it was put back from a
+ * copy. */
 static int verify_epochs(const struct verifying *v)
 {
     char older[NY_OLDER_BYTES];
@@ -90,6 +102,7 @@ static int verify_epochs(const struct verifying *v)
     return v->damaged(v->user, &(struct ny_damage){.kind = NY_DAMAGED_OLDER, .what = older});
 }
 
+/* Checks the trees of one file. *entries: how many values it has, for the progress. */
 static int verify_structure(struct verifying *v, const struct ny_env *env, uint64_t *entries)
 {
     char why[NY_WHY_BYTES], what[NY_WHY_BYTES + PATH_MAX + 8];
@@ -156,6 +169,7 @@ static int read_points(struct reader *reader, struct ny_view *view, const struct
     return NY_OK;
 }
 
+/* Reads one kind of a block, with its checksum, in a view of its own. */
 static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block)
 {
     struct verifying *v = reader->v;
@@ -175,6 +189,8 @@ static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block
     return note(v, (struct finding){.kind = kind, .block = block, .wrong = wrong});
 }
 
+/* Reads a block of points with its labels and source row numbers. Points that are known as lost,
+ * after a repair, are passed over. */
 static int verify_kinds(struct reader *reader, uint64_t block)
 {
     const struct ny_manifest *m = &reader->v->m;
@@ -218,6 +234,7 @@ static int read_blocks(void *arg, unsigned worker)
     return err;
 }
 
+/* Order of findings: blocks ascending, and the kinds of one block by number. */
 static int by_block(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
@@ -226,6 +243,7 @@ static int by_block(const void *a, const void *b)
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
+/* Reports a damaged block with the rows that it holds. */
 static int tell_block(struct verifying *v, const struct finding *finding)
 {
     static const enum ny_damaged kinds[] = {[NY_KIND_POINTS] = NY_DAMAGED_POINTS,
@@ -245,6 +263,7 @@ static int tell_block(struct verifying *v, const struct finding *finding)
                                       .what = what});
 }
 
+/* Reads all blocks in parallel, then reports what was found. */
 static int verify_blocks(struct verifying *v)
 {
     struct ny_context *ctx = v->store->ctx;
@@ -299,6 +318,8 @@ static const char *check_stats(const struct verifying *v, struct ny_view *view, 
     return record.n == now.n && record.d == now.d ? NULL : "they are of other points";
 }
 
+/* Reads a single record of points/ and says what is wrong with it. Class names have no fixed size,
+ * which is asked for first. */
 static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, const char **wrong)
 {
     struct ny_want want = {
@@ -326,6 +347,7 @@ static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, con
     return err ? err : end;
 }
 
+/* Checks the sum of norms. */
 static int verify_norms(struct verifying *v)
 {
     char what[NY_WHY_BYTES];
@@ -342,6 +364,8 @@ static int verify_norms(struct verifying *v)
     return tell(v, (struct ny_damage){.what = what});
 }
 
+/* Checks the records beside the blocks: statistics, norms, and class names where there are
+ * some. */
 static int verify_records(struct verifying *v)
 {
     char what[NY_WHY_BYTES];
@@ -365,6 +389,8 @@ static int verify_records(struct verifying *v)
     return err;
 }
 
+/* Checks points/. Without a manifest nothing else of it can be read, and that alone is
+ * reported. */
 static int verify_points(struct verifying *v)
 {
     struct ny_view *view;
@@ -399,6 +425,8 @@ struct next_chunk {
     bool there;
 };
 
+/* Finds the first key from next->key on. It runs guarded: a page that the disk cannot read raises
+ * SIGBUS. */
 static int find_next(void *arg)
 {
     struct next_chunk *next = arg;
@@ -456,6 +484,8 @@ static int verify_chunk(struct verifying *v, const struct ny_key *key, char *roo
     return note(v, (struct finding){.kind = NY_KIND_CHUNK, .key = *key, .wrong = wrong});
 }
 
+/* Reads chunks in turn, until there are none. A worker that fails ends the work of the others,
+ * too. */
 static int read_chunks(void *arg, unsigned worker)
 {
     struct verifying *v = arg;
@@ -484,6 +514,7 @@ static int read_chunks(void *arg, unsigned worker)
     return err == NY_END ? NY_OK : err;
 }
 
+/* Order of findings of results: by key, which is the order of the table. */
 static int by_key(const void *a, const void *b)
 {
     const struct ny_key *x = &((const struct finding *)a)->key;
@@ -503,6 +534,8 @@ static uint64_t index_of(const struct ny_key *key, size_t at)
     return index;
 }
 
+/* Reports a damaged chunk by the parts of its key: name and part end in NUL, and the index
+ * follows. */
 static int tell_chunk(struct verifying *v, const struct finding *finding)
 {
     const struct ny_key *key = &finding->key;
@@ -521,6 +554,7 @@ static int tell_chunk(struct verifying *v, const struct finding *finding)
             .kind = NY_DAMAGED_RESULT, .name = text, .part = part, .chunk = index, .what = what});
 }
 
+/* Reads all chunks in parallel, then reports what was found. */
 static int verify_results(struct verifying *v, uint64_t entries)
 {
     struct ny_context *ctx = v->store->ctx;

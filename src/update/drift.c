@@ -30,6 +30,8 @@ static void release(struct sample *sample, struct ny_context *ctx)
     ny_free(ctx, sample->residuals);
 }
 
+/* Draws the new rows to be measured, and reads them. Each comes from a slice of its own, so that
+ * all parts of what was appended are looked at. */
 static int draw_rows(const struct ny_fit *fit, struct sample *sample)
 {
     size_t row_bytes = ny_points_row_bytes(&fit->job.points);
@@ -67,6 +69,7 @@ static int take_landmarks(struct ny_fit *fit, struct sample *sample)
     return NY_OK;
 }
 
+/* Measures the residuals of the sample against the landmarks of the model. */
 static int measure(struct ny_fit *fit, struct sample *sample)
 {
     struct ny_columns_spec spec = ny_fit_spec(fit);
@@ -94,6 +97,8 @@ static int measure(struct ny_fit *fit, struct sample *sample)
     return err;
 }
 
+/* Reports the share of the trace that the landmarks leave out and, for a selection by a
+ * tolerance, how many rows are above it. */
 static void report(struct ny_fit *fit, const struct sample *sample)
 {
     json_t *report = ny_job_report(&fit->job);

@@ -1,4 +1,8 @@
-/* The plan of an update: that of a fit of all rows, less what is kept. */
+/*
+ * The plan of an update: that of a fit of all rows, less what is kept. The seconds of a stage are
+ * multiplied by the share of the rows that it looks at, and the log tells these shares in words, as
+ * details.
+ */
 #include "fit/plan.h"
 #include "update/update.h"
 
@@ -7,6 +11,8 @@ struct shares {
     bool sums;                          /* of before serve */
 };
 
+/* Decides the share of the rows for each stage. Sums of before serve only if they are of all
+ * rows that the result has. */
 static struct shares shares_of(const struct ny_fit_settings *settings, const json_t *result,
                                double added, enum ny_update_mode mode)
 {
@@ -25,11 +31,13 @@ static struct shares shares_of(const struct ny_fit_settings *settings, const jso
                            .sums = kept};
 }
 
+/* Says a share in words. */
 static const char *word(double share)
 {
     return share == 0 ? "none" : share < 1 ? "new rows alone" : "all rows";
 }
 
+/* Tells in the log which rows each stage of the update looks at. */
 static void explain(struct ny_context *ctx, const struct ny_fit_settings *settings,
                     struct shares shares, enum ny_update_mode mode)
 {

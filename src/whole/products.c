@@ -1,4 +1,12 @@
-/* Stage accumulate of methods that work on all of K: the products with it. */
+/*
+ * Stage accumulate of methods that work on all of K: the products with it.
+ *
+ * Each product is one walk over the tiles of K (whole/kernel_product.c), after which the method
+ * says what V comes next. V and Y, of n rows each, and the roots of the degrees are the whole
+ * state. A checkpoint keeps them with a place, step · (tiles + 1) + tiles done, so that a run
+ * after a kill goes on in the middle of a product. Where the map divides K, the first product is
+ * with ones and gives the degrees.
+ */
 #include <math.h>
 #include <string.h>
 
