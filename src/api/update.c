@@ -47,6 +47,11 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
         err = ny_store_skip_lost(store);
         return err ? err : ny_record_check_lost(store, name, *record);
     }
+    if (ny_field_is(*record, "kind", "graph"))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' is a graph; 'nystream graph' makes it again of all rows, with "
+                       "--restart",
+                       name);
     return ny_fail(ctx, NY_EUSAGE,
                    "'%s' is a dictionary alone; select it again with --restart to have it of all "
                    "rows",

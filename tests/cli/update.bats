@@ -117,6 +117,9 @@ as_from_scratch() {
     nystream select a.nys d --landmarks 10 --quiet
     ny fit a.nys d --update full
     usage "dictionary"
+    nystream graph a.nys g --quiet
+    ny fit a.nys g --update full
+    usage "'g' is a graph; 'nystream graph' makes it again"
     ny fit a.nys r --update sometimes
     usage "--update is one of full|frozen"
     nystream fit a.nys r --landmarks 20 --quiet
