@@ -101,7 +101,7 @@ static void open_numbers(const struct file *f, hid_t where, const char *name, st
     if (x->rank < 1) tool_fail(NY_EDATA, "%s: %s has no rows: it is one number.", f->path, name);
 }
 
-/* What the file says of its size must be there; libhdf5 would fill in what is not. Returns the rows
+/* The size that the file tells must be there; libhdf5 would fill in what is not. Returns the rows
  * of a chunk, 1 where there are none. */
 static hsize_t check_storage(const struct file *f, const struct numbers *x, const char *name)
 {
@@ -392,7 +392,7 @@ static void check_starts(const struct file *f, const struct sparse *x, const uin
                   f->path, f->name, ULL(first));
 }
 
-/* As many rows at a time as have few entries, one at least. */
+/* Writes as many rows at a time as have few entries, one at least. */
 static void write_sparse(const struct file *f, struct sparse *x)
 {
     enum { STARTS = 65536 };

@@ -1,6 +1,7 @@
 /*
- * As many images as one likes from a finite set, after Loosli, Canu & Bottou, "Training invariant
- * SVMs using selective sampling" (2007): the first images are the originals; every further one is
+ * Makes as many images as one likes from a finite set, after Loosli, Canu & Bottou, "Training
+ * invariant SVMs using selective sampling" (2007): the first images are the originals; every
+ * further one is
  *
  *     x + α (f · ∂x/∂column + g · ∂x/∂row),   shifted by −1, 0 or 1 pixel each way,
  *

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "io/reader.h"
 
-/* What is being written: removed when the tool fails. */
+/* The file that is being written; it is removed when the tool fails. */
 enum { OUTPUTS_MAX = 4 };
 static struct {
     struct ny_context *ctx;
@@ -93,7 +93,7 @@ void tool_arguments(int argc, char **argv, const char *usage, const struct tool_
                   (int)strcspn(usage, "\n"), usage);
 }
 
-/* What tool_end() frees. */
+/* tool_end() frees these. */
 enum { OWNED_MAX = 64 };
 static void *owned[OWNED_MAX];
 static size_t owned_count;

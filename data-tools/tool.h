@@ -1,4 +1,4 @@
-/* What the data tools share: arguments, errors, tables in memory. A tool ends at its first error:
+/* The data tools share this: arguments, errors, tables in memory. A tool ends at its first error:
  * the sentence goes to stderr, the status (those of the library) to the caller. */
 #ifndef NY_DATA_TOOLS_TOOL_H
 #define NY_DATA_TOOLS_TOOL_H

@@ -243,7 +243,7 @@ NY_API const char *ny_options_get(const struct ny_options *options, const char *
 NY_API const char *ny_suggest(const char *word, const char *const *candidates, size_t count);
 
 /* ---------------------------------------------------------------------------------------------
- * What calls report: named numbers and texts, and all of them as one JSON object, which is what
+ * Calls report this: named numbers and texts, and all of them as one JSON object, which is what
  * the command prints with --json.
  * ------------------------------------------------------------------------------------------- */
 struct ny_report;

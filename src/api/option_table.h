@@ -25,8 +25,8 @@ enum ny_option_acts {
     NY_ACTS_ON_SIGMA = 2,        /* or with a sigma beside it; */
     NY_ACTS_ON_DEGREE = 4,       /* polynomial ones */
     NY_ACTS_ON_TOLERANCE = 8,    /* rules that select to a tolerance; */
-    NY_ACTS_ON_SEARCH = 16,      /* those, where no tolerance is given and one has to be found */
-    NY_ACTS_ON_POINTS = 32,      /* of a dictionary: rules that look at the points */
+    NY_ACTS_ON_SEARCH = 16,      /* such rules, while a tolerance has to be found */
+    NY_ACTS_ON_POINTS = 32,      /* rules that look at the points, for a dictionary */
     NY_ACTS_ON_LANDMARKS = 64,   /* methods with landmarks: not those that work on all of K */
     NY_ACTS_ON_RANDOMIZED = 128, /* with projected: its randomized solver */
     NY_ACTS_OF_KERNELS = 256,    /* maps of kernels, and of a graph those that list it */
@@ -38,7 +38,7 @@ struct ny_option_rule {
     enum ny_option_kind kind;
     double least;
     bool identity; /* part of what the result is: counts in ny_options_to_json() */
-    unsigned acts; /* of enum ny_option_acts */
+    unsigned acts; /* flags of enum ny_option_acts */
 };
 
 /* The index for ny_option_at(), and in every array of as many entries; −1: no such name. */

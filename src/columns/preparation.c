@@ -1,5 +1,5 @@
 /*
- * How raw rows are prepared, and by which way their base quantity is found: which of products,
+ * Prepares raw rows, and decides the way in which their base quantity is found: by products,
  * bytes, direct sums or an index (struct ny_preparation, columns_private.h).
  *
  * The way decides how accurate f32 is. Unscaled u8 and i16 rows are exact in f32: for distances

@@ -2,7 +2,7 @@
  * Runs k-means: Lloyd's iterations from several k-means++ initialisations, all of them in the same
  * passes over the rows. The measure clusters calls it (evaluate/clusters.c).
  *
- * For a unit Y, the distances to the centres are a product, ‖c‖² − 2CYᵀ in f32, in which the
+ * Distances of a unit Y to the centres are a product, ‖c‖² − 2CYᵀ in f32, in which the
  * centres of several initialisations lie side by side. The nearest centre is found by a comparison
  * along rows. An iteration of ten initialisations is therefore one pass over the rows, and not ten.
  * Sums are f64, a left fold over units: threads and budget do not change a bit. The initial centres

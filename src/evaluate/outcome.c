@@ -25,7 +25,7 @@ void ny_evaluate_spread(json_t *report, const char *mean_key, const char *sd_key
 {
     double mean = 0, squares = 0;
 
-    for (size_t i = 0; i < count; i++) /* of equal ones exactly that */
+    for (size_t i = 0; i < count; i++) /* equal values give exactly that */
         mean += values[i] - values[0];
     mean = values[0] + mean / (double)count;
     for (size_t i = 0; i < count; i++)

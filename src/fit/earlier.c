@@ -2,7 +2,7 @@
  * Answers the stages of a fit that run in an update: which of the earlier result can be kept
  * (fit/earlier.h).
  *
- * In a fit the mode is NY_UPDATE_NONE: there are no sums to add to, and no rows stay, so that
+ * The mode of a fit is NY_UPDATE_NONE: there are no sums to add to, and no rows stay, so that
  * stages need not ask whether they are in an update. In an update, select asks whether it may
  * start with the earlier landmarks, accumulate whether there are sums to add to, and project which
  * rows stay. ny_earlier_match() finds the landmarks of before among those of now by their row

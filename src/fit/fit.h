@@ -49,7 +49,7 @@ struct ny_plan;
 struct ny_fit {
     struct ny_job job; /* its record, checkpoints and times */
     const struct ny_fit_settings *settings;
-    const struct ny_course *planned; /* of a fit of these settings, by which memory is planned */
+    const struct ny_course *planned; /* a fit of these settings; memory is planned by it */
     const struct ny_plan *plan; /* NULL for a dictionary alone */
     struct ny_earlier earlier;  /* mode NONE: a fit, not an update */
     struct ny_geometry *geometry;

@@ -297,7 +297,7 @@ static struct ny_selection_work selection_work(const struct ny_timing *t)
 
 static void time_rule(const struct ny_timing *t)
 {
-    const double sum_beats = 1.2, efficiency = 0.5; /* of substitutions in short steps */
+    const double sum_beats = 1.2, efficiency = 0.5; /* substitutions in short steps */
     struct ny_selection_work work = selection_work(t);
     struct ny_prices tile = t->price, exact = t->price;
     double threads = ny_price_threads(t->settings->threads);

@@ -41,7 +41,7 @@ struct ny_stage_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers
 
     bill.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
     bill.by_purpose[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2);
-    bill.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* of points, and of results */
+    bill.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* points and results */
     return bill;
 }
 

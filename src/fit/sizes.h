@@ -17,7 +17,7 @@ struct ny_sizes {
     const struct ny_points_info *points;
     struct ny_columns_spec spec;
     size_t m;
-    enum ny_gram_precision gram; /* of the tile Grams: F64 as long as W is not known */
+    enum ny_gram_precision gram; /* tile Grams: F64 as long as W is not known */
     size_t blas_bytes;           /* that BLAS keeps of stages before */
     const struct ny_look *look;  /* at a sample of the rows, when seconds are planned */
 };

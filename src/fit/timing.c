@@ -29,7 +29,7 @@ double ny_timing_all(const struct ny_timing *t)
 
 double ny_timing_prepare(const struct ny_timing *t)
 {
-    const double choose = 1.5; /* of m³: two triangular problems */
+    const double choose = 1.5; /* two triangular problems, in units of m³ */
     bool chooses = ny_settings_forms_gram(t->settings) && !t->plan->gram_f64;
 
     if (t->settings->method->coordinates) return 0;

@@ -3,7 +3,7 @@
  * among them (Borůvka 1926). Option --connect of the verb graph asks for them; neighbors/connect.c
  * runs the rounds and saves their state.
  *
- * In a round each component but the largest finds its closest pair, a row of it and one of another
+ * Each component but the largest finds its closest pair in a round, a row of it and one of another
  * component: the rows outside the largest component are compared with all points in f64,
  * NY_COMPARE_ROWS (256) of them in a pass. Joined components are one in the next round, in which at
  * most half of the others are left beside the largest. Pairs have one order (length, then row

@@ -1,4 +1,4 @@
-/* How threads share a walk over the forest's buckets or rows, and when it makes a checkpoint. */
+/* Shares a walk over the forest's buckets or rows out to threads, and makes its checkpoints. */
 #include "base/clock.h"
 #include "graph/forest_private.h"
 

@@ -2,10 +2,10 @@
  * LIBSVM's sparse text, "label index:value …", into dense or sparse rows. Indices begin at 1, or
  * at 0 if index 0 occurs.
  *
- * That, the number of dimensions and the share of values that are not 0 are known only from the
- * lines themselves. So a regular file is read twice: open_libsvm() looks at all of it (`looking`),
- * and the rows follow from the start. A pipe is read once, and its beginning decides; an index 0
- * that comes later in it is an error. "qid:3" and text behind '#' are passed over.
+ * The first index, the number of dimensions and the share of values that are not 0 are known only
+ * from the lines themselves. So a regular file is read twice: open_libsvm() looks at all of it
+ * (`looking`), and the rows follow from the start. A pipe is read once, and its beginning decides;
+ * an index 0 that comes later in it is an error. "qid:3" and text behind '#' are passed over.
  */
 #include <stdio.h>
 #include <string.h>

@@ -128,7 +128,7 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
     size_t during = ny_batch_put_bytes(limit, columns);
     size_t after = ny_graph_embed_bytes(f, limit); /* the sweep is gone by then */
 
-    if (batches > sweep) sweep = batches; /* of the sources of pairs, before their sweep */
+    if (batches > sweep) sweep = batches; /* the sources of pairs come before their sweep */
     after = after > sweep ? after - sweep : 0;
     bytes.by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(f->job.threads, workers, m);
     bytes.by_purpose[NY_MEM_TILES] += sweep + (NY_UNIT_ROWS + p) * NY_LANES * sizeof(double);

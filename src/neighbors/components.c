@@ -103,7 +103,7 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
 {
     json_t *facts = ny_graph_facts(g->job.record);
     uint32_t *degree = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(*degree));
-    uint64_t edges, isolated = 0, ends = 0; /* of edges of the largest component */
+    uint64_t edges, isolated = 0, ends = 0; /* ends: twice the edges of the largest component */
     uint32_t most = 0;
 
     if (!degree) return NY_EBUDGET;

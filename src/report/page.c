@@ -7,12 +7,12 @@
  * them, in the order of the page, and results are read one after another while their part is
  * written.
  *
- * For each result the page holds rasters of all points as grey images, which the script colours for
- * light and dark, and rows that can be pointed at: at most 6,000, as numbers of 16 bits. Points,
- * landmarks, raster cells and bytes of images have limits for all results together, so that the
- * page stays below 5 MB, whatever the number of rows. A shortest path (report/page_path.c) is found
- * as the verb path finds it. All text goes through report/markup.h: neither in the HTML nor in the
- * data does a label or a name end the element or string that it is in.
+ * The page holds, for each result, rasters of all points as grey images, which the script colours
+ * for light and dark, and rows that can be pointed at: at most 6,000, as numbers of 16 bits.
+ * Points, landmarks, raster cells and bytes of images have limits for all results together, so that
+ * the page stays below 5 MB, whatever the number of rows. A shortest path (report/page_path.c) is
+ * found as the verb path finds it. All text goes through report/markup.h: neither in the HTML nor
+ * in the data does a label or a name end the element or string that it is in.
  */
 #include "report/page.h"
 

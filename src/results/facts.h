@@ -98,7 +98,7 @@
     X("blas", "BLAS", NULL, PLAIN, 64, KEPT)                                                       \
     X("cpu", "CPU", NULL, PLAIN, 65, KEPT)                                                         \
     X("version", "version", NULL, PLAIN, 0, KEPT)                                                  \
-    /* of a graph alone */                                                                         \
+    /* facts of a graph */                                                                         \
     X("neighbors", "neighbours", NULL, COUNT, 0, KEPT)                                             \
     X("neighbors_stored", "neighbours kept", NULL, COUNT, 0, KEPT)                                 \
     X("metric", "metric", NULL, PLAIN, 0, KEPT)                                                    \
@@ -120,7 +120,7 @@
     X("bridges", "bridges", NULL, COUNT, 0, KEPT)                                                  \
     X("bridge_shortest", "shortest bridge", NULL, PLAIN, 0, KEPT)                                  \
     X("bridge_longest", "longest bridge", NULL, PLAIN, 0, KEPT)                                    \
-    /* of the machine */                                                                           \
+    /* facts of a machine */                                                                       \
     X("key", "machine", NULL, PLAIN, 0, KEPT)                                                      \
     X("measured", "measured", NULL, PLAIN, 0, KEPT)                                                \
     X("gemm32_flops", "products, f32", NULL, FLOP_RATE, 0, KEPT)                                   \

@@ -1,7 +1,7 @@
 /*
  * Packs sparse landmarks into the image of a model, and unpacks them.
  *
- * In memory, landmarks are records of equally many slots. The image has the slots and the number of
+ * Landmarks in memory are records of equally many slots. The image has the slots and the number of
  * all values, then the count of each row, all column numbers, and all values, each array padded to
  * 8 bytes. What is read is not believed: sizes must fill the image exactly, and rows must have
  * ascending columns below d, and no more of them than slots.

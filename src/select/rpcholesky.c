@@ -11,7 +11,7 @@
  * of a pass costs about m², which grows, so that early passes are cheap, and every landmark that a
  * pass can wait makes a later pass unnecessary (rpcholesky_pace.c).
  *
- * All of this is f64 where residuals are below 1e-4 of k(x,x), which is why f64 has an exponential
+ * Numbers are f64 where residuals are below 1e-4 of k(x,x), which is why f64 has an exponential
  * of its own (columns/pointwise_variant.c), two ulps of error and 1 ns a value with AVX-512, 2 ns
  * with AVX2.
  *

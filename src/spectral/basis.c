@@ -3,7 +3,8 @@
  * its solution back into the map (P, q) of the tiles. All methods with landmarks call
  * ny_basis_solve() or ny_basis_new() first and ny_basis_finish() last.
  *
- * On the way in: b and c of the table, tr K, the rank cut, then RᵀWR and RᵀG′R in place of W and G;
+ * The way in makes b and c of the table, tr K, the rank cut, then RᵀWR and RᵀG′R in place of W and
+ * G;
  * R is a centring, a translation by the first landmark or a scaling, and never a matrix in memory.
  * ny_basis_move_gram() adds the terms in b, which leaves ΦᵀΦ. On the way out: the signs of the
  * columns of Û are fixed, so that a result does not depend on LAPACK's, then P = R·P_R and q =

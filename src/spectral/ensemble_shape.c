@@ -1,9 +1,9 @@
-/* Which landmarks belong to which expert of an ensemble, and how many they are. */
+/* Shares the landmarks of an ensemble out to its experts. */
 #include "spectral/ensemble.h"
 
 struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem)
 {
-    const size_t narrowest = 100; /* of experts by default */
+    const size_t narrowest = 100; /* columns of an expert by default */
     struct ny_ensemble ensemble = {0};
     size_t width = problem->rank > narrowest ? problem->rank : narrowest, sets = 0;
 

@@ -2,7 +2,7 @@
  * A record of what a process does to the data files below a directory, and from it images of the
  * disk as a loss of power may leave them.
  *
- * What a disk promises, and no more: a write is there for certain once a sync of its file, begun
+ * A disk promises this, and no more: a write is there for certain once a sync of its file, begun
  * after it, has returned; before that it may be there, be missing, or be torn at any sector, whatever
  * became of the writes around it. A descriptor with O_DSYNC syncs its own writes. Changes of
  * directories happen in their order, as journals keep it, and are certain once the directory was

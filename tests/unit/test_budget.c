@@ -81,7 +81,7 @@ static void test_a_refusal_names_the_budget_that_works(void **state)
                         "this fit needs 5242880 bytes (5.0 MiB) with 9 landmarks, and the budget "
                         "is 3.0 MiB; give --memory 6M, or fewer");
     ny_error_clear(ctx);
-    /* what is held already is part of what is needed */
+    /* bytes that are held already are part of those that are needed */
     assert_int_equal(ny_reserve(ctx, NY_MEM_OTHER, 1 << 20), NY_OK);
     assert_int_equal(ny_budget_need(ctx, "plot", 2 << 20), NY_OK);
     assert_int_equal(ny_budget_need(ctx, "plot", 4 << 20), NY_EBUDGET);
