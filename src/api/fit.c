@@ -109,8 +109,7 @@ static int take_settings(struct ny_request *request)
 /* Puts the settings of a kernel into the report. */
 static void put_kernel(json_t *report, const struct ny_fit_settings *fit, bool embeds)
 {
-    if (!embeds || (!fit->method->whole && !fit->method->coordinates))
-        ny_field_set_text(report, "select", fit->rule->name);
+    if (!embeds || ny_settings_selects(fit)) ny_field_set_text(report, "select", fit->rule->name);
     ny_field_set_text(report, "kernel",
                       fit->kernel->base == NY_BASE_COORDINATE ? "linear" : fit->kernel->name);
 }

@@ -282,7 +282,7 @@ static int check_sizes(struct ny_context *ctx, uint64_t n, struct ny_fit_setting
         return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %llu rows",
                        fit->components, fit->map->divided ? " and the trivial one are" : " is",
                        (unsigned long long)n);
-    if (fit->method->coordinates && fit->components > fit->landmarks)
+    if (ny_settings_unit_landmarks(fit) && fit->components > fit->landmarks)
         return ny_fail(ctx, NY_EUSAGE,
                        "--components %zu is more than the %zu columns of the points",
                        fit->components, fit->landmarks);

@@ -10,7 +10,7 @@ bool ny_fit_skips(const struct ny_job *job, enum ny_stage_id stage)
 
     switch (stage) {
     case NY_STAGE_SELECT:
-        return settings->method->whole || settings->method->coordinates;
+        return !ny_settings_selects(settings);
     case NY_STAGE_DEGREES:
         return !ny_settings_needs_degrees(settings);
     case NY_STAGE_PROBE:

@@ -59,6 +59,11 @@ static bool rows_of_landmarks(const struct ny_fit_settings *settings)
            (settings->normalisation == NY_RAW || settings->normalisation == NY_CENTRED_LANDMARKS);
 }
 
+bool ny_earlier_keeps_precision(const struct ny_fit *fit)
+{
+    return fit->earlier.mode == NY_UPDATE_FROZEN;
+}
+
 uint64_t ny_earlier_kept_rows(const struct ny_fit *fit)
 {
     const struct ny_earlier *update = &fit->earlier;
@@ -188,4 +193,41 @@ void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx)
     ny_free(ctx, matched->place);
     ny_free(ctx, matched->late);
     *matched = (struct ny_matched){0};
+}
+
+/* ---- the selection ------------------------------------------------------------------------- */
+
+static int load_residuals(void *arg, float *residuals)
+{
+    const struct ny_fit *fit = arg;
+
+    return ny_earlier_get(fit, "residuals", residuals,
+                          (size_t)fit->earlier.selected * sizeof(float));
+}
+
+int ny_earlier_selection(struct ny_fit *fit, struct ny_selected *earlier)
+{
+    *earlier = (struct ny_selected){.n = fit->earlier.selected,
+                                    .m = fit->earlier.landmarks,
+                                    .residuals = load_residuals,
+                                    .arg = fit};
+    if (fit->earlier.mode == NY_UPDATE_NONE || !ny_earlier_starts_selection(fit->settings))
+        return NY_OK;
+    return load_before(fit, &earlier->rows);
+}
+
+int ny_earlier_compare(struct ny_fit *fit, const uint64_t *rows, size_t m)
+{
+    struct ny_matched matched;
+    int err;
+
+    if (fit->earlier.mode == NY_UPDATE_NONE) return NY_OK;
+    err = ny_earlier_match(&matched, fit, rows, m);
+    if (!err) {
+        ny_field_set_count(ny_job_report(&fit->job), "landmarks_added", matched.late_count);
+        ny_field_set_json(json_object_get(fit->job.record, "update"), "same_landmarks",
+                          json_boolean(matched.same));
+    }
+    ny_matched_release(&matched, fit->job.ctx);
+    return err;
 }

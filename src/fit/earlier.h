@@ -30,6 +30,8 @@ bool ny_earlier_starts_selection(const struct ny_fit_settings *settings);
 bool ny_earlier_adds_sums(const struct ny_fit_settings *settings);
 /* Tells whether there are earlier sums that the settings of the fit can add to. */
 bool ny_earlier_has_sums(const struct ny_fit *fit);
+/* Tells whether the sums keep the precision that they have, whatever W says. */
+bool ny_earlier_keeps_precision(const struct ny_fit *fit);
 /* Rows of the embedding that stay as they are: all of before, or none. */
 uint64_t ny_earlier_kept_rows(const struct ny_fit *fit);
 /* Loads a part of it: landmarks, residuals, model or sums. NY_ESTORE where the record does not say
@@ -49,6 +51,12 @@ int ny_earlier_match(struct ny_matched *matched, struct ny_fit *fit, const uint6
                      size_t m);
 /* Frees both arrays. */
 void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx);
+
+/* Describes the earlier selection, whose rows an update need not look at again; rows: NULL where
+ * the selection begins anew, else ny_free() them. */
+int ny_earlier_selection(struct ny_fit *fit, struct ny_selected *earlier);
+/* Reports how many of the m landmarks of an update are new, and whether all are as before. */
+int ny_earlier_compare(struct ny_fit *fit, const uint64_t *rows, size_t m);
 
 /* Bytes of a worker's sums of a unit: over all columns, or in an update over up to half of them,
  * which joined. */

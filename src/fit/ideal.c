@@ -30,7 +30,6 @@ void ny_ideal_report(struct ny_fit *fit, const struct ny_ideal *ideal, double id
     json_t *report = ny_job_report(&fit->job), *stages = json_object_get(report, "stages");
     double wall_s = 0;
 
-    if (fit->earlier.mode) return;
     for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++)
         wall_s += ny_field_number(stages, passes[i], 0);
     ny_field_set_number(report, "gemm_ratio",

@@ -20,8 +20,7 @@ double ny_ideal_products(const struct ny_ideal *ideal, double entries);
 double ny_ideal_map(const struct ny_ideal *ideal, double entries, double p);
 
 /* Reports gemm_ratio: the seconds of the stages degrees, accumulate and project over ideal_s; null
- * where products are of sparse rows, which are no GEMM, and in an update, whose passes are not
- * whole. */
+ * where products are of sparse rows, which are no GEMM. */
 void ny_ideal_report(struct ny_fit *fit, const struct ny_ideal *ideal, double ideal_s);
 
 #endif

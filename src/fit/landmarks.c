@@ -42,11 +42,7 @@ struct ny_columns_spec ny_fit_spec(const struct ny_fit *fit)
 
 static int load_landmarks(struct ny_fit *fit, void *raw)
 {
-    int err;
-
-    fit->rows = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(uint64_t));
-    if (!fit->rows) return NY_EBUDGET;
-    err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
+    int err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
     if (err) return err;
     if (fit->settings->columns_file) return ny_given_columns_gather(fit, raw);
     return ny_points_gather(fit->job.store, (size_t)fit->job.points.row_slots, fit->rows, fit->m,
@@ -61,7 +57,7 @@ static int make_columns(struct ny_fit *fit)
     int err = raw ? NY_OK : NY_EBUDGET;
 
     if (err) goto done;
-    if (!fit->settings->method->coordinates) err = load_landmarks(fit, raw);
+    if (fit->rows) err = load_landmarks(fit, raw); /* else e_1 … e_m, which the kernel knows */
     if (err) goto done;
     err = ny_columns_new(&fit->columns, &spec);
     if (err) goto done;
@@ -84,14 +80,15 @@ static int choose_shift(struct ny_fit *fit)
 
         for (size_t j = 0; j < fit->m; j++)
             sum += fit->W.at[i * fit->m + j];
-        fit->a[i] = fit->settings->method->coordinates ? 0 : sum / (double)fit->m;
+        fit->a[i] =
+            fit->rows ? sum / (double)fit->m : 0; /* unit vectors have no mean to take off */
         mean_diagonal += fit->W.at[i * fit->m + i] / (double)fit->m;
     }
     err = ny_columns_set_shift(fit->columns, fit->a);
     if (err || fit->job.stage == NY_STAGE_DEGREES) return err;
     fit->gram = NY_GRAM_F64;
     if (!ny_settings_forms_gram(fit->settings)) return NY_OK;
-    if (fit->earlier.mode == NY_UPDATE_FROZEN) { /* of the sums that it adds to */
+    if (ny_earlier_keeps_precision(fit)) { /* of the sums that it adds to */
         bool coarse = ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32");
 
         fit->gram = coarse ? NY_GRAM_F32 : NY_GRAM_F64;
@@ -141,6 +138,16 @@ static int load_degrees(struct ny_fit *fit)
     return err;
 }
 
+/* Sets m, and makes room for the row numbers of landmarks that are rows. */
+static int count_landmarks(struct ny_fit *fit)
+{
+    fit->m = fit->settings->landmarks;
+    if (ny_settings_unit_landmarks(fit->settings)) return NY_OK;
+    fit->m = (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
+    fit->rows = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(uint64_t));
+    return fit->rows ? NY_OK : NY_EBUDGET;
+}
+
 int ny_fit_prepare(struct ny_fit *fit)
 {
     int err;
@@ -148,9 +155,8 @@ int ny_fit_prepare(struct ny_fit *fit)
     if (fit->a) return fit->W.at ? NY_OK : make_square(fit);
     err = ny_fit_load_frozen(fit);
     if (err) return err;
-    fit->m = fit->settings->method->coordinates
-                 ? fit->settings->landmarks
-                 : (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
+    err = count_landmarks(fit);
+    if (err) return err;
     err = ny_fit_reserve_blas(fit, fit->m);
     if (err) return err;
     err = make_columns(fit);
@@ -161,7 +167,7 @@ int ny_fit_prepare(struct ny_fit *fit)
     if (err) return err;
     err = choose_shift(fit);
     if (err) return err;
-    if (!fit->settings->method->coordinates) err = ny_fit_check_tiles(fit); /* of landmarks */
+    if (fit->rows) err = ny_fit_check_tiles(fit); /* by the landmarks' own */
     return err ? err : load_degrees(fit);
 }
 

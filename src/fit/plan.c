@@ -52,7 +52,6 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
     int err = NY_OK;
 
     plan->m = settings->landmarks;
-    if (settings->method->coordinates) return NY_OK;
     if (plan->m > points->n) plan->m = (size_t)points->n;
     plan->m = most_landmarks(settings, points, plan->m);
     if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
@@ -93,8 +92,7 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
     const double much = 2e10;
     const struct ny_fit_settings *settings = sizes->settings;
 
-    return !settings->method->whole && !settings->method->coordinates && !settings->columns_file &&
-           rough_flops(sizes, m) > much;
+    return ny_settings_selects(settings) && !settings->columns_file && rough_flops(sizes, m) > much;
 }
 
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
@@ -127,19 +125,17 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     plan->m = m;
     ny_blas_serial();
     ny_context_set_crew(ctx, 1); /* as no plan has told of more */
-    if (!m && course->order) {
-        plan->whole = true;
+    if (!m && course->order)
         plan->m = course->order(settings, points.n);
-    } else if (!m) {
+    else if (!m)
         err = decide_landmarks(store, settings, &points, sizes.spec, plan);
-    }
     if (err) goto done;
     sizes.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     ny_plan_memory(&sizes.job, plan);
     err = ny_calibration_get(ctx, rough_flops(&sizes, plan->m), settings->patient, plan->workers,
                              &plan->rates);
     if (err) goto done;
-    plan->loose = settings->rule->by_tolerance && !settings->method->whole;
+    plan->loose = settings->rule->by_tolerance && ny_settings_selects(settings);
     if (is_looked_at(&sizes, plan->m)) err = ny_plan_look(&look, store, settings, &sizes);
     if (err) goto done;
     plan->gram_f64 = ny_settings_gram_f64(settings, points.n) || look.gram_f64;

@@ -480,7 +480,6 @@ static void drop_fit(struct ny_fit *fit)
 static size_t order_of_fit(const struct ny_fit *fit)
 {
     if (fit->planned->order) return fit->planned->order(fit->settings, fit->job.points.n);
-    if (fit->settings->method->coordinates) return fit->settings->landmarks;
     return (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
 }
 

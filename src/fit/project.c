@@ -315,7 +315,7 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     double p = (double)ny_settings_pairs(t->settings);
     double out_bytes = t->n * p * (t->price.f64 ? 8 : 4);
     double gram_bytes = ny_settings_forms_gram(t->settings) ? 8 * t->m * t->m : 0;
-    bool model_holds_rows = !t->settings->method->coordinates;
+    bool model_holds_rows = !ny_settings_unit_landmarks(t->settings);
     bool measures = model_holds_rows && (t->settings->rule->by_tolerance || t->settings->certify);
     bool averages = t->settings->probes && ny_settings_probe_averages(t->settings);
 

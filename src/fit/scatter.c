@@ -34,5 +34,11 @@ static const struct ny_stage *const stages[] = {
     &ny_stage_stats,         &ny_stage_select,  &ny_stage_degrees, &ny_stage_accumulate,
     &ny_stage_solve_scatter, &ny_stage_project, &ny_stage_probe,   NULL};
 
+static size_t order_of(const struct ny_fit_settings *settings, uint64_t n)
+{
+    (void)n;
+    return settings->landmarks; /* d */
+}
+
 const struct ny_course ny_course_scatter = {
-    .stages = stages, .skips = ny_fit_skips, .bytes = ny_fit_course_bytes};
+    .stages = stages, .skips = ny_fit_skips, .order = order_of, .bytes = ny_fit_course_bytes};

@@ -28,6 +28,11 @@ static bool freezes_first(const struct ny_fit_settings *settings,
     return settings->online && settings->scale == NY_SCALE_NONE && !points->row_slots;
 }
 
+bool ny_settings_selects(const struct ny_fit_settings *settings)
+{
+    return !settings->method->whole && !ny_settings_unit_landmarks(settings);
+}
+
 uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
                                  const struct ny_points_info *points)
 {

@@ -58,6 +58,15 @@ struct ny_fit_settings {
     bool patient; /* only a plan is wanted: the machine may be looked at for longer */
 };
 
+/* Tells whether the columns of C are those of the points: landmark j is the unit vector e_j, and no
+ * row. */
+static inline bool ny_settings_unit_landmarks(const struct ny_fit_settings *settings)
+{
+    return settings->kernel->base == NY_BASE_COORDINATE;
+}
+/* Tells whether rows are selected for landmarks: not where all of K is used, or unit vectors are in
+ * their place. */
+bool ny_settings_selects(const struct ny_fit_settings *settings);
 /* Rows of n whose mean and distances are those of the model: the first ones where later ones are
  * looked at once, all where a scale is made from all. */
 uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,

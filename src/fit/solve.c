@@ -69,7 +69,7 @@ static void warn_rank_cut(const struct ny_fit *fit, const struct ny_solution *so
     size_t most = ny_settings_rank(settings, fit->m), rank = solution->rank_effective;
     bool dot, chosen = settings->rule && settings->rule->measures;
 
-    if (settings->map->graph || settings->method->coordinates) return;
+    if (!settings->kernel || ny_settings_unit_landmarks(settings)) return;
     dot = settings->kernel->base == NY_BASE_DOT;
     if (dot && fit->job.points.d < most) most = (size_t)fit->job.points.d;
     if (rank >= most - most / 4) return;
@@ -117,7 +117,7 @@ void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *soluti
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu components are above rounding: the others are zero", kept,
                solution->p);
-    if (solution->negative && !fit->settings->map->graph) /* of paths it is no wonder */
+    if (solution->negative && fit->settings->kernel) /* of lengths of paths it is no wonder */
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "%zu negative eigenvalues of %s were dropped (%.2g of the sum of magnitudes): %s",
                solution->negative, solution->negative_weights ? "the ensemble" : "W",

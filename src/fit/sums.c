@@ -374,7 +374,7 @@ const struct ny_stage ny_stage_degrees = {NY_STAGE_DEGREES, run_degrees, degrees
 
 bool ny_fit_sums_outdated(const struct ny_fit *fit)
 {
-    return fit->gram == NY_GRAM_F64 && fit->earlier.mode != NY_UPDATE_FROZEN &&
+    return fit->gram == NY_GRAM_F64 && !ny_earlier_keeps_precision(fit) &&
            ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32");
 }
 

@@ -32,7 +32,7 @@ double ny_timing_prepare(const struct ny_timing *t)
     const double choose = 1.5; /* two triangular problems, in units of m³ */
     bool chooses = ny_settings_forms_gram(t->settings) && !t->plan->gram_f64;
 
-    if (t->settings->method->coordinates) return 0;
+    if (ny_settings_unit_landmarks(t->settings)) return 0;
     return ny_price_gather(&t->price, t->m, t->settings->threads) +
            ny_price_square(&t->price, t->m) +
            (chooses ? choose * t->m * t->m * t->m / t->price.rate->gemm64 : 0);

@@ -20,7 +20,7 @@
 #include "job/stage.h"
 
 struct ny_plan {
-    bool whole; /* of a method on all of K: no landmarks */
+    bool whole; /* all points are used: no landmarks */
     size_t m;   /* landmarks: given, or estimated for greedy; of products, their order */
     bool m_estimated;
     bool loose;       /* its time depends on the data, by far */

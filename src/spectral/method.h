@@ -93,7 +93,6 @@ struct ny_method {
     bool implicit;      /* default of --averages, and then rpcholesky that of --select */
     bool trace_below;   /* K̃ is below K, so that trace_error is defined */
     bool all_ranks;     /* default rank: all; else the components */
-    bool coordinates;   /* the columns of C are those of the points: there are no landmarks */
     bool krylov;        /* products with ΦᵀΦ, one a pass (spectral/krylov.h): no `solve` */
     bool all_rows;      /* every row is a landmark: new points are compared with all of them */
     /* The rank in force where W is not solved as a whole; else NULL. */

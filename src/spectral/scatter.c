@@ -71,7 +71,6 @@ const struct ny_method ny_method_scatter = {
     .gram_f64 = true,
     .implicit = true,
     .trace_below = true,
-    .coordinates = true,
     .solve = solve,
     .flops = flops,
     .bytes = bytes,

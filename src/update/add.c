@@ -55,10 +55,9 @@ static int accumulate_new(struct ny_fit *fit, const struct ny_matched *matched)
 static int accumulate(struct ny_fit *fit)
 {
     struct ny_matched matched = {0};
-    const uint64_t *rows = fit->settings->method->coordinates ? NULL : fit->rows;
     int err = NY_OK;
 
-    if (ny_earlier_has_sums(fit)) err = ny_earlier_match(&matched, fit, rows, fit->m);
+    if (ny_earlier_has_sums(fit)) err = ny_earlier_match(&matched, fit, fit->rows, fit->m);
     if (!err)
         err = ny_update_keeps_sums(fit, &matched) ? accumulate_new(fit, &matched)
                                                   : ny_fit_sum_all(fit);

@@ -48,7 +48,8 @@ static const struct ny_course *course_of(const struct ny_fit_settings *settings,
     if (method->whole) return &ny_course_whole;
     if (method->krylov) return &ny_course_krylov;
     if (settings->online) return &ny_course_online;
-    if (method->coordinates) return mode == NY_UPDATE_FULL ? &full_scatter : &ny_course_scatter;
+    if (ny_settings_unit_landmarks(settings))
+        return mode == NY_UPDATE_FULL ? &full_scatter : &ny_course_scatter;
     return mode == NY_UPDATE_FULL ? &full : &ny_course_landmarks;
 }
 

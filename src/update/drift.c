@@ -133,7 +133,7 @@ static int run(struct ny_job *job)
 
     if (fit->acc || json_is_string(json_object_get(ny_job_checkpoint(&fit->job), "part")))
         ny_fit_keep_sums(fit);
-    if (!fit->settings->method->coordinates) {
+    if (ny_settings_selects(fit->settings)) {
         err = ny_fit_prepare(fit);
         if (err) goto done;
         err = take_landmarks(fit, &sample);

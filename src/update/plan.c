@@ -24,7 +24,7 @@ static struct shares shares_of(const struct ny_fit_settings *settings, const jso
     if (mode == NY_UPDATE_FROZEN)
         return (struct shares){.accumulate = kept ? added : 0, .project = added, .sums = kept};
     kept = kept && (ny_earlier_starts_selection(settings) || settings->given ||
-                    settings->method->coordinates || !settings->rule->work);
+                    ny_settings_unit_landmarks(settings) || !settings->rule->work);
     return (struct shares){.select = ny_earlier_starts_selection(settings) ? added : 1,
                            .accumulate = kept ? added : 1,
                            .project = 1,
@@ -41,7 +41,7 @@ static const char *word(double share)
 static void explain(struct ny_context *ctx, const struct ny_fit_settings *settings,
                     struct shares shares, enum ny_update_mode mode)
 {
-    bool landmarks = !settings->method->whole && !settings->method->coordinates;
+    bool landmarks = ny_settings_selects(settings);
     bool reads = settings->rule->by_tolerance || settings->rule->work;
 
     if (mode == NY_UPDATE_FROZEN)

@@ -42,7 +42,7 @@ static int shift_of(struct ny_fit *fit, const struct ny_matched *matched, size_t
 
 int ny_update_load_sums(struct ny_fit *fit, const struct ny_matched *matched)
 {
-    size_t before = fit->settings->method->coordinates ? fit->m : fit->earlier.landmarks;
+    size_t before = fit->rows ? fit->earlier.landmarks : fit->m;
     size_t bytes = ny_accumulator_gram_image_bytes(before);
     double *delta = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->m, sizeof(double));
     void *image = ny_alloc(fit->job.ctx, NY_MEM_GRAM, bytes);

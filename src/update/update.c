@@ -12,6 +12,7 @@
  */
 #include "update/update.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "fit/plan.h"
@@ -207,6 +208,7 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
     leave_behind(job, batch, before);
     json_decref(before);
     ny_field_set_count(report, "updates", ny_field_count(report, "updates", 0) + 1);
+    ny_field_set_number(report, "gemm_ratio", NAN); /* passes over some of the rows have none */
     json_object_del(job->record, "update");
     return ny_batch_delete(batch, job->name, "update");
 }

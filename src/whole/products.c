@@ -261,6 +261,7 @@ static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan
     double busy = fmin(tiles, ny_price_threads(workers ? workers : 1));
 
     if (n < NY_UNIT_ROWS) rows *= n / NY_UNIT_ROWS;
+    plan->whole = true;
     plan->passes += products.steps;
     plan->flops += ny_products_flops(&products, t->price.d);
     plan->stage_s[NY_STAGE_ACCUMULATE] =
