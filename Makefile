@@ -12,6 +12,7 @@ BUILD   ?= build
 CC      ?= cc
 INSTALL ?= install
 PACKAGES := lmdb openblas lapacke liblz4 libxxhash zlib jansson cairo
+LINKED   := $(filter-out cairo,$(PACKAGES)) # cairo is loaded when something is drawn
 say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2
 CFLAGS  ?= -O3 -g
@@ -26,7 +27,7 @@ HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 ENDING = -DNY_EXIT_BY=$(if $(filter -fsanitize% --coverage,$(CFLAGS)),exit,_exit)
 DEPENDENCIES = -MMD -MP -MF $@.d -MT $@
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
-PACKAGE_LIBS   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm -lpthread
+PACKAGE_LIBS   := $(shell pkg-config --libs $(LINKED) 2>/dev/null) -lm -lpthread -ldl
 
 PREFIX       ?= /usr/local
 bindir       ?= $(PREFIX)/bin
@@ -203,6 +204,7 @@ $(BUILD)/tests/%: tests/%.c $(TEST_SUPPORT) $(STATIC_LIB)
 	$(call say,LINK) $(CC) $(BASE_CFLAGS) -Itests $(CFLAGS) $(TEST_CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< $(FUZZED_OBJECTS) \
 	  $(TEST_SUPPORT) $(STATIC_LIB) $(PACKAGE_LIBS) $(TEST_LIBS)
 $(TESTS) $(LONG_TESTS): TEST_LIBS = -lcmocka
+$(BUILD)/tests/unit/test_plot: TEST_LIBS = -lcmocka -lcairo # which reads the pictures back
 # They have no long loops of their own, and are compiled in a quarter of the time.
 $(UNIT_TESTS): TEST_CFLAGS = -O1
 # They stand in for functions of which the fortified headers have inline versions.
@@ -328,7 +330,7 @@ install: all docs $(CONVERTERS) ## honours DESTDIR, PREFIX and the GNU directory
 	ln -sf libnystream.so.$(SOVERSION) $(DESTDIR)$(libdir)/libnystream.so
 	$(INSTALL) -m 644 include/nystream.h $(DESTDIR)$(includedir)
 	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' -e 's|@includedir@|$(includedir)|' \
-	  -e 's|@version@|$(VERSION)|' -e 's|@packages@|$(PACKAGES)|' src/nystream.pc.in \
+	  -e 's|@version@|$(VERSION)|' -e 's|@packages@|$(LINKED)|' src/nystream.pc.in \
 	  >$(DESTDIR)$(pkgconfigdir)/nystream.pc
 ifneq (,$(CLI))
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(bashdir) $(zshdir))

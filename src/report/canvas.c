@@ -10,8 +10,6 @@
  */
 #include "report/canvas.h"
 
-#include <cairo-pdf.h>
-#include <cairo-svg.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,16 +32,6 @@ static cairo_status_t write_bytes(void *user, const unsigned char *data, unsigne
     return canvas->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
-int ny_cairo_error(struct ny_context *ctx, cairo_status_t status)
-{
-    bool memory = status == CAIRO_STATUS_NO_MEMORY || status == CAIRO_STATUS_PNG_ERROR;
-
-    return ny_fail(ctx, memory ? NY_EBUDGET : NY_EINTERNAL,
-                   memory ? "the system has no memory for a picture (cairo: %s)"
-                          : "cairo could not draw the picture: %s",
-                   cairo_status_to_string(status));
-}
-
 static int check(struct ny_canvas *canvas, cairo_status_t status)
 {
     if (status == CAIRO_STATUS_SUCCESS) return NY_OK;
@@ -62,16 +50,14 @@ static int make_surface(struct ny_canvas *canvas)
 {
     double width = points_a_pixel * (double)canvas->width;
     double height = points_a_pixel * (double)canvas->height;
-    size_t stride;
 
     if (canvas->kind == NY_CANVAS_PNG) {
-        stride = ny_image_stride(canvas->width);
         canvas->pixels =
-            ny_calloc(canvas->ctx, NY_MEM_IO, canvas->height * stride, sizeof(uint32_t));
+            ny_calloc(canvas->ctx, NY_MEM_IO, canvas->height * canvas->width, sizeof(uint32_t));
         if (!canvas->pixels) return NY_EBUDGET;
-        canvas->surface = cairo_image_surface_create_for_data(
+        canvas->surface = ny_cairo.image_surface_create_for_data(
             (unsigned char *)canvas->pixels, CAIRO_FORMAT_ARGB32, (int)canvas->width,
-            (int)canvas->height, (int)(stride * sizeof(uint32_t)));
+            (int)canvas->height, (int)(canvas->width * sizeof(uint32_t)));
     } else {
         size_t bytes = canvas->width * canvas->height * PAGE_BYTES_A_PIXEL;
         int err = ny_reserve(canvas->ctx, NY_MEM_IO, bytes);
@@ -80,21 +66,22 @@ static int make_surface(struct ny_canvas *canvas)
         canvas->reserved = bytes;
         canvas->surface =
             canvas->kind == NY_CANVAS_SVG
-                ? cairo_svg_surface_create_for_stream(write_bytes, canvas, width, height)
-                : cairo_pdf_surface_create_for_stream(write_bytes, canvas, width, height);
+                ? ny_cairo.svg_surface_create_for_stream(write_bytes, canvas, width, height)
+                : ny_cairo.pdf_surface_create_for_stream(write_bytes, canvas, width, height);
         if (canvas->kind == NY_CANVAS_PDF) /* the same picture is the same bytes */
-            cairo_pdf_surface_set_metadata(canvas->surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
+            ny_cairo.pdf_surface_set_metadata(canvas->surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
     }
-    canvas->cr = cairo_create(canvas->surface);
-    if (canvas->kind != NY_CANVAS_PNG) cairo_scale(canvas->cr, points_a_pixel, points_a_pixel);
-    return check(canvas, cairo_status(canvas->cr));
+    canvas->cr = ny_cairo.create(canvas->surface);
+    if (canvas->kind != NY_CANVAS_PNG) ny_cairo.scale(canvas->cr, points_a_pixel, points_a_pixel);
+    return check(canvas, ny_cairo.status(canvas->cr));
 }
 
 int ny_canvas_open(struct ny_canvas *canvas, struct ny_context *ctx, const char *output,
                    size_t width, size_t height)
 {
-    int err;
+    int err = ny_cairo_load(ctx);
 
+    if (err) return err;
     *canvas = (struct ny_canvas){.ctx = ctx, .width = width, .height = height};
     canvas->scale = fmin((double)width / 1600, (double)height / 1200);
     canvas->kind = kind_of(output);
@@ -103,20 +90,20 @@ int ny_canvas_open(struct ny_canvas *canvas, struct ny_context *ctx, const char 
     err = make_surface(canvas);
     if (err) return err;
     ny_ink(canvas, 0xffffff, 1);
-    cairo_paint(canvas->cr);
+    ny_cairo.paint(canvas->cr);
     return NY_OK;
 }
 
 int ny_canvas_commit(struct ny_canvas *canvas)
 {
     struct ny_writer *writer = canvas->writer;
-    int err = check(canvas, cairo_status(canvas->cr));
+    int err = check(canvas, ny_cairo.status(canvas->cr));
 
     if (err == NY_OK && canvas->kind == NY_CANVAS_PNG)
-        err =
-            check(canvas, cairo_surface_write_to_png_stream(canvas->surface, write_bytes, canvas));
-    cairo_surface_finish(canvas->surface);
-    if (err == NY_OK) err = check(canvas, cairo_surface_status(canvas->surface));
+        err = check(canvas,
+                    ny_cairo.surface_write_to_png_stream(canvas->surface, write_bytes, canvas));
+    ny_cairo.surface_finish(canvas->surface);
+    if (err == NY_OK) err = check(canvas, ny_cairo.surface_status(canvas->surface));
     if (err) return err;
     canvas->writer = NULL;
     return ny_writer_commit(writer);
@@ -126,8 +113,8 @@ void ny_canvas_close(struct ny_canvas *canvas)
 {
     if (!canvas->ctx) return;
     canvas->failed = NY_EINTERNAL; /* what cairo would still write is not wanted */
-    cairo_destroy(canvas->cr);
-    cairo_surface_destroy(canvas->surface);
+    ny_cairo.destroy(canvas->cr);
+    ny_cairo.surface_destroy(canvas->surface);
     ny_writer_abort(canvas->writer);
     ny_free(canvas->ctx, canvas->pixels);
     ny_unreserve(canvas->ctx, NY_MEM_IO, canvas->reserved);
@@ -138,23 +125,23 @@ void ny_canvas_close(struct ny_canvas *canvas)
 
 void ny_ink(struct ny_canvas *canvas, uint32_t color, double alpha)
 {
-    cairo_set_source_rgba(canvas->cr, (color >> 16 & 255) / 255.0, (color >> 8 & 255) / 255.0,
-                          (color & 255) / 255.0, alpha);
+    ny_cairo.set_source_rgba(canvas->cr, (color >> 16 & 255) / 255.0, (color >> 8 & 255) / 255.0,
+                             (color & 255) / 255.0, alpha);
 }
 
 void ny_line(struct ny_canvas *canvas, double x, double y, double to_x, double to_y)
 {
-    cairo_move_to(canvas->cr, x, y);
-    cairo_line_to(canvas->cr, to_x, to_y);
-    cairo_stroke(canvas->cr);
+    ny_cairo.move_to(canvas->cr, x, y);
+    ny_cairo.line_to(canvas->cr, to_x, to_y);
+    ny_cairo.stroke(canvas->cr);
 }
 
 /* Sets the font that text is measured and drawn in. */
 static void choose_font(struct ny_canvas *canvas, const struct ny_lettering *how)
 {
-    cairo_select_font_face(canvas->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
-                           how->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(canvas->cr, how->size * canvas->scale);
+    ny_cairo.select_font_face(canvas->cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+                              how->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    ny_cairo.set_font_size(canvas->cr, how->size * canvas->scale);
 }
 
 double ny_letters_width(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text)
@@ -162,7 +149,7 @@ double ny_letters_width(struct ny_canvas *canvas, const struct ny_lettering *how
     cairo_text_extents_t all;
 
     choose_font(canvas, how);
-    cairo_text_extents(canvas->cr, text, &all);
+    ny_cairo.text_extents(canvas->cr, text, &all);
     return all.x_advance;
 }
 
@@ -176,16 +163,16 @@ static void draw_halo(struct ny_canvas *canvas, double left, double width, doubl
 
     if (canvas->kind == NY_CANVAS_PNG) {
         ny_ink(canvas, 0xffffff, 0.85);
-        cairo_move_to(cr, left, height / 2);
-        cairo_text_path(cr, text);
-        cairo_set_line_width(cr, 7 * canvas->scale);
-        cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
-        cairo_stroke(cr);
+        ny_cairo.move_to(cr, left, height / 2);
+        ny_cairo.text_path(cr, text);
+        ny_cairo.set_line_width(cr, 7 * canvas->scale);
+        ny_cairo.set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+        ny_cairo.stroke(cr);
     } else {
         ny_ink(canvas, 0xffffff, 0.7);
-        cairo_rectangle(cr, left - margin, -height / 2 - margin, width + 2 * margin,
-                        height + 2 * margin);
-        cairo_fill(cr);
+        ny_cairo.rectangle(cr, left - margin, -height / 2 - margin, width + 2 * margin,
+                           height + 2 * margin);
+        ny_cairo.fill(cr);
     }
     ny_ink(canvas, 0x1a1a20, 1);
 }
@@ -196,14 +183,14 @@ void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_le
     double width = ny_letters_width(canvas, how, text);
     cairo_text_extents_t digit;
 
-    cairo_text_extents(canvas->cr, "0", &digit);
-    cairo_save(canvas->cr);
-    cairo_translate(canvas->cr, x, y);
-    if (how->upwards) cairo_rotate(canvas->cr, -full_turn / 4);
+    ny_cairo.text_extents(canvas->cr, "0", &digit);
+    ny_cairo.save(canvas->cr);
+    ny_cairo.translate(canvas->cr, x, y);
+    if (how->upwards) ny_cairo.rotate(canvas->cr, -full_turn / 4);
     if (how->halo) draw_halo(canvas, -how->anchor * width, width, digit.height, text);
-    cairo_move_to(canvas->cr, -how->anchor * width, digit.height / 2);
-    cairo_show_text(canvas->cr, text);
-    cairo_restore(canvas->cr);
+    ny_cairo.move_to(canvas->cr, -how->anchor * width, digit.height / 2);
+    ny_cairo.show_text(canvas->cr, text);
+    ny_cairo.restore(canvas->cr);
 }
 
 /* A shape is a thick line: a short one with round or square ends, two bars, or a small outline
@@ -237,14 +224,14 @@ void ny_mark_add(struct ny_canvas *canvas, double x, double y, double radius, en
         x = round(x);
         y = round(y);
     }
-    cairo_move_to(cr, x + radius * s->at[0][0], y + radius * s->at[0][1]);
-    if (s->corners == 1) cairo_line_to(cr, x, y);
+    ny_cairo.move_to(cr, x + radius * s->at[0][0], y + radius * s->at[0][1]);
+    if (s->corners == 1) ny_cairo.line_to(cr, x, y);
     for (size_t k = 1; k < s->corners; k++)
-        cairo_line_to(cr, x + radius * s->at[k][0], y + radius * s->at[k][1]);
-    if (s->corners > 2) cairo_close_path(cr);
+        ny_cairo.line_to(cr, x + radius * s->at[k][0], y + radius * s->at[k][1]);
+    if (s->corners > 2) ny_cairo.close_path(cr);
     if (!s->crossed) return;
-    cairo_move_to(cr, x - radius * s->at[0][1], y + radius * s->at[0][0]);
-    cairo_line_to(cr, x - radius * s->at[1][1], y + radius * s->at[1][0]);
+    ny_cairo.move_to(cr, x - radius * s->at[0][1], y + radius * s->at[0][0]);
+    ny_cairo.line_to(cr, x - radius * s->at[1][1], y + radius * s->at[1][0]);
 }
 
 void ny_marks_draw(struct ny_canvas *canvas, double radius, enum ny_shape shape, bool edges)
@@ -253,49 +240,43 @@ void ny_marks_draw(struct ny_canvas *canvas, double radius, enum ny_shape shape,
     double edge = fmax(0.12 * radius, 0.8 * canvas->scale);
     cairo_t *cr = canvas->cr;
 
-    cairo_save(cr);
-    cairo_set_line_cap(cr, s->cap);
-    cairo_set_line_join(cr, CAIRO_LINE_JOIN_MITER);
+    ny_cairo.save(cr);
+    ny_cairo.set_line_cap(cr, s->cap);
+    ny_cairo.set_line_join(cr, CAIRO_LINE_JOIN_MITER);
     if (edges) {
-        cairo_save(cr);
-        cairo_set_line_width(cr, s->width * radius + edge);
+        ny_cairo.save(cr);
+        ny_cairo.set_line_width(cr, s->width * radius + edge);
         ny_ink(canvas, 0xffffff, 0.8);
-        cairo_stroke_preserve(cr);
-        cairo_restore(cr);
+        ny_cairo.stroke_preserve(cr);
+        ny_cairo.restore(cr);
     }
-    cairo_set_line_width(cr, s->width * radius - (edges ? edge : 0));
-    cairo_stroke(cr);
-    cairo_restore(cr);
+    ny_cairo.set_line_width(cr, s->width * radius - (edges ? edge : 0));
+    ny_cairo.stroke(cr);
+    ny_cairo.restore(cr);
 }
 
 void ny_mark(struct ny_canvas *canvas, double x, double y, double radius, enum ny_shape shape)
 {
-    cairo_new_path(canvas->cr);
+    ny_cairo.new_path(canvas->cr);
     ny_mark_add(canvas, x, y, radius, shape);
     ny_marks_draw(canvas, radius, shape, true);
 }
 
-size_t ny_image_stride(size_t width)
-{
-    return (size_t)cairo_format_stride_for_width(CAIRO_FORMAT_ARGB32, (int)width) /
-           sizeof(uint32_t);
-}
-
 int ny_image(struct ny_canvas *canvas, uint32_t *argb, const size_t cells[2], const double at[4])
 {
-    int stride = (int)(ny_image_stride(cells[0]) * sizeof(uint32_t));
-    cairo_surface_t *image = cairo_image_surface_create_for_data(
+    int stride = (int)(cells[0] * sizeof(uint32_t));
+    cairo_surface_t *image = ny_cairo.image_surface_create_for_data(
         (unsigned char *)argb, CAIRO_FORMAT_ARGB32, (int)cells[0], (int)cells[1], stride);
 
-    cairo_save(canvas->cr);
-    cairo_translate(canvas->cr, at[0], at[1]);
-    cairo_scale(canvas->cr, at[2] / (double)cells[0], at[3] / (double)cells[1]);
-    cairo_set_source_surface(canvas->cr, image, 0, 0);
-    cairo_pattern_set_filter(cairo_get_source(canvas->cr), CAIRO_FILTER_NEAREST);
-    cairo_paint(canvas->cr);
-    cairo_restore(canvas->cr);
-    cairo_surface_destroy(image);
-    return check(canvas, cairo_status(canvas->cr));
+    ny_cairo.save(canvas->cr);
+    ny_cairo.translate(canvas->cr, at[0], at[1]);
+    ny_cairo.scale(canvas->cr, at[2] / (double)cells[0], at[3] / (double)cells[1]);
+    ny_cairo.set_source_surface(canvas->cr, image, 0, 0);
+    ny_cairo.pattern_set_filter(ny_cairo.get_source(canvas->cr), CAIRO_FILTER_NEAREST);
+    ny_cairo.paint(canvas->cr);
+    ny_cairo.restore(canvas->cr);
+    ny_cairo.surface_destroy(image);
+    return check(canvas, ny_cairo.status(canvas->cr));
 }
 
 /* ---- axes --------------------------------------------------------------------------------- */
@@ -359,15 +340,15 @@ void ny_draw_axes(struct ny_canvas *canvas, const struct ny_plot_frame *f, const
     const struct ny_lettering upwards = {.size = 24, .anchor = 0.5, .upwards = true};
     double unit = canvas->scale;
 
-    cairo_set_line_width(canvas->cr, 1.5 * unit);
+    ny_cairo.set_line_width(canvas->cr, 1.5 * unit);
     draw_x_ticks(canvas, f);
     draw_y_ticks(canvas, f);
     ny_ink(canvas, 0x33333a, 1);
     ny_letters(canvas, (f->left + f->right) / 2, f->bottom + 72 * unit, &across, x_title);
     ny_letters(canvas, f->left - 96 * unit, (f->top + f->bottom) / 2, &upwards, y_title);
     ny_ink(canvas, 0x9a9aa4, 1);
-    cairo_rectangle(canvas->cr, f->left, f->top, f->right - f->left, f->bottom - f->top);
-    cairo_stroke(canvas->cr);
+    ny_cairo.rectangle(canvas->cr, f->left, f->top, f->right - f->left, f->bottom - f->top);
+    ny_cairo.stroke(canvas->cr);
 }
 
 void ny_draw_title(struct ny_canvas *canvas, const struct ny_plot_frame *frame, const char *title,

@@ -5,10 +5,9 @@
 #ifndef NY_REPORT_CANVAS_H
 #define NY_REPORT_CANVAS_H
 
-#include <cairo.h>
-
 #include "base/context.h"
 #include "report/axis.h"
+#include "report/cairo.h"
 #include "report/palette.h"
 
 struct ny_writer;
@@ -28,10 +27,7 @@ struct ny_canvas {
     int failed; /* status of the writer */
 };
 
-/* Returns the error of a cairo call. libpng reports a lack of memory only as a failure. */
-int ny_cairo_error(struct ny_context *ctx, cairo_status_t status);
-
-/* White paper. */
+/* Opens it as white paper, in a struct that is zero. */
 int ny_canvas_open(struct ny_canvas *canvas, struct ny_context *ctx, const char *output,
                    size_t width, size_t height);
 /* All of it into the file. */
@@ -60,10 +56,8 @@ void ny_mark_add(struct ny_canvas *canvas, double x, double y, double radius, en
 void ny_marks_draw(struct ny_canvas *canvas, double radius, enum ny_shape shape, bool edges);
 /* Draws one mark, with a thin white edge. */
 void ny_mark(struct ny_canvas *canvas, double x, double y, double radius, enum ny_shape shape);
-/* Returns the pixels from one line of a raster of this width to the next. */
-size_t ny_image_stride(size_t width);
-/* Draws a raster of `cells` (width, height) of premultiplied `argb`, lines ny_image_stride() apart,
- * into the rectangle `at` (x, y, width, height). Cells stay sharp; `argb` remains the caller's. */
+/* Draws a raster of `cells` (width, height) of premultiplied `argb` into the rectangle `at` (x, y,
+ * width, height). Cells stay sharp; `argb` remains the caller's. */
 int ny_image(struct ny_canvas *canvas, uint32_t *argb, const size_t cells[2], const double at[4]);
 
 /* The rectangle that axes enclose, and the numbers along them. */

@@ -109,18 +109,18 @@ static void draw_ramp(struct pen *pen, double height, uint32_t (*color)(double))
 {
     enum { STOPS = 32 };
     cairo_t *cr = pen->canvas->cr;
-    cairo_pattern_t *ramp = cairo_pattern_create_linear(0, pen->y + height, 0, pen->y);
+    cairo_pattern_t *ramp = ny_cairo.pattern_create_linear(0, pen->y + height, 0, pen->y);
 
     for (int i = 0; i <= STOPS; i++) {
         uint32_t rgb = color((double)i / STOPS);
 
-        cairo_pattern_add_color_stop_rgb(ramp, (double)i / STOPS, (rgb >> 16 & 255) / 255.0,
-                                         (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
+        ny_cairo.pattern_add_color_stop_rgb(ramp, (double)i / STOPS, (rgb >> 16 & 255) / 255.0,
+                                            (rgb >> 8 & 255) / 255.0, (rgb & 255) / 255.0);
     }
-    cairo_rectangle(cr, pen->x, pen->y, 24 * pen->unit, height);
-    cairo_set_source(cr, ramp);
-    cairo_fill(cr);
-    cairo_pattern_destroy(ramp);
+    ny_cairo.rectangle(cr, pen->x, pen->y, 24 * pen->unit, height);
+    ny_cairo.set_source(cr, ramp);
+    ny_cairo.fill(cr);
+    ny_cairo.pattern_destroy(ramp);
 }
 
 /* Draws the ramp of a quantity or of the number of points, with numbers beside it. */
@@ -139,7 +139,7 @@ static void draw_bar(struct pen *pen, const struct ny_legend *legend, uint64_t m
         value_ticks(&ticks, &legend->tint->range, &exponent);
     draw_ramp(pen, height, amount ? ny_amount_color : ny_viridis);
     ny_ink(pen->canvas, ink_light, 1);
-    cairo_set_line_width(pen->canvas->cr, 1.5 * pen->unit);
+    ny_cairo.set_line_width(pen->canvas->cr, 1.5 * pen->unit);
     for (size_t i = 0; i < ticks.count; i++) {
         double y = pen->y + height * (1 - ticks.place[i]);
 

@@ -217,25 +217,28 @@ static unsigned char grey_of(const struct ny_raster *raster, size_t cell, bool c
  * class. */
 static int put_grey(struct json *json, const struct ny_raster *raster, bool colors)
 {
-    int stride = cairo_format_stride_for_width(CAIRO_FORMAT_A8, (int)raster->width);
     struct ny_context *ctx = json->points->ctx;
-    unsigned char *grey = ny_calloc(ctx, NY_MEM_OTHER, raster->height, (size_t)stride);
+    int stride, err = ny_cairo_load(ctx);
+    unsigned char *grey;
     uint64_t most = ny_raster_most(raster);
     struct encoder encoder = {.sink = json->sink};
     cairo_surface_t *image;
     cairo_status_t status;
 
+    if (err) return err;
+    stride = ny_cairo.format_stride_for_width(CAIRO_FORMAT_A8, (int)raster->width);
+    grey = ny_calloc(ctx, NY_MEM_OTHER, raster->height, (size_t)stride);
     if (!grey) return NY_EBUDGET;
     for (size_t cell = 0; cell < raster->width * raster->height; cell++)
         grey[cell / raster->width * (size_t)stride + cell % raster->width] =
             grey_of(raster, cell, colors, most);
-    image = cairo_image_surface_create_for_data(grey, CAIRO_FORMAT_A8, (int)raster->width,
-                                                (int)raster->height, stride);
+    image = ny_cairo.image_surface_create_for_data(grey, CAIRO_FORMAT_A8, (int)raster->width,
+                                                   (int)raster->height, stride);
     ny_put(json->sink, "\"data:image/png;base64,");
-    status = cairo_surface_write_to_png_stream(image, encode, &encoder);
+    status = ny_cairo.surface_write_to_png_stream(image, encode, &encoder);
     ny_put_base64(json->sink, encoder.held, encoder.count);
     ny_put(json->sink, "\"");
-    cairo_surface_destroy(image);
+    ny_cairo.surface_destroy(image);
     ny_free(ctx, grey);
     if (status == CAIRO_STATUS_SUCCESS || json->sink->err) return json->sink->err;
     return ny_cairo_error(ctx, status);

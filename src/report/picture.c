@@ -108,12 +108,11 @@ static int draw_raster(struct picture *p)
     const struct ny_plot_frame *f = &p->axes;
     const size_t cells[2] = {p->raster.width, p->raster.height};
     const double at[4] = {f->left, f->top, f->right - f->left, f->bottom - f->top};
-    size_t stride = ny_image_stride(cells[0]);
 
-    p->pixels = ny_calloc(p->ctx, NY_MEM_OTHER, stride * cells[1], sizeof(uint32_t));
+    p->pixels = ny_calloc(p->ctx, NY_MEM_OTHER, cells[0] * cells[1], sizeof(uint32_t));
     if (!p->pixels) return NY_EBUDGET;
-    ny_raster_paint(&p->raster, p->pixels, stride);
-    if (p->canvas.kind != NY_CANVAS_PNG) simplify(p->pixels, stride * cells[1]);
+    ny_raster_paint(&p->raster, p->pixels, cells[0]);
+    if (p->canvas.kind != NY_CANVAS_PNG) simplify(p->pixels, cells[0] * cells[1]);
     return ny_image(&p->canvas, p->pixels, cells, at);
 }
 
@@ -169,9 +168,9 @@ static int draw_inside(struct picture *p, bool few)
     const struct ny_plot_frame *f = &p->axes;
     int err = NY_OK;
 
-    cairo_save(p->canvas.cr);
-    cairo_rectangle(p->canvas.cr, f->left, f->top, f->right - f->left, f->bottom - f->top);
-    cairo_clip(p->canvas.cr);
+    ny_cairo.save(p->canvas.cr);
+    ny_cairo.rectangle(p->canvas.cr, f->left, f->top, f->right - f->left, f->bottom - f->top);
+    ny_cairo.clip(p->canvas.cr);
     if (few)
         ny_draw_marks(&p->canvas, f, &p->scene, &p->raster);
     else
@@ -181,7 +180,7 @@ static int draw_inside(struct picture *p, bool few)
                          ny_data_frame_y(f, p->marks[k][1]), p->mark_count);
     if (err == NY_OK && (p->spec->names ? *p->spec->names : !few || p->scene.tint.words))
         err = ny_draw_class_names(&p->canvas, f, &p->scene.tint, &p->scene.sample);
-    cairo_restore(p->canvas.cr);
+    ny_cairo.restore(p->canvas.cr);
     return err;
 }
 
@@ -200,8 +199,7 @@ static void find_cells(const struct picture *p, bool few, size_t cells[2])
 static size_t bill(const struct picture *p, const size_t cells[2])
 {
     return ny_raster_bytes(p->scene.tint.kind, cells[0], cells[1]) +
-           ny_image_stride(cells[0]) * cells[1] * sizeof(uint32_t) +
-           p->scene.sample.count * sizeof(double);
+           cells[0] * cells[1] * sizeof(uint32_t) + p->scene.sample.count * sizeof(double);
 }
 
 static int draw(struct picture *p)

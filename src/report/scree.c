@@ -27,11 +27,11 @@ static void draw_values(struct ny_canvas *canvas, const struct ny_plot_frame *f,
     double radius = fmin(9, fmax(3, 300 / (double)count)) * canvas->scale;
 
     ny_ink(canvas, ny_class_color[0], 1);
-    cairo_set_line_width(canvas->cr, 2.5 * canvas->scale);
+    ny_cairo.set_line_width(canvas->cr, 2.5 * canvas->scale);
     for (size_t k = 0; k < count; k++)
-        cairo_line_to(canvas->cr, ny_data_frame_x(f, (double)k + 1),
-                      ny_data_frame_y(f, ny_eigenvalue(result, k)));
-    cairo_stroke(canvas->cr);
+        ny_cairo.line_to(canvas->cr, ny_data_frame_x(f, (double)k + 1),
+                         ny_data_frame_y(f, ny_eigenvalue(result, k)));
+    ny_cairo.stroke(canvas->cr);
     for (size_t k = 0; k < count; k++) {
         ny_ink(canvas, ny_class_color[0], 1);
         ny_mark(canvas, ny_data_frame_x(f, (double)k + 1),

@@ -227,3 +227,17 @@ size() {
     ! NO_COLOR='' TERM=dumb colored label | grep -q $'\033\[38'
     ! NO_COLOR=1 TERM=xterm colored label | grep -q $'\033\[38'
 }
+
+@test "cairo is loaded when something is drawn, and named where it is not there" {
+    made s
+    ! ldd "$NYSTREAM_BUILD/nystream" | grep -q cairo
+    mkdir empty
+    : >empty/libcairo.so.2 # found first, and no library
+    export LD_LIBRARY_PATH=$PWD/empty
+    ny plot s a -o out.png
+    exits 4 && says "no libcairo.so.2; on Debian, 'apt install libcairo2'" && [ ! -e out.png ]
+    ny report s -o out.html
+    exits 4 && says libcairo && [ ! -e out.html ]
+    ny plot s a --terminal
+    exits 0
+}
