@@ -398,6 +398,7 @@ const struct ny_method ny_method_ensemble = {
     .needs_gram = true,
     .implicit = true,
     .all_ranks = true,
+    .check = ny_ensemble_check,
     .rank_of = rank_of,
     .solve = solve,
     .degrees = degrees,

@@ -19,6 +19,10 @@ struct ny_ensemble {
 
 /* The sizes, from m, rank, experts and weights of the problem. */
 struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem);
+/* Refuses landmarks that are too few for all experts and for weighing them, and weights that would
+ * need degrees that need them. A greedy selection may find fewer landmarks than it is allowed, so
+ * that the method looks once more. */
+int ny_ensemble_check(const struct ny_problem *problem);
 /* Returns the first landmark of the expert. */
 size_t ny_ensemble_first(const struct ny_ensemble *ensemble, size_t expert);
 /* Returns how many landmarks the expert has. */

@@ -20,6 +20,33 @@ struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem)
     return ensemble;
 }
 
+int ny_ensemble_check(const struct ny_problem *problem)
+{
+    struct ny_ensemble ensemble = ny_ensemble_shape(problem);
+    size_t components = problem->components - ny_divided(problem->normalisation);
+
+    if (!ensemble.columns)
+        return ny_fail(problem->ctx, NY_EUSAGE,
+                       "the last %zu landmarks serve to weigh the experts, and there are %zu; "
+                       "raise --landmarks, or give --weights uniform",
+                       ensemble.samples, problem->m);
+    if (ensemble.samples && problem->normalisation == NY_DIVIDED_IMPLICIT)
+        return ny_fail(problem->ctx, NY_EUSAGE,
+                       "the degrees of --averages implicit need the weights before they can be "
+                       "fitted; give --weights uniform or --averages landmarks");
+    if (problem->experts > ensemble.columns)
+        return ny_fail(problem->ctx, NY_EUSAGE,
+                       "--experts %zu is more than the %zu landmarks that they share; raise "
+                       "--landmarks",
+                       problem->experts, ensemble.columns);
+    if (components > ensemble.experts * ensemble.rank)
+        return ny_fail(problem->ctx, NY_EUSAGE,
+                       "--components %zu is more than %zu experts of rank %zu have; raise --rank "
+                       "or --experts",
+                       components, ensemble.experts, ensemble.rank);
+    return NY_OK;
+}
+
 size_t ny_ensemble_first(const struct ny_ensemble *ensemble, size_t expert)
 {
     return expert * ensemble->columns / ensemble->experts;

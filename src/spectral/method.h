@@ -95,6 +95,10 @@ struct ny_method {
     bool all_ranks;     /* default rank: all; else the components */
     bool krylov;        /* products with ΦᵀΦ, one a pass (spectral/krylov.h): no `solve` */
     bool all_rows;      /* every row is a landmark: new points are compared with all of them */
+    const char *oversample, *power; /* defaults of these options; NULL: those of the option table */
+    /* Refuses sizes of a problem, W and all else left out, that `solve` could not do with; NULL:
+     * it can do with any. */
+    int (*check)(const struct ny_problem *problem);
     /* The rank in force where W is not solved as a whole; else NULL. */
     size_t (*rank_of)(const struct ny_problem *problem);
     int (*solve)(struct ny_problem *problem, struct ny_solution *solution);
