@@ -3,7 +3,6 @@
  * is a kind of request (api/request.h), and its job is in neighbors/.
  */
 #include "api/announce.h"
-#include "api/graph_settings.h"
 #include "api/request.h"
 #include "base/budget.h"
 
@@ -18,8 +17,10 @@ static int take_settings(struct ny_request *request)
         return ny_fail(request->ctx, NY_EUSAGE,
                        "options graph and kernel precomputed are for fits; leave them out to make "
                        "a graph");
-    if (err == NY_OK)
-        err = ny_graph_settings_of(&request->graph, request->store, request->options);
+    if (err) return err;
+    request->graph = ny_settings_graph(request->options, request->ctx);
+    err = ny_graph_settings_decide(&request->graph, request->store,
+                                   ny_options_text(request->options, "sweep"));
     if (err == NY_OK && !request->graph.forest && ny_options_is_set(request->options, "seed"))
         return ny_fail(request->ctx, NY_EUSAGE, "--seed acts only with --knn forest");
     return err;

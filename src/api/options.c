@@ -180,6 +180,21 @@ bool ny_options_size(const struct ny_options *options, const char *name, uint64_
                                                    : ny_value_count(text, value);
 }
 
+unsigned ny_options_choice(const struct ny_options *options, const char *name)
+{
+    const char *text = ny_options_get(options, name);
+    const char *word = ny_option_at(ny_option_find(name))->argument;
+    unsigned place = 0;
+
+    for (; text && *word; place++) {
+        size_t length = strcspn(word, "|");
+
+        if (strlen(text) == length && strncmp(text, word, length) == 0) return place;
+        word += length + (word[length] == '|');
+    }
+    return 0;
+}
+
 bool ny_options_gamma(const struct ny_options *options, double *gamma)
 {
     double value;

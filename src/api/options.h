@@ -37,6 +37,9 @@ bool ny_options_flag(const struct ny_options *options, const char *name);
 bool ny_options_number(const struct ny_options *options, const char *name, double *value);
 /* Reads a whole number, or bytes in units; false, and *value untouched, where there is none. */
 bool ny_options_size(const struct ny_options *options, const char *name, uint64_t *value);
+/* Returns the place of the value in force among the words of the option table, which enums have the
+ * order of; 0 where there is no value. */
+unsigned ny_options_choice(const struct ny_options *options, const char *name);
 /* γ in force from gamma, sigma (1/(2σ²)) or epsilon (1/ε); false when it is to be found (auto) or
  * the kernel has none. */
 bool ny_options_gamma(const struct ny_options *options, double *gamma);

@@ -1,4 +1,4 @@
-/* Turns options into the settings of a fit. */
+/* Turns options into the settings of a fit, of a graph, and of how to read a file. */
 #ifndef NY_API_SETTINGS_H
 #define NY_API_SETTINGS_H
 
@@ -21,6 +21,11 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
 void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx);
 /* Frees the list of landmarks. */
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx);
+
+/* Returns the settings of a graph as they are asked for; ny_graph_settings_decide() completes and
+ * checks them. */
+struct ny_graph_settings ny_settings_graph(const struct ny_options *options,
+                                           const struct ny_context *ctx);
 
 /* How to read a file; options may be NULL. The texts belong to the options. */
 struct ny_reader_options ny_settings_reader(const struct ny_options *options);

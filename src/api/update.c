@@ -162,7 +162,6 @@ int ny_update_run(struct ny_store *store, const char *name, const struct ny_opti
     if (!err) err = ny_points_info(store, &points);
     if (err) goto done;
     update.n = points.n;
-    update.settings.fit.updates = true;
     err = run(&update);
     if (!err && update.record) {
         json_decref(*record);

@@ -6,6 +6,8 @@
 
 #include "columns/columns.h"
 
+struct ny_store;
+
 enum { NY_SWEEP_MAX = 32 };
 
 struct ny_graph_settings {
@@ -30,5 +32,11 @@ static inline bool ny_graph_limited(const struct ny_graph_settings *settings)
 {
     return settings->max_distance < INFINITY || !isnan(settings->distance_quantile);
 }
+
+/* Completes the settings with the other numbers of neighbours to try (`sweep`, "1,2,3" or NULL)
+ * and the number to store, and refuses what the rows of the store cannot give: NY_EUSAGE, NY_EDATA.
+ * sweep[] and sweeps are 0 before. */
+int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_store *store,
+                             const char *sweep);
 
 #endif

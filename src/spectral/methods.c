@@ -16,3 +16,15 @@ const struct ny_method *ny_method_find(const char *name)
         if (strcmp(ny_method_at(i)->name, name) == 0) return ny_method_at(i);
     return NULL;
 }
+
+/* These are no fields of the methods that are stood in for, because files would call one another:
+ * the solver by products takes much from that of projected. */
+const struct ny_method *ny_method_by_products(const struct ny_method *method)
+{
+    return method == &ny_method_projected ? &ny_method_krylov : NULL;
+}
+
+const struct ny_method *ny_method_by_columns(const struct ny_method *method)
+{
+    return method == &ny_method_exact ? &ny_method_scatter : NULL;
+}

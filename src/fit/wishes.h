@@ -1,0 +1,32 @@
+/* Decides the settings of a fit from what the user asked for and from the points. */
+#ifndef NY_FIT_WISHES_H
+#define NY_FIT_WISHES_H
+
+#include "fit/settings.h"
+
+struct ny_store;
+
+/* A fit as the user asked for it: names are table entries, texts are numbers, and nothing depends
+ * on the points yet. */
+struct ny_wishes {
+    struct ny_fit_settings plain;   /* settings that are what is asked for; the others are 0 */
+    const struct ny_method *method; /* --approx; NULL: landmarks alone, or a map without methods */
+    const struct ny_kernel *kernel; /* NULL: a graph's map without one */
+    bool implicit;                  /* --averages implicit, by default of the method or typed */
+    bool centred;                   /* the map centres K: for greedy, an affine hull by default */
+    bool affine, affine_typed;      /* --affine was typed: yes or no */
+    bool online;                    /* --online, which acts on rules with a tolerance */
+    size_t landmarks;               /* --landmarks, or how many are given; SIZE_MAX: no number */
+    size_t probes;                  /* --probe; 0: none */
+    bool oversample_typed, power_typed;
+    const char *sweep; /* of the graph that the fit makes; NULL: none */
+};
+
+/* Decides the settings of a fit, or of a selection of landmarks if there is no method: the method
+ * and the kernel in force, how K is normalised, what is affine or online, and the number of
+ * landmarks. Refuses sizes that the points cannot give (NY_EUSAGE), and warns of choices that are
+ * allowed but cost more or are less accurate than they seem. Texts and arrays stay the caller's. */
+int ny_settings_decide(struct ny_fit_settings *settings, struct ny_store *store,
+                       const struct ny_points_info *points, const struct ny_wishes *wishes);
+
+#endif
