@@ -17,7 +17,7 @@
 #include "columns/kernels.h"
 #include "results/map.h"
 #include "select/rules.h"
-#include "spectral/method.h"
+#include "spectral/methods.h"
 #include "spectral/whole.h"
 
 /* Returns what the user has set, whether it can act or not. */
@@ -160,11 +160,19 @@ static bool rule_takes(const struct ny_options *options, int option)
     return !(acts & NY_ACTS_ON_TOLERANCE) || rule_of(options)->by_tolerance;
 }
 
-/* Tells whether the solver takes the option. That of projected does if typed as randomized. */
+/* Returns what stands in for the method in force with a typed --inner randomized; NULL: nothing
+ * does, and then its own solver is exact, randomized, or chosen by size. */
+static const struct ny_method *randomized_of(const struct ny_options *options)
+{
+    const struct ny_method *method = method_of(options);
+
+    return method ? ny_method_by_products(method) : NULL;
+}
+
+/* Tells whether the solver takes the option. One that has a stand-in has to be typed for that. */
 static bool solver_takes(const struct ny_options *options, int option)
 {
-    return !(ny_option_rule(option)->acts & NY_ACTS_ON_RANDOMIZED) ||
-           !is(ny_options_get(options, "approx"), "projected") ||
+    return !(ny_option_rule(option)->acts & NY_ACTS_ON_RANDOMIZED) || !randomized_of(options) ||
            is(typed(options, "inner"), "randomized");
 }
 
@@ -172,11 +180,12 @@ static bool solver_takes(const struct ny_options *options, int option)
  * columns. */
 static bool method_takes(const struct ny_options *options, int option)
 {
-    const struct ny_whole *whole;
+    const struct ny_method *method;
 
     if (!(ny_option_rule(option)->acts & NY_ACTS_ON_LANDMARKS)) return true;
-    whole = ny_method_find(ny_options_get(options, "approx"))->whole;
-    return !whole || (option == ny_option_find("landmarks") && whole->landmarks);
+    method = method_of(options);
+    if (!method || !method->whole) return true;
+    return option == ny_option_find("landmarks") && method->whole->landmarks;
 }
 
 const struct ny_map *ny_options_map(const struct ny_options *options)
@@ -222,27 +231,28 @@ static const char *default_rule(const struct ny_options *options)
 /* Returns the first method of the table that a graph's map has; NULL for a map without methods. */
 static const char *default_method(const struct ny_map *map)
 {
-    for (size_t i = 0; map->methods && ny_method_at(i); i++) {
-        const char *name = ny_method_at(i)->name;
+    const struct ny_method *method;
 
-        if (strncmp(map->methods, name, strlen(name)) == 0) return name;
-    }
+    for (size_t i = 0; (method = ny_method_at(i)); i++)
+        if (ny_one_of(method->name, map->methods)) return method->name;
     return NULL;
 }
 
 /* The default of `name` where typed options or tables decide it: true, and *value it or NULL. */
 static bool implied(const struct ny_options *options, const char *name, const char **value)
 {
+    const struct ny_method *randomized;
+
     *value = NULL;
     if (is(name, "select")) *value = default_rule(options);
     if (is(name, "approx") && ny_options_map(options)->graph)
         *value = default_method(ny_options_map(options));
     if (is(name, "kernel")) *value = ny_options_map(options)->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
-    if (ny_one_of(name, "inner|oversample|power") &&
-        is(ny_options_get(options, "approx"), "projected")) {
-        *value = is(name, "power") ? "4" : is(name, "oversample") ? "30" : NULL;
-        return true;
+    if (ny_one_of(name, "inner|oversample|power") && (randomized = randomized_of(options))) {
+        if (is(name, "oversample")) *value = randomized->oversample;
+        if (is(name, "power")) *value = randomized->power;
+        return true; /* --inner has no value: the method solves exactly, as its stand-in is typed */
     }
     if (is(name, "averages")) *value = method_of(options)->implicit ? "implicit" : "landmarks";
     if (*value) return true;
@@ -378,8 +388,8 @@ static int check_method(const struct ny_options *options)
                            option->name, ny_options_get(options, "approx"));
         if (!solver_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s acts with --approx projected only beside --inner randomized",
-                           option->name);
+                           "--%s acts with --approx %s only beside --inner randomized",
+                           option->name, method_of(options)->name);
     }
     return NY_OK;
 }

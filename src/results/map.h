@@ -20,7 +20,8 @@ struct ny_map {
     bool divided;       /* K is divided by degrees; the first eigenpair is trivial */
     bool in_time;       /* coordinates are multiplied by λ̂^t */
     bool graph;         /* made of a graph of neighbours, not of a kernel */
-    const char *methods; /* of a graph: "a|b|c" of --approx, the first by default; NULL: none */
+    const char *methods; /* of a graph: "a|b|c" of --approx, in the order of the help, the first by
+                          * default; NULL: none */
     const char *options; /* of a graph: options of kernels' maps that this one takes too */
     const struct ny_map *of_graph; /* what it is where a graph takes the place of the kernel; NULL:
                                     * it is that already, or never */
