@@ -1,6 +1,7 @@
 /* Shares the landmarks of an ensemble out to its experts. */
 #include "spectral/ensemble.h"
 
+/* m may be SIZE_MAX: as many as a tolerance will find. */
 struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem)
 {
     const size_t narrowest = 100; /* columns of an expert by default */
@@ -12,9 +13,9 @@ struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem)
     ensemble.samples = sets * NY_ENSEMBLE_SAMPLES;
     if (ensemble.samples >= problem->m) return ensemble;
     ensemble.columns = problem->m - ensemble.samples;
-    ensemble.experts = problem->experts ? problem->experts : (ensemble.columns + width - 1) / width;
+    ensemble.experts = problem->experts ? problem->experts : (ensemble.columns - 1) / width + 1;
     if (ensemble.experts > ensemble.columns) ensemble.experts = ensemble.columns;
-    ensemble.width = (ensemble.columns + ensemble.experts - 1) / ensemble.experts;
+    ensemble.width = (ensemble.columns - 1) / ensemble.experts + 1;
     ensemble.rank = ensemble.width;
     if (problem->rank && problem->rank < ensemble.width) ensemble.rank = problem->rank;
     return ensemble;
@@ -39,7 +40,7 @@ int ny_ensemble_check(const struct ny_problem *problem)
                        "--experts %zu is more than the %zu landmarks that they share; raise "
                        "--landmarks",
                        problem->experts, ensemble.columns);
-    if (components > ensemble.experts * ensemble.rank)
+    if ((components - 1) / ensemble.rank >= ensemble.experts) /* p > E·k, which might overflow */
         return ny_fail(problem->ctx, NY_EUSAGE,
                        "--components %zu is more than %zu experts of rank %zu have; raise --rank "
                        "or --experts",

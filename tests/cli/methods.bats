@@ -83,6 +83,8 @@ fits_and_places() { # OPTION…
     ny fit s b --approx ensemble --landmarks 61 --components 1 --weights ridge --gamma 1000
     exits 7
     says "no eigenvalue of the ensemble is positive"
+    # greedy's number of landmarks is open until it has found them
+    fits_and_places --approx ensemble --select greedy --tolerance 0.3 --components 5 --restart
     ny fit s b --experts 5
     usage "--experts acts only with --approx ensemble"
     ny list s
