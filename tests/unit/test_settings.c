@@ -1,0 +1,236 @@
+/* api/settings.h and fit/wishes.h: from options, by wishes, to what is decided about a fit. */
+#include "api/settings.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "fit/wishes.h"
+#include "spectral/methods.h"
+
+enum { N = 60, D = 3 };
+
+static char folder[64];
+static struct ny_context *ctx;
+static struct ny_store *store;
+
+static int start(void **state)
+{
+    static float rows[N * D];
+    struct ny_ingest_spec spec = {.d = D, .dtype = NY_F32};
+    struct ny_rows all = {.values = rows, .count = N, .consumed = N};
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+    char path[100];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        rows[i] = (float)sin((double)i);
+    strcpy(folder, "/tmp/nystream-settings-XXXXXX");
+    if (!mkdtemp(folder) || ny_context_new(&ctx)) return -1;
+    snprintf(path, sizeof(path), "%s/s", folder);
+    assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
+    assert_int_equal(ny_ingest_begin(&ingest, store, &spec, &consumed), NY_OK);
+    assert_int_equal(ny_ingest_rows(ingest, &all), NY_OK);
+    assert_int_equal(ny_ingest_commit(ingest), NY_OK);
+    ny_ingest_free(ingest);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    char command[128];
+    size_t left;
+
+    (void)state;
+    ny_store_close(store);
+    left = ny_memory_used(ctx);
+    ny_context_free(ctx);
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    return system(command) != 0 || left > 0;
+}
+
+/* "option value option value …" */
+static struct ny_options *options_of(const char *text)
+{
+    struct ny_options *options;
+    char words[200], *rest, *name;
+
+    snprintf(words, sizeof(words), "%s", text);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    for (name = strtok_r(words, " ", &rest); name; name = strtok_r(NULL, " ", &rest)) {
+        const char *value = strtok_r(NULL, " ", &rest);
+
+        if (ny_options_set(options, name, value))
+            fail_msg("--%s %s refused: %s", name, value, ny_context_message(ctx));
+    }
+    return options;
+}
+
+/* The status of the settings that a fit with these options has. */
+static int settings_of(const char *text, struct ny_fit_settings *fit)
+{
+    struct ny_options *options = options_of(text);
+    struct ny_owned_settings settings;
+    int err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
+
+    *fit = settings.fit;
+    ny_settings_release(&settings, ctx);
+    ny_options_free(options);
+    return err;
+}
+
+/* Words of options are places in enums. */
+static void words_have_the_order_of_their_enums(void **state)
+{
+    static const struct {
+        const char *option, *word;
+        int is;
+    } words[] = {
+        {"header", "auto", NY_HEADER_AUTO},
+        {"header", "yes", NY_HEADER_YES},
+        {"header", "no", NY_HEADER_NO},
+        {"scale", "none", NY_SCALE_NONE},
+        {"scale", "standard", NY_SCALE_STANDARD},
+        {"scale", "unit", NY_SCALE_UNIT},
+        {"precision", "f32", NY_PRECISION_F32},
+        {"precision", "f64", NY_PRECISION_F64},
+        {"inner", "auto", NY_INNER_AUTO},
+        {"inner", "exact", NY_INNER_EXACT},
+        {"inner", "randomized", NY_INNER_RANDOMIZED},
+        {"weights", "uniform", NY_WEIGHTS_UNIFORM},
+        {"weights", "exponential", NY_WEIGHTS_EXPONENTIAL},
+        {"weights", "ridge", NY_WEIGHTS_RIDGE},
+        {"edge-weights", "heat", NY_EDGES_HEAT},
+        {"edge-weights", "binary", NY_EDGES_BINARY},
+        {"averages", "landmarks", false},
+        {"averages", "implicit", true},
+        {"normalize", "symmetric", false},
+        {"normalize", "asymmetric", true},
+        {"metric", "euclidean", false},
+        {"metric", "cosine", true},
+        {"knn", "exact", false},
+        {"knn", "forest", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        char text[64];
+        struct ny_options *options;
+
+        snprintf(text, sizeof(text), "%s %s", words[i].option, words[i].word);
+        options = options_of(text);
+        if ((int)ny_options_choice(options, words[i].option) != words[i].is)
+            fail_msg("%s is not %d", text, words[i].is);
+        ny_options_free(options);
+    }
+}
+
+/* A fit of 60 rows of 3 columns has these settings. */
+static void wishes_become_settings(void **state)
+{
+    static const struct {
+        const char *options;
+        const struct ny_method *method;
+        const char *kernel;
+        enum ny_normalisation normalisation;
+        size_t landmarks;
+        bool hull, affine, online;
+    } cases[] = {
+        {"landmarks 20", &ny_method_projected, "rbf", NY_CENTRED_IMPLICIT, 20, 0, 0, 0},
+        {"map svd", &ny_method_projected, "rbf", NY_RAW, N, 0, 0, 0},
+        {"landmarks 20 inner randomized", &ny_method_krylov, "rbf", NY_CENTRED_IMPLICIT, 20, 0, 0,
+         0},
+        {"landmarks 20 approx nystrom inner randomized", &ny_method_nystrom, "rbf",
+         NY_CENTRED_LANDMARKS, 20, 0, 0, 0},
+        {"landmarks 20 averages landmarks", &ny_method_projected, "rbf", NY_CENTRED_LANDMARKS, 20,
+         0, 0, 0},
+        {"landmarks 20 map laplacian", &ny_method_projected, "rbf", NY_DIVIDED_IMPLICIT, 20, 0, 0,
+         0},
+        {"map pca approx exact", &ny_method_scatter, NY_COORDINATES_KERNEL, NY_CENTRED_IMPLICIT, D,
+         0, 0, 0},
+        {"map kpca approx exact", &ny_method_exact, "rbf", NY_CENTRED_LANDMARKS, N, 0, 0, 0},
+        {"approx randomized", &ny_method_randomized, "rbf", NY_CENTRED_IMPLICIT, SIZE_MAX, 0, 0, 0},
+        {"select greedy tolerance 0.3", &ny_method_projected, "rbf", NY_CENTRED_IMPLICIT, SIZE_MAX,
+         1, 0, 0},
+        {"select greedy tolerance 0.3 online yes", &ny_method_projected, "rbf", NY_CENTRED_IMPLICIT,
+         SIZE_MAX, 0, 0, 1},
+        {"select greedy tolerance 0.3 affine yes", &ny_method_projected, "rbf", NY_CENTRED_IMPLICIT,
+         SIZE_MAX, 1, 1, 0},
+        {"select greedy tolerance 0.3 affine yes approx nystrom", &ny_method_nystrom, "rbf",
+         NY_CENTRED_LANDMARKS, SIZE_MAX, 1, 0, 0},
+        {"select greedy map svd landmarks 9", &ny_method_projected, "rbf", NY_RAW, 9, 0, 0, 0},
+        {"map isomap landmarks 20", &ny_method_nystrom, NULL, NY_CENTRED_LANDMARKS, 20, 0, 0, 0},
+        {"map eigenmaps", NULL, "rbf", NY_CENTRED_LANDMARKS, 0, 0, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ny_fit_settings fit;
+
+        if (settings_of(cases[i].options, &fit))
+            fail_msg("%s: %s", cases[i].options, ny_context_message(ctx));
+        if (fit.method != cases[i].method || fit.normalisation != cases[i].normalisation ||
+            fit.landmarks != cases[i].landmarks || fit.dictionary.affine != cases[i].hull ||
+            fit.affine != cases[i].affine || fit.online != cases[i].online)
+            fail_msg("%s is decided otherwise", cases[i].options);
+        if (cases[i].kernel)
+            assert_string_equal(fit.kernel->name, cases[i].kernel);
+        else
+            assert_null(fit.kernel);
+    }
+}
+
+/* Sizes that the points or the landmarks do not have are refused; the first of two is told. */
+static void sizes_are_checked(void **state)
+{
+    static const struct {
+        const char *options, *words;
+    } cases[] = {
+        {"components 61", "--components 61 is more than the 60 rows there are"},
+        {"components 9 landmarks 8", "--components 9 is more than the 8 landmarks"},
+        {"map laplacian components 8 landmarks 8", "and the trivial one are more than the 8"},
+        {"map pca approx exact components 4", "more than the 3 columns of the points"},
+        {"approx randomized components 61", "--components 61 is more than the 60 rows"},
+        {"approx ensemble landmarks 30 experts 31", "more than the 30 landmarks that they share"},
+        {"approx ensemble landmarks 30 weights ridge experts 31", "serve to weigh the experts"},
+        {"approx ensemble landmarks 30 rank 1 experts 2 components 3", "2 experts of rank 1"},
+        {"map eigenmaps components 60", "and the trivial one are more than the 60 rows"},
+        {"map isomap landmarks 5 components 6", "--components 6 is more than the 5 landmarks"},
+        {"map isomap neighbors 60", "60 neighbours are more than the other 59 rows"},
+        {"map isomap neighbors 60 components 61", "--components 61 is more than the 60 landmarks"},
+        {"select greedy tolerance 2", "residuals of the rbf kernel lie between 0 and 2"},
+        {"select greedy tolerance 2 components 61", "residuals of the rbf kernel"},
+        {"approx nystrom averages implicit components 61", "--averages implicit goes with"},
+        {"approx nystrom landmarks 20 power 3", "--power does not act here"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ny_fit_settings fit;
+
+        assert_int_equal(settings_of(cases[i].options, &fit), NY_EUSAGE);
+        if (!strstr(ny_context_message(ctx), cases[i].words))
+            fail_msg("%s: '%s' is not in '%s'", cases[i].options, cases[i].words,
+                     ny_context_message(ctx));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(words_have_the_order_of_their_enums, start, stop),
+        cmocka_unit_test_setup_teardown(wishes_become_settings, start, stop),
+        cmocka_unit_test_setup_teardown(sizes_are_checked, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
