@@ -70,15 +70,17 @@ static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
 
 size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m)
 {
-    size_t dpstrf = 2 * sizeof(double) + sizeof(int), blocks = 5 * 128;
+    const struct ny_columns_spec *spec = request->spec;
     unsigned workers = request->workers ? request->workers : 1;
-    size_t square = ny_columns_square_bytes(request->spec, m, workers);
-    size_t factor = square + blocks +
-                    m * (m * sizeof(double) + ny_raw_bytes(request->spec) + sizeof(size_t) +
-                         sizeof(uint64_t) + dpstrf);
-    size_t pass = ny_pivot_later_bytes(request, m); /* after the factor is freed */
+    size_t dpstrf = 2 * sizeof(double) + sizeof(int), blocks = 5 * 128;
+    size_t own = m * (m * sizeof(double) + ny_raw_bytes(spec) + sizeof(size_t) + sizeof(uint64_t));
+    size_t factor = own + ny_columns_square_bytes(spec, m, workers) + blocks + m * dpstrf;
+    size_t later = ny_pivot_later_bytes(request, m);
+    size_t panels = ny_dictionary_bytes(spec, m) - ny_dictionary_bytes(spec, 0);
+    size_t begin = ny_rpcholesky_bytes(request, m) - panels - later;
+    size_t kept = panels + (own > later ? own : later);
 
-    return ny_rpcholesky_bytes(request, m) + (factor > pass ? factor - pass : 0);
+    return begin + (factor > kept ? factor : kept);
 }
 
 int ny_selection_certify(const struct ny_selection_request *request,
