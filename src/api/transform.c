@@ -9,11 +9,12 @@
  */
 #include <math.h>
 
-#include "place/transform.h"
-#include "place/drift.h"
 #include "maps/graph_map.h"
+#include "place/drift.h"
+#include "place/landmarks.h"
 #include "place/points.h"
 #include "results/extension.h"
+#include "results/stored_model.h"
 
 #include "api/given.h"
 #include "api/report.h"
@@ -31,6 +32,7 @@ struct run {
     struct ny_context *ctx;
     const struct ny_placing *placing;
     struct ny_reader_options reading;
+    struct ny_new_rows rows;
     struct ny_placed placed;
     double fitted; /* the drift of the rows of the fit; NaN: unknown */
 };
@@ -56,38 +58,33 @@ static void warn_of_drift(const struct run *run)
             100 * new, run->placing->input, 100 * run->fitted);
 }
 
-/* Transforms the rows of the file by a model, and measures their drift. */
-static int by_model(struct run *run, const struct ny_model *model)
+/* Transforms by the model of the result. */
+static int by_own_model(struct run *run, struct ny_store *store)
 {
-    return ny_transform_file(model, run->placing->input, &run->reading, run->placing->output,
-                             &run->placed);
-}
-
-/* Transforms by the result's model, or by all points where it has none. */
-static int by_result(struct run *run, struct ny_store *store)
-{
-    const struct ny_placing *placing = run->placing;
     struct ny_model *model = NULL;
-    json_t *record = NULL;
-    int err = ny_record_need_done(store, placing->name, &record);
-    bool of_graph = ny_graph_map_of(ny_map_of(record)) != NULL;
-    bool by_points = ny_result_needs_points(record);
+    int err = ny_model_of_result(&model, store, run->placing->name);
 
-    json_decref(record);
-    if (err) return err;
-    if (of_graph)
-        return ny_graph_transform(
-            store, placing->name,
-            &(struct ny_new_rows){placing->input, &run->reading, placing->output});
-    if (by_points)
-        return ny_transform_points(store, placing->name, placing->input, &run->reading,
-                                   placing->output);
-    err = ny_model_of_result(&model, store, placing->name);
-    if (err == NY_OK) err = by_model(run, model);
+    if (err == NY_OK) err = ny_transform_file(model, &run->rows, &run->placed);
     if (err == NY_OK && run->placed.drift_trace_error > drift_least)
         err = ny_drift_of_store(model, store, &run->fitted);
     ny_model_free(model);
     return err;
+}
+
+/* Transforms by the graph of the result, by all points, or by its model. */
+static int by_result(struct run *run, struct ny_store *store)
+{
+    const char *name = run->placing->name;
+    json_t *record = NULL;
+    bool of_graph, by_points;
+    int err = ny_record_need_done(store, name, &record);
+
+    if (err) return err;
+    of_graph = ny_graph_map_of(ny_map_of(record)) != NULL;
+    by_points = ny_result_needs_points(record);
+    json_decref(record);
+    if (of_graph) return ny_graph_transform(store, name, &run->rows);
+    return by_points ? ny_transform_points(store, name, &run->rows) : by_own_model(run, store);
 }
 
 /* Opens the store for a result that is named. */
@@ -108,7 +105,7 @@ static int by_file(struct run *run)
     struct ny_model *model = NULL;
     int err = ny_model_of_file(&model, run->ctx, run->placing->path);
 
-    if (err == NY_OK) err = by_model(run, model);
+    if (err == NY_OK) err = ny_transform_file(model, &run->rows, &run->placed);
     ny_model_free(model);
     return err;
 }
@@ -144,6 +141,7 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     if (!err) err = ny_output_check(context, placing->output, NY_OUTPUT_TABLE);
     if (err) return err;
     run.reading = ny_settings_reader(placing->import);
+    run.rows = (struct ny_new_rows){placing->input, &run.reading, placing->output};
     ny_fields_begin();
     err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
     if (err) return err;

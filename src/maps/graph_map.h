@@ -33,9 +33,8 @@
 #include "results/graph.h"
 #include "results/map.h"
 
-struct ny_reader_options;
-
 struct ny_graph_map;
+struct ny_new_rows;
 
 struct ny_graph_fit {
     struct ny_fit base; /* the job, and what a map wants of a fit */
@@ -63,13 +62,6 @@ static inline const struct ny_map_sizes *ny_map_sizes_of(const struct ny_job_siz
 {
     return (const struct ny_map_sizes *)job;
 }
-
-/* Files of a transform. */
-struct ny_new_rows {
-    const char *input;
-    const struct ny_reader_options *options;
-    const char *output;
-};
 
 struct ny_graph_map {
     const struct ny_map *map, *other; /* that it makes; another that it makes, or NULL */

@@ -1,65 +1,93 @@
 /*
- * Places the rows of a file by a map of a graph (maps/graph_place.h), for isomap
- * (maps/isomap_transform.c) and eigenmaps (maps/eigenmaps_transform.c). For each batch of new
- * points the map computes what would be stored of them; points at distance 0 from a node then get
- * that node's stored row instead, and coordinates are made and checked as for any result.
+ * Places new rows by a map of a graph (maps/graph_place.h), for isomap (maps/isomap_transform.c)
+ * and eigenmaps (maps/eigenmaps_transform.c). For each batch of new points the map computes what
+ * would be stored of them; points at distance 0 from a node then get that node's stored row
+ * instead.
  */
 #include "maps/graph_place.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/coordinates.h"
 #include "results/embedding.h"
-#include "io/writer.h"
 
-struct placing {
+struct by_graph {
+    struct ny_placer base;
     struct ny_graph_fit *fit;
     struct ny_newcomers new;
-    struct ny_coordinates coordinates;
     struct ny_embedding_layout layout; /* of the embedding */
+    ny_place_fn *place;
+    void *arg;      /* of place() */
     uint32_t *rows; /* nodes: row numbers that are embedded, ascending */
-    bool f64;
-    double *Y;      /* capacity × width, as stored; then capacity × p */
-    float *narrow;  /* capacity × width */
+    double *Y;      /* capacity × width, as stored */
 };
 
-static int open_placing(struct placing *placing, const struct ny_new_rows *rows, size_t width)
+static bool is_f64(const struct by_graph *run)
 {
-    const struct ny_graph_fit *fit = placing->fit;
-    const struct ny_job *job = &fit->base.job;
-    struct ny_embedding_layout numbers = ny_graph_layout("rows", fit->edges.n, 1);
-    int err = ny_coordinates_parse(&placing->coordinates, job->ctx, job->record);
+    return run->base.precision == NY_PRECISION_F64;
+}
 
-    if (err == NY_OK && ny_coordinates_width(&placing->coordinates) != width)
+/* Reads what the record says of the map, and opens the graph for new points. */
+static int open_map(struct by_graph *run, size_t width)
+{
+    const struct ny_job *job = &run->fit->base.job;
+    int err = ny_coordinates_parse(&run->base.coordinates, job->ctx, job->record);
+
+    if (err == NY_OK && ny_coordinates_width(&run->base.coordinates) != width)
         err = ny_fail(job->ctx, NY_ESTORE,
                       "the coordinates of '%s' are not those of its map; fit it again with "
                       "--restart",
                       job->name);
-    placing->f64 = ny_field_is(ny_job_report(job), "precision", "f64");
-    placing->layout = ny_embedding_layout(fit->edges.n, width,
-                                          placing->f64 ? sizeof(double) : sizeof(float));
-    if (err == NY_OK)
-        err = ny_newcomers_open(&placing->new, placing->fit, rows->input, rows->options);
     if (err) return err;
-    placing->rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, fit->edges.n, sizeof(uint32_t));
-    placing->Y =
-        ny_calloc(job->ctx, NY_MEM_TILES, placing->new.capacity, width * sizeof(double));
-    placing->narrow =
-        ny_calloc(job->ctx, NY_MEM_TILES, placing->new.capacity, width * sizeof(float));
-    if (!placing->rows || !placing->Y || !placing->narrow) return NY_EBUDGET;
-    return ny_embedding_rows(job->store, job->name, &numbers, 0, fit->edges.n, placing->rows);
+    run->base.computed = NY_PRECISION_F64;
+    run->base.precision =
+        ny_field_is(ny_job_report(job), "precision", "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
+    run->layout =
+        ny_embedding_layout(run->fit->edges.n, width, ny_precision_bytes(run->base.precision));
+    return ny_newcomers_open(&run->new, run->fit, &run->base.spec);
 }
 
-static void close_placing(struct placing *placing)
+static void close_map(struct by_graph *run)
 {
-    struct ny_context *ctx = placing->fit->base.job.ctx;
+    struct ny_context *ctx = run->fit->base.job.ctx;
 
-    ny_newcomers_close(&placing->new);
-    ny_coordinates_release(&placing->coordinates, ctx);
-    ny_free(ctx, placing->rows);
-    ny_free(ctx, placing->Y);
-    ny_free(ctx, placing->narrow);
+    ny_newcomers_close(&run->new);
+    ny_coordinates_release(&run->base.coordinates, ctx);
+    ny_free(ctx, run->rows);
+    ny_free(ctx, run->Y);
+    ny_free(ctx, run->base.narrow);
+}
+
+static size_t batch_bytes(const void *placer, unsigned workers, size_t limit)
+{
+    const struct by_graph *run = placer;
+    size_t width = ny_coordinates_width(&run->base.coordinates);
+    size_t element = sizeof(double) + (is_f64(run) ? 0 : sizeof(float));
+
+    (void)limit;
+    return ny_newcomers_bytes(&run->new, run->base.rows, workers) +
+           run->fit->edges.n * sizeof(uint32_t) +
+           ny_newcomers_capacity(run->base.rows) * width * element;
+}
+
+/* Takes the memory of a batch, and the numbers of the rows that are embedded. */
+static int begin(struct ny_placer *placer)
+{
+    struct by_graph *run = (struct by_graph *)placer;
+    const struct ny_job *job = &run->fit->base.job;
+    uint64_t n = run->fit->edges.n;
+    struct ny_embedding_layout numbers = ny_graph_layout("rows", n, 1);
+    size_t width = ny_coordinates_width(&placer->coordinates);
+    int err = ny_newcomers_begin(&run->new, placer->rows, placer->workers);
+
+    if (err) return err;
+    run->rows = ny_calloc(job->ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
+    run->Y = ny_calloc(job->ctx, NY_MEM_TILES, run->new.capacity, width * sizeof(double));
+    if (!is_f64(run))
+        placer->narrow =
+            ny_calloc(job->ctx, NY_MEM_TILES, run->new.capacity, width * sizeof(float));
+    if (!run->rows || !run->Y || !(is_f64(run) || placer->narrow)) return NY_EBUDGET;
+    return ny_embedding_rows(job->store, job->name, &numbers, 0, n, run->rows);
 }
 
 static int by_row(const void *a, const void *b)
@@ -70,72 +98,65 @@ static int by_row(const void *a, const void *b)
 }
 
 /* Reads the stored row of a node. */
-static int copy_node(const struct placing *placing, uint32_t node, double *y)
+static int copy_node(const struct by_graph *run, uint32_t node, double *y)
 {
-    const struct ny_job *job = &placing->fit->base.job;
-    const struct ny_edges *edges = &placing->fit->edges;
-    const uint32_t *at =
-        bsearch(&edges->row[node], placing->rows, edges->n, sizeof(uint32_t), by_row);
-    void *stored = placing->f64 ? (void *)y : placing->narrow;
+    const struct ny_job *job = &run->fit->base.job;
+    const struct ny_edges *edges = &run->fit->edges;
+    const uint32_t *at = bsearch(&edges->row[node], run->rows, edges->n, sizeof(uint32_t), by_row);
+    void *stored = is_f64(run) ? (void *)y : run->base.narrow;
     int err;
 
     if (!at)
         return ny_fail(job->ctx, NY_ESTORE,
                        "the rows of '%s' are not those of its graph; fit it again with --restart",
                        job->name);
-    err = ny_embedding_rows(job->store, job->name, &placing->layout,
-                            (uint64_t)(at - placing->rows), 1, stored);
-    for (size_t k = 0; k < ny_coordinates_width(&placing->coordinates) && !placing->f64; k++)
-        y[k] = (double)placing->narrow[k];
+    err = ny_embedding_rows(job->store, job->name, &run->layout, (uint64_t)(at - run->rows), 1,
+                            stored);
+    for (size_t k = 0; k < ny_coordinates_width(&run->base.coordinates) && !is_f64(run); k++)
+        y[k] = (double)run->base.narrow[k];
     return err;
 }
 
-/* Replaces points that are nodes by what is stored of these, makes coordinates, and writes them. */
-static int write_batch(const struct placing *placing, uint64_t first, struct ny_writer *writer)
+/* Points that are nodes have what is stored of these. */
+static int copy_nodes(const struct by_graph *run)
 {
-    const struct ny_coordinates *how = &placing->coordinates;
-    const struct ny_newcomers *new = &placing->new;
-    size_t width = ny_coordinates_width(how), values = new->count * ny_coordinates_count(how);
-    const void *out;
+    const struct ny_newcomers *new = &run->new;
+    size_t width = ny_coordinates_width(&run->base.coordinates);
     int err = NY_OK;
 
     for (size_t i = 0; i < new->count && err == NY_OK; i++)
         if (!(new->distance[i * new->t] > 0))
-            err = copy_node(placing, new->node[i * new->t], placing->Y + i * width);
-    if (err) return err;
-    ny_coordinates_apply(how, true, placing->Y, new->count, placing->Y);
-    for (size_t i = 0; i < values && !placing->f64; i++)
-        placing->narrow[i] = (float)placing->Y[i];
-    out = placing->f64 ? (const void *)placing->Y : placing->narrow;
-    err =
-        ny_coordinates_check(how, placing->fit->base.job.ctx, placing->f64, out, first, new->count);
-    return err ? err : ny_writer_rows(writer, out, new->count);
+            err = copy_node(run, new->node[i * new->t], run->Y + i * width);
+    return err;
+}
+
+static int place(struct ny_placer *placer, struct ny_source *rows)
+{
+    struct by_graph *run = (struct by_graph *)placer;
+    int err;
+
+    while ((err = ny_newcomers_next(&run->new, rows)) == NY_OK) {
+        err = run->place(run->arg, &run->new, run->Y);
+        if (err == NY_OK) err = copy_nodes(run);
+        if (err == NY_OK) err = ny_placer_put(placer, run->Y, run->new.count);
+        if (err) return err;
+    }
+    return err == NY_END ? NY_OK : err;
 }
 
 int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, size_t width,
-                   ny_place_fn *place, void *arg)
+                   ny_place_fn *place_batch, void *arg)
 {
-    struct ny_context *ctx = fit->base.job.ctx;
-    struct placing placing = {.fit = fit, .new = {.spec = {.ctx = ctx}}};
-    struct ny_writer *writer = NULL;
-    uint64_t first = 0;
-    int err = open_placing(&placing, rows, width);
+    static const struct ny_placer_ops ops = {.bytes = batch_bytes, .begin = begin, .place = place};
+    struct by_graph run = {
+        .base = {.ops = &ops, .spec = {.ctx = fit->base.job.ctx}, .whose = "the store has"},
+        .fit = fit,
+        .new = {.fit = fit},
+        .place = place_batch,
+        .arg = arg};
+    int err = open_map(&run, width);
 
-    if (err) goto done;
-    err = ny_writer_open(&writer, ctx, rows->output, placing.f64 ? NY_OUT_F64 : NY_OUT_F32,
-                         ny_newcomers_rows(&placing.new),
-                         ny_coordinates_count(&placing.coordinates));
-    if (err == NY_OK) err = ny_writer_fits(writer);
-    while (err == NY_OK && (err = ny_newcomers_next(&placing.new)) == NY_OK) {
-        err = place(arg, &placing.new, placing.Y);
-        if (err == NY_OK) err = write_batch(&placing, first, writer);
-        first += placing.new.count;
-    }
-    if (err != NY_END) goto done;
-    err = ny_writer_commit(writer);
-    writer = NULL;
-done:
-    ny_writer_abort(writer);
-    close_placing(&placing);
+    if (err == NY_OK) err = ny_place_file(&run.base, rows);
+    close_map(&run);
     return err;
 }

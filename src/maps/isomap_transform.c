@@ -47,13 +47,14 @@ static int place(void *arg, const struct ny_newcomers *new, double *Y)
 {
     struct placing *placing = arg;
     struct ny_isomap *map = &placing->map;
+    const struct ny_context *ctx = map->fit->base.job.ctx;
 
     placing->new = new;
     placing->Y = Y;
     for (size_t i = 0; i < new->count; i++)
         memcpy(Y + i * map->p, map->map, map->p * sizeof(double));
-    map->fit->base.job.workers = ny_budget_workers_left(new->spec.ctx, sweep_bytes, map->fit,
-                                                        ny_context_threads(new->spec.ctx));
+    map->fit->base.job.workers =
+        ny_budget_workers_left(ctx, sweep_bytes, map->fit, ny_context_threads(ctx));
     return ny_isomap_sweep(map, 0, add_columns, NULL);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Finds the nearest nodes of new points (maps/newcomers.h). maps/graph_place.c opens it for a file
- * and asks for batches, whose nodes it hands to the map's own formula.
+ * Finds the nearest nodes of new points (maps/newcomers.h). maps/graph_place.c asks for
+ * batches of them, whose nodes it hands to the map's own formula.
  *
  * Rows are compared in f64 with all points of the store, 256 rows in a pass; points outside the
  * embedded component do not count. A batch gathers up to 32 units of rows before the map sees them,
@@ -12,17 +12,14 @@
 
 #include <string.h>
 
-#include "base/budget.h"
 #include "columns/kernels.h"
-#include "place/new_rows.h"
 #include "results/geometry.h"
-#include "io/writer.h"
 
-/* Units of a batch, so that whoever goes over the graph for each batch seldom has to. */
-enum { BATCH_UNITS = 32 };
+/* Rows of a batch, so that whoever goes over the graph for each batch seldom has to. */
+enum { BATCH_ROWS = 32 * NY_UNIT_ROWS };
 
 /* Loads the geometry of the graph: how its rows were scaled and compared. */
-static int load_geometry(struct ny_newcomers *new)
+static int load_geometry(struct ny_newcomers *new, struct ny_columns_spec *spec)
 {
     const struct ny_job *job = &new->fit->base.job;
     const json_t *facts = ny_graph_facts(job->record);
@@ -31,81 +28,69 @@ static int load_geometry(struct ny_newcomers *new)
     int err = ny_stored_geometry(&new->geometry, job->store, other ? other : job->name, "geometry",
                                  (size_t)job->points.d, &gamma);
 
-    new->spec = (struct ny_columns_spec){.ctx = job->ctx,
-                                         .kernel = ny_field_is(facts, "metric", "cosine")
-                                                       ? &ny_kernel_angular
-                                                       : &ny_kernel_euclidean,
-                                         .params = {.gamma = gamma},
-                                         .geometry = new->geometry};
+    *spec = (struct ny_columns_spec){.ctx = job->ctx,
+                                     .kernel = ny_field_is(facts, "metric", "cosine")
+                                                   ? &ny_kernel_angular
+                                                   : &ny_kernel_euclidean,
+                                     .params = {.gamma = gamma},
+                                     .geometry = new->geometry,
+                                     .dtype = job->points.dtype,
+                                     .slots = (size_t)job->points.row_slots};
     return err;
 }
 
-uint64_t ny_newcomers_rows(const struct ny_newcomers *new)
+int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit,
+                      struct ny_columns_spec *spec)
 {
-    uint64_t rows = ny_reader_table(new->reader)->rows;
+    uint64_t neighbors = ny_field_count(ny_graph_facts(fit->base.job.record), "neighbors", 1);
 
-    return rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : rows;
+    *new = (struct ny_newcomers){.fit = fit};
+    new->t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
+    new->knn = (struct ny_knn){.spec = spec,
+                               .store = fit->base.job.store,
+                               .n = fit->base.job.points.n,
+                               .neighbors = new->t};
+    if (new->t) return load_geometry(new, spec);
+    return ny_fail(fit->base.job.ctx, NY_ESTORE, "the graph of '%s' has no neighbors",
+                   fit->base.job.name);
 }
 
-static int allocate(struct ny_newcomers *new)
+size_t ny_newcomers_capacity(uint64_t rows)
 {
-    struct ny_context *ctx = new->spec.ctx;
+    return rows < BATCH_ROWS ? (size_t)rows : BATCH_ROWS;
+}
+
+size_t ny_newcomers_bytes(const struct ny_newcomers *new, uint64_t rows, unsigned workers)
+{
+    size_t one = new->t *(sizeof(uint32_t) + sizeof(double));
+    struct ny_knn knn = new->knn;
+
+    knn.workers = workers;
+    return ny_knn_compare_bytes(&knn) +
+           ny_source_of_points_bytes(&new->fit->base.job.points, workers) +
+           NY_COMPARE_ROWS * (ny_raw_bytes(knn.spec) + one) + ny_newcomers_capacity(rows) * one;
+}
+
+int ny_newcomers_begin(struct ny_newcomers *new, uint64_t rows, unsigned workers)
+{
+    struct ny_context *ctx = new->fit->base.job.ctx;
     size_t t = new->t;
 
-    new->capacity = BATCH_UNITS * NY_UNIT_ROWS;
-    if (ny_newcomers_rows(new) < new->capacity) new->capacity = (size_t)ny_newcomers_rows(new);
-    new->raw = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, ny_raw_bytes(&new->spec));
+    new->knn.workers = workers;
+    new->capacity = ny_newcomers_capacity(rows);
+    new->raw = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, ny_raw_bytes(new->knn.spec));
     new->found.row = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(uint32_t));
     new->found.distance = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(double));
     new->node = ny_calloc(ctx, NY_MEM_TILES, new->capacity, t * sizeof(uint32_t));
     new->distance = ny_calloc(ctx, NY_MEM_TILES, new->capacity, t * sizeof(double));
-    return new->raw && new->found.row && new->found.distance && new->node && new->distance
-               ? NY_OK
-               : NY_EBUDGET;
-}
-
-static size_t compare_bytes(const void *newcomers, unsigned workers, size_t limit)
-{
-    const struct ny_newcomers *new = newcomers;
-    struct ny_knn knn = new->knn;
-
-    (void)limit;
-    knn.workers = workers;
-    return ny_knn_compare_bytes(&knn) +
-           ny_source_of_points_bytes(&new->fit->base.job.points, workers);
-}
-
-int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const char *input,
-                      const struct ny_reader_options *options)
-{
-    uint64_t neighbors = ny_field_count(ny_graph_facts(fit->base.job.record), "neighbors", 1);
-    int err;
-
-    *new = (struct ny_newcomers){.fit = fit, .spec = {.ctx = fit->base.job.ctx}};
-    new->t = neighbors < fit->edges.n ? (size_t)neighbors : fit->edges.n;
-    err = new->t ? load_geometry(new)
-                 : ny_fail(fit->base.job.ctx, NY_ESTORE, "the graph of '%s' has no neighbors",
-                           fit->base.job.name);
-    if (err == NY_OK)
-        err = ny_new_rows_beside(&new->reader, &new->rows, &fit->base.job.points, &new->spec, input,
-                                 options);
-    if (err == NY_OK) err = allocate(new);
-    if (err) return err;
-    new->knn = (struct ny_knn){.spec = &new->spec,
-                               .store = fit->base.job.store,
-                               .n = fit->base.job.points.n,
-                               .neighbors = new->t};
-    new->knn.workers = ny_budget_workers_left(new->spec.ctx, compare_bytes, new,
-                                              ny_context_threads(new->spec.ctx));
-    return NY_OK;
+    return new->raw &&new->found.row &&new->found.distance &&new->node &&new->distance ? NY_OK
+                                                                                       : NY_EBUDGET;
 }
 
 void ny_newcomers_close(struct ny_newcomers *new)
 {
-    struct ny_context *ctx = new->spec.ctx;
+    struct ny_context *ctx = new->fit->base.job.ctx;
 
-    ny_source_free(new->rows);
-    ny_reader_close(new->reader);
     ny_geometry_free(new->geometry, ctx);
     ny_free(ctx, new->raw);
     ny_free(ctx, new->found.row);
@@ -131,9 +116,10 @@ static int compare(struct ny_newcomers *new, const struct ny_tile *tile, size_t 
     int err = ny_tile_strip(tile, first, count, new->raw);
 
     if (err == NY_OK)
-        err = ny_source_of_points(&points, job->store, job->points.n, new->spec.slots,
+        err = ny_source_of_points(&points, job->store, job->points.n, new->knn.spec->slots,
                                   new->knn.workers);
-    if (err == NY_OK) err = ny_source_widen(&points, points, new->spec.dtype, new->knn.workers);
+    if (err == NY_OK)
+        err = ny_source_widen(&points, points, new->knn.spec->dtype, new->knn.workers);
     if (err == NY_OK) err = ny_knn_nearest(&new->knn, &query, points, &new->found);
     for (size_t i = 0; i < count * new->t && err == NY_OK; i++) {
         if (new->found.row[i] == NY_NO_ROW)
@@ -150,16 +136,16 @@ static int compare(struct ny_newcomers *new, const struct ny_tile *tile, size_t 
     return err;
 }
 
-int ny_newcomers_next(struct ny_newcomers *new)
+int ny_newcomers_next(struct ny_newcomers *new, struct ny_source *rows)
 {
-    struct ny_tile tile = {.source = new->rows};
+    struct ny_tile tile = {.source = rows};
     int err = NY_OK;
 
     new->count = 0;
     while (new->count + NY_UNIT_ROWS <= new->capacity || new->count == 0) {
         tile.unit = new->unit;
         tile.first_row = new->unit * NY_UNIT_ROWS;
-        err = new->rows->ops->take(new->rows, &tile);
+        err = rows->ops->take(rows, &tile);
         for (size_t first = 0; first < tile.rows && err == NY_OK; first += NY_COMPARE_ROWS) {
             size_t left = tile.rows - first;
 

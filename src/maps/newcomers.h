@@ -8,33 +8,34 @@
 
 #include "maps/graph_map.h"
 #include "graph/knn.h"
-#include "io/reader.h"
+#include "stream/source.h"
 
 struct ny_newcomers {
     struct ny_graph_fit *fit;
     struct ny_geometry *geometry;
-    struct ny_columns_spec spec;
     struct ny_knn knn;
-    size_t t; /* neighbours of each: as many as the graph has, or all nodes */
-    struct ny_reader *reader;
-    struct ny_source *rows;
-    uint64_t unit; /* of `rows`, to be read next */
-    size_t slots;
-    char *raw;              /* NY_COMPARE_ROWS rows */
+    size_t t;      /* neighbours of each: as many as the graph has, or all nodes */
+    uint64_t unit; /* of the new rows, to be read next */
+    char *raw;     /* NY_COMPARE_ROWS rows */
     struct ny_measured found;
     size_t capacity, count; /* rows of a batch; those of the last one */
     uint32_t *node;         /* count × t nodes of the graph, nearest first */
     double *distance;       /* count × t */
 };
 
-/* ny_newcomers_close() it after a failure, too. */
-int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit, const char *input,
-                      const struct ny_reader_options *options);
-/* Closes the reader and frees all that was taken. */
+/* Fills *spec with what the rows of the graph are, and keeps it. ny_newcomers_close() it after a
+ * failure, too. */
+int ny_newcomers_open(struct ny_newcomers *new, struct ny_graph_fit *fit,
+                      struct ny_columns_spec *spec);
+/* Frees all that was taken. */
 void ny_newcomers_close(struct ny_newcomers *new);
+/* Returns how many rows a batch has at most, of so many new rows. */
+size_t ny_newcomers_capacity(uint64_t rows);
+/* Returns the bytes that ny_newcomers_begin() and ny_newcomers_next() charge. */
+size_t ny_newcomers_bytes(const struct ny_newcomers *new, uint64_t rows, unsigned workers);
+/* Takes room for the batches of so many new rows, whose type spec holds by now. */
+int ny_newcomers_begin(struct ny_newcomers *new, uint64_t rows, unsigned workers);
 /* The next batch of rows; NY_END after the last. */
-int ny_newcomers_next(struct ny_newcomers *new);
-/* Number of rows of the file; NY_ROWS_COUNTED where only its end tells. */
-uint64_t ny_newcomers_rows(const struct ny_newcomers *new);
+int ny_newcomers_next(struct ny_newcomers *new, struct ny_source *rows);
 
 #endif

@@ -7,21 +7,17 @@
  * the embedding, and the folds add up in order. The shift a is estimated from a sample of points
  * where products are f32; its part is added again at the end, unless K is centred, when it
  * vanishes. A divided kernel carries a column of ones along, whose sum is the degree of the new
- * row. A run that fails leaves no output file.
+ * row.
  */
 #include "place/points.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/budget.h"
-#include "results/coordinates.h"
 #include "results/extension.h"
 #include "results/embedding.h"
-#include "place/new_rows.h"
 #include "whole/products.h"
 #include "results/geometry.h"
-#include "io/writer.h"
 #include "spectral/whole.h"
 
 /* ---- one batch of new rows against all points ---------------------------------------------- */
@@ -34,22 +30,19 @@ struct side {
     void *part;    /* NY_UNIT_ROWS × w: C′ᵀY */
 };
 
-struct transform {
-    struct ny_context *ctx;
+struct by_points {
+    struct ny_placer base;
     struct ny_store *store;
     const char *name;
     struct ny_points_info points;
     uint64_t n;
-    struct ny_coordinates coordinates;
     size_t pairs, w; /* w: and a column of ones, whose sum is the degree, where K is divided */
-    enum ny_precision precision;
     bool centred, divided;
-    unsigned workers;
+    size_t blas_bytes; /* reserved */
     struct ny_embedding_layout layout, roots_layout;
     double *numbers; /* ny_extension */
     struct ny_extension extension;
     struct ny_geometry *geometry;
-    struct ny_columns_spec spec;
     struct ny_shift_sample *sample;
     struct ny_columns *columns; /* of the batch */
     struct ny_tiles tiles;
@@ -58,25 +51,25 @@ struct transform {
     double *a;         /* its shift */
     double *sum;       /* NY_UNIT_ROWS × w: Σ c′ᵀY */
     double *total;     /* w: 1ᵀY */
-    void *rows;        /* NY_UNIT_ROWS stored rows of the batch, then its coordinates */
+    void *rows;        /* NY_UNIT_ROWS stored rows of the batch */
     struct ny_unreached unreached;
     size_t count;
 };
 
-static size_t element_of(const struct transform *run)
+static size_t element_of(const struct by_points *run)
 {
-    return ny_precision_bytes(run->precision);
+    return ny_precision_bytes(run->base.precision);
 }
 
-static double value_at(const struct transform *run, const void *array, size_t index)
+static double value_at(const struct by_points *run, const void *array, size_t index)
 {
-    return run->precision == NY_PRECISION_F64 ? ((const double *)array)[index]
-                                              : (double)((const float *)array)[index];
+    return run->base.precision == NY_PRECISION_F64 ? ((const double *)array)[index]
+                                                   : (double)((const float *)array)[index];
 }
 
-static void set_at(const struct transform *run, void *array, size_t index, double value)
+static void set_at(const struct by_points *run, void *array, size_t index, double value)
 {
-    if (run->precision == NY_PRECISION_F64)
+    if (run->base.precision == NY_PRECISION_F64)
         ((double *)array)[index] = value;
     else
         ((float *)array)[index] = (float)value;
@@ -84,9 +77,9 @@ static void set_at(const struct transform *run, void *array, size_t index, doubl
 
 /* Reads the tile's rows of Û, or Y, from the store, each times 1/√d_j and with a 1 beside it where
  * K is divided. */
-static int load_stored(struct transform *run, struct side *side, const struct ny_tile *tile)
+static int load_stored(struct by_points *run, struct side *side, const struct ny_tile *tile)
 {
-    size_t width = ny_coordinates_width(&run->coordinates), w = run->w;
+    size_t width = ny_coordinates_width(&run->base.coordinates), w = run->w;
     int err;
 
     memset(side->Y, 0, NY_UNIT_ROWS * w * element_of(run));
@@ -108,7 +101,7 @@ static int load_stored(struct transform *run, struct side *side, const struct ny
 /* Multiplies the kernel of a tile's points and the new rows with what is stored of these points. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
-    struct transform *run = arg;
+    struct by_points *run = arg;
     struct side *side = &run->side[tile->worker];
     size_t w = run->w;
     int err;
@@ -116,7 +109,7 @@ static int unit(void *arg, const struct ny_tile *tile)
     err = ny_tiles_compute(&run->tiles, tile); /* C′ = k(points, new rows) − 1aᵀ */
     if (err == NY_OK) err = load_stored(run, side, tile);
     if (err) return err;
-    if (run->precision == NY_PRECISION_F64)
+    if (run->base.precision == NY_PRECISION_F64)
         ny_gemm(1, ny_t(ny_tiles_c64(&run->tiles, tile->worker)),
                 ny_matrix(side->Y, NY_UNIT_ROWS, w), 0, ny_matrix(side->part, run->count, w));
     else
@@ -130,7 +123,7 @@ static int unit(void *arg, const struct ny_tile *tile)
  * bits. */
 static int fold(void *arg, const struct ny_tile *tile)
 {
-    struct transform *run = arg;
+    struct by_points *run = arg;
     const struct side *side = &run->side[tile->worker];
 
     for (size_t i = 0; i < run->count * run->w; i++)
@@ -143,7 +136,7 @@ static int fold(void *arg, const struct ny_tile *tile)
 
 /* Returns 1/√d of a new row by its own degree; 0, and a note, where its degree is nearly
  * nothing. */
-static double root_of(struct transform *run, const double *sum, uint64_t row)
+static double root_of(struct by_points *run, const double *sum, uint64_t row)
 {
     struct ny_unreached one = {.first = row};
 
@@ -156,45 +149,43 @@ static double root_of(struct transform *run, const double *sum, uint64_t row)
 
 /* y = Σ_j k̃(x,x_j) y_j/λ. If K is centred, the y_j add up to 0, so that any a takes the part of
  * the new row's own average. */
-static int finish(struct transform *run, uint64_t first_row)
+static int finish(struct by_points *run)
 {
-    size_t width = ny_coordinates_width(&run->coordinates);
-    bool f64 = run->precision == NY_PRECISION_F64;
+    size_t width = ny_coordinates_width(&run->base.coordinates);
 
     for (size_t i = 0; i < run->count; i++) {
         double *sum = run->sum + i * run->w, root;
 
         for (size_t k = 0; k < run->w && !run->centred; k++)
             sum[k] += run->a[i] * run->total[k];
-        root = root_of(run, sum, first_row + i);
+        root = root_of(run, sum, run->base.placed + i);
         for (size_t k = 0; k < run->pairs; k++)
             set_at(run, run->rows, i * width + k,
                    root * sum[k] * run->extension.inverse[k] + run->extension.offset[k]);
         if (width > run->pairs) set_at(run, run->rows, i * width + run->pairs, root);
     }
-    ny_coordinates_apply(&run->coordinates, f64, run->rows, run->count, run->rows);
-    return ny_coordinates_check(&run->coordinates, run->ctx, f64, run->rows, first_row, run->count);
+    return ny_placer_put(&run->base, run->rows, run->count);
 }
 
-static int pass(struct transform *run, struct ny_source *points)
+static int pass(struct by_points *run, struct ny_source *points)
 {
     static const struct ny_pass_work work = {unit, fold, NULL};
     double flops = 2 * (double)run->count * (double)(points->d + run->w);
 
     memset(run->sum, 0, run->count * run->w * sizeof(double));
     memset(run->total, 0, run->w * sizeof(double));
-    return ny_pass_run(&(struct ny_pass){.ctx = run->ctx,
+    return ny_pass_run(&(struct ny_pass){.ctx = run->base.spec.ctx,
                                          .source = points,
                                          .stage = "transform",
-                                         .workers = run->workers,
+                                         .workers = run->base.workers,
                                          .flops_per_row = flops},
                        &work, run);
 }
 
 /* Makes the tile's new rows the columns that all points are held against. */
-static int load_batch(struct transform *run, const struct ny_tile *tile)
+static int load_batch(struct by_points *run, const struct ny_tile *tile)
 {
-    size_t row_bytes = ny_raw_bytes(&run->spec);
+    size_t row_bytes = ny_raw_bytes(&run->base.spec);
     int err;
 
     ny_tiles_release(&run->tiles);
@@ -207,7 +198,7 @@ static int load_batch(struct transform *run, const struct ny_tile *tile)
         err = ny_tile_strip(tile, first, count, (char *)run->raw + first * row_bytes);
         if (err) return err;
     }
-    err = ny_columns_new(&run->columns, &run->spec);
+    err = ny_columns_new(&run->columns, &run->base.spec);
     if (err) return err;
     err = ny_columns_append(run->columns, run->raw, run->count);
     if (err) return err;
@@ -215,19 +206,20 @@ static int load_batch(struct transform *run, const struct ny_tile *tile)
     if (run->sample) err = ny_shift_sample_means(run->sample, tile, run->a);
     if (err == NY_OK) err = ny_columns_set_shift(run->columns, run->a);
     if (err) return err;
-    return ny_tiles_new(&run->tiles, run->columns, run->a, run->precision, run->workers);
+    return ny_tiles_new(&run->tiles, run->columns, run->a, run->base.precision, run->base.workers);
 }
 
-static int open_points(const struct transform *run, struct ny_source **out)
+static int open_points(const struct by_points *run, struct ny_source **out)
 {
-    int err = ny_source_of_points(out, run->store, run->n, run->spec.slots, run->workers);
+    int err = ny_source_of_points(out, run->store, run->n, run->base.spec.slots, run->base.workers);
 
-    return err ? err : ny_source_widen(out, *out, run->spec.dtype, run->workers);
+    return err ? err : ny_source_widen(out, *out, run->base.spec.dtype, run->base.workers);
 }
 
 /* Places all batches of `rows`, in order; each takes one pass over the points of the store. */
-static int run_batches(struct transform *run, struct ny_source *rows, struct ny_writer *writer)
+static int place(struct ny_placer *placer, struct ny_source *rows)
 {
+    struct by_points *run = (struct by_points *)placer;
     struct ny_tile tile = {.source = rows};
     int err;
 
@@ -238,22 +230,28 @@ static int run_batches(struct transform *run, struct ny_source *rows, struct ny_
         if (err == NY_OK) err = open_points(run, &points);
         if (err == NY_OK) err = pass(run, points);
         ny_source_free(points);
-        if (err == NY_OK) err = finish(run, tile.first_row);
-        if (err == NY_OK) err = ny_writer_rows(writer, run->rows, run->count);
+        if (err == NY_OK) err = finish(run);
         if (err) return err;
         tile.unit++;
         tile.first_row += tile.rows;
     }
-    if (err != NY_END) return err;
-    return ny_products_reached(run->ctx, &run->unreached, tile.first_row);
+    return err == NY_END ? NY_OK : err;
+}
+
+/* Refuses rows without a degree, once all were seen. */
+static int end(struct ny_placer *placer)
+{
+    struct by_points *run = (struct by_points *)placer;
+
+    return ny_products_reached(placer->spec.ctx, &run->unreached, placer->placed);
 }
 
 /* ---- what the result says ------------------------------------------------------------------ */
 
 /* Reads the numbers that a fit left for new rows: kernel parameters, 1/λ and offsets. */
-static int load_extension(struct transform *run, const json_t *record)
+static int load_extension(struct by_points *run, const json_t *record)
 {
-    double *at = ny_alloc(run->ctx, NY_MEM_MODEL, ny_extension_bytes(run->pairs));
+    double *at = ny_alloc(run->base.spec.ctx, NY_MEM_MODEL, ny_extension_bytes(run->pairs));
     int err;
 
     run->numbers = at;
@@ -271,21 +269,21 @@ static int load_extension(struct transform *run, const json_t *record)
 }
 
 /* Checks that the result is of the points in the store. */
-static int check_result(const struct transform *run, const json_t *report)
+static int check_result(const struct by_points *run, const json_t *report)
 {
     const char *kernel = ny_field_text(report, "kernel");
 
-    if (kernel && ny_kernel_find(kernel) && run->coordinates.pairs && run->n &&
+    if (kernel && ny_kernel_find(kernel) && run->base.coordinates.pairs && run->n &&
         run->n <= run->points.n && ny_field_count(report, "d", 0) == run->points.d)
         return NY_OK;
-    return ny_fail(run->ctx, NY_ESTORE,
+    return ny_fail(run->base.spec.ctx, NY_ESTORE,
                    "the record of '%s' does not fit the points of %s; fit it again with --restart",
                    run->name, ny_store_path(run->store));
 }
 
 /* Reads from the record what the map is and how it was scaled; a record may be hostile and is
  * checked against the points. */
-static int load_result(struct transform *run, const json_t *record)
+static int load_result(struct by_points *run, const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
     int err = ny_points_info(run->store, &run->points);
@@ -294,14 +292,16 @@ static int load_result(struct transform *run, const json_t *record)
     run->n = ny_field_count(report, "n", 0);
     run->centred = ny_field_is(report, "trace_of", "centred");
     run->divided = ny_field_is(report, "trace_of", "normalised");
-    err = ny_coordinates_parse(&run->coordinates, run->ctx, record);
+    err = ny_coordinates_parse(&run->base.coordinates, run->base.spec.ctx, record);
     if (err == NY_OK) err = check_result(run, report);
     if (err) return err;
-    run->pairs = run->coordinates.pairs;
+    run->pairs = run->base.coordinates.pairs;
     run->w = run->pairs + run->divided;
-    run->precision = ny_field_is(report, "precision", "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
+    run->base.precision =
+        ny_field_is(report, "precision", "f64") ? NY_PRECISION_F64 : NY_PRECISION_F32;
+    run->base.computed = run->base.precision;
     run->layout =
-        ny_embedding_layout(run->n, ny_coordinates_width(&run->coordinates), element_of(run));
+        ny_embedding_layout(run->n, ny_coordinates_width(&run->base.coordinates), element_of(run));
     run->layout.part = ny_record_part(record, "embedding");
     run->roots_layout =
         (struct ny_embedding_layout){ny_record_part(record, "roots"), run->n, sizeof(double),
@@ -310,66 +310,62 @@ static int load_result(struct transform *run, const json_t *record)
                              ny_record_part(record, "geometry").name, (size_t)run->points.d, NULL);
     if (err == NY_OK) err = load_extension(run, record);
     if (err) return err;
-    run->spec = (struct ny_columns_spec){
-        .ctx = run->ctx,
-        .kernel = ny_kernel_find(ny_field_text(report, "kernel")),
-        .params = {.gamma = run->extension.gamma,
-                   .coef0 = run->extension.coef0,
-                   .degree = (unsigned)run->extension.degree},
-        .geometry = run->geometry};
+    run->base.spec =
+        (struct ny_columns_spec){.ctx = run->base.spec.ctx,
+                                 .kernel = ny_kernel_find(ny_field_text(report, "kernel")),
+                                 .params = {.gamma = run->extension.gamma,
+                                            .coef0 = run->extension.coef0,
+                                            .degree = (unsigned)run->extension.degree},
+                                 .geometry = run->geometry,
+                                 .dtype = run->points.dtype,
+                                 .slots = (size_t)run->points.row_slots};
     return NY_OK;
 }
 
 /* ---- buffers ------------------------------------------------------------------------------- */
 
 /* Returns the bytes that one worker more takes. */
-static size_t worker_bytes(const struct transform *run)
+static size_t worker_bytes(const struct by_points *run)
 {
-    size_t exact = run->precision == NY_PRECISION_F64
-                       ? ny_columns_exact_bytes(&run->spec, ny_context_threads(run->ctx))
-                       : 0;
+    size_t exact =
+        run->base.precision == NY_PRECISION_F64
+            ? ny_columns_exact_bytes(&run->base.spec, ny_context_threads(run->base.spec.ctx))
+            : 0;
 
-    return ny_tiles_bytes(&run->spec, NY_UNIT_ROWS, run->precision) + exact +
+    return ny_tiles_bytes(&run->base.spec, NY_UNIT_ROWS, run->base.precision) + exact +
            NY_UNIT_ROWS * (3 * (run->w + 1) * element_of(run) + sizeof(double)) + NY_CHUNK_BYTES +
-           NY_STRIP_ROWS * ny_raw_bytes(&run->spec);
+           NY_STRIP_ROWS * ny_raw_bytes(&run->base.spec);
 }
 
-static size_t pass_bytes(const void *transform, unsigned workers, size_t limit)
+static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
 {
-    const struct transform *run = transform;
-    size_t batch = ny_columns_bytes(&run->spec, NY_UNIT_ROWS) +
-                   NY_UNIT_ROWS * (ny_raw_bytes(&run->spec) +
-                                   2 * (run->w + 1) * sizeof(double));
+    const struct by_points *run = placer;
+    size_t batch =
+        ny_columns_bytes(&run->base.spec, NY_UNIT_ROWS) +
+        NY_UNIT_ROWS * (ny_raw_bytes(&run->base.spec) + 2 * (run->w + 1) * sizeof(double));
 
     (void)limit;
     return batch + ny_source_of_points_bytes(&run->points, workers) +
-           ny_shift_sample_bytes(&run->spec, workers) + workers * worker_bytes(run) +
+           ny_shift_sample_bytes(&run->base.spec, workers) + workers * worker_bytes(run) +
            ny_blas_bytes(workers, workers, NY_UNIT_ROWS);
 }
 
-static int decide_workers(struct transform *run)
+static int allocate(struct by_points *run)
 {
-    run->workers = ny_budget_workers_left(run->ctx, pass_bytes, run, ny_context_threads(run->ctx));
-    return ny_reserve(run->ctx, NY_MEM_PROCESS,
-                      ny_blas_bytes(run->workers, run->workers, NY_UNIT_ROWS));
-}
-
-static int allocate(struct transform *run)
-{
-    struct ny_context *ctx = run->ctx;
-    size_t w = run->w, width = ny_coordinates_width(&run->coordinates);
+    struct ny_context *ctx = run->base.spec.ctx;
+    size_t w = run->w, width = ny_coordinates_width(&run->base.coordinates);
     struct ny_source *points = NULL;
     int err;
 
-    run->raw = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, ny_raw_bytes(&run->spec));
+    run->raw = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, ny_raw_bytes(&run->base.spec));
     run->a = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
     run->sum = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, w * sizeof(double));
     run->rows = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, width * element_of(run));
     run->total = ny_calloc(ctx, NY_MEM_TILES, w, sizeof(double));
-    run->side = ny_calloc(ctx, NY_MEM_TILES, run->workers, sizeof(*run->side));
+    run->side = ny_calloc(ctx, NY_MEM_TILES, run->base.workers, sizeof(*run->side));
     if (!run->raw || !run->a || !run->sum || !run->rows || !run->total || !run->side)
         return NY_EBUDGET;
-    for (unsigned i = 0; i < run->workers; i++) {
+    for (unsigned i = 0; i < run->base.workers; i++) {
         struct side *side = &run->side[i];
 
         side->stored = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, width * element_of(run));
@@ -378,20 +374,32 @@ static int allocate(struct transform *run)
         side->part = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, w * element_of(run));
         if (!side->stored || !side->roots || !side->Y || !side->part) return NY_EBUDGET;
     }
-    if (run->precision == NY_PRECISION_F64) return NY_OK;
+    if (run->base.precision == NY_PRECISION_F64) return NY_OK;
     err = open_points(run, &points);
-    if (err == NY_OK) err = ny_shift_sample_new(&run->sample, &run->spec, points, 0, 1);
+    if (err == NY_OK) err = ny_shift_sample_new(&run->sample, &run->base.spec, points, 0, 1);
     ny_source_free(points);
     return err;
 }
 
-static void release_all(struct transform *run)
+/* Reserves what BLAS keeps, and takes the buffers. */
+static int begin(struct ny_placer *placer)
 {
-    struct ny_context *ctx = run->ctx;
+    struct by_points *run = (struct by_points *)placer;
+    size_t blas_bytes = ny_blas_bytes(placer->workers, placer->workers, NY_UNIT_ROWS);
+    int err = ny_reserve(placer->spec.ctx, NY_MEM_PROCESS, blas_bytes);
+
+    if (err) return err;
+    run->blas_bytes = blas_bytes;
+    return allocate(run);
+}
+
+static void release_all(struct by_points *run)
+{
+    struct ny_context *ctx = run->base.spec.ctx;
     void *const blocks[] = {run->numbers, run->raw,  run->a,   run->sum,
                             run->total,   run->rows, run->side};
 
-    for (unsigned w = 0; run->side && w < run->workers; w++) {
+    for (unsigned w = 0; run->side && w < run->base.workers; w++) {
         ny_free(ctx, run->side[w].stored);
         ny_free(ctx, run->side[w].roots);
         ny_free(ctx, run->side[w].Y);
@@ -403,50 +411,18 @@ static void release_all(struct transform *run)
     ny_columns_free(run->columns);
     ny_shift_sample_free(run->sample);
     ny_geometry_free(run->geometry, ctx);
-    ny_coordinates_release(&run->coordinates, ctx);
-    if (run->workers)
-        ny_unreserve(ctx, NY_MEM_PROCESS,
-                     ny_blas_bytes(run->workers, run->workers, NY_UNIT_ROWS));
+    ny_coordinates_release(&run->base.coordinates, ctx);
+    ny_unreserve(ctx, NY_MEM_PROCESS, run->blas_bytes);
 }
 
-static int transform(struct transform *run, const char *input,
-                     const struct ny_reader_options *given, const char *output)
+int ny_transform_points(struct ny_store *store, const char *name, const struct ny_new_rows *rows)
 {
-    enum ny_element element = run->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32;
-    struct ny_reader *reader = NULL;
-    struct ny_source *rows = NULL;
-    struct ny_writer *writer = NULL;
-    const struct ny_points_info *points = &run->points;
-    uint64_t count;
-    int err;
-
-    err = ny_new_rows_beside(&reader, &rows, points, &run->spec, input, given);
-    if (err) goto done;
-    err = decide_workers(run);
-    if (err) goto done;
-    err = allocate(run);
-    if (err) goto done;
-    count = ny_reader_table(reader)->rows;
-    err = ny_writer_open(&writer, run->ctx, output, element,
-                         count == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : count,
-                         ny_coordinates_count(&run->coordinates));
-    if (err == NY_OK) err = ny_writer_fits(writer);
-    if (err) goto done;
-    err = run_batches(run, rows, writer);
-    if (err) goto done;
-    err = ny_writer_commit(writer);
-    writer = NULL;
-done:
-    ny_writer_abort(writer);
-    ny_source_free(rows);
-    ny_reader_close(reader);
-    return err;
-}
-
-int ny_transform_points(struct ny_store *store, const char *name, const char *input,
-                        const struct ny_reader_options *options, const char *output)
-{
-    struct transform run = {.ctx = ny_store_context(store), .store = store, .name = name};
+    static const struct ny_placer_ops ops = {
+        .bytes = pass_bytes, .begin = begin, .place = place, .end = end};
+    struct by_points run = {
+        .base = {.ops = &ops, .spec = {.ctx = ny_store_context(store)}, .whose = "the store has"},
+        .store = store,
+        .name = name};
     json_t *record = NULL;
     int err;
 
@@ -454,7 +430,7 @@ int ny_transform_points(struct ny_store *store, const char *name, const char *in
     if (err == NY_OK) err = ny_store_skip_lost(store);
     if (err == NY_OK) err = ny_record_check_lost(store, name, record);
     if (err == NY_OK) err = load_result(&run, record);
-    if (err == NY_OK) err = transform(&run, input, options, output);
+    if (err == NY_OK) err = ny_place_file(&run.base, rows);
     release_all(&run);
     json_decref(record);
     return err;

@@ -7,12 +7,11 @@
 #ifndef NY_PLACE_POINTS_H
 #define NY_PLACE_POINTS_H
 
-#include "results/record.h"
-#include "io/reader.h"
-#include "stream/source.h"
+#include "place/transform.h"
+
+struct ny_store;
 
 /* Does the work of ny_transform_file() for a finished result of this kind. */
-int ny_transform_points(struct ny_store *store, const char *name, const char *input,
-                        const struct ny_reader_options *options, const char *output);
+int ny_transform_points(struct ny_store *store, const char *name, const struct ny_new_rows *rows);
 
 #endif

@@ -1,33 +1,68 @@
-/* Placing new points with a stored model: one streaming pass over them, no solve (Ouimet & Bengio
- * 2005, Algorithm 1, step 24). */
+/*
+ * The driver of transforms, which reads new rows, has them placed and writes their coordinates, and
+ * the contract of those that place them: a model of landmarks (place/landmarks.h), all points of a
+ * store (place/points.h), and a graph (maps/graph_place.h).
+ */
 #ifndef NY_PLACE_TRANSFORM_H
 #define NY_PLACE_TRANSFORM_H
 
-#include "results/model.h"
+#include "base/budget.h"
+#include "columns/tiles.h"
 #include "io/reader.h"
 #include "io/writer.h"
+#include "results/coordinates.h"
+#include "stream/source.h"
 
-/* Facts about the rows that a transform placed. */
-struct ny_placed {
-    uint64_t rows;
-    double drift_trace_error; /* share of their trace that the landmarks leave out; NaN: unknown */
-    size_t drift_rows;        /* rows that it was measured on */
+/* Files of a transform. */
+struct ny_new_rows {
+    const char *input;
+    const struct ny_reader_options *options; /* how to read it; NULL: as it says itself */
+    const char *output;
 };
 
-/* Rows of a file → a file of the model's precision. options may say how to read; their dtype is
- * chosen here. NY_EDATA when d differs. Rows with NaN are refused. */
-int ny_transform_file(const struct ny_model *model, const char *input,
-                      const struct ny_reader_options *options, const char *output,
-                      struct ny_placed *placed);
-/* Rows in memory, f32 in and out. */
-int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
-                        float *embedding);
+struct ny_placer;
 
-/* Models are loaded into *out, which is NULL after an error; ny_model_free() them. */
-struct ny_store;
-/* Loads the model of a finished result, or fails with NY_EUSAGE if it has none. */
-int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char *name);
-/* Loads the model in a file, which is read into memory only after its magic was found. */
-int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *path);
+/* The contract of a placer. Its functions are called in this order. */
+struct ny_placer_ops {
+    /* Returns the bytes that begin() and place() charge for so many workers, without the new rows
+     * themselves, whose type and number are known by then. */
+    ny_budget_bytes *bytes;
+    /* Takes the memory that place() needs for placer->workers. */
+    int (*begin)(struct ny_placer *placer);
+    /* Computes the stored row of each row of `rows`, and puts them all in order. */
+    int (*place)(struct ny_placer *placer, struct ny_source *rows);
+    /* Checks and measures what was placed, before the output has its name. May be NULL. */
+    int (*end)(struct ny_placer *placer);
+    bool by_units; /* workers take units of the new rows, instead of one unit at a time in all */
+};
+
+/* The struct of every placer begins with this, which is all that the driver knows of it. */
+struct ny_placer {
+    /* These are given. */
+    const struct ny_placer_ops *ops;
+    struct ny_columns_spec spec; /* of the rows that new ones are compared with */
+    const char *whose;           /* these are, for messages: "the model has" */
+    struct ny_coordinates coordinates;
+    enum ny_precision precision; /* of the output */
+    enum ny_precision computed;  /* of the rows that are put: f64 wherever the output is f64 */
+    float *narrow; /* room for the coordinates that are put at a time, where the output is f32 and
+                    * they are f64; NULL elsewhere */
+    /* These are set by the driver, which also widens the type and the slots of spec to those of the
+     * new rows before it asks for bytes. */
+    unsigned workers;
+    uint64_t rows;   /* new rows; NY_ROWS_UNKNOWN where only their end tells */
+    uint64_t placed; /* those that were put so far */
+    struct ny_writer *writer;
+    float *memory; /* where there is no writer */
+};
+
+/* Places the rows of a file. An error leaves no output. NY_EDATA where the file has another number
+ * of columns than the rows that it is compared with; rows with NaN are refused. */
+int ny_place_file(struct ny_placer *placer, const struct ny_new_rows *rows);
+/* Places rows in memory, whose type and slots spec has already; coordinates are f32. */
+int ny_place_memory(struct ny_placer *placer, struct ny_source *rows, float *coordinates);
+/* Takes the next stored rows (results/coordinates.h), of the type `computed`, makes coordinates of
+ * them in their own place, checks these and writes them. */
+int ny_placer_put(struct ny_placer *placer, void *rows, size_t count);
 
 #endif

@@ -1,0 +1,165 @@
+/*
+ * Places new rows with a model of landmarks (place/landmarks.h). api/transform.c calls it.
+ *
+ * One pass reads the rows, and the projector of a fit (fit/projector.h) makes stored rows of each
+ * tile; folds put them in order. The rows of a file also give a sample on which the drift is
+ * measured: the share of their trace that the landmarks leave out.
+ */
+#include "place/landmarks.h"
+
+#include "fit/projector.h"
+#include "place/drift.h"
+#include "stream/pass.h"
+
+/* The pass over new rows: the model, and what is noticed on the way. */
+struct by_landmarks {
+    struct ny_placer base;
+    const struct ny_model *model;
+    struct ny_projector projector;
+    struct ny_unreached unreached;
+    struct ny_drift_sample sample; /* of the rows of a file */
+    size_t blas_bytes;             /* reserved */
+    struct ny_placed *placed;      /* NULL: nothing is told, and no drift measured */
+};
+
+static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
+{
+    const struct by_landmarks *run = placer;
+    const struct ny_model *model = run->model;
+
+    (void)limit;
+    return ny_projector_bytes(&run->base.spec, model->m, model->p, model->precision, workers) +
+           ny_blas_bytes(workers, workers, model->m);
+}
+
+/* Reserves what BLAS keeps, and makes the projector for rows of the type of the new ones. */
+static int begin(struct ny_placer *placer)
+{
+    struct by_landmarks *run = (struct by_landmarks *)placer;
+    const struct ny_columns_spec *spec = &placer->spec;
+    size_t blas_bytes = ny_blas_bytes(placer->workers, placer->workers, run->model->m);
+    int err;
+
+    if (run->placed) ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec));
+    err = ny_reserve(spec->ctx, NY_MEM_PROCESS, blas_bytes);
+    if (err) return err;
+    run->blas_bytes = blas_bytes;
+    return ny_projector_new(&run->projector, run->model, spec->dtype, spec->slots, placer->workers);
+}
+
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct by_landmarks *run = arg;
+
+    return ny_projector_tile(&run->projector, tile);
+}
+
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    struct by_landmarks *run = arg;
+    int err = ny_drift_sample_take(&run->sample, tile);
+
+    ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
+    if (err) return err;
+    return ny_placer_put(&run->base, ny_projector_rows(&run->projector, tile->worker), tile->rows);
+}
+
+static int place(struct ny_placer *placer, struct ny_source *rows)
+{
+    static const struct ny_pass_work work = {unit, fold, NULL};
+    struct by_landmarks *run = (struct by_landmarks *)placer;
+    const struct ny_model *model = run->model;
+
+    return ny_pass_run(
+        &(struct ny_pass){.ctx = model->ctx,
+                          .source = rows,
+                          .stage = "transform",
+                          .workers = placer->workers,
+                          .flops_per_row = 2 * (double)model->m * (double)(model->d + model->p)},
+        &work, run);
+}
+
+/* Checks the degrees, and measures the drift in the type of the new rows, to which the projector
+ * has widened the landmarks. */
+static int end(struct ny_placer *placer)
+{
+    struct by_landmarks *run = (struct by_landmarks *)placer;
+    struct ny_placed *placed = run->placed;
+    int err = ny_unreached_check(&run->unreached, run->model->ctx, placer->placed);
+
+    if (err || !placed) return err;
+    placed->rows = placer->placed;
+    placed->drift_rows = run->sample.count;
+    return ny_drift_measure(&placer->spec, ny_columns_raw(run->projector.columns), run->model->m,
+                            &run->sample, &placed->drift_trace_error);
+}
+
+static const struct ny_placer_ops ops = {
+    .bytes = pass_bytes, .begin = begin, .place = place, .end = end, .by_units = true};
+
+/* Returns a placer that is not begun. */
+static struct by_landmarks placer_of(const struct ny_model *model)
+{
+    return (struct by_landmarks){.base = {.ops = &ops,
+                                          .spec = model->spec,
+                                          .whose = "the model has",
+                                          .coordinates = model->coordinates,
+                                          .precision = model->precision,
+                                          .computed = model->precision},
+                                 .model = model};
+}
+
+static void release(struct by_landmarks *run)
+{
+    ny_drift_sample_release(&run->sample);
+    ny_projector_release(&run->projector);
+    ny_unreserve(run->model->ctx, NY_MEM_PROCESS, run->blas_bytes);
+}
+
+int ny_transform_file(const struct ny_model *model, const struct ny_new_rows *rows,
+                      struct ny_placed *placed)
+{
+    struct by_landmarks run = placer_of(model);
+    int err;
+
+    run.placed = placed;
+    err = ny_place_file(&run.base, rows);
+    release(&run);
+    return err;
+}
+
+/* Slots for the model's landmarks and for dense rows that become sparse ones. */
+static size_t fullest_row(const struct ny_model *model, const float *values, uint64_t rows)
+{
+    size_t most = model->spec.slots;
+
+    for (uint64_t i = 0; i < rows; i++) {
+        size_t count = 0;
+
+        for (size_t k = 0; k < model->d; k++)
+            count += values[i * model->d + k] != 0;
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
+                        float *embedding)
+{
+    struct by_landmarks run = placer_of(model);
+    struct ny_columns_spec *spec = &run.base.spec;
+    struct ny_source *source = NULL;
+    int err;
+
+    if (ny_first_not_finite32(values, (size_t)rows * model->d))
+        return ny_fail(model->ctx, NY_EDATA, "row %zu of the rows to transform holds NaN or Inf",
+                       (ny_first_not_finite32(values, (size_t)rows * model->d) - 1) / model->d);
+    spec->dtype = NY_F32;
+    if (spec->slots) spec->slots = fullest_row(model, values, rows);
+    err = ny_source_of_memory(&source, model->ctx, values, NY_F32, rows, model->d);
+    if (err == NY_OK && spec->slots) ny_source_of_memory_slots(source, spec->slots, true);
+    if (err == NY_OK) err = ny_place_memory(&run.base, source, embedding);
+    release(&run);
+    ny_source_free(source);
+    return err;
+}

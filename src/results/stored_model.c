@@ -1,0 +1,100 @@
+/* Loads models (results/stored_model.h): from the parts of a result, or from a file of its own. */
+#include "results/stored_model.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "results/extension.h"
+
+int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char *name)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    json_t *record = NULL;
+    void *image = NULL;
+    size_t bytes;
+    int err;
+
+    *out = NULL;
+    err = ny_record_need_done(store, name, &record);
+    if (err) goto done;
+    err = ny_result_has_model(ctx, name, record);
+    if (err) goto done;
+    bytes = (size_t)ny_field_count(record, "model_bytes", 0);
+    if (!bytes) {
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "'%s' is a %s alone and has no model; make one with 'nystream fit "
+                      "--%s %s'",
+                      name, ny_record_kind(record),
+                      strcmp(ny_record_kind(record), "graph") == 0 ? "map isomap --graph"
+                                                                   : "landmarks-from",
+                      name);
+        goto done;
+    }
+    image = ny_alloc(ctx, NY_MEM_MODEL, bytes);
+    err = NY_EBUDGET;
+    if (!image) goto done;
+    err = ny_blob_get(store, name, ny_record_part(record, "model").name, image, bytes);
+    if (err == NY_OK) err = ny_model_load(out, ctx, image, bytes, name);
+done:
+    ny_free(ctx, image);
+    json_decref(record);
+    return err;
+}
+
+/* The size of a model's file. A file that is no model is not read into memory. */
+static int check_file(struct ny_context *ctx, const char *path, int fd, size_t *bytes)
+{
+    char head[sizeof(NY_MODEL_MAGIC) - 1];
+    struct stat status;
+
+    if (fstat(fd, &status) != 0) return ny_fail_errno(ctx, "open", path);
+    if (S_ISDIR(status.st_mode))
+        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                          "%s is a directory; give the file of a model", path);
+    *bytes = S_ISREG(status.st_mode) ? (size_t)status.st_size : 0;
+    if (*bytes < sizeof(head) || pread(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        memcmp(head, NY_MODEL_MAGIC, sizeof(head)) != 0)
+        return ny_model_foreign(ctx, path);
+    return NY_OK;
+}
+
+/* The whole of it; *bytes is less where it was cut short meanwhile. */
+static int read_file(struct ny_context *ctx, const char *path, void **image, size_t *bytes)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err;
+    size_t done = 0;
+
+    *image = NULL;
+    err = fd < 0 ? ny_fail_errno(ctx, "open", path) : check_file(ctx, path, fd, bytes);
+    if (err) goto done;
+    *image = ny_alloc(ctx, NY_MEM_MODEL, *bytes);
+    if (!*image) err = NY_EBUDGET;
+    while (done < *bytes && err == NY_OK) {
+        ssize_t got = read(fd, (char *)*image + done, *bytes - done);
+
+        if (got < 0)
+            err = ny_fail_errno(ctx, "read", path);
+        else if (got == 0)
+            *bytes = done;
+        else
+            done += (size_t)got;
+    }
+done:
+    if (fd >= 0) close(fd);
+    return err;
+}
+
+int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *path)
+{
+    void *image;
+    size_t bytes = 0;
+    int err = read_file(ctx, path, &image, &bytes);
+
+    *out = NULL;
+    if (err == NY_OK) err = ny_model_load(out, ctx, image, bytes, path);
+    ny_free(ctx, image);
+    return err;
+}

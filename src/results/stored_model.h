@@ -1,0 +1,16 @@
+/* Models of finished results, and of files that an export wrote. */
+#ifndef NY_RESULTS_STORED_MODEL_H
+#define NY_RESULTS_STORED_MODEL_H
+
+#include "results/model.h"
+
+struct ny_store;
+
+/* Models are loaded into *out, which is NULL after an error; ny_model_free() them. */
+
+/* Loads the model of a finished result, or fails with NY_EUSAGE if it has none. */
+int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char *name);
+/* Loads the model in a file, which is read into memory only after its magic was found. */
+int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *path);
+
+#endif
