@@ -368,6 +368,9 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     nystream transform s a --input s.csv -o - >stdout.npy
     cmp file.npy stdout.npy
     nystream transform s a --input s.csv -o - | cmp file.npy -
+    nystream fit s w --approx randomized --components 2 -q
+    nystream transform s w --input s.csv -o file.npy
+    nystream transform s w --input s.csv -o - | cmp file.npy -
 }
 
 @test "transform refuses what does not fit the model" {
