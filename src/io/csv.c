@@ -67,7 +67,7 @@ static enum outcome wrong_field(struct ny_reader *reader, const struct record *r
 static void without_column(const struct ny_reader *reader, size_t column, char *text, size_t size)
 {
     const struct ny_csv *csv = reader->state;
-    char before[48] = "", after[48] = "";
+    char before[24] = "", after[48] = ""; /* a number has at most 20 digits */
 
     text[0] = '\0';
     if (csv->columns < 2 || reader->options.columns || !reader->options.nan_option) return;

@@ -104,7 +104,7 @@ const char *ny_power_of_ten(int exponent, char text[32])
 
 const char *ny_short_number(double number, char text[48])
 {
-    char plain[32], power[32] = "", *exponent;
+    char plain[16], power[32] = "", *exponent;
 
     snprintf(plain, sizeof(plain), "%s%.3g", number < 0 ? "−" : "", fabs(number));
     exponent = strchr(plain, 'e');
