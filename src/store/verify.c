@@ -8,6 +8,7 @@
  * the same order every time. Each value is read in a view of its own: other processes may import
  * and fit meanwhile, and a long view would keep LMDB from using freed pages again.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ struct verifying {
     uint64_t next, blocks;  /* the block that is read next */
     struct ny_key next_key; /* the chunk that is read next is the first from this key on */
     bool no_more;           /* chunks, or a worker has failed */
+    const char *broken;     /* why the list of chunks cannot be read to its end; NULL: it can */
     struct finding *finding;
     size_t findings, room;
 };
@@ -55,6 +57,15 @@ struct reader {
 static int tell(struct verifying *v, struct ny_damage damage)
 {
     return v->damaged(v->user, &damage);
+}
+
+/* Reports what is wrong with a thing that is no block and no chunk. */
+static int tell_wrong(struct verifying *v, const char *thing, const char *wrong)
+{
+    char what[NY_WHY_BYTES + PATH_MAX + 64];
+
+    snprintf(what, sizeof(what), "%s: %s", thing, wrong);
+    return tell(v, (struct ny_damage){.what = what});
 }
 
 /* Keeps a finding until all have read. */
@@ -105,14 +116,12 @@ static int verify_epochs(const struct verifying *v)
 /* Checks the trees of one file. *entries: how many values it has, for the progress. */
 static int verify_structure(struct verifying *v, const struct ny_env *env, uint64_t *entries)
 {
-    char why[NY_WHY_BYTES], what[NY_WHY_BYTES + PATH_MAX + 8];
+    char why[NY_WHY_BYTES];
     struct ny_pulse pulse;
     int err = ny_structure_check(v->store->ctx, env->path, &pulse, why);
 
     *entries = err ? 0 : pulse.entries;
-    if (err != NY_ESTORE) return err;
-    snprintf(what, sizeof(what), "%s: %s", env->path, why);
-    return tell(v, (struct ny_damage){.what = what});
+    return err == NY_ESTORE ? tell_wrong(v, env->path, why) : err;
 }
 
 /* ---- points -------------------------------------------------------------------------------- */
@@ -350,7 +359,6 @@ static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, con
 /* Checks the sum of norms. */
 static int verify_norms(struct verifying *v)
 {
-    char what[NY_WHY_BYTES];
     struct ny_view *view;
     const char *wrong;
     double sum;
@@ -359,34 +367,24 @@ static int verify_norms(struct verifying *v)
     if (err) return err;
     ny_norms_read(view, v->m.n, &sum, &wrong);
     end = ny_view_end(view);
-    if (end || !wrong) return end;
-    snprintf(what, sizeof(what), "sum of norms: %s", wrong);
-    return tell(v, (struct ny_damage){.what = what});
+    return end || !wrong ? end : tell_wrong(v, "sum of norms", wrong);
 }
 
 /* Checks the records beside the blocks: statistics, norms, and class names where there are
  * some. */
 static int verify_records(struct verifying *v)
 {
-    char what[NY_WHY_BYTES];
     const char *wrong = NULL;
     int err;
 
     if (v->m.n == 0) return NY_OK;
     err = read_record(v, NY_KIND_STATS,
                       sizeof(struct ny_stats_record) + 4 * (size_t)v->m.d * sizeof(double), &wrong);
-    if (!err && wrong) {
-        snprintf(what, sizeof(what), "column statistics: %s", wrong);
-        err = tell(v, (struct ny_damage){.what = what});
-    }
+    if (!err && wrong) err = tell_wrong(v, "column statistics", wrong);
     if (!err) err = verify_norms(v);
     if (err || v->m.classes == 0) return err;
     err = read_record(v, NY_KIND_CLASSES, 0, &wrong);
-    if (!err && wrong) {
-        snprintf(what, sizeof(what), "class names: %s", wrong);
-        err = tell(v, (struct ny_damage){.what = what});
-    }
-    return err;
+    return err || !wrong ? err : tell_wrong(v, "class names", wrong);
 }
 
 /* Checks points/. Without a manifest nothing else of it can be read, and that alone is
@@ -394,7 +392,6 @@ static int verify_records(struct verifying *v)
 static int verify_points(struct verifying *v)
 {
     struct ny_view *view;
-    char what[NY_WHY_BYTES];
     const char *wrong;
     int err = ny_view_begin(&view, v->store, v->store->points);
 
@@ -402,10 +399,7 @@ static int verify_points(struct verifying *v)
     wrong = ny_manifest_fetch(view, &v->m);
     err = ny_view_end(view);
     if (err) return err;
-    if (wrong) {
-        snprintf(what, sizeof(what), "the manifest, without which no point can be read: %s", wrong);
-        return tell(v, (struct ny_damage){.what = what});
-    }
+    if (wrong) return tell_wrong(v, "the manifest, without which no point can be read", wrong);
     err = ny_points_lost(v->store, &v->lost);
     if (err == NY_ESTORE) { /* its message says so */
         err = tell(v, (struct ny_damage){.what = ny_context_message(v->store->ctx)});
@@ -422,7 +416,7 @@ static int verify_points(struct verifying *v)
 struct next_chunk {
     struct ny_view *view;
     struct ny_key *key; /* at least; then the chunk's */
-    bool there;
+    int code;           /* LMDB's; MDB_NOTFOUND after the last */
 };
 
 /* Finds the first key from next->key on. It runs guarded: a page that the disk cannot read raises
@@ -433,10 +427,11 @@ static int find_next(void *arg)
     MDB_val key = {next->key->bytes, next->key->data}, value;
     MDB_cursor *cursor;
 
-    next->there = false;
-    if (mdb_cursor_open(next->view->txn, next->view->env->table, &cursor)) return NY_OK;
-    if (!mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE) && key.mv_size <= NY_KEY_MAX) {
-        next->there = true;
+    next->code = mdb_cursor_open(next->view->txn, next->view->env->table, &cursor);
+    if (next->code) return NY_OK;
+    next->code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    if (!next->code && key.mv_size > NY_KEY_MAX) next->code = MDB_BAD_VALSIZE;
+    if (!next->code) {
         next->key->bytes = key.mv_size;
         memcpy(next->key->data, key.mv_data, key.mv_size);
     }
@@ -444,7 +439,8 @@ static int find_next(void *arg)
     return NY_OK;
 }
 
-/* The chunk that is next in turn; NY_END after the last. With the lock held. */
+/* The chunk that is next in turn; NY_END after the last, and where the list of chunks cannot be
+ * read on, which is noted. With the lock held. */
 static int take_key(struct verifying *v, struct ny_key *key)
 {
     struct next_chunk next = {.key = &v->next_key};
@@ -456,7 +452,13 @@ static int take_key(struct verifying *v, struct ny_key *key)
     err = ny_guarded(find_next, &next);
     end = ny_view_end(next.view);
     if (end) return end;
-    v->no_more = err || !next.there;
+    if (!err && next.code == ENOMEM)
+        return ny_env_fail(v->store->ctx, v->store->results->path, "read", next.code);
+    if (err)
+        v->broken = "the disk cannot read it";
+    else if (next.code && next.code != MDB_NOTFOUND)
+        v->broken = mdb_strerror(next.code);
+    v->no_more = err || next.code;
     if (v->no_more) return NY_END;
     *key = v->next_key;
     v->no_more = v->next_key.bytes == NY_KEY_MAX;
@@ -558,6 +560,7 @@ static int tell_chunk(struct verifying *v, const struct finding *finding)
 static int verify_results(struct verifying *v, uint64_t entries)
 {
     struct ny_context *ctx = v->store->ctx;
+    char list[PATH_MAX + 48];
     int err;
 
     v->next_key = ny_memory_key(); /* after the pulse */
@@ -567,7 +570,10 @@ static int verify_results(struct verifying *v, uint64_t entries)
     if (!err && v->findings) qsort(v->finding, v->findings, sizeof(*v->finding), by_key);
     for (size_t i = 0; !err && i < v->findings; i++)
         err = tell_chunk(v, &v->finding[i]);
-    return err;
+    if (err || !v->broken) return err;
+    snprintf(list, sizeof(list), "%s: the list of chunks cannot be read to its end",
+             v->store->results->path);
+    return tell_wrong(v, list, v->broken);
 }
 
 int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user)

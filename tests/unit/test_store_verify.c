@@ -2,7 +2,10 @@
  * the block it hits. */
 #include "store_checks.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <lmdb.h>
 #include <unistd.h>
 
 #include "store/codec.h"
@@ -204,6 +207,48 @@ static void damaged_chunks(void **state)
             assert_memory_equal(got, data, sizeof(data));
         }
     }
+}
+
+static int step_fails;    /* with this code of LMDB's; 0: none does */
+static long steps_before; /* that go well */
+
+/* Hides the function of LMDB from the library. */
+int mdb_cursor_get(MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op op)
+{
+    static __typeof__(&mdb_cursor_get) next;
+
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "mdb_cursor_get");
+    if (step_fails && op == MDB_SET_RANGE && steps_before-- <= 0) return step_fails;
+    return next(cursor, key, value, op);
+}
+
+static void a_list_of_chunks_that_breaks_off(void **state)
+{
+    struct list list = {0};
+    struct ny_batch *batch;
+    int err;
+
+    (void)state;
+    CHECK(ny_batch_begin(&batch, store));
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK(ny_batch_put(batch, "fit", "model", i, "abc", 3));
+    CHECK(ny_batch_commit(batch));
+    CHECK(ny_store_verify(store, note, &list));
+    assert_int_equal(list.count, 0);
+    step_fails = EIO;
+    steps_before = 1;
+    err = ny_store_verify(store, note, &list);
+    step_fails = 0;
+    CHECK(err);
+    assert_int_equal(list.count, 1);
+    assert_non_null(strstr(list.what[0], "the list of chunks cannot be read to its end: Input"));
+    step_fails = ENOMEM;
+    steps_before = 1;
+    err = ny_store_verify(store, note, &list);
+    step_fails = 0;
+    refused(err, NY_EBUDGET, "results/data.mdb");
+    CHECK(ny_store_verify(store, note, &list));
+    assert_int_equal(list.count, 1);
 }
 
 /* ---- damage that looks like another sound file --------------------------------------------- */
@@ -480,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(damaged_blocks),
         TEST(damaged_chunks),
+        TEST(a_list_of_chunks_that_breaks_off),
         TEST(an_older_state_does_not_come_back),
         TEST(two_values_on_one_page),
         TEST(a_page_of_the_tree_among_the_free),
