@@ -84,7 +84,7 @@ static void put_command(const json_t *record, const char *store, const char *nam
 /* ---- names -------------------------------------------------------------------------------- */
 
 /* Most results of a page. If a store has more and none is named, the page has the first of them
- * by name. */
+ * by name, and says so. */
 enum { NAMES_MAX = 32 };
 
 /* Gathers the results of the page; the texts are owned. */
@@ -92,9 +92,10 @@ struct names {
     struct ny_store *store;
     char *name[NAMES_MAX];
     size_t count;
+    size_t left_out; /* done, but not on the page */
 };
 
-/* Adds a name if its result is done. */
+/* Adds a name if its result is done, or counts it where there is no room. */
 static int add_name(void *user, const char *name)
 {
     struct names *names = user;
@@ -102,7 +103,9 @@ static int add_name(void *user, const char *name)
     json_t *record = NULL;
     int err = ny_record_load(names->store, name, &record);
 
-    if (err == NY_OK && ny_field_is(record, "stage", "done") && names->count < NAMES_MAX) {
+    if (err == NY_OK && ny_field_is(record, "stage", "done") && names->count == NAMES_MAX) {
+        names->left_out++;
+    } else if (err == NY_OK && ny_field_is(record, "stage", "done")) {
         names->name[names->count] = ny_strdup(ctx, name);
         err = names->name[names->count] ? NY_OK : NY_EBUDGET;
         names->count += err == NY_OK;
@@ -197,6 +200,7 @@ int ny_write_report(struct ny_context *context, const char *path, const char *co
     if (err == NY_OK) err = take_names(&taken, names, count);
     spec.names = (const char *const *)taken.name;
     spec.count = taken.count;
+    spec.left_out = taken.left_out;
     if (err == NY_OK) err = ny_page_write(taken.store, &spec, output);
     for (size_t k = 0; k < taken.count; k++)
         ny_free(context, taken.name[k]);

@@ -186,6 +186,18 @@ static void put_title(const struct page *page, struct ny_sink *sink)
     }
 }
 
+/* Says that the page has not all results, and how to have those that are left out. */
+static void put_left_out(const struct page *page, struct ny_sink *sink)
+{
+    size_t shown = page->spec->count, all = shown + page->spec->left_out;
+
+    if (all == shown) return;
+    ny_putf(sink,
+            ". This page shows %zu of its %zu results, the first by name; to see others, name them "
+            "behind the store in the command report",
+            shown, all);
+}
+
 static int put_store(const struct page *page, struct ny_sink *sink)
 {
     struct ny_points_info info;
@@ -197,6 +209,7 @@ static int put_store(const struct page *page, struct ny_sink *sink)
     ny_putf(sink, ": %s rows of %s columns, %s%s", ny_grouped(info.n, rows),
             ny_grouped(info.d, columns), ny_dtype_name(info.dtype),
             info.layout == NY_CSR ? ", sparse" : "");
+    put_left_out(page, sink);
     return sink->err;
 }
 

@@ -13,6 +13,7 @@
 struct ny_page_spec {
     const char *const *names; /* of results that are done */
     size_t count;
+    size_t left_out;      /* other results of the store that are done, behind these by name */
     size_t image[2];      /* height, width of rows as images; 0: where d is a square */
     bool images;          /* false: rows are none */
     const uint64_t *path; /* from row, to row: shown where there is a graph; or NULL */

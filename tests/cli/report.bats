@@ -41,6 +41,19 @@ whole() { # FILE: a page, every hole filled, every section closed
     whole <(printf '%s\n' "$output")
 }
 
+@test "a page of the first results by name says so" {
+    made s
+    for k in {10..44}; do nystream select s "d$k" --landmarks 4 -q; done # and a
+    ny report s -o first.html -q
+    exits 0
+    whole first.html
+    [ "$(grep -c '<section class="result"' first.html)" -eq 32 ]
+    grep -q 'This page shows 32 of its 36 results, the first by name; to see others, name' first.html
+    grep -q 'href="#r31">d40<' first.html
+    nystream report s d44 a -o two.html
+    ! grep -q 'This page shows' two.html
+}
+
 @test "the command in the page makes the same result" {
     made s
     nystream export s a -o before.csv
