@@ -151,7 +151,7 @@ static int load_sums(struct ny_fit *fit, size_t m, bool of_result)
     if (!image) return NY_EBUDGET;
     err = of_result ? ny_blob_get(fit->job.store, fit->job.name, ny_field_text(parts, "sums"),
                                   image, bytes)
-                    : ny_job_get_beside(&fit->job, "gram", image, bytes);
+                    : ny_job_read_image(&fit->job, "gram", image, bytes);
     if (!err) ny_accumulator_restore(fit->acc, image);
     ny_free(fit->job.ctx, image);
     return err;

@@ -94,13 +94,14 @@ int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass)
     struct ny_selection_request request;
     struct ny_selection selection = {0};
     struct ny_selected earlier = {0};
+    struct ny_image_shape shape = {NY_IMAGE_ANY, UINT64_MAX};
     void *image = NULL;
-    size_t bytes;
+    uint64_t units;
     int err;
 
     err = ny_fit_load_frozen(fit);
     if (err) goto done;
-    err = ny_job_load_any_image(&fit->job, "select", &image, &bytes);
+    err = ny_job_load_image(&fit->job, "select", &shape, &image, &units);
     if (err) goto done;
     err = ny_earlier_selection(fit, &earlier);
     if (err) goto done;
@@ -108,7 +109,7 @@ int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass)
     request = request_of(fit, &spec, pass);
     request.earlier = earlier.rows ? &earlier : NULL;
     request.image = image;
-    request.image_bytes = bytes;
+    request.image_bytes = shape.bytes;
     request.image_owner = &image;
     err = fit->settings->rule->select(&request, &selection);
     if (!err) err = certify(fit, &request, &selection);

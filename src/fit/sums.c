@@ -167,8 +167,8 @@ static int checkpoint(void *arg, uint64_t units_done)
 
 int ny_fit_restore_sums(struct ny_fit *fit, const char *part, uint64_t *units, bool *found)
 {
-    const struct ny_image_shape shape = {ny_accumulator_image_bytes(fit->acc),
-                                         ny_units_of(fit->job.points.n)};
+    struct ny_image_shape shape = {ny_accumulator_image_bytes(fit->acc),
+                                   ny_units_of(fit->job.points.n)};
     void *image;
     int err = ny_job_load_image(&fit->job, part, &shape, &image, units);
 

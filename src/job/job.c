@@ -196,16 +196,16 @@ int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage_id stage, const c
     return ny_job_save(job, stage);
 }
 
-int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size_t bytes,
-                         bool *found)
+bool ny_job_has_image(const struct ny_job *job, const char *part)
 {
-    json_t *checkpoint = ny_job_checkpoint(job);
-    const char *saved = ny_field_text(checkpoint, "part");
+    return ny_field_is(ny_job_checkpoint(job), "part", part);
+}
+
+int ny_job_read_image(const struct ny_job *job, const char *part, void *image, size_t bytes)
+{
     char name[32];
 
-    *found = saved && strcmp(saved, part) == 0;
-    if (!*found) return NY_OK;
-    slot_name(name, sizeof(name), part, ny_field_count(checkpoint, "slot", 0));
+    slot_name(name, sizeof(name), part, ny_field_count(ny_job_checkpoint(job), "slot", 0));
     return ny_job_get_part(job, name, image, bytes);
 }
 
@@ -216,14 +216,6 @@ int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_piec
     slot_name(name, sizeof(name), part, 1 - ny_field_count(ny_job_checkpoint(job), "slot", 1));
     ny_record_renew(job->record, name);
     return ny_blob_put_pieces(job->store, job->name, ny_record_part(job->record, name).name, image);
-}
-
-int ny_job_get_beside(struct ny_job *job, const char *part, void *image, size_t bytes)
-{
-    char name[32];
-
-    slot_name(name, sizeof(name), part, ny_field_count(ny_job_checkpoint(job), "slot", 0));
-    return ny_job_get_part(job, name, image, bytes);
 }
 
 int ny_job_not_its_checkpoint(const struct ny_job *job)
@@ -242,36 +234,26 @@ int ny_job_no_such_stage(const struct ny_job *job)
                    job->name, ny_store_path(job->store));
 }
 
-int ny_job_load_any_image(struct ny_job *job, const char *part, void **image, size_t *bytes)
+int ny_job_load_image(const struct ny_job *job, const char *part, struct ny_image_shape *shape,
+                      void **image, uint64_t *units)
 {
-    bool found;
+    const json_t *checkpoint = ny_job_checkpoint(job);
+    size_t bytes = (size_t)ny_field_count(checkpoint, "bytes", 0);
     int err;
 
     *image = NULL;
-    *bytes = (size_t)ny_field_count(ny_job_checkpoint(job), "bytes", 0);
-    if (!ny_field_is(ny_job_checkpoint(job), "part", part)) return NY_OK;
-    *image = ny_alloc(job->ctx, NY_MEM_OTHER, *bytes);
+    *units = 0;
+    if (!ny_job_has_image(job, part)) return NY_OK;
+    *units = ny_field_count(checkpoint, "units", 0);
+    if (shape->bytes == NY_IMAGE_ANY) shape->bytes = bytes;
+    if (bytes != shape->bytes || *units > shape->units) return ny_job_not_its_checkpoint(job);
+    *image = ny_alloc(job->ctx, NY_MEM_OTHER, bytes);
     if (!*image) return NY_EBUDGET;
-    err = ny_job_load_image_at(job, part, *image, *bytes, &found);
+    err = ny_job_read_image(job, part, *image, bytes);
     if (err == NY_OK) return NY_OK;
     ny_free(job->ctx, *image);
     *image = NULL;
     return err;
-}
-
-int ny_job_load_image(struct ny_job *job, const char *part, const struct ny_image_shape *shape,
-                      void **image, uint64_t *units)
-{
-    const json_t *checkpoint = ny_job_checkpoint(job);
-    size_t bytes;
-
-    *image = NULL;
-    *units = 0;
-    if (!ny_field_is(checkpoint, "part", part)) return NY_OK;
-    *units = ny_field_count(checkpoint, "units", 0);
-    if (ny_field_count(checkpoint, "bytes", 0) != shape->bytes || *units > shape->units)
-        return ny_job_not_its_checkpoint(job);
-    return ny_job_load_any_image(job, part, image, &bytes);
 }
 
 void ny_job_count_flops(struct ny_job *job, double flops)

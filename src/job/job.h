@@ -76,28 +76,28 @@ int ny_job_checkpoint_image(struct ny_job *job, enum ny_stage_id stage, const ch
 /* Writes such an image piece by piece, so that memory never holds all of it. */
 int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage_id stage, const char *part,
                              const struct ny_pieces *image, uint64_t units);
-/* The size that an image must have, and the most units that it may cover. */
+/* Tells whether the current checkpoint is an image of `part`. */
+bool ny_job_has_image(const struct ny_job *job, const char *part);
+/* The size that an image must have, or NY_IMAGE_ANY where its format carries its own, which is then
+ * put here; and the most units that it may cover. */
+#define NY_IMAGE_ANY SIZE_MAX
 struct ny_image_shape {
     size_t bytes;
     uint64_t units;
 };
 /* The current image of `part` (ny_free() it) and its units; *image = NULL when there is none, and
  * after an error. NY_ESTORE where it has another shape: what is stored may be anybody's. */
-int ny_job_load_image(struct ny_job *job, const char *part, const struct ny_image_shape *shape,
+int ny_job_load_image(const struct ny_job *job, const char *part, struct ny_image_shape *shape,
                       void **image, uint64_t *units);
-/* Loads the current image of `part` without checking its size: its format carries its own. */
-int ny_job_load_any_image(struct ny_job *job, const char *part, void **image, size_t *bytes);
+/* Reads the image `part` of the current checkpoint, or its second image, of exactly `bytes`
+ * bytes. */
+int ny_job_read_image(const struct ny_job *job, const char *part, void *image, size_t bytes);
 /* NY_ESTORE: the record is not one of such a job. */
 int ny_job_no_such_stage(const struct ny_job *job);
 /* NY_ESTORE: the stage under way cannot have written this checkpoint. */
 int ny_job_not_its_checkpoint(const struct ny_job *job);
-/* Loads an image of exactly `bytes` bytes into `image`. *found false: there is none. */
-int ny_job_load_image_at(struct ny_job *job, const char *part, void *image, size_t bytes,
-                         bool *found);
 /* A second image of the same checkpoint: put before the other one, in its slot. */
 int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_pieces *image);
-/* Reads the second image of the current checkpoint, of exactly `bytes` bytes. */
-int ny_job_get_beside(struct ny_job *job, const char *part, void *image, size_t bytes);
 /* Adds flops to those of the report. */
 void ny_job_count_flops(struct ny_job *job, double flops);
 /* Counts one pass over `rows` rows, their bytes and its flops in the report. */

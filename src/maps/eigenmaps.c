@@ -65,7 +65,7 @@ static int decide_width(struct ny_graph_fit *fit, double *gamma)
 /* Loads the stage's image of so many bytes; NULL: there is none yet. Its units are products. */
 static int load_image(const struct eigenmaps *map, size_t bytes, double **image)
 {
-    const struct ny_image_shape shape = {bytes, UINT64_MAX};
+    struct ny_image_shape shape = {bytes, UINT64_MAX};
     void *loaded;
     uint64_t products;
     int err = ny_job_load_image(&map->fit->base.job, "eigenpairs", &shape, &loaded, &products);

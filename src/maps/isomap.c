@@ -206,7 +206,7 @@ static int save_distances(void *arg, uint64_t batches)
 static int load_state(struct ny_isomap *map, uint64_t *batches)
 {
     struct ny_job *job = &map->fit->base.job;
-    const struct ny_image_shape shape = {ny_isomap_state_bytes(map->m), ny_sweep_batches(map->m)};
+    struct ny_image_shape shape = {ny_isomap_state_bytes(map->m), ny_sweep_batches(map->m)};
     void *image;
     int err = ny_job_load_image(job, "geodesics", &shape, &image, batches);
 

@@ -52,7 +52,7 @@ static int open_columns(struct ny_isomap *map, uint64_t *batches)
 {
     struct ny_job *job = &map->fit->base.job;
     size_t n = map->fit->edges.n, p = map->p;
-    const struct ny_image_shape shape = {n * p * sizeof(double), ny_sweep_batches(map->m)};
+    struct ny_image_shape shape = {n * p * sizeof(double), ny_sweep_batches(map->m)};
     void *image;
     int err = ny_job_load_image(job, "columns", &shape, &image, batches);
 

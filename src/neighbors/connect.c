@@ -78,8 +78,7 @@ static int open(struct connect *connect, const struct ny_components *components)
     struct ny_graph_job *g = connect->g;
     struct ny_job *job = &g->job;
     size_t room = (size_t)components->count;
-    bool found;
-    int err;
+    int err = NY_OK;
 
     connect->first = components->count;
     connect->bridging.knn = g->knn;
@@ -94,7 +93,8 @@ static int open(struct connect *connect, const struct ny_components *components)
     ny_bridges_begin(&connect->bridging);
     connect->row = ny_field_count(ny_job_checkpoint(job), "units", 0);
     connect->bridging.count = (size_t)ny_field_count(ny_job_checkpoint(job), "bridges", 0);
-    err = ny_job_load_image_at(job, "joins", g->bridge, connect->image_bytes, &found);
+    if (ny_job_has_image(job, "joins"))
+        err = ny_job_read_image(job, "joins", g->bridge, connect->image_bytes);
     return err || are_rows(connect) ? err : ny_job_not_its_checkpoint(job);
 }
 

@@ -63,8 +63,7 @@ static int restore(struct grow *grow)
     struct ny_forest *forest = &grow->g->forest;
     json_t *at = ny_job_checkpoint(&grow->g->job);
     const char *step = ny_field_text(at, "step");
-    bool found;
-    int err;
+    int err = NY_OK;
 
     while (step && strcmp(step, step_names[grow->step]) != 0 && grow->step < WRITE)
         grow->step++;
@@ -75,8 +74,9 @@ static int restore(struct grow *grow)
     grow->linked = ny_field_count(at, "linked", 0) > 0;
     grow->recall.share = ny_field_number(at, "share", 0);
     forest->pairs = ny_field_number(at, "pairs", 0);
-    err = ny_job_load_image_at(&grow->g->job, "lists", ny_forest_image(forest),
-                               ny_forest_image_bytes(forest), &found);
+    if (ny_job_has_image(&grow->g->job, "lists"))
+        err = ny_job_read_image(&grow->g->job, "lists", ny_forest_image(forest),
+                                ny_forest_image_bytes(forest));
     if (err || ny_forest_plausible(forest)) return err;
     return ny_job_not_its_checkpoint(&grow->g->job);
 }

@@ -20,8 +20,8 @@
 int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64_t *place)
 {
     struct ny_products shape = ny_products_of(fit->settings, fit->job.points.n);
-    const struct ny_image_shape saved = {ny_products_state_bytes(&shape),
-                                         shape.steps * (shape.tiles + 1)};
+    struct ny_image_shape saved = {ny_products_state_bytes(&shape),
+                                   shape.steps * (shape.tiles + 1)};
     size_t n = (size_t)shape.n;
     void *image = NULL;
     int err = ny_fit_load_frozen(fit);
