@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "io/memory.h"
 #include "results/record.h"
 
 /* Budget of an import where option memory is not set, and the most bytes of a batch. */
@@ -83,18 +84,24 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                           ny_memory_limit(import->ctx) / 8);
 }
 
+static const char *name_of(struct ny_import_source source)
+{
+    return source.file ? source.file : ny_memory_name(source.table);
+}
+
 /* Refuses a file with labels behind one without, or the reverse, because either all rows of an
  * import have labels or none. */
 static int check_same_shape(const struct ny_import *import, const struct ny_reader *reader,
-                            const char *file)
+                            struct ny_import_source source)
 {
     const struct ny_file_table *table = ny_reader_table(reader);
+    const char *name = name_of(source);
 
     if (table->labels == import->spec.labels) return NY_OK;
-    return ny_fail_at(import->ctx, NY_EDATA, file, NY_NO_LINE,
-                      "%s has %slabels, unlike the file "
-                      "before it; import it by itself with --append",
-                      file, table->labels ? "" : "no ");
+    return ny_fail_at(import->ctx, NY_EDATA, name, NY_NO_LINE,
+                      "%s has %slabels, unlike the %s before it; import it by itself%s", name,
+                      table->labels ? "" : "no ", source.file ? "file" : "table",
+                      source.file ? " with --append" : "");
 }
 
 int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader)
@@ -136,7 +143,8 @@ static int begin_classes(struct ny_import *import)
 }
 
 /* Rows to append are as wide as the points, which a LIBSVM file does not say by itself. */
-int ny_import_open(struct ny_import *import, const char *file, struct ny_reader **reader)
+int ny_import_open(struct ny_import *import, struct ny_import_source source,
+                   struct ny_reader **reader)
 {
     struct ny_points_info info;
     int err = ny_points_info(import->store, &info);
@@ -149,37 +157,59 @@ int ny_import_open(struct ny_import *import, const char *file, struct ny_reader 
         import->reading.dims = info.d;
         import->reading.dims_of = "the store has";
     }
-    return ny_reader_open(reader, import->ctx, file, &import->reading);
+    if (source.file) return ny_reader_open(reader, import->ctx, source.file, &import->reading);
+    return ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
 }
 
-/* Imports all files as one ingest and commits it. The ingest begins with NY_END if an earlier
- * run of the same import had committed: then all is done, and a note says so. */
-static int import_files(struct ny_import *import, const char *const *files, size_t count)
+int ny_import_source(struct ny_import *import, struct ny_import_source source)
+{
+    struct ny_reader *reader;
+    int err = ny_import_open(import, source, &reader);
+
+    if (err) return err;
+    if (!import->ingest) {
+        uint64_t rows = ny_reader_table(reader)->rows;
+
+        ny_meter_start(&import->meter, import->ctx, "import", 0,
+                       rows == NY_ROWS_UNKNOWN || !source.alone ? 0 : rows);
+        err = ny_import_begin_file(import, reader);
+    } else {
+        err = check_same_shape(import, reader, source);
+    }
+    if (err == NY_OK) err = ny_import_allocate(import, ny_reader_table(reader));
+    if (err == NY_OK) err = ny_import_file(import, reader);
+    if (err == NY_OK) err = ny_import_class_names(import, reader);
+    ny_reader_close(reader);
+    return err;
+}
+
+/* Commits the rows of all sources, those that were shuffled in their order. */
+static int commit(struct ny_import *import)
 {
     int err = NY_OK;
 
-    for (size_t i = 0; i < count && err == NY_OK; i++) {
-        struct ny_reader *reader;
+    if (import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
+    return err ? err : ny_ingest_commit(import->ingest);
+}
 
-        err = ny_import_open(import, files[i], &reader);
-        if (err) return err;
-        if (i == 0) {
-            uint64_t rows = ny_reader_table(reader)->rows;
+/* An import that would fail again in the same way leaves nothing behind; one that may go on when
+ * there is space, memory or time is resumed by the same call, and leaves nothing where it had not
+ * come to any rows. */
+static int leave_behind(struct ny_import *import, int err)
+{
+    if (!err) return err;
+    if (import->ingest && ny_is_final(err)) ny_ingest_discard(import->ingest);
+    ny_ingest_free(import->ingest);
+    import->ingest = NULL;
+    ny_store_withdraw(import->store);
+    return err;
+}
 
-            ny_meter_start(&import->meter, import->ctx, "import", 0,
-                           rows == NY_ROWS_UNKNOWN || count > 1 ? 0 : rows);
-            err = ny_import_begin_file(import, reader);
-        } else {
-            err = check_same_shape(import, reader, files[i]);
-        }
-        if (err == NY_OK) err = ny_import_allocate(import, ny_reader_table(reader));
-        if (err == NY_OK) err = ny_import_file(import, reader);
-        if (err == NY_OK) err = ny_import_class_names(import, reader);
-        ny_reader_close(reader);
-    }
-    if (err == NY_OK && import->order)
-        err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
-    if (err == NY_OK) err = ny_ingest_commit(import->ingest);
+/* The ingest begins with NY_END if an earlier run of the same import had committed: then all is
+ * done, and a note says so. */
+int ny_import_finish(struct ny_import *import, int err)
+{
+    if (err == NY_OK) err = commit(import);
     if (err == NY_END) { /* of ny_ingest_begin() */
         ny_log(import->ctx, NY_LOG_NOTE,
                "an earlier run of this import, which was cut short, had added all of its %llu rows",
@@ -188,8 +218,8 @@ static int import_files(struct ny_import *import, const char *const *files, size
         import->dropped = 0;
         err = NY_OK;
     }
-    ny_meter_finish(&import->meter);
-    return err;
+    if (import->meter.ctx) ny_meter_finish(&import->meter);
+    return leave_behind(import, err);
 }
 
 void ny_import_release(struct ny_import *import)
@@ -206,26 +236,6 @@ void ny_import_release(struct ny_import *import)
     ny_store_close(import->store);
 }
 
-/* Identifies an import by the options and each file's name, size and time. */
-static uint64_t fingerprint_of(const struct ny_options *options, const char *const *files,
-                               size_t count)
-{
-    uint64_t parts[5] = {options ? ny_options_fingerprint(options, NY_GROUP_IMPORT) : 0};
-
-    for (size_t i = 0; i < count; i++) {
-        struct stat status = {0};
-
-        parts[1] = ny_checksum(files[i], strlen(files[i]));
-        if (stat(files[i], &status) == 0) {
-            parts[2] = (uint64_t)status.st_size;
-            parts[3] = (uint64_t)status.st_mtim.tv_sec;
-            parts[4] = (uint64_t)status.st_mtim.tv_nsec;
-        }
-        parts[0] = ny_checksum(parts, sizeof(parts));
-    }
-    return parts[0];
-}
-
 void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *dropped)
 {
     json_t *rows = json_array();
@@ -236,9 +246,7 @@ void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *drop
     ny_field_set_json(object, "dropped_rows", rows);
 }
 
-/* Reports the points as they are now, with the rows that this import added and left out. The
- * time is that of the whole call. */
-static int describe(struct ny_import *import, double seconds, struct ny_report **report)
+int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report)
 {
     struct ny_points_info info;
     json_t *object;
@@ -264,46 +272,72 @@ static int describe(struct ny_import *import, double seconds, struct ny_report *
     return ny_report_of_json(report, import->ctx, object);
 }
 
-/* An import that would fail again in the same way leaves nothing behind; one that may go on when
- * there is space, memory or time is resumed by the same call, and leaves nothing where it had not
- * come to any rows. */
-static int finish(struct ny_import *import, int err)
-{
-    if (!err) return err;
-    if (import->ingest && ny_is_final(err)) ny_ingest_discard(import->ingest);
-    ny_ingest_free(import->ingest);
-    import->ingest = NULL;
-    ny_store_withdraw(import->store);
-    return err;
-}
-
 static enum ny_reading layout_of(const char *word)
 {
     if (strcmp(word, "auto") == 0) return NY_READ_AUTO;
     return strcmp(word, "sparse") == 0 ? NY_READ_SPARSE : NY_READ_DENSE;
 }
 
-int ny_import_prepare(struct ny_import *import, const struct ny_options *options,
-                      const char *const *files, size_t count)
+int ny_import_prepare(struct ny_import *import, const struct ny_options *options)
 {
     int err;
 
-    if (options) {
-        err = ny_options_check(options, NY_GROUP_IMPORT);
-        if (err) return err;
-        import->append = ny_options_flag(options, "append");
-        import->shuffle = ny_options_flag(options, "shuffle");
-        import->layout = layout_of(ny_options_text(options, "layout"));
-        import->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
-        ny_options_size(options, "seed", &import->seed);
-    }
-    import->reading.reading = import->layout;
     import->reading.nan_option = import->reading.notes = true;
-    import->fingerprint = fingerprint_of(options, files, count);
+    import->reading.reading = import->layout;
+    if (!options) return NY_OK;
+    err = ny_options_check(options, NY_GROUP_IMPORT);
+    if (err) return err;
+    import->append = ny_options_flag(options, "append");
+    import->shuffle = ny_options_flag(options, "shuffle");
+    import->layout = layout_of(ny_options_text(options, "layout"));
+    import->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
+    ny_options_size(options, "seed", &import->seed);
+    import->reading.reading = import->layout;
+    import->fingerprint = ny_options_fingerprint(options, NY_GROUP_IMPORT);
+    return NY_OK;
+}
+
+int ny_import_identify(struct ny_import *import, const char *const *files, size_t count)
+{
+    uint64_t parts[5] = {import->fingerprint};
+
+    for (size_t i = 0; i < count; i++) {
+        struct stat status = {0};
+
+        parts[1] = ny_checksum(files[i], strlen(files[i]));
+        if (stat(files[i], &status) == 0) {
+            parts[2] = (uint64_t)status.st_size;
+            parts[3] = (uint64_t)status.st_mtim.tv_sec;
+            parts[4] = (uint64_t)status.st_mtim.tv_nsec;
+        }
+        parts[0] = ny_checksum(parts, sizeof(parts));
+    }
+    import->fingerprint = parts[0];
     if (count == 1 || !import->reading.labels_file) return NY_OK;
     return ny_fail(import->ctx, NY_EUSAGE,
                    "--labels goes with one FILE; import the files one after "
                    "another with --append");
+}
+
+int ny_import_enter(struct ny_import *import, const char *path, const struct ny_options *options)
+{
+    int err;
+
+    import->budget = ny_context_memory(import->ctx);
+    ny_fields_begin();
+    if (import->budget > import_memory && !(options && ny_options_is_set(options, "memory")))
+        ny_context_set_memory(import->ctx, import_memory);
+    err = ny_reserve(import->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) return err;
+    import->reserved = NY_PROCESS_BYTES;
+    return ny_store_create(&import->store, import->ctx, path);
+}
+
+void ny_import_leave(struct ny_import *import)
+{
+    ny_import_release(import);
+    ny_unreserve(import->ctx, NY_MEM_PROCESS, import->reserved);
+    ny_context_set_memory(import->ctx, import->budget);
 }
 
 /* "import table.csv x.nys": what is called as stores are is not there, or is no file. */
@@ -349,36 +383,34 @@ int ny_import(struct ny_context *context, const char *path, const char *const *f
                                report);
 }
 
+/* Imports all files as one ingest and commits it. */
+static int import_files(struct ny_import *import, const char *const *files, size_t count)
+{
+    int err = NY_OK;
+
+    for (size_t i = 0; i < count && err == NY_OK; i++)
+        err = ny_import_source(import, (struct ny_import_source){files[i], NULL, count == 1});
+    return ny_import_finish(import, err);
+}
+
 int ny_import_all(struct ny_context *context, const char *path, struct ny_import_files files,
                   const struct ny_options *options, struct ny_import_dropped *dropped,
                   struct ny_report **report)
 {
     struct ny_import import = {
         .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
-    uint64_t memory = ny_context_memory(context);
     double started_s = ny_now();
-    size_t reserved = 0;
     int err = NY_GIVEN(context, path, files.names);
 
     if (report) *report = NULL;
     if (!err && !files.count) err = ny_fail(context, NY_EUSAGE, "ny_import() was given no file");
+    if (!err) err = ny_import_prepare(&import, options);
+    if (!err) err = ny_import_identify(&import, files.names, files.count);
     if (err) return err;
-    ny_fields_begin();
-    if (memory > import_memory && !(options && ny_options_is_set(options, "memory")))
-        ny_context_set_memory(context, import_memory);
-    err = ny_import_prepare(&import, options, files.names, files.count);
-    if (err) goto done;
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
-    if (err) goto done;
-    reserved = NY_PROCESS_BYTES;
-    err = ny_store_create(&import.store, context, path);
-    if (err) goto done;
-    err = finish(&import, import_files(&import, files.names, files.count));
-    if (err == NY_OK) err = describe(&import, ny_now() - started_s, report);
+    err = ny_import_enter(&import, path, options);
+    if (!err) err = import_files(&import, files.names, files.count);
+    if (err == NY_OK) err = ny_import_describe(&import, ny_now() - started_s, report);
     if (dropped) *dropped = import.left_out;
-done:
-    ny_import_release(&import);
-    ny_unreserve(context, NY_MEM_PROCESS, reserved);
-    ny_context_set_memory(context, memory);
+    ny_import_leave(&import);
     return err;
 }

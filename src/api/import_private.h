@@ -36,15 +36,36 @@ struct ny_import {
     struct ny_row_batch last;   /* in steps: how far it is read, */
     struct ny_row_batch before; /* and was when the step began */
     struct ny_meter meter;
+    uint64_t budget; /* of the context, while the import has less */
+    size_t reserved;
 };
 
 /* ---- api/import.c -------------------------------------------------------------------------- */
 
-/* Prepares an import from its options; NY_EUSAGE. */
-int ny_import_prepare(struct ny_import *import, const struct ny_options *options,
-                      const char *const *files, size_t count);
-/* Opens a file as the store's rows are. */
-int ny_import_open(struct ny_import *import, const char *file, struct ny_reader **reader);
+/* Prepares an import from its options, which begin its fingerprint; NY_EUSAGE. */
+int ny_import_prepare(struct ny_import *import, const struct ny_options *options);
+/* Adds the names, sizes and times of files to the fingerprint, by which the same call is known
+ * after a kill. */
+int ny_import_identify(struct ny_import *import, const char *const *files, size_t count);
+/* Begins a call: takes no more memory of the budget than an import needs, unless option memory says
+ * so, and makes the store where there is none; and ends it. */
+int ny_import_enter(struct ny_import *import, const char *path, const struct ny_options *options);
+void ny_import_leave(struct ny_import *import);
+/* A source of rows: a file, or a table in memory. */
+struct ny_import_source {
+    const char *file;             /* NULL: the table */
+    const struct ny_table *table; /* NULL: the file */
+    bool alone;                   /* no other source comes: the progress knows the end */
+};
+/* Opens a source as the store's rows are. */
+int ny_import_open(struct ny_import *import, struct ny_import_source source,
+                   struct ny_reader **reader);
+/* Imports all rows of a source; the first one decides columns, type and layout. */
+int ny_import_source(struct ny_import *import, struct ny_import_source source);
+/* Commits what was imported, or after an error leaves what the same call can go on with. */
+int ny_import_finish(struct ny_import *import, int err);
+/* Reports the points as they are now, with the rows that this import added and left out. */
+int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report);
 /* The first file decides d and dtype, and begins the ingest. */
 int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader);
 /* Buffers for a batch of the file. */

@@ -18,9 +18,11 @@ int ny_import_begin(struct ny_import **out, struct ny_context *context, const ch
     if (!import) return NY_EBUDGET;
     import->ctx = context;
     import->reading = ny_settings_reader(options);
-    err = ny_import_prepare(import, options, &file, 1);
+    err = ny_import_prepare(import, options);
+    if (!err) err = ny_import_identify(import, &file, 1);
     if (!err) err = ny_store_create(&import->store, context, path);
-    return err ? err : ny_import_open(import, file, &import->reader);
+    return err ? err
+               : ny_import_open(import, (struct ny_import_source){.file = file}, &import->reader);
 }
 
 /* One append of so many rows, or of those up to the file's end: then the reader is closed. */

@@ -205,30 +205,37 @@ static int describe_points(struct ny_store *store, json_t *report)
     return NY_OK;
 }
 
-int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report)
+int ny_store_describe(struct ny_report **out, struct ny_store *store)
 {
-    struct ny_store *store = NULL;
-    json_t *object = NULL;
-    struct names names = {0};
-    int err = NY_GIVEN(context, path);
+    json_t *object = json_object();
+    struct names names;
+    int err = describe_points(store, object);
 
-    if (report) *report = NULL;
-    if (err) return err;
-    ny_fields_begin();
-    err = ny_store_open(&store, context, path);
-    if (err) goto done;
-    object = json_object();
-    err = describe_points(store, object);
-    if (err) goto done;
+    if (err) {
+        json_decref(object);
+        return err;
+    }
     names = (struct names){store, json_array(), json_array()};
     err = ny_results_list(store, add_name, &names);
     ny_field_set_json(object, "results", names.array);
     ny_field_set_json(object, "result_status", names.statuses);
     ny_field_set_count(object, "store_bytes", ny_store_bytes(store));
     ny_field_set_text(object, "version", ny_version());
-    if (err == NY_OK) err = ny_report_of_json(report, context, json_incref(object));
-done:
+    if (err == NY_OK) return ny_report_of_json(out, ny_store_context(store), object);
     json_decref(object);
+    return err;
+}
+
+int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report)
+{
+    struct ny_store *store = NULL;
+    int err = NY_GIVEN(context, path);
+
+    if (report) *report = NULL;
+    if (err) return err;
+    ny_fields_begin();
+    err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_store_describe(report, store);
     ny_store_close(store);
     return err;
 }

@@ -9,5 +9,7 @@
 /* The report of a result as `info STORE NAME --json` prints it, from its record (kept). */
 int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
                        const json_t *record);
+/* The report of a store as `info STORE --json` prints it. */
+int ny_store_describe(struct ny_report **out, struct ny_store *store);
 
 #endif

@@ -1,11 +1,11 @@
-/* Element types that the store keeps. The values are part of the store format. */
+/* Element types that the store keeps: enum ny_dtype of the public header. */
 #ifndef NY_BASE_DTYPE_H
 #define NY_BASE_DTYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum ny_dtype { NY_DTYPE_NONE = 0, NY_U8 = 1, NY_I16 = 2, NY_F32 = 3, NY_F64 = 4 };
+#include "nystream.h"
 
 /* Bytes of one value. */
 size_t ny_dtype_size(enum ny_dtype dtype);

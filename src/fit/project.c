@@ -99,7 +99,7 @@ static int load_model(struct ny_fit *fit)
     image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
     if (!image) return NY_EBUDGET;
     err = ny_job_get_part(&fit->job, "model", image, bytes);
-    if (err == NY_OK) err = ny_model_load(&fit->model, fit->job.ctx, image, bytes, fit->job.name);
+    if (err == NY_OK) err = ny_model_read(&fit->model, fit->job.ctx, image, bytes, fit->job.name);
     ny_free(fit->job.ctx, image);
     if (err ||
         (fit->model->d == fit->job.points.d && fit->model->spec.dtype == fit->job.points.dtype))

@@ -68,6 +68,11 @@ int ny_format_guess(struct ny_bytes *bytes, const struct ny_format_entry **entry
  * opened. Takes `bytes` over, also on failure. */
 int ny_table_open(struct ny_reader **out, struct ny_bytes *bytes,
                   const struct ny_reader_options *options);
+/* Opens rows that are no file's, by their format, of which `state` is what its open() begins with;
+ * one block, which is taken over, also on failure. */
+int ny_table_open_as(struct ny_reader **out, struct ny_context *ctx, const char *name,
+                     const struct ny_format_entry *entry, void *state,
+                     const struct ny_reader_options *options);
 /* Reads on until a row is kept; NY_END after the last. */
 int ny_table_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *rows);
 /* Judges a file that was read to its end: NY_END, or NY_EDATA where it has held no row, or none to

@@ -138,44 +138,84 @@ static int check_options(struct ny_reader *reader)
     return NY_OK;
 }
 
-int ny_table_open(struct ny_reader **out, struct ny_bytes *bytes,
-                  const struct ny_reader_options *options)
+/* Makes a reader without a format; NULL where there is no memory for it. */
+static struct ny_reader *new_reader(struct ny_context *ctx, const char *path,
+                                    const struct ny_reader_options *options)
 {
-    struct ny_reader *reader = ny_calloc(bytes->ctx, NY_MEM_IO, 1, sizeof(*reader));
-    int err = NY_EBUDGET;
+    struct ny_reader *reader = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*reader));
 
-    *out = NULL;
-    if (!reader) {
-        ny_bytes_close(bytes);
-        return err;
-    }
-    reader->ctx = bytes->ctx;
-    reader->bytes = bytes;
-    reader->path = bytes->path;
+    if (!reader) return NULL;
+    reader->ctx = ctx;
+    reader->path = path;
     if (options) reader->options = *options;
     reader->nan = reader->options.nan_drop ? NY_NAN_DROP : NY_NAN_ERROR;
     reader->classes = reader->options.classes;
-    err = reader->classes ? NY_OK : ny_classes_new(&reader->classes, reader->ctx);
-    if (!err) err = choose_format(reader);
-    if (!err) err = check_options(reader);
-    if (err) goto done;
+    return reader;
+}
+
+/* Has the format read its header, and compares the columns with those that are wanted. */
+static int begin(struct ny_reader *reader)
+{
+    int err = check_options(reader);
+
+    if (err) return err;
     reader->table.rows = NY_ROWS_UNKNOWN;
     reader->table.format = reader->entry->info.name;
     err = reader->entry->format->open(reader);
-    if (err) goto done;
-    if (reader->options.dims && reader->options.dims != reader->table.d)
-        err = ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                         "%s has %llu columns of points where %s %llu; give a file with these, "
-                         "or the --columns to read",
-                         reader->path, ULL(reader->table.d),
-                         reader->options.dims_of ? reader->options.dims_of : "--dims says",
-                         ULL(reader->options.dims));
-done:
+    if (err || !reader->options.dims || reader->options.dims == reader->table.d) return err;
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s has %llu columns of points where %s %llu; give a file with these, "
+                      "or the --columns to read",
+                      reader->path, ULL(reader->table.d),
+                      reader->options.dims_of ? reader->options.dims_of : "--dims says",
+                      ULL(reader->options.dims));
+}
+
+/* Hands the reader out, or closes it after an error. */
+static int hand_out(struct ny_reader **out, struct ny_reader *reader, int err)
+{
     if (err)
         ny_table_close(reader);
     else
         *out = reader;
     return err;
+}
+
+int ny_table_open(struct ny_reader **out, struct ny_bytes *bytes,
+                  const struct ny_reader_options *options)
+{
+    struct ny_reader *reader = new_reader(bytes->ctx, bytes->path, options);
+    int err;
+
+    *out = NULL;
+    if (!reader) {
+        ny_bytes_close(bytes);
+        return NY_EBUDGET;
+    }
+    reader->bytes = bytes;
+    err = reader->classes ? NY_OK : ny_classes_new(&reader->classes, reader->ctx);
+    if (!err) err = choose_format(reader);
+    if (!err) err = begin(reader);
+    return hand_out(out, reader, err);
+}
+
+int ny_table_open_as(struct ny_reader **out, struct ny_context *ctx, const char *name,
+                     const struct ny_format_entry *entry, void *state,
+                     const struct ny_reader_options *options)
+{
+    struct ny_reader *reader = new_reader(ctx, name, options);
+    int err;
+
+    *out = NULL;
+    if (!reader) {
+        ny_free(ctx, state);
+        return NY_EBUDGET;
+    }
+    reader->entry = entry;
+    reader->state = state;
+    err = reader->classes ? NY_OK : ny_classes_new(&reader->classes, ctx);
+    if (!err) err = begin(reader);
+    return hand_out(out, reader, err);
 }
 
 void ny_table_close(struct ny_reader *reader)

@@ -197,7 +197,7 @@ static int write_part(struct ny_result *result, const struct ny_result_part *par
     return ny_writer_commit(writer);
 }
 
-/* Writes the image of the model, which ny_model_load() reads, to the output. Refuses a result
+/* Writes the image of the model, which ny_model_read() reads, to the output. Refuses a result
  * whose model is not in one piece, and says how to place new rows by it. */
 static int write_model(struct ny_result *result, const char *output)
 {

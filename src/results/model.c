@@ -60,6 +60,7 @@ void ny_model_free(struct ny_model *model)
     ny_free(model->ctx, model->a);
     ny_free(model->ctx, model->P);
     ny_free(model->ctx, model->q);
+    ny_free(model->ctx, model->image);
     ny_degrees_release(&model->degrees, model->ctx);
     ny_coordinates_release(&model->coordinates, model->ctx);
     ny_free(model->ctx, model);
@@ -362,7 +363,7 @@ static struct ny_model sizes_of(const struct image_parts *parts, struct ny_conte
                         .scale = map->scaled ? present : NULL}};
 }
 
-int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
+int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
                   const char *where)
 {
     struct image_parts parts = {0};

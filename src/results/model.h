@@ -20,6 +20,7 @@ struct ny_model {
     double *q;       /* p */
     struct ny_degrees degrees; /* v = NULL: the kernel is not divided */
     struct ny_coordinates coordinates;
+    void *image; /* of ny_model_image(); NULL until it is asked for */
 };
 
 /* Takes over nothing; arrays are copied. */
@@ -45,7 +46,7 @@ size_t ny_model_image_bytes(const struct ny_model *model);
 /* Writes the image into ny_model_image_bytes() of room. */
 void ny_model_save(const struct ny_model *model, void *image);
 /* NY_ESTORE when it is not a model, of another version, cut short or damaged; `where` names it. */
-int ny_model_load(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
+int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
                   const char *where);
 
 /* Columns with the model's landmarks and shift, for raw rows of `dtype`, to which the landmarks are

@@ -37,7 +37,7 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
     err = NY_EBUDGET;
     if (!image) goto done;
     err = ny_blob_get(store, name, ny_record_part(record, "model").name, image, bytes);
-    if (err == NY_OK) err = ny_model_load(out, ctx, image, bytes, name);
+    if (err == NY_OK) err = ny_model_read(out, ctx, image, bytes, name);
 done:
     ny_free(ctx, image);
     json_decref(record);
@@ -94,7 +94,7 @@ int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *
     int err = read_file(ctx, path, &image, &bytes);
 
     *out = NULL;
-    if (err == NY_OK) err = ny_model_load(out, ctx, image, bytes, path);
+    if (err == NY_OK) err = ny_model_read(out, ctx, image, bytes, path);
     ny_free(ctx, image);
     return err;
 }

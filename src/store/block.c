@@ -17,7 +17,7 @@ size_t ny_block_row_bytes(const struct ny_manifest *m, enum ny_kind kind)
     return (size_t)ny_elements(kind, m->d) * ny_element_bytes(kind, (enum ny_dtype)m->dtype);
 }
 
-int ny_block_read(struct ny_view *view, const struct ny_manifest *m, enum ny_kind kind,
+int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny_kind kind,
                   uint64_t block, void *rows, const char **wrong)
 {
     uint64_t count = ny_rows_in_block(m, block);
@@ -31,7 +31,7 @@ int ny_block_read(struct ny_view *view, const struct ny_manifest *m, enum ny_kin
                            .exact = true,
                            .capacity = bytes};
 
-    return ny_view_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;
+    return ny_snapshot_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;
 }
 
 static const char *kind_name(enum ny_kind kind)

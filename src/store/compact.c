@@ -115,7 +115,7 @@ static int copy_value(void *arg)
 }
 
 /* The entry that the cursor comes to next, unless it is the pulse; NY_END: there is none. */
-static int copy_entry(struct copy *copy, struct ny_view *view, struct ny_write *write)
+static int copy_entry(struct copy *copy, struct ny_snapshot *view, struct ny_write *write)
 {
     struct ny_context *ctx = write->store->ctx;
     int err = ny_guarded(next_entry, copy);
@@ -131,7 +131,7 @@ static int copy_entry(struct copy *copy, struct ny_view *view, struct ny_write *
 }
 
 /* Transactions of so many bytes as fit the budget. */
-static int copy_entries(struct ny_view *view, struct ny_env *fresh, struct ny_meter *meter)
+static int copy_entries(struct ny_snapshot *view, struct ny_env *fresh, struct ny_meter *meter)
 {
     struct ny_store *store = view->store;
     const size_t most = ny_dirty_bytes_max(ny_memory_limit(store->ctx)),
@@ -214,7 +214,7 @@ static int exchange(const struct compaction *c, const char *old, const char *fre
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Bytes of the pages that hold something. */
-static int used_bytes(const struct ny_view *view, uint64_t *entries, uint64_t *bytes)
+static int used_bytes(const struct ny_snapshot *view, uint64_t *entries, uint64_t *bytes)
 {
     MDB_stat stat;
     int code = mdb_stat(view->txn, view->env->table, &stat);
@@ -241,7 +241,7 @@ static int check_room(const struct compaction *c, uint64_t bytes)
 }
 
 /* Transactions begin anew in the copy; its epoch goes on. */
-static int go_on_counting(const struct ny_view *view, struct ny_env *copy)
+static int go_on_counting(const struct ny_snapshot *view, struct ny_env *copy)
 {
     struct ny_memory memory;
     struct ny_write write;
@@ -258,7 +258,7 @@ static int go_on_counting(const struct ny_view *view, struct ny_env *copy)
 }
 
 /* The copy in the folder `fresh`, which is made. */
-static int make_copy(const struct compaction *c, struct ny_view *view, const char *fresh,
+static int make_copy(const struct compaction *c, struct ny_snapshot *view, const char *fresh,
                      uint64_t entries)
 {
     bool points = view->env == c->store->points;
@@ -282,7 +282,7 @@ static int compact(const struct compaction *c, struct ny_env *env, const char *p
 {
     char old[PATH_MAX], fresh[PATH_MAX];
     uint64_t entries = 0, bytes = 0;
-    struct ny_view *view = NULL;
+    struct ny_snapshot *view = NULL;
     struct stat info;
     int end, err;
 
@@ -290,7 +290,7 @@ static int compact(const struct compaction *c, struct ny_env *env, const char *p
         snprintf(fresh, PATH_MAX, "%s.small", old) >= PATH_MAX)
         return ny_fail(c->ctx, NY_EIO, "the path of the store is too long: %s", c->store->path);
     err = ny_env_remove(c->ctx, fresh);
-    if (!err) err = ny_view_begin(&view, c->store, env);
+    if (!err) err = ny_snapshot_begin(&view, c->store, env);
     if (err) return err;
     err = used_bytes(view, &entries, &bytes);
     if (!err && stat(env->path, &info)) err = ny_fail_errno(c->ctx, "read", env->path);
@@ -301,7 +301,7 @@ static int compact(const struct compaction *c, struct ny_env *env, const char *p
         end = ny_env_remove(c->ctx, fresh);
         if (!err) err = end;
     }
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     return err ? err : end;
 }
 

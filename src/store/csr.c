@@ -152,7 +152,7 @@ const char *ny_csr_decode(const struct ny_csr_image *image, size_t nnz, uint32_t
     return NULL;
 }
 
-int ny_csr_read(struct ny_view *view, const struct ny_manifest *m, struct ny_key key,
+int ny_csr_read(struct ny_snapshot *view, const struct ny_manifest *m, struct ny_key key,
                 struct ny_csr_image *image, const char **wrong)
 {
     uint64_t number;
@@ -165,7 +165,7 @@ int ny_csr_read(struct ny_view *view, const struct ny_manifest *m, struct ny_key
 
     ny_points_key_parse(&name, &kind, &number);
     want.frame.number = number;
-    if (ny_view_read(view, &want, image->at, wrong)) return NY_ESTORE;
+    if (ny_snapshot_read(view, &want, image->at, wrong)) return NY_ESTORE;
     image->bytes = want.frame.raw_bytes;
     image->wanted = image->rows;
     image->d = m->d;
@@ -254,7 +254,7 @@ static const char *decode_block(const struct ny_points_info *info, struct ny_csr
     return ny_csr_decode(image, nnz, starts_of(room), columns_of(room), values_of(room));
 }
 
-static int read_block(struct ny_view *view, const struct ny_points_info *info,
+static int read_block(struct ny_snapshot *view, const struct ny_points_info *info,
                       const struct ny_manifest *m, uint64_t block, void *room, size_t *count)
 {
     struct ny_store *store = view->store;
@@ -282,13 +282,13 @@ int ny_points_read_sparse(struct ny_store *store, const struct ny_points_info *i
                           void *room, size_t *count)
 {
     struct ny_manifest m;
-    struct ny_view *view;
-    int end, err = ny_view_begin(&view, store, store->points);
+    struct ny_snapshot *view;
+    int end, err = ny_snapshot_begin(&view, store, store->points);
 
     *count = 0;
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err) err = read_block(view, info, &m, block, room, count);
-    end = ny_view_end(view); /* a torn read without locks looks like damage, and is none */
+    end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
     return end ? end : err;
 }

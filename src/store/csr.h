@@ -43,7 +43,7 @@ const char *ny_csr_decode(const struct ny_csr_image *image, size_t nnz, uint32_t
 /* Reads the encoded block, which must have image->rows rows, to image->at (ny_csr_bound() of the
  * manifest's rows and fullest block), checks it and fills the rest of *image. NY_ESTORE: *wrong
  * says what is; no error is set. */
-int ny_csr_read(struct ny_view *view, const struct ny_manifest *manifest, struct ny_key key,
+int ny_csr_read(struct ny_snapshot *view, const struct ny_manifest *manifest, struct ny_key key,
                 struct ny_csr_image *image, const char **wrong);
 
 #endif

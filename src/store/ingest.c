@@ -161,19 +161,19 @@ static int allocate(struct ny_ingest *ingest)
 /* Reads the manifest of what readers see, on which the import builds. */
 static int read_base(struct ny_ingest *ingest)
 {
-    struct ny_view *view;
-    int end, err = ny_view_begin(&view, ingest->store, ingest->store->points);
+    struct ny_snapshot *view;
+    int end, err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
 
     if (err) return err;
     err = ny_manifest_read(view, &ingest->base);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     return err ? err : end;
 }
 
 /* Starts an import that has nothing to take up, at the base. */
 static int start_anew(struct ny_ingest *ingest)
 {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     const char *wrong; /* a damaged sum is an unknown one */
     int end, err = ny_ingest_drop(ingest, ingest->base.n);
 
@@ -189,11 +189,11 @@ static int start_anew(struct ny_ingest *ingest)
     if (ingest->base.n == 0) return NY_OK;
     err = ny_ingest_load_tail(ingest);
     if (err) return err;
-    err = ny_view_begin(&view, ingest->store, ingest->store->points);
+    err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
     if (err) return err;
     err = ny_stats_read(view, ingest->base.d, ingest->stats);
     ingest->norms_known = ny_norms_read(view, ingest->base.n, &ingest->norms, &wrong);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     ingest->moments.n = ingest->base.n;
     return err ? err : end;
 }

@@ -107,7 +107,7 @@ void ny_ingest_sparse_clear(struct ny_ingest *ingest);
 struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest);
 /* Loads `rows` rows of an unfinished block, under its key, from what the manifest or the progress
  * record says; as ny_csr_read(). */
-int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_view *view, unsigned flag,
+int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned flag,
                           size_t rows, uint64_t block_nnz, const char **wrong);
 /* The first value of the block's rows from row `known` on that is not finite, or NY_OK. */
 int ny_ingest_sparse_infinite(struct ny_ingest *ingest, size_t known, size_t rows);

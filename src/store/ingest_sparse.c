@@ -171,7 +171,7 @@ void ny_ingest_sparse_clear(struct ny_ingest *ingest)
     ingest->sparse.rows = 0;
 }
 
-int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_view *view, unsigned flag,
+int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned flag,
                           size_t rows, uint64_t block_nnz, const char **wrong)
 {
     struct ny_csr *csr = &ingest->sparse;

@@ -129,8 +129,8 @@ static bool same_import(const struct ny_ingest *ingest, const struct ny_progress
 }
 
 /* One kind of an unfinished block into the front of the buffer. */
-static int load_open(struct ny_ingest *ingest, struct ny_view *view, unsigned kind, unsigned flag,
-                     size_t rows)
+static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned kind,
+                     unsigned flag, size_t rows)
 {
     bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse;
     size_t bytes = rows * ingest->elements[kind] * ingest->element_bytes[kind];
@@ -146,12 +146,12 @@ static int load_open(struct ny_ingest *ingest, struct ny_view *view, unsigned ki
 
     if (sparse)
         return ny_ingest_sparse_load(ingest, view, flag, rows, ingest->full.block_nnz, &wrong);
-    return ny_view_read(view, &want, ingest->buffer[kind], &wrong);
+    return ny_snapshot_read(view, &want, ingest->buffer[kind], &wrong);
 }
 
 /* Takes over a record and the unfinished block that goes with it. NY_END where they do not agree
  * with the store, and the import starts anew. */
-static int take_up(struct ny_ingest *ingest, struct ny_view *view,
+static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
                    const struct ny_progress_record *record)
 {
     const char *cells = (const char *)(record + 1);
@@ -199,17 +199,17 @@ int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows)
 {
     struct ny_progress_record record;
     struct ny_want want = want_progress(ingest, sizeof(record));
-    struct ny_view *view;
+    struct ny_snapshot *view;
     const char *wrong;
-    int err = ny_view_begin(&view, ingest->store, ingest->store->points);
+    int err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
 
     *finished = false;
     if (err) return err;
-    *finished = ny_view_read(view, &want, &record, &wrong) == NY_OK &&
+    *finished = ny_snapshot_read(view, &want, &record, &wrong) == NY_OK &&
                 record.fingerprint == ingest->spec.fingerprint && record.base_n < ingest->base.n &&
                 record.rows == ingest->base.n;
     if (*finished) *rows = ingest->base.n - record.base_n;
-    return ny_view_end(view);
+    return ny_snapshot_end(view);
 }
 
 /* The progress record with or without a sum of norms, as ingest->norms_known says. */
@@ -218,17 +218,17 @@ static int resume_as(struct ny_ingest *ingest)
     size_t bytes = progress_bytes(ingest, moments_bytes(ingest));
     struct ny_want want = want_progress(ingest, bytes);
     struct ny_progress_record *record = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
-    struct ny_view *view;
+    struct ny_snapshot *view;
     const char *wrong;
     int end, err;
 
     if (!record) return NY_EBUDGET;
-    err = ny_view_begin(&view, ingest->store, ingest->store->points);
+    err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
     if (!err) {
-        err = ny_view_read(view, &want, record, &wrong) || !same_import(ingest, record) ? NY_END
-                                                                                        : NY_OK;
+        err = ny_snapshot_read(view, &want, record, &wrong) || !same_import(ingest, record) ? NY_END
+                                                                                            : NY_OK;
         if (!err) err = take_up(ingest, view, record);
-        end = ny_view_end(view);
+        end = ny_snapshot_end(view);
         if (!err) err = end;
     }
     ny_free(ingest->ctx, record);
@@ -264,7 +264,7 @@ static int blank_tail(struct ny_ingest *ingest, size_t rows)
 
 /* Tells whether the rows of the short last block are known as lost, so that the block cannot be
  * loaded. */
-static int tail_is_lost(struct ny_ingest *ingest, struct ny_view *view, bool *is_lost)
+static int tail_is_lost(struct ny_ingest *ingest, struct ny_snapshot *view, bool *is_lost)
 {
     struct ny_lost lost;
     int err = ny_lost_read(view, &ingest->base, &lost);
@@ -279,14 +279,14 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
 {
     size_t rows = (size_t)(ingest->base.n % ingest->block_rows);
     const char *wrong = NULL;
-    struct ny_view *view;
+    struct ny_snapshot *view;
     bool lost_tail = false;
     int end, err = NY_OK;
 
     ingest->first_block = ingest->base.n / ingest->block_rows;
     ingest->filled = rows;
     if (rows == 0) return NY_OK;
-    err = ny_view_begin(&view, ingest->store, ingest->store->points);
+    err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
     if (err) return err;
     err = tail_is_lost(ingest, view, &lost_tail);
     for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
@@ -307,7 +307,7 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
             ny_block_damaged(ingest->store, &ingest->base, (enum ny_kind)kind, ingest->first_block,
                              wrong);
     }
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     ingest->full.nnz -= ny_csr_nnz(&ingest->sparse);
     return err ? err : end;
 }

@@ -33,7 +33,7 @@ bool ny_lost_plausible(const struct ny_lost *lost, uint64_t n)
     return end <= n;
 }
 
-int ny_lost_read(struct ny_view *view, const struct ny_manifest *m, struct ny_lost *lost)
+int ny_lost_read(struct ny_snapshot *view, const struct ny_manifest *m, struct ny_lost *lost)
 {
     struct ny_store *store = view->store;
     struct ny_want want = {.key = ny_points_key(NY_KIND_LOST, 0),
@@ -42,12 +42,13 @@ int ny_lost_read(struct ny_view *view, const struct ny_manifest *m, struct ny_lo
 
     *lost = (struct ny_lost){0};
     if (!(m->flags & NY_FLAG_LOST)) return NY_OK;
-    if (ny_view_size(view, &want.key, &want.capacity)) return list_damaged(store, "it is missing");
+    if (ny_snapshot_size(view, &want.key, &want.capacity))
+        return list_damaged(store, "it is missing");
     if (want.capacity / sizeof(*lost->range) > m->n / m->block_rows + 1) /* whole blocks are lost */
         return list_damaged(store, "it says what cannot be");
     lost->range = ny_alloc(store->ctx, NY_MEM_STORE, want.capacity);
     if (!lost->range) return NY_EBUDGET;
-    if (ny_view_read(view, &want, lost->range, &wrong)) {
+    if (ny_snapshot_read(view, &want, lost->range, &wrong)) {
         ny_lost_release(lost, store->ctx);
         return list_damaged(store, wrong);
     }
@@ -70,14 +71,14 @@ void ny_lost_release(struct ny_lost *lost, struct ny_context *ctx)
 int ny_points_lost(struct ny_store *store, struct ny_lost *lost)
 {
     struct ny_manifest m;
-    struct ny_view *view;
-    int end, err = ny_view_begin(&view, store, store->points);
+    struct ny_snapshot *view;
+    int end, err = ny_snapshot_begin(&view, store, store->points);
 
     *lost = (struct ny_lost){0};
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err) err = ny_lost_read(view, &m, lost);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     if (!err && !end) return NY_OK;
     ny_lost_release(lost, store->ctx);
     return err ? err : end;

@@ -91,7 +91,7 @@ static bool plausible(const struct ny_manifest *m)
 }
 
 /* Each block is an entry of the table: no more can be claimed than there are. */
-static bool blocks_fit(const struct ny_view *view, const struct ny_manifest *m)
+static bool blocks_fit(const struct ny_snapshot *view, const struct ny_manifest *m)
 {
     MDB_stat stat;
 
@@ -99,7 +99,7 @@ static bool blocks_fit(const struct ny_view *view, const struct ny_manifest *m)
                          (m->n - 1) / m->block_rows < stat.ms_entries);
 }
 
-const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest)
+const char *ny_manifest_fetch(struct ny_snapshot *view, struct ny_manifest *manifest)
 {
     struct ny_want want = {.key = ny_points_key(NY_KIND_MANIFEST, 0),
                            .frame = {.store = view->store->id, .kind = NY_KIND_MANIFEST},
@@ -108,7 +108,7 @@ const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest
     int err;
 
     memset(manifest, 0, sizeof(*manifest));
-    err = ny_view_read(view, &want, manifest, &wrong);
+    err = ny_snapshot_read(view, &want, manifest, &wrong);
     if (!err && want.frame.raw_bytes == ny_manifest_bytes(manifest->layout) &&
         plausible(manifest) && blocks_fit(view, manifest))
         return NULL;
@@ -118,7 +118,7 @@ const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest
     return err ? wrong : "it says what cannot be";
 }
 
-int ny_manifest_read(struct ny_view *view, struct ny_manifest *manifest)
+int ny_manifest_read(struct ny_snapshot *view, struct ny_manifest *manifest)
 {
     const char *wrong = ny_manifest_fetch(view, manifest);
 
@@ -127,7 +127,7 @@ int ny_manifest_read(struct ny_view *view, struct ny_manifest *manifest)
 
 /* ---- statistics ---------------------------------------------------------------------------- */
 
-int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *record)
+int ny_stats_read(struct ny_snapshot *view, uint64_t d, struct ny_stats_record *record)
 {
     size_t bytes = sizeof(*record) + 4 * d * sizeof(double);
     struct ny_want want = {
@@ -137,12 +137,12 @@ int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *reco
         .capacity = bytes};
     const char *wrong;
 
-    if (ny_view_read(view, &want, record, &wrong))
+    if (ny_snapshot_read(view, &want, record, &wrong))
         return record_damaged(view->store, "statistics", wrong);
     return NY_OK;
 }
 
-bool ny_norms_read(struct ny_view *view, uint64_t n, double *sum, const char **wrong)
+bool ny_norms_read(struct ny_snapshot *view, uint64_t n, double *sum, const char **wrong)
 {
     struct ny_norms_record record;
     struct ny_want want = {
@@ -150,7 +150,7 @@ bool ny_norms_read(struct ny_view *view, uint64_t n, double *sum, const char **w
         .frame = {.store = view->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_NORMS},
         .exact = true,
         .capacity = sizeof(record)};
-    int err = ny_view_read(view, &want, &record, wrong);
+    int err = ny_snapshot_read(view, &want, &record, wrong);
 
     if (!err || err == NY_END) *wrong = NULL;
     if (err || record.n != n) return false;
@@ -191,13 +191,13 @@ int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats)
 {
     struct ny_stats_record *record = NULL;
     struct ny_manifest m;
-    struct ny_view *view;
+    struct ny_snapshot *view;
     double norms = NAN;
     const char *wrong;
     int end, err;
 
     memset(stats, 0, sizeof(*stats));
-    err = ny_view_begin(&view, store, store->points);
+    err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err && m.n > 0) {
@@ -206,7 +206,7 @@ int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats)
         if (!err && !ny_norms_read(view, m.n, &norms, &wrong) && wrong)
             err = record_damaged(store, "sum of norms", wrong);
     }
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     if (!err) err = end;
     if (!err && record && (record->n != m.n || record->d != m.d))
         err = record_damaged(store, "statistics", "they are of other points");
@@ -225,20 +225,20 @@ void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *c
 /* ---- class names --------------------------------------------------------------------------- */
 
 /* The record, `count` zero-terminated names, to *text after room for as many pointers. */
-static int read_classes(struct ny_view *view, uint32_t count, char ***names)
+static int read_classes(struct ny_snapshot *view, uint32_t count, char ***names)
 {
     struct ny_context *ctx = view->store->ctx;
     struct ny_want want = {.key = ny_points_key(NY_KIND_CLASSES, 0),
                            .frame = {.store = view->store->id, .kind = NY_KIND_CLASSES}};
     const char *wrong = "it is missing";
     char *text, *at, *end;
-    int err = ny_view_size(view, &want.key, &want.capacity);
+    int err = ny_snapshot_size(view, &want.key, &want.capacity);
 
     if (err) return record_damaged(view->store, "list of class names", wrong);
     *names = ny_alloc(ctx, NY_MEM_OTHER, count * sizeof(char *) + want.capacity);
     if (!*names) return NY_EBUDGET;
     text = (char *)(*names + count);
-    err = ny_view_read(view, &want, text, &wrong);
+    err = ny_snapshot_read(view, &want, text, &wrong);
     if (err) return record_damaged(view->store, "list of class names", wrong);
     at = text;
     end = text + want.frame.raw_bytes;
@@ -255,16 +255,16 @@ static int read_classes(struct ny_view *view, uint32_t count, char ***names)
 int ny_points_class_names(struct ny_store *store, char ***names, size_t *count)
 {
     struct ny_manifest m;
-    struct ny_view *view;
+    struct ny_snapshot *view;
     int end, err;
 
     *names = NULL;
     *count = 0;
-    err = ny_view_begin(&view, store, store->points);
+    err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err && m.classes > 0) err = read_classes(view, m.classes, names);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     if (!err) err = end;
     if (err) {
         ny_free(store->ctx, *names);

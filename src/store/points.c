@@ -37,8 +37,8 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
                       struct ny_manifest *m, void *out)
 {
     const char *wrong = NULL;
-    struct ny_view *view;
-    int end, err = ny_view_begin(&view, store, store->points);
+    struct ny_snapshot *view;
+    int end, err = ny_snapshot_begin(&view, store, store->points);
 
     if (err) return err;
     err = ny_manifest_read(view, m);
@@ -48,7 +48,7 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
                       "block %llu was asked for, and %s has %llu rows of that layout",
                       (unsigned long long)block, store->path, (unsigned long long)m->n);
     if (!err) err = ny_block_read(view, m, kind, block, out, &wrong);
-    end = ny_view_end(view); /* a torn read without locks looks like damage, and is none */
+    end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
     if (end) return end;
     return wrong ? ny_block_damaged(store, m, kind, block, wrong) : err;
 }
@@ -89,14 +89,14 @@ static int check_layout(struct cache *cache)
 static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind kind,
                       size_t slots)
 {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     size_t bytes;
-    int end, err = ny_view_begin(&view, store, store->points);
+    int end, err = ny_snapshot_begin(&view, store, store->points);
 
     *cache = (struct cache){.store = store, .kind = kind, .slots = slots, .block = UINT64_MAX};
     if (err) return err;
     err = ny_manifest_read(view, &cache->m);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     if (!err && !end) err = check_layout(cache);
     if (!err && !end && slots) err = ny_points_info_all(store, &cache->info);
     if (err || end) return err ? err : end;
@@ -271,7 +271,7 @@ int ny_points_source(struct ny_store *store, uint64_t first, size_t count, uint6
 /* ---- hints --------------------------------------------------------------------------------- */
 
 struct hint {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     uint64_t first, count;
     int advice;
 };
@@ -298,9 +298,9 @@ static void give_hint(struct ny_store *store, uint64_t first, uint64_t count, in
 {
     struct hint hint = {.first = first, .count = count, .advice = advice};
 
-    if (ny_view_begin(&hint.view, store, store->points)) return;
+    if (ny_snapshot_begin(&hint.view, store, store->points)) return;
     ny_guarded(advise, &hint);
-    ny_view_end(hint.view);
+    ny_snapshot_end(hint.view);
 }
 
 void ny_points_will_need(struct ny_store *store, uint64_t first, uint64_t count)

@@ -8,16 +8,16 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
 {
     struct ny_lost lost = {0};
     struct ny_manifest m;
-    struct ny_view *view;
+    struct ny_snapshot *view;
     bool sparse;
-    int end, err = ny_view_begin(&view, store, store->points);
+    int end, err = ny_snapshot_begin(&view, store, store->points);
 
     memset(info, 0, sizeof(*info));
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err) err = ny_lost_read(view, &m, &lost);
     ny_free(store->ctx, lost.range);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     if (err || end) return err ? err : end;
     sparse = m.n > 0 && m.layout == NY_CSR;
     *info = (struct ny_points_info){

@@ -196,13 +196,13 @@ static int write_manifest(struct repair *r)
 
 static int read_manifest(struct repair *r)
 {
-    struct ny_view *view;
-    int end, err = ny_view_begin(&view, r->store, r->store->points);
+    struct ny_snapshot *view;
+    int end, err = ny_snapshot_begin(&view, r->store, r->store->points);
 
     if (err) return err;
     err = ny_manifest_read(view, &r->m);
     if (!err) err = ny_lost_read(view, &r->m, &r->lost);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     return err ? err : end;
 }
 

@@ -298,17 +298,17 @@ static int chunk_damaged(struct ny_store *store, const char *name, const char *p
                       (unsigned long long)index, part, name, store->path, wrong);
 }
 
-int ny_view_chunk(struct ny_view *view, struct ny_want *want, void *out, const char **wrong)
+int ny_snapshot_chunk(struct ny_snapshot *view, struct ny_want *want, void *out, const char **wrong)
 {
     uint64_t checksum = 0;
     struct ny_want voucher = {.key = ny_voucher_key(&want->key), .capacity = sizeof(checksum)};
     const char *none;
-    int err = ny_view_read(view, want, out, wrong);
+    int err = ny_snapshot_read(view, want, out, wrong);
 
     if (err || want->frame.rows != NY_VOUCHED) return err;
     voucher.frame = chunk_frame(view->store, &voucher.key);
-    if (!ny_view_read(view, &voucher, &checksum, &none) &&
-        checksum == ny_view_checksum(view, &want->key))
+    if (!ny_snapshot_read(view, &voucher, &checksum, &none) &&
+        checksum == ny_snapshot_checksum(view, &want->key))
         return NY_OK;
     *wrong = "it is of an earlier commit: the disk has lost a write";
     return NY_ESTORE;
@@ -319,14 +319,14 @@ static int read_chunk(struct ny_store *store, const struct ny_key *key, void *da
                       size_t *bytes, const char **wrong)
 {
     struct ny_want want = {.key = *key, .frame = chunk_frame(store, key), .capacity = capacity};
-    struct ny_view *view;
-    int end, err = ny_view_begin(&view, store, store->results);
+    struct ny_snapshot *view;
+    int end, err = ny_snapshot_begin(&view, store, store->results);
 
     *bytes = 0;
     *wrong = NULL;
     if (err) return err;
-    err = ny_view_chunk(view, &want, data, wrong);
-    end = ny_view_end(view);
+    err = ny_snapshot_chunk(view, &want, data, wrong);
+    end = ny_snapshot_end(view);
     if (!err || want.frame.raw_bytes > capacity) *bytes = want.frame.raw_bytes;
     return end ? end : err;
 }
@@ -418,7 +418,7 @@ int ny_blob_get(struct ny_store *store, const char *name, const char *part, void
 /* ---- all of them --------------------------------------------------------------------------- */
 
 struct step {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     struct ny_key from; /* the first key of interest */
     char name[NY_NAME_MAX + 1];
     int code;
@@ -449,13 +449,13 @@ static int find_name(void *arg)
 static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
 {
     struct step step = {.from = {.bytes = strlen(name) + 1}};
-    int end, err = ny_view_begin(&step.view, store, store->results);
+    int end, err = ny_snapshot_begin(&step.view, store, store->results);
 
     if (err) return err;
     memcpy(step.from.data, name, step.from.bytes);
     step.from.data[step.from.bytes - 1] = 1; /* above every part of `name` */
     err = ny_guarded(find_name, &step);
-    end = ny_view_end(step.view);
+    end = ny_snapshot_end(step.view);
     if (end) return end;
     if (step.code == MDB_NOTFOUND) return NY_END;
     if (step.code == ENOMEM)
@@ -547,7 +547,7 @@ int ny_result_remove(struct ny_store *store, const char *name)
 /* ---- room ----------------------------------------------------------------------------------- */
 
 struct tally {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     struct ny_key from; /* the name, and its end */
     uint64_t bytes;
     int code;
@@ -582,12 +582,12 @@ uint64_t ny_results_room(struct ny_store *store, const char *name)
     int failed = statvfs(store->results->path, &disk) || stat(store->results->path, &info);
 
     if (failed) return UINT64_MAX;
-    failed = ny_view_begin(&tally.view, store, store->results);
+    failed = ny_snapshot_begin(&tally.view, store, store->results);
     if (!failed) {
         if (name) memcpy(tally.from.data, name, tally.from.bytes);
         failed = name ? ny_guarded(add_up, &tally) : NY_OK;
         if (mdb_stat(tally.view->txn, store->results->table, &stats)) failed = NY_EIO;
-        if (ny_view_end(tally.view)) failed = NY_EIO;
+        if (ny_snapshot_end(tally.view)) failed = NY_EIO;
     }
     if (failed) ny_error_clear(store->ctx); /* whoever writes is told what is wrong */
     if (failed) return UINT64_MAX;

@@ -123,7 +123,7 @@ void ny_store_close(struct ny_store *store)
 {
     if (!store) return;
     if (store->wrote_results) ny_store_remember_results(store);
-    ny_views_free(store);
+    ny_snapshots_free(store);
     ny_lost_release(&store->skipped, store->ctx);
     ny_env_close(store->results);
     ny_env_close(store->points);

@@ -200,8 +200,8 @@ size_t ny_dirty_bytes_max(size_t limit);
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* A short read transaction, with a decoder; kept by the store for the next one. */
-struct ny_view {
-    struct ny_view *next;
+struct ny_snapshot {
+    struct ny_snapshot *next;
     struct ny_store *store;
     struct ny_env *env;
     MDB_txn *txn;
@@ -209,10 +209,10 @@ struct ny_view {
     int twin_lock; /* −1: not needed */
 };
 
-/* Begins a view, one that is not in use where there is one; end it with ny_view_end(). */
-int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *env);
+/* Begins a view, one that is not in use where there is one; end it with ny_snapshot_end(). */
+int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct ny_env *env);
 /* NY_EBUSY: the store has no locks and was changed meanwhile; what was read may be torn. */
-int ny_view_end(struct ny_view *view);
+int ny_snapshot_end(struct ny_snapshot *view);
 
 /* The properties that a value must have. */
 struct ny_want {
@@ -223,13 +223,14 @@ struct ny_want {
 };
 /* Finds, verifies and decodes one value into `out`; want->frame is filled. NY_END: no such key.
  * NY_ESTORE: *wrong says what is. Sets no error. */
-int ny_view_read(struct ny_view *view, struct ny_want *want, void *out, const char **wrong);
+int ny_snapshot_read(struct ny_snapshot *view, struct ny_want *want, void *out, const char **wrong);
 /* Size of the raw bytes of a value; NY_END, NY_ESTORE as above, without verifying the content. */
-int ny_view_size(struct ny_view *view, const struct ny_key *key, size_t *raw_bytes);
+int ny_snapshot_size(struct ny_snapshot *view, const struct ny_key *key, size_t *raw_bytes);
 
-/* Reads one chunk into `out`, as ny_view_read() does, and compares it with its voucher: a chunk
+/* Reads one chunk into `out`, as ny_snapshot_read() does, and compares it with its voucher: a chunk
  * that is sound, but not the one that was written last, is NY_ESTORE. */
-int ny_view_chunk(struct ny_view *view, struct ny_want *want, void *out, const char **wrong);
+int ny_snapshot_chunk(struct ny_snapshot *view, struct ny_want *want, void *out,
+                      const char **wrong);
 
 /* ---- the store ----------------------------------------------------------------------------- */
 
@@ -246,7 +247,7 @@ struct ny_store {
     bool mending;               /* it may be written although it is so */
     struct ny_lost skipped; /* see ny_store_skip_lost() */
     struct ny_mutex lock;
-    struct ny_view *views; /* not in use */
+    struct ny_snapshot *views; /* not in use */
 };
 
 /* The entries of a directory survive a loss of power. */
@@ -254,7 +255,7 @@ int ny_directory_sync(struct ny_context *ctx, const char *path);
 /* Refuses on a read-only store. */
 int ny_store_writable(struct ny_store *store);
 /* Frees the views that are not in use, when the store is closed. */
-void ny_views_free(struct ny_store *store);
+void ny_snapshots_free(struct ny_store *store);
 
 /* ---- locks --------------------------------------------------------------------------------- */
 
@@ -290,21 +291,22 @@ int ny_store_check_place(struct ny_store *store);
 /* The points of all, skipped ones included. */
 int ny_points_info_all(struct ny_store *store, struct ny_points_info *info);
 /* The list that the manifest of this view speaks of. */
-int ny_lost_read(struct ny_view *view, const struct ny_manifest *manifest, struct ny_lost *lost);
+int ny_lost_read(struct ny_snapshot *view, const struct ny_manifest *manifest,
+                 struct ny_lost *lost);
 /* Tells whether rows first … end − 1 are all within one lost range. */
 bool ny_lost_covers(const struct ny_lost *lost, uint64_t first, uint64_t end);
 /* Adds rows first … end − 1 and joins ranges that touch. */
 int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, uint64_t end);
 
 /* The manifest as this view sees it; NULL, or what is wrong. */
-const char *ny_manifest_fetch(struct ny_view *view, struct ny_manifest *manifest);
+const char *ny_manifest_fetch(struct ny_snapshot *view, struct ny_manifest *manifest);
 /* Like ny_manifest_fetch(), but sets the error. */
-int ny_manifest_read(struct ny_view *view, struct ny_manifest *manifest);
+int ny_manifest_read(struct ny_snapshot *view, struct ny_manifest *manifest);
 /* The statistics record, header and cells, into room for all of it. */
-int ny_stats_read(struct ny_view *view, uint64_t d, struct ny_stats_record *record);
+int ny_stats_read(struct ny_snapshot *view, uint64_t d, struct ny_stats_record *record);
 /* The sum of the norms of n rows; false: none is kept of them. *wrong: it is damaged; NULL: it is
  * not. */
-bool ny_norms_read(struct ny_view *view, uint64_t n, double *sum, const char **wrong);
+bool ny_norms_read(struct ny_snapshot *view, uint64_t n, double *sum, const char **wrong);
 /* Returns the rows of a block of dense rows: a power of two, at most NY_BLOCK_ROWS_MAX rows and
  * NY_BLOCK_BYTES bytes, but at least 1. */
 uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype);
@@ -323,7 +325,7 @@ uint64_t ny_elements(enum ny_kind kind, uint64_t d);
 size_t ny_block_row_bytes(const struct ny_manifest *manifest, enum ny_kind kind);
 /* A block of points, labels or source as the manifest has it, into rows × element bytes.
  * NY_ESTORE: *wrong says what is; no error is set. */
-int ny_block_read(struct ny_view *view, const struct ny_manifest *manifest, enum ny_kind kind,
+int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *manifest, enum ny_kind kind,
                   uint64_t block, void *rows, const char **wrong);
 /* Sets the error for a damaged block. */
 int ny_block_damaged(struct ny_store *store, const struct ny_manifest *manifest, enum ny_kind kind,
@@ -331,6 +333,6 @@ int ny_block_damaged(struct ny_store *store, const struct ny_manifest *manifest,
 /* Next link of the digest chain. */
 uint64_t ny_digest_add(uint64_t digest, uint64_t checksum);
 /* The checksum in the header of a stored value; 0 where there is none. */
-uint64_t ny_view_checksum(struct ny_view *view, const struct ny_key *key);
+uint64_t ny_snapshot_checksum(struct ny_snapshot *view, const struct ny_key *key);
 
 #endif

@@ -128,7 +128,7 @@ static int verify_structure(struct verifying *v, const struct ny_env *env, uint6
 
 /* The manifest of this very view: an append that ended meanwhile has rewritten the last block. If
  * it cannot be read any more, it is taken as it was. */
-static struct ny_manifest manifest_now(const struct verifying *v, struct ny_view *view)
+static struct ny_manifest manifest_now(const struct verifying *v, struct ny_snapshot *view)
 {
     struct ny_manifest now;
 
@@ -154,8 +154,8 @@ static double row_share(const struct ny_manifest *m)
 }
 
 /* Rows of points. Sparse ones take as much room as the fullest block has now. */
-static int read_points(struct reader *reader, struct ny_view *view, const struct ny_manifest *now,
-                       uint64_t block, const char **wrong)
+static int read_points(struct reader *reader, struct ny_snapshot *view,
+                       const struct ny_manifest *now, uint64_t block, const char **wrong)
 {
     struct ny_csr_image image = {.rows = (size_t)ny_rows_in_block(now, block)};
     size_t bytes;
@@ -184,8 +184,8 @@ static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block
     struct verifying *v = reader->v;
     const char *wrong = NULL;
     struct ny_manifest now;
-    struct ny_view *view;
-    int end, err = ny_view_begin(&view, v->store, v->store->points);
+    struct ny_snapshot *view;
+    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     if (err) return err;
     now = manifest_now(v, view);
@@ -193,7 +193,7 @@ static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block
         err = read_points(reader, view, &now, block, &wrong);
     else
         ny_block_read(view, &now, kind, block, reader->block, &wrong);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     if (err || end || !wrong) return err ? err : end;
     return note(v, (struct finding){.kind = kind, .block = block, .wrong = wrong});
 }
@@ -295,8 +295,8 @@ static int verify_digests(struct verifying *v)
 {
     uint64_t full, digest = 0, tail = 0;
     struct ny_manifest now;
-    struct ny_view *view;
-    int end, err = ny_view_begin(&view, v->store, v->store->points);
+    struct ny_snapshot *view;
+    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     if (err) return err;
     now = manifest_now(v, view);
@@ -305,11 +305,11 @@ static int verify_digests(struct verifying *v)
         struct ny_key key = ny_points_key(NY_KIND_POINTS, b);
 
         if (b < full)
-            digest = ny_digest_add(digest, ny_view_checksum(view, &key));
+            digest = ny_digest_add(digest, ny_snapshot_checksum(view, &key));
         else if (now.n % now.block_rows)
-            tail = ny_view_checksum(view, &key);
+            tail = ny_snapshot_checksum(view, &key);
     }
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     if (end) return end;
     if (now.n == 0 || (digest == now.digest && tail == now.tail_digest)) return NY_OK;
     return tell(v, (struct ny_damage){
@@ -318,7 +318,8 @@ static int verify_digests(struct verifying *v)
 }
 
 /* The statistics must be those of as many rows and columns as the manifest of their view has. */
-static const char *check_stats(const struct verifying *v, struct ny_view *view, const char *room)
+static const char *check_stats(const struct verifying *v, struct ny_snapshot *view,
+                               const char *room)
 {
     const struct ny_manifest now = manifest_now(v, view);
     struct ny_stats_record record;
@@ -336,22 +337,22 @@ static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, con
         .frame = {.store = v->store->id, .raw_bytes = (uint32_t)bytes, .kind = kind},
         .exact = kind == NY_KIND_STATS,
         .capacity = bytes};
-    struct ny_view *view;
+    struct ny_snapshot *view;
     char *room;
-    int end, err = ny_view_begin(&view, v->store, v->store->points);
+    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     *wrong = NULL;
     if (err) return err;
-    if (kind == NY_KIND_CLASSES && ny_view_size(view, &want.key, &want.capacity) != NY_OK) {
+    if (kind == NY_KIND_CLASSES && ny_snapshot_size(view, &want.key, &want.capacity) != NY_OK) {
         *wrong = "it is missing";
-        return ny_view_end(view);
+        return ny_snapshot_end(view);
     }
     room = ny_alloc(v->store->ctx, NY_MEM_STORE, want.capacity);
     if (!room)
         err = NY_EBUDGET;
-    else if (!ny_view_read(view, &want, room, wrong) && kind == NY_KIND_STATS)
+    else if (!ny_snapshot_read(view, &want, room, wrong) && kind == NY_KIND_STATS)
         *wrong = check_stats(v, view, room);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     ny_free(v->store->ctx, room);
     return err ? err : end;
 }
@@ -359,14 +360,14 @@ static int read_record(struct verifying *v, enum ny_kind kind, size_t bytes, con
 /* Checks the sum of norms. */
 static int verify_norms(struct verifying *v)
 {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     const char *wrong;
     double sum;
-    int end, err = ny_view_begin(&view, v->store, v->store->points);
+    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     if (err) return err;
     ny_norms_read(view, v->m.n, &sum, &wrong);
-    end = ny_view_end(view);
+    end = ny_snapshot_end(view);
     return end || !wrong ? end : tell_wrong(v, "sum of norms", wrong);
 }
 
@@ -391,13 +392,13 @@ static int verify_records(struct verifying *v)
  * reported. */
 static int verify_points(struct verifying *v)
 {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     const char *wrong;
-    int err = ny_view_begin(&view, v->store, v->store->points);
+    int err = ny_snapshot_begin(&view, v->store, v->store->points);
 
     if (err) return err;
     wrong = ny_manifest_fetch(view, &v->m);
-    err = ny_view_end(view);
+    err = ny_snapshot_end(view);
     if (err) return err;
     if (wrong) return tell_wrong(v, "the manifest, without which no point can be read", wrong);
     err = ny_points_lost(v->store, &v->lost);
@@ -414,7 +415,7 @@ static int verify_points(struct verifying *v)
 /* ---- results ------------------------------------------------------------------------------- */
 
 struct next_chunk {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     struct ny_key *key; /* at least; then the chunk's */
     int code;           /* LMDB's; MDB_NOTFOUND after the last */
 };
@@ -447,10 +448,10 @@ static int take_key(struct verifying *v, struct ny_key *key)
     int end, err;
 
     if (v->no_more) return NY_END;
-    err = ny_view_begin(&next.view, v->store, v->store->results);
+    err = ny_snapshot_begin(&next.view, v->store, v->store->results);
     if (err) return err;
     err = ny_guarded(find_next, &next);
-    end = ny_view_end(next.view);
+    end = ny_snapshot_end(next.view);
     if (end) return end;
     if (!err && next.code == ENOMEM)
         return ny_env_fail(v->store->ctx, v->store->results->path, "read", next.code);
@@ -475,12 +476,12 @@ static int verify_chunk(struct verifying *v, const struct ny_key *key, char *roo
                                      .kind = NY_KIND_CHUNK},
                            .capacity = NY_CHUNK_BYTES};
     const char *wrong = NULL;
-    struct ny_view *view;
-    int end, err = ny_view_begin(&view, v->store, v->store->results);
+    struct ny_snapshot *view;
+    int end, err = ny_snapshot_begin(&view, v->store, v->store->results);
 
     if (err) return err;
-    err = ny_view_chunk(view, &want, room, &wrong);
-    end = ny_view_end(view);
+    err = ny_snapshot_chunk(view, &want, room, &wrong);
+    end = ny_snapshot_end(view);
     *bytes = want.frame.raw_bytes;
     if (end || err != NY_ESTORE) return end;
     return note(v, (struct finding){.kind = NY_KIND_CHUNK, .key = *key, .wrong = wrong});
@@ -587,9 +588,9 @@ int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user)
     if (!err) err = verify_structure(&v, store->results, &chunks);
     if (!err) err = verify_epochs(&v);
     if (!err) err = verify_points(&v);
-    ny_views_free(store); /* of each thread that read: room for others */
+    ny_snapshots_free(store); /* of each thread that read: room for others */
     if (!err) err = verify_results(&v, chunks);
-    ny_views_free(store);
+    ny_snapshots_free(store);
     ny_free(store->ctx, v.finding);
     ny_lost_release(&v.lost, store->ctx);
     ny_mutex_release(&v.lock);

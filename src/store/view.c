@@ -7,7 +7,7 @@
  * its decoder, and the next call takes it from there. The pages of a map are read under the guard
  * (store/guard.h), so that a bad sector is NY_ESTORE, "the disk cannot read it", and not a SIGBUS.
  *
- * A store that is read without locks may be changed by another process meanwhile; ny_view_end()
+ * A store that is read without locks may be changed by another process meanwhile; ny_snapshot_end()
  * finds that out by the number of the last transaction, and NY_EBUSY says that what was read may
  * be torn.
  */
@@ -19,12 +19,12 @@
 #include "store/store_private.h"
 
 /* Takes a view of this environment from those that are not in use; NULL: there is none. */
-static struct ny_view *take_idle(struct ny_store *store, struct ny_env *env)
+static struct ny_snapshot *take_idle(struct ny_store *store, struct ny_env *env)
 {
-    struct ny_view *view = NULL;
+    struct ny_snapshot *view = NULL;
 
     ny_mutex_lock(&store->lock);
-    for (struct ny_view **at = &store->views; *at; at = &(*at)->next)
+    for (struct ny_snapshot **at = &store->views; *at; at = &(*at)->next)
         if ((*at)->env == env) {
             view = *at;
             *at = view->next;
@@ -34,7 +34,7 @@ static struct ny_view *take_idle(struct ny_store *store, struct ny_env *env)
     return view;
 }
 
-static void view_free(struct ny_view *view)
+static void view_free(struct ny_snapshot *view)
 {
     struct ny_context *ctx = view->store->ctx;
 
@@ -44,15 +44,15 @@ static void view_free(struct ny_view *view)
 }
 
 /* Gives the lock of a twin back, if the view has one. */
-static void unlock(struct ny_view *view)
+static void unlock(struct ny_snapshot *view)
 {
     if (view->twin_lock >= 0) close(view->twin_lock);
     view->twin_lock = -1;
 }
 
-static int view_new(struct ny_view **out, struct ny_store *store, struct ny_env *env)
+static int view_new(struct ny_snapshot **out, struct ny_store *store, struct ny_env *env)
 {
-    struct ny_view *view = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*view));
+    struct ny_snapshot *view = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*view));
     int err;
 
     if (!view) return NY_EBUDGET;
@@ -65,9 +65,9 @@ static int view_new(struct ny_view **out, struct ny_store *store, struct ny_env 
     return err;
 }
 
-int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *env)
+int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct ny_env *env)
 {
-    struct ny_view *view = take_idle(store, env);
+    struct ny_snapshot *view = take_idle(store, env);
     int err = NY_OK;
 
     *out = NULL;
@@ -94,7 +94,7 @@ int ny_view_begin(struct ny_view **out, struct ny_store *store, struct ny_env *e
     return NY_OK;
 }
 
-int ny_view_end(struct ny_view *view)
+int ny_snapshot_end(struct ny_snapshot *view)
 {
     struct ny_store *store = view->store;
     struct ny_env *env = view->env;
@@ -120,10 +120,10 @@ int ny_view_end(struct ny_view *view)
                       env->path);
 }
 
-void ny_views_free(struct ny_store *store)
+void ny_snapshots_free(struct ny_store *store)
 {
     while (store->views) {
-        struct ny_view *view = store->views;
+        struct ny_snapshot *view = store->views;
 
         store->views = view->next;
         view_free(view);
@@ -131,7 +131,7 @@ void ny_views_free(struct ny_store *store)
 }
 
 struct reading {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     struct ny_want *want;
     void *out;
     const char *wrong;
@@ -165,7 +165,7 @@ static int read_value(void *arg)
     return NY_OK;
 }
 
-int ny_view_read(struct ny_view *view, struct ny_want *want, void *out, const char **wrong)
+int ny_snapshot_read(struct ny_snapshot *view, struct ny_want *want, void *out, const char **wrong)
 {
     struct reading r = {.view = view, .want = want, .out = out};
 
@@ -179,7 +179,7 @@ int ny_view_read(struct ny_view *view, struct ny_want *want, void *out, const ch
 }
 
 struct glance {
-    struct ny_view *view;
+    struct ny_snapshot *view;
     const struct ny_key *key;
     struct ny_header header;
     bool there, whole;
@@ -197,7 +197,7 @@ static int read_header(void *arg)
     return NY_OK;
 }
 
-int ny_view_size(struct ny_view *view, const struct ny_key *key, size_t *raw_bytes)
+int ny_snapshot_size(struct ny_snapshot *view, const struct ny_key *key, size_t *raw_bytes)
 {
     struct glance g = {.view = view, .key = key};
 
@@ -207,7 +207,7 @@ int ny_view_size(struct ny_view *view, const struct ny_key *key, size_t *raw_byt
     return g.whole ? NY_OK : NY_ESTORE;
 }
 
-uint64_t ny_view_checksum(struct ny_view *view, const struct ny_key *key)
+uint64_t ny_snapshot_checksum(struct ny_snapshot *view, const struct ny_key *key)
 {
     struct glance g = {.view = view, .key = key};
 

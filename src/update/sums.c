@@ -26,7 +26,7 @@ static int shift_of(struct ny_fit *fit, const struct ny_matched *matched, size_t
     int err = image ? NY_OK : NY_EBUDGET;
 
     if (!err) err = ny_earlier_get(fit, "model", image, bytes);
-    if (!err) err = ny_model_load(&model, fit->job.ctx, image, bytes, fit->job.name);
+    if (!err) err = ny_model_read(&model, fit->job.ctx, image, bytes, fit->job.name);
     if (!err && model->m != before)
         err = ny_fail(fit->job.ctx, NY_ESTORE,
                       "the model of '%s' in %s has other landmarks than its record says; fit it "

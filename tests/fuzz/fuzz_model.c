@@ -27,7 +27,7 @@ static void save_and_load(struct ny_context *ctx, const struct ny_model *model)
     struct ny_model *again;
 
     ny_model_save(model, image);
-    FUZZ_CHECK(ny_model_load(&again, ctx, image, bytes, "again") == NY_OK);
+    FUZZ_CHECK(ny_model_read(&again, ctx, image, bytes, "again") == NY_OK);
     ny_model_free(again);
     free(image);
 }
@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
         memcpy(image + size - CHECKSUM_BYTES, &checksum, CHECKSUM_BYTES);
     }
-    if (fuzz_status(ctx, ny_model_load(&model, ctx, image, size, "model")) == NY_OK) {
+    if (fuzz_status(ctx, ny_model_read(&model, ctx, image, size, "model")) == NY_OK) {
         save_and_load(ctx, model);
         place(ctx, model);
         ny_model_free(model);

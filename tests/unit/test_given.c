@@ -76,9 +76,26 @@ static void options_and_reports_may_be_left_out(void **state)
 {
     const struct ny_screen screen = {.columns = 60, .lines = 20, .write = silent};
     struct ny_options *path;
+    const struct ny_table table = {.struct_bytes = sizeof(table),
+                                   .dtype = NY_F32,
+                                   .rows = ROWS / 2,
+                                   .columns = COLUMNS,
+                                   .values = rows};
+    struct ny_appender *appender;
+    struct ny_view *view;
+    const void *image;
+    size_t bytes;
 
     (void)state;
-    ACCEPTS(ny_append_rows(ctx, store, rows, ROWS, COLUMNS, NULL));
+    ACCEPTS(ny_append(ctx, store, &table, NULL, NULL));
+    ACCEPTS(ny_appender_open(&appender, ctx, store, NULL));
+    ACCEPTS(ny_appender_put(appender, &table));
+    ACCEPTS(ny_appender_commit(appender, NULL));
+    ny_appender_free(appender);
+    ACCEPTS(ny_view_open(&view, ctx, store, NULL));
+    ACCEPTS(ny_view_shape(view, "points", NULL, NULL, NULL));
+    assert_non_null(ny_view_report(view));
+    ny_view_free(view);
     ACCEPTS(ny_store_report(ctx, store, NULL));
     ACCEPTS(ny_plan(ctx, store, NULL, NULL));
     ACCEPTS(ny_gamma_grid(ctx, store, NULL, NULL));
@@ -112,6 +129,7 @@ static void options_and_reports_may_be_left_out(void **state)
     assert_int_equal(count, ROWS);
     ACCEPTS(ny_model_open(&model, ctx, store, "a"));
     ACCEPTS(ny_model_transform(model, rows, ROWS, embedding));
+    ACCEPTS(ny_model_image(model, &image, &bytes));
     assert_int_equal(ny_path(ctx, store, "g", NULL, NULL), NY_EUSAGE); /* from where to where? */
     assert_non_null(strstr(ny_context_message(ctx), "--from"));
     ACCEPTS(ny_options_new(&path, ctx));
@@ -142,6 +160,8 @@ static void options_of_fits_do_not_make_a_graph(void **state)
 static void files_and_names_are_needed(void **state)
 {
     struct ny_report *report = (void *)&report;
+    const struct ny_table table = {.struct_bytes = sizeof(table)};
+    struct ny_appender *appender;
 
     (void)state;
     REFUSES("path", ny_import(ctx, NULL, one, 1, options, &report));
@@ -149,6 +169,13 @@ static void files_and_names_are_needed(void **state)
     REFUSES("files", ny_import(ctx, store, NULL, 1, options, NULL));
     assert_int_equal(ny_import(ctx, store, one, 0, options, NULL), NY_EUSAGE);
     REFUSES("files[i]", ny_import(ctx, store, hole, 3, options, NULL));
+    REFUSES("path", ny_append(ctx, NULL, &table, options, &report));
+    REFUSES("table", ny_append(ctx, store, NULL, options, &report));
+    REFUSES("out", ny_appender_open(NULL, ctx, store, options));
+    REFUSES("path", ny_appender_open(&appender, ctx, NULL, options));
+    ACCEPTS(ny_appender_open(&appender, ctx, store, options));
+    REFUSES("table", ny_appender_put(appender, NULL));
+    ny_appender_free(appender);
     REFUSES("path", ny_store_report(ctx, NULL, &report));
     REFUSES("path", ny_result_report(ctx, NULL, "a", &report));
     REFUSES("name", ny_result_report(ctx, store, NULL, &report));
@@ -238,8 +265,27 @@ static void sizes_that_overflow_are_refused(void **state)
 static void memory_of_the_caller_is_needed(void **state)
 {
     struct ny_model *opened = model;
+    struct ny_view *view;
+    const void *image;
+    size_t bytes;
 
     (void)state;
+    REFUSES("out", ny_view_open(NULL, ctx, store, NULL));
+    REFUSES("path", ny_view_open(&view, ctx, NULL, NULL));
+    assert_null(view);
+    ACCEPTS(ny_view_open(&view, ctx, store, NULL));
+    REFUSES("part", ny_view_shape(view, NULL, NULL, NULL, NULL));
+    REFUSES("part", ny_view_read(view, NULL, 0, 1, rows));
+    REFUSES("out", ny_view_read(view, "points", 0, 1, NULL));
+    REFUSES("rows", ny_view_gather(view, "points", NULL, 1, rows));
+    REFUSES("given", ny_view_read_sparse(view, 0, 1, NULL));
+    ny_view_free(view);
+    REFUSES("out", ny_model_load(NULL, ctx, rows, 4));
+    REFUSES("image", ny_model_load(&opened, ctx, NULL, 4));
+    REFUSES("file", ny_model_load_file(&opened, ctx, NULL));
+    REFUSES("image", ny_model_image(model, NULL, &bytes));
+    REFUSES("bytes", ny_model_image(model, &image, NULL));
+    REFUSES("report", ny_model_report(model, NULL));
     REFUSES("path", ny_append_rows(ctx, NULL, rows, ROWS, COLUMNS, NULL));
     REFUSES("values", ny_append_rows(ctx, store, NULL, ROWS, COLUMNS, NULL));
     REFUSES("out", ny_model_open(NULL, ctx, store, "a"));
@@ -283,6 +329,19 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_calibrate(NULL, NULL));
     REFUSES_SILENTLY(ny_model_open(&opened, NULL, store, "a"));
     REFUSES_SILENTLY(ny_model_transform(NULL, rows, ROWS, embedding));
+    REFUSES_SILENTLY(ny_model_load(&opened, NULL, rows, 4));
+    REFUSES_SILENTLY(ny_model_load_file(&opened, NULL, "out.nym"));
+    REFUSES_SILENTLY(ny_model_image(NULL, NULL, NULL));
+    REFUSES_SILENTLY(ny_model_report(NULL, NULL));
+    REFUSES_SILENTLY(ny_append(NULL, store, NULL, NULL, NULL));
+    REFUSES_SILENTLY(ny_appender_open(NULL, NULL, store, NULL));
+    REFUSES_SILENTLY(ny_appender_put(NULL, NULL));
+    REFUSES_SILENTLY(ny_appender_commit(NULL, NULL));
+    REFUSES_SILENTLY(ny_view_open(NULL, NULL, store, NULL));
+    REFUSES_SILENTLY(ny_view_shape(NULL, "points", NULL, NULL, NULL));
+    REFUSES_SILENTLY(ny_view_read(NULL, "points", 0, 1, rows));
+    REFUSES_SILENTLY(ny_view_gather(NULL, "points", &count, 1, rows));
+    REFUSES_SILENTLY(ny_view_read_sparse(NULL, 0, 1, NULL));
     ny_context_set_memory(NULL, 1);
     ny_context_set_threads(NULL, 1);
     ny_context_set_log(NULL, NULL, NULL);
@@ -304,6 +363,9 @@ static void handles_that_are_not_there_hold_nothing(void **state)
     ny_options_free(NULL);
     ny_report_free(NULL);
     ny_model_free(NULL);
+    ny_appender_free(NULL);
+    ny_view_free(NULL);
+    assert_null(ny_view_report(NULL));
     assert_null(ny_options_get(NULL, "map"));
     assert_null(ny_options_get(options, NULL));
     assert_null(ny_report_json(NULL));

@@ -101,7 +101,7 @@ static int load(const struct claim *claim)
 
     ny_error_clear(ctx);
     ny_memory_peak_reset(ctx);
-    err = ny_model_load(&model, ctx, image, bytes, "it");
+    err = ny_model_read(&model, ctx, image, bytes, "it");
     assert_true(err == NY_OK ? model != NULL : model == NULL);
     ny_model_free(model);
     assert_in_range(ny_memory_peak(ctx), 0, WORTH);

@@ -1,0 +1,187 @@
+/*
+ * ny_append and the appender: rows in memory into the points of a store. Each is an import
+ * (api/import.c) whose sources are tables instead of files.
+ *
+ * A call of ny_append() is known after a kill by a digest of the table: the same one goes on
+ * behind the rows that were staged. The tables of an appender come one by one and are not there
+ * again after a kill, so that what a killed one staged is discarded by the next import.
+ */
+#include <string.h>
+
+#include "api/given.h"
+#include "api/import_private.h"
+#include "api/settings.h"
+#include "base/checksum.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "io/memory.h"
+
+struct ny_appender {
+    struct ny_import import;
+    double started_s;
+    bool failed;
+};
+
+/* Takes the caller's struct, which may be of an earlier version and then shorter. */
+static int take_table(struct ny_context *ctx, const struct ny_table *given, struct ny_table *table)
+{
+    const size_t least = offsetof(struct ny_table, labels) + sizeof(given->labels);
+
+    *table = (struct ny_table){0};
+    if (given->struct_bytes < least)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "the struct_bytes of a table is %zu; set it to sizeof(struct ny_table)",
+                       given->struct_bytes);
+    memcpy(table, given,
+           sizeof(*table) < given->struct_bytes ? sizeof(*table) : given->struct_bytes);
+    return NY_OK;
+}
+
+/* Refuses options that say how to read a file. */
+static int check_options(struct ny_context *ctx, const struct ny_options *options)
+{
+    static const char *const of_files[] = {"format", "labels", "label-column", "header", "columns",
+                                           "dims",   NULL};
+
+    for (size_t i = 0; options && of_files[i]; i++)
+        if (ny_options_is_set(options, of_files[i]))
+            return ny_fail(ctx, NY_EUSAGE,
+                           "--%s says how to read a file, and these rows are in memory",
+                           of_files[i]);
+    return NY_OK;
+}
+
+/* Begins an import of tables, whose rows are added to what the store has. */
+static int enter(struct ny_import *import, const char *path, const struct ny_options *options)
+{
+    struct ny_points_info info;
+    int err = ny_import_prepare(import, options);
+
+    if (!err) err = check_options(import->ctx, options);
+    if (!err) err = ny_import_enter(import, path, options);
+    if (!err) err = ny_points_info(import->store, &info);
+    if (!err && info.n) import->append = true;
+    return err;
+}
+
+static struct ny_import import_of(struct ny_context *context, const struct ny_options *options)
+{
+    return (struct ny_import){.ctx = context,
+                              .reading = ny_settings_reader(options),
+                              .layout = NY_READ_AUTO,
+                              .budget = ny_context_memory(context)};
+}
+
+int ny_append(struct ny_context *context, const char *path, const struct ny_table *table,
+              const struct ny_options *options, struct ny_report **report)
+{
+    struct ny_import import;
+    struct ny_table rows;
+    double started_s = ny_now();
+    int err = NY_GIVEN(context, path, table);
+
+    if (report) *report = NULL;
+    if (!err) err = take_table(context, table, &rows);
+    if (err) return err;
+    import = import_of(context, options);
+    err = enter(&import, path, options);
+    if (!err) err = ny_memory_check(context, &rows);
+    if (!err) {
+        const uint64_t parts[2] = {import.fingerprint, ny_memory_digest(&rows)};
+
+        import.fingerprint = ny_checksum(parts, sizeof(parts));
+        err = ny_import_source(&import, (struct ny_import_source){NULL, &rows, true});
+    }
+    if (import.store) err = ny_import_finish(&import, err);
+    if (!err) err = ny_import_describe(&import, ny_now() - started_s, report);
+    ny_import_leave(&import);
+    return err;
+}
+
+int ny_append_rows(struct ny_context *context, const char *path, const float *values, uint64_t rows,
+                   uint64_t d, const double *labels)
+{
+    const struct ny_table table = {.struct_bytes = sizeof(table),
+                                   .dtype = NY_F32,
+                                   .rows = rows,
+                                   .columns = d,
+                                   .values = values,
+                                   .labels = labels};
+    int err = NY_GIVEN(context, path, values);
+
+    if (!err) err = ny_given_rows(context, rows, d);
+    return err ? err : ny_append(context, path, &table, NULL, NULL);
+}
+
+/* ---- a table at a time -------------------------------------------------------------------- */
+
+int ny_appender_open(struct ny_appender **out, struct ny_context *context, const char *path,
+                     const struct ny_options *options)
+{
+    struct ny_appender *appender;
+    int err = NY_GIVEN(context, out, path);
+
+    if (out) *out = NULL;
+    if (err) return err;
+    appender = ny_calloc(context, NY_MEM_IO, 1, sizeof(*appender));
+    if (!appender) return NY_EBUDGET;
+    appender->import = import_of(context, options);
+    appender->started_s = ny_now();
+    err = enter(&appender->import, path, options);
+    /* Nobody comes with the same tables again. */
+    appender->import.fingerprint =
+        ny_checksum(&appender->started_s, sizeof(appender->started_s)) ^ (uintptr_t)appender;
+    if (err)
+        ny_appender_free(appender);
+    else
+        *out = appender;
+    return err;
+}
+
+int ny_appender_put(struct ny_appender *appender, const struct ny_table *table)
+{
+    struct ny_table rows;
+    int err = NY_GIVEN(appender ? appender->import.ctx : NULL, table);
+
+    if (!err && appender->failed)
+        err = ny_fail(appender->import.ctx, NY_EUSAGE,
+                      "ny_appender_put() after a failure; free the appender and begin again");
+    if (!err) err = take_table(appender->import.ctx, table, &rows);
+    if (!err && rows.rows)
+        err = ny_import_source(&appender->import, (struct ny_import_source){NULL, &rows, false});
+    if (appender) appender->failed = appender->failed || err;
+    return err;
+}
+
+int ny_appender_commit(struct ny_appender *appender, struct ny_report **report)
+{
+    struct ny_import *import = appender ? &appender->import : NULL;
+    int err = NY_GIVEN(import ? import->ctx : NULL, appender);
+
+    if (report) *report = NULL;
+    if (err) return err;
+    if (appender->failed || !import->ingest)
+        return ny_fail(import->ctx, appender->failed ? NY_EUSAGE : NY_EDATA,
+                       appender->failed ? "ny_appender_commit() after a failure; free the appender "
+                                          "and begin again"
+                                        : "no rows were put into the appender");
+    err = ny_import_finish(import, NY_OK);
+    if (!err) err = ny_import_describe(import, ny_now() - appender->started_s, report);
+    ny_ingest_free(import->ingest);
+    import->ingest = NULL;
+    return err;
+}
+
+void ny_appender_free(struct ny_appender *appender)
+{
+    struct ny_context *ctx;
+
+    if (!appender) return;
+    ctx = appender->import.ctx;
+    if (appender->import.ingest) ny_ingest_discard(appender->import.ingest);
+    ny_ingest_free(appender->import.ingest);
+    appender->import.ingest = NULL;
+    ny_store_withdraw(appender->import.store);
+    ny_import_leave(&appender->import);
+    ny_free(ctx, appender);
+}

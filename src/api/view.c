@@ -1,0 +1,339 @@
+/*
+ * Views: the points of a store, or one of its results, opened once and read in any pieces into the
+ * caller's memory. ny_export writes the same parts to files.
+ *
+ * A result's parts are those of the table in results/parts.c; points have "points", "labels" and
+ * "source". Rows that are asked for one by one are read in runs of neighbours where they are in
+ * order. What a part needs beside its output is room for PIECE_ROWS of its rows.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "api/given.h"
+#include "api/inspect.h"
+#include "api/report.h"
+#include "base/memory.h"
+#include "results/parts.h"
+#include "results/record.h"
+#include "store/store.h"
+
+enum { PIECE_ROWS = 1024 };
+
+#define ULL(x) ((unsigned long long)(x))
+
+struct ny_view {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    char *name; /* of the result; NULL: the points are viewed */
+    struct ny_result result;
+    struct ny_report *report; /* NULL until it is asked for */
+    uint64_t walked;          /* rows of a graph's largest component read so far, in order */
+};
+
+/* A part of what is viewed. */
+struct viewed {
+    const struct ny_result_part *part;                                          /* of a result */
+    int (*fill)(struct ny_view *view, uint64_t first, size_t count, void *out); /* of points */
+    uint64_t rows, columns; /* columns 0: one item a row */
+    int type;
+    size_t row_bytes;
+};
+
+/* ---- opening ------------------------------------------------------------------------------ */
+
+int ny_view_open(struct ny_view **out, struct ny_context *context, const char *path,
+                 const char *name)
+{
+    struct ny_view *view;
+    int err = NY_GIVEN(context, out, path);
+
+    if (out) *out = NULL;
+    if (err) return err;
+    ny_fields_begin();
+    view = ny_calloc(context, NY_MEM_OTHER, 1, sizeof(*view));
+    if (!view) return NY_EBUDGET;
+    view->ctx = context;
+    if (name) view->name = ny_strdup(context, name);
+    err = name && !view->name ? NY_EBUDGET : ny_store_open(&view->store, context, path);
+    if (err == NY_OK && name) err = ny_result_open(&view->result, view->store, view->name);
+    if (err)
+        ny_view_free(view);
+    else
+        *out = view;
+    return err;
+}
+
+void ny_view_free(struct ny_view *view)
+{
+    struct ny_context *ctx;
+
+    if (!view) return;
+    ctx = view->ctx;
+    if (view->result.ctx) ny_result_close(&view->result);
+    ny_report_free(view->report);
+    ny_store_close(view->store);
+    ny_free(ctx, view->name);
+    ny_free(ctx, view);
+}
+
+struct ny_report *ny_view_report(struct ny_view *view)
+{
+    if (!view) return NULL;
+    ny_error_clear(view->ctx);
+    ny_fields_begin();
+    if (view->report) return view->report;
+    if (view->name)
+        ny_result_describe(&view->report, view->store, view->name, view->result.record);
+    else
+        ny_store_describe(&view->report, view->store);
+    return view->report;
+}
+
+/* ---- parts of the points ------------------------------------------------------------------ */
+
+/* Reads sparse rows into dense ones. */
+static int fill_from_sparse(struct ny_view *view, const struct ny_points_info *info, uint64_t first,
+                            size_t count, char *out)
+{
+    size_t slots = (size_t)info->row_slots, record = ny_row_bytes(info->dtype, info->d, slots);
+    size_t element = ny_dtype_size(info->dtype), row = (size_t)info->d * element;
+    char *records = ny_calloc(view->ctx, NY_MEM_IO, PIECE_ROWS, record);
+    int err = records ? NY_OK : NY_EBUDGET;
+
+    for (size_t done = 0; err == NY_OK && done < count; done += PIECE_ROWS) {
+        size_t piece = count - done < PIECE_ROWS ? count - done : PIECE_ROWS;
+
+        err = ny_points_read(view->store, slots, first + done, piece, records);
+        if (err) break;
+        memset(out + done * row, 0, piece * row);
+        for (size_t i = 0; i < piece; i++) {
+            struct ny_sparse sparse = ny_sparse_of(records + i * record, slots);
+
+            for (size_t k = 0; k < sparse.count; k++)
+                memcpy(out + (done + i) * row + sparse.index[k] * element,
+                       (const char *)sparse.value + k * element, element);
+        }
+    }
+    ny_free(view->ctx, records);
+    return err;
+}
+
+static int fill_points(struct ny_view *view, uint64_t first, size_t count, void *out)
+{
+    struct ny_points_info info;
+    int err = ny_points_info(view->store, &info);
+
+    if (err) return err;
+    return info.row_slots ? fill_from_sparse(view, &info, first, count, out)
+                          : ny_points_read(view->store, 0, first, count, out);
+}
+
+static int fill_labels(struct ny_view *view, uint64_t first, size_t count, void *out)
+{
+    return ny_points_labels(view->store, first, count, out);
+}
+
+static int fill_source(struct ny_view *view, uint64_t first, size_t count, void *out)
+{
+    return ny_points_source(view->store, first, count, out);
+}
+
+/* Finds a part of the points; *part has no rows where they do not have it. */
+static int find_of_points(struct ny_view *view, const char *name, struct viewed *part)
+{
+    struct ny_points_info info;
+    int err = ny_points_info(view->store, &info);
+
+    *part = (struct viewed){0};
+    if (err) return err;
+    if (strcmp(name, "points") == 0)
+        *part = (struct viewed){NULL, fill_points, info.n, info.d, (int)info.dtype, 0};
+    else if (strcmp(name, "labels") == 0 && info.labels)
+        *part = (struct viewed){NULL, fill_labels, info.n, 0, NY_F64, 0};
+    else if (strcmp(name, "source") == 0)
+        *part = (struct viewed){NULL, fill_source, info.n, 0, NY_U64, 0};
+    if (part->fill) return NY_OK;
+    return ny_fail(view->ctx, NY_EUSAGE, "%s has no %s; it has points, %ssource",
+                   ny_store_path(view->store), name, info.labels ? "labels, " : "");
+}
+
+/* ---- any part ----------------------------------------------------------------------------- */
+
+static size_t size_of(int type)
+{
+    return type == NY_U64 ? sizeof(uint64_t) : ny_dtype_size((enum ny_dtype)type);
+}
+
+/* Finds a part of what is viewed, and what a row of it is. */
+static int find(struct ny_view *view, const char *name, struct viewed *part)
+{
+    static const int types[] = {
+        [NY_OUT_F32] = NY_F32, [NY_OUT_F64] = NY_F64, [NY_OUT_U64] = NY_U64};
+    struct ny_result *result = &view->result;
+    int err = NY_OK;
+
+    if (!view->name) {
+        err = find_of_points(view, name, part);
+    } else {
+        *part = (struct viewed){.part = ny_part_find(name)};
+        if (!part->part)
+            return ny_fail(view->ctx, NY_EUSAGE, "a result has no part '%s' that can be read",
+                           name);
+        err = ny_result_prepare(result, part->part, PIECE_ROWS);
+        if (err) return err;
+        part->rows = part->part->count(result);
+        part->columns = part->part->columns ? part->part->columns(result) : 0;
+        part->type = types[ny_result_element(result, part->part)];
+    }
+    part->row_bytes = (size_t)(part->columns ? part->columns : 1) * size_of(part->type);
+    return err;
+}
+
+int ny_view_shape(struct ny_view *view, const char *part, uint64_t *rows, uint64_t *columns,
+                  int *type)
+{
+    struct viewed viewed = {0};
+    int err = NY_GIVEN(view ? view->ctx : NULL, part);
+
+    if (!err) err = find(view, part, &viewed);
+    if (rows) *rows = viewed.rows;
+    if (columns) *columns = viewed.columns;
+    if (type) *type = viewed.type;
+    return err;
+}
+
+/* Goes to the row of a graph's largest component that stands at place `first`. These rows are found
+ * by a walk over all rows, which begins anew for a place before the last one. */
+static int walk_to(struct ny_view *view, uint64_t first)
+{
+    uint64_t passed[PIECE_ROWS];
+    int err = NY_OK;
+
+    if (first < view->walked) view->walked = view->result.next = 0;
+    while (err == NY_OK && view->walked < first) {
+        uint64_t left = first - view->walked;
+        size_t count = left < PIECE_ROWS ? (size_t)left : PIECE_ROWS;
+
+        err = ny_stored_largest(&view->result.graph, &view->result.next, count, passed);
+        view->walked += count;
+    }
+    return err;
+}
+
+/* Reads rows of a part, which are there. */
+static int read_rows(struct ny_view *view, const struct viewed *part, uint64_t first,
+                     uint64_t count, char *out)
+{
+    bool walks = part->part && view->result.bare && strcmp(part->part->name, "rows") == 0;
+    int err = NY_OK;
+
+    if (part->fill) return part->fill(view, first, (size_t)count, out);
+    if (walks) err = walk_to(view, first);
+    if (walks) view->walked = first + count;
+    for (uint64_t done = 0; err == NY_OK && done < count; done += PIECE_ROWS) {
+        uint64_t left = count - done;
+
+        err = part->part->fill(&view->result, first + done,
+                               (size_t)(left < PIECE_ROWS ? left : PIECE_ROWS),
+                               out + done * part->row_bytes);
+    }
+    return err;
+}
+
+static int check_rows(struct ny_view *view, const struct viewed *part, const char *name,
+                      uint64_t first, uint64_t count)
+{
+    if (count <= part->rows && first <= part->rows - count) return NY_OK;
+    return ny_fail(view->ctx, NY_EUSAGE,
+                   "%s has %llu rows; %llu rows from row %llu on are not all in it", name,
+                   ULL(part->rows), ULL(count), ULL(first));
+}
+
+int ny_view_read(struct ny_view *view, const char *part, uint64_t first, uint64_t count, void *out)
+{
+    struct viewed viewed;
+    int err = NY_GIVEN(view ? view->ctx : NULL, part, out);
+
+    if (!err) err = find(view, part, &viewed);
+    if (!err) err = check_rows(view, &viewed, part, first, count);
+    return err ? err : read_rows(view, &viewed, first, count, out);
+}
+
+int ny_view_gather(struct ny_view *view, const char *part, const uint64_t *rows, uint64_t count,
+                   void *out)
+{
+    struct viewed viewed;
+    uint64_t run;
+    int err = NY_GIVEN(view ? view->ctx : NULL, part, rows, out);
+
+    if (!err) err = find(view, part, &viewed);
+    for (uint64_t i = 0; !err && i < count; i++)
+        err = check_rows(view, &viewed, part, rows[i], 1);
+    for (uint64_t i = 0; !err && i < count; i += run) {
+        for (run = 1; i + run < count && rows[i + run] == rows[i] + run; run++)
+            continue;
+        err = ny_check_interrupt(view->ctx);
+        if (!err) err = read_rows(view, &viewed, rows[i], run, (char *)out + i * viewed.row_bytes);
+    }
+    return err;
+}
+
+/* ---- sparse points ------------------------------------------------------------------------ */
+
+/* Appends the rows of a piece to the caller's arrays; *at: their entries so far. */
+static int put_sparse(struct ny_view *view, const struct ny_points_info *info, const char *records,
+                      size_t count, struct ny_csr_room *room, uint64_t *at)
+{
+    size_t slots = (size_t)info->row_slots, record = ny_row_bytes(info->dtype, info->d, slots);
+    size_t element = ny_dtype_size(info->dtype);
+
+    for (size_t i = 0; i < count; i++) {
+        struct ny_sparse row = ny_sparse_of(records + i * record, slots);
+
+        if (row.count > room->entries - *at)
+            return ny_fail(view->ctx, NY_EUSAGE,
+                           "there is room for %llu entries, and these rows have more",
+                           ULL(room->entries));
+        if (row.count) {
+            memcpy(room->column + *at, row.index, row.count * sizeof(*row.index));
+            memcpy((char *)room->values + *at * element, row.value, row.count * element);
+        }
+        *at += row.count;
+        *++room->row_start = *at;
+    }
+    return NY_OK;
+}
+
+int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
+                        const struct ny_csr_room *given)
+{
+    struct ny_csr_room room;
+    struct ny_points_info info;
+    struct viewed part;
+    char *records = NULL;
+    uint64_t at = 0;
+    int err = NY_GIVEN(view ? view->ctx : NULL, given);
+
+    if (!err) err = NY_GIVEN(view->ctx, given->row_start, given->column, given->values);
+    if (!err && view->name)
+        err = ny_fail(view->ctx, NY_EUSAGE, "a result has no sparse rows; view the store's points");
+    if (!err) err = find(view, "points", &part);
+    if (!err) err = ny_points_info(view->store, &info);
+    if (!err && !info.row_slots)
+        err = ny_fail(view->ctx, NY_EUSAGE, "the rows of %s are dense; ny_view_read() reads them",
+                      ny_store_path(view->store));
+    if (!err) err = check_rows(view, &part, "points", first, count);
+    if (err) return err;
+    room = *given;
+    *room.row_start = 0;
+    records = ny_calloc(view->ctx, NY_MEM_IO, PIECE_ROWS, ny_points_row_bytes(&info));
+    if (!records) return NY_EBUDGET;
+    for (uint64_t done = 0; !err && done < count; done += PIECE_ROWS) {
+        size_t piece = count - done < PIECE_ROWS ? (size_t)(count - done) : PIECE_ROWS;
+
+        err = ny_points_read(view->store, (size_t)info.row_slots, first + done, piece, records);
+        if (!err) err = put_sparse(view, &info, records, piece, &room, &at);
+    }
+    ny_free(view->ctx, records);
+    return err;
+}
