@@ -367,7 +367,7 @@ static int check_map(const struct ny_options *options, unsigned groups)
     if (!ny_one_of(ny_options_get(options, "approx"), map->methods))
         return ny_fail(options->ctx, NY_EUSAGE, "--map %s takes --approx %s, not %s", map->name,
                        map->methods, ny_options_get(options, "approx"));
-    if (!rule_of(options)->graph)
+    if (ny_rule_reads(rule_of(options)))
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--select %s goes by a kernel, and --map %s has none; give --select uniform",
                        rule_of(options)->name, map->name);

@@ -47,7 +47,7 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
                                            .spec = &spec,
                                            .seed = settings->seed,
                                            .landmarks = settings->landmarks,
-                                           .dictionary = settings->dictionary,
+                                           .greedy.dictionary = settings->dictionary,
                                            .workers = 1};
     int err = NY_OK;
 

@@ -56,23 +56,24 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
 {
     const struct ny_fit_settings *settings = fit->settings;
 
-    return (struct ny_selection_request){.ctx = fit->job.ctx,
-                                         .store = fit->job.store,
-                                         .n = fit->job.points.n,
-                                         .spec = spec,
-                                         .seed = settings->seed,
-                                         .landmarks = settings->landmarks,
-                                         .dictionary = settings->dictionary,
-                                         .pilot = settings->pilot,
-                                         .diagonal = ny_settings_diagonal(settings),
-                                         .given = settings->given,
-                                         .follower = pass->follower,
-                                         .arrivals = pass->arrivals,
-                                         .certify = settings->certify,
-                                         .workers = fit->job.workers,
-                                         .checkpoint = pass->checkpoint,
-                                         .checkpoint_arg = pass->arg,
-                                         .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx)};
+    return (struct ny_selection_request){
+        .ctx = fit->job.ctx,
+        .store = fit->job.store,
+        .n = fit->job.points.n,
+        .spec = spec,
+        .seed = settings->seed,
+        .landmarks = settings->landmarks,
+        .greedy = {.dictionary = settings->dictionary,
+                   .pilot = settings->pilot,
+                   .follower = pass->follower,
+                   .arrivals = pass->arrivals},
+        .diagonal = ny_settings_diagonal(settings),
+        .given = settings->given,
+        .certify = settings->certify,
+        .workers = fit->job.workers,
+        .checkpoint = {.save = pass->checkpoint,
+                       .arg = pass->arg,
+                       .interval_s = ny_context_checkpoint_s(fit->job.ctx)}};
 }
 
 /* Measures the residuals that the rule has not measured. */
@@ -107,10 +108,10 @@ int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass)
     if (err) goto done;
     spec = ny_fit_spec(fit);
     request = request_of(fit, &spec, pass);
-    request.earlier = earlier.rows ? &earlier : NULL;
-    request.image = image;
-    request.image_bytes = shape.bytes;
-    request.image_owner = &image;
+    request.greedy.earlier = earlier.rows ? &earlier : NULL;
+    request.checkpoint.image = image;
+    request.checkpoint.image_bytes = shape.bytes;
+    request.checkpoint.image_owner = &image;
     err = fit->settings->rule->select(&request, &selection);
     if (!err) err = certify(fit, &request, &selection);
     if (!err) err = put_selection(fit, &selection);
@@ -156,14 +157,14 @@ struct ny_stage_bytes ny_select_bytes(const struct ny_job_sizes *sizes, unsigned
     size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image = 0;
     const struct ny_rule *rule = f->settings->rule;
     bool certifies = ny_settings_certifies(f->settings);
-    struct ny_selection_request request = {.ctx = f->job.ctx,
-                                           .n = f->points->n,
-                                           .spec = &f->spec,
-                                           .landmarks = f->settings->landmarks,
-                                           .dictionary = f->settings->dictionary,
-                                           .pilot = f->settings->pilot,
-                                           .diagonal = ny_settings_diagonal(f->settings),
-                                           .workers = workers};
+    struct ny_selection_request request = {
+        .ctx = f->job.ctx,
+        .n = f->points->n,
+        .spec = &f->spec,
+        .landmarks = f->settings->landmarks,
+        .greedy = {.dictionary = f->settings->dictionary, .pilot = f->settings->pilot},
+        .diagonal = ny_settings_diagonal(f->settings),
+        .workers = workers};
 
     *dictionary = 4 * f->m * sizeof(uint64_t) + ny_sizes_earlier(f);
     if (!rule->bytes && !certifies) return bill;

@@ -49,8 +49,7 @@ int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
         .n = fit->job.points.n,
         .seed = fit->settings->seed,
         .landmarks = graph && graph->n < NY_SIGN_ROWS ? graph->n : NY_SIGN_ROWS,
-        .valid = graph ? ny_edges_has : NULL,
-        .valid_arg = graph};
+        .candidates = {.valid = graph ? ny_edges_has : NULL, .valid_arg = graph}};
 
     return ny_rule_find("uniform")->select(&request, chosen);
 }

@@ -220,7 +220,6 @@ int ny_settings_decide(struct ny_fit_settings *settings, struct ny_store *store,
     settings->kernel = wishes->kernel;
     settings->landmarks = decide_landmarks(ctx, wishes, points->n);
     if (settings->map->graph) return decide_graph_map(store, wishes, points->n, settings);
-    settings->dictionary.landmarks_max = settings->landmarks;
     settings->dictionary.affine = selects_affine(wishes);
     err = settings->updates ? NY_OK : check_tolerance(ctx, settings);
     return err || !wishes->method ? err : decide_kernel_map(ctx, wishes, points, settings);

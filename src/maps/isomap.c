@@ -110,10 +110,10 @@ static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selecti
                                                  .seed = settings->seed,
                                                  .landmarks = m,
                                                  .given = settings->given,
-                                                 .valid = ny_edges_has,
-                                                 .valid_arg = &fit->edges,
-                                                 .farthest = farthest,
-                                                 .farthest_arg = &spread};
+                                                 .candidates = {.valid = ny_edges_has,
+                                                                .valid_arg = &fit->edges,
+                                                                .farthest = farthest,
+                                                                .farthest_arg = &spread}};
     int err = settings->rule->paths ? open_spread(&spread, fit) : NY_OK;
 
     if (err == NY_OK) err = settings->rule->select(&request, selection);

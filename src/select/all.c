@@ -21,7 +21,6 @@ const struct ny_rule ny_rule_all = {
     .name = "all",
     .summary = "every row, in order: for few points",
     .all = true,
-    .graph = true,
     .uniform = true,
     .select = select_rows,
 };

@@ -71,7 +71,7 @@ static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
 size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
-    unsigned workers = request->workers ? request->workers : 1;
+    unsigned workers = ny_selection_workers(request);
     size_t dpstrf = 2 * sizeof(double) + sizeof(int), blocks = 5 * 128;
     size_t own = m * (m * sizeof(double) + ny_raw_bytes(spec) + sizeof(size_t) + sizeof(uint64_t));
     size_t factor = own + ny_columns_square_bytes(spec, m, workers) + blocks + m * dpstrf;
@@ -93,7 +93,7 @@ int ny_selection_certify(const struct ny_selection_request *request,
 
     if (!rp) return NY_EBUDGET;
     own.landmarks = selection->m;
-    own.checkpoint = NULL;
+    own.checkpoint.save = NULL;
     ny_blas_serial();
     err = ny_pivot_open(rp, &own);
     if (!err) err = represent(rp, selection->rows, selection->m);

@@ -20,9 +20,8 @@ enum { NY_DICTIONARY_PANEL = 256 };
 struct ny_dictionary;
 
 struct ny_dictionary_options {
-    bool affine;
-    double tolerance;    /* ε */
-    size_t landmarks_max; /* a cap; SIZE_MAX: none */
+    bool affine;      /* Σa = 1 */
+    double tolerance; /* ε of the selection, by which an image is known */
 };
 
 /* Owns its columns. Memory under NY_MEM_DICTIONARY: m²·(8 + 4)/2 plus the columns. */

@@ -80,6 +80,5 @@ const struct ny_rule ny_rule_given = {
     .name = "given",
     .summary = "the rows listed in --landmarks-file",
     .options = "landmarks-file|landmarks-from|online",
-    .graph = true,
     .select = select_rows,
 };

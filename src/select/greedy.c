@@ -21,9 +21,9 @@ static size_t bounds_bytes(const struct ny_selection_request *request)
 size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
-    unsigned workers = request->workers ? request->workers : 1;
+    unsigned workers = ny_selection_workers(request);
     size_t bounds = bounds_bytes(request);
-    size_t pilot = request->pilot ? ny_greedy_pilot_bytes(request, m) : 0;
+    size_t pilot = request->greedy.pilot ? ny_greedy_pilot_bytes(request, m) : 0;
 
     /* A pilot is over, but for its few bounds, when those of all rows are made. */
     return ny_dictionary_bytes(spec, m) + (bounds > pilot ? bounds : pilot) +
@@ -119,7 +119,8 @@ static int take_up(struct ny_greedy *greedy, const struct ny_selection_request *
     return ny_greedy_open(greedy, request, request->n);
 }
 
-int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_source *source,
+int ny_greedy_select_from(const struct ny_selection_request *request,
+                          const struct ny_greedy_bracket *pilot, struct ny_source *source,
                           struct ny_selection *selection)
 {
     struct ny_greedy greedy;
@@ -128,20 +129,18 @@ int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_
 
     ny_selection_clear(selection);
     err = ny_greedy_open(&greedy, request, request->n);
-    if (!err && request->image) err = ny_greedy_restore(&greedy, &first_unit);
-    if (!err && !request->image && request->earlier) err = take_up(&greedy, request, &first_unit);
+    if (!err && request->checkpoint.image) err = ny_greedy_restore(&greedy, &first_unit);
+    if (!err && !request->checkpoint.image && request->greedy.earlier)
+        err = take_up(&greedy, request, &first_unit);
     if (err) goto done;
-    if (request->earlier) greedy.decided = request->earlier->n;
-    if (request->image_owner) {
-        ny_free(request->ctx, *request->image_owner);
-        *request->image_owner = NULL;
-    }
+    if (request->greedy.earlier) greedy.decided = request->greedy.earlier->n;
+    ny_selection_drop_image(request);
     if (ny_greedy_searches(request))
-        err = ny_greedy_search(&greedy, source, first_unit);
-    else if (request->follower)
+        err = ny_greedy_search(&greedy, pilot, source, first_unit);
+    else if (request->greedy.follower)
         err = ny_greedy_run_followed(&greedy, first_unit);
     else
-        err = ny_greedy_run(&greedy, source, first_unit, request->checkpoint != NULL);
+        err = ny_greedy_run(&greedy, source, first_unit, request->checkpoint.save != NULL);
     if (err == NY_EBUDGET) {
         ny_error_clear(greedy.ctx);
         err = out_of_memory(&greedy);
@@ -157,18 +156,18 @@ done:
 static int select_rows(const struct ny_selection_request *request,
                        struct ny_selection *selection)
 {
-    struct ny_selection_request piloted = *request;
+    struct ny_greedy_bracket pilot = {NAN, NAN};
     struct ny_source *source;
-    unsigned workers = request->workers ? request->workers : 1;
+    unsigned workers = ny_selection_workers(request);
     int err = NY_OK;
 
     ny_selection_clear(selection);
-    if (ny_greedy_searches(request) && request->pilot && !request->image)
-        err = ny_greedy_pilot(request, &piloted.tolerance_low, &piloted.tolerance_high);
+    if (ny_greedy_searches(request) && request->greedy.pilot && !request->checkpoint.image)
+        err = ny_greedy_pilot(request, &pilot);
     if (err) return err;
     err = ny_source_of_points(&source, request->store, request->n, request->spec->slots, workers);
     if (err) return err;
-    err = ny_greedy_select_from(&piloted, source, selection);
+    err = ny_greedy_select_from(request, &pilot, source, selection);
     ny_source_free(source);
     return err;
 }

@@ -24,6 +24,12 @@ struct ny_greedy_worker {
     struct ny_columns_workspace *workspace;
 };
 
+/* The tolerances between which Algorithm 2 begins: ε⁺, whose dictionary is too large, and ε⁻, whose
+ * dictionary is too small. */
+struct ny_greedy_bracket {
+    double low, high;
+};
+
 /* The state of Algorithm 2 in plain numbers, which its checkpoints hold. */
 struct ny_greedy_search {
     double low, high;    /* ε⁺, ε⁻ */
@@ -63,7 +69,7 @@ struct ny_greedy {
 /* Tells whether Algorithm 2 runs, which searches ε for a size: no tolerance is given. */
 static inline bool ny_greedy_searches(const struct ny_selection_request *request)
 {
-    return isnan(request->dictionary.tolerance);
+    return isnan(request->greedy.dictionary.tolerance);
 }
 
 /* ---- one run (greedy_run.c) ---- */
@@ -80,10 +86,12 @@ int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t f
                   bool checkpoints);
 
 /* ---- several runs (greedy.c, and the files that are named) ---- */
-/* The rule, on the rows of any source; request->n of them. */
-int ny_greedy_select_from(const struct ny_selection_request *request, struct ny_source *source,
+/* The rule, on the rows of any source; request->n of them. Algorithm 2 begins with the bracket that
+ * a pilot chose; NULL, or one without a high end: with 0 and 1. */
+int ny_greedy_select_from(const struct ny_selection_request *request,
+                          const struct ny_greedy_bracket *pilot, struct ny_source *source,
                           struct ny_selection *selection);
-/* Like ny_greedy_run(), in batches of whole units, each followed by request->follower
+/* Like ny_greedy_run(), in batches of whole units, each followed by request->greedy.follower
  * (greedy_online.c). */
 int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
 /* Takes up the dictionary and the bounds of an earlier selection (greedy_extend.c). *first_unit:
@@ -92,14 +100,14 @@ int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
 int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done);
 /* Runs Algorithm 2 in the same way (greedy_search.c). NY_ESTORE: a search that was stored is none
  * that can be under way. */
-int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit);
+int ny_greedy_search(struct ny_greedy *greedy, const struct ny_greedy_bracket *pilot,
+                     struct ny_source *source, uint64_t first_unit);
 
 /* Estimates m after n rows from the rows that joined among the first `seen`. */
 size_t ny_greedy_extrapolate(const uint64_t *rows, size_t m, uint64_t seen, uint64_t n);
-/* Estimates from hashed rows ε⁺ and ε⁻ whose dictionaries are larger, and a little smaller, than
+/* Estimates from hashed rows a bracket whose dictionaries are larger, and a little smaller, than
  * the m that is asked for; NaN where there are too few rows. */
-int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon_low,
-                    double *epsilon_high);
+int ny_greedy_pilot(const struct ny_selection_request *request, struct ny_greedy_bracket *bracket);
 /* Bytes that the pilot charges while it runs. */
 size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m);
 

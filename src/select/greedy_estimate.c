@@ -89,8 +89,7 @@ static int expect(const struct ny_selection_request *request, const struct sampl
 
     small.n = sample->count;
     small.landmarks = most < SAMPLE_LANDMARKS_MAX ? most : SAMPLE_LANDMARKS_MAX;
-    small.dictionary.tolerance = tolerance;
-    small.dictionary.landmarks_max = SIZE_MAX;
+    small.greedy.dictionary.tolerance = tolerance;
     err = ny_greedy_open(&greedy, &small, small.n);
     greedy.stops = true;
     if (!err)
@@ -119,9 +118,8 @@ int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample
     int err;
 
     if (count > request->n) count = (size_t)request->n;
-    if (most > request->dictionary.landmarks_max) most = request->dictionary.landmarks_max;
     err = draw(request, count, &sample);
-    if (!err) err = expect(request, &sample, request->dictionary.tolerance, most, m);
+    if (!err) err = expect(request, &sample, request->greedy.dictionary.tolerance, most, m);
     if (*m > most) *m = most;
     ny_free(request->ctx, sample.values);
     return err;
@@ -165,8 +163,7 @@ static double between(double low, double low_m, double high, double high_m, doub
     return low * pow(high / low, fmin(fmax(share, 0.1), 0.9));
 }
 
-int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon_low,
-                    double *epsilon_high)
+int ny_greedy_pilot(const struct ny_selection_request *request, struct ny_greedy_bracket *bracket)
 {
     enum { EVALUATIONS_MAX = 24 };
     const double close = 1.02, step = 3.1622776601683795, m = (double)request->landmarks;
@@ -175,15 +172,15 @@ int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon_
     struct sample sample;
     int err;
 
-    *epsilon_low = *epsilon_high = NAN;
+    *bracket = (struct ny_greedy_bracket){NAN, NAN};
     if (!count) return NY_OK;
-    *epsilon_low = 0;
+    bracket->low = 0;
     err = draw(request, count, &sample);
     for (int i = 0; !err && i < EVALUATIONS_MAX && high > close * low; i++) {
         size_t expected = 0;
 
         err = expect(request, &sample, tried, request->landmarks, &expected);
-        if ((double)expected >= pilot_plenty * m) *epsilon_low = fmax(*epsilon_low, tried);
+        if ((double)expected >= pilot_plenty * m) bracket->low = fmax(bracket->low, tried);
         if ((double)expected > pilot_most * m) {
             low = tried;
             low_m = (double)expected;
@@ -196,7 +193,7 @@ int ny_greedy_pilot(const struct ny_selection_request *request, double *epsilon_
                 : low > 0   ? between(low, low_m, high, high_m, pilot_aim * m)
                             : high / step;
     }
-    *epsilon_high = isinf(high) ? low : high;
+    bracket->high = isinf(high) ? low : high;
     ny_free(request->ctx, sample.values);
     return err;
 }

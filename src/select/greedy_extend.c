@@ -32,7 +32,7 @@ static int run_over(struct ny_greedy *greedy, const void *raw, size_t m)
 int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done)
 {
     const struct ny_selection_request *request = greedy->request;
-    const struct ny_selected *earlier = request->earlier;
+    const struct ny_selected *earlier = request->greedy.earlier;
     size_t row_bytes = ny_raw_bytes(request->spec);
     void *raw = ny_calloc(greedy->ctx, NY_MEM_DICTIONARY, earlier->m, row_bytes);
     int err = raw ? NY_OK : NY_EBUDGET;
@@ -60,8 +60,8 @@ int ny_greedy_measure(const struct ny_selection_request *request, const void *la
     struct ny_greedy greedy;
     int err;
 
-    all.dictionary.tolerance = 1; /* none is asked for */
-    all.dictionary.landmarks_max = all.landmarks = m;
+    all.greedy.dictionary.tolerance = 1; /* none is asked for */
+    all.landmarks = m;
     err = ny_greedy_open(&greedy, &all, n > m ? n : m);
     if (!err) err = run_over(&greedy, landmarks, m);
     if (err) goto done;

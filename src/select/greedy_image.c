@@ -132,7 +132,7 @@ int ny_greedy_checkpoint(void *arg, uint64_t units_done)
     if (greedy->kept)
         memcpy(bounds + head.rows_done * sizeof(float), greedy->kept,
                head.kept_rows * sizeof(float));
-    err = greedy->request->checkpoint(greedy->request->checkpoint_arg, image, bytes);
+    err = greedy->request->checkpoint.save(greedy->request->checkpoint.arg, image, bytes);
     ny_free(greedy->ctx, image);
     return err;
 }
@@ -146,7 +146,7 @@ int ny_greedy_not_ours(const struct ny_greedy *greedy)
 static bool is_ours(const struct ny_greedy *greedy, const struct image_head *head, size_t bytes)
 {
     uint64_t residuals = (head->rows_done + head->kept_rows) * sizeof(float);
-    bool grows = greedy->request->follower != NULL; /* rows may have arrived since */
+    bool grows = greedy->request->greedy.follower != NULL; /* rows may have arrived since */
 
     return head->magic == IMAGE_MAGIC && (grows ? head->n <= greedy->n : head->n == greedy->n) &&
            head->units_done <= ny_units_of(head->n) &&
@@ -158,8 +158,8 @@ static bool is_ours(const struct ny_greedy *greedy, const struct image_head *hea
 
 int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
 {
-    const char *image = greedy->request->image, *bounds;
-    size_t bytes = greedy->request->image_bytes;
+    const char *image = greedy->request->checkpoint.image, *bounds;
+    size_t bytes = greedy->request->checkpoint.image_bytes;
     struct image_head head = {0};
     int err;
 

@@ -20,7 +20,7 @@ static int decide_batch(struct ny_greedy *greedy, uint64_t first_unit, uint64_t 
                                   greedy->workers);
 
     if (err) return err;
-    err = ny_greedy_run(greedy, source, first_unit, request->checkpoint != NULL);
+    err = ny_greedy_run(greedy, source, first_unit, request->checkpoint.save != NULL);
     ny_source_free(source);
     return err;
 }
@@ -45,7 +45,7 @@ static int reserve(struct ny_greedy *greedy, uint64_t n)
 
 static int await(struct ny_greedy *greedy, uint64_t rows)
 {
-    const struct ny_arrivals *arrivals = greedy->request->arrivals;
+    const struct ny_arrivals *arrivals = greedy->request->greedy.arrivals;
     uint64_t n = greedy->n;
     int err = arrivals ? arrivals->wait(arrivals->arg, rows, &n) : NY_OK;
 
@@ -57,14 +57,15 @@ static int checkpoint_if_due(const struct ny_greedy *greedy, const struct ny_dec
 {
     const struct ny_selection_request *request = greedy->request;
 
-    if (!request->checkpoint || ny_now() - greedy->checkpoint_s < request->checkpoint_s)
+    if (!request->checkpoint.save ||
+        ny_now() - greedy->checkpoint_s < request->checkpoint.interval_s)
         return NY_OK;
     return checkpoint(decided);
 }
 
 int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit)
 {
-    const struct ny_follower *follower = greedy->request->follower;
+    const struct ny_follower *follower = greedy->request->greedy.follower;
     /* A resumed one may have decided a batch that is not followed yet. */
     uint64_t end = (first_unit + BATCH_UNITS - 1) / BATCH_UNITS * BATCH_UNITS;
     int err = NY_OK;

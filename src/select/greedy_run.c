@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "select/rules_private.h"
+
 static int open_worker(struct ny_greedy_worker *worker, const struct ny_columns_spec *spec)
 {
     int err = ny_front_new(&worker->front, spec, NY_UNIT_ROWS);
@@ -15,19 +17,18 @@ static int open_worker(struct ny_greedy_worker *worker, const struct ny_columns_
 int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *request, uint64_t n)
 {
     const struct ny_columns_spec *spec = request->spec;
-    struct ny_dictionary_options options = request->dictionary;
+    struct ny_dictionary_options options = request->greedy.dictionary;
     struct ny_context *ctx = request->ctx;
     bool searches = ny_greedy_searches(request);
     int err;
 
     *greedy = (struct ny_greedy){.ctx = ctx,
                                  .request = request,
-                                 .tolerance = request->dictionary.tolerance,
-                                 .landmarks_max = request->dictionary.landmarks_max,
+                                 .tolerance = request->greedy.dictionary.tolerance,
+                                 .landmarks_max = request->landmarks,
                                  .n = n,
                                  .room = n,
-                                 .workers = request->workers ? request->workers : 1};
-    if (request->landmarks < greedy->landmarks_max) greedy->landmarks_max = request->landmarks;
+                                 .workers = ny_selection_workers(request)};
     if (!searches && (!(greedy->tolerance > 0) || !isfinite(greedy->tolerance)))
         return ny_fail(ctx, NY_EUSAGE, "--tolerance %g: the greedy selection needs one above 0",
                        greedy->tolerance);
@@ -81,7 +82,7 @@ int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t f
                                  .first_unit = first_unit,
                                  .ahead_max = NY_GREEDY_AHEAD,
                                  .rows_total = greedy->n,
-                                 .checkpoint_s = greedy->request->checkpoint_s,
+                                 .checkpoint_s = greedy->request->checkpoint.interval_s,
                                  .skip = ny_greedy_skip};
     const struct ny_pass_work work = {.unit = ny_greedy_unit,
                                       .fold = ny_greedy_fold,

@@ -39,16 +39,15 @@ static bool is_plausible(const struct ny_greedy_search *search)
            (search->epsilon > 0 || (search->epsilon >= 0 && search->step == FILL));
 }
 
-static void start(struct ny_greedy *greedy)
+static void start(struct ny_greedy *greedy, const struct ny_greedy_bracket *pilot)
 {
     struct ny_greedy_search *search = &greedy->search;
-    double low = greedy->request->tolerance_low, high = greedy->request->tolerance_high;
 
     *search = (struct ny_greedy_search){
         .low = 0, .high = 1, .pilot_low = NAN, .pilot_high = NAN}; /* [2, 3] */
-    if (high > 0) {
-        search->low = search->pilot_low = low;
-        search->high = search->pilot_high = high;
+    if (pilot && pilot->high > 0) {
+        search->low = search->pilot_low = pilot->low;
+        search->high = search->pilot_high = pilot->high;
     }
     search->epsilon = search->high;
 }
@@ -122,8 +121,8 @@ static int begin(struct ny_greedy *greedy)
     int err = ny_greedy_begin(greedy);
 
     /* Runs may be shorter than the time between two checkpoints of a pass. */
-    if (!err && request->checkpoint && greedy->search.runs &&
-        ny_now() - greedy->checkpoint_s >= request->checkpoint_s / 2)
+    if (!err && request->checkpoint.save && greedy->search.runs &&
+        ny_now() - greedy->checkpoint_s >= request->checkpoint.interval_s / 2)
         err = ny_greedy_checkpoint(greedy, 0);
     return err;
 }
@@ -141,15 +140,16 @@ static void tell(const struct ny_greedy *greedy)
            greedy->tolerance, (unsigned long long)search->runs);
 }
 
-int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit)
+int ny_greedy_search(struct ny_greedy *greedy, const struct ny_greedy_bracket *pilot,
+                     struct ny_source *source, uint64_t first_unit)
 {
     struct ny_greedy_search *search = &greedy->search;
-    bool resumed = greedy->request->image != NULL;
+    bool resumed = greedy->request->checkpoint.image != NULL;
     int err = NY_OK;
 
     if (resumed && !is_plausible(search)) return ny_greedy_not_ours(greedy);
     if (!resumed) {
-        start(greedy);
+        start(greedy, pilot);
         keep(greedy);
     }
     greedy->checkpoint_s = ny_now();
@@ -158,8 +158,9 @@ int ny_greedy_search(struct ny_greedy *greedy, struct ny_source *source, uint64_
         greedy->too_large = false;
         greedy->stops = search->step != FILL;
         if (!resumed) err = begin(greedy);
-        if (!err) err = ny_greedy_run(greedy, source, resumed ? first_unit : 0,
-                                      greedy->request->checkpoint != NULL);
+        if (!err)
+            err = ny_greedy_run(greedy, source, resumed ? first_unit : 0,
+                                greedy->request->checkpoint.save != NULL);
         resumed = false;
         if (!err && !ny_dictionary_count(greedy->dictionary)) return NY_OK; /* all k(x,x) = 0 */
         if (!err) err = conclude(greedy);

@@ -7,6 +7,7 @@
 static int select_rows(const struct ny_selection_request *request,
                        struct ny_selection *selection)
 {
+    const struct ny_candidates *candidates = &request->candidates;
     struct ny_selection_request one = *request;
     uint64_t next;
     int err;
@@ -19,7 +20,7 @@ static int select_rows(const struct ny_selection_request *request,
     err = ny_selection_rows(selection, request->ctx, request->landmarks);
     for (size_t j = 0; j < request->landmarks && err == NY_OK; j++) {
         selection->rows[j] = next;
-        next = request->farthest(request->farthest_arg, next);
+        next = candidates->farthest(candidates->farthest_arg, next);
         err = ny_check_interrupt(request->ctx);
     }
     return err;
@@ -29,7 +30,6 @@ const struct ny_rule ny_rule_maxmin = {
     .name = "maxmin",
     .summary = "isomap: each the row whose paths to those before it are longest",
     .options = "landmarks",
-    .graph = true,
     .paths = true,
     .select = select_rows,
 };

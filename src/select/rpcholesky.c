@@ -55,7 +55,7 @@ static int open_worker(struct ny_pivot_worker *worker, const struct ny_columns_s
 
 int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *request)
 {
-    const struct ny_dictionary_options options = {.landmarks_max = request->landmarks};
+    const struct ny_dictionary_options options = {.affine = false};
     struct ny_context *ctx = request->ctx;
     int err;
 
@@ -65,7 +65,7 @@ int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *r
     rp->m = request->landmarks < request->n ? request->landmarks : (size_t)request->n;
     rp->now = (struct ny_pivot_progress){.measuring = true, .least_share = 1};
     rp->saved_s = ny_now();
-    rp->workers = request->workers ? request->workers : 1;
+    rp->workers = ny_selection_workers(request);
     if (!rp->m) return ny_fail(ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
     err = ny_dictionary_new(&rp->dictionary, request->spec, &options);
     if (err) return err;
@@ -96,7 +96,7 @@ void ny_pivot_close(struct ny_rpcholesky *rp)
 size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
-    unsigned workers = request->workers ? request->workers : 1;
+    unsigned workers = ny_selection_workers(request);
 
     return sizeof(struct ny_rpcholesky) + ny_dictionary_bytes(spec, m) +
            request->n * sizeof(float) + (ny_units_of(request->n) + 1) * sizeof(double) +
@@ -111,9 +111,8 @@ size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m
 {
     const struct ny_columns_spec *spec = request->spec;
 
-    return (request->workers ? request->workers : 1) *
-           (ny_front_later_bytes(spec, front_rows(spec), m) +
-            ny_exact_later_bytes(spec, NY_PIVOT_STEP, m));
+    return ny_selection_workers(request) * (ny_front_later_bytes(spec, front_rows(spec), m) +
+                                            ny_exact_later_bytes(spec, NY_PIVOT_STEP, m));
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
@@ -282,8 +281,8 @@ static int rest(struct ny_rpcholesky *rp)
 {
     int interrupted = ny_check_interrupt(rp->ctx), err = NY_OK;
 
-    if (rp->request->checkpoint &&
-        (interrupted || ny_now() - rp->saved_s >= rp->request->checkpoint_s))
+    if (rp->request->checkpoint.save &&
+        (interrupted || ny_now() - rp->saved_s >= rp->request->checkpoint.interval_s))
         err = ny_pivot_checkpoint(rp, 0);
     return err ? err : interrupted;
 }
@@ -448,12 +447,9 @@ static int select_rows(const struct ny_selection_request *request,
     ny_selection_clear(selection);
     if (!rp) return NY_EBUDGET;
     err = ny_pivot_open(rp, request);
-    if (!err && request->image) err = ny_pivot_restore(rp, &first_unit);
+    if (!err && request->checkpoint.image) err = ny_pivot_restore(rp, &first_unit);
     if (err) goto done;
-    if (request->image_owner) {
-        ny_free(request->ctx, *request->image_owner);
-        *request->image_owner = NULL;
-    }
+    ny_selection_drop_image(request);
     err = ny_source_of_points(&source, request->store, request->n, request->spec->slots,
                               rp->workers);
     if (err) goto done;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "select/rules_private.h"
 
 struct image_head {
     uint64_t magic, n, m, units_done, dictionary_bytes;
@@ -55,16 +56,10 @@ int ny_pivot_checkpoint(void *arg, uint64_t units_done)
     at += window_bytes(rp);
     ny_dictionary_save(rp->dictionary, at);
     memcpy(at + head.dictionary_bytes, rp->bounds, rp->n * sizeof(float));
-    err = rp->request->checkpoint(rp->request->checkpoint_arg, image, bytes);
+    err = rp->request->checkpoint.save(rp->request->checkpoint.arg, image, bytes);
     ny_free(rp->ctx, image);
     rp->saved_s = ny_now();
     return err;
-}
-
-static int not_ours(const struct ny_rpcholesky *rp)
-{
-    return ny_fail(rp->ctx, NY_ESTORE,
-                   "the saved state does not belong to this selection; run it anew");
 }
 
 static bool is_ours(const struct ny_rpcholesky *rp, const struct image_head *head, size_t bytes)
@@ -78,18 +73,18 @@ static bool is_ours(const struct ny_rpcholesky *rp, const struct image_head *hea
 
 int ny_pivot_restore(struct ny_rpcholesky *rp, uint64_t *first_unit)
 {
-    const char *at = rp->request->image;
-    size_t bytes = rp->request->image_bytes;
+    const char *at = rp->request->checkpoint.image;
+    size_t bytes = rp->request->checkpoint.image_bytes;
     struct image_head head = {0};
     int err;
 
     if (bytes >= sizeof(head)) memcpy(&head, at, sizeof(head));
-    if (!is_ours(rp, &head, bytes)) return not_ours(rp);
+    if (!is_ours(rp, &head, bytes)) return ny_selection_not_ours(rp->request);
     at += sizeof(head);
     memcpy(rp->window_row, at, sizeof(rp->window_row));
     memcpy(rp->window_bound, at + sizeof(rp->window_row), sizeof(rp->window_bound));
     for (size_t i = 0; i < head.now.judged; i++)
-        if (rp->window_row[i] >= rp->n) return not_ours(rp);
+        if (rp->window_row[i] >= rp->n) return ny_selection_not_ours(rp->request);
     at += window_bytes(rp);
     err = ny_dictionary_restore(rp->dictionary, at, head.dictionary_bytes);
     if (err) return err;

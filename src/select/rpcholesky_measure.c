@@ -218,11 +218,11 @@ static int run_pass(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t
                                  .workers = rp->workers,
                                  .first_unit = first_unit,
                                  .skip = rp->now.measured ? skip_unit : NULL,
-                                 .checkpoint_s = rp->request->checkpoint_s};
-    const struct ny_pass_work work = {.unit = measure_unit,
-                                      .fold = take_over,
-                                      .checkpoint = rp->request->checkpoint ? ny_pivot_checkpoint
-                                                                            : NULL};
+                                 .checkpoint_s = rp->request->checkpoint.interval_s};
+    const struct ny_pass_work work = {
+        .unit = measure_unit,
+        .fold = take_over,
+        .checkpoint = rp->request->checkpoint.save ? ny_pivot_checkpoint : NULL};
     int err = ny_pass_run(&pass, &work, rp);
 
     if (!err) rp->now.passes++;

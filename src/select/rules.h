@@ -29,7 +29,7 @@ struct ny_selected {
 struct ny_decided {
     struct ny_dictionary *dictionary;
     uint64_t rows; /* those before are decided */
-    /* Saves the state like request->checkpoint; called while the batch is followed. */
+    /* Saves the state like request->checkpoint.save; called while the batch is followed. */
     int (*checkpoint)(const struct ny_decided *decided);
     void *selection;
 };
@@ -48,38 +48,56 @@ struct ny_arrivals {
     void *arg;
 };
 
-struct ny_selection_request {
-    struct ny_context *ctx;
-    struct ny_store *store;
-    uint64_t n; /* rows of the job */
-    const struct ny_columns_spec *spec;
-    uint64_t seed;
-    size_t landmarks;         /* m, or a cap for greedy with a tolerance (SIZE_MAX: none) */
-    struct ny_dictionary_options dictionary; /* greedy; tolerance NaN: Algorithm 2, m landmarks */
-    double tolerance_low, tolerance_high; /* greedy without a tolerance: the first bracket ε⁺, ε⁻;
-                                           * high 0: from 0 to 1 */
-    bool pilot;               /* the bracket is chosen by a pilot on hashed rows */
-    enum ny_diagonal diagonal; /* weighted */
-    const uint64_t *given;    /* `given`: landmarks row numbers */
+/* Greedy alone reads this part of a request. */
+struct ny_greedy_request {
+    struct ny_dictionary_options dictionary; /* tolerance NaN: Algorithm 2, for m landmarks */
+    bool pilot; /* Algorithm 2: hashed rows tell the first bracket, in place of 0 and 1 */
+    /* For a selection with a tolerance, each NULL where there is none. */
+    const struct ny_selected *earlier;  /* it goes on from there */
+    const struct ny_follower *follower; /* it is followed, batch by batch, */
+    const struct ny_arrivals *arrivals; /* and rows arrive meanwhile */
+};
+
+/* Maps of a graph fill in this part: their landmarks are rows of its largest component. */
+struct ny_candidates {
     bool (*valid)(const void *arg, uint64_t row); /* rows that may be chosen; NULL: all */
     const void *valid_arg;
     /* maxmin: takes a landmark up, and gives the row that is then farthest from all of them; any
      * row where it is interrupted. */
     uint64_t (*farthest)(void *arg, uint64_t landmark);
     void *farthest_arg;
-    const struct ny_selected *earlier; /* greedy with a tolerance: goes on from there; NULL: none */
-    const struct ny_follower *follower; /* greedy with a tolerance; NULL: none */
-    const struct ny_arrivals *arrivals; /* with a follower; NULL: all n rows are there */
-    bool certify;             /* a last pass makes the residuals exact on the final D */
-    unsigned workers;
-    /* State kept over a kill. `checkpoint` is called between units with the selection's
-     * image; a resumed run hands the last image back in `image`. */
-    int (*checkpoint)(void *arg, const void *image, size_t bytes);
-    void *checkpoint_arg;
-    double checkpoint_s;
-    const void *image;
+};
+
+/* A selection that reads the points survives a kill by this part: it saves its image between units,
+ * and a resumed one is handed the last image back. */
+struct ny_selection_checkpoint {
+    int (*save)(void *arg, const void *image, size_t bytes); /* NULL: nothing is saved */
+    void *arg;
+    double interval_s; /* between two images, at least */
+    const void *image; /* NULL: the selection begins */
     size_t image_bytes;
     void **image_owner; /* NULL, or: ny_free()d and set to NULL once the image is restored */
+};
+
+/* A rule is asked by one of these. All rules go by the first fields; a field that is zero asks for
+ * nothing. */
+struct ny_selection_request {
+    struct ny_context *ctx;
+    uint64_t n;       /* rows of the job */
+    size_t landmarks; /* m; greedy with a tolerance: a cap; SIZE_MAX: none */
+    uint64_t seed;    /* rules that draw */
+    /* Rules that read the points (ny_rule_reads()): */
+    struct ny_store *store;
+    const struct ny_columns_spec *spec;
+    unsigned workers; /* 0: one */
+    bool certify;     /* a last pass makes the residuals exact on the final D */
+    struct ny_selection_checkpoint checkpoint;
+    /* One rule each: */
+    struct ny_greedy_request greedy;
+    enum ny_diagonal diagonal; /* weighted */
+    const uint64_t *given;     /* given: the m row numbers */
+    /* The other rules, in maps of a graph: */
+    struct ny_candidates candidates;
 };
 
 /* The result of a rule. Arrays are ny_free()d by ny_selection_release(). */
@@ -123,12 +141,13 @@ struct ny_rule {
     const char *name, *summary;
     const char *options; /* "a|b|c": those it takes of landmarks, landmarks-file, landmarks-from,
                           * online; NULL: none of them */
-    bool by_tolerance; /* takes --tolerance, and then --landmarks is a cap */
-    bool all;          /* every row, whatever --landmarks would say */
-    bool measures;     /* residuals itself, where `certify` asks for them */
-    bool graph;        /* fits maps of a graph, which have no kernel, and rows `valid` */
-    bool paths;        /* fits those maps alone: it selects by `farthest` */
-    bool uniform;      /* every subset equally likely: what the n/m scaling of nystrom assumes */
+    bool by_tolerance;   /* a row joins where δ > ε (Ouimet & Bengio 2005, Algorithm 1): it takes
+                          * --tolerance, and then --landmarks is a cap */
+    bool all;            /* D = X, whatever --landmarks would say */
+    bool measures;       /* it goes by δ, and leaves it of all rows where `certify` asks for it */
+    bool paths;          /* it goes by geodesics, candidates.farthest, which maps of a graph have */
+    bool uniform;        /* every subset of m rows is equally likely, as the scaling of λ̂ by n/m
+                          * supposes (Talwalkar et al. 2013, eqs. 3 and 4) */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);
     /* Memory of a selection that ends with m landmarks, and of its checkpoints, for a rule that
      * reads the points. NULL: it needs the row numbers alone. */
@@ -139,6 +158,13 @@ struct ny_rule {
     struct ny_selection_work (*work)(const struct ny_selection_request *request, size_t m,
                                      const struct ny_decay *decay);
 };
+
+/* Tells whether the rule reads the points. One that does not fits maps of a graph as well, which
+ * have no kernel, and chooses among rows that are `valid`. */
+static inline bool ny_rule_reads(const struct ny_rule *rule)
+{
+    return rule->bytes != NULL;
+}
 
 /* Returns the rule of that name; NULL where there is none. */
 const struct ny_rule *ny_rule_find(const char *name);
@@ -155,7 +181,7 @@ size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m);
 
 /* δ of the n rows of a source, in f64, from what m landmarks (raw rows of the request's spec) span;
  * those among them that the others span count for nothing. NY_ENUMERIC where the kernel turns out
- * not to be positive semi-definite. request->dictionary says whether the span is affine. */
+ * not to be positive semi-definite. request->greedy.dictionary.affine says which span. */
 int ny_greedy_measure(const struct ny_selection_request *request, const void *landmarks, size_t m,
                       struct ny_source *source, uint64_t n, float *residuals);
 

@@ -8,6 +8,16 @@
 void ny_selection_clear(struct ny_selection *selection);
 /* Tells whether the row may be chosen. */
 bool ny_selection_valid(const struct ny_selection_request *request, uint64_t row);
+/* Returns how many threads the selection may use, at least one. */
+static inline unsigned ny_selection_workers(const struct ny_selection_request *request)
+{
+    return request->workers ? request->workers : 1;
+}
+
+/* Frees the image, which is restored now, if its owner lets it go. */
+void ny_selection_drop_image(const struct ny_selection_request *request);
+/* NY_ESTORE: the image is none of this selection. */
+int ny_selection_not_ours(const struct ny_selection_request *request);
 /* Makes room for m row numbers. */
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m);
 /* Takes n residuals over, with their largest and their mean. */

@@ -5,7 +5,9 @@
 
 bool ny_selection_valid(const struct ny_selection_request *request, uint64_t row)
 {
-    return !request->valid || request->valid(request->valid_arg, row);
+    const struct ny_candidates *candidates = &request->candidates;
+
+    return !candidates->valid || candidates->valid(candidates->valid_arg, row);
 }
 
 void ny_selection_clear(struct ny_selection *selection)
@@ -15,6 +17,21 @@ void ny_selection_clear(struct ny_selection *selection)
                                        .tolerance = NAN,
                                        .pilot_low = NAN,
                                        .pilot_high = NAN};
+}
+
+void ny_selection_drop_image(const struct ny_selection_request *request)
+{
+    void **owner = request->checkpoint.image_owner;
+
+    if (!owner) return;
+    ny_free(request->ctx, *owner);
+    *owner = NULL;
+}
+
+int ny_selection_not_ours(const struct ny_selection_request *request)
+{
+    return ny_fail(request->ctx, NY_ESTORE,
+                   "the saved state does not belong to this selection; run it anew");
 }
 
 int ny_selection_rows(struct ny_selection *selection, struct ny_context *ctx, size_t m)

@@ -49,7 +49,6 @@ const struct ny_rule ny_rule_uniform = {
     .name = "uniform",
     .summary = "rows drawn at random, each subset equally likely",
     .options = "landmarks",
-    .graph = true,
     .uniform = true,
     .select = ny_select_uniform,
 };

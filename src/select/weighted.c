@@ -134,7 +134,7 @@ static size_t bytes_of(const struct ny_selection_request *request, size_t m)
     const struct ny_columns_spec *spec = request->spec;
     size_t row_bytes = ny_raw_bytes(spec);
     size_t pilot = request->diagonal == NY_DIAGONAL_RAW ? 0 : m;
-    unsigned workers = request->workers ? request->workers : 1;
+    unsigned workers = ny_selection_workers(request);
     size_t opening = pilot * (row_bytes + (square_rows + 1) * sizeof(double)) +
                      ny_columns_exact_bytes(spec, workers);
     size_t pass = workers * (NY_UNIT_ROWS * (pilot * sizeof(float) + sizeof(double)) +
@@ -259,24 +259,24 @@ static int checkpoint(void *arg, uint64_t units_done)
     if (!image) return NY_EBUDGET;
     memcpy(image, &head, sizeof(head));
     memcpy(image + sizeof(head), w->draws.heap, kept);
-    err = w->request->checkpoint(w->request->checkpoint_arg, image, sizeof(head) + kept);
+    err = w->request->checkpoint.save(w->request->checkpoint.arg, image, sizeof(head) + kept);
     ny_free(w->ctx, image);
     return err;
 }
 
 static int restore(struct weighted *w, uint64_t *first_unit)
 {
-    size_t bytes = w->request->image_bytes;
+    size_t bytes = w->request->checkpoint.image_bytes;
     struct image_head head = {0};
 
-    if (bytes >= sizeof(head)) memcpy(&head, w->request->image, sizeof(head));
+    if (bytes >= sizeof(head)) memcpy(&head, w->request->checkpoint.image, sizeof(head));
     if (head.magic != IMAGE_MAGIC || head.n != w->request->n || head.m != w->draws.m ||
         head.units_done > ny_units_of(head.n) ||
         head.diagonal != (uint64_t)w->request->diagonal || head.count > head.m ||
         bytes != sizeof(head) + head.count * sizeof(struct ny_draw))
-        return ny_fail(w->ctx, NY_ESTORE,
-                       "the saved state does not belong to this selection; run it anew");
-    memcpy(w->draws.heap, (const char *)w->request->image + sizeof(head), bytes - sizeof(head));
+        return ny_selection_not_ours(w->request);
+    memcpy(w->draws.heap, (const char *)w->request->checkpoint.image + sizeof(head),
+           bytes - sizeof(head));
     w->draws.count = (size_t)head.count;
     *first_unit = head.units_done;
     return NY_OK;
@@ -290,12 +290,12 @@ static int run_pass(struct weighted *w, uint64_t first_unit)
     struct ny_source *source;
     const struct ny_pass_work work = {.unit = weigh_unit,
                                       .fold = offer_unit,
-                                      .checkpoint = request->checkpoint ? checkpoint : NULL};
+                                      .checkpoint = request->checkpoint.save ? checkpoint : NULL};
     struct ny_pass pass = {.ctx = w->ctx,
                            .stage = "select",
                            .workers = w->workers,
                            .first_unit = first_unit,
-                           .checkpoint_s = request->checkpoint_s};
+                           .checkpoint_s = request->checkpoint.interval_s};
     int err = ny_source_of_points(&source, request->store, request->n, request->spec->slots,
                                   w->workers);
 
@@ -336,7 +336,7 @@ static int select_rows(const struct ny_selection_request *request,
     struct weighted w = {.ctx = request->ctx,
                          .request = request,
                          .draws.m = landmarks_of(request),
-                         .workers = request->workers ? request->workers : 1};
+                         .workers = ny_selection_workers(request)};
     uint64_t first_unit = 0;
     int err;
 
@@ -348,7 +348,7 @@ static int select_rows(const struct ny_selection_request *request,
     }
     if (!w.draws.m) return ny_fail(w.ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
     err = open_selection(&w);
-    if (!err && request->image) err = restore(&w, &first_unit);
+    if (!err && request->checkpoint.image) err = restore(&w, &first_unit);
     if (!err) err = run_pass(&w, first_unit);
     if (!err) err = leave(&w, selection);
     close_selection(&w);

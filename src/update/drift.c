@@ -73,13 +73,13 @@ static int take_landmarks(struct ny_fit *fit, struct sample *sample)
 static int measure(struct ny_fit *fit, struct sample *sample)
 {
     struct ny_columns_spec spec = ny_fit_spec(fit);
-    const struct ny_selection_request request = {
-        .ctx = fit->job.ctx,
-        .store = fit->job.store,
-        .n = sample->count,
-        .spec = &spec,
-        .dictionary = {.affine = fit->settings->dictionary.affine},
-        .workers = fit->job.workers};
+    const struct ny_selection_request request = {.ctx = fit->job.ctx,
+                                                 .store = fit->job.store,
+                                                 .n = sample->count,
+                                                 .spec = &spec,
+                                                 .greedy.dictionary.affine =
+                                                     fit->settings->dictionary.affine,
+                                                 .workers = fit->job.workers};
     struct ny_columns *none = NULL;
     struct ny_source *source = NULL;
     int err = ny_columns_new(&none, &spec);

@@ -42,7 +42,7 @@ static void explain(struct ny_context *ctx, const struct ny_fit_settings *settin
                     struct shares shares, enum ny_update_mode mode)
 {
     bool landmarks = ny_settings_selects(settings);
-    bool reads = settings->rule->by_tolerance || settings->rule->work;
+    bool reads = ny_rule_reads(settings->rule);
 
     if (mode == NY_UPDATE_FROZEN)
         ny_log(ctx, NY_LOG_DETAIL, "select and solve: nothing, the model stays as it is");

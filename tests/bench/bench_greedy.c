@@ -176,12 +176,11 @@ static struct result ours(const void *rows, enum ny_dtype dtype, const double *m
     struct ny_columns_spec spec = {.kernel = ny_kernel_find("rbf"),
                                    .params = {.gamma = gamma / (255.0 * 255.0)},
                                    .dtype = dtype};
-    struct ny_selection_request request = {
-        .n = N,
-        .spec = &spec,
-        .landmarks = SIZE_MAX,
-        .dictionary = {.tolerance = tolerance, .landmarks_max = SIZE_MAX},
-        .workers = workers};
+    struct ny_selection_request request = {.n = N,
+                                           .spec = &spec,
+                                           .landmarks = SIZE_MAX,
+                                           .greedy.dictionary.tolerance = tolerance,
+                                           .workers = workers};
     struct ny_selection selection;
     struct ny_source *source = NULL;
 
@@ -194,7 +193,7 @@ static struct result ours(const void *rows, enum ny_dtype dtype, const double *m
     spec.geometry = geometry;
     if (ny_source_of_memory(&source, ctx, rows, dtype, N, D)) die(ny_context_message(ctx));
     r.seconds = ny_now();
-    if (ny_greedy_select_from(&request, source, &selection)) die(ny_context_message(ctx));
+    if (ny_greedy_select_from(&request, NULL, source, &selection)) die(ny_context_message(ctx));
     r.seconds = ny_now() - r.seconds;
     r.m = selection.m;
     r.rows = malloc(sizeof(size_t) * r.m);

@@ -230,17 +230,14 @@ static int run_from(const struct kind *kind, const struct rows *r, unsigned work
         .n = r->n,
         .spec = &spec,
         .landmarks = kind->cap,
-        .tolerance_low = kind->low,
-        .tolerance_high = kind->high,
-        .dictionary = {.affine = kind->affine,
-                       .tolerance = kind->tolerance,
-                       .landmarks_max = SIZE_MAX},
+        .greedy.dictionary = {.affine = kind->affine, .tolerance = kind->tolerance},
         .certify = certifies,
         .workers = workers,
-        .checkpoint = images ? keep_image : NULL,
-        .checkpoint_arg = images,
-        .image = from ? from->at : NULL,
-        .image_bytes = from ? from->bytes : 0};
+        .checkpoint = {.save = images ? keep_image : NULL,
+                       .arg = images,
+                       .image = from ? from->at : NULL,
+                       .image_bytes = from ? from->bytes : 0}};
+    const struct ny_greedy_bracket pilot = {kind->low, kind->high};
     static const struct ny_source_ops ops = {take_counted, strip_counted, NULL};
     struct counted counted = {.count = 0};
     int err;
@@ -248,7 +245,7 @@ static int run_from(const struct kind *kind, const struct rows *r, unsigned work
     assert_int_equal(ny_source_of_memory(&counted.rows, ctx, r->x, NY_F32, r->n, r->d), NY_OK);
     counted.base = *counted.rows;
     counted.base.ops = &ops;
-    err = ny_greedy_select_from(&request, &counted.base, selection);
+    err = ny_greedy_select_from(&request, &pilot, &counted.base, selection);
     /* Units that were taken ahead when a run stopped are read in vain. */
     if (!err && !from)
         assert_in_range(atomic_load(&counted.count), selection->rows_read,

@@ -148,12 +148,12 @@ static void check_bytes(const char *rule, const struct kind *kind, const struct 
     struct images one = {0}, other = {0};
     struct ny_selection a, b;
 
-    request.checkpoint = keep_image;
-    request.checkpoint_arg = &one;
+    request.checkpoint.save = keep_image;
+    request.checkpoint.arg = &one;
     request.workers = 1;
     a = must_run(rule, kind, r, request);
     assert_true(one.count > 2);
-    request.checkpoint_arg = &other;
+    request.checkpoint.arg = &other;
     for (unsigned workers = 2; workers <= 3; workers++) {
         request.workers = workers;
         if (workers == 3) ny_context_set_memory(ctx, ny_memory_used(ctx) + (120u << 20));
@@ -169,15 +169,15 @@ static void check_bytes(const char *rule, const struct kind *kind, const struct 
         ny_selection_release(&b, ctx);
     }
     for (size_t i = 0; i < one.count; i += 1 + one.count / 12) {
-        request.image = one.image[i].at;
-        request.image_bytes = one.image[i].bytes;
+        request.checkpoint.image = one.image[i].at;
+        request.checkpoint.image_bytes = one.image[i].bytes;
         b = must_run(rule, kind, r, request);
         assert_same_selection(&a, &b, r->n);
         assert_int_equal(other.count, one.count - 1 - i);
         free_images(&other);
         ny_selection_release(&b, ctx);
     }
-    request.image_bytes--;
+    request.checkpoint.image_bytes--;
     assert_int_equal(run_rule(rule, kind, r, request, &b), NY_ESTORE);
     ny_error_clear(ctx);
     free_images(&one);

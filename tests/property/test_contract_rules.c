@@ -46,7 +46,9 @@ static uint64_t farthest(void *arg, uint64_t landmark)
             square += pow((double)points.x[i * points.d + k] -
                               (double)points.x[landmark * points.d + k], 2);
         nearest[i] = fmin(nearest[i], i == landmark ? -1 : square);
-        if (nearest[i] > nearest[far] && (!request->valid || request->valid(NULL, i))) far = i;
+        if (nearest[i] > nearest[far] &&
+            (!request->candidates.valid || request->candidates.valid(NULL, i)))
+            far = i;
     }
     return far;
 }
@@ -62,10 +64,10 @@ static struct ny_selection_request whole(struct ny_selection_request request)
     for (uint64_t i = 0; i < ROWS; i++)
         listed[i] = i < ROWS / 2 ? 2 * i : 2 * i - ROWS + 1; /* even ones first */
     request.given = listed;
-    request.farthest = farthest;
-    request.farthest_arg = &asked;
+    request.candidates.farthest = farthest;
+    request.candidates.farthest_arg = &asked;
     request.diagonal = NY_DIAGONAL_CENTRED;
-    request.dictionary = (struct ny_dictionary_options){.tolerance = NAN, .landmarks_max = SIZE_MAX};
+    request.greedy.dictionary.tolerance = NAN;
     if (!request.workers) request.workers = 2;
     return request;
 }
@@ -101,7 +103,7 @@ static void entries_are_whole(void **state)
         assert_true(strlen(rule->summary) > 10);
         assert_non_null(rule->select);
         assert_true((rule->bytes == NULL) == (rule->image_bytes == NULL));
-        assert_true(rule->graph || !rule->paths);
+        assert_true(!ny_rule_reads(rule) || !rule->paths);
     }
     assert_null(ny_rule_find("best"));
     assert_null(ny_rule_find(""));
@@ -171,10 +173,10 @@ static void rows_are_those_that_may_be_chosen(void **state)
 {
     (void)state;
     FOR_RULES(rule) {
-        struct ny_selection_request request = {.landmarks = WANTED, .valid = even};
+        struct ny_selection_request request = {.landmarks = WANTED, .candidates.valid = even};
         struct ny_selection s;
 
-        if (!rule->graph) continue;
+        if (ny_rule_reads(rule)) continue;
         s = selected(rule, &kinds[0], request);
         assert_int_equal(s.m, rule->all ? ROWS / 2 : WANTED);
         for (size_t i = 0; i < s.m; i++)
@@ -232,8 +234,8 @@ static void killed_selections_go_on(void **state)
 
         if (!rule->image_bytes) continue;
         check_bytes(rule->name, &kinds[0], &points, request);
-        request.checkpoint = measure_image;
-        request.checkpoint_arg = &most;
+        request.checkpoint.save = measure_image;
+        request.checkpoint.arg = &most;
         s = must_run(rule->name, &kinds[0], &points, request);
         spec.kernel = ny_kernel_find(kinds[0].kernel);
         request.n = ROWS;

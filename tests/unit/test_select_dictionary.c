@@ -100,7 +100,7 @@ static void grow(struct ny_dictionary *dictionary, size_t first, size_t last, bo
 
 static struct ny_dictionary *made(size_t m, bool affine)
 {
-    const struct ny_dictionary_options options = {affine, 1e-3, SIZE_MAX};
+    const struct ny_dictionary_options options = {affine, 1e-3};
     struct ny_dictionary *dictionary;
 
     assert_int_equal(ny_dictionary_new(&dictionary, &spec, &options), NY_OK);
@@ -267,7 +267,7 @@ static void memory_is_what_was_said(void **state)
 static void a_budget_that_ends_is_an_error(void **state)
 {
     (void)state;
-    const struct ny_dictionary_options options = {true, 1e-3, SIZE_MAX};
+    const struct ny_dictionary_options options = {true, 1e-3};
     size_t room = 0;
     int err;
 

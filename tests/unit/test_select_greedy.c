@@ -126,14 +126,13 @@ static struct ny_selection_request request_of(struct asked *asked)
                                            .params = {.gamma = asked->gamma},
                                            .geometry = asked->geometry,
                                            .dtype = info.dtype};
-    return (struct ny_selection_request){
-        .ctx = ctx,
-        .store = store,
-        .n = asked->n,
-        .spec = &asked->spec,
-        .landmarks = SIZE_MAX,
-        .dictionary = {.tolerance = asked->tolerance, .landmarks_max = SIZE_MAX},
-        .workers = asked->workers};
+    return (struct ny_selection_request){.ctx = ctx,
+                                         .store = store,
+                                         .n = asked->n,
+                                         .spec = &asked->spec,
+                                         .landmarks = SIZE_MAX,
+                                         .greedy.dictionary.tolerance = asked->tolerance,
+                                         .workers = asked->workers};
 }
 
 static void equals_algorithm_1(enum ny_dtype dtype, double gamma, double tolerance, size_t n)
@@ -243,7 +242,7 @@ static void estimates_the_size_of_the_dictionary(void **state)
     assert_int_equal(ny_greedy_estimate(&request, 4000, &m), NY_OK);
     assert_int_equal(m, 50);
     request.landmarks = SIZE_MAX;
-    request.dictionary.tolerance = 0;
+    request.greedy.dictionary.tolerance = 0;
     assert_int_equal(ny_greedy_estimate(&request, 4000, &m), NY_EUSAGE);
     assert_int_equal(ny_memory_used(ctx), used);
     ny_error_clear(ctx);
