@@ -1,7 +1,8 @@
 /*
- * The forward substitution of front.h in f32 and in f64. Greedy rules (greedy_unit.c,
- * greedy_fold.c) and rpcholesky (rpcholesky_measure.c) load the rows of a unit, step through the
- * panels of L, and drop rows whose residual δ = k(x,x) − ‖Z‖² is small enough after each step.
+ * The forward substitution of front.h in f32 and in f64. Greedy selection
+ * (greedy_screen.c, greedy.c) and rpcholesky (rpcholesky_measure.c) load the rows of a unit, step
+ * through the panels of L, and drop rows whose residual δ = k(x,x) − ‖Z‖² is small enough after
+ * each step.
  *
  * A step computes the kernel values of one piece of columns, takes off the products of the columns
  * before (a GEMM), and solves with the triangle of the piece: Z_new = (K − Z·Lᵀ)·L_piece⁻ᵀ. In f64
@@ -237,6 +238,19 @@ void ny_front_move(struct ny_front *front, size_t to, size_t from)
     if (front->done)
         memcpy(front->Z + to * front->stride, front->Z + from * front->stride,
                front->done * sizeof(float));
+}
+
+double ny_front_slack(const struct ny_front *front, size_t i, size_t rank)
+{
+    return ((double)rank + 16) * 0x1p-52 * front->scale[i];
+}
+
+float ny_delta_bound(double delta)
+{
+    float bound = (float)delta;
+
+    if (!(delta > 0)) return 0;
+    return (double)bound < delta ? nextafterf(bound, INFINITY) : bound;
 }
 
 struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t count)

@@ -92,6 +92,10 @@ int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionar
 int ny_front_reserve(struct ny_front *front, size_t columns);
 /* Moves row `from` to the place of row `to` ≤ from. */
 void ny_front_move(struct ny_front *front, size_t to, size_t from);
+/* Returns the most by which rounding may have moved an f64 δ of row i after `rank` columns. */
+double ny_front_slack(const struct ny_front *front, size_t i, size_t rank);
+/* Returns an upper bound of a residual as a float: rounded up, never negative. */
+float ny_delta_bound(double delta);
 /* Rows first … first+count−1 as a front of their own, in the same memory. */
 struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t count);
 

@@ -1,11 +1,19 @@
 /*
- * greedy: Algorithm 1 of Ouimet & Bengio (2005), which Algorithm 2 (greedy_search.c) runs several
- * times. A row joins the dictionary when its residual δ = k(x,x) − ‖L⁻¹k_D(x)‖² (eqs. 5 and 8; of
- * the translated kernel where Σa = 1) against the rows that joined before it is above ε. Blocked,
- * and still the dictionary of the sequential algorithm in f64: residuals only fall as the
- * dictionary grows, so what an older dictionary rejects stays rejected (greedy_unit.c, in parallel
- * and in f32 with a guard band), and the rest is decided in order and in f64 (greedy_fold.c). The
- * rule here decides which runs there are (greedy_run.c), and makes the selection of the last one.
+ * Algorithm 1 of Ouimet & Bengio (2005), lines 1 to 16: the dictionary D of a tolerance ε. Rows are
+ * visited in order, and a row joins D where its residual against the rows that joined before it,
+ *
+ *     δ = k(x,x) − k_D(x)ᵀ W⁻¹ k_D(x)        (eqs. 5, 6 and 8, with W for the paper's M)
+ *
+ * is above ε. Where Σa = 1 (eq. 7), the kernel is translated by the first landmark (dictionary.h).
+ * Numbers in brackets are the paper's lines; its lines 17 to 23 are spectral/projected.c.
+ *
+ * visit_block() is the algorithm. W = LLᵀ takes the place of W⁻¹: δ = k(x,x) − ‖Z‖² with Z =
+ * L⁻¹k_D, and a row that joins adds a row to L in the place of eq. 9. Around it is what keeps most
+ * rows away from f64: residuals only fall as D grows, so that a row which an older D rejects stays
+ * rejected. ny_greedy_run() is a pass over units of rows. Workers screen them, in parallel and in
+ * f32, against D as it was some units before (greedy_screen.c). The fold takes what is left of them
+ * in order, and screens it once more, slice by slice, against all of D. The dictionary is that of
+ * the sequential algorithm in f64.
  */
 #include "select/greedy.h"
 
@@ -13,173 +21,201 @@
 
 #include "select/rules_private.h"
 
-static size_t bounds_bytes(const struct ny_selection_request *request)
+/* The unit that is folded: the rows that its worker left. */
+struct unit {
+    struct ny_greedy *greedy;
+    struct ny_front *front;
+    struct ny_exact *exact;
+    uint64_t first_row;
+    size_t screened; /* columns of D that its worker met: for some rows Z is kept */
+};
+
+/* Until there is a landmark: the first row with k(x,x) > 0 becomes it [1]. Rows before it are zero
+ * in feature space; the affine hull of that one row is √k(x₁,x₁) away from them. */
+static int start_dictionary(const struct unit *unit)
 {
-    return (ny_greedy_searches(request) ? 2 : 1) * request->n * sizeof(float);
-}
-
-size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
-{
-    const struct ny_columns_spec *spec = request->spec;
-    unsigned workers = ny_selection_workers(request);
-    size_t bounds = bounds_bytes(request);
-    size_t pilot = request->greedy.pilot ? ny_greedy_pilot_bytes(request, m) : 0;
-
-    /* A pilot is over, but for its few bounds, when those of all rows are made. */
-    return ny_dictionary_bytes(spec, m) + (bounds > pilot ? bounds : pilot) +
-           NY_GREEDY_AHEAD * ny_columns_bytes(spec, NY_DICTIONARY_PANEL) +
-           workers * (ny_front_bytes(spec, NY_UNIT_ROWS, m) +
-                      ny_exact_bytes(spec, NY_DICTIONARY_PANEL, m) + ny_early_bytes(m) +
-                      ny_columns_workspace_bytes(spec, NY_FRONT_STRIP));
-}
-
-size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m)
-{
-    const struct ny_columns_spec *spec = request->spec;
-    size_t row_bytes = ny_raw_bytes(spec), heads = 1024;
-
-    return heads + bounds_bytes(request) +
-           m * (sizeof(uint64_t) + sizeof(double) + row_bytes) + m * (m + 1) / 2 * sizeof(double);
-}
-
-/* The budget ended the selection: how far it came, and what the whole would need. */
-static int out_of_memory(const struct ny_greedy *greedy)
-{
-    size_t m = ny_dictionary_count(greedy->dictionary), last, expected;
-    uint64_t seen;
-
-    if (!m)
-        return ny_fail(greedy->ctx, NY_EBUDGET,
-                       "the greedy selection does not fit the memory budget; raise --memory");
-    last = greedy->dictionary->rows[m - 1];
-    seen = (last / NY_UNIT_ROWS + 1) * NY_UNIT_ROWS;
-    expected = ny_greedy_extrapolate(greedy->dictionary->rows, m, seen, greedy->n);
-    if (expected > greedy->landmarks_max) expected = greedy->landmarks_max;
-    return ny_fail(greedy->ctx, NY_EBUDGET,
-                   "the memory budget of %zu MiB ended the greedy selection at %zu landmarks after "
-                   "about %llu of %llu rows; all of it needs about %zu MiB for some %zu: raise "
-                   "--memory or --tolerance, or set a cap with --landmarks",
-                   ny_memory_limit(greedy->ctx) >> 20, m, (unsigned long long)seen,
-                   (unsigned long long)greedy->n, ny_greedy_bytes(greedy->request, expected) >> 20,
-                   expected);
-}
-
-static int leave(struct ny_greedy *greedy, struct ny_selection *selection)
-{
-    size_t m = ny_dictionary_count(greedy->dictionary);
+    struct ny_greedy *greedy = unit->greedy;
+    struct ny_front *front = unit->front;
+    size_t first = 0, kept = 0;
+    uint64_t row;
     int err;
 
-    if (!m)
-        return ny_fail(greedy->ctx, NY_EDATA,
-                       "all %llu rows have k(x,x) = 0: there is nothing to select from",
-                       (unsigned long long)greedy->n);
-    err = ny_selection_rows(selection, greedy->ctx, m);
-    if (err) return err;
-    for (size_t i = 0; i < m; i++)
-        selection->rows[i] = greedy->dictionary->rows[i];
-    ny_selection_residuals(selection, greedy->residuals, greedy->n);
-    greedy->residuals = NULL;
-    selection->tolerance = greedy->tolerance;
-    selection->flops = greedy->flops;
-    selection->rows_read = greedy->rows_read;
-    selection->passes = greedy->kept ? (unsigned)greedy->search.runs : 1;
-    if (greedy->request->certify) selection->passes++;
-    selection->pilot_low = greedy->kept ? greedy->search.pilot_low : NAN;
-    selection->pilot_high = greedy->kept ? greedy->search.pilot_high : NAN;
+    while (first < front->count && !(front->k[first] > 0)) {
+        if (!(front->k[first] >= 0))
+            return ny_selection_not_psd(greedy->request, unit->first_row + front->index[first],
+                                        front->k[first], front->k[first]);
+        first++;
+    }
+    if (first < front->count) {
+        row = unit->first_row + front->index[first];
+        if (!isfinite(front->k[first]))
+            return ny_selection_not_psd(greedy->request, row, front->k[first], front->k[first]);
+        err = ny_dictionary_start(greedy->dictionary, row, front->raw + first * front->row_bytes,
+                                  front->k[first]);
+        if (err) return err;
+        for (uint64_t i = 0; i < row; i++)
+            greedy->residuals[i] =
+                greedy->dictionary->options.affine ? ny_delta_bound(front->k[first]) : 0;
+        greedy->residuals[row] = 0;
+        first++;
+    }
+    for (size_t i = first; i < front->count; i++)
+        ny_front_move(front, kept++, i);
+    front->count = kept;
     return NY_OK;
 }
 
-/* One more pass, in which nothing joins and no row leaves early: δ in f64 on the final dictionary.
- */
-static int certify(struct ny_greedy *greedy, struct ny_source *source)
+/* Computes S = K_BB − ZZᵀ of a block in f64, Z = L⁻¹k_D, from where the block's worker stopped. */
+static int measure_block(const struct unit *unit, struct ny_front *block)
 {
-    double tolerance = greedy->tolerance;
-    int err;
+    const struct ny_dictionary *D = unit->greedy->dictionary;
+    struct ny_prefix now = ny_dictionary_now(D);
+    int err = ny_exact_begin(unit->exact, block, D, now.rank);
+    size_t from = 0;
 
-    greedy->tolerance = -INFINITY;
-    greedy->stops = false;
-    greedy->decided = 0;
-    greedy->landmarks_max = ny_dictionary_count(greedy->dictionary);
-    err = ny_greedy_begin(greedy);
-    if (!err) err = ny_greedy_run(greedy, source, 0, false);
-    greedy->tolerance = tolerance;
-    return err;
+    if (!err && ny_exact_resume(unit->exact, block, unit->screened)) from = unit->screened;
+    for (; !err && from < now.rank; from = ny_front_next(from, now.rank))
+        err = ny_exact_step(unit->exact, block, D, &now, from);
+    return err ? err : ny_exact_schur(unit->exact, block, D, now.rank);
 }
 
-/* Continues an earlier selection, or starts at the first row if its dictionary cannot be remade. */
-static int take_up(struct ny_greedy *greedy, const struct ny_selection_request *request,
-                   uint64_t *first_unit)
+/* Visits the rows of a block, at most NY_FRONT_BLOCK, in order. The diagonal of S has their
+ * residuals against D: a row that joins is eliminated from S, which takes its part off the rows
+ * after it. Rows that join are moved to the block's begin, from where their columns are added. */
+static int visit_block(const struct unit *unit, struct ny_front *block)
 {
-    bool done;
-    int err = ny_greedy_take_up(greedy, first_unit, &done);
+    struct ny_greedy *greedy = unit->greedy;
+    struct ny_dictionary *D = greedy->dictionary;
+    size_t count = block->count, taken = 0;
+    int err = measure_block(unit, block); /* [3–8] */
 
-    if (err || done) return err;
-    ny_greedy_close(greedy);
-    *first_unit = 0;
-    return ny_greedy_open(greedy, request, request->n);
-}
+    for (size_t t = 0; !err && t < count; t++) { /* [2] */
+        uint64_t row = unit->first_row + block->index[t];
+        double delta = unit->exact->S[t * count + t]; /* [9] */
+        struct ny_prefix now = ny_dictionary_now(D);
+        bool joins = !ny_greedy_rejects(greedy, block, t, &now, delta); /* [10] δ > ε */
 
-int ny_greedy_select_from(const struct ny_selection_request *request,
-                          const struct ny_greedy_bracket *pilot, struct ny_source *source,
-                          struct ny_selection *selection)
-{
-    struct ny_greedy greedy;
-    uint64_t first_unit = 0;
-    int err;
-
-    ny_selection_clear(selection);
-    err = ny_greedy_open(&greedy, request, request->n);
-    if (!err && request->checkpoint.image) err = ny_greedy_restore(&greedy, &first_unit);
-    if (!err && !request->checkpoint.image && request->greedy.earlier)
-        err = take_up(&greedy, request, &first_unit);
-    if (err) goto done;
-    if (request->greedy.earlier) greedy.decided = request->greedy.earlier->n;
-    ny_selection_drop_image(request);
-    if (ny_greedy_searches(request))
-        err = ny_greedy_search(&greedy, pilot, source, first_unit);
-    else if (request->greedy.follower)
-        err = ny_greedy_run_followed(&greedy, first_unit);
-    else
-        err = ny_greedy_run(&greedy, source, first_unit, request->checkpoint.save != NULL);
-    if (err == NY_EBUDGET) {
-        ny_error_clear(greedy.ctx);
-        err = out_of_memory(&greedy);
+        if (!(delta >= -NY_NOT_PSD * fabs(block->k[t])) || !isfinite(delta))
+            return ny_selection_not_psd(greedy->request, row, delta, block->k[t]);
+        if (joins && !ny_greedy_full(greedy)) {
+            err = ny_exact_join(unit->exact, block, D, row, t, taken); /* [11, 12] */
+            greedy->residuals[row] = 0;
+            ny_front_move(block, taken++, t);
+        } else if (joins && greedy->limits.stops) {
+            greedy->too_large = true; /* Algorithm 2, lines 4 and 16: stopping if m_t > m */
+            return NY_END;
+        } else { /* [13, 14] */
+            greedy->residuals[row] = ny_delta_bound(delta + ny_front_slack(block, t, now.rank));
+        }
     }
-    if (!err && request->certify && ny_dictionary_count(greedy.dictionary))
-        err = certify(&greedy, source);
-    if (!err) err = leave(&greedy, selection);
-done:
-    ny_greedy_close(&greedy);
-    return err;
+    if (err) return err;
+    return ny_dictionary_extend(D, block->raw, taken, D->options.affine ? block->origin_k : NULL);
 }
 
-static int select_rows(const struct ny_selection_request *request,
-                       struct ny_selection *selection)
+/* Visits the first `count` rows of the front, block by block. */
+static int visit_pending(const struct unit *unit, size_t count)
 {
-    struct ny_greedy_bracket pilot = {NAN, NAN};
-    struct ny_source *source;
-    unsigned workers = ny_selection_workers(request);
     int err = NY_OK;
 
-    ny_selection_clear(selection);
-    if (ny_greedy_searches(request) && request->greedy.pilot && !request->checkpoint.image)
-        err = ny_greedy_pilot(request, &pilot);
-    if (err) return err;
-    err = ny_source_of_points(&source, request->store, request->n, request->spec->slots, workers);
-    if (err) return err;
-    err = ny_greedy_select_from(request, &pilot, source, selection);
-    ny_source_free(source);
+    for (size_t first = 0; !err && first < count; first += NY_FRONT_BLOCK) {
+        struct ny_front block = ny_front_view(
+            unit->front, first, count - first < NY_FRONT_BLOCK ? count - first : NY_FRONT_BLOCK);
+
+        block.done = 0; /* its Z is not needed any more */
+        err = visit_block(unit, &block);
+    }
     return err;
 }
 
-const struct ny_rule ny_rule_greedy = {
-    .name = "greedy",
-    .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
-               "(online; bounds every entry of K); or as many landmarks as asked for",
-    .options = "landmarks|online",
-    .by_tolerance = true,
-    .measures = true,
-    .select = select_rows,
-    .bytes = ny_greedy_bytes,
-    .image_bytes = ny_greedy_image_bytes,
-};
+/* Screens rows `first` … of the front in f32 against all columns that there are; what is left is
+ * added to the `pending` rows at the front's begin. */
+static int screen_slice(const struct unit *unit, size_t first, size_t count, size_t *pending)
+{
+    struct ny_greedy *greedy = unit->greedy;
+    struct ny_prefix now = ny_dictionary_now(greedy->dictionary);
+    struct ny_front slice = ny_front_view(unit->front, first, count), rows;
+
+    if (!ny_greedy_needs_f64(greedy, &slice, now.largest)) {
+        int err = ny_front_reserve(unit->front, now.rank);
+
+        if (err) return err;
+        slice = ny_front_view(unit->front, first, count);
+        ny_greedy_screen(greedy, &slice, unit->first_row, &now,
+                         ny_greedy_full(greedy) && !greedy->limits.stops);
+        greedy->flops += slice.flops;
+    }
+    rows = *unit->front;
+    rows.done = 0;
+    for (size_t i = 0; i < slice.count; i++)
+        ny_front_move(&rows, (*pending)++, first + i);
+    return NY_OK;
+}
+
+/* Visits the rows that a worker left. Slices are short while many rows join, so that the next rows
+ * meet those that joined; f64 is given a few dozen rows at once, which it pads to. */
+static int visit_unit(const struct unit *unit)
+{
+    enum { SLICE_LEAST = 64, SLICE_MOST = NY_STRIP_ROWS, PENDING = 24 };
+    size_t slice = 2 * SLICE_LEAST, pending = 0, rows = unit->front->count;
+    int err = NY_OK;
+
+    for (size_t first = 0, count; !err && first < rows; first += count) {
+        size_t before = pending;
+
+        count = rows - first < slice ? rows - first : slice;
+        err = screen_slice(unit, first, count, &pending);
+        if (err) break;
+        if (pending - before > slice / 4 && slice > SLICE_LEAST) slice /= 2;
+        if (pending - before < slice / 16 && slice < SLICE_MOST) slice *= 2;
+        if (pending < PENDING && first + count < rows) continue;
+        err = visit_pending(unit, pending);
+        pending = 0;
+    }
+    unit->greedy->flops += unit->front->flops + unit->exact->flops;
+    return err;
+}
+
+/* Visits the rows of a unit that its worker left, and makes D the prefix of a later unit: the
+ * pass's `fold`, in unit order. */
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    struct ny_greedy *greedy = arg;
+    struct ny_greedy_worker *worker = &greedy->worker[tile->worker];
+    const struct ny_prefix *prefix = ny_prefix_of(&greedy->prefixes, tile->unit);
+    const struct unit unit = {greedy, &worker->front, &worker->exact, tile->first_row,
+                              prefix->rank};
+    int err = NY_OK;
+
+    if (!tile->skipped) {
+        greedy->rows_read += tile->rows;
+        if (!greedy->dictionary->count) err = start_dictionary(&unit);
+        if (!err && greedy->dictionary->count && !prefix->started)
+            err = ny_front_begin(unit.front, greedy->dictionary);
+        if (!err && greedy->dictionary->count) err = visit_unit(&unit);
+    }
+    return err ? err
+               : ny_prefixes_set(&greedy->prefixes, greedy->dictionary,
+                                 tile->unit + NY_GREEDY_AHEAD);
+}
+
+int ny_greedy_run(struct ny_greedy *greedy, const struct ny_greedy_limits *limits,
+                  struct ny_source *source, uint64_t first_unit, bool checkpoints)
+{
+    const struct ny_pass pass = {.ctx = greedy->ctx,
+                                 .source = source,
+                                 .stage = "select",
+                                 .workers = greedy->workers,
+                                 .first_unit = first_unit,
+                                 .ahead_max = NY_GREEDY_AHEAD,
+                                 .rows_total = greedy->n,
+                                 .checkpoint_s = greedy->request->checkpoint.interval_s,
+                                 .skip = ny_greedy_skip};
+    const struct ny_pass_work work = {.unit = ny_greedy_screen_unit,
+                                      .fold = fold,
+                                      .checkpoint = checkpoints ? ny_greedy_checkpoint : NULL};
+
+    greedy->limits = *limits;
+    greedy->too_large = false;
+    ny_blas_serial();
+    return ny_pass_run(&pass, &work, greedy);
+}

@@ -80,6 +80,8 @@ static int expect(const struct ny_selection_request *request, const struct sampl
                   double tolerance, size_t most, size_t *m)
 {
     const struct ny_columns_spec *spec = request->spec;
+    const struct ny_greedy_limits limits = {
+        tolerance, most < SAMPLE_LANDMARKS_MAX ? most : SAMPLE_LANDMARKS_MAX, true};
     struct ny_selection_request small = *request;
     struct ny_source *source = NULL;
     struct ny_greedy greedy;
@@ -88,15 +90,14 @@ static int expect(const struct ny_selection_request *request, const struct sampl
     int err;
 
     small.n = sample->count;
-    small.landmarks = most < SAMPLE_LANDMARKS_MAX ? most : SAMPLE_LANDMARKS_MAX;
+    small.landmarks = limits.landmarks_max;
     small.greedy.dictionary.tolerance = tolerance;
     err = ny_greedy_open(&greedy, &small, small.n);
-    greedy.stops = true;
     if (!err)
         err = ny_source_of_memory(&source, request->ctx, sample->values, spec->dtype, small.n,
                                   spec->geometry->d);
     if (!err) ny_source_of_memory_slots(source, spec->slots, false);
-    if (!err) err = ny_greedy_run(&greedy, source, 0, false);
+    if (!err) err = ny_greedy_run(&greedy, &limits, source, 0, false);
     if (err) goto done;
     reached = ny_dictionary_count(greedy.dictionary);
     if (greedy.too_large) seen = greedy.dictionary->rows[reached - 1] + 1;

@@ -9,7 +9,7 @@
 static int run_over(struct ny_greedy *greedy, const void *raw, size_t m)
 {
     const struct ny_columns_spec *spec = greedy->request->spec;
-    double tolerance = greedy->tolerance;
+    const struct ny_greedy_limits limits = {0, greedy->request->landmarks, false};
     uint64_t n = greedy->n, rows_read = greedy->rows_read;
     struct ny_source *source;
     int err = ny_source_of_memory(&source, greedy->ctx, raw, spec->dtype, m, spec->geometry->d);
@@ -17,12 +17,10 @@ static int run_over(struct ny_greedy *greedy, const void *raw, size_t m)
     if (err) return err;
     if (spec->slots) ny_source_of_memory_slots(source, spec->slots, false);
     greedy->n = m;
-    greedy->tolerance = 0;
-    err = ny_greedy_begin(greedy);
-    if (!err) err = ny_greedy_run(greedy, source, 0, false);
+    err = ny_prefixes_begin(&greedy->prefixes, greedy->dictionary);
+    if (!err) err = ny_greedy_run(greedy, &limits, source, 0, false);
     ny_source_free(source);
     greedy->n = n;
-    greedy->tolerance = tolerance;
     greedy->rows_read = rows_read;
     for (uint64_t i = 0; i < m; i++)
         greedy->residuals[i] = INFINITY;
@@ -50,13 +48,14 @@ int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done
     if (err) return err;
     *first_unit = earlier->n / NY_UNIT_ROWS;
     *done = true;
-    return ny_greedy_begin(greedy);
+    return ny_prefixes_begin(&greedy->prefixes, greedy->dictionary);
 }
 
 int ny_greedy_measure(const struct ny_selection_request *request, const void *landmarks, size_t m,
                       struct ny_source *source, uint64_t n, float *residuals)
 {
     struct ny_selection_request all = *request;
+    struct ny_greedy_limits limits = {-INFINITY, 0, false};
     struct ny_greedy greedy;
     int err;
 
@@ -66,10 +65,9 @@ int ny_greedy_measure(const struct ny_selection_request *request, const void *la
     if (!err) err = run_over(&greedy, landmarks, m);
     if (err) goto done;
     greedy.n = n;
-    greedy.tolerance = -INFINITY;
-    greedy.landmarks_max = ny_dictionary_count(greedy.dictionary);
-    err = ny_greedy_begin(&greedy);
-    if (!err && greedy.landmarks_max) err = ny_greedy_run(&greedy, source, 0, false);
+    limits.landmarks_max = ny_dictionary_count(greedy.dictionary);
+    err = ny_prefixes_begin(&greedy.prefixes, greedy.dictionary);
+    if (!err && limits.landmarks_max) err = ny_greedy_run(&greedy, &limits, source, 0, false);
     for (uint64_t i = 0; !err && i < n; i++)
         residuals[i] = greedy.residuals[i];
 done:

@@ -15,12 +15,13 @@ static int checkpoint(const struct ny_decided *decided)
 static int decide_batch(struct ny_greedy *greedy, uint64_t first_unit, uint64_t rows)
 {
     const struct ny_selection_request *request = greedy->request;
+    const struct ny_greedy_limits limits = ny_greedy_limits_of(request);
     struct ny_source *source;
     int err = ny_source_of_points(&source, request->store, rows, request->spec->slots,
                                   greedy->workers);
 
     if (err) return err;
-    err = ny_greedy_run(greedy, source, first_unit, request->checkpoint.save != NULL);
+    err = ny_greedy_run(greedy, &limits, source, first_unit, request->checkpoint.save != NULL);
     ny_source_free(source);
     return err;
 }

@@ -5,7 +5,7 @@
  * run that was too large is thrown away, with the bounds that it measured.
  *
  * Numbers in brackets are the paper's lines. Bounds against D make later runs cheap: rows, and
- * whole units unread, whose residual was ε or less before cannot join (greedy_unit.c).
+ * whole units unread, whose residual was ε or less before cannot join (greedy_screen.c).
  *
  * The search gives exactly m. The paper's line 25 may leave fewer, because the dictionary has grown
  * since ε⁺ was found too small: the search then goes on below it.
@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "select/rules_private.h"
 
 enum ny_greedy_step {
     BRACKET, /* [4–13] */
@@ -39,7 +40,8 @@ static bool is_plausible(const struct ny_greedy_search *search)
            (search->epsilon > 0 || (search->epsilon >= 0 && search->step == FILL));
 }
 
-static void start(struct ny_greedy *greedy, const struct ny_greedy_bracket *pilot)
+/* Sets the first bracket, and its upper end as the first ε. */
+static void start_search(struct ny_greedy *greedy, const struct ny_greedy_bracket *pilot)
 {
     struct ny_greedy_search *search = &greedy->search;
 
@@ -53,7 +55,7 @@ static void start(struct ny_greedy *greedy, const struct ny_greedy_bracket *pilo
 }
 
 /* Keeps the dictionary of this run as D. */
-static void keep(struct ny_greedy *greedy)
+static void keep_dictionary(struct ny_greedy *greedy)
 {
     memcpy(greedy->kept, greedy->residuals, greedy->n * sizeof(*greedy->kept));
     greedy->search.landmarks = greedy->dictionary->count;
@@ -61,15 +63,15 @@ static void keep(struct ny_greedy *greedy)
 }
 
 /* Returns to the dictionary D. */
-static int throw_away(struct ny_greedy *greedy)
+static int return_to_kept(struct ny_greedy *greedy)
 {
     memcpy(greedy->residuals, greedy->kept, greedy->n * sizeof(*greedy->kept));
     return ny_dictionary_truncate(greedy->dictionary, (size_t)greedy->search.landmarks,
                                   greedy->search.largest);
 }
 
-/* ε below which no δ can be told from 0, and halving leads nowhere. */
-static double rounding(const struct ny_greedy *greedy)
+/* Returns the ε below which no δ can be told from 0, so that halving leads nowhere. */
+static double least_tolerance(const struct ny_greedy *greedy)
 {
     return ((double)greedy->dictionary->rank + 16) * 0x1p-52 * greedy->dictionary->largest;
 }
@@ -90,10 +92,10 @@ static int conclude(struct ny_greedy *greedy)
     if (greedy->too_large) { /* [7–10, 19–20] */
         search->low = search->epsilon;
         if (search->step == BRACKET) search->high = 10 * search->epsilon;
-        err = throw_away(greedy);
+        err = return_to_kept(greedy);
     } else { /* [11–13, 21–22] */
         search->high = search->epsilon;
-        keep(greedy);
+        keep_dictionary(greedy);
         if (search->step == FILL) {
             /* ε⁺ gave too many from an older D, which had fewer; from this one it does not. The
              * paper has no line for that: the search goes on below. */
@@ -105,7 +107,7 @@ static int conclude(struct ny_greedy *greedy)
     if (search->step == BRACKET)
         search->epsilon = search->high; /* [4] */
     else if (search->step == HALVE && search->halvings++ < HALVINGS_MAX &&
-             search->high > rounding(greedy))
+             search->high > least_tolerance(greedy))
         search->epsilon = search->low + (search->high - search->low) / 2; /* [15] */
     else {
         search->step = FILL;
@@ -114,11 +116,11 @@ static int conclude(struct ny_greedy *greedy)
     return err;
 }
 
-/* The run that comes, from D on. */
-static int begin(struct ny_greedy *greedy)
+/* Prepares the run that comes, which goes on from D. */
+static int begin_run(struct ny_greedy *greedy)
 {
     const struct ny_selection_request *request = greedy->request;
-    int err = ny_greedy_begin(greedy);
+    int err = ny_prefixes_begin(&greedy->prefixes, greedy->dictionary);
 
     /* Runs may be shorter than the time between two checkpoints of a pass. */
     if (!err && request->checkpoint.save && greedy->search.runs &&
@@ -127,45 +129,45 @@ static int begin(struct ny_greedy *greedy)
     return err;
 }
 
-static void tell(const struct ny_greedy *greedy)
+/* Tells in the log what was found, and warns where the rank of K ended the search. */
+static void log_result(const struct ny_greedy *greedy)
 {
     const struct ny_greedy_search *search = &greedy->search;
     size_t m = ny_dictionary_count(greedy->dictionary);
 
     if (!ny_greedy_full(greedy))
         ny_log(greedy->ctx, NY_LOG_WARNING,
-               "%zu landmarks span all rows, up to rounding: the rank of K does not allow %zu",
-               m, greedy->landmarks_max);
+               "%zu landmarks span all rows, up to rounding: the rank of K does not allow %zu", m,
+               greedy->request->landmarks);
     ny_log(greedy->ctx, NY_LOG_DETAIL, "%zu landmarks: tolerance %.6g, found in %llu runs", m,
-           greedy->tolerance, (unsigned long long)search->runs);
+           search->high, (unsigned long long)search->runs);
 }
 
 int ny_greedy_search(struct ny_greedy *greedy, const struct ny_greedy_bracket *pilot,
                      struct ny_source *source, uint64_t first_unit)
 {
     struct ny_greedy_search *search = &greedy->search;
+    struct ny_greedy_limits limits = ny_greedy_limits_of(greedy->request);
     bool resumed = greedy->request->checkpoint.image != NULL;
     int err = NY_OK;
 
-    if (resumed && !is_plausible(search)) return ny_greedy_not_ours(greedy);
+    if (resumed && !is_plausible(search)) return ny_selection_not_ours(greedy->request);
     if (!resumed) {
-        start(greedy, pilot);
-        keep(greedy);
+        start_search(greedy, pilot);
+        keep_dictionary(greedy);
     }
     greedy->checkpoint_s = ny_now();
     while (!err && search->step != FOUND) {
-        greedy->tolerance = search->epsilon;
-        greedy->too_large = false;
-        greedy->stops = search->step != FILL;
-        if (!resumed) err = begin(greedy);
-        if (!err)
-            err = ny_greedy_run(greedy, source, resumed ? first_unit : 0,
+        limits.tolerance = search->epsilon;
+        limits.stops = search->step != FILL;
+        if (!resumed) err = begin_run(greedy);
+        if (!err) /* [4, 16, 25] */
+            err = ny_greedy_run(greedy, &limits, source, resumed ? first_unit : 0,
                                 greedy->request->checkpoint.save != NULL);
         resumed = false;
         if (!err && !ny_dictionary_count(greedy->dictionary)) return NY_OK; /* all k(x,x) = 0 */
         if (!err) err = conclude(greedy);
     }
-    greedy->tolerance = search->high;
-    if (!err) tell(greedy);
+    if (!err) log_result(greedy);
     return err;
 }

@@ -27,7 +27,6 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "select/greedy.h"
 #include "select/rules_private.h"
 #include "store/store.h"
 
@@ -203,12 +202,12 @@ static int weigh(struct ny_rpcholesky *rp, const struct ny_front *block, size_t 
     double uniform =
         ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * draw_number(rp, at) + 1);
     double threshold = uniform * (double)rp->bounds[row], k = block->k[i];
-    double slack = ny_greedy_slack(block, i, columns);
+    double slack = ny_front_slack(block, i, columns);
 
     if (!(delta >= -NY_NOT_PSD * fabs(k)) || !isfinite(delta))
         return ny_selection_not_psd(rp->request, row, delta, k);
     if (delta <= ny_pivot_zero(rp)) delta = slack = 0;
-    rp->window_bound[at] = ny_greedy_bound(delta + slack);
+    rp->window_bound[at] = ny_delta_bound(delta + slack);
     *accepted = threshold < delta;
     return NY_OK;
 }

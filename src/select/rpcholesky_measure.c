@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "select/greedy.h"
 #include "select/rules_private.h"
 
 /* Keeps the lowest row of the unit whose δ no positive semi-definite kernel has; the fold then
@@ -27,7 +26,7 @@ static void set_diagonal(struct ny_pivot_worker *worker, uint64_t first_row)
     for (size_t i = 0; i < front->count; i++) {
         if (!(front->k[i] >= 0) || !isfinite(front->k[i]))
             note_bad(worker, first_row + front->index[i], front->k[i], front->k[i]);
-        worker->bounds[front->index[i]] = ny_greedy_bound(front->k[i]);
+        worker->bounds[front->index[i]] = ny_delta_bound(front->k[i]);
     }
 }
 
@@ -42,7 +41,7 @@ static void leave32(const struct ny_rpcholesky *rp, struct ny_pivot_worker *work
         double delta = front->delta[i], scale = front->scale[i], band = NY_BAND * scale;
 
         if (delta >= -band && delta + band <= rp->now.enough)
-            worker->bounds[front->index[i]] = ny_greedy_bound(delta + band);
+            worker->bounds[front->index[i]] = ny_delta_bound(delta + band);
         else if (delta >= NY_EXACT_BELOW * scale && delta <= scale + band)
             ny_front_move(front, kept++, i);
         else
@@ -65,7 +64,7 @@ static int measure32(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
     }
     for (size_t i = 0; !err && i < front->count; i++)
         worker->bounds[front->index[i]] =
-            ny_greedy_bound(front->delta[i] + NY_BAND * front->scale[i]);
+            ny_delta_bound(front->delta[i] + NY_BAND * front->scale[i]);
     return err;
 }
 
@@ -78,11 +77,11 @@ static void leave64(const struct ny_rpcholesky *rp, struct ny_pivot_worker *work
 
     for (size_t i = 0; i < block->count; i++) {
         double delta = worker->exact.delta[i];
-        double bound = delta > zero ? delta + ny_greedy_slack(block, i, done) : 0;
+        double bound = delta > zero ? delta + ny_front_slack(block, i, done) : 0;
 
         if (!(delta >= -NY_NOT_PSD * fabs(block->k[i])) || !isfinite(delta))
             note_bad(worker, first_row + block->index[i], delta, block->k[i]);
-        worker->bounds[block->index[i]] = ny_greedy_bound(bound);
+        worker->bounds[block->index[i]] = ny_delta_bound(bound);
         if (bound <= rp->now.enough) continue;
         ny_exact_move(&worker->exact, kept, i, done);
         ny_front_move(block, kept++, i);

@@ -1,4 +1,9 @@
-/* Screens the rows of a unit against a prefix of the dictionary; workers do this in parallel. */
+/*
+ * Screens rows for Algorithm 1 (greedy.c): those whose residual cannot be above ε leave their
+ * front, with the residual as their bound. Workers screen a whole unit, in parallel, against the
+ * prefix of the dictionary that belongs to it; what they leave goes to the fold, in row order. f32
+ * rejects below its guard band (front.h); where ε is too small for that, f64 does.
+ */
 #include "select/greedy.h"
 
 #include <math.h>
@@ -9,21 +14,7 @@ bool ny_greedy_needs_f64(const struct ny_greedy *greedy, const struct ny_front *
 {
     for (size_t i = 0; i < front->count; i++)
         if (front->scale[i] > largest) largest = front->scale[i];
-    return !(greedy->tolerance >= NY_EXACT_BELOW * largest);
-}
-
-float ny_greedy_bound(double delta)
-{
-    float bound = (float)delta;
-
-    if (!(delta > 0)) return 0;
-    return (double)bound < delta ? nextafterf(bound, INFINITY) : bound;
-}
-
-/* Bounds the rounding error of an f64 δ. */
-double ny_greedy_slack(const struct ny_front *front, size_t i, size_t rank)
-{
-    return ((double)rank + 16) * 0x1p-52 * front->scale[i];
+    return !(greedy->limits.tolerance >= NY_EXACT_BELOW * largest);
 }
 
 /* Rows whose δ lies in the band, or below what rounding explains, stay: f64 decides about them. */
@@ -34,8 +25,8 @@ static void drop_rejected(struct ny_greedy *greedy, struct ny_front *front, uint
     for (size_t i = 0; i < front->count; i++) {
         double band = NY_BAND * front->scale[i], delta = front->delta[i];
 
-        if (delta <= greedy->tolerance - band && delta >= -band)
-            greedy->residuals[first_row + front->index[i]] = ny_greedy_bound(delta + band);
+        if (delta <= greedy->limits.tolerance - band && delta >= -band)
+            greedy->residuals[first_row + front->index[i]] = ny_delta_bound(delta + band);
         else
             ny_front_move(front, kept++, i);
     }
@@ -51,7 +42,7 @@ static void drop_measured(struct ny_greedy *greedy, struct ny_front *front, uint
         double band = NY_BAND * front->scale[i], delta = front->delta[i];
 
         if (delta >= -band && delta <= front->scale[i] + band)
-            greedy->residuals[first_row + front->index[i]] = ny_greedy_bound(delta + band);
+            greedy->residuals[first_row + front->index[i]] = ny_delta_bound(delta + band);
         else
             ny_front_move(front, kept++, i);
     }
@@ -73,7 +64,7 @@ void ny_greedy_screen(struct ny_greedy *greedy, struct ny_front *front, uint64_t
 bool ny_greedy_rejects(const struct ny_greedy *greedy, const struct ny_front *front, size_t i,
                        const struct ny_prefix *prefix, double delta)
 {
-    return delta <= greedy->tolerance || delta <= ny_greedy_slack(front, i, prefix->rank) ||
+    return delta <= greedy->limits.tolerance || delta <= ny_front_slack(front, i, prefix->rank) ||
            delta <= ((double)prefix->rank + 16) * 0x1p-52 * prefix->largest;
 }
 
@@ -89,7 +80,7 @@ static void drop_exact(struct ny_greedy *greedy, struct ny_front *front, struct 
         if ((measured || ny_greedy_rejects(greedy, front, i, seen, delta)) &&
             delta >= -NY_NOT_PSD * fabs(front->k[i])) {
             greedy->residuals[first_row + front->index[i]] =
-                ny_greedy_bound(delta + ny_greedy_slack(front, i, seen->rank));
+                ny_delta_bound(delta + ny_front_slack(front, i, seen->rank));
         } else {
             ny_exact_move(exact, kept, i, seen->rank);
             ny_front_move(front, kept++, i);
@@ -130,7 +121,7 @@ static int screen_exact(struct ny_greedy *greedy, struct ny_greedy_worker *worke
 /* An earlier run, against fewer landmarks, measured no more than ε, or decided. */
 static bool known(const struct ny_greedy *greedy, uint64_t row)
 {
-    return row < greedy->decided || (double)greedy->residuals[row] <= greedy->tolerance;
+    return row < greedy->decided || (double)greedy->residuals[row] <= greedy->limits.tolerance;
 }
 
 bool ny_greedy_skip(void *arg, uint64_t unit)
@@ -152,14 +143,15 @@ static void drop_known(const struct ny_greedy *greedy, struct ny_front *front, u
     front->count = kept;
 }
 
-int ny_greedy_unit(void *arg, const struct ny_tile *tile)
+int ny_greedy_screen_unit(void *arg, const struct ny_tile *tile)
 {
     struct ny_greedy *greedy = arg;
     struct ny_greedy_worker *worker = &greedy->worker[tile->worker];
-    const struct ny_prefix *prefix = &greedy->prefix[tile->unit % NY_GREEDY_AHEAD];
+    const struct ny_prefix *prefix = ny_prefix_of(&greedy->prefixes, tile->unit);
     struct ny_front *front = &worker->front;
     size_t landmarks = prefix->rank + (greedy->dictionary->options.affine && prefix->started);
-    bool full = prefix->started && landmarks >= greedy->landmarks_max && !greedy->stops;
+    bool full =
+        prefix->started && landmarks >= greedy->limits.landmarks_max && !greedy->limits.stops;
     int err;
 
     front->flops = worker->exact.flops = 0;

@@ -1,4 +1,4 @@
-/* The state of a greedy selection, and one run of Algorithm 1 over rows with it. */
+/* Makes and frees the state of a greedy selection. */
 #include "select/greedy.h"
 
 #include <math.h>
@@ -24,15 +24,13 @@ int ny_greedy_open(struct ny_greedy *greedy, const struct ny_selection_request *
 
     *greedy = (struct ny_greedy){.ctx = ctx,
                                  .request = request,
-                                 .tolerance = request->greedy.dictionary.tolerance,
-                                 .landmarks_max = request->landmarks,
                                  .n = n,
                                  .room = n,
                                  .workers = ny_selection_workers(request)};
-    if (!searches && (!(greedy->tolerance > 0) || !isfinite(greedy->tolerance)))
+    if (!searches && (!(options.tolerance > 0) || !isfinite(options.tolerance)))
         return ny_fail(ctx, NY_EUSAGE, "--tolerance %g: the greedy selection needs one above 0",
-                       greedy->tolerance);
-    if (!greedy->landmarks_max)
+                       options.tolerance);
+    if (!request->landmarks)
         return ny_fail(ctx, NY_EUSAGE, "--landmarks 0: at least one is needed");
     if (searches) options.tolerance = 0; /* no part of its identity */
     err = ny_dictionary_new(&greedy->dictionary, spec, &options);
@@ -58,36 +56,11 @@ void ny_greedy_close(struct ny_greedy *greedy)
     ny_free(greedy->ctx, greedy->worker);
     ny_free(greedy->ctx, greedy->residuals);
     ny_free(greedy->ctx, greedy->kept);
-    ny_greedy_drop_prefixes(greedy);
+    ny_prefixes_drop(&greedy->prefixes, greedy->ctx);
     ny_dictionary_free(greedy->dictionary);
 }
 
-int ny_greedy_begin(struct ny_greedy *greedy)
+size_t ny_greedy_bounds_bytes(const struct ny_selection_request *request)
 {
-    int err = NY_OK;
-
-    ny_greedy_drop_prefixes(greedy);
-    for (uint64_t unit = 0; unit < NY_GREEDY_AHEAD && !err; unit++)
-        err = ny_greedy_set_prefix(greedy, unit);
-    return err;
-}
-
-int ny_greedy_run(struct ny_greedy *greedy, struct ny_source *source, uint64_t first_unit,
-                  bool checkpoints)
-{
-    const struct ny_pass pass = {.ctx = greedy->ctx,
-                                 .source = source,
-                                 .stage = "select",
-                                 .workers = greedy->workers,
-                                 .first_unit = first_unit,
-                                 .ahead_max = NY_GREEDY_AHEAD,
-                                 .rows_total = greedy->n,
-                                 .checkpoint_s = greedy->request->checkpoint.interval_s,
-                                 .skip = ny_greedy_skip};
-    const struct ny_pass_work work = {.unit = ny_greedy_unit,
-                                      .fold = ny_greedy_fold,
-                                      .checkpoint = checkpoints ? ny_greedy_checkpoint : NULL};
-
-    ny_blas_serial();
-    return ny_pass_run(&pass, &work, greedy);
+    return (ny_greedy_searches(request) ? 2 : 1) * request->n * sizeof(float);
 }

@@ -1,0 +1,167 @@
+/*
+ * The rule greedy: decides which runs of Algorithm 1 there are, and makes the selection of what
+ * they leave. With a tolerance it is one run (greedy.c), which may be followed (greedy_online.c),
+ * or may go on from an earlier selection (greedy_extend.c); with a number of landmarks it is a
+ * search of the tolerance (greedy_search.c), whose first bracket comes from a pilot
+ * (greedy_estimate.c). Where a certificate is asked for, one more run measures all rows.
+ */
+#include "select/greedy.h"
+
+#include <math.h>
+
+#include "select/rules_private.h"
+
+size_t ny_greedy_bytes(const struct ny_selection_request *request, size_t m)
+{
+    const struct ny_columns_spec *spec = request->spec;
+    unsigned workers = ny_selection_workers(request);
+    size_t bounds = ny_greedy_bounds_bytes(request);
+    size_t pilot = request->greedy.pilot ? ny_greedy_pilot_bytes(request, m) : 0;
+
+    /* A pilot is over, but for its few bounds, when those of all rows are made. */
+    return ny_dictionary_bytes(spec, m) + (bounds > pilot ? bounds : pilot) +
+           NY_GREEDY_AHEAD * ny_columns_bytes(spec, NY_DICTIONARY_PANEL) +
+           workers * (ny_front_bytes(spec, NY_UNIT_ROWS, m) +
+                      ny_exact_bytes(spec, NY_DICTIONARY_PANEL, m) + ny_early_bytes(m) +
+                      ny_columns_workspace_bytes(spec, NY_FRONT_STRIP));
+}
+
+/* The budget ended the selection: how far it came, and what the whole would need. */
+static int out_of_memory(const struct ny_greedy *greedy)
+{
+    size_t m = ny_dictionary_count(greedy->dictionary), last, expected;
+    uint64_t seen;
+
+    if (!m)
+        return ny_fail(greedy->ctx, NY_EBUDGET,
+                       "the greedy selection does not fit the memory budget; raise --memory");
+    last = greedy->dictionary->rows[m - 1];
+    seen = (last / NY_UNIT_ROWS + 1) * NY_UNIT_ROWS;
+    expected = ny_greedy_extrapolate(greedy->dictionary->rows, m, seen, greedy->n);
+    if (expected > greedy->request->landmarks) expected = greedy->request->landmarks;
+    return ny_fail(greedy->ctx, NY_EBUDGET,
+                   "the memory budget of %zu MiB ended the greedy selection at %zu landmarks after "
+                   "about %llu of %llu rows; all of it needs about %zu MiB for some %zu: raise "
+                   "--memory or --tolerance, or set a cap with --landmarks",
+                   ny_memory_limit(greedy->ctx) >> 20, m, (unsigned long long)seen,
+                   (unsigned long long)greedy->n, ny_greedy_bytes(greedy->request, expected) >> 20,
+                   expected);
+}
+
+/* Hands over the landmarks, the bounds, and what the runs took. */
+static int fill_selection(struct ny_greedy *greedy, struct ny_selection *selection)
+{
+    const struct ny_selection_request *request = greedy->request;
+    const struct ny_greedy_search *search = ny_greedy_searches(request) ? &greedy->search : NULL;
+    size_t m = ny_dictionary_count(greedy->dictionary);
+    int err;
+
+    if (!m)
+        return ny_fail(greedy->ctx, NY_EDATA,
+                       "all %llu rows have k(x,x) = 0: there is nothing to select from",
+                       (unsigned long long)greedy->n);
+    err = ny_selection_rows(selection, greedy->ctx, m);
+    if (err) return err;
+    for (size_t i = 0; i < m; i++)
+        selection->rows[i] = greedy->dictionary->rows[i];
+    ny_selection_residuals(selection, greedy->residuals, greedy->n);
+    greedy->residuals = NULL;
+    selection->tolerance = search ? search->high : request->greedy.dictionary.tolerance;
+    selection->flops = greedy->flops;
+    selection->rows_read = greedy->rows_read;
+    selection->passes = (search ? (unsigned)search->runs : 1) + request->certify;
+    if (search) selection->pilot_low = search->pilot_low;
+    if (search) selection->pilot_high = search->pilot_high;
+    return NY_OK;
+}
+
+/* One more pass, in which nothing joins and no row leaves early: δ in f64 on the final dictionary.
+ */
+static int certify(struct ny_greedy *greedy, struct ny_source *source)
+{
+    const struct ny_greedy_limits limits = {-INFINITY, ny_dictionary_count(greedy->dictionary),
+                                            false};
+    int err;
+
+    greedy->decided = 0;
+    err = ny_prefixes_begin(&greedy->prefixes, greedy->dictionary);
+    return err ? err : ny_greedy_run(greedy, &limits, source, 0, false);
+}
+
+/* Continues an earlier selection, or starts at the first row if its dictionary cannot be remade. */
+static int take_up(struct ny_greedy *greedy, const struct ny_selection_request *request,
+                   uint64_t *first_unit)
+{
+    bool done;
+    int err = ny_greedy_take_up(greedy, first_unit, &done);
+
+    if (err || done) return err;
+    ny_greedy_close(greedy);
+    *first_unit = 0;
+    return ny_greedy_open(greedy, request, request->n);
+}
+
+int ny_greedy_select_from(const struct ny_selection_request *request,
+                          const struct ny_greedy_bracket *pilot, struct ny_source *source,
+                          struct ny_selection *selection)
+{
+    const struct ny_greedy_limits limits = ny_greedy_limits_of(request);
+    struct ny_greedy greedy;
+    uint64_t first_unit = 0;
+    int err;
+
+    ny_selection_clear(selection);
+    err = ny_greedy_open(&greedy, request, request->n);
+    if (!err && request->checkpoint.image) err = ny_greedy_restore(&greedy, &first_unit);
+    if (!err && !request->checkpoint.image && request->greedy.earlier)
+        err = take_up(&greedy, request, &first_unit);
+    if (err) goto done;
+    if (request->greedy.earlier) greedy.decided = request->greedy.earlier->n;
+    ny_selection_drop_image(request);
+    if (ny_greedy_searches(request))
+        err = ny_greedy_search(&greedy, pilot, source, first_unit);
+    else if (request->greedy.follower)
+        err = ny_greedy_run_followed(&greedy, first_unit);
+    else
+        err = ny_greedy_run(&greedy, &limits, source, first_unit, request->checkpoint.save != NULL);
+    if (err == NY_EBUDGET) {
+        ny_error_clear(greedy.ctx);
+        err = out_of_memory(&greedy);
+    }
+    if (!err && request->certify && ny_dictionary_count(greedy.dictionary))
+        err = certify(&greedy, source);
+    if (!err) err = fill_selection(&greedy, selection);
+done:
+    ny_greedy_close(&greedy);
+    return err;
+}
+
+static int select_rows(const struct ny_selection_request *request, struct ny_selection *selection)
+{
+    struct ny_greedy_bracket pilot = {NAN, NAN};
+    struct ny_source *source;
+    unsigned workers = ny_selection_workers(request);
+    int err = NY_OK;
+
+    ny_selection_clear(selection);
+    if (ny_greedy_searches(request) && request->greedy.pilot && !request->checkpoint.image)
+        err = ny_greedy_pilot(request, &pilot);
+    if (err) return err;
+    err = ny_source_of_points(&source, request->store, request->n, request->spec->slots, workers);
+    if (err) return err;
+    err = ny_greedy_select_from(request, &pilot, source, selection);
+    ny_source_free(source);
+    return err;
+}
+
+const struct ny_rule ny_rule_greedy = {
+    .name = "greedy",
+    .summary = "in row order, each row that the chosen ones represent worse than the tolerance "
+               "(online; bounds every entry of K); or as many landmarks as asked for",
+    .options = "landmarks|online",
+    .by_tolerance = true,
+    .measures = true,
+    .select = select_rows,
+    .bytes = ny_greedy_bytes,
+    .image_bytes = ny_greedy_image_bytes,
+};
