@@ -130,9 +130,9 @@ int ny_greedy_run_followed(struct ny_greedy *greedy, uint64_t first_unit);
 
 /* ---- an earlier selection (greedy_extend.c) ---- */
 /* Takes up the dictionary and the bounds of request->greedy.earlier. *first_unit: the first unit
- * with new rows. *done false: the dictionary could not be made again, to rounding; the state is
- * then as if new. */
-int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done);
+ * with new rows; 0, with the state as if new, where rounding keeps the dictionary from being
+ * remade. */
+int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit);
 
 /* ---- estimates from a sample (greedy_estimate.c) ---- */
 /* Estimates m after n rows from the rows that joined among the first `seen`. */

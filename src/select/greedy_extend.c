@@ -27,7 +27,16 @@ static int run_over(struct ny_greedy *greedy, const void *raw, size_t m)
     return err;
 }
 
-int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done)
+/* Rounding left a landmark out: the selection begins at the first row, as if there were none. */
+static int begin_anew(struct ny_greedy *greedy)
+{
+    const struct ny_selection_request *request = greedy->request;
+
+    ny_greedy_close(greedy);
+    return ny_greedy_open(greedy, request, request->n);
+}
+
+int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit)
 {
     const struct ny_selection_request *request = greedy->request;
     const struct ny_selected *earlier = request->greedy.earlier;
@@ -35,19 +44,20 @@ int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit, bool *done
     void *raw = ny_calloc(greedy->ctx, NY_MEM_DICTIONARY, earlier->m, row_bytes);
     int err = raw ? NY_OK : NY_EBUDGET;
 
-    *done = false;
+    *first_unit = 0;
     if (!err)
         err = ny_points_gather(request->store, request->spec->slots, earlier->rows, earlier->m,
                                raw);
     if (!err) err = run_over(greedy, raw, earlier->m);
     ny_free(greedy->ctx, raw);
-    if (err || ny_dictionary_count(greedy->dictionary) != earlier->m) return err;
+    if (err) return err;
+    if (ny_dictionary_count(greedy->dictionary) != earlier->m) return begin_anew(greedy);
     for (size_t i = 0; i < earlier->m; i++)
         greedy->dictionary->rows[i] = earlier->rows[i];
     err = earlier->residuals(earlier->arg, greedy->residuals);
     if (err) return err;
+    greedy->decided = earlier->n;
     *first_unit = earlier->n / NY_UNIT_ROWS;
-    *done = true;
     return ny_prefixes_begin(&greedy->prefixes, greedy->dictionary);
 }
 

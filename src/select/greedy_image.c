@@ -102,6 +102,18 @@ static bool is_ours(const struct ny_greedy *greedy, const struct image_head *hea
            head->dictionary_bytes == bytes - sizeof(*head) - residuals;
 }
 
+/* Returns how many rows the earlier selection has decided: none where its dictionary was not taken
+ * up, so that the landmarks do not begin with its own. */
+static uint64_t decided_rows(const struct ny_greedy *greedy)
+{
+    const struct ny_selected *earlier = greedy->request->greedy.earlier;
+    bool taken_up = earlier && ny_dictionary_count(greedy->dictionary) >= earlier->m &&
+                    memcmp(ny_dictionary_rows(greedy->dictionary), earlier->rows,
+                           earlier->m * sizeof(*earlier->rows)) == 0;
+
+    return taken_up ? earlier->n : 0;
+}
+
 int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
 {
     const char *image = greedy->request->checkpoint.image, *bounds;
@@ -124,6 +136,7 @@ int ny_greedy_restore(struct ny_greedy *greedy, uint64_t *first_unit)
     greedy->search = head.search;
     greedy->rows_read = head.rows_read;
     greedy->flops = head.flops;
+    greedy->decided = decided_rows(greedy);
     *first_unit = head.units_done;
     for (size_t i = 0; i < NY_GREEDY_AHEAD; i++) {
         /* Oldest first, so that equal ones share their tail. */

@@ -88,19 +88,6 @@ static int certify(struct ny_greedy *greedy, struct ny_source *source)
     return err ? err : ny_greedy_run(greedy, &limits, source, 0, false);
 }
 
-/* Continues an earlier selection, or starts at the first row if its dictionary cannot be remade. */
-static int take_up(struct ny_greedy *greedy, const struct ny_selection_request *request,
-                   uint64_t *first_unit)
-{
-    bool done;
-    int err = ny_greedy_take_up(greedy, first_unit, &done);
-
-    if (err || done) return err;
-    ny_greedy_close(greedy);
-    *first_unit = 0;
-    return ny_greedy_open(greedy, request, request->n);
-}
-
 int ny_greedy_select_from(const struct ny_selection_request *request,
                           const struct ny_greedy_bracket *pilot, struct ny_source *source,
                           struct ny_selection *selection)
@@ -112,11 +99,11 @@ int ny_greedy_select_from(const struct ny_selection_request *request,
 
     ny_selection_clear(selection);
     err = ny_greedy_open(&greedy, request, request->n);
-    if (!err && request->checkpoint.image) err = ny_greedy_restore(&greedy, &first_unit);
-    if (!err && !request->checkpoint.image && request->greedy.earlier)
-        err = take_up(&greedy, request, &first_unit);
+    if (!err && request->checkpoint.image)
+        err = ny_greedy_restore(&greedy, &first_unit);
+    else if (!err && request->greedy.earlier)
+        err = ny_greedy_take_up(&greedy, &first_unit);
     if (err) goto done;
-    if (request->greedy.earlier) greedy.decided = request->greedy.earlier->n;
     ny_selection_drop_image(request);
     if (ny_greedy_searches(request))
         err = ny_greedy_search(&greedy, pilot, source, first_unit);
