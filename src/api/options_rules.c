@@ -223,9 +223,8 @@ static const char *default_rule(const struct ny_options *options)
     const struct ny_method *method = method_of(options);
 
     if (typed(options, "landmarks-file") || typed(options, "landmarks-from")) return "given";
-    if (method && method->all_rows) return "all";
-    if (is(typed(options, "online"), "yes")) return "greedy";
-    return method && method->implicit ? "rpcholesky" : "uniform";
+    if (is(typed(options, "online"), "yes") && !(method && method->all_rows)) return "greedy";
+    return method ? method->rule : "uniform";
 }
 
 /* Returns the first method of the table that a graph's map has; NULL for a map without methods. */

@@ -87,6 +87,7 @@ const struct ny_method ny_method_column = {
     .name = "column",
     .summary = "singular vectors of the sampled columns",
     .options = "online",
+    .rule = "uniform",
     .needs_gram = true,
     .gram_f64 = true, /* √ of what f32 leaves of G's small eigenvalues would be 1e-4 of the top */
     .uniform_only = true,

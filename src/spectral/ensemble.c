@@ -395,6 +395,7 @@ const struct ny_method ny_method_ensemble = {
     .name = "ensemble",
     .summary = "weighted mean of many small nystrom approximations; two passes",
     .options = "online|rank|experts|weights",
+    .rule = "rpcholesky",
     .needs_gram = true,
     .implicit = true,
     .all_ranks = true,

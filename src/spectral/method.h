@@ -86,15 +86,23 @@ struct ny_method {
     const char *name, *summary;
     const char *options; /* "a|b|c": those it takes of the options that not all methods take; NULL:
                           * none of them */
+    const char *rule;    /* the selection that suits it best, --select's default; NULL: it has no
+                          * landmarks */
     const struct ny_whole *whole; /* works on all of K: no landmarks, no `solve` */
-    bool needs_gram;    /* makes pass 1 */
-    bool gram_f64;      /* its tile Gram is always f64 */
-    bool uniform_only;  /* its n/m scaling assumes uniform landmarks: others warn */
-    bool implicit;      /* default of --averages, and then rpcholesky that of --select */
-    bool trace_below;   /* K̃ is below K, so that trace_error is defined */
-    bool all_ranks;     /* default rank: all; else the components */
-    bool krylov;        /* products with ΦᵀΦ, one a pass (spectral/krylov.h): no `solve` */
-    bool all_rows;      /* every row is a landmark: new points are compared with all of them */
+
+    bool needs_gram; /* it goes by G = CᵀC, which pass 1 sums up, */
+    bool gram_f64;   /* and in f64, as it magnifies what f32 loses of G's small eigenvalues */
+    bool krylov;     /* G is not summed up but multiplied with, U ↦ GU, once a pass (Musco & Musco
+                      * 2015, Algorithm 2; spectral/krylov.h): no `solve` */
+
+    bool uniform_only; /* λ̂ is scaled by n/m or its root (Talwalkar et al. 2013, eqs. 3 and 4), as
+                        * if every subset were equally likely: other landmarks warn */
+    bool implicit;     /* it knows averages over all rows of K̃ (Ouimet & Bengio 2005, Proposition
+                        * 2), which are then the default of --averages */
+    bool trace_below;  /* K − K̃ has no eigenvalue below 0, so that trace_error is defined */
+    bool all_ranks;    /* its rank without --rank: all of W⁺; else W_k⁺, k the components */
+    bool all_rows;     /* D = X, every row: new points are compared with all of them */
+
     const char *oversample, *power; /* defaults of these options; NULL: those of the option table */
     /* Refuses sizes of a problem, W and all else left out, that `solve` could not do with; NULL:
      * it can do with any. */

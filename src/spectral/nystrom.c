@@ -118,6 +118,7 @@ const struct ny_method ny_method_nystrom = {
     .name = "nystrom",
     .summary = "extension of the eigenvectors of W; one pass, cheapest",
     .options = "certify|rank|inner|oversample|power",
+    .rule = "uniform",
     .uniform_only = true,
     .trace_below = true,
     .solve = solve,

@@ -154,6 +154,7 @@ const struct ny_method ny_method_orthonystrom = {
     .name = "orthonystrom",
     .summary = "nystrom with its eigenvectors made orthonormal; two passes",
     .options = "online|inner|oversample|power",
+    .rule = "uniform",
     .needs_gram = true,
     .gram_f64 = true, /* PᵀGP magnifies what f32 loses of G by (σ₁/σ_k)² */
     .uniform_only = true,

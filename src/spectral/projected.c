@@ -276,6 +276,7 @@ const struct ny_method ny_method_projected = {
     .name = "projected",
     .summary = "exact eigenpairs of the projection on the dictionary's span; two passes",
     .options = "certify|online|rank|affine|inner|oversample|power",
+    .rule = "rpcholesky",
     .needs_gram = true,
     .implicit = true,
     .trace_below = true,

@@ -400,6 +400,20 @@ static void entries_of_tables_name_their_options(void **state)
                         ny_one_of(of_rules[k][0], ny_rule_at(i)->options));
 }
 
+static void methods_bring_the_selection_that_suits_them(void **state)
+{
+    const struct ny_method *method;
+
+    (void)state;
+    for (size_t i = 0; (method = ny_method_at(i)); i++) {
+        assert_true(!method->rule == (method->whole != NULL));
+        if (!method->rule) continue;
+        assert_true(ny_rule_find(method->rule)->uniform || !method->uniform_only);
+        set("approx", method->name);
+        assert_string_equal(ny_options_get(options, "select"), method->rule);
+    }
+}
+
 static uint64_t fingerprint_with(const char *name, const char *value)
 {
     struct ny_options *other = NULL;
@@ -573,6 +587,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(checks_options_against_each_other, start, stop),
         cmocka_unit_test_setup_teardown(checks_options_against_the_approximation, start, stop),
         cmocka_unit_test_setup_teardown(entries_of_tables_name_their_options, start, stop),
+        cmocka_unit_test_setup_teardown(methods_bring_the_selection_that_suits_them, start, stop),
         cmocka_unit_test_setup_teardown(fingerprint_is_of_what_is_in_force, start, stop),
         cmocka_unit_test_setup_teardown(differences_are_named, start, stop),
         cmocka_unit_test_setup_teardown(a_path_of_any_bytes_has_an_identity, start, stop),
