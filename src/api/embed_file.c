@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "api/fit.h"
+#include "api/call.h"
 #include "api/given.h"
 #include "api/import.h"
 #include "api/settings.h"
@@ -143,14 +144,14 @@ static int export_in_place(struct ny_context *ctx, const char *path, const char 
 {
     struct ny_store *store = NULL;
     struct ny_points_info points;
-    int err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    int err = ny_call_begin(ctx);
 
     if (err) return err;
     err = ny_store_open(&store, ctx, path);
     if (err == NY_OK) err = ny_points_info(store, &points);
     if (err == NY_OK) err = ny_embedding_spread(store, result, output, points.n + points.dropped);
     ny_store_close(store);
-    ny_unreserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_call_end(ctx);
     return err;
 }
 

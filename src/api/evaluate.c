@@ -1,6 +1,7 @@
 /* ny_evaluate. */
 #include "evaluate/evaluate.h"
 
+#include "api/call.h"
 #include "api/given.h"
 #include "api/report.h"
 #include "api/options.h"
@@ -54,7 +55,7 @@ int ny_evaluate(struct ny_context *context, const char *path, const char *name,
     if (err) return err;
     options = ny_options_given(options, context, &none);
     settings = settings_of(context, options);
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_call_begin(context);
     if (err) return err;
     err = ny_options_check(options, NY_GROUP_EVALUATE);
     if (err == NY_OK) err = ny_store_open(&store, context, path);
@@ -64,6 +65,6 @@ int ny_evaluate(struct ny_context *context, const char *path, const char *name,
     err = ny_report_of_json(report, context, object);
 done:
     ny_store_close(store);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_call_end(context);
     return err;
 }

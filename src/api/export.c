@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/call.h"
 #include "api/given.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -36,12 +37,12 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     if (!err) err = ny_part_check(ctx, part);
     if (!err) err = ny_output_check(ctx, output, output_of(part));
     if (err) return err;
-    err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_call_begin(ctx);
     if (err) return err;
     err = ny_store_open(&store, ctx, path);
     if (err == NY_OK) err = ny_part_export(store, name, part, output, salvage);
     ny_store_close(store);
-    ny_unreserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_call_end(ctx);
     return err;
 }
 

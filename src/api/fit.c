@@ -10,6 +10,7 @@
 
 #include "api/announce.h"
 #include "api/fit.h"
+#include "api/call.h"
 #include "api/given.h"
 #include "api/report.h"
 #include "api/request.h"
@@ -36,6 +37,7 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     options = ny_options_given(options, context, &none);
     ny_settings_nothing_to_replace(options, context);
     ny_fields_begin();
+    ny_blas_borrow();
     err = ny_store_open(&store, context, path);
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
@@ -47,6 +49,7 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
 done:
     ny_settings_release(&settings, context);
     ny_store_close(store);
+    ny_blas_return();
     return err;
 }
 
@@ -66,8 +69,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     options = ny_options_given(options, context, &none);
     widths = ny_options_text(options, "gamma-grid");
     ny_settings_nothing_to_replace(options, context);
-    ny_fields_begin();
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_call_begin(context);
     if (err) return err;
     err = ny_store_open(&store, context, path);
     if (err) goto done;
@@ -89,7 +91,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
 done:
     ny_settings_release(&settings, context);
     ny_store_close(store);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_call_end(context);
     return err;
 }
 
@@ -250,10 +252,9 @@ int ny_calibrate(struct ny_context *context, struct ny_report **report)
 
     if (report) *report = NULL;
     if (err) return err;
-    ny_fields_begin();
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_call_begin(context);
     if (err) return err;
     err = ny_calibration_measure(context, &calibration);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_call_end(context);
     return err ? err : ny_report_of_json(report, context, ny_calibration_json(&calibration));
 }

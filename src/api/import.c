@@ -8,6 +8,7 @@
  * leaves nothing behind. It runs in 256 MiB, even if the budget of the context is larger, unless
  * option memory is set.
  */
+#include "api/call.h"
 #include "api/given.h"
 #include "api/import_private.h"
 
@@ -324,19 +325,18 @@ int ny_import_enter(struct ny_import *import, const char *path, const struct ny_
     int err;
 
     import->budget = ny_context_memory(import->ctx);
-    ny_fields_begin();
     if (import->budget > import_memory && !(options && ny_options_is_set(options, "memory")))
         ny_context_set_memory(import->ctx, import_memory);
-    err = ny_reserve(import->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_call_begin(import->ctx);
     if (err) return err;
-    import->reserved = NY_PROCESS_BYTES;
+    import->begun = true;
     return ny_store_create(&import->store, import->ctx, path);
 }
 
 void ny_import_leave(struct ny_import *import)
 {
     ny_import_release(import);
-    ny_unreserve(import->ctx, NY_MEM_PROCESS, import->reserved);
+    if (import->begun) ny_call_end(import->ctx);
     ny_context_set_memory(import->ctx, import->budget);
 }
 

@@ -37,7 +37,7 @@ struct ny_import {
     struct ny_row_batch before; /* and was when the step began */
     struct ny_meter meter;
     uint64_t budget; /* of the context, while the import has less */
-    size_t reserved;
+    bool begun; /* ny_call_begin() */
 };
 
 /* ---- api/import.c -------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/call.h"
 #include "api/given.h"
 #include "api/option_table.h"
 #include "api/options.h"
@@ -189,12 +190,11 @@ int ny_write_report(struct ny_context *context, const char *path, const char *co
     if (err) return err;
     options = ny_options_given(options, context, &none);
     spec.title = ny_options_text(options, "title");
-    ny_fields_begin();
     err = ny_output_check(context, output, NY_OUTPUT_PAGE);
     if (err == NY_OK) err = take_image(context, options, &spec);
     if (err == NY_OK) err = take_path(context, options, path_rows, &spec);
     if (err) return err;
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_call_begin(context);
     if (err) return err;
     err = ny_store_open(&taken.store, context, path);
     if (err == NY_OK) err = take_names(&taken, names, count);
@@ -205,6 +205,6 @@ int ny_write_report(struct ny_context *context, const char *path, const char *co
     for (size_t k = 0; k < taken.count; k++)
         ny_free(context, taken.name[k]);
     ny_store_close(taken.store);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_call_end(context);
     return err;
 }

@@ -1,6 +1,7 @@
 /*
  * ny_path: a shortest path between two rows in the graph that a result has stored.
  */
+#include "api/call.h"
 #include "api/given.h"
 #include "api/report.h"
 #include "api/options.h"
@@ -53,14 +54,13 @@ int ny_path(struct ny_context *context, const char *path, const char *graph,
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
-    ny_fields_begin();
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_call_begin(context);
     if (err) return err;
     err = ny_store_open(&store, context, path);
     if (err == NY_OK) err = ny_graph_need(store, graph, &stored, &record);
     if (err == NY_OK) err = find(&stored, options, report);
     json_decref(record);
     ny_store_close(store);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_call_end(context);
     return err;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/call.h"
 #include "api/given.h"
 #include "api/options.h"
 #include "base/memory.h"
@@ -90,17 +91,17 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
     if (err == NY_OK) err = take_axes(ctx, options, plot->axes, &plot->spec);
     if (err == NY_OK) err = take_size(ctx, options, &plot->spec);
     if (err) return err;
-    err = ny_reserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_call_begin(ctx);
     if (err) return err;
     err = ny_store_open(&plot->store, ctx, path);
-    if (err) ny_unreserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (err) ny_call_end(ctx);
     return err;
 }
 
 static void end(struct plot *plot, struct ny_context *ctx)
 {
     ny_store_close(plot->store);
-    ny_unreserve(ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_call_end(ctx);
 }
 
 int ny_plot(struct ny_context *context, const char *path, const char *name, const char *output,

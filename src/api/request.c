@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/call.h"
 #include "api/given.h"
 #include "api/inspect.h"
 #include "base/memory.h"
@@ -174,7 +175,7 @@ static void note_done(const struct ny_request *request)
 /* Called after the plan, which for a budget below even this says which one works. */
 static int reserve_process(struct ny_request *request)
 {
-    int err = ny_reserve(request->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    int err = ny_call_begin(request->ctx);
 
     request->reserved = err == NY_OK;
     return err;
@@ -248,7 +249,8 @@ static void release(struct ny_request *request)
     ny_settings_release(&request->settings, request->ctx);
     ny_store_close(request->store);
     ny_options_free(request->stored);
-    if (request->reserved) ny_unreserve(request->ctx, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    if (request->reserved) ny_call_end(request->ctx);
+    ny_blas_return();
 }
 
 int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
@@ -263,6 +265,7 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     if (err) return err;
     request.options = ny_options_given(options, context, &none);
     ny_fields_begin();
+    ny_blas_borrow(); /* a plan works before the memory is taken */
     err = ny_store_open(&request.store, context, path);
     if (err) goto done;
     err = run(&request);
@@ -331,6 +334,7 @@ int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_cont
     int err;
 
     ny_fields_begin();
+    ny_blas_borrow();
     err = ny_store_open(&request.store, context, path);
     if (err == NY_OK) err = ny_name_lock(&lock, request.store, name);
     if (err == NY_OK) err = resume(&request, kinds);

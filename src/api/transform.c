@@ -16,6 +16,7 @@
 #include "results/extension.h"
 #include "results/stored_model.h"
 
+#include "api/call.h"
 #include "api/given.h"
 #include "api/report.h"
 #include "api/settings.h"
@@ -142,13 +143,12 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     if (err) return err;
     run.reading = ny_settings_reader(placing->import);
     run.rows = (struct ny_new_rows){placing->input, &run.reading, placing->output};
-    ny_fields_begin();
-    err = ny_reserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    err = ny_call_begin(context);
     if (err) return err;
     err = placing->name ? by_store(&run) : by_file(&run);
     if (err == NY_OK) warn_of_drift(&run);
     if (err == NY_OK) err = describe(&run, ny_now() - started_s, report);
-    ny_unreserve(context, NY_MEM_PROCESS, NY_PROCESS_BYTES);
+    ny_call_end(context);
     return err;
 }
 
@@ -188,5 +188,9 @@ int ny_model_transform(struct ny_model *model, const float *values, uint64_t row
     int err = NY_GIVEN(model ? model->ctx : NULL, values, embedding);
 
     if (!err) err = ny_given_rows(model->ctx, rows, model->d);
-    return err ? err : ny_transform_memory(model, values, rows, embedding);
+    if (err) return err;
+    ny_blas_borrow();
+    err = ny_transform_memory(model, values, rows, embedding);
+    ny_blas_return();
+    return err;
 }

@@ -17,6 +17,10 @@ struct ny_once {
     pthread_once_t native;
 };
 
+#define NY_MUTEX_INIT                                                                              \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER                                                                  \
+    }
 #define NY_ONCE_INIT                                                                               \
     {                                                                                              \
         PTHREAD_ONCE_INIT                                                                          \

@@ -16,6 +16,7 @@
 
 #include <float.h>
 
+#include "base/mutex.h"
 #include "linalg/blas.h"
 
 void ny_blas_parallel(const struct ny_context *ctx, size_t m)
@@ -36,6 +37,27 @@ size_t ny_blas_bytes(unsigned threads, unsigned workers, size_t m)
 void ny_blas_serial(void)
 {
     openblas_set_num_threads(1);
+}
+
+static struct ny_mutex borrowing = NY_MUTEX_INIT;
+static unsigned borrowers;
+static int callers_threads; /* those of the program around, while there are borrowers */
+
+void ny_blas_borrow(void)
+{
+    ny_mutex_lock(&borrowing);
+    if (borrowers++ == 0) {
+        callers_threads = openblas_get_num_threads();
+        ny_blas_serial();
+    }
+    ny_mutex_unlock(&borrowing);
+}
+
+void ny_blas_return(void)
+{
+    ny_mutex_lock(&borrowing);
+    if (--borrowers == 0) openblas_set_num_threads(callers_threads);
+    ny_mutex_unlock(&borrowing);
 }
 
 const char *ny_blas_name(void)

@@ -85,6 +85,11 @@ void ny_blas_parallel(const struct ny_context *ctx, size_t m);
 size_t ny_blas_bytes(unsigned threads, unsigned workers, size_t m);
 /* Gives OpenBLAS one thread again. */
 void ny_blas_serial(void);
+/* Takes OpenBLAS from the program around the library, with one thread, and gives it back with the
+ * threads that it had. Calls may nest, and come from several threads: the first takes, the last
+ * gives back. */
+void ny_blas_borrow(void);
+void ny_blas_return(void);
 /* "OpenBLAS 0.3.21 … Cooperlake" — recorded with jobs: other kernels give other bits. */
 const char *ny_blas_name(void);
 /* The kernels that OpenBLAS should have taken on a CPU of this family instead of those of `name`;

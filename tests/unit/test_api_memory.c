@@ -428,6 +428,50 @@ static void tables_of_an_appender_become_visible_together(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* ---- what is around the library ------------------------------------------------------------ */
+
+int openblas_get_num_threads(void);
+void openblas_set_num_threads(int threads);
+
+/* Each call that multiplies leaves OpenBLAS the threads that the program gave it, also when it
+ * fails. */
+static void threads_of_openblas_are_given_back(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0);
+    float placed[ROWS * 2];
+    struct ny_model *model;
+    char path[200];
+
+#define KEEPS(call)                                                                                \
+    do {                                                                                           \
+        (void)(call);                                                                              \
+        assert_int_equal(openblas_get_num_threads(), 3);                                           \
+    } while (0)
+    (void)state;
+    snprintf(path, sizeof(path), "%s/out.npy", in.folder);
+    openblas_set_num_threads(3);
+    KEEPS(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    KEEPS(ny_plan(in.ctx, in.store, NULL, NULL));
+    KEEPS(ny_gamma_grid(in.ctx, in.store, NULL, NULL));
+    KEEPS(ny_fit(in.ctx, in.store, "a", NULL, NULL));
+    KEEPS(ny_fit(in.ctx, in.store, "a", NULL, NULL)); /* which is done */
+    KEEPS(ny_fit(in.ctx, "no.nys", "a", NULL, NULL));
+    KEEPS(ny_resume(in.ctx, in.store, "a", NULL));
+    KEEPS(ny_graph(in.ctx, in.store, "g", NULL, NULL));
+    KEEPS(ny_evaluate(in.ctx, in.store, "a", NULL, NULL));
+    KEEPS(ny_model_open(&model, in.ctx, in.store, "a"));
+    KEEPS(ny_model_transform(model, table.values, ROWS, placed));
+    KEEPS(ny_export(in.ctx, in.store, "a", "embedding", path));
+    KEEPS(ny_transform(in.ctx, in.store, "a", path, path, NULL));
+    ny_context_set_memory(in.ctx, 1 << 20);
+    KEEPS(ny_fit(in.ctx, in.store, "b", NULL, NULL));
+    KEEPS(ny_embed_file(in.ctx, path, path, NULL, NULL));
+    KEEPS(ny_calibrate(in.ctx, NULL));
+    openblas_set_num_threads(1);
+    ny_model_free(model);
+    free((void *)(uintptr_t)table.values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +483,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(descriptions_that_lie_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_model_is_its_image, setup, teardown),
+        cmocka_unit_test_setup_teardown(threads_of_openblas_are_given_back, setup, teardown),
         cmocka_unit_test_setup_teardown(tables_of_an_appender_become_visible_together, setup,
                                         teardown),
     };
