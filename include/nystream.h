@@ -469,6 +469,10 @@ struct ny_placing {
 };
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);
+/* Places the rows of a table by any finished result, also one that has no model of its own; `out`
+ * takes rows × components coordinates of type NY_F32 or NY_F64. Errors as of ny_model_place(). */
+NY_API int ny_place_rows(struct ny_context *context, const char *path, const char *name,
+                         const struct ny_table *table, int dtype, void *out);
 /* Writes a part of a result, one of ny_export_parts(). `output` ends in .npy, .csv, .csv.gz or
  * .tsv, for a model in .nym; any other ending of a regular file is NY_EUSAGE. "-" is the standard
  * output: it gets npy, as pipes and devices do. NY_EUSAGE, with those that there are, where the
@@ -549,8 +553,14 @@ NY_API int ny_model_report(struct ny_model *model, struct ny_report **report);
 NY_API void ny_model_free(struct ny_model *model);
 NY_API uint64_t ny_model_dimensions(const struct ny_model *model); /* d */
 NY_API uint64_t ny_model_components(const struct ny_model *model); /* p */
-/* embedding (rows × p) of values (rows × d), both the caller's. NY_EDATA for values that are not
- * finite. */
+/* Places the rows of a table: `out` takes rows × p coordinates of type NY_F32 or NY_F64, each row
+ * row_bytes after the one before (0: they follow one another). One pass over the table; bytes: a
+ * tile of 2,048 × m a thread. NY_EDATA where the table has other columns than the model, or values
+ * that are not finite; NY_ENUMERIC where a coordinate is not, or does not fit into an f32. */
+NY_API int ny_model_place(struct ny_model *model, const struct ny_table *table, int dtype,
+                          void *out, uint64_t row_bytes);
+/* The short form of ny_model_place() for f32 in and out: embedding (rows × p) of values (rows × d),
+ * both the caller's. */
 NY_API int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows,
                               float *embedding);
 

@@ -6,8 +6,6 @@
  * behind the rows that were staged. The tables of an appender come one by one and are not there
  * again after a kill, so that what a killed one staged is discarded by the next import.
  */
-#include <string.h>
-
 #include "api/given.h"
 #include "api/import_private.h"
 #include "api/settings.h"
@@ -21,21 +19,6 @@ struct ny_appender {
     double started_s;
     bool failed;
 };
-
-/* Takes the caller's struct, which may be of an earlier version and then shorter. */
-static int take_table(struct ny_context *ctx, const struct ny_table *given, struct ny_table *table)
-{
-    const size_t least = offsetof(struct ny_table, labels) + sizeof(given->labels);
-
-    *table = (struct ny_table){0};
-    if (given->struct_bytes < least)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "the struct_bytes of a table is %zu; set it to sizeof(struct ny_table)",
-                       given->struct_bytes);
-    memcpy(table, given,
-           sizeof(*table) < given->struct_bytes ? sizeof(*table) : given->struct_bytes);
-    return NY_OK;
-}
 
 /* Refuses options that say how to read a file. */
 static int check_options(struct ny_context *ctx, const struct ny_options *options)
@@ -81,7 +64,7 @@ int ny_append(struct ny_context *context, const char *path, const struct ny_tabl
     int err = NY_GIVEN(context, path, table);
 
     if (report) *report = NULL;
-    if (!err) err = take_table(context, table, &rows);
+    if (!err) err = ny_given_table(context, table, &rows);
     if (err) return err;
     import = import_of(context, options);
     err = enter(&import, path, options);
@@ -146,7 +129,7 @@ int ny_appender_put(struct ny_appender *appender, const struct ny_table *table)
     if (!err && appender->failed)
         err = ny_fail(appender->import.ctx, NY_EUSAGE,
                       "ny_appender_put() after a failure; free the appender and begin again");
-    if (!err) err = take_table(appender->import.ctx, table, &rows);
+    if (!err) err = ny_given_table(appender->import.ctx, table, &rows);
     if (!err && rows.rows)
         err = ny_import_source(&appender->import, (struct ny_import_source){NULL, &rows, false});
     if (appender) appender->failed = appender->failed || err;

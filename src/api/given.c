@@ -1,5 +1,6 @@
 #include "api/given.h"
 
+#include <stddef.h>
 #include <string.h>
 
 int ny_given(struct ny_context *ctx, const char *function, const char *names,
@@ -31,4 +32,18 @@ int ny_given_rows(struct ny_context *context, uint64_t rows, uint64_t columns)
                    "%llu rows of %llu columns are more than an array in memory can hold; check the "
                    "two numbers",
                    (unsigned long long)rows, (unsigned long long)columns);
+}
+
+int ny_given_table(struct ny_context *ctx, const struct ny_table *given, struct ny_table *table)
+{
+    const size_t least = offsetof(struct ny_table, labels) + sizeof(given->labels);
+
+    *table = (struct ny_table){0};
+    if (given->struct_bytes < least)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "the struct_bytes of a table is %zu; set it to sizeof(struct ny_table)",
+                       given->struct_bytes);
+    memcpy(table, given,
+           sizeof(*table) < given->struct_bytes ? sizeof(*table) : given->struct_bytes);
+    return NY_OK;
 }

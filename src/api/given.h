@@ -15,5 +15,8 @@ int ny_given(struct ny_context *ctx, const char *function, const char *names,
              const void *const *pointers, size_t count);
 /* NY_EUSAGE where so many rows of numbers cannot be in memory: their size would overflow. */
 int ny_given_rows(struct ny_context *context, uint64_t rows, uint64_t columns);
+/* Takes the caller's table, which may be of an earlier version of the struct and then shorter.
+ * NY_EUSAGE where its struct_bytes is that of none. */
+int ny_given_table(struct ny_context *ctx, const struct ny_table *given, struct ny_table *table);
 
 #endif

@@ -1,15 +1,30 @@
 /*
- * Models without a store: an image in memory or in a file becomes a model, and a model an image.
- * ny_model_open and ny_model_transform, which need one, stand beside the other calls that place
- * rows (api/transform.c).
+ * Models in memory: opened from a result, from a file or from their bytes, made bytes of, and used
+ * to place rows.
  */
 #include <math.h>
 
 #include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
-#include "results/stored_model.h"
+#include "linalg/matrix.h"
+#include "place/landmarks.h"
 #include "results/fields.h"
+#include "results/stored_model.h"
+#include "store/store.h"
+
+int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
+                  const char *name)
+{
+    struct ny_store *store = NULL;
+    int err = NY_GIVEN(context, out, path, name);
+
+    if (out) *out = NULL;
+    if (err == NY_OK) err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_model_of_result(out, store, name);
+    ny_store_close(store);
+    return err;
+}
 
 int ny_model_load(struct ny_model **out, struct ny_context *context, const void *image,
                   size_t bytes)
@@ -70,4 +85,32 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
     ny_field_set_text(object, "format", model->spec.slots ? "sparse" : "dense");
     ny_field_set_count(object, "bytes", ny_model_image_bytes(model));
     return ny_report_of_json(report, model->ctx, object);
+}
+
+int ny_model_place(struct ny_model *model, const struct ny_table *table, int dtype, void *out,
+                   uint64_t row_bytes)
+{
+    struct ny_new_rows rows = {.room = {out, (enum ny_dtype)dtype, row_bytes}};
+    struct ny_table given;
+    int err = NY_GIVEN(model ? model->ctx : NULL, table, out);
+
+    if (!err) err = ny_given_table(model->ctx, table, &given);
+    if (err || !given.rows) return err;
+    rows.table = &given;
+    ny_blas_borrow();
+    err = ny_transform_rows(model, &rows, NULL);
+    ny_blas_return();
+    return err;
+}
+
+int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows, float *embedding)
+{
+    struct ny_table table = {
+        .struct_bytes = sizeof(table), .dtype = NY_F32, .rows = rows, .values = values};
+    int err = NY_GIVEN(model ? model->ctx : NULL, values, embedding);
+
+    if (!err) err = ny_given_rows(model->ctx, rows, model->d);
+    if (err) return err;
+    table.columns = model->d;
+    return ny_model_place(model, &table, NY_F32, embedding, 0);
 }

@@ -1,6 +1,6 @@
 /*
  * Places new rows by a result or by a model: ny_place, of which ny_transform and ny_transform_model
- * are short forms, and ny_model_open with ny_model_transform for rows in memory.
+ * are short forms, and ny_place_rows for rows in memory. Models in memory: api/model.c.
  *
  * A result is asked first whether its new rows are placed by a graph, by all points of the store,
  * or by its model. Of a model, the drift of the new rows is measured on the way: the share of their
@@ -21,6 +21,7 @@
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/clock.h"
+#include "io/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
 
@@ -32,6 +33,7 @@ static const double drift_factor = 10, drift_alone = 0.5, drift_least = 1e-3;
 struct run {
     struct ny_context *ctx;
     const struct ny_placing *placing;
+    const char *from; /* where the rows come from, for messages */
     struct ny_reader_options reading;
     struct ny_new_rows rows;
     struct ny_placed placed;
@@ -50,13 +52,13 @@ static void warn_of_drift(const struct run *run)
                "the landmarks leave out %.3g %% of the trace of %s: are its rows on the scale of "
                "those "
                "of the fit, and its columns in their order?",
-               100 * new, run->placing->input);
+               100 * new, run->from);
     else if (new > drift_factor * run->fitted)
         ny_log(
             run->ctx, NY_LOG_WARNING,
             "the landmarks leave out %.3g %% of the trace of %s, and %.3g %% of that of the rows "
             "of the fit: are they on the same scale, with the columns in the same order?",
-            100 * new, run->placing->input, 100 * run->fitted);
+            100 * new, run->from, 100 * run->fitted);
 }
 
 /* Transforms by the model of the result. */
@@ -65,7 +67,7 @@ static int by_own_model(struct run *run, struct ny_store *store)
     struct ny_model *model = NULL;
     int err = ny_model_of_result(&model, store, run->placing->name);
 
-    if (err == NY_OK) err = ny_transform_file(model, &run->rows, &run->placed);
+    if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
     if (err == NY_OK && run->placed.drift_trace_error > drift_least)
         err = ny_drift_of_store(model, store, &run->fitted);
     ny_model_free(model);
@@ -106,7 +108,7 @@ static int by_file(struct run *run)
     struct ny_model *model = NULL;
     int err = ny_model_of_file(&model, run->ctx, run->placing->path);
 
-    if (err == NY_OK) err = ny_transform_file(model, &run->rows, &run->placed);
+    if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
     ny_model_free(model);
     return err;
 }
@@ -127,6 +129,18 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     return ny_report_of_json(report, run->ctx, object);
 }
 
+/* Places the rows by what the request names, and looks at their drift. */
+static int place(struct run *run)
+{
+    int err = ny_call_begin(run->ctx);
+
+    if (err) return err;
+    err = run->placing->name ? by_store(run) : by_file(run);
+    if (err == NY_OK) warn_of_drift(run);
+    ny_call_end(run->ctx);
+    return err;
+}
+
 int ny_place(struct ny_context *context, const struct ny_placing *placing,
              struct ny_report **report)
 {
@@ -141,15 +155,12 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     if (!err && !placing->name) err = ny_writer_apart(context, placing->output, placing->path);
     if (!err) err = ny_output_check(context, placing->output, NY_OUTPUT_TABLE);
     if (err) return err;
+    run.from = placing->input;
     run.reading = ny_settings_reader(placing->import);
-    run.rows = (struct ny_new_rows){placing->input, &run.reading, placing->output};
-    err = ny_call_begin(context);
-    if (err) return err;
-    err = placing->name ? by_store(&run) : by_file(&run);
-    if (err == NY_OK) warn_of_drift(&run);
-    if (err == NY_OK) err = describe(&run, ny_now() - started_s, report);
-    ny_call_end(context);
-    return err;
+    run.rows = (struct ny_new_rows){
+        .input = placing->input, .options = &run.reading, .output = placing->output};
+    err = place(&run);
+    return err ? err : describe(&run, ny_now() - started_s, report);
 }
 
 int ny_transform(struct ny_context *context, const char *path, const char *name, const char *input,
@@ -170,27 +181,18 @@ int ny_transform_model(struct ny_context *context, const char *model, const char
     return err ? err : ny_place(context, &placing, NULL);
 }
 
-int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
-                  const char *name)
+int ny_place_rows(struct ny_context *context, const char *path, const char *name,
+                  const struct ny_table *table, int dtype, void *out)
 {
-    struct ny_store *store = NULL;
-    int err = NY_GIVEN(context, out, path, name);
+    const struct ny_placing placing = {.path = path, .name = name};
+    struct run run = {
+        .ctx = context, .placing = &placing, .placed = {.drift_trace_error = NAN}, .fitted = NAN};
+    struct ny_table rows;
+    int err = NY_GIVEN(context, path, name, table, out);
 
-    if (out) *out = NULL;
-    if (err == NY_OK) err = ny_store_open(&store, context, path);
-    if (err == NY_OK) err = ny_model_of_result(out, store, name);
-    ny_store_close(store);
-    return err;
-}
-
-int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows, float *embedding)
-{
-    int err = NY_GIVEN(model ? model->ctx : NULL, values, embedding);
-
-    if (!err) err = ny_given_rows(model->ctx, rows, model->d);
+    if (!err) err = ny_given_table(context, table, &rows);
     if (err) return err;
-    ny_blas_borrow();
-    err = ny_transform_memory(model, values, rows, embedding);
-    ny_blas_return();
-    return err;
+    run.from = ny_memory_name(&rows);
+    run.rows = (struct ny_new_rows){.table = &rows, .room = {out, (enum ny_dtype)dtype, 0}};
+    return place(&run);
 }

@@ -156,7 +156,7 @@ int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, siz
         .arg = arg};
     int err = open_map(&run, width);
 
-    if (err == NY_OK) err = ny_place_file(&run.base, rows);
+    if (err == NY_OK) err = ny_place_all(&run.base, rows);
     close_map(&run);
     return err;
 }

@@ -116,50 +116,14 @@ static void release(struct by_landmarks *run)
     ny_unreserve(run->model->ctx, NY_MEM_PROCESS, run->blas_bytes);
 }
 
-int ny_transform_file(const struct ny_model *model, const struct ny_new_rows *rows,
+int ny_transform_rows(const struct ny_model *model, const struct ny_new_rows *rows,
                       struct ny_placed *placed)
 {
     struct by_landmarks run = placer_of(model);
     int err;
 
     run.placed = placed;
-    err = ny_place_file(&run.base, rows);
+    err = ny_place_all(&run.base, rows);
     release(&run);
-    return err;
-}
-
-/* Slots for the model's landmarks and for dense rows that become sparse ones. */
-static size_t fullest_row(const struct ny_model *model, const float *values, uint64_t rows)
-{
-    size_t most = model->spec.slots;
-
-    for (uint64_t i = 0; i < rows; i++) {
-        size_t count = 0;
-
-        for (size_t k = 0; k < model->d; k++)
-            count += values[i * model->d + k] != 0;
-        if (count > most) most = count;
-    }
-    return most;
-}
-
-int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
-                        float *embedding)
-{
-    struct by_landmarks run = placer_of(model);
-    struct ny_columns_spec *spec = &run.base.spec;
-    struct ny_source *source = NULL;
-    int err;
-
-    if (ny_first_not_finite32(values, (size_t)rows * model->d))
-        return ny_fail(model->ctx, NY_EDATA, "row %zu of the rows to transform holds NaN or Inf",
-                       (ny_first_not_finite32(values, (size_t)rows * model->d) - 1) / model->d);
-    spec->dtype = NY_F32;
-    if (spec->slots) spec->slots = fullest_row(model, values, rows);
-    err = ny_source_of_memory(&source, model->ctx, values, NY_F32, rows, model->d);
-    if (err == NY_OK && spec->slots) ny_source_of_memory_slots(source, spec->slots, true);
-    if (err == NY_OK) err = ny_place_memory(&run.base, source, embedding);
-    release(&run);
-    ny_source_free(source);
     return err;
 }

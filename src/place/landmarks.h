@@ -13,11 +13,9 @@ struct ny_placed {
     size_t drift_rows;        /* rows that it was measured on */
 };
 
-/* Rows of a file → a file of the model's precision. */
-int ny_transform_file(const struct ny_model *model, const struct ny_new_rows *rows,
+/* Places rows by a model, whose precision a file of coordinates has. `placed` NULL: nothing is
+ * told, and no drift measured. */
+int ny_transform_rows(const struct ny_model *model, const struct ny_new_rows *rows,
                       struct ny_placed *placed);
-/* Rows in memory, f32 in and out. */
-int ny_transform_memory(const struct ny_model *model, const float *values, uint64_t rows,
-                        float *embedding);
 
 #endif

@@ -430,7 +430,7 @@ int ny_transform_points(struct ny_store *store, const char *name, const struct n
     if (err == NY_OK) err = ny_store_skip_lost(store);
     if (err == NY_OK) err = ny_record_check_lost(store, name, record);
     if (err == NY_OK) err = load_result(&run, record);
-    if (err == NY_OK) err = ny_place_file(&run.base, rows);
+    if (err == NY_OK) err = ny_place_all(&run.base, rows);
     release_all(&run);
     json_decref(record);
     return err;

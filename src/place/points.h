@@ -11,7 +11,7 @@
 
 struct ny_store;
 
-/* Does the work of ny_transform_file() for a finished result of this kind. */
+/* Does the work of ny_transform_rows() for a finished result of this kind. */
 int ny_transform_points(struct ny_store *store, const char *name, const struct ny_new_rows *rows);
 
 #endif

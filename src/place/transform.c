@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "io/memory.h"
+
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* Opens a file of new rows. The options that are given may say how to read it; what the rows of the
@@ -30,7 +32,8 @@ static int open_input(const struct ny_placer *placer, const struct ny_new_rows *
     options.labels_file = NULL;
     options.reading = spec->slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (options.dtype == NY_DTYPE_NONE && spec->dtype == NY_F64) options.dtype = NY_F64;
-    return ny_reader_open(out, spec->ctx, rows->input, &options);
+    return rows->input ? ny_reader_open(out, spec->ctx, rows->input, &options)
+                       : ny_reader_open_memory(out, spec->ctx, rows->table, &options);
 }
 
 /* Counts the rows of a text file by reading it once. A pipe, which can be read only once, is left
@@ -75,7 +78,8 @@ static int find_rows(struct ny_placer *placer, const struct ny_new_rows *rows,
                      const struct ny_reader *reader)
 {
     placer->rows = ny_reader_table(reader)->rows;
-    if (placer->rows != NY_ROWS_UNKNOWN || !ny_writer_needs_rows(rows->output)) return NY_OK;
+    if (placer->rows != NY_ROWS_UNKNOWN || !rows->output || !ny_writer_needs_rows(rows->output))
+        return NY_OK;
     return count_rows(placer, rows, &placer->rows);
 }
 
@@ -124,7 +128,40 @@ static int place_all(struct ny_placer *placer, struct ny_source *rows)
     return err;
 }
 
-int ny_place_file(struct ny_placer *placer, const struct ny_new_rows *rows)
+/* Checks that the caller's room can be one of these rows. */
+static int check_room(struct ny_placer *placer)
+{
+    struct ny_context *ctx = placer->spec.ctx;
+    struct ny_room *room = &placer->room;
+    uint64_t row_bytes, all;
+
+    if (room->type != NY_F32 && room->type != NY_F64)
+        return ny_fail(ctx, NY_EUSAGE, "coordinates are of type NY_F32 or NY_F64");
+    row_bytes = ny_coordinates_count(&placer->coordinates) * ny_dtype_size(room->type);
+    if (!room->row_bytes) room->row_bytes = row_bytes;
+    if (room->row_bytes >= row_bytes &&
+        !__builtin_mul_overflow(placer->rows, room->row_bytes, &all) && all <= PTRDIFF_MAX)
+        return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "there is no room for rows of %llu bytes each in rows of %llu bytes",
+                   (unsigned long long)row_bytes, (unsigned long long)room->row_bytes);
+}
+
+/* Opens the file of the coordinates, or takes the caller's room. */
+static int open_output(struct ny_placer *placer, const struct ny_new_rows *rows)
+{
+    int err;
+
+    placer->room = rows->room;
+    if (!rows->output) return check_room(placer);
+    err = ny_writer_open(&placer->writer, placer->spec.ctx, rows->output,
+                         placer->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32,
+                         placer->rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : placer->rows,
+                         ny_coordinates_count(&placer->coordinates));
+    return err ? err : ny_writer_fits(placer->writer);
+}
+
+int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
 {
     struct ny_columns_spec *spec = &placer->spec;
     struct ny_reader *reader = NULL;
@@ -138,13 +175,9 @@ int ny_place_file(struct ny_placer *placer, const struct ny_new_rows *rows)
     err = ny_source_of_reader(&source, spec->ctx, reader, spec->dtype, spec->slots,
                               units_read(placer, placer->workers));
     if (err) goto done;
-    err = ny_writer_open(&placer->writer, spec->ctx, rows->output,
-                         placer->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32,
-                         placer->rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : placer->rows,
-                         ny_coordinates_count(&placer->coordinates));
-    if (!err) err = ny_writer_fits(placer->writer);
+    err = open_output(placer, rows);
     if (!err) err = place_all(placer, source);
-    if (err) goto done;
+    if (err || !placer->writer) goto done;
     err = ny_writer_commit(placer->writer);
     placer->writer = NULL;
 done:
@@ -154,12 +187,27 @@ done:
     return err;
 }
 
-int ny_place_memory(struct ny_placer *placer, struct ny_source *rows, float *coordinates)
+/* Copies coordinates into the caller's room, in its type. */
+static int fill_room(struct ny_placer *placer, bool f64, const void *rows, uint64_t first,
+                     size_t count)
 {
-    placer->rows = rows->n;
-    placer->memory = coordinates;
-    decide_workers(placer);
-    return place_all(placer, rows);
+    const struct ny_room *room = &placer->room;
+    const struct ny_coordinates *how = &placer->coordinates;
+    size_t p = ny_coordinates_count(how), element = f64 ? sizeof(double) : sizeof(float);
+    bool narrows = f64 && room->type == NY_F32;
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < count; i++) {
+        const char *from = (const char *)rows + i * p * element;
+        char *to = (char *)room->at + (first + i) * room->row_bytes;
+
+        if (room->type == NY_F64)
+            ny_dtype_to_f64(f64 ? NY_F64 : NY_F32, from, (double *)(void *)to, p);
+        else
+            ny_dtype_to_f32(f64 ? NY_F64 : NY_F32, from, (float *)(void *)to, p);
+        if (narrows) err = ny_coordinates_check(how, placer->spec.ctx, false, to, first + i, 1);
+    }
+    return err;
 }
 
 int ny_placer_put(struct ny_placer *placer, void *rows, size_t count)
@@ -168,20 +216,19 @@ int ny_placer_put(struct ny_placer *placer, void *rows, size_t count)
     struct ny_context *ctx = placer->spec.ctx;
     bool f64 = placer->computed == NY_PRECISION_F64;
     uint64_t first = placer->placed;
-    size_t p = ny_coordinates_count(how);
-    float *narrow = placer->memory ? placer->memory + first * p : placer->narrow;
+    const void *out = rows;
     int err;
 
     ny_coordinates_apply(how, f64, rows, count, rows);
     err = ny_coordinates_check(how, ctx, f64, rows, first, count);
+    if (!err && placer->narrow) {
+        ny_dtype_to_f32(NY_F64, rows, placer->narrow, count * ny_coordinates_count(how));
+        err = ny_coordinates_check(how, ctx, false, placer->narrow, first, count);
+        out = placer->narrow;
+        f64 = false;
+    }
     if (err) return err;
     placer->placed += count;
-    if (narrow && f64) {
-        ny_dtype_to_f32(NY_F64, rows, narrow, count * p);
-        err = ny_coordinates_check(how, ctx, false, narrow, first, count);
-    } else if (narrow) {
-        memcpy(narrow, rows, count * p * sizeof(float));
-    }
-    if (err || !placer->writer) return err;
-    return ny_writer_rows(placer->writer, narrow ? (const void *)narrow : rows, count);
+    return placer->writer ? ny_writer_rows(placer->writer, out, count)
+                          : fill_room(placer, f64, out, first, count);
 }

@@ -13,11 +13,20 @@
 #include "results/coordinates.h"
 #include "stream/source.h"
 
-/* Files of a transform. */
+/* Room of a caller for coordinates: `row_bytes` from one row to the next. */
+struct ny_room {
+    void *at;           /* NULL: there is none */
+    enum ny_dtype type; /* f32 or f64 */
+    uint64_t row_bytes;
+};
+
+/* The source of new rows, and the place for their coordinates. */
 struct ny_new_rows {
-    const char *input;
+    const char *input; /* a file; NULL: the table */
+    const struct ny_table *table;
     const struct ny_reader_options *options; /* how to read it; NULL: as it says itself */
-    const char *output;
+    const char *output;                      /* a file; NULL: the room */
+    struct ny_room room;
 };
 
 struct ny_placer;
@@ -53,14 +62,12 @@ struct ny_placer {
     uint64_t rows;   /* new rows; NY_ROWS_UNKNOWN where only their end tells */
     uint64_t placed; /* those that were put so far */
     struct ny_writer *writer;
-    float *memory; /* where there is no writer */
+    struct ny_room room; /* where there is no writer */
 };
 
-/* Places the rows of a file. An error leaves no output. NY_EDATA where the file has another number
- * of columns than the rows that it is compared with; rows with NaN are refused. */
-int ny_place_file(struct ny_placer *placer, const struct ny_new_rows *rows);
-/* Places rows in memory, whose type and slots spec has already; coordinates are f32. */
-int ny_place_memory(struct ny_placer *placer, struct ny_source *rows, float *coordinates);
+/* Places new rows. An error leaves no file. NY_EDATA where they have another number of columns than
+ * the rows that they are compared with; rows with NaN are refused. */
+int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows);
 /* Takes the next stored rows (results/coordinates.h), of the type `computed`, makes coordinates of
  * them in their own place, checks these and writes them. */
 int ny_placer_put(struct ny_placer *placer, void *rows, size_t count);

@@ -391,6 +391,94 @@ static void a_model_is_its_image(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+static void fit(const char *name, const char *const options[][2])
+{
+    struct ny_options *o;
+
+    ok(ny_options_new(&o, in.ctx));
+    for (size_t i = 0; options[i][0]; i++)
+        ok(ny_options_set(o, options[i][0], options[i][1]));
+    ok(ny_fit(in.ctx, in.store, name, o, NULL));
+    ny_options_free(o);
+}
+
+/* Rows of the fit are placed where they are, from tables of each type into rooms of both. */
+static void rows_in_memory_are_placed(void **state)
+{
+    static const char *const f64[][2] = {{"precision", "f64"}, {"components", "3"}, {NULL, NULL}};
+    struct ny_table table = dense(NY_U8, 0), other;
+    double *stored = calloc(ROWS * 3, sizeof(double)), wide[5 * 4];
+    float narrow[5 * 3];
+    struct ny_model *model;
+    struct ny_view *view;
+
+    (void)state;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    free((void *)(uintptr_t)table.values);
+    fit("a", f64);
+    ok(ny_view_open(&view, in.ctx, in.store, "a"));
+    ok(ny_view_read(view, "embedding", 0, ROWS, stored));
+    ny_view_free(view);
+    ok(ny_model_open(&model, in.ctx, in.store, "a"));
+    for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
+        other = dense(dtype, 2);
+        other.rows = 5;
+        ok(ny_model_place(model, &other, NY_F64, wide, 4 * sizeof(double)));
+        ok(ny_place_rows(in.ctx, in.store, "a", &other, NY_F32, narrow));
+        for (int i = 0; i < 5; i++)
+            for (int k = 0; k < 3; k++) {
+                assert_true(fabs(wide[i * 4 + k] - stored[i * 3 + k]) < 1e-9);
+                assert_true((float)wide[i * 4 + k] == narrow[i * 3 + k]);
+            }
+        free((void *)(uintptr_t)other.values);
+    }
+    other = dense(NY_F32, 0);
+    other.rows = 0;
+    ok(ny_model_place(model, &other, NY_F64, wide, 0));
+    other.rows = 5;
+    fails(NY_EUSAGE, "no room", ny_model_place(model, &other, NY_F64, wide, 8));
+    fails(NY_EUSAGE, "NY_F32 or NY_F64", ny_model_place(model, &other, NY_U8, wide, 0));
+    put(NY_F32, (void *)(uintptr_t)other.values, COLUMNS + 1, (double)NAN);
+    fails(NY_EDATA, "row 1 (from 0), column 2 (from 1) is NaN",
+          ny_model_place(model, &other, NY_F64, wide, 0));
+    other.columns--;
+    fails(NY_EDATA, "6 columns", ny_model_place(model, &other, NY_F64, wide, 0));
+    free((void *)(uintptr_t)other.values);
+    ny_model_free(model);
+    free(stored);
+}
+
+/* Results without a model of their own: of all points, and of a graph. */
+static void rows_are_placed_without_a_model(void **state)
+{
+    static const char *const whole[][2] = {{"approx", "exact"}, {NULL, NULL}},
+                             *const graph[][2] = {{"map", "isomap"},
+                                                  {"landmarks", "50"},
+                                                  {"connect", NULL},
+                                                  {NULL, NULL}};
+    struct ny_table table = dense(NY_F32, 0);
+    double placed[5 * 2], stored[5 * 2];
+    float values[5 * 2];
+
+    (void)state;
+    table.rows = 600;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    fit("whole", whole);
+    fit("graph", graph);
+    table.rows = 5;
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "graph" : "whole";
+
+        ok(ny_embedding_read(in.ctx, in.store, name, 0, 5, values));
+        ok(ny_place_rows(in.ctx, in.store, name, &table, NY_F64, placed));
+        for (int k = 0; k < 10; k++) {
+            stored[k] = (double)values[k];
+            assert_true(fabs(placed[k] - stored[k]) < 1e-4 * (1 + fabs(stored[k])));
+        }
+    }
+    free((void *)(uintptr_t)table.values);
+}
+
 /* ---- an appender -------------------------------------------------------------------------- */
 
 static void tables_of_an_appender_become_visible_together(void **state)
@@ -483,6 +571,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(descriptions_that_lie_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(a_model_is_its_image, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_in_memory_are_placed, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_are_placed_without_a_model, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_of_openblas_are_given_back, setup, teardown),
         cmocka_unit_test_setup_teardown(tables_of_an_appender_become_visible_together, setup,
                                         teardown),

@@ -286,6 +286,12 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("image", ny_model_image(model, NULL, &bytes));
     REFUSES("bytes", ny_model_image(model, &image, NULL));
     REFUSES("report", ny_model_report(model, NULL));
+    REFUSES("table", ny_model_place(model, NULL, NY_F32, embedding, 0));
+    REFUSES("out", ny_model_place(model, &(struct ny_table){0}, NY_F32, NULL, 0));
+    REFUSES("path", ny_place_rows(ctx, NULL, "a", &(struct ny_table){0}, NY_F32, embedding));
+    REFUSES("name", ny_place_rows(ctx, store, NULL, &(struct ny_table){0}, NY_F32, embedding));
+    REFUSES("table", ny_place_rows(ctx, store, "a", NULL, NY_F32, embedding));
+    REFUSES("out", ny_place_rows(ctx, store, "a", &(struct ny_table){0}, NY_F32, NULL));
     REFUSES("path", ny_append_rows(ctx, NULL, rows, ROWS, COLUMNS, NULL));
     REFUSES("values", ny_append_rows(ctx, store, NULL, ROWS, COLUMNS, NULL));
     REFUSES("out", ny_model_open(NULL, ctx, store, "a"));
@@ -333,6 +339,8 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_model_load_file(&opened, NULL, "out.nym"));
     REFUSES_SILENTLY(ny_model_image(NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_model_report(NULL, NULL));
+    REFUSES_SILENTLY(ny_model_place(NULL, NULL, NY_F32, embedding, 0));
+    REFUSES_SILENTLY(ny_place_rows(NULL, store, "a", NULL, NY_F32, embedding));
     REFUSES_SILENTLY(ny_append(NULL, store, NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_appender_open(NULL, NULL, store, NULL));
     REFUSES_SILENTLY(ny_appender_put(NULL, NULL));
