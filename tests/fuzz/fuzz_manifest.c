@@ -120,7 +120,7 @@ static void read_all(struct ny_store *store)
     }
     ny_error_clear(ctx);
     (void)fuzz_status(ctx, ny_store_verify(store, count_damage, NULL));
-    ny_views_free(store);
+    ny_snapshots_free(store);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ny_store *store = store_of(ctx);
     size_t before;
 
-    ny_views_free(store);
+    ny_snapshots_free(store);
     before = ny_memory_used(ctx);
     write_records(store, (struct fuzz_bytes){data, size});
     read_all(store);

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct ny_report *report;
     size_t before;
 
-    ny_views_free(store);
+    ny_snapshots_free(store);
     before = ny_memory_used(ctx);
     if (size > NY_CHUNK_BYTES) return 0;
     write_record(store, data, size);
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)fuzz_status(ctx, ny_export(ctx, fuzz_store_path, "r", *part, "/dev/null"));
     place(ctx);
     read_rows(ctx);
-    ny_views_free(store);
+    ny_snapshots_free(store);
     FUZZ_CHECK(ny_memory_used(ctx) == before);
     return 0;
 }
