@@ -123,6 +123,7 @@ struct ny_error {
     const char *file;    /* the file it is about, or NULL */
     uint64_t line;       /* line (1-based, text) or row (0-based, binary); valid when has_line */
     int has_line;
+    const char *option;  /* the option that the message names first, without its dashes, or NULL */
 };
 
 struct ny_progress {

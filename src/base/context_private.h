@@ -27,6 +27,7 @@ struct ny_context {
     struct ny_error error;
     char message[NY_MESSAGE_BYTES];
     char file[NY_PATH_BYTES];
+    char option[32]; /* that the message names */
     ny_log_fn *log;
     void *log_user;
     ny_progress_fn *progress;

@@ -27,6 +27,20 @@ const char *ny_context_message(const struct ny_context *ctx)
     return message ? message : "";
 }
 
+/* Copies the name behind the first "--" of the message; returns NULL where there is none. */
+static const char *find_option(const char *message, char *name, size_t size)
+{
+    const char *at = message;
+    size_t length = 0;
+
+    while ((at = strstr(at, "--")) && length == 0) {
+        at += 2;
+        length = strspn(at, "abcdefghijklmnopqrstuvwxyz-");
+        snprintf(name, size, "%.*s", (int)length, at);
+    }
+    return length ? name : NULL;
+}
+
 /* Keeps the error if the context has none yet, with copies of the message and of the file name. */
 static int fail(struct ny_context *ctx, int status, const char *file, uint64_t line,
                 const char *format, va_list args)
@@ -39,7 +53,9 @@ static int fail(struct ny_context *ctx, int status, const char *file, uint64_t l
                                        .message = ctx->message,
                                        .file = file ? ctx->file : NULL,
                                        .line = line,
-                                       .has_line = line != NY_NO_LINE};
+                                       .has_line = line != NY_NO_LINE,
+                                       .option = find_option(ctx->message, ctx->option,
+                                                             sizeof(ctx->option))};
     }
     ny_mutex_unlock(&ctx->lock);
     return status;

@@ -143,6 +143,21 @@ static void rows_that_are_not_finite_are_refused_by_transform(void **state)
     assert_non_null(strstr(ny_context_message(f->in.ctx), "'a'"));
 }
 
+static void errors_name_the_option_that_they_are_about(void **state)
+{
+    struct fixture *f = *state;
+    struct ny_options *o;
+
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    assert_int_equal(ny_options_set(o, "landmarks", "many"), NY_EUSAGE);
+    assert_string_equal(ny_context_error(f->in.ctx)->option, "landmarks");
+    assert_int_equal(ny_options_set(o, "edge-weights", "many"), NY_EUSAGE);
+    assert_string_equal(ny_context_error(f->in.ctx)->option, "edge-weights");
+    assert_int_equal(ny_fit(f->in.ctx, NULL, "a", o, NULL), NY_EUSAGE);
+    assert_null(ny_context_error(f->in.ctx)->option);
+    ny_options_free(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +167,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(appended_rows_are_there_and_a_mismatch_changes_nothing,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(rows_that_are_not_finite_are_refused_by_transform, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(errors_name_the_option_that_they_are_about, setup,
                                         teardown),
     };
 
