@@ -118,6 +118,75 @@ static int verify_all(struct ny_context *ctx)
     return err;
 }
 
+/* ---- rows in memory ----------------------------------------------------------------------- */
+
+/* Makes a store of MORE rows of CSR, whose entries stand in falling order, as two tables. */
+static int append_tables(struct ny_context *ctx)
+{
+    static int32_t start[MORE / 2 + 1], column[MORE];
+    static float value[MORE];
+    struct ny_table rows = {.struct_bytes = sizeof(rows),
+                            .dtype = NY_F32,
+                            .index_bytes = 4,
+                            .rows = MORE / 2,
+                            .columns = D,
+                            .values = value,
+                            .row_start = start,
+                            .column = column,
+                            .entries = MORE};
+    struct ny_appender *appender = NULL;
+    int err;
+
+    for (int i = 0; i < MORE; i++) {
+        start[(i + 1) / 2] = i + 1;
+        column[i] = i % 2 ? 0 : D - 1;
+        value[i] = (float)(1 + i % 7);
+    }
+    err = ny_appender_open(&appender, ctx, fresh, NULL);
+    if (err == NY_OK) err = ny_appender_put(appender, &rows);
+    if (err == NY_OK) err = ny_appender_put(appender, &rows);
+    if (err == NY_OK) err = ny_appender_commit(appender, NULL);
+    ny_appender_free(appender);
+    return err;
+}
+
+static void check_tables(void)
+{
+    check_store_of(MORE);
+}
+
+/* Reads rows of "old" and of the points, and places these by the model of its image. */
+static int view_and_place(struct ny_context *ctx)
+{
+    enum { COUNT = 50, MOST = COUNT * 8 };
+    double values[COUNT * D];
+    float embedding[MOST];
+    struct ny_table rows = {.struct_bytes = sizeof(rows),
+                            .dtype = NY_F64,
+                            .rows = COUNT,
+                            .columns = D,
+                            .values = values};
+    struct ny_model *stored = NULL, *model = NULL;
+    struct ny_view *view = NULL;
+    const void *image;
+    size_t bytes;
+    int err = ny_view_open(&view, ctx, store, "old");
+
+    if (err == NY_OK) err = ny_view_read(view, "embedding", 5, COUNT, embedding);
+    if (err == NY_OK && !ny_view_report(view)) err = ny_context_error(ctx)->status;
+    ny_view_free(view);
+    view = NULL;
+    for (int i = 0; i < COUNT * D; i++)
+        values[i] = i % 13;
+    if (err == NY_OK) err = ny_model_open(&stored, ctx, store, "old");
+    if (err == NY_OK) err = ny_model_image(stored, &image, &bytes);
+    if (err == NY_OK) err = ny_model_load(&model, ctx, image, bytes);
+    if (err == NY_OK) err = ny_model_place(model, &rows, NY_F32, embedding, 0);
+    ny_model_free(stored);
+    ny_model_free(model);
+    return err;
+}
+
 static int prepare(struct ny_context *ctx)
 {
     int err = fit_as(ctx, "old");
@@ -135,6 +204,8 @@ int main(void)
     static const struct work list[] = {
         {"import", import_fresh, check_fresh, undo_fresh, 1},
         {"append", append_fresh, check_appended, undo_fresh, 1},
+        {"append tables", append_tables, check_tables, undo_fresh, 1},
+        {"view and place", view_and_place, nothing, nothing, 1},
         {"compact", compact_fresh, check_fresh, undo_fresh, 2},
         {"transform", transform_table, check_placed, undo_output, 1},
         {"export", export_old, check_old, undo_output, 1},
