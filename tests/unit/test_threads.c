@@ -103,7 +103,7 @@ static void check(const struct task *task, const struct task *alone)
 static void run_tasks(bool one_store)
 {
     static struct task tasks[THREADS], alone[THREADS];
-    char stores[2][THREADS][200], names[THREADS][16];
+    char stores[2][THREADS][200], names[THREADS][32];
 
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < THREADS; i++) {
