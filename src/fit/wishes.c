@@ -220,6 +220,10 @@ int ny_settings_decide(struct ny_fit_settings *settings, struct ny_store *store,
     settings->kernel = wishes->kernel;
     settings->landmarks = decide_landmarks(ctx, wishes, points->n);
     if (settings->map->graph) return decide_graph_map(store, wishes, points->n, settings);
+    if (!settings->kernel) /* of a selection whose options are those of a graph's map */
+        return ny_fail(ctx, NY_EUSAGE,
+                       "landmarks are selected with a kernel, and this --map has none; give "
+                       "--map kpca");
     settings->dictionary.affine = selects_affine(wishes);
     err = settings->updates ? NY_OK : check_tolerance(ctx, settings);
     return err || !wishes->method ? err : decide_kernel_map(ctx, wishes, points, settings);

@@ -141,6 +141,19 @@ static void options_and_reports_may_be_left_out(void **state)
     assert_int_equal(ny_import(ctx, store, one, 1, NULL, NULL), NY_EUSAGE); /* without append */
 }
 
+/* A selection by the options of a graph's map has no kernel. */
+static void options_of_graphs_do_not_select(void **state)
+{
+    struct ny_options *of_graph;
+
+    (void)state;
+    ACCEPTS(ny_options_new(&of_graph, ctx));
+    ACCEPTS(ny_options_set(of_graph, "map", "isomap"));
+    assert_int_equal(ny_select(ctx, store, "near", of_graph, NULL), NY_EUSAGE);
+    assert_non_null(strstr(ny_context_message(ctx), "this --map has none"));
+    ny_options_free(of_graph);
+}
+
 /* Options that name a stored graph, or given columns, do not make a graph. */
 static void options_of_fits_do_not_make_a_graph(void **state)
 {
@@ -399,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_and_reports_may_be_left_out),
         cmocka_unit_test(options_of_fits_do_not_make_a_graph),
+        cmocka_unit_test(options_of_graphs_do_not_select),
         cmocka_unit_test(files_and_names_are_needed),
         cmocka_unit_test(inputs_and_outputs_are_needed),
         cmocka_unit_test(sizes_that_overflow_are_refused),
