@@ -98,7 +98,7 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
     if (err || !given.rows) return err;
     rows.table = &given;
     ny_blas_borrow();
-    err = ny_transform_rows(model, &rows, NULL);
+    err = ny_transform_table(model, &rows);
     ny_blas_return();
     return err;
 }

@@ -110,8 +110,8 @@ int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_
 /* Frees a workspace; NULL is allowed. */
 void ny_columns_workspace_free(struct ny_columns_workspace *workspace);
 
-/* C (NY_UNIT_ROWS × m, f32, stride ≥ m) = k(tile rows, landmarks) − 1aᵀ; rows beyond tile->rows are
- * zero. diagonal (NY_UNIT_ROWS, or NULL): k(x,x), f64. Strip by strip. */
+/* C (whole strips × m, f32, stride ≥ m) = k(tile rows, landmarks) − 1aᵀ; rows beyond tile->rows are
+ * zero. diagonal (as many rows, or NULL): k(x,x), f64. Strip by strip. */
 int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                     const struct ny_tile *tile, struct ny_matrix32 C, double *diagonal);
 /* One strip of it: C (NY_STRIP_ROWS × m) of the tile's rows from `first` on. */

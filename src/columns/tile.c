@@ -126,7 +126,7 @@ int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspac
 {
     int err;
 
-    for (size_t first = 0; first < NY_UNIT_ROWS; first += NY_STRIP_ROWS) {
+    for (size_t first = 0; first < C.rows; first += NY_STRIP_ROWS) {
         size_t left = tile->rows > first ? tile->rows - first : 0;
         size_t count = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
 

@@ -13,8 +13,13 @@ int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const
     int err;
 
     ny_blas_serial(); /* workers compute whole units, each with BLAS calls of one thread */
-    *tiles = (struct ny_tiles){
-        .ctx = ctx, .columns = columns, .a = a, .precision = precision, .m = m, .workers = workers};
+    *tiles = (struct ny_tiles){.ctx = ctx,
+                               .columns = columns,
+                               .a = a,
+                               .precision = precision,
+                               .m = m,
+                               .rows = NY_UNIT_ROWS,
+                               .workers = workers};
     err = ny_product(ctx, &bytes, (size_t)workers * NY_UNIT_ROWS, m, element);
     if (err) return err;
     C = ny_alloc(ctx, NY_MEM_TILES, bytes);
@@ -60,13 +65,13 @@ size_t ny_tiles_bytes(const struct ny_columns_spec *spec, size_t m, enum ny_prec
 
 struct ny_matrix32 ny_tiles_c32(const struct ny_tiles *tiles, unsigned worker)
 {
-    return ny_matrix32(tiles->C32 + (size_t)worker * NY_UNIT_ROWS * tiles->m, NY_UNIT_ROWS,
+    return ny_matrix32(tiles->C32 + (size_t)worker * NY_UNIT_ROWS * tiles->m, tiles->rows,
                        tiles->m);
 }
 
 struct ny_matrix ny_tiles_c64(const struct ny_tiles *tiles, unsigned worker)
 {
-    return ny_matrix(tiles->C64 + (size_t)worker * NY_UNIT_ROWS * tiles->m, NY_UNIT_ROWS, tiles->m);
+    return ny_matrix(tiles->C64 + (size_t)worker * NY_UNIT_ROWS * tiles->m, tiles->rows, tiles->m);
 }
 
 const double *ny_tiles_diagonal(const struct ny_tiles *tiles, unsigned worker)
@@ -95,8 +100,7 @@ static int compute64(struct ny_tiles *tiles, const struct ny_tile *tile)
             for (size_t j = 0; j < C.cols; j++)
                 C.at[i * C.stride + j] -= tiles->a[j];
     }
-    memset(C.at + tile->rows * C.stride, 0,
-           (NY_UNIT_ROWS - tile->rows) * C.stride * sizeof(double));
+    memset(C.at + tile->rows * C.stride, 0, (C.rows - tile->rows) * C.stride * sizeof(double));
     return err;
 }
 

@@ -15,6 +15,7 @@ struct ny_tiles {
     const double *a; /* f64 only: the shift */
     enum ny_precision precision;
     size_t m;
+    size_t rows; /* of a tile as it is seen, NY_UNIT_ROWS: fewer where all units are that short */
     unsigned workers;
     struct ny_columns_workspace **workspace; /* one a worker */
     float *C32;                              /* workers × NY_UNIT_ROWS × m */
@@ -34,9 +35,9 @@ void ny_tiles_release(struct ny_tiles *tiles);
 /* Bytes of one worker's tile and workspace, for m landmarks. */
 size_t ny_tiles_bytes(const struct ny_columns_spec *spec, size_t m, enum ny_precision precision);
 
-/* Computes the worker's tile; rows beyond tile->rows are zero. */
+/* Computes the worker's tile; its rows beyond tile->rows are zero. */
 int ny_tiles_compute(struct ny_tiles *tiles, const struct ny_tile *tile);
-/* Returns the worker's tile, NY_UNIT_ROWS × m, of f32 tiles; the view is valid until the tile is
+/* Returns the worker's tile, tiles->rows × m, of f32 tiles; the view is valid until the tile is
  * computed again. */
 struct ny_matrix32 ny_tiles_c32(const struct ny_tiles *tiles, unsigned worker);
 /* Returns the worker's tile of f64 tiles. */

@@ -10,6 +10,10 @@
  */
 #include "fit/projector.h"
 
+#include <string.h>
+
+#include "base/random.h"
+
 /* A GEMM of few columns packs the whole tile for hardly any work: up to here rows are multiplied as
  * they are. */
 enum { NARROW = 4 };
@@ -124,6 +128,69 @@ static void multiply_narrow(const struct ny_projector *projector, const struct n
                 dot32(C.at + i * C.stride, projector->P32 + k * model->m, model->m);
 }
 
+/* Y = C′P of a whole tile. */
+static void multiply32(const struct ny_projector *projector, unsigned worker)
+{
+    const struct ny_model *model = projector->model;
+    size_t rows = projector->tiles.rows, width = projector->width;
+    float *Y = projector->Y32 + (size_t)worker * NY_UNIT_ROWS * width;
+
+    ny_gemm32(1, ny_tiles_c32(&projector->tiles, worker),
+              ny_matrix32(projector->P32, model->m, model->p), 0,
+              ny_cols32(ny_matrix32(Y, rows, width), 0, model->p));
+}
+
+static void multiply64(const struct ny_projector *projector, unsigned worker)
+{
+    const struct ny_model *model = projector->model;
+    size_t rows = projector->tiles.rows, width = projector->width;
+    double *Y = projector->Y64 + (size_t)worker * NY_UNIT_ROWS * width;
+
+    ny_gemm(1, ny_tiles_c64(&projector->tiles, worker), ny_matrix(model->P, model->m, model->p), 0,
+            ny_cols(ny_matrix(Y, rows, width), 0, model->p));
+}
+
+/* Fills the first tile with numbers between −½ and ½, and multiplies `rows` rows of it. */
+static void multiply_numbers(struct ny_projector *projector, size_t rows)
+{
+    struct ny_tiles *tiles = &projector->tiles;
+
+    for (size_t i = 0; i < NY_UNIT_ROWS * tiles->m; i++) {
+        double number = ny_hash01(1, 0, i) - 0.5;
+
+        if (projector->Y64)
+            tiles->C64[i] = number;
+        else
+            tiles->C32[i] = (float)number;
+    }
+    tiles->rows = rows;
+    if (projector->Y64)
+        multiply64(projector, 0);
+    else
+        multiply32(projector, 0);
+}
+
+int ny_projector_shorten(struct ny_projector *projector)
+{
+    const struct ny_model *model = projector->model;
+    size_t element = projector->Y64 ? sizeof(double) : sizeof(float);
+    size_t bytes = NY_STRIP_ROWS * projector->width * element;
+    void *Y = ny_projector_rows(projector, 0), *of_unit;
+
+    if (is_narrow(model) && !projector->Y64) {
+        projector->tiles.rows = NY_STRIP_ROWS;
+        return NY_OK;
+    }
+    of_unit = ny_alloc(model->ctx, NY_MEM_TILES, bytes);
+    if (!of_unit) return NY_EBUDGET;
+    multiply_numbers(projector, NY_UNIT_ROWS);
+    memcpy(of_unit, Y, bytes);
+    multiply_numbers(projector, NY_STRIP_ROWS);
+    if (memcmp(of_unit, Y, bytes) != 0) projector->tiles.rows = NY_UNIT_ROWS;
+    ny_free(model->ctx, of_unit);
+    return NY_OK;
+}
+
 /* Rows of the tile that are left out of the sums. */
 static size_t kept_of(const struct ny_projector *projector, const struct ny_tile *tile)
 {
@@ -141,9 +208,7 @@ static int project32(struct ny_projector *projector, const struct ny_tile *tile,
     if (is_narrow(model))
         multiply_narrow(projector, tile, at);
     else
-        ny_gemm32(1, ny_tiles_c32(&projector->tiles, tile->worker),
-                  ny_matrix32(projector->P32, model->m, p), 0,
-                  ny_cols32(ny_matrix32(at, NY_UNIT_ROWS, width), 0, p));
+        multiply32(projector, tile->worker);
     for (size_t i = 0; i < tile->rows; i++) {
         float *row = at + i * width;
         double root = roots ? roots[i] : 1;
@@ -166,8 +231,7 @@ static int project64(struct ny_projector *projector, const struct ny_tile *tile,
     size_t width = projector->width, p = model->p, kept = kept_of(projector, tile);
     double *at = projector->Y64 + (size_t)tile->worker * NY_UNIT_ROWS * width;
 
-    ny_gemm(1, ny_tiles_c64(&projector->tiles, tile->worker), ny_matrix(model->P, model->m, p), 0,
-            ny_cols(ny_matrix(at, NY_UNIT_ROWS, width), 0, p));
+    multiply64(projector, tile->worker);
     for (size_t i = 0; i < tile->rows; i++) {
         double *row = at + i * width, root = roots ? roots[i] : 1;
 

@@ -15,7 +15,8 @@
 struct by_landmarks {
     struct ny_placer base;
     const struct ny_model *model;
-    struct ny_projector projector;
+    struct ny_projector own, *projector; /* which is its own, or that of the model's few rows */
+    struct ny_model *keeper; /* the model, where it keeps a projector for few rows; else NULL */
     struct ny_unreached unreached;
     struct ny_drift_sample sample; /* of the rows of a file */
     size_t blas_bytes;             /* reserved */
@@ -32,6 +33,48 @@ static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
            ny_blas_bytes(workers, workers, model->m);
 }
 
+/* A model keeps this to place few rows at a time: a projector for rows of one type. */
+struct few_rows {
+    struct ny_projector projector;
+    enum ny_dtype dtype;
+    size_t slots;
+};
+
+static void free_few_rows(struct ny_model *model)
+{
+    struct few_rows *few = model->few_rows;
+
+    ny_projector_release(&few->projector);
+    ny_free(model->ctx, few);
+    model->few_rows = NULL;
+}
+
+/* Takes the projector that the model keeps, which the first call makes, and one with rows of
+ * another type makes anew. */
+static int take_kept(struct by_landmarks *run)
+{
+    const struct ny_columns_spec *spec = &run->base.spec;
+    struct ny_model *model = run->keeper;
+    struct few_rows *few = model->few_rows;
+    int err = NY_OK;
+
+    if (few && (few->dtype != spec->dtype || few->slots != spec->slots)) free_few_rows(model);
+    few = model->few_rows;
+    if (!few) {
+        few = ny_calloc(model->ctx, NY_MEM_MODEL, 1, sizeof(*few));
+        if (!few) return NY_EBUDGET;
+        few->dtype = spec->dtype;
+        few->slots = spec->slots;
+        model->few_rows = few;
+        model->few_rows_free = free_few_rows;
+        err = ny_projector_new(&few->projector, model, spec->dtype, spec->slots, 1);
+        if (!err) err = ny_projector_shorten(&few->projector);
+        if (err) free_few_rows(model);
+    }
+    if (!err) run->projector = &few->projector;
+    return err;
+}
+
 /* Reserves what BLAS keeps, and makes the projector for rows of the type of the new ones. */
 static int begin(struct ny_placer *placer)
 {
@@ -44,14 +87,16 @@ static int begin(struct ny_placer *placer)
     err = ny_reserve(spec->ctx, NY_MEM_PROCESS, blas_bytes);
     if (err) return err;
     run->blas_bytes = blas_bytes;
-    return ny_projector_new(&run->projector, run->model, spec->dtype, spec->slots, placer->workers);
+    if (run->keeper) return take_kept(run);
+    run->projector = &run->own;
+    return ny_projector_new(run->projector, run->model, spec->dtype, spec->slots, placer->workers);
 }
 
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct by_landmarks *run = arg;
 
-    return ny_projector_tile(&run->projector, tile);
+    return ny_projector_tile(run->projector, tile);
 }
 
 static int fold(void *arg, const struct ny_tile *tile)
@@ -59,9 +104,9 @@ static int fold(void *arg, const struct ny_tile *tile)
     struct by_landmarks *run = arg;
     int err = ny_drift_sample_take(&run->sample, tile);
 
-    ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
+    ny_unreached_add(&run->unreached, &run->projector->unreached[tile->worker]);
     if (err) return err;
-    return ny_placer_put(&run->base, ny_projector_rows(&run->projector, tile->worker), tile->rows);
+    return ny_placer_put(&run->base, ny_projector_rows(run->projector, tile->worker), tile->rows);
 }
 
 static int place(struct ny_placer *placer, struct ny_source *rows)
@@ -90,7 +135,7 @@ static int end(struct ny_placer *placer)
     if (err || !placed) return err;
     placed->rows = placer->placed;
     placed->drift_rows = run->sample.count;
-    return ny_drift_measure(&placer->spec, ny_columns_raw(run->projector.columns), run->model->m,
+    return ny_drift_measure(&placer->spec, ny_columns_raw(run->projector->columns), run->model->m,
                             &run->sample, &placed->drift_trace_error);
 }
 
@@ -112,7 +157,7 @@ static struct by_landmarks placer_of(const struct ny_model *model)
 static void release(struct by_landmarks *run)
 {
     ny_drift_sample_release(&run->sample);
-    ny_projector_release(&run->projector);
+    ny_projector_release(&run->own);
     ny_unreserve(run->model->ctx, NY_MEM_PROCESS, run->blas_bytes);
 }
 
@@ -123,6 +168,17 @@ int ny_transform_rows(const struct ny_model *model, const struct ny_new_rows *ro
     int err;
 
     run.placed = placed;
+    err = ny_place_all(&run.base, rows);
+    release(&run);
+    return err;
+}
+
+int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows)
+{
+    struct by_landmarks run = placer_of(model);
+    int err;
+
+    if (rows->table->rows <= NY_STRIP_ROWS) run.keeper = model;
     err = ny_place_all(&run.base, rows);
     release(&run);
     return err;

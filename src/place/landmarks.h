@@ -17,5 +17,8 @@ struct ny_placed {
  * told, and no drift measured. */
 int ny_transform_rows(const struct ny_model *model, const struct ny_new_rows *rows,
                       struct ny_placed *placed);
+/* Places the rows of a table into a room. What places up to NY_STRIP_ROWS rows, landmarks that are
+ * prepared and a tile, stays with the model for the next call. */
+int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows);
 
 #endif

@@ -109,12 +109,15 @@ static size_t bytes_with_rows(const void *placer, unsigned workers, size_t limit
     return of->ops->bytes(of, workers, limit) + units_read(of, workers) * unit_bytes;
 }
 
-/* Takes as many workers as threads are allowed and the rest of the budget holds. */
+/* Takes as many workers as threads are allowed and the rest of the budget holds; one, where it has
+ * the only unit. */
 static void decide_workers(struct ny_placer *placer)
 {
     const struct ny_context *ctx = placer->spec.ctx;
+    unsigned most = ny_context_threads(ctx);
+    bool few = placer->ops->by_units && placer->rows <= NY_UNIT_ROWS;
 
-    placer->workers = ny_budget_workers_left(ctx, bytes_with_rows, placer, ny_context_threads(ctx));
+    placer->workers = ny_budget_workers_left(ctx, bytes_with_rows, placer, few ? 1 : most);
 }
 
 /* Places all rows of a source. */

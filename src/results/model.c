@@ -55,6 +55,7 @@ static size_t head_bytes(uint32_t version)
 void ny_model_free(struct ny_model *model)
 {
     if (!model) return;
+    if (model->few_rows) model->few_rows_free(model);
     ny_geometry_free((struct ny_geometry *)model->spec.geometry, model->ctx);
     ny_free(model->ctx, model->landmarks);
     ny_free(model->ctx, model->a);

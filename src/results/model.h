@@ -21,6 +21,9 @@ struct ny_model {
     struct ny_degrees degrees; /* v = NULL: the kernel is not divided */
     struct ny_coordinates coordinates;
     void *image; /* of ny_model_image(); NULL until it is asked for */
+    /* Kept from one call that places few rows to the next, and freed with the model. */
+    void *few_rows;
+    void (*few_rows_free)(struct ny_model *model);
 };
 
 /* Takes over nothing; arrays are copied. */

@@ -1,0 +1,103 @@
+/* Tables in memory, and the store that tests of the public interface put them into. */
+#ifndef TESTS_UNIT_TABLE_CASE_H
+#define TESTS_UNIT_TABLE_CASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nystream.h"
+#include "support/api_case.h"
+
+enum { ROWS = 3000, COLUMNS = 7, WIDE = 60 };
+
+static struct api_case in;
+static char log_text[4096];
+
+static inline void keep_log(void *user, int level, const char *message)
+{
+    (void)user, (void)level;
+    strncat(log_text, message, sizeof(log_text) - strlen(log_text) - 1);
+}
+
+static inline int setup(void **state)
+{
+    (void)state;
+    log_text[0] = 0;
+    if (api_case_begin(&in, "points.nys")) return -1;
+    ny_context_set_log(in.ctx, keep_log, NULL);
+    return 0;
+}
+
+static inline int teardown(void **state)
+{
+    (void)state;
+    api_case_end(&in);
+    return 0;
+}
+
+static inline void ok(int status)
+{
+    if (status) fail_msg("%d: %s", status, ny_context_message(in.ctx));
+}
+
+/* fails(STATUS, WORDS, call): the message has these words. */
+static inline void fails(int status, const char *words, int got)
+{
+    const char *message = ny_context_message(in.ctx);
+
+    if (got != status || !strstr(message, words))
+        fail_msg("%d, not %d with '%s': %s", got, status, words, message);
+}
+
+static inline double value_of(int row, int column)
+{
+    return (row * 31 + column * 17) % 251;
+}
+
+/* Writes a value as the type that a table has. */
+static inline void put(int dtype, void *array, size_t i, double value)
+{
+    if (dtype == NY_U8) ((uint8_t *)array)[i] = (uint8_t)value;
+    if (dtype == NY_I16) ((int16_t *)array)[i] = (int16_t)value;
+    if (dtype == NY_F32) ((float *)array)[i] = (float)value;
+    if (dtype == NY_F64) ((double *)array)[i] = value;
+}
+
+static inline double get(int dtype, const void *array, size_t i)
+{
+    return dtype == NY_U8    ? ((const uint8_t *)array)[i]
+           : dtype == NY_I16 ? ((const int16_t *)array)[i]
+           : dtype == NY_F32 ? (double)((const float *)array)[i]
+                             : ((const double *)array)[i];
+}
+
+static const size_t sizes[] = {0, 1, 2, 4, 8};
+
+/* A dense table whose rows lie `gap` values apart; free() its values. */
+static inline struct ny_table dense(int dtype, int gap)
+{
+    size_t stride = (size_t)(COLUMNS + gap);
+    void *values = calloc(ROWS * stride, sizes[dtype]);
+
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS + gap; j++)
+            put(dtype, values, (size_t)i * stride + (size_t)j, j < COLUMNS ? value_of(i, j) : 99);
+    return (struct ny_table){.struct_bytes = sizeof(struct ny_table),
+                             .dtype = dtype,
+                             .rows = ROWS,
+                             .columns = COLUMNS,
+                             .values = values,
+                             .row_bytes = gap ? stride * sizes[dtype] : 0};
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* Models in memory through the public interface: from and to bytes, and rows that they place. */
+#include "unit/table_case.h"
+
+static void fit(const char *name, const char *const options[][2])
+{
+    struct ny_options *o;
+
+    ok(ny_options_new(&o, in.ctx));
+    for (size_t i = 0; options[i][0]; i++)
+        ok(ny_options_set(o, options[i][0], options[i][1]));
+    ok(ny_fit(in.ctx, in.store, name, o, NULL));
+    ny_options_free(o);
+}
+
+/* ---- models ------------------------------------------------------------------------------- */
+
+static void a_model_is_its_image(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0);
+    struct ny_model *stored, *copy, *file;
+    char path[200];
+    const void *image, *again;
+    size_t bytes, same;
+    float one[4 * 2], other[4 * 2];
+    struct ny_report *report;
+    double m;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/out.nym", in.folder);
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_fit(in.ctx, in.store, "a", NULL, NULL));
+    ok(ny_export(in.ctx, in.store, "a", "model", path));
+    ok(ny_model_open(&stored, in.ctx, in.store, "a"));
+    ok(ny_model_image(stored, &image, &bytes));
+    ok(ny_model_load(&copy, in.ctx, image, bytes));
+    ok(ny_model_load_file(&file, in.ctx, path));
+    ok(ny_model_image(file, &again, &same));
+    assert_int_equal(bytes, same);
+    assert_memory_equal(image, again, bytes);
+    assert_int_equal(ny_model_components(copy), 2);
+    ok(ny_model_transform(stored, table.values, 4, one));
+    ok(ny_model_transform(copy, table.values, 4, other));
+    assert_memory_equal(one, other, sizeof(one));
+    ok(ny_model_report(copy, &report));
+    assert_string_equal(ny_report_text(report, "kernel"), "rbf");
+    assert_true(ny_report_number(report, "d", &m) && m == COLUMNS);
+    ny_report_free(report);
+    ny_model_free(stored);
+    ny_model_free(file);
+    fails(NY_ESTORE, "image", ny_model_load(&file, in.ctx, path, 40));
+    ny_model_free(copy);
+    free((void *)(uintptr_t)table.values);
+}
+
+/* Rows of the fit are placed where they are, from tables of each type into rooms of both. */
+static void rows_in_memory_are_placed(void **state)
+{
+    static const char *const f64[][2] = {{"precision", "f64"}, {"components", "3"}, {NULL, NULL}};
+    struct ny_table table = dense(NY_U8, 0), other;
+    double *stored = calloc(ROWS * 3, sizeof(double)), wide[5 * 4];
+    float narrow[5 * 3];
+    struct ny_model *model;
+    struct ny_view *view;
+
+    (void)state;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    free((void *)(uintptr_t)table.values);
+    fit("a", f64);
+    ok(ny_view_open(&view, in.ctx, in.store, "a"));
+    ok(ny_view_read(view, "embedding", 0, ROWS, stored));
+    ny_view_free(view);
+    ok(ny_model_open(&model, in.ctx, in.store, "a"));
+    for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
+        other = dense(dtype, 2);
+        other.rows = 5;
+        ok(ny_model_place(model, &other, NY_F64, wide, 4 * sizeof(double)));
+        ok(ny_place_rows(in.ctx, in.store, "a", &other, NY_F32, narrow));
+        for (int i = 0; i < 5; i++)
+            for (int k = 0; k < 3; k++) {
+                assert_true(fabs(wide[i * 4 + k] - stored[i * 3 + k]) < 1e-9);
+                assert_true((float)wide[i * 4 + k] == narrow[i * 3 + k]);
+            }
+        free((void *)(uintptr_t)other.values);
+    }
+    other = dense(NY_F32, 0);
+    other.rows = 0;
+    ok(ny_model_place(model, &other, NY_F64, wide, 0));
+    other.rows = 5;
+    fails(NY_EUSAGE, "no room", ny_model_place(model, &other, NY_F64, wide, 8));
+    fails(NY_EUSAGE, "NY_F32 or NY_F64", ny_model_place(model, &other, NY_U8, wide, 0));
+    put(NY_F32, (void *)(uintptr_t)other.values, COLUMNS + 1, (double)NAN);
+    fails(NY_EDATA, "row 1 (from 0), column 2 (from 1) is NaN",
+          ny_model_place(model, &other, NY_F64, wide, 0));
+    other.columns--;
+    fails(NY_EDATA, "6 columns", ny_model_place(model, &other, NY_F64, wide, 0));
+    free((void *)(uintptr_t)other.values);
+    ny_model_free(model);
+    free(stored);
+}
+
+/* The first rows are placed alike with many others and alone: the same bits, by a tile of a unit
+ * and by the shorter one that a model keeps. */
+static void few_rows_get_the_bits_of_many(void **state)
+{
+    static const char *const fits[][8][2] = {
+        {{"components", "50"}, {"landmarks", "400"}, {NULL, NULL}},
+        {{"components", "3"}, {"landmarks", "400"}, {NULL, NULL}},
+        {{"components", "50"}, {"landmarks", "400"}, {"precision", "f64"}, {NULL, NULL}},
+        {{"map", "laplacian"}, {"components", "45"}, {"landmarks", "400"}, {NULL, NULL}},
+    };
+    static const int counts[] = {1, 2, 17, 63, 512};
+    static double many[ROWS * 50], few[512 * 50];
+
+    (void)state;
+    for (size_t f = 0; f < sizeof(fits) / sizeof(fits[0]); f++) {
+        int dtype = f == 2 ? NY_F64 : NY_F32;
+        struct ny_table table = dense(dtype, 0), part = table;
+        struct ny_model *model;
+        size_t row;
+
+        case_remove(in.store);
+        ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+        fit("a", fits[f]);
+        ok(ny_model_open(&model, in.ctx, in.store, "a"));
+        row = (size_t)ny_model_components(model) * sizes[dtype];
+        ok(ny_model_place(model, &table, dtype, many, 0));
+        for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+            part.rows = (uint64_t)counts[c];
+            ok(ny_model_place(model, &part, dtype, few, 0));
+            assert_memory_equal(few, many, part.rows * row);
+        }
+        ny_model_free(model);
+        free((void *)(uintptr_t)table.values);
+    }
+}
+
+/* Results without a model of their own: of all points, and of a graph. */
+static void rows_are_placed_without_a_model(void **state)
+{
+    static const char *const whole[][2] = {{"approx", "exact"}, {NULL, NULL}},
+                             *const graph[][2] = {{"map", "isomap"},
+                                                  {"landmarks", "50"},
+                                                  {"connect", NULL},
+                                                  {NULL, NULL}};
+    struct ny_table table = dense(NY_F32, 0);
+    double placed[5 * 2], stored[5 * 2];
+    float values[5 * 2];
+
+    (void)state;
+    table.rows = 600;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    fit("whole", whole);
+    fit("graph", graph);
+    table.rows = 5;
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "graph" : "whole";
+
+        ok(ny_embedding_read(in.ctx, in.store, name, 0, 5, values));
+        ok(ny_place_rows(in.ctx, in.store, name, &table, NY_F64, placed));
+        for (int k = 0; k < 10; k++) {
+            stored[k] = (double)values[k];
+            assert_true(fabs(placed[k] - stored[k]) < 1e-4 * (1 + fabs(stored[k])));
+        }
+    }
+    free((void *)(uintptr_t)table.values);
+}
+
+/* ---- what is around the library ------------------------------------------------------------ */
+
+int openblas_get_num_threads(void);
+void openblas_set_num_threads(int threads);
+
+/* Each call that multiplies leaves OpenBLAS the threads that the program gave it, also when it
+ * fails. */
+static void threads_of_openblas_are_given_back(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0);
+    float placed[ROWS * 2];
+    struct ny_model *model;
+    char path[200];
+
+#define KEEPS(call)                                                                                \
+    do {                                                                                           \
+        (void)(call);                                                                              \
+        assert_int_equal(openblas_get_num_threads(), 3);                                           \
+    } while (0)
+    (void)state;
+    snprintf(path, sizeof(path), "%s/out.npy", in.folder);
+    openblas_set_num_threads(3);
+    KEEPS(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    KEEPS(ny_plan(in.ctx, in.store, NULL, NULL));
+    KEEPS(ny_gamma_grid(in.ctx, in.store, NULL, NULL));
+    KEEPS(ny_fit(in.ctx, in.store, "a", NULL, NULL));
+    KEEPS(ny_fit(in.ctx, in.store, "a", NULL, NULL)); /* which is done */
+    KEEPS(ny_fit(in.ctx, "no.nys", "a", NULL, NULL));
+    KEEPS(ny_resume(in.ctx, in.store, "a", NULL));
+    KEEPS(ny_graph(in.ctx, in.store, "g", NULL, NULL));
+    KEEPS(ny_evaluate(in.ctx, in.store, "a", NULL, NULL));
+    KEEPS(ny_model_open(&model, in.ctx, in.store, "a"));
+    KEEPS(ny_model_transform(model, table.values, ROWS, placed));
+    KEEPS(ny_export(in.ctx, in.store, "a", "embedding", path));
+    KEEPS(ny_transform(in.ctx, in.store, "a", path, path, NULL));
+    ny_context_set_memory(in.ctx, 1 << 20);
+    KEEPS(ny_fit(in.ctx, in.store, "b", NULL, NULL));
+    KEEPS(ny_embed_file(in.ctx, path, path, NULL, NULL));
+    KEEPS(ny_calibrate(in.ctx, NULL));
+    openblas_set_num_threads(1);
+    ny_model_free(model);
+    free((void *)(uintptr_t)table.values);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_model_is_its_image, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_in_memory_are_placed, setup, teardown),
+        cmocka_unit_test_setup_teardown(few_rows_get_the_bits_of_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_are_placed_without_a_model, setup, teardown),
+        cmocka_unit_test_setup_teardown(threads_of_openblas_are_given_back, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
