@@ -37,7 +37,9 @@ static bool runs(const struct ny_sizes *f, enum ny_stage_id id)
 static struct ny_stage_bytes bytes_of(const struct ny_sizes *f, enum ny_stage_id id,
                                       unsigned workers, size_t limit)
 {
-    return ny_plan_stage(&f->job, id)->bytes(&f->job, workers, limit);
+    const struct ny_stage *stage = ny_plan_stage(&f->job, id);
+
+    return stage->bytes ? stage->bytes(&f->job, workers, limit) : (struct ny_stage_bytes){0};
 }
 
 /* Tells whether a stage runs, and has something to do: accumulate may have no pass. */
@@ -142,6 +144,23 @@ static void raise_to(struct ny_stage_bytes *bytes, const struct ny_stage_bytes *
     *bytes = ny_stage_bytes_larger(*least, *bytes);
 }
 
+/* Bytes of one stage of the course. `known` is what the stages before it have fixed: a pass has as
+ * many workers as fit, and BLAS keeps their buffers from then on. */
+static struct ny_stage_bytes stage_bytes(struct ny_sizes *known, enum ny_stage_id id,
+                                         unsigned workers, size_t limit)
+{
+    switch (id) {
+    case NY_STAGE_ACCUMULATE:
+        return accumulate_bytes(known, workers, limit);
+    case NY_STAGE_DEGREES:
+    case NY_STAGE_PROJECT:
+    case NY_STAGE_PROBE:
+        return grown_bytes(known, id, workers, limit);
+    default:
+        return bytes_of(known, id, workers, limit);
+    }
+}
+
 void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes)
 {
@@ -150,18 +169,12 @@ void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
     struct ny_sizes known = *f; /* when a stage begins */
 
     *bytes = (struct ny_course_bytes){.before = measure_bytes(f, workers, limit)};
-    of[NY_STAGE_STATS] = bytes_of(f, NY_STAGE_STATS, workers, limit);
-    of[NY_STAGE_SELECT] = bytes_of(f, NY_STAGE_SELECT, workers, limit);
-    if (runs(f, NY_STAGE_DEGREES))
-        of[NY_STAGE_DEGREES] = grown_bytes(&known, NY_STAGE_DEGREES, workers, limit);
-    if (holds(f, NY_STAGE_ACCUMULATE))
-        of[NY_STAGE_ACCUMULATE] = accumulate_bytes(&known, workers, limit);
+    for (const struct ny_stage *const *at = sizes->course->stages; *at; at++)
+        /* A selection that is skipped counts as well: landmarks are there without it. */
+        if (holds(f, (*at)->id) || (*at)->id == NY_STAGE_SELECT)
+            of[(*at)->id] = stage_bytes(&known, (*at)->id, workers, limit);
     /* A selection that sums up is pass 1 as well. */
     if (!runs(f, NY_STAGE_ACCUMULATE)) of[NY_STAGE_ACCUMULATE] = of[NY_STAGE_SELECT];
-    of[NY_STAGE_SOLVE] = bytes_of(&known, NY_STAGE_SOLVE, workers, limit);
-    of[NY_STAGE_PROJECT] = grown_bytes(&known, NY_STAGE_PROJECT, workers, limit);
-    if (runs(f, NY_STAGE_PROBE))
-        of[NY_STAGE_PROBE] = grown_bytes(&known, NY_STAGE_PROBE, workers, limit);
     /* Landmarks are prepared by whichever stage a run begins with. */
     if (runs(f, NY_STAGE_DEGREES)) raise_to(&of[NY_STAGE_DEGREES], &prepare);
     raise_to(&of[NY_STAGE_ACCUMULATE], &prepare);

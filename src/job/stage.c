@@ -4,20 +4,15 @@
 
 #include "base/progress.h"
 
-/* Names of stages in the order of the enum. Records keep them, so that a name never changes. */
-static const char *const stage_names[] = {"stats",   "select", "degrees",   "accumulate", "solve",
-                                          "project", "probe",  "neighbors", "graph",      "done"};
+#define NAME(id, name, rank) [id] = name,
+static const char *const stage_names[] = {NY_STAGES(NAME)[NY_STAGE_DONE] = "done"};
+
+#define RANK(id, name, rank) [id] = rank,
+static const size_t stage_ranks[NY_STAGE_DONE] = {NY_STAGES(RANK)};
 
 size_t ny_stage_rank(enum ny_stage_id stage)
 {
-    /* Neighbours and graph come before the selection, because a map of a graph selects its
-     * landmarks on it. The enum has them last. */
-    static const size_t ranks[NY_STAGE_DONE] = {
-        [NY_STAGE_STATS] = 0,  [NY_STAGE_NEIGHBORS] = 1, [NY_STAGE_GRAPH] = 2,
-        [NY_STAGE_SELECT] = 3, [NY_STAGE_DEGREES] = 4,   [NY_STAGE_ACCUMULATE] = 5,
-        [NY_STAGE_SOLVE] = 6,  [NY_STAGE_PROJECT] = 7,   [NY_STAGE_PROBE] = 8};
-
-    return ranks[stage];
+    return stage_ranks[stage];
 }
 
 void ny_stages_begin(struct ny_context *ctx, const double stage_s[NY_STAGE_DONE])

@@ -7,25 +7,30 @@
 #include "base/context.h"
 #include "base/memory.h"
 
-enum ny_stage_id {
-    NY_STAGE_STATS,
-    NY_STAGE_SELECT,
-    NY_STAGE_DEGREES,
-    NY_STAGE_ACCUMULATE,
-    NY_STAGE_SOLVE,
-    NY_STAGE_PROJECT,
-    NY_STAGE_PROBE,
-    NY_STAGE_NEIGHBORS, /* of a graph (neighbors/job.h) */
-    NY_STAGE_GRAPH,
-    NY_STAGE_DONE
-};
+/* The stages in the order in which plans list them, each with its name and its rank in the order of
+ * time. The two orders differ: neighbours and graph come before the selection, because a map of a
+ * graph selects its landmarks on it. Records keep the names, so that a name never changes. A new
+ * stage is a line here. */
+#define NY_STAGES(X)                                                                               \
+    X(NY_STAGE_STATS, "stats", 0)                                                                  \
+    X(NY_STAGE_SELECT, "select", 3)                                                                \
+    X(NY_STAGE_DEGREES, "degrees", 4)                                                              \
+    X(NY_STAGE_ACCUMULATE, "accumulate", 5)                                                        \
+    X(NY_STAGE_SOLVE, "solve", 6)                                                                  \
+    X(NY_STAGE_PROJECT, "project", 7)                                                              \
+    X(NY_STAGE_PROBE, "probe", 8)                                                                  \
+    X(NY_STAGE_NEIGHBORS, "neighbors", 1)                                                          \
+    X(NY_STAGE_GRAPH, "graph", 2)
+
+#define NY_STAGE_ID(id, name, rank) id,
+enum ny_stage_id { NY_STAGES(NY_STAGE_ID) NY_STAGE_DONE };
 
 /* Returns the name of a stage in records, reports and plans. */
 const char *ny_stage_name(enum ny_stage_id stage);
 /* Finds a stage by its name; NY_STAGE_DONE for any other word. */
 enum ny_stage_id ny_stage_parse(const char *name);
 
-/* Returns the place of a stage in the order of time, which is not that of the enum. */
+/* Returns the place of a stage in the order of time. */
 size_t ny_stage_rank(enum ny_stage_id stage);
 
 /* Begins the forecast of a job (base/progress.h) by the seconds that its plan has for each stage;
