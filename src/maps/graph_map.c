@@ -1,15 +1,10 @@
 #include "maps/graph_map.h"
 
-/* A new map of a graph is a struct ny_graph_map and a line here. */
-#define GRAPH_MAPS(X)                                                                              \
-    X(ny_graph_map_isomap)                                                                         \
-    X(ny_graph_map_eigenmaps)
+#define DECLARE(map) extern const struct ny_graph_map ny_graph_map_##map;
+NY_GRAPH_MAPS(DECLARE)
 
-#define DECLARE(map) extern const struct ny_graph_map map;
-GRAPH_MAPS(DECLARE)
-
-#define ENTRY(map) &map,
-static const struct ny_graph_map *const maps[] = {GRAPH_MAPS(ENTRY)};
+#define ENTRY(map) &ny_graph_map_##map,
+static const struct ny_graph_map *const maps[] = {NY_GRAPH_MAPS(ENTRY)};
 
 const struct ny_graph_map *ny_graph_map_of(const struct ny_map *map)
 {

@@ -18,9 +18,9 @@
  * formula. A point at distance 0 from a row gets what that row has. It is not taken as a neighbour
  * of itself, since the graph of eigenmaps has no loops.
  *
- * Each map is one file with a struct ny_graph_map, one line in maps/graph_map.c, and the struct
- * ny_map that it makes in results/map.c. Its NAME has two parts besides those of the graph and the
- * map's own:
+ * Each map is one file with a struct ny_graph_map; the struct ny_map that it makes is in
+ * results/map.c, and one line of results/map.h lists both. Its NAME has two parts besides those of
+ * the graph and the map's own:
  *
  *   rows         the row numbers of the component, ascending (u32)
  *   embedding    their coordinates, in that order

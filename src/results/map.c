@@ -11,21 +11,8 @@
 #include "results/map.h"
 #include "results/record.h"
 
-/* The maps in the order of the help. A new map is a struct ny_map and a line here. */
-#define MAPS(X)                                                                                    \
-    X(ny_map_svd)                                                                                  \
-    X(ny_map_pca)                                                                                  \
-    X(ny_map_kpca)                                                                                 \
-    X(ny_map_laplacian)                                                                            \
-    X(ny_map_diffusion)                                                                            \
-    X(ny_map_isomap)                                                                               \
-    X(ny_map_eigenmaps)
-
-#define DECLARE(map) extern const struct ny_map map;
-MAPS(DECLARE)
-
-#define ENTRY(map) &map,
-static const struct ny_map *const maps[] = {MAPS(ENTRY)};
+#define ENTRY(map) &ny_map_##map,
+static const struct ny_map *const maps[] = {NY_KERNEL_MAPS(ENTRY) NY_GRAPH_MAPS(ENTRY)};
 
 const struct ny_map *ny_map_at(size_t index)
 {

@@ -27,8 +27,25 @@ struct ny_map {
                                     * it is that already, or never */
 };
 
-/* The maps of graphs, which maps/graph_map.c has the making of. */
-extern const struct ny_map ny_map_isomap, ny_map_eigenmaps, ny_map_graph_diffusion;
+/* The maps in the order of the help: ny_map_NAME, defined in results/map.c. A new map is its struct
+ * there and a line here. A map of a graph also has the file maps/NAME.c with ny_graph_map_NAME,
+ * what makes it; maps/graph_map.c lists these by the second macro. */
+#define NY_KERNEL_MAPS(X)                                                                          \
+    X(svd)                                                                                         \
+    X(pca)                                                                                         \
+    X(kpca)                                                                                        \
+    X(laplacian)                                                                                   \
+    X(diffusion)
+#define NY_GRAPH_MAPS(X)                                                                           \
+    X(isomap)                                                                                      \
+    X(eigenmaps)
+
+#define NY_DECLARE_MAP(map) extern const struct ny_map ny_map_##map;
+NY_KERNEL_MAPS(NY_DECLARE_MAP)
+NY_GRAPH_MAPS(NY_DECLARE_MAP)
+
+/* Diffusion on a graph, which ny_map_diffusion leads to. The file of eigenmaps makes it. */
+extern const struct ny_map ny_map_graph_diffusion;
 
 /* Finds a map by its name, the first of two that share it. */
 const struct ny_map *ny_map_find(const char *name); /* NULL: there is none, or no name */
