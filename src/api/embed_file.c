@@ -111,7 +111,7 @@ static int fit_arrivals(struct ny_context *context, const char *store, const cha
     const struct ny_arrivals arrivals = {await, import};
 
     if (err == NY_OK) err = ny_import_next(import, NY_ONLINE_ROWS, &n);
-    if (err == NY_OK) err = ny_fit_arriving(context, store, options, &arrivals, result, report);
+    if (err == NY_OK) err = ny_fit_arrivals(context, store, options, &arrivals, result, report);
     if (err == NY_OK) *dropped = *ny_import_left_out(import);
     ny_import_end(import);
     return err;

@@ -175,9 +175,9 @@ static int inputs_of(const struct ny_request *request, json_t **out)
     uint64_t digest;
     int err = NY_OK;
 
-    if (fit->given)
+    if (fit->named_landmarks)
         set_digest(inputs, "landmarks",
-                   ny_checksum(fit->given, fit->landmarks * sizeof(uint64_t)));
+                   ny_checksum(fit->named_landmarks, fit->landmarks * sizeof(uint64_t)));
     if (fit->columns_file) {
         err = ny_file_identity(request->ctx, fit->columns_file, &digest);
         set_digest(inputs, "columns", digest);
@@ -223,9 +223,8 @@ const struct ny_request_kind ny_request_select = {.name = "dictionary",
                                                   .record = record_of,
                                                   .run = run};
 
-int ny_fit_arriving(struct ny_context *context, const char *path,
-                    const struct ny_options *options, const struct ny_arrivals *arrivals,
-                    const char *name, struct ny_report **report)
+int ny_fit_arrivals(struct ny_context *context, const char *path, const struct ny_options *options,
+                    const struct ny_arrivals *arrivals, const char *name, struct ny_report **report)
 {
     struct ny_request_kind kind = ny_request_fit;
 
@@ -236,7 +235,7 @@ int ny_fit_arriving(struct ny_context *context, const char *path,
 int ny_fit(struct ny_context *context, const char *path, const char *name,
            const struct ny_options *options, struct ny_report **report)
 {
-    return ny_fit_arriving(context, path, options, NULL, name, report);
+    return ny_fit_arrivals(context, path, options, NULL, name, report);
 }
 
 int ny_select(struct ny_context *context, const char *path, const char *name,

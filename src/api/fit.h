@@ -8,7 +8,7 @@
 #include "fit/settings.h"
 
 /* Runs ny_fit() with option online on rows that `arrivals` (NULL: none) waits for. */
-int ny_fit_arriving(struct ny_context *context, const char *path, const struct ny_options *options,
+int ny_fit_arrivals(struct ny_context *context, const char *path, const struct ny_options *options,
                     const struct ny_arrivals *arrivals, const char *name,
                     struct ny_report **report);
 

@@ -197,9 +197,9 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (!err) err = need_points(store, &points);
     if (err) return err;
     wishes = read_wishes(options, ny_store_context(store), groups);
-    err = ny_landmarks_read(store, options, updated, &settings->given, &wishes.landmarks);
+    err = ny_landmarks_read(store, options, updated, &settings->named_landmarks, &wishes.landmarks);
     if (err) return err;
-    wishes.plain.given = settings->given;
+    wishes.plain.named_landmarks = settings->named_landmarks;
     wishes.plain.updates = updated != NULL;
     return ny_settings_decide(&settings->fit, store, &points, &wishes);
 }
@@ -212,6 +212,6 @@ void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_
 
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx)
 {
-    ny_free(ctx, settings->given);
-    settings->given = NULL;
+    ny_free(ctx, settings->named_landmarks);
+    settings->named_landmarks = NULL;
 }

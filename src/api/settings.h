@@ -9,7 +9,7 @@
 
 struct ny_owned_settings {
     struct ny_fit_settings fit;
-    uint64_t *given; /* what fit.given points to */
+    uint64_t *named_landmarks; /* what fit.named_landmarks points to */
 };
 
 /* `updated`: NULL, or the result that is updated, whose landmarks then are those that are given.

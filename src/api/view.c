@@ -224,7 +224,7 @@ static int walk_to(struct ny_view *view, uint64_t first)
 static int read_rows(struct ny_view *view, const struct viewed *part, uint64_t first,
                      uint64_t count, char *out)
 {
-    bool walks = part->part && view->result.bare && strcmp(part->part->name, "rows") == 0;
+    bool walks = part->part && view->result.only_graph && strcmp(part->part->name, "rows") == 0;
     int err = NY_OK;
 
     if (part->fill) return part->fill(view, first, (size_t)count, out);

@@ -86,7 +86,7 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
 
     if (value && value[0] == '\0')
         return cli_fail(command, NY_EUSAGE, "--%s needs a value (%s)", view->name, view->argument);
-    command->given |= view->own;
+    command->typed |= view->own;
     switch (view->own) {
     case OWN_OUTPUT:
         command->output = value;
@@ -249,7 +249,7 @@ static int too_many_operands(struct command *command)
                               verb->name, word, name);
     if (verb->own & OWN_INPUT && !command->input)
         hint = "; the file to read follows --input";
-    else if (verb->own & OWN_OUTPUT && !command->output && !(command->given & OWN_TERMINAL))
+    else if (verb->own & OWN_OUTPUT && !command->output && !(command->typed & OWN_TERMINAL))
         hint = "; the file to write follows -o";
     return cli_fail_usage(command, "%s takes %s%s, and '%s' is one operand too many%s", verb->name,
                           verb->operands[0] ? verb->operands : "no operands",
@@ -322,7 +322,7 @@ static void become_help(struct cursor *cursor)
     command->operand_count = 1;
     command->verb = cli_verb_find(command, "help");
     for (int i = cursor->next; i < command->argc; i++)
-        if (strcmp(command->argv[i], "--all") == 0) command->given |= OWN_ALL;
+        if (strcmp(command->argv[i], "--all") == 0) command->typed |= OWN_ALL;
 }
 
 /* Finds the verb, which is the first word. `nystream points.nys fit` is answered with the order

@@ -70,7 +70,7 @@ struct command {
     char **argv;           /* the whole command line */
     const char **operands; /* room for argc */
     size_t operand_count;
-    unsigned given; /* own options that were there */
+    unsigned typed;  /* options of the command itself that were typed: flags OWN_… */
     unsigned chosen; /* how many of the library's were there, but for --memory and --threads */
     const char *output, *input, *part;
     bool json, quiet, verbose;

@@ -292,16 +292,16 @@ int cli_run_eval(struct command *command)
     json_t *results;
     int status;
 
-    if (command->json && command->given & OWN_CSV)
+    if (command->json && command->typed & OWN_CSV)
         return cli_fail(command, NY_EUSAGE, "--json and --csv are forms of one table; give one");
     results = json_array();
-    status = command->given & OWN_LABELS ? need_labels(command) : NY_OK;
+    status = command->typed & OWN_LABELS ? need_labels(command) : NY_OK;
     for (size_t i = 1; i < command->operand_count && !status; i++)
         status = evaluate(command, command->operands[i], results);
     cli_display_clear(&command->display);
     if (!status && command->json)
         status = print_json(command, results);
-    else if (!status && command->given & OWN_CSV)
+    else if (!status && command->typed & OWN_CSV)
         print_csv(results);
     else if (!status)
         print_table(results);

@@ -57,7 +57,7 @@ static int draw_on_terminal(struct command *command)
 
 int cli_run_plot(struct command *command)
 {
-    bool terminal = command->given & OWN_TERMINAL;
+    bool terminal = command->typed & OWN_TERMINAL;
     int status;
 
     if (terminal && command->output)

@@ -12,7 +12,7 @@ int cli_run_export(struct command *command)
 
     if (!command->output)
         return cli_fail_usage(command, "export needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
-    if (command->given & OWN_SKIP_DAMAGED)
+    if (command->typed & OWN_SKIP_DAMAGED)
         status = ny_export_undamaged(command->context, store, name, part, command->output, NULL);
     else
         status = ny_export(command->context, store, name, part, command->output);

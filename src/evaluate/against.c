@@ -278,13 +278,13 @@ static int open_other(struct against *run, const char *name)
     if (err) return err;
     if (!other->coordinates.pairs)
         return ny_fail(run->ctx, NY_EUSAGE, "--against %s: it has no embedding", name);
-    err = ny_covered_same(&other->covered, &run->of->result.covered, &same);
+    err = ny_result_rows_same(&other->rows, &run->of->result.rows, &same);
     if (err) return err;
     if (!same)
         return ny_fail(run->ctx, NY_EUSAGE,
                        "--against %s: it has %llu rows, and '%s' has others, %llu; a reference is "
                        "of the same rows",
-                       name, (unsigned long long)other->covered.rows, run->of->result.name,
+                       name, (unsigned long long)other->rows.count, run->of->result.name,
                        (unsigned long long)run->of->n);
     err = ny_result_prepare(other, ny_part_find("eigenvectors"), NY_VECTOR_ROWS);
     if (err == NY_OK)

@@ -199,7 +199,7 @@ static size_t blas_bytes(const struct ny_evaluation *run)
 
 /* Returns the bytes of the evaluation besides those of the process: BLAS, reading, the rows, and
  * the measure that takes most. */
-static size_t bill(const struct ny_evaluation *run, bool hold)
+static size_t bytes_needed(const struct ny_evaluation *run, bool hold)
 {
     const size_t small = 512 << 10;
     size_t p = ny_coordinates_count(&run->result.coordinates);
@@ -215,7 +215,7 @@ static size_t read_bytes(const void *evaluation, unsigned workers, size_t limit)
 
     (void)limit;
     run.workers = workers;
-    return bill(&run, false);
+    return bytes_needed(&run, false);
 }
 
 /* Takes as many workers as fit, then holds the rows in memory if they fit too. */
@@ -224,8 +224,8 @@ static int fit_in(struct ny_evaluation *run, bool *hold)
     size_t held, read;
 
     run->workers = ny_budget_workers_left(run->ctx, read_bytes, run, run->settings->threads);
-    held = bill(run, true);
-    read = bill(run, false);
+    held = bytes_needed(run, true);
+    read = bytes_needed(run, false);
     *hold = held <= ny_memory_left(run->ctx);
     return ny_budget_need(run->ctx, "evaluation", held < read ? held : read); /* few rows */
 }
@@ -289,11 +289,11 @@ static int open_result(struct ny_evaluation *run, struct ny_store *store, const 
 {
     int err = ny_result_open(&run->result, store, name);
 
-    run->n = run->result.covered.rows;
+    run->n = run->result.rows.count;
     if (err || run->result.coordinates.pairs) return err;
     return ny_fail(run->ctx, NY_EUSAGE,
                    "'%s' is a %s alone: it has no embedding to evaluate; 'nystream fit' makes one",
-                   name, run->result.bare ? "graph" : "dictionary");
+                   name, run->result.only_graph ? "graph" : "dictionary");
 }
 
 /* Fills the report with the facts known before measuring, and null for every key of every measure.

@@ -86,9 +86,9 @@ size_t ny_earlier_partial_bytes(const struct ny_fit_settings *settings, size_t m
                                 enum ny_gram_precision gram)
 {
     size_t all = ny_partial_bytes(m, gram);
-    size_t late = settings->updates ? ny_late_partial_bytes(m, m / 2, gram) : 0;
+    size_t joined = settings->updates ? ny_joined_partial_bytes(m, m / 2, gram) : 0;
 
-    return late > all ? late : all;
+    return joined > all ? joined : all;
 }
 
 /* ---- landmarks of before and now ----------------------------------------------------------- */
@@ -143,19 +143,19 @@ static void match(struct ny_matched *matched, const uint64_t *before, size_t cou
         now[j] = (struct numbered){rows[j], j};
     qsort(now, m, sizeof(*now), by_row);
     for (size_t j = 0; j < m; j++)
-        matched->late[j] = 0;
+        matched->joined[j] = 0;
     for (size_t j = 0; j < count; j++) {
         struct numbered key = {.row = before[j]}, *at = bsearch(&key, now, m, sizeof(*now), by_row);
 
         matched->place[j] = at ? at->place : SIZE_MAX;
-        if (at) matched->late[at->place] = 1;
+        if (at) matched->joined[at->place] = 1;
     }
     for (size_t j = 0; j < m; j++) { /* flags of those that were found → places of the others */
-        bool was_there = matched->late[j];
+        bool was_there = matched->joined[j];
 
-        if (!was_there) matched->late[found++] = j;
+        if (!was_there) matched->joined[found++] = j;
     }
-    matched->late_count = found;
+    matched->joined_count = found;
     matched->same = count == m && memcmp(before, rows, m * sizeof(*rows)) == 0;
 }
 
@@ -168,8 +168,8 @@ int ny_earlier_match(struct ny_matched *matched, struct ny_fit *fit, const uint6
 
     *matched = (struct ny_matched){0};
     matched->place = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, before, sizeof(size_t));
-    matched->late = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, m, sizeof(size_t));
-    if (!matched->place || !matched->late) goto done;
+    matched->joined = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, m, sizeof(size_t));
+    if (!matched->place || !matched->joined) goto done;
     err = NY_OK;
     if (!rows) {
         identity(matched, before);
@@ -191,7 +191,7 @@ done:
 void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx)
 {
     ny_free(ctx, matched->place);
-    ny_free(ctx, matched->late);
+    ny_free(ctx, matched->joined);
     *matched = (struct ny_matched){0};
 }
 
@@ -224,7 +224,7 @@ int ny_earlier_compare(struct ny_fit *fit, const uint64_t *rows, size_t m)
     if (fit->earlier.mode == NY_UPDATE_NONE) return NY_OK;
     err = ny_earlier_match(&matched, fit, rows, m);
     if (!err) {
-        ny_field_set_count(ny_job_report(&fit->job), "landmarks_added", matched.late_count);
+        ny_field_set_count(ny_job_report(&fit->job), "landmarks_added", matched.joined_count);
         ny_field_set_json(json_object_get(fit->job.record, "update"), "same_landmarks",
                           json_boolean(matched.same));
     }

@@ -41,8 +41,8 @@ int ny_earlier_get(const struct ny_fit *fit, const char *part, void *data, size_
 /* The landmarks of before among those of now. */
 struct ny_matched {
     size_t *place; /* of each of before, where it is now; SIZE_MAX: nowhere */
-    size_t *late;  /* places of those that were not there before, ascending */
-    size_t late_count;
+    size_t *joined; /* places of those that were not there before, ascending */
+    size_t joined_count;
     bool same; /* the same ones in the same order */
 };
 

@@ -60,7 +60,7 @@ static int unit(void *arg, const struct ny_tile *tile)
 
     if (err) return err;
     if (degrees->v) {
-        struct ny_unreached unused = {0};
+        struct ny_unreached_rows unused = {0};
 
         ny_degrees_roots(degrees, run->degree_offset, &run->tiles, tile, roots, &unused);
         rows.weights = roots;

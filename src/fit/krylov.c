@@ -108,15 +108,15 @@ static int run_multiply(struct ny_job *job)
 
 /* Products with the Gram in place of the Gram. */
 static void add_products(const struct ny_sizes *f, unsigned workers, size_t limit,
-                         struct ny_stage_bytes *bill)
+                         struct ny_stage_bytes *bytes)
 {
     struct ny_problem problem = ny_settings_problem(f->settings, f->m);
     size_t width = ny_krylov_width(&problem, f->m);
 
-    bill->by_purpose[NY_MEM_SOLVE] += ny_sizes_problem(f);
-    bill->by_purpose[NY_MEM_STORE] +=
+    bytes->by_purpose[NY_MEM_SOLVE] += ny_sizes_problem(f);
+    bytes->by_purpose[NY_MEM_STORE] +=
         ny_batch_put_bytes(limit, ny_krylov_state_bytes(&problem, f->m));
-    bill->by_purpose[NY_MEM_GRAM] =
+    bytes->by_purpose[NY_MEM_GRAM] =
         workers * (ny_partial_bytes(f->m, NY_GRAM_NONE) + ny_krylov_partial_bytes(f->m, width));
 }
 
@@ -124,13 +124,13 @@ static struct ny_stage_bytes multiply_bytes(const struct ny_job_sizes *sizes, un
                                             size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
 
-    ny_sizes_add_landmarks(f, &bill);
-    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
-    bill.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
-    add_products(f, workers, limit, &bill);
-    return bill;
+    ny_sizes_add_landmarks(f, &bytes);
+    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
+    bytes.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
+    add_products(f, workers, limit, &bytes);
+    return bytes;
 }
 
 /* The passes are all there may be, one a block; the seconds those that most fits need. */

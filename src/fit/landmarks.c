@@ -217,17 +217,17 @@ void ny_fit_drop_problem(struct ny_fit *fit)
 
 struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)
 {
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
     size_t gather = ny_sizes_gather(f, f->m) + f->m * ny_sizes_row(f);
     size_t square = ny_columns_square_bytes(&f->spec, f->m, workers);
     size_t tiles = ny_fit_check_tiles_bytes(&f->spec, f->m);
     size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
-    size_t *solve = &bill.by_purpose[NY_MEM_SOLVE];
+    size_t *solve = &bytes.by_purpose[NY_MEM_SOLVE];
 
-    if (f->settings->method->whole) return bill;
-    ny_sizes_add_landmarks(f, &bill);
+    if (f->settings->method->whole) return bytes;
+    ny_sizes_add_landmarks(f, &bytes);
     if (square < tiles) square = tiles;
     *solve += gather > square ? gather : square;
     *solve += choose;
-    return bill;
+    return bytes;
 }

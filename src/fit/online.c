@@ -276,21 +276,21 @@ static size_t arrivals_bytes(const struct ny_sizes *f)
 static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bill = ny_select_bytes(sizes, workers, limit),
+    struct ny_stage_bytes bytes = ny_select_bytes(sizes, workers, limit),
                           prepare = ny_prepare_bytes(f, workers);
     size_t sums = ny_accumulator_bytes(f->m);
 
-    bill.by_purpose[NY_MEM_GRAM] = 2 * sums + f->m * (f->m / 4 + 4) * sizeof(double) +
-                                   NY_CHUNK_BYTES + workers * ny_partial_bytes(f->m, NY_GRAM_F64);
-    bill.by_purpose[NY_MEM_DICTIONARY] += ny_columns_bytes(&f->spec, f->m);
-    bill.by_purpose[NY_MEM_TILES] += ny_sizes_pass_tiles(f, workers);
-    bill.by_purpose[NY_MEM_STORE] +=
+    bytes.by_purpose[NY_MEM_GRAM] = 2 * sums + f->m * (f->m / 4 + 4) * sizeof(double) +
+                                    NY_CHUNK_BYTES + workers * ny_partial_bytes(f->m, NY_GRAM_F64);
+    bytes.by_purpose[NY_MEM_DICTIONARY] += ny_columns_bytes(&f->spec, f->m);
+    bytes.by_purpose[NY_MEM_TILES] += ny_sizes_pass_tiles(f, workers);
+    bytes.by_purpose[NY_MEM_STORE] +=
         ny_sizes_source(f, workers) +
         ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
-    if (f->settings->arrivals) bill.by_purpose[NY_MEM_IO] += arrivals_bytes(f);
+    if (f->settings->arrivals) bytes.by_purpose[NY_MEM_IO] += arrivals_bytes(f);
     prepare.by_purpose[NY_MEM_GRAM] += sums + NY_CHUNK_BYTES;
     prepare.by_purpose[NY_MEM_DICTIONARY] += f->points->n * sizeof(float); /* residuals */
-    return ny_stage_bytes_larger(prepare, bill);
+    return ny_stage_bytes_larger(prepare, bytes);
 }
 
 /* The pass of the selection sums up, too. */

@@ -542,17 +542,17 @@ static struct ny_stage_bytes probe_bytes(const struct ny_job_sizes *sizes, unsig
         ny_batch_put_bytes(limit, 2 * r * sizeof(double)) +
         workers * (ny_tiles_bytes(&spec, r, NY_PRECISION_F64) + ny_columns_exact_bytes(&spec, 1));
     struct ny_sizes widest = *f;
-    struct ny_stage_bytes bill;
+    struct ny_stage_bytes bytes;
 
     if (widest.m < r) widest.m = r;
-    bill = ny_sizes_common(&widest, workers, workers);
-    bill.by_purpose[NY_MEM_OTHER] += 2 * r * sizeof(double);
-    bill.by_purpose[NY_MEM_DICTIONARY] =
+    bytes = ny_sizes_common(&widest, workers, workers);
+    bytes.by_purpose[NY_MEM_OTHER] += 2 * r * sizeof(double);
+    bytes.by_purpose[NY_MEM_DICTIONARY] =
         ny_columns_bytes(&spec, r) + r * (sizeof(uint64_t) + sizeof(struct ny_draw));
-    bill.by_purpose[NY_MEM_SOLVE] = r * (p + 3) * sizeof(double);
-    bill.by_purpose[NY_MEM_TILES] = workers * side;
-    bill.by_purpose[NY_MEM_STORE] += gather > pass ? gather : pass;
-    return bill;
+    bytes.by_purpose[NY_MEM_SOLVE] = r * (p + 3) * sizeof(double);
+    bytes.by_purpose[NY_MEM_TILES] = workers * side;
+    bytes.by_purpose[NY_MEM_STORE] += gather > pass ? gather : pass;
+    return bytes;
 }
 
 /* Times exact values of some columns, and of K̃ besides them. Stored rows are read by chunks, of

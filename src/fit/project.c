@@ -21,7 +21,7 @@ struct project {
     struct ny_embedding_writer averages; /* for a probe: of each row, or 1/√d_i */
     double *u, offset;                   /* c_i·u are those averages; NULL: not needed */
     double sums[NY_SUMS];
-    struct ny_unreached unreached;
+    struct ny_unreached_rows unreached;
     uint64_t kept; /* rows before this one stay as they are */
 };
 
@@ -41,7 +41,7 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage_id nex
     ny_field_set_count(checkpoint, "rows", rows < fit->job.points.n ? rows : fit->job.points.n);
     for (int k = 0; k < NY_SUMS; k++)
         ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
-    ny_unreached_save(&run->unreached, checkpoint);
+    ny_unreached_rows_save(&run->unreached, checkpoint);
     ny_job_mark_time(&fit->job);
     err = ny_embedding_batch(&run->out, &run->averages, &batch);
     return err ? err : ny_job_commit(&fit->job, batch, next);
@@ -71,7 +71,7 @@ static int fold(void *arg, const struct ny_tile *tile)
 
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] += sums[k];
-    ny_unreached_add(&run->unreached, &run->projector.unreached[tile->worker]);
+    ny_unreached_rows_add(&run->unreached, &run->projector.unreached[tile->worker]);
     ny_embedding_add(&run->out, rows + kept * run->out.layout.row_bytes, tile->rows - kept);
     if (run->averages.rows)
         ny_embedding_add(&run->averages,
@@ -122,7 +122,7 @@ static int restore_sums(struct project *run, uint64_t *units)
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] = ny_field_number(checkpoint, sum_keys[k], 0);
     if (!begun) return NY_OK;
-    run->unreached = ny_unreached_load(checkpoint);
+    run->unreached = ny_unreached_rows_load(checkpoint);
     *units = ny_field_count(checkpoint, "units", 0);
     if (*units >= run->kept / NY_UNIT_ROWS && *units <= ny_units_of(run->fit->job.points.n))
         return NY_OK;
@@ -177,8 +177,8 @@ static void report_ratio(struct ny_fit *fit)
     ny_ideal_report(fit, &ideal, ideal_s);
 }
 
-/* Runs pass 2 over the rows from this unit on; ny_unreached_check() then judges the rows that are
- * not reached. */
+/* Runs pass 2 over the rows from this unit on; ny_unreached_rows_check() then judges the rows that
+ * are not reached. */
 static int run_pass(struct project *run, uint64_t first_unit)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
@@ -201,7 +201,7 @@ static int run_pass(struct project *run, uint64_t first_unit)
                                         .flops_per_row = flops},
                       &work, run);
     if (err) goto done;
-    err = ny_unreached_check(&run->unreached, fit->job.ctx, fit->job.points.n);
+    err = ny_unreached_rows_check(&run->unreached, fit->job.ctx, fit->job.points.n);
     if (err) goto done;
     ny_job_count_pass(&fit->job, rows, flops * (double)rows);
 done:
@@ -290,7 +290,7 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, ny_settings_pairs(settings), ny_sizes_element(f));
     size_t output = ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
@@ -299,14 +299,14 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
         layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
         output += ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
     }
-    bill.by_purpose[NY_MEM_MODEL] = f->m * ny_settings_pairs(settings) * sizeof(double) +
-                                    f->m * ny_sizes_row(f) + 2 * f->m * sizeof(double) +
-                                    ny_sizes_arrays(f, 2);
-    bill.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
-                                                       settings->precision, workers) +
-                                    workers * ny_sizes_exact(f);
-    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + 2 * output;
-    return bill;
+    bytes.by_purpose[NY_MEM_MODEL] = f->m * ny_settings_pairs(settings) * sizeof(double) +
+                                     f->m * ny_sizes_row(f) + 2 * f->m * sizeof(double) +
+                                     ny_sizes_arrays(f, 2);
+    bytes.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
+                                                        settings->precision, workers) +
+                                     workers * ny_sizes_exact(f);
+    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + 2 * output;
+    return bytes;
 }
 
 static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)

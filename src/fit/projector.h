@@ -17,7 +17,7 @@ struct ny_projector {
     float *Y32; /* workers × NY_UNIT_ROWS × width */
     double *Y64;
     double *roots; /* workers × NY_UNIT_ROWS, divided: d_i^-½ */
-    struct ny_unreached *unreached; /* one a worker, of its last tile */
+    struct ny_unreached_rows *unreached; /* one a worker, of its last tile */
     double *sums; /* workers × 3: Σ‖y‖², Σ k(x,x), Σ_ij c′_ij of the worker's last tile */
 };
 

@@ -68,7 +68,7 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
                    .follower = pass->follower,
                    .arrivals = pass->arrivals},
         .diagonal = ny_settings_diagonal(settings),
-        .given = settings->given,
+        .named_landmarks = settings->named_landmarks,
         .certify = settings->certify,
         .workers = fit->job.workers,
         .checkpoint = {.save = pass->checkpoint,
@@ -153,8 +153,8 @@ struct ny_stage_bytes ny_select_bytes(const struct ny_job_sizes *sizes, unsigned
                                       size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
-    size_t *dictionary = &bill.by_purpose[NY_MEM_DICTIONARY], image = 0;
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
+    size_t *dictionary = &bytes.by_purpose[NY_MEM_DICTIONARY], image = 0;
     const struct ny_rule *rule = f->settings->rule;
     bool certifies = ny_settings_certifies(f->settings);
     struct ny_selection_request request = {
@@ -167,7 +167,7 @@ struct ny_stage_bytes ny_select_bytes(const struct ny_job_sizes *sizes, unsigned
         .workers = workers};
 
     *dictionary = 4 * f->m * sizeof(uint64_t) + ny_sizes_earlier(f);
-    if (!rule->bytes && !certifies) return bill;
+    if (!rule->bytes && !certifies) return bytes;
     if (certifies) *dictionary += ny_certify_bytes(&request, f->m);
     if (rule->bytes) {
         size_t own = rule->bytes(&request, f->m) + ny_sizes_earlier(f);
@@ -175,10 +175,10 @@ struct ny_stage_bytes ny_select_bytes(const struct ny_job_sizes *sizes, unsigned
         image = rule->image_bytes(&request, f->m);
         if (*dictionary < own + image) *dictionary = own + image;
     }
-    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) +
-                                     ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
-                                     ny_batch_put_bytes(limit, image);
-    return bill;
+    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) +
+                                      ny_sizes_gather(f, NY_UNIT_ROWS + f->m) +
+                                      ny_batch_put_bytes(limit, image);
+    return bytes;
 }
 
 /* A kernel block and a substitution a row, most of them left early: 40 % of the work is left, as

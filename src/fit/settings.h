@@ -39,7 +39,7 @@ struct ny_fit_settings {
     size_t probes;            /* columns of K that measure the error; 0: none */
     size_t landmarks;         /* m wanted */
     bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
-    const uint64_t *given;    /* `landmarks` row numbers for rule `given` */
+    const uint64_t *named_landmarks; /* `landmarks` row numbers for rule `given` */
     const char *columns_file; /* precomputed: C */
     size_t components;        /* p */
     size_t rank;              /* k; 0: the method's default */

@@ -37,12 +37,12 @@ size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count)
 
 struct ny_stage_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers)
 {
-    struct ny_stage_bytes bill = {{0}};
+    struct ny_stage_bytes bytes = {{0}};
 
-    bill.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
-    bill.by_purpose[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2);
-    bill.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* points and results */
-    return bill;
+    bytes.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
+    bytes.by_purpose[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2);
+    bytes.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* points and results */
+    return bytes;
 }
 
 size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers)
@@ -73,11 +73,11 @@ size_t ny_sizes_spare(const struct ny_sizes *f)
     return f->settings->method->krylov ? 0 : ny_sizes_square(f);
 }
 
-void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_stage_bytes *bill)
+void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_stage_bytes *bytes)
 {
-    bill->by_purpose[NY_MEM_DICTIONARY] +=
+    bytes->by_purpose[NY_MEM_DICTIONARY] +=
         ny_columns_bytes(&f->spec, f->m) + f->m * (sizeof(uint64_t) + 2 * sizeof(double));
-    bill->by_purpose[NY_MEM_SOLVE] += ny_sizes_square(f);
+    bytes->by_purpose[NY_MEM_SOLVE] += ny_sizes_square(f);
 }
 
 size_t ny_sizes_pass_tiles(const struct ny_sizes *f, unsigned workers)

@@ -52,7 +52,7 @@ size_t ny_sizes_square(const struct ny_sizes *f);
 /* Bytes that pass 1 saves when W is dropped and computed again for stage solve. */
 size_t ny_sizes_spare(const struct ny_sizes *f);
 /* Landmarks, W and the shift, which all stages between select and project hold. */
-void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_stage_bytes *bill);
+void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_stage_bytes *bytes);
 /* Each worker's tile and the roots of its degrees. */
 size_t ny_sizes_pass_tiles(const struct ny_sizes *f, unsigned workers);
 /* Bytes of the small problem beyond W and the accumulator. */

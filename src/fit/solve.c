@@ -302,23 +302,23 @@ struct ny_stage_bytes ny_solve_bytes(const struct ny_job_sizes *sizes, unsigned 
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const struct ny_fit_settings *settings = f->settings;
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
     size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
     size_t written = map + f->m * ny_sizes_row(f) + ny_sizes_arrays(f, 2); /* with its geometry */
     size_t model = 2 * written + ny_batch_put_bytes(limit, written);
 
-    ny_sizes_add_landmarks(f, &bill);
+    ny_sizes_add_landmarks(f, &bytes);
     solve = ny_sizes_problem(f);
     if (ny_settings_forms_gram(settings)) {
-        bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
+        bytes.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
         image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
         if (solve < image) solve = image;
         image = ny_columns_square_bytes(&f->spec, f->m, workers); /* W made again */
         if (solve < image) solve = image;
     }
-    bill.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
-    bill.by_purpose[NY_MEM_MODEL] = map + f->m * sizeof(double);
-    return bill;
+    bytes.by_purpose[NY_MEM_SOLVE] += solve > model ? solve : model;
+    bytes.by_purpose[NY_MEM_MODEL] = map + f->m * sizeof(double);
+    return bytes;
 }
 
 /* ---- solve, project, probe ------------------------------------------------------------------ */

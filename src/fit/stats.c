@@ -94,14 +94,14 @@ static int run(struct ny_job *job)
 static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
 
-    bill.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0);
-    bill.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
+    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0);
+    bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
     if (f->settings->gamma_auto)
-        bill.by_purpose[NY_MEM_OTHER] +=
+        bytes.by_purpose[NY_MEM_OTHER] +=
             ny_columns_auto_gamma_bytes((size_t)f->points->d, ny_sizes_row(f), limit);
-    return bill;
+    return bytes;
 }
 
 /* The process begins, the machine is looked at; the width of the kernel. */

@@ -24,11 +24,11 @@ struct accumulate {
     const struct ny_accumulate *pass;
     struct ny_tiles tiles;
     struct ny_partial **partial;         /* one a worker */
-    struct ny_late_partial **late;       /* for columns that joined */
+    struct ny_joined_partial **joined;   /* for columns that joined */
     struct ny_krylov_partial **products; /* where the pass makes products */
     double *roots;                       /* divided: workers × NY_UNIT_ROWS, d_i^-½ */
     double degree_offset;
-    struct ny_unreached unreached, *of_tile; /* in all, and in each worker's last tile */
+    struct ny_unreached_rows unreached, *of_tile; /* in all, and in each worker's last tile */
 };
 
 /* Weighs the rows of the tile, too. */
@@ -52,14 +52,14 @@ static void multiply(struct accumulate *run, unsigned worker)
 }
 
 /* Sums up the tile for the columns of landmarks that joined late. */
-static void add_late(struct accumulate *run, const struct ny_tile *tile)
+static void add_joined(struct accumulate *run, const struct ny_tile *tile)
 {
-    struct ny_late_partial *late = run->late[tile->worker];
+    struct ny_joined_partial *joined = run->joined[tile->worker];
 
     if (run->tiles.precision == NY_PRECISION_F64)
-        ny_late_partial_set64(late, ny_tiles_c64(&run->tiles, tile->worker), tile->rows);
+        ny_joined_partial_set64(joined, ny_tiles_c64(&run->tiles, tile->worker), tile->rows);
     else
-        ny_late_partial_set(late, ny_tiles_c32(&run->tiles, tile->worker), tile->rows);
+        ny_joined_partial_set(joined, ny_tiles_c32(&run->tiles, tile->worker), tile->rows);
 }
 
 /* Rows before the first that counts weigh nothing; how many they are. */
@@ -88,8 +88,8 @@ static int unit(void *arg, const struct ny_tile *tile)
     int err = ny_tiles_compute(&run->tiles, tile); /* C′ = k(tile, D) − 1aᵀ */
 
     if (err) return err;
-    if (run->late) {
-        add_late(run, tile);
+    if (run->joined) {
+        add_joined(run, tile);
         return NY_OK;
     }
     if (tile->first_row < run->pass->first_row) {
@@ -110,14 +110,14 @@ static int fold(void *arg, const struct ny_tile *tile)
 {
     struct accumulate *run = arg;
 
-    if (run->late) {
-        ny_accumulator_fold_late(run->pass->acc, run->late[tile->worker]);
+    if (run->joined) {
+        ny_accumulator_fold_joined(run->pass->acc, run->joined[tile->worker]);
         return NY_OK;
     }
     if (run->pass->acc) /* s += s_u, G += G_u */
         ny_accumulator_fold(run->pass->acc, run->partial[tile->worker]);
     if (run->pass->krylov) ny_krylov_fold(run->pass->krylov, run->products[tile->worker]);
-    ny_unreached_add(&run->unreached, &run->of_tile[tile->worker]);
+    ny_unreached_rows_add(&run->unreached, &run->of_tile[tile->worker]);
     return NY_OK;
 }
 
@@ -161,7 +161,7 @@ static int checkpoint(void *arg, uint64_t units_done)
 {
     struct accumulate *run = arg;
 
-    ny_unreached_save(&run->unreached, ny_job_checkpoint(&run->fit->job));
+    ny_unreached_rows_save(&run->unreached, ny_job_checkpoint(&run->fit->job));
     return run->pass->save(run->fit, run->fit->job.stage, units_done);
 }
 
@@ -209,20 +209,20 @@ static int allocate(struct accumulate *run)
     err =
         ny_tiles_new(&run->tiles, fit->columns, fit->a, fit->settings->precision, fit->job.workers);
     if (err) return err;
-    if (run->pass->late)
-        run->late = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->late));
+    if (run->pass->matched)
+        run->joined = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->joined));
     run->partial = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->partial));
     run->of_tile = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->of_tile));
     run->roots =
         ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->job.workers, NY_UNIT_ROWS * sizeof(double));
-    if (!run->partial || !run->of_tile || !run->roots || (run->pass->late && !run->late))
+    if (!run->partial || !run->of_tile || !run->roots || (run->pass->matched && !run->joined))
         return NY_EBUDGET;
     if (fit->degrees.v) run->degree_offset = ny_degrees_offset(&fit->degrees, fit->a);
     for (unsigned w = 0; w < fit->job.workers && err == NY_OK; w++)
-        err = run->late
-                  ? ny_late_partial_new(&run->late[w], fit->job.ctx, fit->m, run->pass->late->late,
-                                        run->pass->late->late_count, run->pass->gram)
-                  : ny_partial_new(&run->partial[w], fit->job.ctx, fit->m, run->pass->gram);
+        err = run->joined ? ny_joined_partial_new(&run->joined[w], fit->job.ctx, fit->m,
+                                                  run->pass->matched->joined,
+                                                  run->pass->matched->joined_count, run->pass->gram)
+                          : ny_partial_new(&run->partial[w], fit->job.ctx, fit->m, run->pass->gram);
     return err || !run->pass->krylov ? err : allocate_products(run);
 }
 
@@ -232,9 +232,9 @@ static void release(struct accumulate *run)
         ny_partial_free(run->partial[w]);
     for (unsigned w = 0; run->products && w < run->fit->job.workers; w++)
         ny_krylov_partial_free(run->products[w]);
-    for (unsigned w = 0; run->late && w < run->fit->job.workers; w++)
-        ny_late_partial_free(run->late[w]);
-    ny_free(run->fit->job.ctx, run->late);
+    for (unsigned w = 0; run->joined && w < run->fit->job.workers; w++)
+        ny_joined_partial_free(run->joined[w]);
+    ny_free(run->fit->job.ctx, run->joined);
     ny_free(run->fit->job.ctx, run->partial);
     ny_free(run->fit->job.ctx, run->products);
     ny_free(run->fit->job.ctx, run->of_tile);
@@ -247,7 +247,7 @@ static double sum_flops(const struct ny_fit *fit, const struct ny_accumulate *pa
 {
     double m = (double)fit->m;
 
-    if (pass->late) return 2 * m * (double)pass->late->late_count;
+    if (pass->matched) return 2 * m * (double)pass->matched->joined_count;
     return (pass->krylov ? 4 * m * (double)pass->krylov->U.cols : 0) +
            (pass->gram == NY_GRAM_NONE ? 0 : m * m);
 }
@@ -262,7 +262,7 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
     double flops = 2 * (double)fit->m * ny_entry_products(&spec) + sum_flops(fit, pass);
     int err;
 
-    run.unreached = ny_unreached_load(ny_job_checkpoint(&fit->job));
+    run.unreached = ny_unreached_rows_load(ny_job_checkpoint(&fit->job));
     err = allocate(&run);
     if (err) goto done;
     err = ny_fit_open_source(fit, pass->first_unit, end, &source);
@@ -277,7 +277,7 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
                                         .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;
-    err = ny_unreached_check(&run.unreached, fit->job.ctx, fit->job.points.n);
+    err = ny_unreached_rows_check(&run.unreached, fit->job.ctx, fit->job.points.n);
     if (err) goto done;
     if (fit->online) /* the selection counts the rows */
         ny_job_count_flops(&fit->job, flops * (double)rows);
@@ -423,32 +423,32 @@ static int run(struct ny_job *job)
 }
 
 /* The loss of f32 Grams is measured before the sums and the workers' shares of them exist. */
-static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_stage_bytes *bill)
+static void add_measure(const struct ny_sizes *f, unsigned workers, struct ny_stage_bytes *pass)
 {
     size_t bytes = ny_fit_measure_bytes(f->m) + workers * ny_fit_measure_worker_bytes(f->m);
 
     if (f->gram != NY_GRAM_F32 || ny_settings_gram_f64(f->settings, f->points->n)) return;
-    if (bill->by_purpose[NY_MEM_GRAM] < bytes) bill->by_purpose[NY_MEM_GRAM] = bytes;
+    if (pass->by_purpose[NY_MEM_GRAM] < bytes) pass->by_purpose[NY_MEM_GRAM] = bytes;
 }
 
-/* The bill of pass 1 without W, which is made again for solve where it would cost a worker. */
+/* Bytes of pass 1 without W, which is made again for solve where it would cost a worker. */
 struct ny_stage_bytes ny_accumulate_bytes(const struct ny_job_sizes *sizes, unsigned workers,
                                           size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
 
-    ny_sizes_add_landmarks(f, &bill);
-    bill.by_purpose[NY_MEM_SOLVE] -= ny_sizes_spare(f);
-    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
-    bill.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
-    bill.by_purpose[NY_MEM_STORE] +=
+    ny_sizes_add_landmarks(f, &bytes);
+    bytes.by_purpose[NY_MEM_SOLVE] -= ny_sizes_spare(f);
+    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
+    bytes.by_purpose[NY_MEM_TILES] = ny_sizes_pass_tiles(f, workers);
+    bytes.by_purpose[NY_MEM_STORE] +=
         ny_batch_put_bytes(limit, ny_accumulator_gram_image_bytes(f->m));
-    bill.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
-                                   workers * ny_earlier_partial_bytes(f->settings, f->m, f->gram);
-    add_measure(f, workers, &bill);
-    bill.by_purpose[NY_MEM_DICTIONARY] += ny_sizes_earlier(f);
-    return bill;
+    bytes.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m) + NY_CHUNK_BYTES +
+                                    workers * ny_earlier_partial_bytes(f->settings, f->m, f->gram);
+    add_measure(f, workers, &bytes);
+    bytes.by_purpose[NY_MEM_DICTIONARY] += ny_sizes_earlier(f);
+    return bytes;
 }
 
 /* Seconds to measure the loss of f32 tile Grams: some of their rows for a few units

@@ -12,7 +12,7 @@ struct ny_accumulate {
     enum ny_gram_precision gram; /* of G′; NONE: sums alone */
     struct ny_krylov *krylov;    /* H += C′ᵀC′U, in the job's precision; or NULL */
     uint64_t first_row, end_row; /* of those that count; end 0: n */
-    const struct ny_matched *late; /* the sums are those of these columns alone; NULL: of all */
+    const struct ny_matched *matched; /* only the columns that joined are summed; NULL: all are */
     uint64_t first_unit;
     int (*save)(struct ny_fit *fit, enum ny_stage_id next, uint64_t units_done);
 };

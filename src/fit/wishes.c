@@ -23,7 +23,7 @@ static size_t decide_landmarks(struct ny_context *ctx, const struct ny_wishes *w
 {
     size_t landmarks = wishes->plain.rule->all ? (size_t)n : wishes->landmarks;
 
-    if (wishes->plain.given || landmarks <= n || landmarks == SIZE_MAX) return landmarks;
+    if (wishes->plain.named_landmarks || landmarks <= n || landmarks == SIZE_MAX) return landmarks;
     if (wishes->plain.landmarks_typed)
         ny_log(ctx, NY_LOG_WARNING,
                "--landmarks %zu is more than the %llu rows there are; at most all rows are taken",

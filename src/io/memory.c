@@ -33,7 +33,7 @@ struct entry {
 };
 
 struct memory {
-    const struct ny_table *given;
+    const struct ny_table *table;
     struct entry *entry; /* room for the fullest row */
     uint64_t unsorted;   /* rows so far whose entries were put in order */
     uint64_t doubled;    /* rows so far with a column twice */
@@ -182,36 +182,36 @@ static uint64_t most_entries(const struct ny_table *table)
 }
 
 /* Sparse rows stay so where fewer than one value in eight is not 0, unless the reading says. */
-static void choose_layout(struct ny_reader *reader, const struct ny_table *given, uint64_t most)
+static void choose_layout(struct ny_reader *reader, const struct ny_table *table, uint64_t most)
 {
-    struct ny_file_table *table = &reader->table;
-    uint64_t entries = start_of(given, given->rows) - start_of(given, 0);
-    bool few = (double)entries * DENSE_SHARE < (double)given->rows * (double)given->columns;
+    struct ny_file_table *file = &reader->table;
+    uint64_t entries = start_of(table, table->rows) - start_of(table, 0);
+    bool few = (double)entries * DENSE_SHARE < (double)table->rows * (double)table->columns;
 
     if (reader->options.reading == NY_READ_DENSE) return;
     if (reader->options.reading == NY_READ_AUTO && !few) return;
-    table->layout = NY_CSR;
-    table->nnz = (entries + given->rows - 1) / given->rows;
-    table->slots = most < given->columns ? most : given->columns;
-    if (!table->slots) table->slots = 1;
+    file->layout = NY_CSR;
+    file->nnz = (entries + table->rows - 1) / table->rows;
+    file->slots = most < table->columns ? most : table->columns;
+    if (!file->slots) file->slots = 1;
 }
 
 static int open_memory(struct ny_reader *reader)
 {
     struct memory *memory = reader->state;
-    const struct ny_table *given = memory->given;
-    struct ny_file_table *table = &reader->table;
+    const struct ny_table *table = memory->table;
+    struct ny_file_table *file = &reader->table;
     uint64_t most;
-    int err = ny_memory_check(reader->ctx, given);
+    int err = ny_memory_check(reader->ctx, table);
 
     if (err) return err;
-    table->d = given->columns;
-    table->rows = given->rows;
-    table->dtype = reader->options.dtype ? reader->options.dtype : (enum ny_dtype)given->dtype;
-    table->labels = given->labels != NULL;
-    if (!is_sparse(given)) return NY_OK;
-    most = most_entries(given);
-    choose_layout(reader, given, most);
+    file->d = table->columns;
+    file->rows = table->rows;
+    file->dtype = reader->options.dtype ? reader->options.dtype : (enum ny_dtype)table->dtype;
+    file->labels = table->labels != NULL;
+    if (!is_sparse(table)) return NY_OK;
+    most = most_entries(table);
+    choose_layout(reader, table, most);
     memory->entry = ny_calloc(reader->ctx, NY_MEM_IO, (size_t)most + 1, sizeof(struct entry));
     return memory->entry ? NY_OK : NY_EBUDGET;
 }
@@ -235,24 +235,24 @@ static int unfit(struct ny_reader *reader, uint64_t column, double value)
                       "%s: row %llu (from 0), column %llu (from 1): the %s %.17g is not exactly a "
                       "value of %s; give a wider --dtype",
                       reader->path, ULL(reader->consumed), ULL(column + 1),
-                      ny_dtype_name((enum ny_dtype)memory->given->dtype), value,
+                      ny_dtype_name((enum ny_dtype)memory->table->dtype), value,
                       ny_dtype_name(reader->table.dtype));
 }
 
 /* Floats may be rounded to a shorter float, as those of a file are. */
 static bool may_round(const struct memory *memory)
 {
-    return memory->given->dtype == NY_F32 || memory->given->dtype == NY_F64;
+    return memory->table->dtype == NY_F32 || memory->table->dtype == NY_F64;
 }
 
 /* Copies the dense row that comes to `to`, in the type of the reader's table. */
 static int copy_dense(struct ny_reader *reader, char *to)
 {
     struct memory *memory = reader->state;
-    const struct ny_table *given = memory->given;
-    enum ny_dtype type = (enum ny_dtype)given->dtype, wanted = reader->table.dtype;
-    const char *from = (const char *)given->values + reader->consumed * stride_of(given);
-    size_t d = (size_t)given->columns, wrong;
+    const struct ny_table *table = memory->table;
+    enum ny_dtype type = (enum ny_dtype)table->dtype, wanted = reader->table.dtype;
+    const char *from = (const char *)table->values + reader->consumed * stride_of(table);
+    size_t d = (size_t)table->columns, wrong;
 
     if (type == wanted) {
         memcpy(to, from, d * ny_dtype_size(type));
@@ -301,22 +301,22 @@ static size_t merge(struct memory *memory, size_t count)
 static int gather(struct ny_reader *reader, size_t *count)
 {
     struct memory *memory = reader->state;
-    const struct ny_table *given = memory->given;
-    uint64_t first = start_of(given, reader->consumed), end = start_of(given, reader->consumed + 1);
+    const struct ny_table *table = memory->table;
+    uint64_t first = start_of(table, reader->consumed), end = start_of(table, reader->consumed + 1);
     bool sorted = true;
 
     for (uint64_t at = first; at < end; at++) {
-        uint64_t column = index_at(given->column, given->index_bytes, at);
+        uint64_t column = index_at(table->column, table->index_bytes, at);
         struct entry *entry = &memory->entry[at - first];
 
-        if (column >= given->columns)
+        if (column >= table->columns)
             return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
                               "%s: row %llu (from 0) names column %lld (from 0), and the table has "
                               "%llu columns",
                               reader->path, ULL(reader->consumed), (long long)column,
-                              ULL(given->columns));
+                              ULL(table->columns));
         *entry = (struct entry){(uint32_t)column, at,
-                                ny_dtype_at((enum ny_dtype)given->dtype, given->values, at)};
+                                ny_dtype_at((enum ny_dtype)table->dtype, table->values, at)};
         sorted = sorted && (at == first || entry[-1].column <= entry->column);
     }
     *count = (size_t)(end - first);
@@ -388,7 +388,7 @@ static int read_row(struct ny_reader *reader, struct ny_row_batch *batch, bool *
     int err;
 
     *dropped = false;
-    if (is_sparse(memory->given)) {
+    if (is_sparse(memory->table)) {
         err = gather(reader, &count);
         if (!err) err = check_entries(reader, count, dropped);
         if (err || *dropped) return err;
@@ -419,10 +419,10 @@ static int tell(struct ny_reader *reader)
 
 static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
-    const struct ny_table *given = ((struct memory *)reader->state)->given;
+    const struct ny_table *table = ((struct memory *)reader->state)->table;
 
-    if (reader->consumed == given->rows) return tell(reader);
-    for (size_t r = 0; r < max_rows && reader->consumed < given->rows; r++) {
+    if (reader->consumed == table->rows) return tell(reader);
+    for (size_t r = 0; r < max_rows && reader->consumed < table->rows; r++) {
         bool dropped;
         int err = read_row(reader, batch, &dropped);
 
@@ -430,7 +430,7 @@ static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_
         if (!dropped) {
             if (batch->labels)
                 batch->labels[batch->count] =
-                    given->labels ? given->labels[reader->consumed] : (double)NAN;
+                    table->labels ? table->labels[reader->consumed] : (double)NAN;
             if (batch->source) batch->source[batch->count] = reader->consumed;
             batch->count++;
         }
@@ -459,6 +459,6 @@ int ny_reader_open_memory(struct ny_reader **out, struct ny_context *ctx,
 
     *out = NULL;
     if (!memory) return NY_EBUDGET;
-    memory->given = table;
+    memory->table = table;
     return ny_table_open_as(out, ctx, ny_memory_name(table), &entry, memory, options);
 }

@@ -3,7 +3,7 @@
  * graph: that of --graph, or the one that it makes by running the stages of the verb graph (stats,
  * neighbors, graph: neighbors/job.h) in its own NAME. It then opens the largest component of the
  * graph in memory, and runs the map's own stages on it. Only the nodes of that component are
- * embedded: the rows of the embedding are those of the component (results/covered.h).
+ * embedded: the rows of the embedding are those of the component (results/rows.h).
  *
  * Isomap (maps/isomap.c) sweeps over the landmarks twice, once for W and once for Y = C′P, so that
  * C is never there as a whole. A sweep is a pass whose units are batches of 16 sources that are

@@ -101,15 +101,15 @@ static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selecti
 {
     struct ny_job *job = &fit->base.job;
     const struct ny_fit_settings *settings = fit->base.settings;
-    size_t m = settings->landmarks < fit->edges.n || settings->given ? settings->landmarks
-                                                                     : fit->edges.n;
+    size_t m = settings->landmarks < fit->edges.n || settings->named_landmarks ? settings->landmarks
+                                                                               : fit->edges.n;
     struct spread spread = {0};
     const struct ny_selection_request request = {.ctx = job->ctx,
                                                  .store = job->store,
                                                  .n = job->points.n,
                                                  .seed = settings->seed,
                                                  .landmarks = m,
-                                                 .given = settings->given,
+                                                 .named_landmarks = settings->named_landmarks,
                                                  .candidates = {.valid = ny_edges_has,
                                                                 .valid_arg = &fit->edges,
                                                                 .farthest = farthest,

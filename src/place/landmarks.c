@@ -17,7 +17,7 @@ struct by_landmarks {
     const struct ny_model *model;
     struct ny_projector own, *projector; /* which is its own, or that of the model's few rows */
     struct ny_model *keeper; /* the model, where it keeps a projector for few rows; else NULL */
-    struct ny_unreached unreached;
+    struct ny_unreached_rows unreached;
     struct ny_drift_sample sample; /* of the rows of a file */
     size_t blas_bytes;             /* reserved */
     struct ny_placed *placed;      /* NULL: nothing is told, and no drift measured */
@@ -104,7 +104,7 @@ static int fold(void *arg, const struct ny_tile *tile)
     struct by_landmarks *run = arg;
     int err = ny_drift_sample_take(&run->sample, tile);
 
-    ny_unreached_add(&run->unreached, &run->projector->unreached[tile->worker]);
+    ny_unreached_rows_add(&run->unreached, &run->projector->unreached[tile->worker]);
     if (err) return err;
     return ny_placer_put(&run->base, ny_projector_rows(run->projector, tile->worker), tile->rows);
 }
@@ -130,7 +130,7 @@ static int end(struct ny_placer *placer)
 {
     struct by_landmarks *run = (struct by_landmarks *)placer;
     struct ny_placed *placed = run->placed;
-    int err = ny_unreached_check(&run->unreached, run->model->ctx, placer->placed);
+    int err = ny_unreached_rows_check(&run->unreached, run->model->ctx, placer->placed);
 
     if (err || !placed) return err;
     placed->rows = placer->placed;

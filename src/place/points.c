@@ -52,7 +52,7 @@ struct by_points {
     double *sum;       /* NY_UNIT_ROWS × w: Σ c′ᵀY */
     double *total;     /* w: 1ᵀY */
     void *rows;        /* NY_UNIT_ROWS stored rows of the batch */
-    struct ny_unreached unreached;
+    struct ny_unreached_rows unreached;
     size_t count;
 };
 
@@ -138,12 +138,12 @@ static int fold(void *arg, const struct ny_tile *tile)
  * nothing. */
 static double root_of(struct by_points *run, const double *sum, uint64_t row)
 {
-    struct ny_unreached one = {.first = row};
+    struct ny_unreached_rows one = {.first = row};
 
     if (!run->divided) return 1;
     if (sum[run->pairs] > 0x1p-20 * run->extension.mean_degree) return 1 / sqrt(sum[run->pairs]);
     one.count = 1;
-    ny_unreached_add(&run->unreached, &one);
+    ny_unreached_rows_add(&run->unreached, &one);
     return 0;
 }
 

@@ -82,7 +82,7 @@ static int add_other(struct ny_data_frame *frame, const char *name, struct ny_fr
     err = ny_result_open(other, frame->result.store, frame->other_name[frame->others]);
     column->other = ++frame->others;
     if (err) return err;
-    if (column->part->count(other) != other->n || other->covered.lost.rows)
+    if (column->part->count(other) != other->n || other->rows.lost.rows)
         return ny_fail(frame->ctx, NY_EUSAGE,
                        "'%s' has no %s of all rows of %s, by which to colour '%s'", name,
                        column->part->name, ny_store_path(other->store), frame->result.name);
@@ -115,7 +115,8 @@ static int add_part(struct ny_data_frame *frame, const char *name, struct ny_fra
     }
     if (!column->part) return unknown_column(frame, name);
     if (name[length]) return add_other(frame, name + length + 1, column);
-    if (column->part->count(&frame->result) > frame->n) /* components: of rows not covered, too */
+    if (column->part->count(&frame->result) >
+        frame->n) /* components: of all rows, also those that the result has not */
         return add_other(frame, frame->result.name, column);
     return ny_result_prepare(&frame->result, column->part, frame->piece);
 }

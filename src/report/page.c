@@ -304,7 +304,7 @@ static int open_results(struct page *page)
 static const struct ny_result *find_graph(const struct page *page)
 {
     for (size_t k = 0; k < page->opened; k++)
-        if (page->results[k].bare) return &page->results[k];
+        if (page->results[k].only_graph) return &page->results[k];
     return NULL;
 }
 

@@ -71,7 +71,7 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
     if (err || !stored.neighbors) goto done;
     path->ctx = result->ctx;
     snprintf(path->graph, sizeof(path->graph), "%s", stored.name);
-    if (result->covered.lost.rows || (graph && graph->covered.lost.rows))
+    if (result->rows.lost.rows || (graph && graph->rows.lost.rows))
         err = ny_fail(path->ctx, NY_EUSAGE,
                       "--path: rows of %s were lost, and '%s' numbers those that are left; repeat "
                       "the import",

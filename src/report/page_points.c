@@ -47,8 +47,8 @@ static int add_columns(struct ny_page_points *p)
 /* Tells whether the graph covers every row of the result, so that its components can colour it. */
 static bool knows_all_rows(const struct ny_result *graph, const struct ny_result *result)
 {
-    return graph && !graph->covered.lost.rows &&
-           ny_covered_place(&result->covered, result->n - 1) < graph->n;
+    return graph && !graph->rows.lost.rows &&
+           ny_result_rows_place(&result->rows, result->n - 1) < graph->n;
 }
 
 /* Adds the colours that the result has: labels, clusters, components of a graph, residuals. */
@@ -319,7 +319,7 @@ static int take_images(struct ny_page_points *p)
 }
 
 /* All that is still to come, once the colours are known. */
-static size_t bill(const struct ny_page_points *p)
+static size_t bytes_needed(const struct ny_page_points *p)
 {
     const struct ny_page_limits *limits = p->limits;
     enum ny_raster_kind kind = has_raster_of_classes(p) ? NY_RASTER_CLASSES : NY_RASTER_AMOUNT;
@@ -346,7 +346,7 @@ int ny_page_points_new(struct ny_page_points *points, struct ny_store *store, co
     if (err == NY_OK) err = add_columns(points);
     if (err == NY_OK) err = add_tints(points);
     if (err == NY_OK) err = compare_tints(points);
-    if (err == NY_OK) err = ny_budget_need(points->ctx, "report", bill(points));
+    if (err == NY_OK) err = ny_budget_need(points->ctx, "report", bytes_needed(points));
     if (err == NY_OK) err = set_ranges(points);
     if (err == NY_OK) err = take_landmarks(points);
     if (err == NY_OK) err = add_rasters(points);

@@ -25,7 +25,7 @@ void ny_put_headline(struct ny_sink *sink, const struct ny_result *result)
     if (map && rows)
         ny_putf(sink, "%s of %s rows", map->title, ny_grouped(rows, number));
     else
-        ny_put(sink, result->bare ? "Graph of neighbours" : "Landmarks");
+        ny_put(sink, result->only_graph ? "Graph of neighbours" : "Landmarks");
 }
 
 /* Writes 1 − error as a percentage, with as many digits as tell it from 100. */

@@ -196,7 +196,7 @@ static void find_cells(const struct picture *p, bool few, size_t cells[2])
 }
 
 /* Returns the bytes of the raster, of its image, and of what places names of classes. */
-static size_t bill(const struct picture *p, const size_t cells[2])
+static size_t bytes_needed(const struct picture *p, const size_t cells[2])
 {
     return ny_raster_bytes(p->scene.tint.kind, cells[0], cells[1]) +
            cells[0] * cells[1] * sizeof(uint32_t) + p->scene.sample.count * sizeof(double);
@@ -212,7 +212,7 @@ static int draw(struct picture *p)
 
     lay_out(p);
     find_cells(p, few, cells);
-    err = ny_budget_need(p->ctx, "plot", bill(p, cells));
+    err = ny_budget_need(p->ctx, "plot", bytes_needed(p, cells));
     if (err == NY_OK)
         err = ny_raster_new(&p->raster, p->ctx, p->scene.tint.kind, cells[0], cells[1],
                             p->scene.frame.n);

@@ -43,7 +43,7 @@ static unsigned slot_of(const json_t *record)
 int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
     struct ny_embedding_layout layout = {ny_part_of(slots[slot_of(result->record)], 0),
-                                         result->covered.rows, sizeof(uint32_t),
+                                         result->rows.count, sizeof(uint32_t),
                                          NY_CHUNK_BYTES / sizeof(uint32_t)};
     uint32_t *narrow = (uint32_t *)out + count; /* the second half: widened forwards */
     int err = ny_embedding_rows(result->store, result->name, &layout, first, count, narrow);
@@ -87,7 +87,7 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
     }
     slot = !slot_of(record);
     err = ny_blob_put(store, result->name, slots[slot], cluster,
-                      (size_t)result->covered.rows * sizeof(*cluster));
+                      (size_t)result->rows.count * sizeof(*cluster));
     if (err) goto done;
     ny_field_set_json(record, field, describe(result, count, slot));
     err = ny_batch_begin(&batch, store);

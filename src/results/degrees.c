@@ -77,11 +77,11 @@ void ny_tile_products(const struct ny_tiles *tiles, const struct ny_tile *tile, 
     }
 }
 
-void ny_degrees_roots(const struct ny_degrees *degrees, double offset,
-                      const struct ny_tiles *tiles, const struct ny_tile *tile, double *roots,
-                      struct ny_unreached *unreached)
+void ny_degrees_roots(const struct ny_degrees *degrees, double offset, const struct ny_tiles *tiles,
+                      const struct ny_tile *tile, double *roots,
+                      struct ny_unreached_rows *unreached)
 {
-    *unreached = (struct ny_unreached){0};
+    *unreached = (struct ny_unreached_rows){0};
     ny_tile_products(tiles, tile, degrees->v, offset, roots);
     for (size_t i = 0; i < tile->rows; i++) {
         double d = roots[i];
@@ -94,25 +94,26 @@ void ny_degrees_roots(const struct ny_degrees *degrees, double offset,
     }
 }
 
-void ny_unreached_add(struct ny_unreached *all, const struct ny_unreached *more)
+void ny_unreached_rows_add(struct ny_unreached_rows *all, const struct ny_unreached_rows *more)
 {
     if (!all->count) all->first = more->first;
     all->count += more->count;
 }
 
-void ny_unreached_save(const struct ny_unreached *unreached, json_t *checkpoint)
+void ny_unreached_rows_save(const struct ny_unreached_rows *unreached, json_t *checkpoint)
 {
     ny_field_set_count(checkpoint, "unreached", unreached->count);
     ny_field_set_count(checkpoint, "first_unreached", unreached->first);
 }
 
-struct ny_unreached ny_unreached_load(const json_t *checkpoint)
+struct ny_unreached_rows ny_unreached_rows_load(const json_t *checkpoint)
 {
-    return (struct ny_unreached){ny_field_count(checkpoint, "unreached", 0),
-                                 ny_field_count(checkpoint, "first_unreached", 0)};
+    return (struct ny_unreached_rows){ny_field_count(checkpoint, "unreached", 0),
+                                      ny_field_count(checkpoint, "first_unreached", 0)};
 }
 
-int ny_unreached_check(const struct ny_unreached *unreached, struct ny_context *ctx, uint64_t rows)
+int ny_unreached_rows_check(const struct ny_unreached_rows *unreached, struct ny_context *ctx,
+                            uint64_t rows)
 {
     if (!unreached->count) return NY_OK;
     return ny_fail(ctx, NY_ENUMERIC,

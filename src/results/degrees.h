@@ -26,7 +26,7 @@ struct ny_degrees {
 };
 
 /* Rows whose degree is not above 2⁻²⁰ of the mean: no landmark reaches them. */
-struct ny_unreached {
+struct ny_unreached_rows {
     uint64_t count, first;
 };
 
@@ -44,17 +44,18 @@ void ny_tile_products(const struct ny_tiles *tiles, const struct ny_tile *tile, 
 
 /* roots[i] = 1/√d_i of the rows of the worker's tile, in f64; 0 for those that are unreached, of
  * which *unreached (rows 0-based in all points) is told. */
-void ny_degrees_roots(const struct ny_degrees *degrees, double offset,
-                      const struct ny_tiles *tiles, const struct ny_tile *tile, double *roots,
-                      struct ny_unreached *unreached);
+void ny_degrees_roots(const struct ny_degrees *degrees, double offset, const struct ny_tiles *tiles,
+                      const struct ny_tile *tile, double *roots,
+                      struct ny_unreached_rows *unreached);
 
 /* Adds in row order; the others write it to a checkpoint and read it. */
-void ny_unreached_add(struct ny_unreached *all, const struct ny_unreached *more);
+void ny_unreached_rows_add(struct ny_unreached_rows *all, const struct ny_unreached_rows *more);
 /* Writes both numbers to a checkpoint. */
-void ny_unreached_save(const struct ny_unreached *unreached, json_t *checkpoint);
+void ny_unreached_rows_save(const struct ny_unreached_rows *unreached, json_t *checkpoint);
 /* Reads them from a checkpoint; zeros where it has none. */
-struct ny_unreached ny_unreached_load(const json_t *checkpoint);
+struct ny_unreached_rows ny_unreached_rows_load(const json_t *checkpoint);
 /* NY_ENUMERIC when there are some of `rows` rows. */
-int ny_unreached_check(const struct ny_unreached *unreached, struct ny_context *ctx, uint64_t rows);
+int ny_unreached_rows_check(const struct ny_unreached_rows *unreached, struct ny_context *ctx,
+                            uint64_t rows);
 
 #endif

@@ -135,7 +135,7 @@ static int write_spread(struct ny_result *result, const struct shape *shape, str
 
         err = ny_check_interrupt(result->ctx);
         if (err == NY_OK) err = shape->part->fill(result, first, count, data);
-        if (err == NY_OK) err = ny_covered_source(&result->covered, first, count, spread->source);
+        if (err == NY_OK) err = ny_result_rows_source(&result->rows, first, count, spread->source);
         for (size_t i = 0; err == NY_OK && i < count; i++) {
             err = write_blanks(spread, writer, spread->source[i]);
             if (err == NY_OK) err = ny_writer_rows(writer, data + i * shape->row_bytes, 1);

@@ -84,7 +84,7 @@ static int fill_landmarks(struct ny_result *result, uint64_t first, size_t count
     int err = fill_from_blob(result, "landmarks", sizeof(uint64_t), first, count, out);
 
     for (size_t i = 0; err == NY_OK && i < count; i++)
-        rows[i] = ny_covered_place(&result->covered, rows[i]);
+        rows[i] = ny_result_rows_place(&result->rows, rows[i]);
     return err;
 }
 
@@ -103,19 +103,20 @@ static int fill_residuals(struct ny_result *result, uint64_t first, size_t count
 
 static int fill_labels(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    return ny_covered_labels(&result->covered, first, count, out);
+    return ny_result_rows_labels(&result->rows, first, count, out);
 }
 
 static int fill_source(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    return ny_covered_source(&result->covered, first, count, out);
+    return ny_result_rows_source(&result->rows, first, count, out);
 }
 
-/* Fills in the rows covered; for a graph, those of the largest component, which come in order. */
+/* Fills in the numbers of the rows; for a graph, of those of the largest component, which come in
+ * order. */
 static int fill_rows(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    if (result->bare) return ny_stored_largest(&result->graph, &result->next, count, out);
-    return ny_covered_rows(&result->covered, first, count, out);
+    if (result->only_graph) return ny_stored_largest(&result->graph, &result->next, count, out);
+    return ny_result_rows_numbers(&result->rows, first, count, out);
 }
 
 static size_t count_eigenvalues(const struct ny_result *result)
@@ -134,22 +135,22 @@ static size_t count_labels(const struct ny_result *result)
     struct ny_points_info info;
 
     if (ny_points_info(result->store, &info) || !info.labels) return 0;
-    return (size_t)result->covered.rows;
+    return (size_t)result->rows.count;
 }
 
-static size_t count_covered(const struct ny_result *result)
+static size_t count_result_rows(const struct ny_result *result)
 {
-    return (size_t)result->covered.rows;
+    return (size_t)result->rows.count;
 }
 
 static size_t count_rows(const struct ny_result *result)
 {
-    return (size_t)(result->bare ? result->graph.largest : result->covered.rows);
+    return (size_t)(result->only_graph ? result->graph.largest : result->rows.count);
 }
 
 static size_t count_embedded(const struct ny_result *result)
 {
-    return result->coordinates.pairs ? count_covered(result) : 0;
+    return result->coordinates.pairs ? count_result_rows(result) : 0;
 }
 
 static size_t grain_of_rows(const struct ny_result *result)
@@ -213,7 +214,7 @@ static int fill_components(struct ny_result *result, uint64_t first, size_t coun
 
 static size_t count_clusters(const struct ny_result *result)
 {
-    return ny_stored_clusters(result) ? (size_t)result->covered.rows : 0;
+    return ny_stored_clusters(result) ? (size_t)result->rows.count : 0;
 }
 
 /* The parts: name, element, columns (NULL: one item a row), how rows are read, how many there
@@ -225,7 +226,7 @@ static const struct ny_result_part parts[] = {
     {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmarks, grain_of_landmarks},
     {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals},
     {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points},
-    {"source", NY_OUT_U64, NULL, fill_source, count_covered, grain_of_points},
+    {"source", NY_OUT_U64, NULL, fill_source, count_result_rows, grain_of_points},
     {"rows", NY_OUT_U64, NULL, fill_rows, count_rows, NULL},
     {"neighbors", NY_OUT_U64, neighbors_of, fill_neighbors, count_listed, NULL},
     {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL},
@@ -275,34 +276,34 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
                       name, (unsigned long long)result->n, ny_store_path(store),
                       (unsigned long long)points.n, name);
     if (err) return err;
-    err = ny_covered_of(&result->covered, store, name, record);
+    err = ny_result_rows_of(&result->rows, store, name, record);
     if (err) return err;
     if (ny_stored_graph_of(&result->graph, store, name, record)) {
         err = ny_stored_graph_check(&result->graph);
         if (err) return err;
-        result->bare = !result->covered.component;
+        result->only_graph = !result->rows.component;
     }
-    if (result->bare) {
+    if (result->only_graph) {
         result->layout = ny_graph_layout("neighbors", result->n, result->graph.stored);
         return NY_OK;
     }
     err = ny_coordinates_parse(&result->coordinates, result->ctx, record);
     if (err) return err;
-    if (result->coordinates.pairs > result->covered.rows)
+    if (result->coordinates.pairs > result->rows.count)
         return ny_fail(result->ctx, NY_ESTORE,
                        "'%s' says that it has %zu eigenvectors of %llu rows", name,
-                       result->coordinates.pairs, (unsigned long long)result->covered.rows);
+                       result->coordinates.pairs, (unsigned long long)result->rows.count);
     result->f64 = ny_field_is(result->report, "precision", "f64");
     if (result->coordinates.pairs)
         result->layout = ny_embedding_layout(
-            result->covered.rows, ny_coordinates_width(&result->coordinates), element_of(result));
+            result->rows.count, ny_coordinates_width(&result->coordinates), element_of(result));
     result->layout.part = ny_record_part(record, "embedding");
     return NY_OK;
 }
 
 void ny_result_close(struct ny_result *result)
 {
-    ny_covered_release(&result->covered);
+    ny_result_rows_release(&result->rows);
     ny_free(result->ctx, result->inverse);
     ny_free(result->ctx, result->stored);
     ny_coordinates_release(&result->coordinates, result->ctx);
@@ -390,11 +391,11 @@ int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, s
 
     if (err) goto done;
     p = ny_coordinates_count(&result.coordinates);
-    if (!p || count > result.covered.rows || first > result.covered.rows - count) {
+    if (!p || count > result.rows.count || first > result.rows.count - count) {
         err = ny_fail(result.ctx, NY_EUSAGE,
                       "'%s' has %llu rows of %zu components; %zu rows from row %llu on are not all "
                       "in it",
-                      name, (unsigned long long)result.covered.rows, p, count,
+                      name, (unsigned long long)result.rows.count, p, count,
                       (unsigned long long)first);
         goto done;
     }

@@ -6,7 +6,7 @@
 #define NY_RESULTS_PARTS_H
 
 #include "results/coordinates.h"
-#include "results/covered.h"
+#include "results/rows.h"
 #include "results/embedding.h"
 #include "results/graph.h"
 #include "io/writer.h"
@@ -19,14 +19,14 @@ struct ny_result {
     const json_t *record, *report;
     const struct ny_map *map; /* that has made it; NULL: a dictionary alone, or a graph */
     uint64_t n;
-    struct ny_covered covered; /* which of them: all, but of maps of a graph */
+    struct ny_result_rows rows;        /* which of them: all, but of maps of a graph */
     struct ny_coordinates coordinates; /* pairs = 0: a dictionary alone, or a graph */
     bool f64;
     struct ny_embedding_layout layout;
     double *inverse; /* eigenvectors: 1/√λ̂ where that is stored with them; NULL: 1 */
     void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
     struct ny_stored_graph graph; /* neighbors = 0: it has none */
-    bool bare;     /* it is a graph and no more: */
+    bool only_graph;              /* it is a graph and has no coordinates */
     uint64_t next; /* the row to look at for those of its largest component */
 };
 

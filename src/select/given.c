@@ -46,33 +46,33 @@ static int select_rows(const struct ny_selection_request *request,
     int err;
 
     ny_selection_clear(selection);
-    if (!m || !request->given)
+    if (!m || !request->named_landmarks)
         return ny_fail(request->ctx, NY_EDATA, "the list of landmarks is empty");
     for (size_t i = 0; i < m; i++)
-        if (request->given[i] >= request->n)
+        if (request->named_landmarks[i] >= request->n)
             return ny_fail(request->ctx, NY_EDATA,
                            "the list of landmarks names row %llu at position %zu (from 0), but the "
                            "rows are 0 … %llu",
-                           (unsigned long long)request->given[i], i,
+                           (unsigned long long)request->named_landmarks[i], i,
                            (unsigned long long)request->n - 1);
     for (size_t i = 0; i < m; i++)
-        if (!ny_selection_valid(request, request->given[i]))
+        if (!ny_selection_valid(request, request->named_landmarks[i]))
             return ny_fail(request->ctx, NY_EDATA,
                            "the list of landmarks names row %llu at position %zu (from 0), which "
                            "is not in the largest component of the graph; leave it out, or make a "
                            "graph of more --neighbors",
-                           (unsigned long long)request->given[i], i);
+                           (unsigned long long)request->named_landmarks[i], i);
     err = ny_product(request->ctx, &bytes, m, sizeof(*entries), 1);
     if (err) return err;
     entries = ny_alloc(request->ctx, NY_MEM_DICTIONARY, bytes);
     if (!entries) return NY_EBUDGET;
     for (size_t i = 0; i < m; i++)
-        entries[i] = (struct entry){request->given[i], i};
+        entries[i] = (struct entry){request->named_landmarks[i], i};
     err = check_duplicates(request->ctx, entries, m);
     ny_free(request->ctx, entries);
     if (!err) err = ny_selection_rows(selection, request->ctx, m);
     for (size_t i = 0; !err && i < m; i++)
-        selection->rows[i] = request->given[i];
+        selection->rows[i] = request->named_landmarks[i];
     return err;
 }
 

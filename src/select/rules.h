@@ -95,7 +95,7 @@ struct ny_selection_request {
     /* One rule each: */
     struct ny_greedy_request greedy;
     enum ny_diagonal diagonal; /* weighted */
-    const uint64_t *given;     /* given: the m row numbers */
+    const uint64_t *named_landmarks; /* given: the m row numbers */
     /* The other rules, in maps of a graph: */
     struct ny_candidates candidates;
 };

@@ -67,34 +67,36 @@ void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C,
 /* acc += partial: one step of the left fold. */
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
 
-/* One worker's share of what columns that joined late add: over one unit, s of them and their m ×
- * late columns of the Gram, CᵀC_late. */
-struct ny_late_partial {
+/* One worker's share of what columns that joined add: over one unit, s of them and their m ×
+ * joined columns of the Gram, CᵀC_joined. */
+struct ny_joined_partial {
     struct ny_context *ctx;
     enum ny_gram_precision precision;
-    size_t m, late;
-    const size_t *columns; /* late, ascending; borrowed */
-    double *s;             /* late */
-    float *G32, *C32;      /* F32: m × late; the tile's late columns */
+    size_t m, joined;
+    const size_t *columns; /* joined, ascending; borrowed */
+    double *s;             /* joined */
+    float *G32, *C32;      /* F32: m × joined; the tile's joined columns */
     double *G64, *C64;     /* F64: the same, and a strip of the tile widened */
     double *strip;
 };
 
-/* Makes a partial for the columns numbered columns[0] < … < columns[late−1]; the array is borrowed.
+/* Makes a partial for the columns numbered columns[0] < … < columns[joined−1]; the array is
+ * borrowed.
  * */
-int ny_late_partial_new(struct ny_late_partial **out, struct ny_context *ctx, size_t m,
-                        const size_t *columns, size_t late, enum ny_gram_precision precision);
-/* Frees a late partial; NULL is allowed. */
-void ny_late_partial_free(struct ny_late_partial *partial);
-/* Bytes of a late partial. */
-size_t ny_late_partial_bytes(size_t m, size_t late, enum ny_gram_precision precision);
-/* Computes partial = s of the late columns and CᵀC_late of a tile whose first `rows` rows hold
+int ny_joined_partial_new(struct ny_joined_partial **out, struct ny_context *ctx, size_t m,
+                          const size_t *columns, size_t joined, enum ny_gram_precision precision);
+/* Frees a joined partial; NULL is allowed. */
+void ny_joined_partial_free(struct ny_joined_partial *partial);
+/* Bytes of a joined partial. */
+size_t ny_joined_partial_bytes(size_t m, size_t joined, enum ny_gram_precision precision);
+/* Computes partial = s of the joined columns and CᵀC_joined of a tile whose first `rows` rows hold
  * points. */
-void ny_late_partial_set(struct ny_late_partial *partial, struct ny_matrix32 C, size_t rows);
-/* Like ny_late_partial_set(), for a tile in f64. */
-void ny_late_partial_set64(struct ny_late_partial *partial, struct ny_matrix C, size_t rows);
-/* Adds the partial to s and to the rows and columns of G that belong to late columns. */
-void ny_accumulator_fold_late(struct ny_accumulator *acc, const struct ny_late_partial *partial);
+void ny_joined_partial_set(struct ny_joined_partial *partial, struct ny_matrix32 C, size_t rows);
+/* Like ny_joined_partial_set(), for a tile in f64. */
+void ny_joined_partial_set64(struct ny_joined_partial *partial, struct ny_matrix C, size_t rows);
+/* Adds the partial to s and to the rows and columns of G that belong to joined columns. */
+void ny_accumulator_fold_joined(struct ny_accumulator *acc,
+                                const struct ny_joined_partial *partial);
 
 /* Columns that join when the rows so far are gone: c_j becomes its projection on those that are
  * there, C b_j, with b_j the columns of B (m × joining). *acc NULL: a new one, and B has no rows.

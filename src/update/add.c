@@ -11,25 +11,25 @@ static int save(struct ny_fit *fit, enum ny_stage_id next, uint64_t units)
     return ny_fit_save_sums(fit, "gram", next, units);
 }
 
-static int save_late(struct ny_fit *fit, enum ny_stage_id next, uint64_t units)
+static int save_joined(struct ny_fit *fit, enum ny_stage_id next, uint64_t units)
 {
     return ny_fit_save_sums(fit, "late", next, units);
 }
 
-/* The columns that joined, over the rows before; from a checkpoint, or from the sums of before. */
+/* Sums the columns that joined over the rows before, from a checkpoint or from the earlier sums. */
 static int add_columns(struct ny_fit *fit, const struct ny_matched *matched)
 {
-    struct ny_accumulate late = {.gram = fit->gram,
-                                 .acc = fit->acc,
-                                 .late = matched,
-                                 .end_row = fit->earlier.rows,
-                                 .save = save_late};
+    struct ny_accumulate joined = {.gram = fit->gram,
+                                   .acc = fit->acc,
+                                   .matched = matched,
+                                   .end_row = fit->earlier.rows,
+                                   .save = save_joined};
     bool begun;
-    int err = ny_fit_restore_sums(fit, "late", &late.first_unit, &begun);
+    int err = ny_fit_restore_sums(fit, "late", &joined.first_unit, &begun);
 
     if (!err && !begun) err = ny_update_load_sums(fit, matched);
-    if (err || !matched->late_count) return err;
-    err = ny_accumulate_pass(fit, &late);
+    if (err || !matched->joined_count) return err;
+    err = ny_accumulate_pass(fit, &joined);
     if (err) return err;
     ny_job_mark_time(&fit->job);
     return save(fit, NY_STAGE_ACCUMULATE, fit->earlier.rows / NY_UNIT_ROWS);

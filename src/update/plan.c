@@ -23,7 +23,7 @@ static struct shares shares_of(const struct ny_fit_settings *settings, const jso
 
     if (mode == NY_UPDATE_FROZEN)
         return (struct shares){.accumulate = kept ? added : 0, .project = added, .sums = kept};
-    kept = kept && (ny_earlier_starts_selection(settings) || settings->given ||
+    kept = kept && (ny_earlier_starts_selection(settings) || settings->named_landmarks ||
                     ny_settings_unit_landmarks(settings) || !settings->rule->work);
     return (struct shares){.select = ny_earlier_starts_selection(settings) ? added : 1,
                            .accumulate = kept ? added : 1,

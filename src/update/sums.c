@@ -11,9 +11,9 @@ bool ny_update_keeps_sums(const struct ny_fit *fit, const struct ny_matched *mat
     bool f64 = ny_field_is(sums, "precision", "f64");
     bool coarse = fit->settings->precision == NY_PRECISION_F32 && fit->gram == NY_GRAM_F64;
 
-    if (matched->late_count && coarse) return false;
+    if (matched->joined_count && coarse) return false;
     return ny_earlier_has_sums(fit) && (f64 || fit->gram != NY_GRAM_F64) &&
-           2 * matched->late_count <= fit->m;
+           2 * matched->joined_count <= fit->m;
 }
 
 /* Sets delta to the growth of the shift of each of the `before` columns that were there. */

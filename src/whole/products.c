@@ -140,7 +140,8 @@ static int multiply(struct ny_products_state *state, const double *scale, struct
     return err;
 }
 
-int ny_products_reached(struct ny_context *ctx, const struct ny_unreached *unreached, uint64_t rows)
+int ny_products_reached(struct ny_context *ctx, const struct ny_unreached_rows *unreached,
+                        uint64_t rows)
 {
     if (!unreached->count) return NY_OK;
     return ny_fail(ctx, NY_ENUMERIC,
@@ -155,7 +156,7 @@ int ny_products_reached(struct ny_context *ctx, const struct ny_unreached *unrea
 static int find_degrees(struct ny_products_state *state, uint64_t first_tile)
 {
     size_t n = state->V.rows;
-    struct ny_unreached unreached = {0};
+    struct ny_unreached_rows unreached = {0};
     double mean = 0, *ones = state->V.at;
     int err;
 
@@ -166,9 +167,9 @@ static int find_degrees(struct ny_products_state *state, uint64_t first_tile)
     for (size_t i = 0; i < n; i++)
         mean += state->roots[i] / (double)n;
     for (size_t i = 0; i < n; i++) {
-        struct ny_unreached one = {.count = !(state->roots[i] > 0x1p-20 * mean), .first = i};
+        struct ny_unreached_rows one = {.count = !(state->roots[i] > 0x1p-20 * mean), .first = i};
 
-        ny_unreached_add(&unreached, &one);
+        ny_unreached_rows_add(&unreached, &one);
         state->roots[i] = 1 / sqrt(state->roots[i]);
     }
     ny_field_set_number(state->fit->job.record, "mean_degree", mean);
@@ -236,17 +237,18 @@ static struct ny_stage_bytes multiply_bytes(const struct ny_job_sizes *sizes, un
                                             size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, workers);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
     struct ny_products products = ny_products_of(f->settings, f->points->n);
     size_t state = ny_products_state_bytes(&products);
 
-    bill.by_purpose[NY_MEM_OTHER] += state;
-    bill.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
-    bill.by_purpose[NY_MEM_TILES] = ny_kernel_product_bytes(&f->spec, f->points->n, products.w,
-                                                            f->settings->precision, workers) +
-                                    workers * ny_sizes_exact(f);
-    bill.by_purpose[NY_MEM_SOLVE] = ny_orthonormalise_bytes(products.r);
-    return bill;
+    bytes.by_purpose[NY_MEM_OTHER] += state;
+    bytes.by_purpose[NY_MEM_STORE] +=
+        ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
+    bytes.by_purpose[NY_MEM_TILES] = ny_kernel_product_bytes(&f->spec, f->points->n, products.w,
+                                                             f->settings->precision, workers) +
+                                     workers * ny_sizes_exact(f);
+    bytes.by_purpose[NY_MEM_SOLVE] = ny_orthonormalise_bytes(products.r);
+    return bytes;
 }
 
 /* All products with K. Tiles are those of whole units, and a tile on the diagonal is computed

@@ -265,7 +265,7 @@ static struct ny_stage_bytes reduce_bytes(const struct ny_job_sizes *sizes, unsi
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
     struct ny_products products = ny_products_of(f->settings, f->points->n);
     size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
     size_t eigen = ny_eigen_top_bytes(r, products.rank);
@@ -273,17 +273,17 @@ static struct ny_stage_bytes reduce_bytes(const struct ny_job_sizes *sizes, unsi
     size_t pairs = ny_settings_pairs(f->settings), map = r * pairs * sizeof(double);
     size_t signs = NY_SIGN_ROWS * pairs * sizeof(double), most = reduce > eigen ? reduce : eigen;
 
-    bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
-    bill.by_purpose[NY_MEM_STORE] +=
+    bytes.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
+    bytes.by_purpose[NY_MEM_STORE] +=
         ny_batch_put_bytes(limit, products.divided && map < roots ? roots : map);
-    bill.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
-    bill.by_purpose[NY_MEM_SOLVE] =
+    bytes.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
+    bytes.by_purpose[NY_MEM_SOLVE] =
         map + r * (r + products.rank + 6) * sizeof(double) + (most > signs ? most : signs);
     if (f->settings->probes && products.centred) {
-        bill.by_purpose[NY_MEM_SOLVE] += roots;
-        bill.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, roots);
+        bytes.by_purpose[NY_MEM_SOLVE] += roots;
+        bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, roots);
     }
-    return bill;
+    return bytes;
 }
 
 static void reduce_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -425,18 +425,18 @@ static struct ny_stage_bytes write_bytes(const struct ny_job_sizes *sizes, unsig
                                          size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
-    struct ny_stage_bytes bill = ny_sizes_common(f, workers, 1);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
     struct ny_products products = ny_products_of(f->settings, f->points->n);
     size_t width = ny_settings_pairs(f->settings) + f->settings->asymmetric;
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, width, ny_sizes_element(f));
 
-    bill.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
-    bill.by_purpose[NY_MEM_SOLVE] =
+    bytes.by_purpose[NY_MEM_OTHER] += ny_products_state_bytes(&products);
+    bytes.by_purpose[NY_MEM_SOLVE] =
         width * (products.r * sizeof(double) + NY_UNIT_ROWS * (sizeof(double) + sizeof(float)));
-    bill.by_purpose[NY_MEM_STORE] +=
+    bytes.by_purpose[NY_MEM_STORE] +=
         2 * ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
-    return bill;
+    return bytes;
 }
 
 static void write_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)

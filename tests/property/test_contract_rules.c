@@ -63,7 +63,7 @@ static struct ny_selection_request whole(struct ny_selection_request request)
         nearest[i] = INFINITY;
     for (uint64_t i = 0; i < ROWS; i++)
         listed[i] = i < ROWS / 2 ? 2 * i : 2 * i - ROWS + 1; /* even ones first */
-    request.given = listed;
+    request.named_landmarks = listed;
     request.candidates.farthest = farthest;
     request.candidates.farthest_arg = &asked;
     request.diagonal = NY_DIAGONAL_CENTRED;

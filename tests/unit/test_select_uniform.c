@@ -176,7 +176,7 @@ static void uniform_keeps_to_the_budget(void **state)
 static int given(const uint64_t *rows, size_t m, uint64_t n, struct ny_selection *selection)
 {
     const struct ny_selection_request request = {
-        .ctx = ctx, .n = n, .landmarks = m, .given = rows};
+        .ctx = ctx, .n = n, .landmarks = m, .named_landmarks = rows};
 
     ny_error_clear(ctx);
     return ny_rule_find("given")->select(&request, selection);

@@ -1,6 +1,6 @@
 /*
  * Sums that grow in columns: landmarks that joined after rows were summed. Such a row lacks only
- * s_late and its entries of G in late rows and columns: its c_late times all of its columns.
+ * s_joined and its entries of G in joined rows and columns: its c_joined times all of its columns.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -11,23 +11,23 @@
 
 enum { STRIP = NY_STRIP_ROWS };
 
-int ny_late_partial_new(struct ny_late_partial **out, struct ny_context *ctx, size_t m,
-                        const size_t *columns, size_t late, enum ny_gram_precision precision)
+int ny_joined_partial_new(struct ny_joined_partial **out, struct ny_context *ctx, size_t m,
+                          const size_t *columns, size_t joined, enum ny_gram_precision precision)
 {
-    struct ny_late_partial *part = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*part));
+    struct ny_joined_partial *part = ny_calloc(ctx, NY_MEM_GRAM, 1, sizeof(*part));
     bool f32 = precision == NY_GRAM_F32;
 
     *out = part;
     if (!part) return NY_EBUDGET;
-    *part = (struct ny_late_partial){
-        .ctx = ctx, .precision = precision, .m = m, .late = late, .columns = columns};
-    part->s = ny_calloc(ctx, NY_MEM_GRAM, late, sizeof(double));
+    *part = (struct ny_joined_partial){
+        .ctx = ctx, .precision = precision, .m = m, .joined = joined, .columns = columns};
+    part->s = ny_calloc(ctx, NY_MEM_GRAM, joined, sizeof(double));
     if (f32) {
-        part->G32 = ny_calloc(ctx, NY_MEM_GRAM, m, late * sizeof(float));
-        part->C32 = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, late * sizeof(float));
+        part->G32 = ny_calloc(ctx, NY_MEM_GRAM, m, joined * sizeof(float));
+        part->C32 = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, joined * sizeof(float));
     } else {
-        part->G64 = ny_calloc(ctx, NY_MEM_GRAM, m, late * sizeof(double));
-        part->C64 = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, late * sizeof(double));
+        part->G64 = ny_calloc(ctx, NY_MEM_GRAM, m, joined * sizeof(double));
+        part->C64 = ny_calloc(ctx, NY_MEM_GRAM, NY_UNIT_ROWS, joined * sizeof(double));
         part->strip = ny_calloc(ctx, NY_MEM_GRAM, STRIP, m * sizeof(double));
     }
     return part->s && (f32 ? part->G32 && part->C32 : part->G64 && part->C64 && part->strip)
@@ -35,7 +35,7 @@ int ny_late_partial_new(struct ny_late_partial **out, struct ny_context *ctx, si
                : NY_EBUDGET;
 }
 
-void ny_late_partial_free(struct ny_late_partial *part)
+void ny_joined_partial_free(struct ny_joined_partial *part)
 {
     if (!part) return;
     ny_free(part->ctx, part->s);
@@ -47,40 +47,40 @@ void ny_late_partial_free(struct ny_late_partial *part)
     ny_free(part->ctx, part);
 }
 
-size_t ny_late_partial_bytes(size_t m, size_t late, enum ny_gram_precision precision)
+size_t ny_joined_partial_bytes(size_t m, size_t joined, enum ny_gram_precision precision)
 {
     size_t element = precision == NY_GRAM_F32 ? sizeof(float) : sizeof(double);
 
-    return (m + NY_UNIT_ROWS) * late * element +
-           (precision == NY_GRAM_F32 ? 0 : STRIP * m * sizeof(double)) + late * sizeof(double) +
-           sizeof(struct ny_late_partial);
+    return (m + NY_UNIT_ROWS) * joined * element +
+           (precision == NY_GRAM_F32 ? 0 : STRIP * m * sizeof(double)) + joined * sizeof(double) +
+           sizeof(struct ny_joined_partial);
 }
 
-/* s of the late columns of C; those columns side by side into C32, zero beyond `rows`. */
-static void gather32(struct ny_late_partial *part, struct ny_matrix32 C, size_t rows)
+/* s of the joined columns of C; those columns side by side into C32, zero beyond `rows`. */
+static void gather32(struct ny_joined_partial *part, struct ny_matrix32 C, size_t rows)
 {
-    memset(part->s, 0, part->late * sizeof(double));
+    memset(part->s, 0, part->joined * sizeof(double));
     for (size_t i = 0; i < C.rows; i++)
-        for (size_t k = 0; k < part->late; k++) {
+        for (size_t k = 0; k < part->joined; k++) {
             float c = i < rows ? C.at[i * C.stride + part->columns[k]] : 0;
 
             part->s[k] += (double)c;
             if (part->C32)
-                part->C32[i * part->late + k] = c;
+                part->C32[i * part->joined + k] = c;
             else
-                part->C64[i * part->late + k] = (double)c;
+                part->C64[i * part->joined + k] = (double)c;
         }
 }
 
-void ny_late_partial_set(struct ny_late_partial *part, struct ny_matrix32 C, size_t rows)
+void ny_joined_partial_set(struct ny_joined_partial *part, struct ny_matrix32 C, size_t rows)
 {
-    struct ny_matrix G = ny_matrix(part->G64, part->m, part->late);
+    struct ny_matrix G = ny_matrix(part->G64, part->m, part->joined);
 
     assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows <= C.rows && !C.transposed);
     gather32(part, C, rows);
     if (part->precision == NY_GRAM_F32) {
-        ny_gemm32(1, ny_t32(C), ny_matrix32(part->C32, C.rows, part->late), 0,
-                  ny_matrix32(part->G32, part->m, part->late));
+        ny_gemm32(1, ny_t32(C), ny_matrix32(part->C32, C.rows, part->joined), 0,
+                  ny_matrix32(part->G32, part->m, part->joined));
         return;
     }
     for (size_t first = 0; first < C.rows; first += STRIP) {
@@ -88,46 +88,46 @@ void ny_late_partial_set(struct ny_late_partial *part, struct ny_matrix32 C, siz
             for (size_t j = 0; j < part->m; j++)
                 part->strip[i * part->m + j] = (double)C.at[(first + i) * C.stride + j];
         ny_gemm(1, ny_t(ny_matrix(part->strip, STRIP, part->m)),
-                ny_matrix(part->C64 + first * part->late, STRIP, part->late), first > 0, G);
+                ny_matrix(part->C64 + first * part->joined, STRIP, part->joined), first > 0, G);
     }
 }
 
-void ny_late_partial_set64(struct ny_late_partial *part, struct ny_matrix C, size_t rows)
+void ny_joined_partial_set64(struct ny_joined_partial *part, struct ny_matrix C, size_t rows)
 {
     assert(C.rows == NY_UNIT_ROWS && C.cols == part->m && rows <= C.rows && !C.transposed);
     assert(part->precision == NY_GRAM_F64);
-    memset(part->s, 0, part->late * sizeof(double));
+    memset(part->s, 0, part->joined * sizeof(double));
     for (size_t i = 0; i < C.rows; i++)
-        for (size_t k = 0; k < part->late; k++) {
+        for (size_t k = 0; k < part->joined; k++) {
             double c = i < rows ? C.at[i * C.stride + part->columns[k]] : 0;
 
             part->s[k] += c;
-            part->C64[i * part->late + k] = c;
+            part->C64[i * part->joined + k] = c;
         }
-    ny_gemm(1, ny_t(C), ny_matrix(part->C64, C.rows, part->late), 0,
-            ny_matrix(part->G64, part->m, part->late));
+    ny_gemm(1, ny_t(C), ny_matrix(part->C64, C.rows, part->joined), 0,
+            ny_matrix(part->G64, part->m, part->joined));
 }
 
-/* The lower triangle of G: an entry between two late columns is taken once. */
-void ny_accumulator_fold_late(struct ny_accumulator *acc, const struct ny_late_partial *part)
+/* The lower triangle of G: an entry between two joined columns is taken once. */
+void ny_accumulator_fold_joined(struct ny_accumulator *acc, const struct ny_joined_partial *part)
 {
-    size_t next = 0; /* the late columns before row i */
+    size_t next = 0; /* the joined columns before row i */
 
     for (size_t i = 0; i < acc->m; i++) {
-        bool late = next < part->late && part->columns[next] == i;
+        bool joined = next < part->joined && part->columns[next] == i;
 
-        for (size_t k = 0; k < part->late; k++) {
-            size_t j = part->columns[k], from = i * part->late + k;
+        for (size_t k = 0; k < part->joined; k++) {
+            size_t j = part->columns[k], from = i * part->joined + k;
             double g = part->G32 ? (double)part->G32[from] : part->G64[from];
 
             if (j <= i)
                 acc->G.at[i * acc->G.stride + j] += g;
-            else if (!late)
+            else if (!joined)
                 acc->G.at[j * acc->G.stride + i] += g;
         }
-        next += late;
+        next += joined;
     }
-    for (size_t k = 0; k < part->late; k++)
+    for (size_t k = 0; k < part->joined; k++)
         acc->s[part->columns[k]] += part->s[k];
 }
 
@@ -165,8 +165,8 @@ void ny_accumulator_shift(struct ny_accumulator *acc, const double *delta)
 
     for (size_t i = 0; i < acc->m; i++)
         for (size_t j = 0; j <= i; j++)
-            acc->G.at[i * acc->G.stride + j] += acc->omega * delta[i] * delta[j] -
-                                                s[i] * delta[j] - delta[i] * s[j];
+            acc->G.at[i * acc->G.stride + j] +=
+                acc->omega * delta[i] * delta[j] - s[i] * delta[j] - delta[i] * s[j];
     for (size_t j = 0; j < acc->m; j++)
         acc->s[j] -= acc->omega * delta[j];
 }
