@@ -11,9 +11,10 @@
 enum ny_update_mode { NY_UPDATE_NONE, NY_UPDATE_FROZEN, NY_UPDATE_FULL };
 
 struct ny_earlier {
-    enum ny_update_mode mode; /* NONE: a fit, and there is none */
-    uint64_t rows, selected;
-    size_t landmarks;
+    enum ny_update_mode mode; /* NONE: this is a fit, and nothing is earlier */
+    uint64_t rows;            /* rows that the result had */
+    uint64_t selected;        /* of them, those that selection has looked at */
+    size_t landmarks;         /* landmarks that it had */
     const json_t *stored; /* field "update", borrowed */
 };
 
@@ -32,24 +33,24 @@ bool ny_earlier_adds_sums(const struct ny_fit_settings *settings);
 bool ny_earlier_has_sums(const struct ny_fit *fit);
 /* Tells whether the sums keep the precision that they have, whatever W says. */
 bool ny_earlier_keeps_precision(const struct ny_fit *fit);
-/* Rows of the embedding that stay as they are: all of before, or none. */
+/* Returns how many rows of the embedding stay as they are: all earlier ones, or none. */
 uint64_t ny_earlier_kept_rows(const struct ny_fit *fit);
-/* Loads a part of it: landmarks, residuals, model or sums. NY_ESTORE where the record does not say
- * where that is. */
+/* Loads a part of the earlier result: landmarks, residuals, model or sums. NY_ESTORE where the
+ * record does not say where it is. */
 int ny_earlier_get(const struct ny_fit *fit, const char *part, void *data, size_t bytes);
 
-/* The landmarks of before among those of now. */
+/* The earlier landmarks among those of the update. */
 struct ny_matched {
-    size_t *place; /* of each of before, where it is now; SIZE_MAX: nowhere */
-    size_t *joined; /* places of those that were not there before, ascending */
+    size_t *place;  /* for each earlier landmark its place now; SIZE_MAX: it has none */
+    size_t *joined; /* places of the landmarks that are new, ascending */
     size_t joined_count;
-    bool same; /* the same ones in the same order */
+    bool same; /* all are as before, in the same order */
 };
 
-/* rows: m landmarks; NULL: those of before. */
+/* Matches m landmarks with the earlier ones; rows NULL: these are the earlier ones themselves. */
 int ny_earlier_match(struct ny_matched *matched, struct ny_fit *fit, const uint64_t *rows,
                      size_t m);
-/* Frees both arrays. */
+/* Frees the arrays `place` and `joined`. */
 void ny_matched_release(struct ny_matched *matched, struct ny_context *ctx);
 
 /* Describes the earlier selection, whose rows an update need not look at again; rows: NULL where
@@ -58,8 +59,8 @@ int ny_earlier_selection(struct ny_fit *fit, struct ny_selected *earlier);
 /* Reports how many of the m landmarks of an update are new, and whether all are as before. */
 int ny_earlier_compare(struct ny_fit *fit, const uint64_t *rows, size_t m);
 
-/* Bytes of a worker's sums of a unit: over all columns, or in an update over up to half of them,
- * which joined. */
+/* Returns the bytes of a worker's sums over one unit: of all columns, or in an update of up
+ * to half of them, which joined, if that is more. */
 size_t ny_earlier_partial_bytes(const struct ny_fit_settings *settings, size_t m,
                                 enum ny_gram_precision gram);
 

@@ -47,15 +47,16 @@ struct ny_online;
 struct ny_plan;
 
 struct ny_fit {
-    struct ny_job job; /* its record, checkpoints and times */
+    struct ny_job job; /* record, checkpoints and times */
     const struct ny_fit_settings *settings;
-    const struct ny_course *planned; /* a fit of these settings; memory is planned by it */
+    const struct ny_course
+        *planned; /* the course of a new fit with these settings, by which memory is planned */
     const struct ny_plan *plan; /* NULL for a dictionary alone */
-    struct ny_earlier earlier;  /* mode NONE: a fit, not an update */
+    struct ny_earlier earlier;  /* the result that is updated; mode NONE: this is a fit */
     struct ny_geometry *geometry;
-    struct ny_kernel_params params; /* γ decided */
+    struct ny_kernel_params params; /* of the kernel, with γ as stage stats has decided it */
     size_t m;
-    uint64_t *rows; /* landmarks */
+    uint64_t *rows; /* m row numbers of the landmarks */
     struct ny_columns *columns;
     struct ny_matrix W;
     double *a;                 /* shift: column means of W */
@@ -65,10 +66,10 @@ struct ny_fit {
     bool coarse;       /* the solve stage is at its second attempt (spectral/method.h) */
     struct ny_accumulator *acc;
     struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */
-    struct ny_online *online; /* while stage select sums up too (fit/online.h) */
+    struct ny_online *online; /* set while stage select also sums up (fit/online.h) */
     struct ny_model *model;
-    double *state;                    /* of a method on all of K (whole/products.h) */
-    struct ny_reader *columns_reader; /* of a precomputed kernel, while a pass runs */
+    double *state; /* products of a method that needs all of K (whole/products.h) */
+    struct ny_reader *columns_reader; /* reads C of a precomputed kernel while a pass runs */
 };
 
 /* Returns the fit that begins with this job. */
@@ -83,7 +84,7 @@ int ny_fit_run(struct ny_fit *fit);
 
 /* ---- what stages share ---------------------------------------------------------------------- */
 
-/* γ, in all of its spellings. */
+/* Puts γ into the report, and σ and ε that are the same width in other words. */
 void ny_fit_report_width(struct ny_fit *fit, double gamma);
 /* Loads the geometry and width, which stage stats froze, and makes the kernel with them. */
 int ny_fit_load_frozen(struct ny_fit *fit);
@@ -103,22 +104,24 @@ int ny_fit_prepare(struct ny_fit *fit);
 int ny_fit_check_tiles(struct ny_fit *fit);
 /* Returns the bytes that ny_fit_check_tiles() holds besides the landmarks. */
 size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
-/* Gives W, a, degrees, columns and rows back; the randomized solver's state; and all that a small
- * problem has used up, whose sums come again from their checkpoint. */
+/* Frees W, a, degrees, columns and rows. */
 void ny_fit_drop_landmarks(struct ny_fit *fit);
+/* Frees the state of the randomized solver. */
 void ny_fit_drop_krylov(struct ny_fit *fit);
+/* Frees what a small problem has used up; its sums are loaded again from their checkpoint. */
 void ny_fit_drop_problem(struct ny_fit *fit);
 /* Loads fit->acc from the last checkpoint, if the fit has a pass 1. */
 int ny_fit_load_accumulator(struct ny_fit *fit);
 
-/* The small problem of the fit as it is prepared. */
+/* Returns the small problem of a fit that ny_fit_prepare() has prepared. */
 struct ny_problem ny_fit_problem(const struct ny_fit *fit);
 struct ny_solution;
-/* Called where the sums, or the solution, are too coarse: has them made again, and better. A second
- * time NY_ENUMERIC. */
+/* Has the sums made again in f64, or the problem solved with a higher cut, where a solution was too
+ * coarse. Fails with NY_ENUMERIC where that was done before. */
 int ny_fit_try_again(struct ny_fit *fit);
-/* Puts eigenvalues and certificate into the report; the second also stores the model. */
+/* Puts eigenvalues and certificate into the report. */
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution);
+/* Puts them into the report, and stores the model. */
 int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution);
 /* Runs stage solve: the small problem, its eigenvectors' signs by `fix_signs` (NULL: the method has
  * fixed them), the model. */
@@ -129,7 +132,7 @@ int ny_fit_run_solve(struct ny_fit *fit, int (*fix_signs)(struct ny_fit *, struc
 struct ny_coordinates;
 int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, double **scale,
                  struct ny_coordinates *coordinates);
-/* The bytes and the work of a stage that solves the small problem and makes the model. */
+/* Tells the bytes of a stage that solves the small problem and makes the model. */
 ny_stage_bytes_fn ny_solve_bytes;
 /* Adds what such a stage takes to a plan. */
 void ny_solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);

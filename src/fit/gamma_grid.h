@@ -22,13 +22,14 @@ struct ny_grid_row {
     double effective_rank; /* (Σλ)²/Σλ² */
     size_t rank_90;        /* λ that hold 90 % of Σλ */
     double mean_kernel;    /* of k(x,y), x ≠ y */
-    const char *reading;   /* what that means, in a line */
+    const char *reading;   /* one line for people: what these figures mean */
 };
 
 struct ny_gamma_grid {
-    size_t landmarks, wanted; /* in the sample; what the options say, where that is more */
-    size_t rows, spectrum_rows; /* of the sample, landmarks included; of them, for the λ */
-    double centre;            /* auto, or --gamma: what the default grid goes around */
+    size_t landmarks, wanted; /* landmarks in the sample; the number that the options ask for */
+    size_t rows,
+        spectrum_rows; /* rows of the sample, landmarks included; rows of them that give the λ */
+    double centre;     /* the width in the middle of the default grid: auto, or --gamma */
     size_t count;
     struct ny_grid_row row[NY_GRID_WIDTHS_MAX];
 };

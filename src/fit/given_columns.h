@@ -11,9 +11,10 @@
  * for other kernels. NY_EDATA when the file does not have n rows and m columns. */
 int ny_given_columns_shape(struct ny_context *ctx, const struct ny_fit_settings *settings,
                            struct ny_points_info *points);
-/* The landmarks' rows of C, that is W, in the order of job->rows: one pass over the file. */
+/* Reads the landmarks' rows of C, which are W, in the order of fit->rows: one pass over the file.
+ */
 int ny_given_columns_gather(struct ny_fit *fit, void *rows);
-/* The rows that a pass reads, from `first_unit` on. */
+/* Opens the source of a pass over `rows` rows: points, or rows of given columns. */
 int ny_fit_open_source(struct ny_fit *fit, uint64_t first_unit, uint64_t rows,
                        struct ny_source **source);
 /* Frees the source of a pass and closes the file of given columns that it read. */

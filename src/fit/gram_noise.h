@@ -9,16 +9,16 @@
 
 #include "fit/fit.h"
 
-/* Units that are looked at, of so many. */
+/* Returns how many of so many units are measured. */
 uint64_t ny_gram_noise_units(uint64_t units);
 /* Measures if the Gram is to be f32 and the record has no measure yet; a loss of more than a
  * hundredth of what is foreseen to be left of the trace makes the Gram f64. The job is prepared. */
 int ny_fit_measure_gram(struct ny_fit *fit);
-/* The measured loss is too much for this solution. gram[j]: g_jj of all rows; without a measurement
- * nothing can be said for the sums, and they are too coarse. */
+/* Tells whether the measured loss is too much for this solution; gram[j]: g_jj of all rows. Sums
+ * without a measurement count as too coarse. */
 bool ny_fit_gram_blurs(const struct ny_fit *fit, const struct ny_solution *solution,
                        const double *gram);
-/* Bytes beside the landmarks and W; and those of one worker. */
+/* Returns the bytes of the measurement beside the landmarks, W and its workers. */
 size_t ny_fit_measure_bytes(size_t m);
 /* Returns the bytes of each worker that measures. */
 size_t ny_fit_measure_worker_bytes(size_t m);

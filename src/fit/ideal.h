@@ -12,9 +12,9 @@ struct ny_ideal {
     double d; /* products that an entry takes */
 };
 
-/* Returns it by the rates of the plan, which has to be there. */
+/* Returns the rates for the products of a fit, by its plan, which has to be there. */
 struct ny_ideal ny_ideal_of(const struct ny_fit *fit);
-/* Return the seconds of so many entries of C or K, and of their product with p columns. */
+/* Returns the seconds of so many entries of C or K. */
 double ny_ideal_products(const struct ny_ideal *ideal, double entries);
 /* Returns the seconds of the product of these entries with p columns. */
 double ny_ideal_map(const struct ny_ideal *ideal, double entries, double p);

@@ -7,9 +7,9 @@
 
 struct ny_online {
     struct ny_fit *fit;
-    uint64_t rows;                   /* that job->acc holds */
-    double *a;                       /* its shift */
-    const struct ny_decided *batch;  /* that is being added */
+    uint64_t rows;                  /* rows that fit->acc has summed */
+    double *a;                      /* shift of the tiles that it summed */
+    const struct ny_decided *batch; /* the batch that is being added */
 };
 
 #endif

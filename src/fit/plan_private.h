@@ -8,8 +8,8 @@
 /* A forecast from a sample of the rows. */
 struct ny_look {
     bool gram_f64; /* pass 1 sums up in f64 */
-    struct ny_decay decay;
-    double *share;
+    struct ny_decay decay; /* how the residuals of the sample fall */
+    double *share;         /* the array that `decay` borrows */
 };
 /* Looks at a sample of the rows; ny_look_release() it, after a failure, too. */
 int ny_plan_look(struct ny_look *look, struct ny_store *store,

@@ -9,15 +9,15 @@ struct ny_projector {
     const struct ny_model *model;
     struct ny_columns *columns;
     struct ny_tiles tiles;
-    size_t width; /* of a stored row */
+    size_t width; /* elements of a stored row */
     double degree_offset;
     uint64_t kept; /* rows before this one are left out of the sums */
-    bool wants_entries; /* NY_SUM_ENTRIES is asked for: one more look at the whole tile */
-    float *P32; /* m × p; narrow: its transpose */
+    bool wants_entries; /* NY_SUM_ENTRIES is summed too, which reads the whole tile again */
+    float *P32;         /* P, m × p; its transpose where p is small */
     float *Y32; /* workers × NY_UNIT_ROWS × width */
     double *Y64;
-    double *roots; /* workers × NY_UNIT_ROWS, divided: d_i^-½ */
-    struct ny_unreached_rows *unreached; /* one a worker, of its last tile */
+    double *roots;                       /* d_i^-½ of a divided kernel, workers × NY_UNIT_ROWS */
+    struct ny_unreached_rows *unreached; /* in the last tile of each worker */
     double *sums; /* workers × 3: Σ‖y‖², Σ k(x,x), Σ_ij c′_ij of the worker's last tile */
 };
 

@@ -18,7 +18,7 @@ struct ny_select_pass {
  * their residuals into the parts that the job commits next, and into the report. */
 int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass);
 
-/* The bytes that a selection holds, and the work that it takes. */
+/* Tells the bytes that a selection holds. */
 ny_stage_bytes_fn ny_select_bytes;
 /* Adds what a selection takes to a plan. */
 void ny_select_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);

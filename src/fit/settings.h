@@ -30,31 +30,31 @@ struct ny_fit_settings {
     enum ny_precision precision;
     enum ny_inner inner;
     struct ny_randomized randomized;
-    struct ny_dictionary_options dictionary; /* tolerance NaN: --landmarks exactly */
+    struct ny_dictionary_options dictionary; /* tolerance NaN: as many as --landmarks says */
     bool pilot;                              /* Algorithm 2 starts near a sample's ε */
-    bool affine; /* of the approximation: --affine typed with projected */
+    bool affine; /* the approximation works on the affine hull: --affine was typed */
     bool certify;
     bool online; /* one pass selects and accumulates (fit/online.h) */
     const struct ny_arrivals *arrivals; /* rows that arrive meanwhile; NULL: all are there */
     size_t probes;            /* columns of K that measure the error; 0: none */
-    size_t landmarks;         /* m wanted */
+    size_t landmarks;         /* the m that is wanted */
     bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
-    const uint64_t *named_landmarks; /* `landmarks` row numbers for rule `given` */
-    const char *columns_file; /* precomputed: C */
+    const uint64_t *named_landmarks; /* row numbers for rule `given`, as many as `landmarks` */
+    const char *columns_file;        /* file with C of a precomputed kernel */
     size_t components;        /* p */
     size_t rank;              /* k; 0: the method's default */
-    bool asymmetric;          /* diffusion: eigenvectors of 𝒟⁻¹K */
-    double time;              /* diffusion: t */
+    bool asymmetric; /* diffusion by eigenvectors of 𝒟⁻¹K, not of 𝒟^-½K𝒟^-½ */
+    double time;     /* t of diffusion, the power of its eigenvalues */
     bool row_normalize;
-    size_t experts;           /* of an ensemble; 0: by the rank */
+    size_t experts; /* how many an ensemble has; 0: decided by the rank */
     enum ny_weights weights;
-    enum ny_edge_weights edge_weights; /* eigenmaps */
+    enum ny_edge_weights edge_weights; /* for eigenmaps and diffusion on a graph */
     uint64_t seed;
     unsigned threads;
-    struct ny_graph_settings graph; /* of a graph's map */
-    bool largest_alone; /* of a graph's map: though its component has less than half of the rows */
+    struct ny_graph_settings graph; /* how a map of a graph makes its graph */
+    bool largest_alone;             /* a map of a graph may leave out more than half of the rows */
     const char *graph_name;         /* NAME of the stored graph; NULL: it is made */
-    bool updates; /* a result that is there takes in what was appended */
+    bool updates;                   /* an earlier result takes new rows in */
     bool patient; /* only a plan is wanted: the machine may be looked at for longer */
 };
 
@@ -67,18 +67,19 @@ static inline bool ny_settings_unit_landmarks(const struct ny_fit_settings *sett
 /* Tells whether rows are selected for landmarks: not where all of K is used, or unit vectors are in
  * their place. */
 bool ny_settings_selects(const struct ny_fit_settings *settings);
-/* Rows of n whose mean and distances are those of the model: the first ones where later ones are
- * looked at once, all where a scale is made from all. */
+/* Returns how many of the first rows decide the mean and the width that a model keeps: the first
+ * NY_ONLINE_ROWS where later rows are looked at once, all rows otherwise. */
 uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
                                  const struct ny_points_info *points);
-/* The geometry of the store's points; of precomputed columns (d = m): none. */
+/* Makes the geometry of the store's points; precomputed columns (d = m) are left as they are. */
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d);
-/* Eigenpairs that the solver finds: the components, and a trivial one for divided maps. */
+/* Returns how many eigenpairs the solver finds: the components, and a trivial one of divided maps.
+ */
 size_t ny_settings_pairs(const struct ny_fit_settings *settings);
-/* Degrees come from a pass of their own. */
+/* Tells whether degrees take a pass of their own. */
 bool ny_settings_needs_degrees(const struct ny_fit_settings *settings);
-/* The rank in force with m landmarks: --rank, or the method's default. */
+/* Returns the rank in force with m landmarks: --rank, or the method's default. */
 size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
 /* Returns the small problem as far as the options define it, for plans and as the beginning of a
  * job's. */
@@ -86,15 +87,17 @@ struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, si
 /* Tells whether the tile Gram of n rows is f64 whatever W says: the method needs it, or rows are so
  * few that the loss of f32 in each unit does not average out. */
 bool ny_settings_gram_f64(const struct ny_fit_settings *settings, uint64_t n);
-/* The weights of weighted selection: the diagonal of the matrix that the map decomposes. */
+/* Returns the diagonal by which weighted selection draws: that of the matrix which the map
+ * decomposes. */
 enum ny_diagonal ny_settings_diagonal(const struct ny_fit_settings *settings);
-/* A pass after the selection measures the residuals of all rows, which the rule does not. */
+/* Tells whether a pass after the selection measures the residuals, because the rule does not. */
 bool ny_settings_certifies(const struct ny_fit_settings *settings);
 /* Tells whether a probe needs a number of each row to normalise K: its average or 1/√d_i. */
 bool ny_settings_probe_averages(const struct ny_fit_settings *settings);
-/* Columns of K itself: where those of C are the points' own, the linear kernel's. */
+/* Returns what computes columns of K for a probe: the same as for C, or the linear kernel where the
+ * columns of C are those of the points. */
 struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec);
-/* Pass 1 there is, whose products have the tile Gram's precision; and it forms G. */
+/* Tells whether there is a pass 1, whose products have the precision of the tile Gram. */
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
 /* Tells whether pass 1 forms G. */
 bool ny_settings_forms_gram(const struct ny_fit_settings *settings);

@@ -17,9 +17,9 @@ struct ny_sizes {
     const struct ny_points_info *points;
     struct ny_columns_spec spec;
     size_t m;
-    enum ny_gram_precision gram; /* tile Grams: F64 as long as W is not known */
-    size_t blas_bytes;           /* that BLAS keeps of stages before */
-    const struct ny_look *look;  /* at a sample of the rows, when seconds are planned */
+    enum ny_gram_precision gram; /* precision of tile Grams: F64 as long as W is not known */
+    size_t blas_bytes;           /* bytes that BLAS keeps from earlier stages */
+    const struct ny_look *look;  /* forecast from a sample of the rows, when seconds are planned */
 };
 
 /* Returns the sizes that begin with these. */
@@ -32,18 +32,19 @@ static inline const struct ny_sizes *ny_sizes_of(const struct ny_job_sizes *job)
 size_t ny_sizes_element(const struct ny_sizes *f);
 /* Returns the bytes of a row of the points in memory. */
 size_t ny_sizes_row(const struct ny_sizes *f);
-/* One block in memory and one in the map, of a gather. */
+/* Returns the bytes of the store while `rows` rows are gathered: a block in memory, one in the map.
+ */
 size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows);
 /* Returns the bytes that OpenBLAS keeps of its buffers with so many workers, or of stages
  * before, where that is more. */
 size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers);
-/* `count` arrays of a number a column. */
+/* Returns the bytes of `count` arrays of one f64 for each column of the points. */
 size_t ny_sizes_arrays(const struct ny_sizes *f, size_t count);
-/* Bytes that all stages hold: the process, BLAS, decoders and the geometry. */
+/* Returns what all stages hold: the process, BLAS, decoders and the geometry. */
 struct ny_stage_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers, unsigned readers);
 /* Bytes of the source of a pass over the points; for given columns, with the reader's buffers. */
 size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers);
-/* f64 tiles are exact values. */
+/* Returns the bytes of a worker's room for exact values, which f64 tiles consist of; 0 in f32. */
 size_t ny_sizes_exact(const struct ny_sizes *f);
 /* Bytes of an update's list of new landmarks and of the landmarks before it. */
 size_t ny_sizes_earlier(const struct ny_sizes *f);
@@ -51,9 +52,9 @@ size_t ny_sizes_earlier(const struct ny_sizes *f);
 size_t ny_sizes_square(const struct ny_sizes *f);
 /* Bytes that pass 1 saves when W is dropped and computed again for stage solve. */
 size_t ny_sizes_spare(const struct ny_sizes *f);
-/* Landmarks, W and the shift, which all stages between select and project hold. */
+/* Adds landmarks, W and the shift, which all stages between select and project hold. */
 void ny_sizes_add_landmarks(const struct ny_sizes *f, struct ny_stage_bytes *bytes);
-/* Each worker's tile and the roots of its degrees. */
+/* Returns the bytes of all workers' tiles with the roots of their degrees. */
 size_t ny_sizes_pass_tiles(const struct ny_sizes *f, unsigned workers);
 /* Bytes of the small problem beyond W and the accumulator. */
 size_t ny_sizes_problem(const struct ny_sizes *f);

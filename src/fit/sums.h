@@ -8,18 +8,19 @@
 struct ny_matched;
 
 struct ny_accumulate {
-    struct ny_accumulator *acc;  /* s′, G′, t, ω; NULL: they are known */
-    enum ny_gram_precision gram; /* of G′; NONE: sums alone */
-    struct ny_krylov *krylov;    /* H += C′ᵀC′U, in the job's precision; or NULL */
-    uint64_t first_row, end_row; /* of those that count; end 0: n */
+    struct ny_accumulator *acc;       /* takes s′, G′, t and ω; NULL: they are known */
+    enum ny_gram_precision gram;      /* precision of G′; NONE: there is no G′ */
+    struct ny_krylov *krylov;         /* takes H += C′ᵀC′U; NULL: no product */
+    uint64_t first_row, end_row;      /* the rows that are summed; end 0: up to n */
     const struct ny_matched *matched; /* only the columns that joined are summed; NULL: all are */
     uint64_t first_unit;
     int (*save)(struct ny_fit *fit, enum ny_stage_id next, uint64_t units_done);
 };
 
-/* fit->acc as `part`: the checkpoint of `next` after so many units; of stage select, beside it. */
+/* Saves fit->acc as `part`: the checkpoint of stage `next` after so many units. In stage select it
+ * is put beside the image of the selection. */
 int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage_id next, uint64_t units);
-/* A new fit->acc, of parts "sums" or "gram": as the last checkpoint has it, or zero. */
+/* Makes fit->acc for `part`, "sums" or "gram", as the last checkpoint has it, or zero. */
 int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units);
 /* Loads fit->acc from the last checkpoint, if it has that part. */
 int ny_fit_restore_sums(struct ny_fit *fit, const char *part, uint64_t *units, bool *found);
@@ -36,12 +37,12 @@ int ny_fit_sum_all(struct ny_fit *fit);
 /* Keeps the image that the checkpoint holds with the model. */
 void ny_fit_keep_sums(struct ny_fit *fit);
 
-/* The sums so far are f32, of an earlier release, where they have to be f64 now. */
+/* Tells whether the sums so far are f32, made by an earlier release, and have to be f64 now. */
 bool ny_fit_sums_outdated(const struct ny_fit *fit);
 /* Forgets the checkpoint of such sums, with a note. */
 void ny_fit_drop_outdated(struct ny_fit *fit);
 
-/* The bytes and the work of pass 1, in whichever stage it is made. */
+/* Tells the bytes that pass 1 holds, in whichever stage it is made. */
 ny_stage_bytes_fn ny_accumulate_bytes;
 /* Adds what pass 1 takes to a plan. */
 void ny_accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);

@@ -13,16 +13,15 @@ struct ny_timing {
     struct ny_plan *plan;
 };
 
-/* Returns them of a plan that has m and the rates. */
+/* Returns the quantities for a plan that has m and the rates. */
 struct ny_timing ny_timing_of(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 
-/* The factor by which a pass takes longer where the budget or few rows leave threads out of it; and
- * where few rows alone do. */
+/* Returns the factor by which a pass takes longer because the budget or few rows leave threads out
+ * of it. */
 double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_bytes_fn *bytes);
 /* Returns the factor of a pass that all threads may work at, which few rows alone raise. */
 double ny_timing_all(const struct ny_timing *t);
-/* Landmarks are read and compared with one another, and W is looked at, by whichever stage begins.
- */
+/* Returns the seconds of ny_fit_prepare(): landmarks are read and compared, and W is looked at. */
 double ny_timing_prepare(const struct ny_timing *t);
 
 #endif

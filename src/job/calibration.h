@@ -22,7 +22,7 @@
 
 struct ny_calibration {
     char key[256]; /* CPU family, threads, BLAS */
-    bool guessed;  /* for work that takes less time than to measure, or where memory is short */
+    bool guessed;  /* not measured: the work is shorter than a measurement, or memory is short */
     double gemm32; /* flop/s of C tiles and projections: all threads, one strip each */
     double gram32; /* flop/s (m² a row) of f32 tile Grams */
     double gemm64; /* flop/s of f64 products: W, the small problem */
@@ -31,7 +31,7 @@ struct ny_calibration {
     double exp32, exp64;  /* exponentials/s in tiles, and of exact values */
     double date, load; /* when they were measured, seconds since 1970; how many threads wanted each
                         * CPU then, others' included. NaN: not known */
-    double now;        /* share of the kept rates that the machine has to give: these are that */
+    double now; /* share of the kept rates that a busy machine has to give, which these are */
     double eigen;      /* flop/s of dsyevr on (4/3)m³ */
     double disk_write; /* bytes/s, fsync included */
 };
@@ -49,7 +49,7 @@ size_t ny_calibration_bytes(unsigned workers, size_t room);
 /* Measures for about two seconds, on a busy machine for more of them, and keeps it, unless the
  * budget leaves threads out of it; a cache folder that cannot be written is only noted. */
 int ny_calibration_measure(struct ny_context *ctx, struct ny_calibration *calibration);
-/* flop/s of what a tile takes before its exponentials, by the way and the precision used. */
+/* Returns the flop/s of a tile before its exponentials, by its way and its precision. */
 double ny_calibration_tile(const struct ny_calibration *calibration, enum ny_way way, bool f64);
 /* Returns the rates as a new JSON object: for plans, and for the file in the cache folder. */
 json_t *ny_calibration_json(const struct ny_calibration *calibration);

@@ -29,15 +29,15 @@ struct ny_job {
     enum ny_stage_id stage; /* under way */
     unsigned workers;
     size_t blas_bytes; /* reserved: what OpenBLAS keeps of its buffers */
-    double marked_s; /* since when the stage under way is not yet in the report's stages */
+    double marked_s;   /* from then on, time is not yet in the report's stages */
     /* Called before the first stage, unless that goes on at a checkpoint; and with the batch of the
      * last commit, before the record is put. NULL: nothing is. */
     int (*at_begin)(struct ny_job *job);
     int (*at_end)(struct ny_job *job, struct ny_batch *batch);
 };
 
-/* A new record: stage stats, n and d as of now, everything else in the report null. `options` is
- * taken over. */
+/* Makes a new record: stage stats, n and d as of now, everything else in the report null. `options`
+ * is taken over. */
 json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind);
 
 /* Puts version, BLAS and CPU of this run into a report. */
@@ -47,7 +47,7 @@ void ny_job_describe_machine(json_t *report);
 json_t *ny_job_report(const struct ny_job *job);
 /* Returns the checkpoint of the record, which owns it. */
 json_t *ny_job_checkpoint(const struct ny_job *job);
-/* Parts of the result, under the name that they have now; one that is put is one of this job. */
+/* Stores a part of the result, under the name of a part that this job has made. */
 int ny_job_put_part(struct ny_job *job, const char *part, const void *data, size_t bytes);
 /* Reads a part of exactly `bytes` bytes, under the name that it has now. */
 int ny_job_get_part(const struct ny_job *job, const char *part, void *data, size_t bytes);
@@ -78,25 +78,26 @@ int ny_job_checkpoint_pieces(struct ny_job *job, enum ny_stage_id stage, const c
                              const struct ny_pieces *image, uint64_t units);
 /* Tells whether the current checkpoint is an image of `part`. */
 bool ny_job_has_image(const struct ny_job *job, const char *part);
-/* The size that an image must have, or NY_IMAGE_ANY where its format carries its own, which is then
- * put here; and the most units that it may cover. */
+/* The shape of an image: the size that it must have, or NY_IMAGE_ANY where its format carries its
+ * own, which is then put here; and the most units that it may cover. */
 #define NY_IMAGE_ANY SIZE_MAX
 struct ny_image_shape {
     size_t bytes;
     uint64_t units;
 };
-/* The current image of `part` (ny_free() it) and its units; *image = NULL when there is none, and
- * after an error. NY_ESTORE where it has another shape: what is stored may be anybody's. */
+/* Loads the current image of `part`, which ny_free() frees, and its units; *image = NULL when there
+ * is none, and after an error. NY_ESTORE where it has another shape: what is stored is not
+ * believed. */
 int ny_job_load_image(const struct ny_job *job, const char *part, struct ny_image_shape *shape,
                       void **image, uint64_t *units);
 /* Reads the image `part` of the current checkpoint, or its second image, of exactly `bytes`
  * bytes. */
 int ny_job_read_image(const struct ny_job *job, const char *part, void *image, size_t bytes);
-/* NY_ESTORE: the record is not one of such a job. */
+/* Fails with NY_ESTORE: the record has a stage that is none of this job. */
 int ny_job_no_such_stage(const struct ny_job *job);
-/* NY_ESTORE: the stage under way cannot have written this checkpoint. */
+/* Fails with NY_ESTORE: the stage under way cannot have written this checkpoint. */
 int ny_job_not_its_checkpoint(const struct ny_job *job);
-/* A second image of the same checkpoint: put before the other one, in its slot. */
+/* Puts a second image of the same checkpoint, in the slot of the other one and before it. */
 int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_pieces *image);
 /* Adds flops to those of the report. */
 void ny_job_count_flops(struct ny_job *job, double flops);

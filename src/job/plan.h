@@ -21,19 +21,19 @@
 
 struct ny_plan {
     bool whole; /* all points are used: no landmarks */
-    size_t m;   /* landmarks: given, or estimated for greedy; of products, their order */
+    size_t m;   /* landmarks, known or estimated for greedy; the order of products with all of K */
     bool m_estimated;
-    bool loose;       /* its time depends on the data, by far */
+    bool loose;       /* the time depends much on the data */
     bool gram_f64;    /* pass 1 sums up in f64 */
-    unsigned workers; /* that fit the budget, at least 1 */
+    unsigned workers; /* workers that fit the budget, at least 1 */
     bool fits;
     size_t memory_bytes;            /* peak over the stages, with `workers` */
     size_t memory_min_bytes;        /* the smallest budget that works: one worker */
-    size_t by_purpose[NY_PURPOSES]; /* of the stage with the peak */
+    size_t by_purpose[NY_PURPOSES]; /* memory of the stage with the peak */
     uint64_t disk_bytes;
-    uint64_t result_bytes; /* of them, those that are there when it ends, for certain */
+    uint64_t result_bytes; /* part of them that is certain to be there when the job ends */
     unsigned passes;
-    struct ny_calibration rates; /* of this machine */
+    struct ny_calibration rates; /* rates of this machine */
     double flops, seconds, stage_s[NY_STAGE_DONE];
     double seconds_low, seconds_high; /* a fit is likely to take between them */
     size_t stage_bytes[NY_STAGE_DONE];
@@ -57,7 +57,8 @@ size_t ny_plan_memory_least(const struct ny_job_sizes *sizes);
 /* Adds what each stage of the course takes. */
 void ny_plan_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 
-/* plan->seconds from those of the stages, and the range that they are likely to be in. */
+/* Sets plan->seconds from the seconds of the stages, and the range that they are likely to be in.
+ */
 void ny_plan_sum_up(struct ny_plan *plan);
 /* Returns the plan as a new JSON object, which `nystream plan` reports. */
 json_t *ny_plan_json(const struct ny_plan *plan);

@@ -18,11 +18,12 @@ struct ny_prices {
     const struct ny_calibration *rate;
     const struct ny_columns_spec *spec;
     enum ny_way way;
-    bool f64;                    /* tiles are */
+    bool f64;                    /* tiles are in f64 */
     double d;                    /* products that an entry takes */
-    double values;               /* that a row holds, and the bytes that they are read as */
-    double row_bytes, raw_bytes; /* raw: in memory, where a sparse one has room for the fullest */
-    double blocks;               /* of the points */
+    double values;               /* numbers that a row holds */
+    double row_bytes, raw_bytes; /* of a row as it is read; raw: in memory, where a sparse row has
+                                    room for the fullest */
+    double blocks;               /* blocks of the points */
     double block_rows;
 };
 
@@ -31,33 +32,32 @@ struct ny_prices ny_prices_of(const struct ny_calibration *rate,
                               const struct ny_points_info *points,
                               const struct ny_columns_spec *spec, bool f64);
 
-/* Seconds of so many beats of one thread, shared by all. */
+/* Returns the seconds of so many beats of one thread, shared by all. */
 double ny_price_beats(const struct ny_prices *prices, double beats);
 
 /* The factor by which a pass over n rows takes longer with so many workers than with all threads:
  * units go to one worker each, so that a few rows keep few workers busy. */
 double ny_price_share(uint64_t n, unsigned workers, unsigned threads);
-/* Threads that work at a time. */
+/* Returns how many threads work at a time. */
 unsigned ny_price_threads(unsigned threads);
 
-/* Seconds to decode and prepare rows of a pass; and to read rows one by one, each from its block,
- * on one of `threads` threads. */
+/* Returns the seconds to decode and prepare the rows of a pass. */
 double ny_price_rows(const struct ny_prices *prices, double rows);
-/* Returns the seconds to read rows one by one, on one of `threads` threads. */
+/* Returns the seconds to read rows one by one, each from its block, on one of `threads` threads. */
 double ny_price_gather(const struct ny_prices *prices, double rows, unsigned threads);
-/* Entries of C: their products alone, and with all that follows. */
+/* Returns the seconds of the products of so many entries of C. */
 double ny_price_products(const struct ny_prices *prices, double entries);
 /* Returns the seconds of entries with products, stores and exponentials. */
 double ny_price_tile(const struct ny_prices *prices, double entries);
-/* Seconds of CᵀC of n rows; and of C times p columns, by entries of C. */
+/* Returns the seconds of CᵀC of n rows. */
 double ny_price_gram(const struct ny_prices *prices, bool f64, double n, double m);
-/* Returns the seconds of C times p columns. */
+/* Returns the seconds of C times p columns, by the entries of C. */
 double ny_price_map(const struct ny_prices *prices, double entries, double p);
-/* W: half of it is computed, in f64. */
+/* Returns the seconds of W, of which one half is computed, in f64. */
 double ny_price_square(const struct ny_prices *prices, double m);
-/* --gamma auto: distances of pairs, on one of `threads` threads. */
+/* Returns the seconds of the distances of pairs for --gamma auto, on one of `threads` threads. */
 double ny_price_pairs(const struct ny_prices *prices, double pairs, unsigned threads);
-/* A commit of so many bytes at the end of a stage. */
+/* Returns the seconds of a commit of so many bytes at the end of a stage. */
 double ny_price_commit(const struct ny_prices *prices, double bytes);
 
 #endif

@@ -37,7 +37,7 @@ size_t ny_stage_rank(enum ny_stage_id stage);
  * ny_progress_end() when it is over. */
 void ny_stages_begin(struct ny_context *ctx, const double stage_s[NY_STAGE_DONE]);
 
-/* Bytes by purpose. */
+/* The bytes that a stage holds, by purpose. */
 struct ny_stage_bytes {
     size_t by_purpose[NY_PURPOSES];
 };
@@ -66,8 +66,8 @@ struct ny_plan; /* job/plan.h */
 struct ny_job_sizes {
     struct ny_context *ctx;
     const struct ny_course *course;
-    const struct ny_job *job; /* that is planned, with what its course asks of it */
-    unsigned threads;         /* that it may have */
+    const struct ny_job *job; /* the job that is planned; `skips` of its course asks it */
+    unsigned threads;         /* threads that the job may have */
 };
 
 /* The most that a stage holds with so many workers under a budget of `limit`. */
@@ -76,7 +76,7 @@ typedef struct ny_stage_bytes ny_stage_bytes_fn(const struct ny_job_sizes *sizes
 
 /* Bytes that the stages of a course hold; 0 of those that it has not, or skips. */
 struct ny_course_bytes {
-    struct ny_stage_bytes before; /* the first stage */
+    struct ny_stage_bytes before; /* held before the first stage */
     struct ny_stage_bytes of[NY_STAGE_DONE];
 };
 

@@ -39,7 +39,7 @@ struct ny_new_rows;
 struct ny_graph_fit {
     struct ny_fit base; /* the job, and what a map wants of a fit */
     const struct ny_graph_map *map;
-    struct ny_edges edges; /* of the largest component */
+    struct ny_edges edges; /* edges of the largest component */
 };
 
 /* Returns the fit that begins with this job. */
@@ -53,7 +53,7 @@ struct ny_map_sizes {
     struct ny_job_sizes job;
     const struct ny_fit_settings *settings;
     uint64_t n, nodes, edges;
-    size_t m;             /* landmarks, of maps that have some */
+    size_t m;             /* landmarks; 0 for a map without any */
     size_t opening_bytes; /* held beside the edges while they are opened */
 };
 
@@ -64,8 +64,10 @@ static inline const struct ny_map_sizes *ny_map_sizes_of(const struct ny_job_siz
 }
 
 struct ny_graph_map {
-    const struct ny_map *map, *other; /* that it makes; another that it makes, or NULL */
-    const struct ny_course *course;   /* after the graph; it tells bytes by ny_map_course_bytes() */
+    const struct ny_map *map,
+        *other; /* the map that it makes; a second map that it makes, or NULL */
+    const struct ny_course
+        *course; /* stages after those of the graph; `bytes` is ny_map_course_bytes() */
     /* Places new rows by a fit that is done, whose edges are open. */
     int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
 };
@@ -98,8 +100,8 @@ void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
 /* Sets job.workers to the most with which the stage under way fits the budget; NY_EBUDGET when not
  * even one does. */
 int ny_graph_fit_workers(struct ny_graph_fit *fit);
-/* The embedding: Y (nodes × p, in the order of the nodes), as parts rows and embedding. Begun anew
- * where it is interrupted. Takes NY_MEM_STORE: ny_graph_embed_bytes(). */
+/* Writes Y (nodes × p, in the order of the nodes) as parts rows and embedding. An interrupted write
+ * is begun anew. Charges ny_graph_embed_bytes() of NY_MEM_STORE. */
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);
 /* Returns the bytes of NY_MEM_STORE that ny_graph_embed() charges under a budget of `limit`. */
 size_t ny_graph_embed_bytes(const struct ny_map_sizes *sizes, size_t limit);

@@ -8,13 +8,13 @@
 struct ny_isomap {
     struct ny_graph_fit *fit;
     size_t m, p, samples; /* samples: pairs of each landmark with a hashed node */
-    uint32_t *landmark;   /* m: the landmark that is source i */
-    uint32_t *nodes;      /* m: the node of source i */
+    uint32_t *landmark;   /* landmark that is source i, for m sources */
+    uint32_t *nodes;      /* node of source i, for m sources */
     float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
                    * nodes */
-    double *map;        /* (m + 1) × p: part "map" */
-    struct ny_matrix P; /* m × p: all of it but the first row */
-    struct ny_matrix Y; /* nodes × p */
+    double *map;  /* part "map", (m + 1) × p */
+    struct ny_matrix P; /* its rows but the first, m × p */
+    struct ny_matrix Y; /* the embedding, nodes × p */
     double *tile;       /* NY_UNIT_ROWS × NY_LANES, and NY_LANES × p */
 };
 
@@ -31,11 +31,11 @@ int ny_isomap_load_map(struct ny_isomap *map);
 
 /* Returns how many hashed nodes each of m landmarks is paired with. */
 size_t ny_isomap_samples(size_t m);
-/* The s-th node that is paired with source i. */
+/* Returns the s-th node that is paired with source i. */
 uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s);
 /* Returns the bytes of the state of sweep 1. */
 size_t ny_isomap_state_bytes(size_t m);
-/* The paths from all landmarks, from a batch on. */
+/* Finds the paths from all landmarks, batch by batch from `first_batch` on. */
 int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
                     int (*fold)(void *map, size_t first, size_t count, const float *distances),
                     int (*checkpoint)(void *map, uint64_t batches));

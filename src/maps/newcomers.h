@@ -14,11 +14,11 @@ struct ny_newcomers {
     struct ny_graph_fit *fit;
     struct ny_geometry *geometry;
     struct ny_knn knn;
-    size_t t;      /* neighbours of each: as many as the graph has, or all nodes */
-    uint64_t unit; /* of the new rows, to be read next */
+    size_t t;      /* neighbours of a new row: as many as a row of the graph has, or all nodes */
+    uint64_t unit; /* unit of new rows that is read next */
     char *raw;     /* NY_COMPARE_ROWS rows */
     struct ny_measured found;
-    size_t capacity, count; /* rows of a batch; those of the last one */
+    size_t capacity, count; /* the most rows of a batch; rows of the last one */
     uint32_t *node;         /* count × t nodes of the graph, nearest first */
     double *distance;       /* count × t */
 };
@@ -35,7 +35,7 @@ size_t ny_newcomers_capacity(uint64_t rows);
 size_t ny_newcomers_bytes(const struct ny_newcomers *new, uint64_t rows, unsigned workers);
 /* Takes room for the batches of so many new rows, whose type spec holds by now. */
 int ny_newcomers_begin(struct ny_newcomers *new, uint64_t rows, unsigned workers);
-/* The next batch of rows; NY_END after the last. */
+/* Reads the next batch of rows and finds their neighbours; NY_END after the last. */
 int ny_newcomers_next(struct ny_newcomers *new, struct ny_source *rows);
 
 #endif

@@ -11,19 +11,20 @@
 #include "base/context.h"
 
 struct ny_coordinates {
-    size_t pairs;    /* of the stored row */
-    size_t skip;     /* 1: the first pair is trivial and no coordinate */
+    size_t pairs;    /* eigenpairs, as many as a stored row has entries of Û */
+    size_t skip;     /* 1 where the first pair is trivial and no coordinate, else 0 */
     bool asymmetric; /* coordinates are multiplied by the entry after the pairs */
-    bool normalize;  /* then every row has length 1; a zero row stays zero */
-    double *scale;   /* pairs − skip factors, before that; NULL: 1 */
+    bool normalize;  /* every row is then scaled to length 1; a zero row stays zero */
+    double *scale;   /* pairs − skip factors, applied before that; NULL: 1 */
 };
 
-/* Elements of a stored row, and coordinates. */
+/* Returns the elements of a stored row. */
 static inline size_t ny_coordinates_width(const struct ny_coordinates *how)
 {
     return how->pairs + how->asymmetric;
 }
 
+/* Returns how many coordinates a row has. */
 static inline size_t ny_coordinates_count(const struct ny_coordinates *how)
 {
     return how->pairs - how->skip;
@@ -41,7 +42,7 @@ void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void
 int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
                          const void *rows, uint64_t first, size_t count);
 
-/* The form that the record keeps; without it, coordinates are plain. release() frees `scale`. */
+/* Returns the form that the record keeps; in a record without it coordinates are plain. */
 json_t *ny_coordinates_json(const struct ny_coordinates *how);
 /* Reads the form from a record. NY_ESTORE where the record contradicts itself. */
 int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, const json_t *record);

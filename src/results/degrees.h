@@ -21,13 +21,13 @@
 
 struct ny_degrees {
     size_t m;
-    double *v;   /* m */
-    double mean; /* degree, over D or over all rows */
+    double *v;   /* m numbers: d_i = c_i·v */
+    double mean; /* mean degree, over D or over all rows */
 };
 
 /* Rows whose degree is not above 2⁻²⁰ of the mean: no landmark reaches them. */
 struct ny_unreached_rows {
-    uint64_t count, first;
+    uint64_t count, first; /* first: the number of the first one */
 };
 
 /* Sets degrees over D: v = (n/m)1, mean = n·ā of the column means a of W. */
@@ -38,23 +38,23 @@ void ny_degrees_release(struct ny_degrees *degrees, struct ny_context *ctx);
 /* Returns a·v, the part of c_i·v that the shift a of a tile leaves out. */
 double ny_degrees_offset(const struct ny_degrees *degrees, const double *a);
 
-/* products[i] = c_i·v of the rows of the worker's tile, in f64; offset = a·v. */
+/* Computes products[i] = c_i·v of the rows of the worker's tile, in f64; offset = a·v. */
 void ny_tile_products(const struct ny_tiles *tiles, const struct ny_tile *tile, const double *v,
                       double offset, double *products);
 
-/* roots[i] = 1/√d_i of the rows of the worker's tile, in f64; 0 for those that are unreached, of
- * which *unreached (rows 0-based in all points) is told. */
+/* Computes roots[i] = 1/√d_i of the rows of the worker's tile, in f64, and 0 for rows that no
+ * landmark reaches. *unreached counts these; their numbers are those in all points, from 0. */
 void ny_degrees_roots(const struct ny_degrees *degrees, double offset, const struct ny_tiles *tiles,
                       const struct ny_tile *tile, double *roots,
                       struct ny_unreached_rows *unreached);
 
-/* Adds in row order; the others write it to a checkpoint and read it. */
+/* Adds rows that come after those of `all`. */
 void ny_unreached_rows_add(struct ny_unreached_rows *all, const struct ny_unreached_rows *more);
 /* Writes both numbers to a checkpoint. */
 void ny_unreached_rows_save(const struct ny_unreached_rows *unreached, json_t *checkpoint);
-/* Reads them from a checkpoint; zeros where it has none. */
+/* Reads both numbers from a checkpoint; zeros where it has none. */
 struct ny_unreached_rows ny_unreached_rows_load(const json_t *checkpoint);
-/* NY_ENUMERIC when there are some of `rows` rows. */
+/* Fails with NY_ENUMERIC when any of `rows` rows is unreached. */
 int ny_unreached_rows_check(const struct ny_unreached_rows *unreached, struct ny_context *ctx,
                             uint64_t rows);
 

@@ -8,7 +8,7 @@
 #include "results/record.h"
 
 struct ny_embedding_layout {
-    struct ny_part part; /* "embedding", or another part of one item a row */
+    struct ny_part part; /* "embedding", or another part with one item a row */
     uint64_t rows;
     size_t row_bytes;
     size_t chunk_rows;
@@ -22,8 +22,8 @@ struct ny_embedding_writer {
     struct ny_store *store;
     const char *name;
     struct ny_embedding_layout layout;
-    uint64_t first_row; /* of the buffer: a multiple of chunk_rows */
-    size_t count;       /* rows in it */
+    uint64_t first_row; /* first row of the buffer, a multiple of chunk_rows */
+    size_t count;       /* rows in the buffer */
     size_t capacity;
     char *rows;
 };
@@ -39,14 +39,14 @@ void ny_embedding_writer_release(struct ny_embedding_writer *writer);
 size_t ny_embedding_writer_bytes(const struct ny_embedding_layout *layout, size_t batch_bytes);
 /* Copies `count` rows into the buffer, which must have room for them. */
 void ny_embedding_add(struct ny_embedding_writer *writer, const void *rows, size_t count);
-/* One more unit might not fit. */
+/* Tells whether one more unit might not fit, so that a batch is due. */
 bool ny_embedding_full(const struct ny_embedding_writer *writer);
 /* Begins a batch with all rows so far of two writers, and forgets their whole chunks. `beside` may
  * be NULL, or a writer that has not been opened. */
 int ny_embedding_batch(struct ny_embedding_writer *writer, struct ny_embedding_writer *beside,
                        struct ny_batch **batch);
 
-/* Rows first … first+count−1 of what is stored so. */
+/* Reads rows first … first+count−1 of a part that is stored in this layout. */
 int ny_embedding_rows(struct ny_store *store, const char *name,
                       const struct ny_embedding_layout *layout, uint64_t first, size_t count,
                       void *rows);

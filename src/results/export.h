@@ -8,9 +8,9 @@
 enum { NY_SALVAGE_RANGES = 16 };
 struct ny_salvage {
     uint64_t rows;
-    size_t count; /* of the first ranges, in order */
+    size_t count; /* entries of `range`, the first ones in order */
     struct ny_row_range range[NY_SALVAGE_RANGES];
-    uint64_t more; /* ranges behind them */
+    uint64_t more; /* ranges beyond those */
 };
 
 /* NY_EUSAGE, with the list of parts, for a name that is none of ny_parts(). */
@@ -21,8 +21,8 @@ int ny_part_check(struct ny_context *ctx, const char *name);
 int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output,
                    struct ny_salvage *salvage);
 
-/* The embedding of a result as a table of `rows` rows, those of the file that was imported: each
- * row stands where it stood there, and rows that have no place are NaN. */
+/* Writes the embedding as a table of `rows` rows, those of the file that was imported: each row
+ * stands where it stood there, and rows that have no place are NaN. */
 int ny_embedding_spread(struct ny_store *store, const char *name, const char *output,
                         uint64_t rows);
 

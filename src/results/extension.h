@@ -8,18 +8,18 @@
 
 #include "results/record.h"
 
-/* Tells whether the result of this record is one of them. */
+/* Tells whether the result of this record places new points by all stored points. */
 bool ny_result_needs_points(const json_t *record);
-/* NY_EUSAGE where it is: there is no model apart from the store. */
+/* Fails with NY_EUSAGE where it does: there is no model apart from the store. */
 int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record);
 
 /* The part: NY_EXTENSION_HEAD numbers, then arrays of the pairs. */
 enum { NY_EXTENSION_HEAD = 4 };
 struct ny_extension {
     double gamma, coef0, degree;
-    double mean_degree; /* where K is divided */
-    double *inverse; /* 1/λ̂, 0 where λ̂ is */
-    double *offset;  /* what centring adds */
+    double mean_degree; /* mean degree of a divided K */
+    double *inverse;    /* 1/λ̂ of each pair, 0 where λ̂ is 0 */
+    double *offset;     /* what centring adds to each pair */
 };
 /* Returns the bytes of the part for so many pairs. */
 size_t ny_extension_bytes(size_t pairs);

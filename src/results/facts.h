@@ -176,7 +176,7 @@ struct ny_fact {
 
 /* Returns the i-th line, or NULL behind the last. */
 const struct ny_fact *ny_fact_at(size_t i);
-/* Return the line of a key, and of a place above 0; NULL where there is none. */
+/* Returns the line of a key; NULL where there is none. */
 const struct ny_fact *ny_fact_find(const char *key);
 /* Returns the line of a place, which begins with 1; NULL behind the last. */
 const struct ny_fact *ny_fact_placed(unsigned place);

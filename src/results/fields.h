@@ -6,31 +6,31 @@
 
 #include "base/context.h"
 
-/* Fields of a JSON object, with a fallback where they are not there or null. */
+/* Returns a whole number; `fallback` where it is not there or null. */
 uint64_t ny_field_count(const json_t *object, const char *key, uint64_t fallback);
-/* Returns a number, as f64. */
+/* Returns a number as f64; `fallback` where it is not there or null. */
 double ny_field_number(const json_t *object, const char *key, double fallback);
 /* Returns a text, which belongs to the object; NULL where there is none. */
 const char *ny_field_text(const json_t *object, const char *key);
 /* Tells whether the field is there and is this text. */
 bool ny_field_is(const json_t *object, const char *key, const char *text);
-/* jansson allocates for each of these, and may be refused. A setter that fails notes it for its
- * thread; ny_record_put() and ny_fields_check() then return NY_EBUDGET. _begin, at the start of a
- * call of the API, forgets what an earlier call left. */
+/* Forgets that a setter failed, at the start of a call of the API. jansson allocates for every
+ * setter below and may be refused memory: the setter notes that for its thread, and ny_record_put()
+ * and ny_fields_check() then return NY_EBUDGET. */
 void ny_fields_begin(void);
 /* Returns NY_EBUDGET if a setter of this thread has failed, and forgets it. */
 int ny_fields_check(struct ny_context *ctx);
 /* Sets the error for a record that jansson had no memory for; returns NY_EBUDGET. */
 int ny_fields_no_memory(struct ny_context *ctx);
-/* Takes `value` over; NULL: there was no memory for it. */
+/* Sets a field to `value` and takes it over; NULL: there was no memory for it. */
 void ny_field_set_json(json_t *object, const char *key, json_t *value);
 /* Appends `value` to an array and takes it over; NULL: there was no memory for it. */
 void ny_field_append(json_t *array, json_t *value);
-/* Numbers that are not finite become null. */
+/* Sets a number, or null where it is not finite. */
 void ny_field_set_number(json_t *object, const char *key, double value);
 /* Sets a whole number. */
 void ny_field_set_count(json_t *object, const char *key, uint64_t value);
-/* Sets a copy of the text. */
-void ny_field_set_text(json_t *object, const char *key, const char *text); /* NULL: null */
+/* Sets a copy of the text; NULL sets null. */
+void ny_field_set_text(json_t *object, const char *key, const char *text);
 
 #endif

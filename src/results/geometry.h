@@ -6,7 +6,7 @@
 #include "columns/columns.h"
 #include "store/store.h"
 
-/* `part`: its name in the store (ny_record_part()). gamma NULL: there is none. */
+/* Stores the geometry as `part`, a name of ny_record_part(), with γ unless gamma is NULL. */
 int ny_stored_geometry_put(struct ny_store *store, const char *name, const char *part,
                            const struct ny_geometry *geometry, const double *gamma);
 /* Reads the geometry of d columns, which ny_geometry_free() frees, and γ where gamma is not

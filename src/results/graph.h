@@ -9,47 +9,46 @@ struct ny_stored_graph {
     struct ny_store *store;
     const char *name;
     uint64_t n;
-    uint64_t largest, largest_edges; /* rows of the largest component; its edges, of a graph of an
-                                      * older version those of all */
-    size_t neighbors, stored; /* columns that count, and all */
+    uint64_t largest, largest_edges; /* rows and edges of the largest component; an older
+                                      * version has the edges of all */
+    size_t neighbors, stored;        /* columns that count, and columns that are stored */
     double limit;
     bool mutual;
-    size_t bridges; /* edges beside those of the lists */
+    size_t bridges; /* edges that were added to those of the lists */
 };
 
-/* Facts about the graph that a NAME has made: in the report of a graph itself, in "graph" of that
- * of a fit. */
+/* Returns the facts about the graph that a NAME has made: the report of a graph, or "graph" in the
+ * report of a fit. */
 json_t *ny_graph_facts(const json_t *record);
 /* Returns the layout of a part of `columns` 4-byte numbers a row: neighbours, distances, rows. */
 struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t columns);
 
-/* Sets it from the record of a graph, or of a fit that made its own; false, and neighbors = 0, for
- * any other record. */
+/* Sets *graph from the record of a graph, or of a fit that made its own. Returns false, with
+ * neighbors = 0, for any other record. */
 bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, const char *name,
                         const json_t *record);
 
-/* NY_ESTORE where what the record says of it cannot be so. */
+/* Fails with NY_ESTORE where what the record says of the graph cannot be so. */
 int ny_stored_graph_check(const struct ny_stored_graph *graph);
 
-/* Rows first … first + count − 1, count × neighbors values: distances, ∞ beyond the limit, and row
- * numbers, 2⁶⁴ − 1 there. room: count × stored × 4 bytes. */
+/* Reads the distances of rows first … first + count − 1, count × neighbors values, ∞ beyond the
+ * limit. room: count × stored × 4 bytes. */
 int ny_stored_distances(const struct ny_stored_graph *graph, uint64_t first, size_t count,
                         void *room, float *out);
-/* Reads the row numbers, in the same form. */
+/* Reads the row numbers of the neighbours in the same form, 2⁶⁴ − 1 beyond the limit. */
 int ny_stored_neighbors(const struct ny_stored_graph *graph, uint64_t first, size_t count,
                         void *room, uint64_t *out);
-/* Component numbers of rows first … first + count − 1. */
+/* Reads the component numbers of rows first … first + count − 1. */
 int ny_stored_components(const struct ny_stored_graph *graph, uint64_t first, size_t count,
                          uint64_t *out);
-/* The next `count` rows of the largest component from row *next on, which moves on. */
+/* Finds the next `count` rows of the largest component from row *next on, which moves on. */
 int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_t count,
                       uint64_t *out);
 
-/* Loads a component into memory; ny_edges_release() it. The second: bytes held besides
- * meanwhile. */
+/* Loads a component into memory; ny_edges_release() it. */
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
                     struct ny_edges *edges);
-/* Returns the bytes that ny_stored_edges() holds besides its result. */
+/* Returns the bytes that ny_stored_edges() holds besides its result while it runs. */
 size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct ny_map {
     const char *name, *summary;
-    const char *title;  /* of pictures and pages: the name that a reader knows it by */
+    const char *title;  /* the name in pictures and on pages */
     bool metric;        /* coordinates have the unit of distances between rows: pictures give all of
                          * them one scale */
     bool additive;      /* K is centred (over D or implicitly) */
@@ -19,12 +19,12 @@ struct ny_map {
     bool centred_rows;  /* the linear kernel is taken of rows less their mean */
     bool divided;       /* K is divided by degrees; the first eigenpair is trivial */
     bool in_time;       /* coordinates are multiplied by λ̂^t */
-    bool graph;         /* made of a graph of neighbours, not of a kernel */
-    const char *methods; /* of a graph: "a|b|c" of --approx, in the order of the help, the first by
-                          * default; NULL: none */
-    const char *options; /* of a graph: options of kernels' maps that this one takes too */
-    const struct ny_map *of_graph; /* what it is where a graph takes the place of the kernel; NULL:
-                                    * it is that already, or never */
+    bool graph;         /* K comes from a graph of neighbours, not from a kernel */
+    const char *methods; /* "a|b|c": values of --approx that a map of a graph takes, in the order of
+                          * the help, the first by default; NULL: it takes none */
+    const char *options; /* options of kernels' maps that this map of a graph takes too */
+    const struct ny_map *of_graph; /* the map that takes its place with the options of a graph;
+                                    * NULL: there is none */
 };
 
 /* The maps in the order of the help: ny_map_NAME, defined in results/map.c. A new map is its struct
@@ -47,9 +47,10 @@ NY_GRAPH_MAPS(NY_DECLARE_MAP)
 /* Diffusion on a graph, which ny_map_diffusion leads to. The file of eigenmaps makes it. */
 extern const struct ny_map ny_map_graph_diffusion;
 
-/* Finds a map by its name, the first of two that share it. */
-const struct ny_map *ny_map_find(const char *name); /* NULL: there is none, or no name */
-const struct ny_map *ny_map_at(size_t index);       /* NULL: after the last */
+/* Finds a map by its name, the first of two that share it; NULL: there is none, or no name. */
+const struct ny_map *ny_map_find(const char *name);
+/* Returns map number `index` in the order of the help; NULL past the end. */
+const struct ny_map *ny_map_at(size_t index);
 
 /* Returns the map that has made a result. If two have its name, the record says whether it is of a
  * graph. NULL: the record names none. */

@@ -15,7 +15,7 @@ struct ny_model {
     size_t m, d, p; /* p: eigenpairs, columns of P */
     enum ny_precision precision;
     void *landmarks; /* m raw rows */
-    double *a;       /* m */
+    double *a;       /* shift, m */
     double *P;       /* m × p */
     double *q;       /* p */
     struct ny_degrees degrees; /* v = NULL: the kernel is not divided */
@@ -26,7 +26,7 @@ struct ny_model {
     void (*few_rows_free)(struct ny_model *model);
 };
 
-/* Takes over nothing; arrays are copied. */
+/* The parts of a model to be made. Nothing is taken over: arrays are copied. */
 struct ny_model_parts {
     const struct ny_columns_spec *spec;
     enum ny_precision precision;
@@ -40,21 +40,23 @@ struct ny_model_parts {
 /* Makes a model from copies of the parts; ny_model_free() it. */
 int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts);
 
-/* Every image begins with this; what does not is told so: NY_ESTORE. */
+/* Every image begins with this. */
 #define NY_MODEL_MAGIC "nystream model\n"
 /* Fails with NY_ESTORE: `where` names what is not a model. */
 int ny_model_foreign(struct ny_context *ctx, const char *where);
-/* Little-endian image: header, arrays, checksum of all before it. */
+/* Returns the bytes of the image, which is little-endian: header, arrays, checksum of all before
+ * it. */
 size_t ny_model_image_bytes(const struct ny_model *model);
 /* Writes the image into ny_model_image_bytes() of room. */
 void ny_model_save(const struct ny_model *model, void *image);
-/* NY_ESTORE when it is not a model, of another version, cut short or damaged; `where` names it. */
+/* Makes a model from its image. NY_ESTORE when that is no model, of another version, cut short or
+ * damaged; `where` names it. */
 int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
                   const char *where);
 
-/* Columns with the model's landmarks and shift, for raw rows of `dtype`, to which the landmarks are
- * widened; NY_DTYPE_NONE: the landmarks' own. For a sparse model, records have `slots`, at least
- * the model's own; 0: the model's. */
+/* Makes columns with the model's landmarks and shift, for raw rows of `dtype`, to which the
+ * landmarks are widened; NY_DTYPE_NONE: the landmarks' own. For a sparse model, records have
+ * `slots`, at least the model's own; 0: the model's. */
 int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
                      struct ny_columns **out);
 

@@ -20,7 +20,7 @@ size_t ny_sparse_image_bytes(const struct ny_sparse_image *image);
 void ny_sparse_image_save(const struct ny_sparse_image *image, const void *landmarks, char *at);
 /* Reads slots and values in all from the `bytes` bytes at `at`; false: they cannot be. */
 bool ny_sparse_image_open(struct ny_sparse_image *image, const char *at, size_t bytes);
-/* The landmarks as records of image->slots; false: they are not what they should be. */
+/* Reads the landmarks as records of image->slots; false: they are not what they should be. */
 bool ny_sparse_image_load(const struct ny_sparse_image *image, const char *at, void *landmarks);
 
 #endif

@@ -17,49 +17,50 @@ struct ny_result {
     struct ny_store *store;
     const char *name;
     const json_t *record, *report;
-    const struct ny_map *map; /* that has made it; NULL: a dictionary alone, or a graph */
+    const struct ny_map
+        *map; /* the map that has made it; NULL for a dictionary alone, or a graph */
     uint64_t n;
-    struct ny_result_rows rows;        /* which of them: all, but of maps of a graph */
-    struct ny_coordinates coordinates; /* pairs = 0: a dictionary alone, or a graph */
+    struct ny_result_rows rows;        /* which rows of the store it has */
+    struct ny_coordinates coordinates; /* pairs = 0 for a dictionary alone, or a graph */
     bool f64;
     struct ny_embedding_layout layout;
-    double *inverse; /* eigenvectors: 1/√λ̂ where that is stored with them; NULL: 1 */
+    double *inverse; /* 1/√λ̂ of each pair, for eigenvectors of stored Û Λ̂^½; NULL: 1 */
     void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
-    struct ny_stored_graph graph; /* neighbors = 0: it has none */
+    struct ny_stored_graph graph; /* neighbors = 0 where it has no graph */
     bool only_graph;              /* it is a graph and has no coordinates */
-    uint64_t next; /* the row to look at for those of its largest component */
+    uint64_t next; /* row from which rows of a graph's largest component are looked for */
 };
 
 /* One part: rows × columns elements, delivered in pieces. */
 struct ny_result_part {
     const char *name;
-    enum ny_element element; /* f32: or f64 where the fit is */
+    enum ny_element element; /* f32 also stands for f64, where the fit is in f64 */
     size_t (*columns)(const struct ny_result *result); /* NULL: one item a row */
     int (*fill)(struct ny_result *result, uint64_t first, size_t count, void *out);
     size_t (*count)(const struct ny_result *result); /* 0: this result has none */
     size_t (*grain)(const struct ny_result *result); /* rows damaged together; NULL: none are */
 };
 
-/* NULL-terminated names, "model" among them, which is no table of rows. */
+/* Returns the names of all parts, NULL-terminated; "model" among them is no table of rows. */
 const char *const *ny_parts(void);
 /* Finds a part by its name; NULL: there is none. */
 const struct ny_result_part *ny_part_find(const char *name);
 
-/* The result must be done: else NY_EUSAGE. Close it after a failure, too. */
+/* Opens a result that is done, else fails with NY_EUSAGE. Close it after a failure, too. */
 int ny_result_open(struct ny_result *result, struct ny_store *store, const char *name);
 /* Frees what the result holds; the store stays open. */
 void ny_result_close(struct ny_result *result);
 /* Makes room for at most `rows` rows at a time, before the first fill of a part. NY_EUSAGE where
  * the result has no such part. */
 int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows);
-/* f32, or f64 where the fit is. */
+/* Returns the element type of a part: f64 in place of f32 where the fit is in f64. */
 enum ny_element ny_result_element(const struct ny_result *result,
                                   const struct ny_result_part *part);
 
-/* The layout of a finished embedding and its components. */
+/* Finds the layout of a finished embedding, and its number of components. */
 int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
                      size_t *components);
-/* Rows of it, as f32. */
+/* Reads rows first … first + count − 1 of a finished embedding, as f32. */
 int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
                      float *rows);
 

@@ -44,28 +44,28 @@ uint64_t ny_record_generation(const json_t *record);
 /* Makes the part one of the record's generation. */
 void ny_record_renew(json_t *record, const char *part);
 
-/* NY_ESTORE when it is damaged or of a later format; *out = NULL and NY_OK when NAME does not
- * exist. json_decref() it. */
+/* Loads the record of NAME. NY_ESTORE when it is damaged or of a later format; *out = NULL and
+ * NY_OK when NAME does not exist. json_decref() it. */
 int ny_record_load(struct ny_store *store, const char *name, json_t **out);
-/* The record of the update of NAME that is under way; *out = NULL when there is none. */
+/* Loads the record of the update of NAME that is under way; *out = NULL when there is none. */
 int ny_record_load_update(struct ny_store *store, const char *name, json_t **out);
-/* NY_EUSAGE with the nearest NAME when it does not exist. */
+/* Loads the record of NAME, or fails with NY_EUSAGE and the nearest NAME when there is none. */
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);
 /* Like ny_record_need(), and the result must be done: NY_EUSAGE with its progress otherwise. */
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
-/* Rows done at the last checkpoint. False if the stage under way does not go by rows, or not once:
- * a map of a graph goes by sources or steps. */
+/* Finds the rows done at the last checkpoint. False if the stage under way does not go by rows, or
+ * not once: a map of a graph goes by sources or steps. */
 bool ny_record_rows_done(const json_t *record, uint64_t *rows);
-/* "fit", "dictionary", "graph". */
+/* Returns the kind of the result: "fit", "dictionary" or "graph". */
 const char *ny_record_kind(const json_t *record);
 /* Stores the record; as part "update" if an update is under way. */
 int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record);
 /* Stores the record in a batch of its own. */
 int ny_record_save(struct ny_store *store, const char *name, const json_t *record);
 
-/* Store and read the lost rows of the record; ny_lost_release() them. */
+/* Sets the field "lost" of the record. */
 void ny_record_set_lost(json_t *record, const struct ny_lost *lost);
-/* Reads the list; NY_ESTORE where it cannot be. */
+/* Reads the field "lost", which ny_lost_release() frees; NY_ESTORE where it cannot be so. */
 int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost *lost);
 /* NY_ESTORE when rows that it covers were lost since: its numbers are then not those of a handle
  * that skips them now. */

@@ -28,9 +28,9 @@ struct ny_advance {
 };
 
 typedef void ny_advance_fn(const struct ny_advance *step);
-/* The function for this CPU. */
+/* Returns the function for this CPU. */
 ny_advance_fn *ny_advance(void);
-/* It has the bits that BLAS has for a piece of this shape. */
+/* Tells whether it gives the bits of BLAS for a piece of this shape. */
 bool ny_advances(size_t rows, size_t columns);
 
 #endif

@@ -21,15 +21,17 @@ struct ny_dictionary;
 
 struct ny_dictionary_options {
     bool affine;      /* Σa = 1 */
-    double tolerance; /* ε of the selection, by which an image is known */
+    double tolerance; /* ε of the selection; an image of another ε is refused */
 };
 
-/* Owns its columns. Memory under NY_MEM_DICTIONARY: m²·(8 + 4)/2 plus the columns. */
+/* Makes an empty dictionary, which will own its columns. It charges NY_MEM_DICTIONARY, m²·(8 + 4)/2
+ * bytes and the columns. */
 int ny_dictionary_new(struct ny_dictionary **out, const struct ny_columns_spec *spec,
                       const struct ny_dictionary_options *options);
 /* Frees the dictionary with its columns; NULL is allowed. */
 void ny_dictionary_free(struct ny_dictionary *dictionary);
-size_t ny_dictionary_count(const struct ny_dictionary *dictionary); /* m */
+/* Returns m. */
+size_t ny_dictionary_count(const struct ny_dictionary *dictionary);
 /* Returns the row numbers of the landmarks, in order of selection, which move when one joins. */
 const uint64_t *ny_dictionary_rows(const struct ny_dictionary *dictionary);
 /* Returns all landmarks as one set of columns, made when the number has changed and owned by the
@@ -45,9 +47,8 @@ void ny_dictionary_means(const struct ny_dictionary *dictionary, size_t count, d
 /* Bytes of a dictionary of m landmarks, its columns included. */
 size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m);
 
-/* State for a checkpoint and back: rows, raw landmarks and L exactly, so that a resumed selection
- * has the same bytes. `bytes` of the image for the present m; the spec and options must be those
- * of the run that saved it. */
+/* Returns the bytes of the image of the present m landmarks. An image holds row numbers, raw
+ * landmarks and L exactly, so that a resumed selection gives the same bytes. */
 size_t ny_dictionary_image_bytes(const struct ny_dictionary *dictionary);
 /* Writes the image; there has to be room for ny_dictionary_image_bytes(). */
 void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image);

@@ -12,7 +12,7 @@ enum { NY_PANELS_MAX = 4096 };
 struct ny_panel {
     struct ny_columns *columns; /* its landmarks, in order */
     double *L;                  /* NY_DICTIONARY_PANEL × (b + 1)·NY_DICTIONARY_PANEL in panel b */
-    float *L32;                 /* the same, rounded */
+    float *L32;                 /* L rounded to f32 */
     double shift[NY_DICTIONARY_PANEL]; /* affine: k(x₁,y_j) − k(x₁,x₁) */
 };
 
@@ -21,7 +21,7 @@ struct ny_panel {
  * appends. */
 struct ny_prefix {
     size_t rank;
-    bool started;   /* there is a landmark: affine, rank = 0 with one */
+    bool started;   /* there is a landmark; with the affine hull, rank is 0 after the first */
     double largest; /* of k(y,y) (and k′(y,y)) over the landmarks */
     const struct ny_columns *tail;
 };
@@ -29,11 +29,12 @@ struct ny_prefix {
 struct ny_dictionary {
     struct ny_columns_spec spec;
     struct ny_dictionary_options options;
-    struct ny_columns *none;   /* no landmarks: prepares rows, measures diagonals */
+    struct ny_columns
+        *none; /* a set without landmarks, which prepares rows and measures diagonals */
     struct ny_columns *origin; /* affine: x₁ alone */
     double origin_k;           /* k(x₁,x₁) */
     double largest;
-    size_t count, rank; /* landmarks; rows of L: one less when affine */
+    size_t count, rank; /* m; rows of L, m − 1 with the affine hull */
     uint64_t *rows;
     size_t rows_capacity;
     struct ny_panel **panels; /* NY_PANELS_MAX places */
@@ -46,20 +47,20 @@ static inline size_t ny_panel_stride(size_t panel)
     return (panel + 1) * NY_DICTIONARY_PANEL;
 }
 
-/* The dictionary as it is now, its own tail in it. */
+/* Returns the prefix that is the whole dictionary as it is now; its tail is the panel's own. */
 struct ny_prefix ny_dictionary_now(const struct ny_dictionary *dictionary);
-/* A copy of the landmarks of a partly filled panel, as of `rank`; NULL in *tail where rank is at a
- * panel's border. */
+/* Copies the landmarks of the panel that is partly filled at `rank`; *tail is NULL where rank is at
+ * the border of a panel. */
 int ny_dictionary_tail(struct ny_columns **tail, const struct ny_dictionary *dictionary,
                        size_t rank);
-/* Columns of panel b that a reader of the prefix may use. */
+/* Returns the columns of panel b that a reader of the prefix may use. */
 static inline const struct ny_columns *ny_prefix_columns(const struct ny_dictionary *dictionary,
                                                          const struct ny_prefix *prefix, size_t b)
 {
     return b < prefix->rank / NY_DICTIONARY_PANEL ? dictionary->panels[b]->columns : prefix->tail;
 }
 
-/* The first landmark, k(x₁,x₁) = k. Affine: it becomes the origin. */
+/* Adds the first landmark, whose k(x₁,x₁) is `k`. It becomes the origin of the affine hull. */
 int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, const void *raw, double k);
 
 /* A row of L: Z = L⁻¹k of the columns that were there, then `more` entries for those added since,
@@ -78,7 +79,7 @@ int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
 int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size_t count,
                          const double *origin_k);
 
-/* Back to the first `count` landmarks, when `largest` was this. */
+/* Goes back to the first `count` landmarks, and to the `largest` of that time. */
 int ny_dictionary_truncate(struct ny_dictionary *dictionary, size_t count, double largest);
 
 #endif

@@ -1,4 +1,4 @@
-/* The m smallest of many keys, each with its row: whatever order they are offered in. */
+/* Keeps the m smallest of many keys, each with its row, in whatever order they are offered. */
 #ifndef NY_SELECT_DRAWS_H
 #define NY_SELECT_DRAWS_H
 
@@ -16,7 +16,7 @@ struct ny_draws {
 
 /* Keeps the draw if it is among the m smallest so far. Once m are kept, the largest leaves. */
 void ny_draws_offer(struct ny_draws *draws, struct ny_draw draw);
-/* The rows of those kept, ascending by key; none are kept afterwards. */
+/* Gives the rows of the kept draws, ascending by key, and forgets them. */
 void ny_draws_take(struct ny_draws *draws, uint64_t *rows);
 
 #endif

@@ -30,8 +30,8 @@ enum {
 /* Rows, of which `count` are still in. All arrays have the same order, that of the rows. */
 struct ny_front {
     struct ny_context *ctx;
-    size_t rows_max;     /* it has room for */
-    size_t d, row_bytes; /* d: of sparse rows, values on average */
+    size_t rows_max;     /* rows that there is room for */
+    size_t d, row_bytes; /* d: numbers of a dense row; values of a sparse one on average */
     size_t count;
     size_t done;         /* columns in Z */
     uint32_t *index;     /* the row's number in its unit */
@@ -40,7 +40,7 @@ struct ny_front {
     float *rows, *norms; /* as in struct ny_strip; NULL where strips have none */
     uint32_t *byte_terms;
     double *k;           /* k(x,x) */
-    double *origin_k;    /* affine: k(x,x₁) */
+    double *origin_k;    /* k(x,x₁), for the affine hull */
     double *scale;       /* max(k(x,x), k′(x,x)): what errors are relative to */
     double *delta;
     float *Z; /* rows × stride */
@@ -51,7 +51,7 @@ struct ny_front {
 /* f64 work space of one worker: Z and S = K_BB − ZZᵀ of one block. Early: Z and δ of rows that the
  * worker could not reject, against the prefix that it had. */
 struct ny_exact {
-    size_t width; /* columns of a step, at most */
+    size_t width; /* the most columns of a step */
     struct ny_columns_room *room;
     double *Z;     /* NY_FRONT_BLOCK × stride, and room to pack rows of L */
     double *early; /* NY_EARLY_ROWS × stride */
@@ -99,10 +99,11 @@ float ny_delta_bound(double delta);
 /* Rows first … first+count−1 as a front of their own, in the same memory. */
 struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t count);
 
-/* One more piece of columns, done … to−1, of the panel they are in, in f32: updates Z and δ. */
+/* Makes one step in f32: the columns done … to−1, all of one panel, are added to Z and taken off δ.
+ */
 void ny_front_step(struct ny_front *front, const struct ny_dictionary *dictionary,
                    const struct ny_prefix *prefix, size_t to);
-/* The end of the panel that `done` is in, or the prefix's end. */
+/* Returns the end of the panel that column `done` is in, or `rank` where that is less. */
 size_t ny_front_next(size_t done, size_t rank);
 
 /* Does the same as ny_front_begin() in f64, for at most NY_FRONT_BLOCK rows, with Z and δ in
@@ -121,11 +122,11 @@ bool ny_exact_resume(struct ny_exact *exact, const struct ny_front *front, size_
 int ny_exact_keep(struct ny_exact *exact, struct ny_front *front, size_t kept, size_t done);
 /* Moves row `from`, with its `done` columns, to the place of row `to`. */
 void ny_exact_move(struct ny_exact *exact, size_t to, size_t from, size_t done);
-/* S = K_BB − ZZᵀ after the last step; the lower triangle is used. */
+/* Computes S = K_BB − ZZᵀ after the last step; the lower triangle is used. */
 int ny_exact_schur(struct ny_exact *exact, const struct ny_front *front,
                    const struct ny_dictionary *dictionary, size_t rank);
-/* Row i of the block, of which `taken` joined before, joins the dictionary as `row`: its row of L,
- * then one step of a Cholesky factorisation of S, which takes it off the rows after it. */
+/* Adds row i of the block to the dictionary as `row`, after `taken` others of the block. Its row of
+ * L is pushed, and one step of a Cholesky factorisation of S takes it off the rows after it. */
 int ny_exact_join(struct ny_exact *exact, const struct ny_front *block,
                   struct ny_dictionary *dictionary, uint64_t row, size_t i, size_t taken);
 

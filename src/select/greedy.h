@@ -22,11 +22,11 @@ struct ny_greedy_bracket {
 
 /* The state of Algorithm 2 in plain numbers, which its checkpoints hold. */
 struct ny_greedy_search {
-    double low, high;    /* ε⁺, ε⁻ */
+    double low, high;    /* the bracket: ε⁺, ε⁻ */
     double epsilon;      /* ε of the run under way */
     double pilot_low, pilot_high; /* the first ones, where a pilot chose them, else NaN */
-    double largest;      /* of D, as in struct ny_prefix */
-    uint64_t landmarks;  /* of D: the largest dictionary so far that was too small */
+    double largest;               /* largest k(y,y) over D, as in struct ny_prefix */
+    uint64_t landmarks;           /* size of D, the largest dictionary so far that was too small */
     uint64_t step;       /* enum ny_greedy_step */
     uint64_t halvings, runs;
 };
@@ -34,24 +34,24 @@ struct ny_greedy_search {
 /* The arguments of a run of Algorithm 1. */
 struct ny_greedy_limits {
     double tolerance;     /* ε; −∞: no row is rejected, so that each is measured to the end */
-    size_t landmarks_max; /* no more than these join */
-    bool stops;           /* then a row above ε ends the run; else such rows are measured */
+    size_t landmarks_max; /* the most landmarks there may be */
+    bool stops; /* a row above ε that finds D full ends the run; otherwise it is measured */
 };
 
 struct ny_greedy {
     struct ny_context *ctx;
     const struct ny_selection_request *request;
     struct ny_dictionary *dictionary;
-    struct ny_greedy_limits limits; /* of the run under way, */
-    bool too_large;                 /* which a row above ε has ended */
+    struct ny_greedy_limits limits; /* arguments of the run under way */
+    bool too_large;                 /* a row above ε has ended that run */
     uint64_t n;
-    uint64_t room;    /* rows that there are bounds for, at least n */
+    uint64_t room;    /* places in `residuals`, at least n */
     uint64_t decided; /* rows before this one were looked at by an earlier selection */
     float *residuals; /* n upper bounds of δ, each from its row's last visit; ∞ before the first */
-    float *kept;      /* Algorithm 2: the same against D, while a run goes beyond it; else NULL */
+    float *kept; /* the bounds against D of Algorithm 2, while a run goes beyond D; else NULL */
     struct ny_greedy_search search;
     struct ny_prefixes prefixes; /* workers screen against them */
-    double checkpoint_s;         /* when the last was made */
+    double checkpoint_s;         /* when the last checkpoint was made */
     uint64_t rows_read;
     double flops;
     unsigned workers;
@@ -118,7 +118,7 @@ int ny_greedy_search(struct ny_greedy *greedy, const struct ny_greedy_bracket *p
                      struct ny_source *source, uint64_t first_unit);
 
 /* ---- the rule (greedy_rule.c) ---- */
-/* The rule, on the rows of any source; request->n of them. The pilot's bracket is for
+/* Runs the rule on the request->n rows of any source. The pilot's bracket is for
  * ny_greedy_search(). */
 int ny_greedy_select_from(const struct ny_selection_request *request,
                           const struct ny_greedy_bracket *pilot, struct ny_source *source,

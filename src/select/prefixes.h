@@ -13,7 +13,8 @@ enum { NY_GREEDY_AHEAD = 4 };
 struct ny_tail;
 
 struct ny_prefixes {
-    struct ny_prefix prefix[NY_GREEDY_AHEAD]; /* of unit u in slot u mod NY_GREEDY_AHEAD */
+    struct ny_prefix
+        prefix[NY_GREEDY_AHEAD]; /* the prefix of unit u is in slot u mod NY_GREEDY_AHEAD */
     struct ny_tail *tails[NY_GREEDY_AHEAD];   /* owns what prefix[].tail points to */
 };
 
@@ -26,7 +27,7 @@ static inline const struct ny_prefix *ny_prefix_of(const struct ny_prefixes *pre
 
 /* Sets the prefixes of the first units of a pass to the dictionary as it is. */
 int ny_prefixes_begin(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary);
-/* The present dictionary becomes the prefix of this unit, in place of that of the unit
+/* Makes the present dictionary the prefix of this unit, in place of the prefix of the unit
  * NY_GREEDY_AHEAD before. */
 int ny_prefixes_set(struct ny_prefixes *prefixes, const struct ny_dictionary *dictionary,
                     uint64_t unit);

@@ -18,27 +18,28 @@ struct ny_pivot_worker {
     struct ny_exact exact;
     struct ny_columns_workspace *workspace;
     bool *again;   /* rows of the unit that f32 left to f64 */
-    float *bounds; /* of the unit, which the fold takes over */
+    float *bounds; /* bounds of the unit's rows, which the fold takes over */
     bool bad;    /* a residual that no positive semi-definite kernel has */
     uint64_t bad_row;
     double bad_delta, bad_k;
 };
 
-/* Kept over a kill, besides the dictionary, the window's candidates and the bounds. */
+/* The numbers that survive a kill, besides the dictionary, the window's candidates and the bounds.
+ */
 struct ny_pivot_progress {
     uint64_t drawn;     /* candidates so far: the counter of their random numbers */
-    uint64_t judged;    /* of them, in the present window: 0 … NY_PIVOT_WINDOW */
-    uint64_t accepted;  /* of those */
+    uint64_t judged;    /* candidates judged in the present window: 0 … NY_PIVOT_WINDOW */
+    uint64_t accepted;  /* candidates of the window that were accepted */
     uint64_t fresh;     /* the window is the first one after all residuals were measured */
     uint64_t measuring; /* a pass is under way, which sets all bounds */
-    uint64_t measured;  /* how often, and how many landmarks there were last time */
+    uint64_t measured;  /* passes that measured, and below the landmarks at the last of them */
     uint64_t measured_at;
     uint64_t passes;    /* measures that read rows, and how many rows */
     uint64_t rows_read;
     uint64_t exhausted; /* all residuals are 0: the rank of K is reached */
     uint64_t certified; /* measured, on the final dictionary and in f64 */
-    double largest;     /* of k(x,x) over all rows */
-    double least_share; /* of δ/k(x,x), over the landmarks when they joined */
+    double largest;     /* largest k(x,x) over all rows */
+    double least_share; /* least δ/k(x,x) of the landmarks when they joined */
     double share;       /* accepted in the last windows, the latest counting most */
     double enough;      /* a bound down to which a pass need not measure */
     double flops;
@@ -60,7 +61,7 @@ struct ny_rpcholesky {
     const struct ny_selection_request *request;
     struct ny_dictionary *dictionary;
     uint64_t n;
-    size_t m; /* wanted */
+    size_t m; /* landmarks wanted */
     struct ny_pivot_progress now;
     float *bounds; /* u_i ≥ δ_i, each from its row's last visit; proposals are drawn ∝ u */
     double *sums;  /* Σ u over the units before unit i */
@@ -72,19 +73,19 @@ struct ny_rpcholesky {
     struct ny_pivot_worker *worker;
 };
 
-/* An empty dictionary, bounds and workers; to be closed also where it fails. */
+/* Makes an empty dictionary, bounds and workers; ny_pivot_close() it after a failure, too. */
 int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *request);
 /* Frees what ny_pivot_open() has made, even in part. */
 void ny_pivot_close(struct ny_rpcholesky *rp);
 /* Returns those bytes of a selection that ny_pivot_open() leaves to the first pass. */
 size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m);
-/* A pass that measures δ of all rows on the present dictionary (rpcholesky_measure.c). */
+/* Makes a pass that measures δ of all rows on the present dictionary (rpcholesky_measure.c). */
 int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit);
-/* An ny_exact_step() on the whole dictionary, from column `from` to *to: short, so that rows leave
- * soon. */
+/* Makes an ny_exact_step() on the whole dictionary from column `from` to *to, a short one, so that
+ * rows leave soon. */
 int ny_pivot_step(const struct ny_rpcholesky *rp, struct ny_exact *exact,
                   const struct ny_front *block, size_t from, size_t *to);
-/* A δ up to here is rounding. */
+/* Returns the δ up to which a residual is rounding alone. */
 static inline double ny_pivot_zero(const struct ny_rpcholesky *rp)
 {
     return (double)rp->m * 0x1p-52 * rp->now.largest;

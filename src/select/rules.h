@@ -21,14 +21,14 @@ struct ny_selected {
     void *arg;
 };
 
-/* Rows of a batch of one that is followed: results depend on it. It is units, and few enough to be
- * in the page cache when they are followed. */
+/* The rows of a batch in a selection that is followed. Results depend on this number: whole units,
+ * few enough to be still in the page cache when the follower reads them. */
 #define NY_ONLINE_ROWS ((uint64_t)8 * NY_UNIT_ROWS)
 
 /* A selection between two of its batches. */
 struct ny_decided {
     struct ny_dictionary *dictionary;
-    uint64_t rows; /* those before are decided */
+    uint64_t rows; /* rows before this one are decided */
     /* Saves the state like request->checkpoint.save; called while the batch is followed. */
     int (*checkpoint)(const struct ny_decided *decided);
     void *selection;
@@ -84,8 +84,8 @@ struct ny_selection_checkpoint {
 struct ny_selection_request {
     struct ny_context *ctx;
     uint64_t n;       /* rows of the job */
-    size_t landmarks; /* m; greedy with a tolerance: a cap; SIZE_MAX: none */
-    uint64_t seed;    /* rules that draw */
+    size_t landmarks; /* m; with a tolerance the most there may be; SIZE_MAX: any number */
+    uint64_t seed;    /* for rules that draw */
     /* Rules that read the points (ny_rule_reads()): */
     struct ny_store *store;
     const struct ny_columns_spec *spec;
@@ -94,8 +94,8 @@ struct ny_selection_request {
     struct ny_selection_checkpoint checkpoint;
     /* One rule each: */
     struct ny_greedy_request greedy;
-    enum ny_diagonal diagonal; /* weighted */
-    const uint64_t *named_landmarks; /* given: the m row numbers */
+    enum ny_diagonal diagonal;       /* for rule weighted */
+    const uint64_t *named_landmarks; /* for rule given: the m row numbers */
     /* The other rules, in maps of a graph: */
     struct ny_candidates candidates;
 };
@@ -107,8 +107,8 @@ struct ny_selection {
     float *residuals;     /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
                            * unless the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
-    bool complete;        /* these represent all rows, so that fewer than wanted were taken */
-    double tolerance;     /* greedy: ε that the residuals keep; else NaN */
+    bool complete;    /* fewer than wanted were selected, because they represent all rows */
+    double tolerance; /* ε that greedy has kept; NaN: another rule */
     double pilot_low, pilot_high; /* the bracket that a pilot chose for ε; else NaN */
     double flops;
     uint64_t rows_read;
@@ -121,9 +121,9 @@ struct ny_selection {
 struct ny_decay {
     const double *share;
     size_t count;
-    double rank; /* that the kernel matrix has at most: from there on nothing is left; 0: any */
+    double rank; /* the most that the kernel matrix can have: beyond it nothing is left; 0: any */
 };
-/* Beyond the sample, the last slope goes on. */
+/* Returns the share after so many landmarks; beyond the sample, the last slope goes on. */
 double ny_decay_at(const struct ny_decay *decay, double landmarks);
 
 /* The work of a selection, for its price. */
@@ -143,9 +143,9 @@ struct ny_rule {
                           * online; NULL: none of them */
     bool by_tolerance;   /* a row joins where δ > ε (Ouimet & Bengio 2005, Algorithm 1): it takes
                           * --tolerance, and then --landmarks is a cap */
-    bool all;            /* D = X, whatever --landmarks would say */
-    bool measures;       /* it goes by δ, and leaves it of all rows where `certify` asks for it */
-    bool paths;          /* it goes by geodesics, candidates.farthest, which maps of a graph have */
+    bool all;            /* every row becomes a landmark, D = X, whatever --landmarks says */
+    bool measures;       /* it measures δ, of all rows where `certify` asks for that */
+    bool paths;          /* it takes the row that is farthest by geodesics: candidates.farthest */
     bool uniform;        /* every subset of m rows is equally likely, as the scaling of λ̂ by n/m
                           * supposes (Talwalkar et al. 2013, eqs. 3 and 4) */
     int (*select)(const struct ny_selection_request *request, struct ny_selection *selection);

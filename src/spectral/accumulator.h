@@ -29,8 +29,8 @@ struct ny_partial {
     enum ny_gram_precision precision;
     size_t m;
     double *s;
-    float *G32;  /* m × m, lower: F32 */
-    double *G64, *C64; /* F64: the Gram, and a strip of the tile widened */
+    float *G32;        /* the Gram, m × m, lower triangle, for F32 */
+    double *G64, *C64; /* the Gram for F64, and a strip of the tile widened */
     double t, omega;
     size_t rows;
 };
@@ -57,32 +57,31 @@ struct ny_tile_rows {
     const double *diagonal, *weights;
 };
 
-/* partial = sums of the tile C (NY_UNIT_ROWS × m, rows beyond `count` zero), whose rows are
- * multiplied by their weights. */
+/* Computes the partial sums of the tile C (NY_UNIT_ROWS × m, rows beyond `count` zero), whose rows
+ * have been multiplied by their weights. */
 void ny_partial_set(struct ny_partial *partial, struct ny_matrix32 C,
                     const struct ny_tile_rows *rows);
 /* Like ny_partial_set(), for a tile in f64; the partial is not one of NY_GRAM_F32. */
 void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C,
                       const struct ny_tile_rows *rows);
-/* acc += partial: one step of the left fold. */
+/* Adds the partial to acc, as one step of the left fold. */
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
 
-/* One worker's share of what columns that joined add: over one unit, s of them and their m ×
- * joined columns of the Gram, CᵀC_joined. */
+/* One worker's share of what joined columns add over one unit: their s, and their columns of the
+ * Gram, CᵀC_joined (m × joined). */
 struct ny_joined_partial {
     struct ny_context *ctx;
     enum ny_gram_precision precision;
-    size_t m, joined;
-    const size_t *columns; /* joined, ascending; borrowed */
-    double *s;             /* joined */
+    size_t m, joined;      /* columns in all; columns that joined */
+    const size_t *columns; /* numbers of the joined columns, ascending; borrowed */
+    double *s;             /* their sums */
     float *G32, *C32;      /* F32: m × joined; the tile's joined columns */
     double *G64, *C64;     /* F64: the same, and a strip of the tile widened */
     double *strip;
 };
 
 /* Makes a partial for the columns numbered columns[0] < … < columns[joined−1]; the array is
- * borrowed.
- * */
+ * borrowed. */
 int ny_joined_partial_new(struct ny_joined_partial **out, struct ny_context *ctx, size_t m,
                           const size_t *columns, size_t joined, enum ny_gram_precision precision);
 /* Frees a joined partial; NULL is allowed. */
@@ -98,13 +97,13 @@ void ny_joined_partial_set64(struct ny_joined_partial *partial, struct ny_matrix
 void ny_accumulator_fold_joined(struct ny_accumulator *acc,
                                 const struct ny_joined_partial *partial);
 
-/* Columns that join when the rows so far are gone: c_j becomes its projection on those that are
- * there, C b_j, with b_j the columns of B (m × joining). *acc NULL: a new one, and B has no rows.
- */
+/* Adds columns whose rows so far are gone. Column c_j is replaced by its projection on the columns
+ * that are there, C b_j, with b_j the columns of B (m × added). *acc NULL: makes a new one, and B
+ * has no rows. */
 int ny_accumulator_join(struct ny_accumulator **acc, struct ny_context *ctx, struct ny_matrix B);
 
-/* Image for a checkpoint: rows, t, s, the packed lower triangle of G where there is one, ω; saved
- * piece by piece, bytes at … at + count − 1. */
+/* Returns the bytes of the image for a checkpoint: rows, t, s, the packed lower triangle of G where
+ * there is one, and ω. */
 size_t ny_accumulator_image_bytes(const struct ny_accumulator *acc);
 /* Bytes of the image of an accumulator of m columns that has G. */
 size_t ny_accumulator_gram_image_bytes(size_t m);

@@ -33,9 +33,9 @@ struct ny_basis {
                            * may destroy the lower triangle and the diagonal. */
     struct ny_matrix G;   /* r × r inside acc->G: RᵀG′R, and ΦᵀΦ once it is moved; at = NULL without
                            * it */
-    double *s_R, *b_R;    /* r: Rᵀs′ and Rᵀb, for G */
+    double *s_R, *b_R;    /* Rᵀs′ and Rᵀb, r numbers each, by which G moves */
     double omega;
-    double *diagonal;     /* r: of W_R, kept apart */
+    double *diagonal;     /* diagonal of W_R, r numbers, kept apart */
     double *b;            /* m */
     double *c;            /* r: Φ_D = W_R + 1cᵀ; zero but for implicit averages and affine ones */
     double *roots;        /* m, divided: d_j^-½ over D; NULL elsewhere */
@@ -52,8 +52,8 @@ struct ny_basis {
 int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem);
 /* Computes b, c and tr K again from the sums that problem->acc has now: ΦᵀΦ moves with them. */
 void ny_basis_use_sums(struct ny_basis *basis, const struct ny_problem *problem);
-/* A ← A − sbᵀ − bsᵀ + ωbbᵀ in the lower triangle: from RᵀG′R to ΦᵀΦ, both in the basis that `s` and
- * `b` were taken to. */
+/* Computes A ← A − sbᵀ − bsᵀ + ωbbᵀ in the lower triangle, which takes RᵀG′R to ΦᵀΦ, both in the
+ * basis that `s` and `b` were taken to. */
 void ny_basis_move(const struct ny_basis *basis, struct ny_matrix A, const double *s,
                    const double *b);
 /* Moves basis->G by s_R and b_R, in both triangles; does nothing where there is no G. */
@@ -63,10 +63,10 @@ void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx);
 /* Puts W_R back, both triangles, from what was kept. */
 void ny_basis_restore(struct ny_basis *basis);
 
-/* X (m rows) ← R·X_R, X_R being its first r rows. */
+/* Computes X ← R·X_R in place: X has m rows, and X_R is its first r. */
 void ny_basis_expand(const struct ny_basis *basis, const struct ny_problem *problem,
                      struct ny_matrix X);
-/* X (m rows), first r rows ← RᵀX. */
+/* Computes RᵀX in place: X has m rows, and the result is in its first r. */
 void ny_basis_contract(const struct ny_basis *basis, const struct ny_problem *problem,
                        struct ny_matrix X);
 

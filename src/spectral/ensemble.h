@@ -11,13 +11,13 @@ enum { NY_ENSEMBLE_SAMPLES = 20 };
 struct ny_ensemble {
     size_t experts, columns; /* E; landmarks that belong to an expert */
     size_t samples;          /* the landmarks after those, 0, s or s + s′ */
-    size_t width, rank;      /* of the widest expert; k of each, at most */
+    size_t width, rank; /* landmarks of the widest expert; the most pairs that an expert keeps */
     size_t *offset;          /* E + 1: expert r has rows offset[r] … offset[r+1]−1 of `root` */
     struct ny_matrix root;   /* Σ_r^-½U_rᵀ of each expert, below one another: W_r⁺ = rootᵀ·root */
     double *weight;          /* E: μ_r */
 };
 
-/* The sizes, from m, rank, experts and weights of the problem. */
+/* Returns the sizes, from m, rank, experts and weights of the problem. */
 struct ny_ensemble ny_ensemble_shape(const struct ny_problem *problem);
 /* Refuses landmarks that are too few for all experts and for weighing them, and weights that would
  * need degrees that need them. A greedy selection may find fewer landmarks than it is allowed, so
@@ -27,10 +27,10 @@ int ny_ensemble_check(const struct ny_problem *problem);
 size_t ny_ensemble_first(const struct ny_ensemble *ensemble, size_t expert);
 /* Returns how many landmarks the expert has. */
 size_t ny_ensemble_width(const struct ny_ensemble *ensemble, size_t expert);
-/* Rows of `root` that belong to the expert, over its own landmarks. */
+/* Returns the rows of `root` that belong to the expert, over its own landmarks. */
 struct ny_matrix ny_ensemble_root(const struct ny_ensemble *ensemble, size_t expert);
 
-/* μ, from ΦᵀΦ and the strict upper triangle of W_R. */
+/* Computes the weights μ from ΦᵀΦ and the strict upper triangle of W_R. */
 int ny_ensemble_weigh(const struct ny_problem *problem, const struct ny_basis *basis,
                       struct ny_ensemble *ensemble);
 /* Bytes that ny_ensemble_weigh() charges while it runs. */

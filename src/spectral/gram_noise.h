@@ -43,27 +43,29 @@ struct ny_gram_meter {
     double *weight;            /* count: how many rows each of them stands for */
     double *inverse;           /* count × m: rows of W⁺ */
     double *sum;               /* count × m: ΣD */
-    double variance, together; /* Σ of a unit's variance; that of ΣD */
+    double variance, together; /* sum of the units' variances; variance of ΣD */
     double diagonal, others, residual;
     uint64_t units;
 };
 
-/* L of W with both triangles kept above it (ny_cholesky()); spread[j]: mean square of column j of
- * W − 1aᵀ. */
+/* Makes a meter from L of W, which has W above it (ny_cholesky()). spread[j]: mean square of column
+ * j of W − 1aᵀ. */
 int ny_gram_meter_new(struct ny_gram_meter *meter, struct ny_context *ctx, struct ny_matrix L,
                       const double *a, const double *spread);
 /* Frees the meter; L and a, which are borrowed, stay. */
 void ny_gram_meter_release(struct ny_gram_meter *meter);
 /* Bytes of the meter of m landmarks, and of what ny_gram_meter_new() charges meanwhile. */
 size_t ny_gram_meter_bytes(size_t m);
-size_t ny_gram_meter_rows(size_t m); /* `count` of m landmarks */
+/* Returns how many rows of the Gram are compared, `count`, for m landmarks. */
+size_t ny_gram_meter_rows(size_t m);
 
 /* One worker's share: one unit. */
 struct ny_gram_sample {
     struct ny_context *ctx;
     const struct ny_gram_meter *meter;
     float *left, *G32;            /* NY_UNIT_ROWS × count of the tile's columns; count × m */
-    double *left64, *strip, *G64; /* a strip of both, widened; count × m */
+    double *left64, *strip,
+        *G64; /* a strip of the columns and of the tile, widened; the Gram, count × m */
     double *square;               /* m: g_jj */
     double residual;
 };
@@ -82,7 +84,7 @@ void ny_gram_meter_add(struct ny_gram_meter *meter, const struct ny_gram_sample 
 /* Returns the noise of one unit, from all units that were added. */
 struct ny_gram_noise ny_gram_meter_read(const struct ny_gram_meter *meter);
 
-/* Four standard deviations of the noise of so many units in tr K̃. */
+/* Returns four standard deviations of the noise of so many units in tr K̃. */
 double ny_gram_loss(const struct ny_gram_noise *noise, double units);
 /* Tells whether that is over a hundredth of tr K − tr K̃, or of its estimate before the pass. */
 bool ny_gram_blurs(const struct ny_gram_noise *noise, double units, double unexplained);

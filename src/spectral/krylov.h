@@ -21,19 +21,19 @@
 #include "spectral/basis.h"
 
 struct ny_krylov {
-    struct ny_problem problem; /* acc: the sums below */
+    struct ny_problem problem; /* its acc is `sums` below */
     struct ny_basis basis;
-    struct ny_accumulator sums; /* s′, t, ω: of the first pass */
+    struct ny_accumulator sums; /* s′, t and ω, which the first pass sums */
     struct ny_matrix B; /* at = NULL: L⁻ᵀ, L in place of W_R; else Σ_r^-½U_rᵀ, rows */
-    struct ny_solution counts; /* of the rank cut */
+    struct ny_solution counts; /* ranks and negative eigenvalues that the rank cut has found */
     size_t rank;               /* rows of Q */
     size_t width;              /* l */
     size_t most;               /* columns of Q: all blocks there may be */
     unsigned step;             /* the block under way */
     double *state;             /* what a checkpoint keeps: s′, H, Q, T, and some numbers */
     struct ny_matrix H;        /* m × columns of this block: C′ᵀC′U so far */
-    struct ny_matrix Q, T;     /* rank × most, most × most */
-    struct ny_matrix U, Y;     /* m × width: what this pass multiplies with; workspace */
+    struct ny_matrix Q, T;     /* the basis, rank × most; QᵀAQ, most × most */
+    struct ny_matrix U, Y; /* what this pass multiplies with, m × width; workspace of that size */
 };
 
 /* Starts with the first block, or with that of `step` where `image` is a saved state (taken over;
@@ -53,14 +53,14 @@ unsigned ny_krylov_steps(const struct ny_problem *problem, size_t m);
 /* Bytes of a state, with m landmarks. */
 size_t ny_krylov_state_bytes(const struct ny_problem *problem, size_t m);
 
-/* The pass of this step has ended, H and in the first one the sums are complete: the next block, or
- * *done when all pairs are found or there is no room for another one. */
+/* Makes the next block when the pass of a step has ended, with H complete, and the sums in the
+ * first one. *done: all pairs are found, or there is no room for another block. */
 int ny_krylov_next(struct ny_krylov *krylov, bool *done);
-/* The largest residual ‖Av − λv‖/λ of the pairs that are wanted. */
+/* Returns the largest residual ‖Av − λv‖/λ of the pairs that are wanted. */
 double ny_krylov_residual(const struct ny_krylov *krylov);
 /* Tells whether the residual is as small as it has to be. */
 bool ny_krylov_converged(const struct ny_krylov *krylov);
-/* The map, of the blocks before `step`. */
+/* Computes the map from the blocks before `step`. */
 int ny_krylov_solve(struct ny_krylov *krylov, struct ny_solution *solution);
 
 /* ---- one unit's share of H ------------------------------------------------------------------ */
@@ -79,13 +79,13 @@ int ny_krylov_partial_new(struct ny_krylov_partial **out, struct ny_context *ctx
 void ny_krylov_partial_free(struct ny_krylov_partial *partial);
 /* Bytes of the buffers of one worker. */
 size_t ny_krylov_partial_bytes(size_t m, size_t width);
-/* partial = C′ᵀ(C′U) of the tile C (NY_UNIT_ROWS × m). */
+/* Computes the partial C′ᵀ(C′U) of the tile C (NY_UNIT_ROWS × m). */
 void ny_krylov_partial_set(struct ny_krylov_partial *partial, struct ny_matrix32 C,
                            struct ny_matrix U);
 /* Like ny_krylov_partial_set(), for a tile in f64. */
 void ny_krylov_partial_set64(struct ny_krylov_partial *partial, struct ny_matrix C,
                              struct ny_matrix U);
-/* H += partial: one step of the left fold. */
+/* Adds the partial to H, as one step of the left fold. */
 void ny_krylov_fold(struct ny_krylov *krylov, const struct ny_krylov_partial *partial);
 
 #endif

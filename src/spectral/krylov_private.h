@@ -12,11 +12,11 @@ enum { NY_KRYLOV_START_PRODUCTS = 3 };
 size_t ny_krylov_most(const struct ny_problem *problem, size_t width, size_t rank);
 /* Returns the columns of the blocks before `step`. */
 size_t ny_krylov_before(const struct ny_krylov *krylov, unsigned step);
-/* Y ← BᵀX: by a solve with L, or with the rows of B. */
+/* Computes Y ← BᵀX, by a solve with L or with the rows of B. */
 void ny_krylov_whiten(const struct ny_krylov *krylov, struct ny_matrix X, struct ny_matrix Y);
-/* X ← BV, the way back to the basis. */
+/* Computes X ← BV, the way back to the basis. */
 void ny_krylov_unwhiten(const struct ny_krylov *krylov, struct ny_matrix V, struct ny_matrix X);
-/* Ritz pairs of the first `known` columns of Q: values, and vectors in Q as rows of X. */
+/* Finds the Ritz pairs of the first `known` columns of Q: values, and vectors as rows of X. */
 int ny_krylov_ritz(const struct ny_krylov *krylov, size_t known, double *values,
                    struct ny_matrix X);
 

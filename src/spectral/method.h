@@ -43,23 +43,24 @@ struct ny_problem {
     uint64_t n;
     struct ny_matrix W; /* m × m, f64, both triangles, unshifted; may be destroyed */
     const double *a;    /* shift of the tiles, m */
-    struct ny_accumulator *acc; /* NULL where the method has no pass 1; may be destroyed */
+    struct ny_accumulator *acc; /* sums of pass 1; NULL where there is none; may be destroyed */
     enum ny_gram_precision gram;
     enum ny_normalisation normalisation;
-    const double *v;    /* divided: d_i = c_i·v; acc is then that of rows weighted by 1/d_i */
-    bool affine;        /* projected: on the affine hull of D */
-    bool f32_tiles;     /* decides the rank cut */
-    double tile_noise;  /* likewise: root mean square of f32 tiles' errors; 0: not measured */
-    bool coarse;        /* cut what G has rounded away: after a solution in f64 was inaccurate */
+    const double *v; /* of a divided map: d_i = c_i·v, and acc has summed rows weighted by 1/d_i */
+    bool affine;     /* projected works on the affine hull of D */
+    bool f32_tiles;  /* tiles are f32, which the rank cut depends on */
+    double tile_noise; /* root mean square of f32 tiles' errors, likewise; 0: not measured */
+    bool coarse; /* also cut what G has rounded away, since a solution in f64 was inaccurate */
     size_t components;  /* eigenpairs wanted: p, and a trivial one for divided maps */
     size_t rank;        /* k; 0: the method's default */
     enum ny_inner inner;
     struct ny_randomized randomized;
-    size_t experts;     /* of an ensemble; 0: as many as its rank suggests */
+    size_t experts; /* of an ensemble; 0: the number that its rank suggests */
     enum ny_weights weights;
 };
 
-/* Input of transform and of the certificate; arrays under NY_MEM_MODEL, ny_solution_release(). */
+/* The solution of the small problem, from which the model and the certificate are made. Its arrays
+ * are charged to NY_MEM_MODEL; ny_solution_release() frees them. */
 struct ny_solution {
     size_t m, p;
     struct ny_matrix P;     /* m × p: eigenvectors Û = C′P + 1qᵀ, unscaled, orthonormal or nearly */
@@ -68,11 +69,11 @@ struct ny_solution {
     size_t rank_effective;
     size_t negative;        /* negative eigenvalues dropped, and their share of Σ|λ| */
     double negative_share;
-    bool negative_weights; /* they are negative because weights of an ensemble are */
+    bool negative_weights;  /* the negative ones come from negative weights of an ensemble */
     double trace_approx;    /* tr K̃ of the matrix the map decomposes; NaN where not defined */
-    double trace;           /* tr K of it; NaN likewise */
-    const char *trace_of;   /* raw, centred, normalised */
-    double trivial_mean;    /* divided: mean over D of 𝒟^-½Û₁ */
+    double trace;           /* tr K of that matrix; NaN where not defined */
+    const char *trace_of;   /* which matrix that is: raw, centred, normalised */
+    double trivial_mean;    /* mean over D of 𝒟^-½Û₁ of a divided map */
     double *averages;       /* m, centred or affine: the matrix that the map decomposes is
                              * k_ij − ρ_i − ρ_j + averages_mean, ρ_i = c_i·averages; else zero */
     double averages_mean;
@@ -88,7 +89,8 @@ struct ny_method {
                           * none of them */
     const char *rule;    /* the selection that suits it best, --select's default; NULL: it has no
                           * landmarks */
-    const struct ny_whole *whole; /* works on all of K: no landmarks, no `solve` */
+    const struct ny_whole
+        *whole; /* set for a method that works on all of K: no landmarks, no `solve` */
 
     bool needs_gram; /* it goes by G = CᵀC, which pass 1 sums up, */
     bool gram_f64;   /* and in f64, as it magnifies what f32 loses of G's small eigenvalues */
@@ -135,19 +137,19 @@ size_t ny_solution_count(struct ny_solution *solution, const double *values, siz
 /* The choice that W allows before the pass (spectral/gram.c): η = 2⁻²⁴ max_j mean_i (w_ij −
  * a_j)² ‖W_r⁺‖_F / mean k(x,x), and the rank cut of f32 tiles. */
 struct ny_gram_choice {
-    enum ny_gram_precision precision; /* of the tile Gram */
+    enum ny_gram_precision precision; /* precision of the tile Gram */
     double eta;
     double inverse_norm; /* ‖W_r⁺‖_F; it and eta to a factor of 2 where that decides */
     size_t rank;         /* r: eigenvalues of W above the cut */
     bool cut;            /* r < m */
 };
 
-/* W with both triangles, kept; the workspace holds one more m × m. */
+/* Makes the choice from W, whose both triangles are kept. Charges one more m × m. */
 int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
                    double mean_diagonal, struct ny_gram_choice *choice);
 /* Bytes that ny_gram_choose() charges while it runs. */
 size_t ny_gram_choose_bytes(size_t m);
-/* The precision that η alone decides. */
+/* Returns the precision that η alone decides. */
 enum ny_gram_precision ny_gram_precision_of(double eta);
 
 #endif

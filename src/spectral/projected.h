@@ -15,13 +15,15 @@ size_t ny_deflate_bytes(size_t m);
 /* Puts L of W_R in place of its lower triangle, if W_R is safely of full rank. */
 int ny_projected_factorise(const struct ny_problem *problem, struct ny_basis *basis,
                            bool *full_rank);
-/* B = Σ_r^-½U_rᵀ (rows) of what is above the cut in W_R = UΣUᵀ. */
+/* Computes B = Σ_r^-½U_rᵀ, as rows, of the pairs of W_R = UΣUᵀ above the cut. */
 int ny_projected_whiten(struct ny_problem *problem, struct ny_basis *basis,
                         struct ny_solution *solution, struct ny_matrix *B);
-/* λ̂ of the eigenvectors (rows of V) above the noise, which become v_j λ_j^-½; how many. */
+/* Sets λ̂ of the eigenvectors (rows of V) that are above the noise, which become v_j λ_j^-½.
+ * Returns how many. */
 size_t ny_projected_scale(const struct ny_problem *problem, struct ny_solution *solution,
                           const double *lambda, struct ny_matrix V);
-/* v = W⁺s: then d = C v are the degrees of K̃ = C W⁺ Cᵀ, since K̃1 = C W⁺ s (Proposition 2). */
+/* Computes v = W⁺s. Then d = C v are the degrees of K̃ = C W⁺ Cᵀ, since K̃1 = C W⁺ s
+ * (Proposition 2). */
 int ny_projected_degrees(struct ny_problem *problem, const double *s, double *v);
 
 #endif

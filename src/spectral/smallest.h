@@ -4,7 +4,7 @@
 
 #include "linalg/matrix.h"
 
-/* The smallest eigenvalue of LLᵀ, from above, by inverse iteration; so far below is safe. */
+/* Computes the smallest eigenvalue of LLᵀ by inverse iteration, which comes to it from above. */
 int ny_smallest_eigenvalue(struct ny_context *ctx, struct ny_matrix L, double *value);
 /* A matrix is safely of full rank if its smallest eigenvalue is above so many times the cut. */
 #define NY_CUT_MARGIN 4

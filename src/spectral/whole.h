@@ -26,14 +26,14 @@ struct ny_whole {
     int (*next)(struct ny_sketch *sketch, unsigned step);
     /* Makes B (r × r, symmetric, both triangles) of V = Q and the last Y; may set `noise`. */
     int (*reduce)(struct ny_sketch *sketch, struct ny_matrix B);
-    /* Bytes that these charge at most, besides V and Y. */
+    /* Returns the most that the three functions above charge besides V and Y. */
     size_t (*bytes)(size_t r);
     double (*flops)(double n, double r, const struct ny_randomized *how);
 };
 
-/* V ← Ω, standard normal numbers, the same for any stride. */
+/* Fills V with standard normal numbers, the matrix Ω, the same for any stride. */
 int ny_sketch_gaussian(struct ny_sketch *sketch);
-/* B ← (B + Bᵀ)/2 */
+/* Computes B ← (B + Bᵀ)/2. */
 void ny_symmetrise(struct ny_matrix B);
 
 #endif
