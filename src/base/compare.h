@@ -2,7 +2,9 @@
 #ifndef NY_BASE_COMPARE_H
 #define NY_BASE_COMPARE_H
 
-int ny_compare_doubles(const void *a, const void *b); /* no NaN among them */
-int ny_compare_rows(const void *a, const void *b);    /* uint64_t */
+/* Compares two f64, of which none is NaN. */
+int ny_compare_doubles(const void *a, const void *b);
+/* Compares two row numbers, uint64_t. */
+int ny_compare_rows(const void *a, const void *b);
 
 #endif

@@ -232,8 +232,8 @@ const char *cli_fact_text(const json_t *facts, const char *key);
 /* Every fact that applies, a line each, known ones first and with their label. */
 void cli_print_facts(FILE *file, const json_t *facts);
 void cli_print_fact(FILE *file, const char *label, const char *format, ...) CLI_PRINTF(3, 4);
-/* "select 1.2 s, solve 3.4 s" */
-void cli_print_stages(FILE *file, const char *label, const json_t *facts);
+/* Prints "by stage   select 1.2 s, solve 3.4 s". */
+void cli_print_stages(FILE *file, const json_t *facts);
 /* The certificate in sentences. */
 void cli_print_certificate(FILE *file, const json_t *facts);
 

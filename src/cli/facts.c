@@ -183,12 +183,12 @@ void cli_print_facts(FILE *file, const json_t *facts)
     }
 }
 
-void cli_print_stages(FILE *file, const char *label, const json_t *facts)
+void cli_print_stages(FILE *file, const json_t *facts)
 {
     const json_t *stages = json_object_get(facts, "stages");
 
     if (!json_is_object(stages)) return;
-    print_label(file, label);
+    print_label(file, "by stage");
     print_value(file, stages, NY_FACT_SECONDS);
 }
 

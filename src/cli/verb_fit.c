@@ -78,7 +78,7 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
         cli_fact_number(facts, "seconds_high", &high))
         cli_print_fact(file, "time", "about %s (%s to %s)", cli_duration(value).text,
                        cli_duration(low).text, cli_duration(high).text);
-    cli_print_stages(file, "by stage", facts);
+    cli_print_stages(file, facts);
 }
 
 /* Prints a plan in one line: "nystream: plan: 3 passes, about 4.6 s, 111 MiB of memory, 17.7 MiB of
@@ -249,7 +249,7 @@ static void print_cost(FILE *file, const json_t *facts, bool closer)
                     cli_scaled(flops / seconds, "F/s").text);
         fputc('\n', file);
     }
-    if (closer) cli_print_stages(file, "by stage", facts);
+    if (closer) cli_print_stages(file, facts);
     if (cli_fact_number(facts, "peak_rss_bytes", &peak) &&
         cli_fact_number(facts, "memory_budget_bytes", &budget))
         cli_print_fact(file, "peak memory", "%s of %s", cli_bytes(peak).text,

@@ -104,11 +104,10 @@ int ny_fit_prepare(struct ny_fit *fit);
 int ny_fit_check_tiles(struct ny_fit *fit);
 /* Returns the bytes that ny_fit_check_tiles() holds besides the landmarks. */
 size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m);
-/* Frees W, a, degrees, columns and rows. */
-void ny_fit_drop_landmarks(struct ny_fit *fit);
 /* Frees the state of the randomized solver. */
 void ny_fit_drop_krylov(struct ny_fit *fit);
-/* Frees what a small problem has used up; its sums are loaded again from their checkpoint. */
+/* Frees what a small problem has used up: landmarks, W and the sums, which are loaded again from
+ * their checkpoint. */
 void ny_fit_drop_problem(struct ny_fit *fit);
 /* Loads fit->acc from the last checkpoint, if the fit has a pass 1. */
 int ny_fit_load_accumulator(struct ny_fit *fit);

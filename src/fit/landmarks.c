@@ -187,7 +187,8 @@ struct ny_problem ny_fit_problem(const struct ny_fit *fit)
     return problem;
 }
 
-void ny_fit_drop_landmarks(struct ny_fit *fit)
+/* Frees W, a, degrees, columns and rows. */
+static void drop_landmarks(struct ny_fit *fit)
 {
     ny_columns_free(fit->columns);
     ny_degrees_release(&fit->degrees, fit->job.ctx);
@@ -212,7 +213,7 @@ void ny_fit_drop_problem(struct ny_fit *fit)
     ny_accumulator_free(fit->acc);
     fit->acc = NULL;
     ny_fit_drop_krylov(fit);
-    ny_fit_drop_landmarks(fit);
+    drop_landmarks(fit);
 }
 
 struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)

@@ -84,7 +84,7 @@ int ny_knn_nearest(const struct ny_knn *knn, const struct ny_knn_query *query,
 /* Returns the bytes that a comparison of NY_COMPARE_ROWS rows with all points charges, beside these
  * rows and the source of the points. */
 size_t ny_knn_compare_bytes(const struct ny_knn *knn);
-/* Returns the most bytes that ny_knn_measure() charges for `count` rows. */
-size_t ny_knn_measure_bytes(const struct ny_knn *knn, size_t count);
+/* Returns the most bytes that ny_knn_measure() charges. */
+size_t ny_knn_measure_bytes(const struct ny_knn *knn);
 
 #endif

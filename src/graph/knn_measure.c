@@ -230,12 +230,13 @@ done:
     return err;
 }
 
-size_t ny_knn_measure_bytes(const struct ny_knn *knn, size_t count)
+size_t ny_knn_measure_bytes(const struct ny_knn *knn)
 {
     size_t width = ny_knn_width(knn), row_bytes = ny_raw_bytes(knn->spec);
     size_t again = NY_COMPARE_ROWS * row_bytes + ny_knn_compare_bytes(knn);
 
-    return count * ((width + 1) * row_bytes + width * sizeof(uint64_t) + sizeof(double) + 1) +
+    return NY_MEASURE_ROWS *
+               ((width + 1) * row_bytes + width * sizeof(uint64_t) + sizeof(double) + 1) +
            again +
            knn->workers *
                (ny_one_row_bytes(knn->spec) + width * (row_bytes + 2 * sizeof(struct ny_near)));

@@ -41,9 +41,6 @@ void ny_csv_close(struct ny_reader *reader);
  * of text there. */
 void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
                       const struct ny_field *field);
-/* "--columns 1-3,7": the columns of points without those in `words`; "" where none is left, or
- * where the list is too long to be typed. */
-void ny_csv_without(const struct ny_reader *reader, const bool *words, char *text, size_t size);
 
 /* ---- csv_notes.c ---- */
 

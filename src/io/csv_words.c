@@ -112,7 +112,9 @@ static size_t find_words(const struct ny_reader *reader, bool *words)
     return count;
 }
 
-void ny_csv_without(const struct ny_reader *reader, const bool *words, char *text, size_t size)
+/* Writes "--columns 1-3,7": the columns of points without those in `words`; "" where none is left,
+ * or where the list is too long to be typed. */
+static void write_others(const struct ny_reader *reader, const bool *words, char *text, size_t size)
 {
     struct list kept = {.used = 0};
 
@@ -155,7 +157,7 @@ void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
                  "; give --label-column %zu if this column is the label", column + 1);
     count = find_words(reader, words);
     words[column] = true;
-    ny_csv_without(reader, words, without, sizeof(without));
+    write_others(reader, words, without, sizeof(without));
     if (count > 1) {
         fail_columns(reader, words, line, without);
     } else {

@@ -226,7 +226,8 @@ int ny_job_not_its_checkpoint(const struct ny_job *job)
                    job->name, ny_store_path(job->store), ny_stage_name(job->stage));
 }
 
-int ny_job_no_such_stage(const struct ny_job *job)
+/* Fails with NY_ESTORE: the record has a stage that the course has not. */
+static int no_such_stage(const struct ny_job *job)
 {
     return ny_fail(job->ctx, NY_ESTORE,
                    "the record of '%s' in %s is at a stage that it has not; begin it anew with "
@@ -324,7 +325,7 @@ static int run_stage(struct ny_job *job, enum ny_stage_id id)
     const struct ny_stage *const *at = place_of(job, id);
     int err;
 
-    if (!at || is_over(job, at)) return ny_job_no_such_stage(job);
+    if (!at || is_over(job, at)) return no_such_stage(job);
     job->stage = id;
     ny_progress_stage(job->ctx, ny_stage_rank(id));
     err = ny_check_interrupt(job->ctx);
@@ -344,7 +345,7 @@ int ny_job_run(struct ny_job *job)
         enum ny_stage_id recorded = ny_stage_parse(word);
 
         if (recorded == job->after && word && strcmp(word, ny_stage_name(recorded)) == 0) break;
-        err = recorded == NY_STAGE_DONE ? ny_job_no_such_stage(job) : run_stage(job, recorded);
+        err = recorded == NY_STAGE_DONE ? no_such_stage(job) : run_stage(job, recorded);
     }
     ny_context_set_crew(job->ctx, 0);
     return err;

@@ -93,8 +93,6 @@ int ny_job_load_image(const struct ny_job *job, const char *part, struct ny_imag
 /* Reads the image `part` of the current checkpoint, or its second image, of exactly `bytes`
  * bytes. */
 int ny_job_read_image(const struct ny_job *job, const char *part, void *image, size_t bytes);
-/* Fails with NY_ESTORE: the record has a stage that is none of this job. */
-int ny_job_no_such_stage(const struct ny_job *job);
 /* Fails with NY_ESTORE: the stage under way cannot have written this checkpoint. */
 int ny_job_not_its_checkpoint(const struct ny_job *job);
 /* Puts a second image of the same checkpoint, in the slot of the other one and before it. */

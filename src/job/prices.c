@@ -110,7 +110,8 @@ static double exact_products_s(const struct ny_prices *prices, double entries)
            ny_price_beats(prices, entries * byte_beats * fmax(0, prices->d - cached));
 }
 
-double ny_price_products(const struct ny_prices *prices, double entries)
+/* Returns the seconds of the products of so many entries of C. */
+static double products_s(const struct ny_prices *prices, double entries)
 {
     const double start = 5,
                  each = 0.25; /* of sparse rows: sums that go everywhere, one at a time */
@@ -132,7 +133,7 @@ double ny_price_tile(const struct ny_prices *prices, double entries)
     const double store32 = 0.6, store64 = 3;
     double exponentials = prices->f64 ? prices->rate->exp64 : prices->rate->exp32;
 
-    return ny_price_products(prices, entries) +
+    return products_s(prices, entries) +
            ny_price_beats(prices, entries * (prices->f64 ? store64 : store32)) +
            (prices->spec->kernel->can_minus_one ? entries / exponentials : 0);
 }

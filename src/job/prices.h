@@ -45,8 +45,6 @@ unsigned ny_price_threads(unsigned threads);
 double ny_price_rows(const struct ny_prices *prices, double rows);
 /* Returns the seconds to read rows one by one, each from its block, on one of `threads` threads. */
 double ny_price_gather(const struct ny_prices *prices, double rows, unsigned threads);
-/* Returns the seconds of the products of so many entries of C. */
-double ny_price_products(const struct ny_prices *prices, double entries);
 /* Returns the seconds of entries with products, stores and exponentials. */
 double ny_price_tile(const struct ny_prices *prices, double entries);
 /* Returns the seconds of CᵀC of n rows. */

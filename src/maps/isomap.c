@@ -36,6 +36,8 @@
 
 /* ---- select --------------------------------------------------------------------------------- */
 
+/* Refuses more components than landmarks were found, and warns of fewer landmarks than asked for.
+ */
 static int check_selection(const struct ny_graph_fit *fit, const struct ny_selection *selection)
 {
     const struct ny_fit_settings *settings = fit->base.settings;
@@ -123,6 +125,8 @@ static int select_by_rule(struct ny_graph_fit *fit, struct ny_selection *selecti
     return err ? err : check_selection(fit, selection);
 }
 
+/* Stores the order of the landmarks in the sweeps, in which those of a batch are near one another.
+ */
 static int put_sources(struct ny_graph_fit *fit, const struct ny_selection *selection)
 {
     struct ny_job *job = &fit->base.job;
@@ -135,6 +139,7 @@ static int put_sources(struct ny_graph_fit *fit, const struct ny_selection *sele
     return err;
 }
 
+/* Runs stage select: the landmarks D, and their order as sources. */
 static int select_landmarks(struct ny_job *job)
 {
     struct ny_graph_fit *fit = ny_graph_fit_of(job);
@@ -175,6 +180,8 @@ static const struct ny_stage stage_landmarks = {NY_STAGE_SELECT, select_landmark
 
 /* ---- accumulate: sweep 1 -------------------------------------------------------------------- */
 
+/* Takes a batch of paths into the state: Δ(D, D), and Δ of the sampled pairs; the `fold` of
+ * sweep 1. */
 static int take_distances(void *arg, size_t first, size_t count, const float *distances)
 {
     struct ny_isomap *map = arg;
@@ -216,6 +223,7 @@ static int load_state(struct ny_isomap *map, uint64_t *batches)
     return map->state ? NY_OK : NY_EBUDGET;
 }
 
+/* Makes sweep 1, which gives Δ(D, D), from which W = −½HΔ(D, D)²H is made (section 4.4). */
 static int accumulate(struct ny_job *job)
 {
     struct ny_graph_fit *fit = ny_graph_fit_of(job);

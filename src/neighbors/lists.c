@@ -113,8 +113,8 @@ static size_t exact_bytes(const struct ny_graph_sizes *f, unsigned workers, size
     size_t source = f->held_rows ? ny_held_bytes(f->knn.spec, f->held_rows, f->held_rows, workers)
                                  : ny_source_of_points_bytes(f->points, workers);
     size_t pass = ny_knn_pass_bytes(f->knn.spec, f->points->n, workers);
-    size_t measure = ny_knn_measure_bytes(&f->knn, NY_MEASURE_ROWS) +
-                     2 * ny_points_block_bytes(f->points) + ny_graph_writing_bytes(f, limit);
+    size_t measure = ny_knn_measure_bytes(&f->knn) + 2 * ny_points_block_bytes(f->points) +
+                     ny_graph_writing_bytes(f, limit);
 
     return source + lists + (pass > measure ? pass : measure);
 }

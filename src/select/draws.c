@@ -6,10 +6,11 @@ static bool before(struct ny_draw a, struct ny_draw b)
     return a.key < b.key || (a.key == b.key && a.row < b.row);
 }
 
-/* Moves the draw at i down until no child is larger: the largest one is on top. */
-static void sift_down(struct ny_draws *draws, size_t i)
+/* Moves the draw on top down until no child is larger, so that the largest one is on top. */
+static void sift_down(struct ny_draws *draws)
 {
-    struct ny_draw *heap = draws->heap, moving = heap[i];
+    struct ny_draw *heap = draws->heap, moving = heap[0];
+    size_t i = 0;
 
     for (size_t child; (child = 2 * i + 1) < draws->count; i = child) {
         if (child + 1 < draws->count && before(heap[child], heap[child + 1])) child++;
@@ -36,7 +37,7 @@ void ny_draws_offer(struct ny_draws *draws, struct ny_draw draw)
         sift_up(draws, draws->count++);
     } else if (before(draw, draws->heap[0])) {
         draws->heap[0] = draw;
-        sift_down(draws, 0);
+        sift_down(draws);
     }
 }
 
@@ -48,6 +49,6 @@ void ny_draws_take(struct ny_draws *draws, uint64_t *rows)
         rows[draws->count] = draws->count ? draws->heap[0].row : last.row;
         if (!draws->count) break;
         draws->heap[0] = last;
-        sift_down(draws, 0);
+        sift_down(draws);
     }
 }

@@ -15,6 +15,7 @@ bool ny_nystrom_randomized(const struct ny_problem *problem, size_t m, size_t k)
     return k <= m / 40 || m >= 8000;
 }
 
+/* Returns k: --rank, or the components, but no more than the r directions of the basis. */
 static size_t rank_of(const struct ny_problem *problem, size_t r)
 {
     size_t k = problem->rank ? problem->rank : problem->components;
@@ -22,8 +23,8 @@ static size_t rank_of(const struct ny_problem *problem, size_t r)
     return k < r ? k : r;
 }
 
-/* tr K̃ = tr(W_k⁺G) = Σ u_jᵀ G u_j / σ_j, in k products with G; with implicit centring tr K loses
- * n cᵀW_k⁺c. */
+/* Computes tr K̃ = tr(W_k⁺G) = Σ u_jᵀ G u_j / σ_j, in k products with G. With implicit centring
+ * tr K loses n cᵀW_k⁺c. */
 static int certify(struct ny_problem *problem, const struct ny_basis *basis, const double *sigma,
                    struct ny_matrix U, struct ny_solution *solution)
 {
@@ -67,6 +68,7 @@ int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
     return solution->rank_effective ? NY_OK : ny_basis_empty(problem->ctx);
 }
 
+/* Finds U and σ of W, then λ̂ and P of eq. 3, and the certificate where pass 1 has summed G. */
 static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
 {

@@ -35,15 +35,15 @@ static unsigned char *put(unsigned char *at, uint32_t number)
     return at;
 }
 
-size_t ny_csr_encode(const struct ny_csr *csr, size_t first, size_t rows, void *out)
+size_t ny_csr_encode(const struct ny_csr *csr, size_t rows, void *out)
 {
-    uint32_t begin = csr->start[first], head[2] = {csr->start[first + rows] - begin, 0};
+    uint32_t begin = csr->start[0], head[2] = {csr->start[rows] - begin, 0};
     size_t value_bytes = ny_dtype_size(csr->dtype);
     unsigned char *at = (unsigned char *)out + HEAD_BYTES;
 
-    for (size_t i = first; i < first + rows; i++)
+    for (size_t i = 0; i < rows; i++)
         at = put(at, csr->start[i + 1] - csr->start[i]);
-    for (size_t i = first; i < first + rows; i++) {
+    for (size_t i = 0; i < rows; i++) {
         uint32_t next = 0;
 
         for (uint32_t k = csr->start[i]; k < csr->start[i + 1]; k++) {

@@ -24,8 +24,8 @@ size_t ny_csr_bound(size_t rows, size_t nnz, enum ny_dtype dtype);
 /* Returns the bytes of the room in which a block is decoded: the decoded block, and its image
  * behind. */
 size_t ny_csr_room_bytes(size_t rows, size_t nnz, enum ny_dtype dtype);
-/* Encodes `rows` rows from row `first` on; returns the bytes. */
-size_t ny_csr_encode(const struct ny_csr *csr, size_t first, size_t rows, void *out);
+/* Encodes the first `rows` rows; returns the bytes. */
+size_t ny_csr_encode(const struct ny_csr *csr, size_t rows, void *out);
 
 /* The encoded block and how many of its rows are wanted, from the first. */
 struct ny_csr_image {

@@ -146,7 +146,7 @@ void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, s
                              .rows = (uint32_t)rows,
                              .kind = NY_KIND_POINTS};
 
-    frame.raw_bytes = (uint32_t)ny_csr_encode(&ingest->sparse, 0, rows, encoded);
+    frame.raw_bytes = (uint32_t)ny_csr_encode(&ingest->sparse, rows, encoded);
     *packed = ny_frame_pack(&frame, encoded, ingest->spec.raw ? NULL : room);
 }
 

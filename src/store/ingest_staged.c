@@ -128,13 +128,12 @@ static bool same_import(const struct ny_ingest *ingest, const struct ny_progress
            record->rows >= ingest->base.n;
 }
 
-/* One kind of an unfinished block into the front of the buffer. */
-static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned kind,
-                     unsigned flag, size_t rows)
+/* Reads one kind of a staged, unfinished block into the front of the buffer. */
+static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned kind, size_t rows)
 {
     bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse;
     size_t bytes = rows * ingest->elements[kind] * ingest->element_bytes[kind];
-    struct ny_want want = {.key = ny_points_key(kind | flag, ingest->first_block),
+    struct ny_want want = {.key = ny_points_key(kind | NY_STAGED, ingest->first_block),
                            .frame = {.store = ingest->store->id,
                                      .number = ingest->first_block,
                                      .rows = (uint32_t)rows,
@@ -145,7 +144,7 @@ static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigne
     const char *wrong;
 
     if (sparse)
-        return ny_ingest_sparse_load(ingest, view, flag, rows, ingest->full.block_nnz, &wrong);
+        return ny_ingest_sparse_load(ingest, view, NY_STAGED, rows, ingest->full.block_nnz, &wrong);
     return ny_snapshot_read(view, &want, ingest->buffer[kind], &wrong);
 }
 
@@ -166,7 +165,7 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
     }
     ingest->first_block = record->rows / ingest->block_rows;
     for (unsigned kind = 1; !err && rows > 0 && kind <= NY_BLOCK_KINDS; kind++)
-        if (ingest->has[kind]) err = load_open(ingest, view, kind, NY_STAGED, rows);
+        if (ingest->has[kind]) err = load_open(ingest, view, kind, rows);
     if (err) return NY_END; /* what is staged is of no use, and nobody has seen it */
     memcpy(ingest->moments.cells, cells, moments_bytes(ingest));
     if (ingest->norms_known)

@@ -11,7 +11,7 @@
 
 /* ---- updates -------------------------------------------------------------------------------- */
 
-/* A frozen update adds to sums that there are, and has no probe. */
+/* Skips pass 1 of a frozen update where the result has no sums that new rows could be added to. */
 static bool frozen_skips(const struct ny_job *job, enum ny_stage_id stage)
 {
     return stage == NY_STAGE_ACCUMULATE && !ny_earlier_has_sums((const struct ny_fit *)job);
@@ -39,6 +39,7 @@ static const struct ny_course full_scatter = {.stages = full_scatter_stages, .sk
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+/* Chooses the course by the mode of the update, then by the method; NONE is a new fit. */
 static const struct ny_course *course_of(const struct ny_fit_settings *settings,
                                          enum ny_update_mode mode)
 {
