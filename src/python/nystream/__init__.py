@@ -1,0 +1,29 @@
+"""Spectral embeddings of data sets that do not fit in memory.
+
+    import nystream
+
+    Y = nystream.embed(X, components=2)                       # one call
+    store = nystream.open("big.nys", memory="8G")             # rows on disk, any number of fits
+    store.append(X)
+    result = store.fit("map", landmarks=4000, components=50)
+    result.embedding[:10]                                     # read when it is indexed
+    result.model().transform(X_new)
+
+`nystream.KernelPCA` and the other estimators follow scikit-learn.
+"""
+from __future__ import annotations
+
+from typing import Any, List
+
+from nystream._context import Progress
+from nystream._errors import (BudgetError, BusyError, DataError, FileError, NumericError,
+                              NystreamError, NystreamWarning, StoreError, UsageError)
+from nystream._lib import __version__
+from nystream._view import Part
+from nystream.model import Model
+from nystream.report import Plan, Report
+from nystream.store import Result, Store, embed, open
+
+__all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
+           "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
+           "Store", "StoreError", "UsageError", "__version__", "embed", "open"]

@@ -1,0 +1,396 @@
+"""Contexts of the library: budgets, calls that Ctrl-C stops, progress, warnings.
+
+A call that may take long runs in a thread of its own, and Python's thread waits for it: it takes
+Ctrl-C, draws progress and hands warnings on meanwhile, so that no Python error is lost in a callback
+of the library.
+"""
+from __future__ import annotations
+
+import ctypes as C
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+import weakref
+from collections import deque
+from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple, Union
+
+from nystream import _lib
+from nystream._errors import (CLASSES, BudgetError, NystreamError, NystreamWarning, UsageError,
+                              spell_for_python)
+from nystream._lib import lib
+
+WAIT_S = 0.05  # from one look at the signals and the progress to the next
+DRAW_S = 0.1  # from one progress that is drawn to the next
+logger = logging.getLogger("nystream")
+
+
+class Progress(NamedTuple):
+    """How far a call is; a callable given as `progress` gets one at most ten times a second.
+
+    Fractions are from 0 to 1 and seconds are those left; both are negative where not known.
+    """
+
+    stage: str
+    fraction: float
+    seconds_left: float
+    total_fraction: float
+    total_seconds_left: float
+    rows_done: int
+    rows_total: int
+    rows_per_second: float
+
+
+ProgressOption = Union[None, bool, Callable[[Progress], object]]
+
+
+def free_handle(function: Any, pointer: C.c_void_p, pid: int, *_owners: object) -> None:
+    """Free a handle, in the process that made it; `_owners` live until then."""
+    if os.getpid() == pid:
+        function(pointer)
+
+
+class _Heard:
+    """What the library's callbacks said since the waiting thread last looked."""
+
+    def __init__(self) -> None:
+        self.log: Deque[Tuple[int, str]] = deque()
+        self.progress: Optional[Progress] = None
+        self.plan: Optional[str] = None
+        self.log_fn = _lib.LOG_FN(self._hear_log)
+        self.progress_fn = _lib.PROGRESS_FN(self._hear_progress)
+        self.plan_fn = _lib.PLAN_FN(self._hear_plan)
+
+    def _hear_log(self, _user: Any, level: int, message: bytes) -> None:
+        self.log.append((level, message.decode(errors="replace")))
+
+    def _hear_progress(self, _user: Any, progress: Any) -> None:
+        p = progress.contents
+        self.progress = Progress(p.stage.decode(), p.fraction, p.eta_s, p.job_fraction,
+                                 p.job_eta_s, p.rows_done, p.rows_total, p.rows_per_s)
+
+    def _hear_plan(self, _user: Any, plan: int) -> None:
+        self.plan = lib.ny_report_json(plan).decode()
+
+
+class _Bar:
+    """A bar of tqdm for one call."""
+
+    def __init__(self) -> None:
+        from tqdm.auto import tqdm
+
+        self._bar = tqdm(total=100, unit="%", bar_format="{desc} {percentage:3.0f}%|{bar}| "
+                         "{elapsed}<{remaining}", leave=False)
+
+    def __call__(self, progress: Progress) -> None:
+        self._bar.set_description_str(progress.stage, refresh=False)
+        if progress.total_fraction >= 0:
+            self._bar.n = 100 * progress.total_fraction
+        self._bar.refresh()
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+def _share_of_worker() -> Tuple[Optional[int], int]:
+    """Threads that a worker of joblib or a process pool may use, and how many share the memory.
+
+    joblib tells its workers by the variables that the libraries of linear algebra read.
+    """
+    told = [os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")]
+    threads = min((int(text) for text in told if text.isdigit() and int(text) > 0), default=None)
+    inside = multiprocessing.parent_process() is not None or "JOBLIB_SPAWNED_PROCESS" in os.environ
+    if threads is None or not inside:
+        return threads, 1
+    return threads, max(1, len(os.sched_getaffinity(0)) // threads)
+
+
+def _stack_level() -> int:
+    """Frames from the caller up to the first outside of this package, which warnings are shown at."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "nystream":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+class Context:
+    """A context of the library with its budget; made anew in a process that was forked."""
+
+    _blas_checked = False
+
+    def __init__(self, memory: Union[None, int, str] = None, threads: Optional[int] = None,
+                 progress: ProgressOption = None) -> None:
+        self.memory, self.threads, self.progress = memory, threads, progress
+        self._open()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"memory": self.memory, "threads": self.threads,
+                "progress": self.progress if isinstance(self.progress, bool) else None}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def _open(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._heard = _Heard()
+        self._pointer = C.c_void_p()
+        self._drawn_s = 0.0
+        self._check(lib.ny_context_new(C.byref(self._pointer)), C.c_void_p())
+        self._release = weakref.finalize(self, free_handle, lib.ny_context_free, self._pointer,
+                                         self._pid, self._heard)
+        lib.ny_context_set_log(self._pointer, self._heard.log_fn, None)
+        lib.ny_context_set_progress(self._pointer, self._heard.progress_fn, None)
+        lib.ny_context_set_plan(self._pointer, self._heard.plan_fn, None)
+        threads, sharers = _share_of_worker()
+        if self.threads is None and threads:
+            lib.ny_context_set_threads(self._pointer, threads)
+        if self.memory is None and sharers > 1:
+            lib.ny_context_set_memory(self._pointer,
+                                      lib.ny_context_memory(self._pointer) // sharers)
+        self._set_limit("threads", self.threads)
+        self._set_limit("memory", self.memory)
+        if not Context._blas_checked:
+            Context._blas_checked = True
+            _lib.check_blas()
+
+    def _set_limit(self, name: str, value: object) -> None:
+        """Set the budget or the threads for good, through an option, which reads "8G"."""
+        options = C.c_void_p()
+        if value is None:
+            return
+        self.check(lib.ny_options_new(C.byref(options), self._pointer))
+        try:
+            self.check(lib.ny_options_set(options, name.encode(), str(value).encode()))
+        finally:
+            lib.ny_options_free(options)
+
+    @property
+    def pointer(self) -> C.c_void_p:
+        """The handle, of this process."""
+        if os.getpid() != self._pid:
+            self._open()
+        return self._pointer
+
+    @property
+    def lock(self) -> Any:
+        """Held during a call: a context serves one thread at a time."""
+        if os.getpid() != self._pid:
+            self._open()
+        return self._lock
+
+    @property
+    def memory_bytes(self) -> int:
+        """The budget in bytes."""
+        return int(lib.ny_context_memory(self.pointer))
+
+    def check(self, status: int) -> None:
+        """Raise the exception of a status that is not 0."""
+        self._check(status, self._pointer)
+
+    def _check(self, status: int, pointer: C.c_void_p) -> None:
+        if status == 0:
+            return
+        said = lib.ny_context_error(pointer).contents
+        message = said.message.decode(errors="replace") if said.message else ""
+        error = CLASSES.get(status, NystreamError)(spell_for_python(message))
+        error.status, error.kind = status, lib.ny_status_kind(status).decode()
+        error.file = os.fsdecode(said.file) if said.file else None
+        error.line = said.line if said.has_line else None
+        if isinstance(error, BudgetError) and self._heard.plan:
+            error.needed = json.loads(self._heard.plan)["memory_min_bytes"]
+        raise error
+
+    def call(self, function: Any, *arguments: Any) -> None:
+        """Make a call that is over in milliseconds."""
+        with self.lock:
+            self._heard.plan = None
+            self.check(function(*arguments))
+
+    def run(self, function: Any, *arguments: Any) -> None:
+        """Make a call that may take long; Ctrl-C stops it at its next checkpoint.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After the call has stopped. What it has done is kept: the same call goes on.
+        """
+        with self.lock:
+            self._heard.plan = self._heard.progress = None
+            if not self.progress and threading.current_thread() is not threading.main_thread():
+                status = function(*arguments)
+                self._tell(None)
+            else:
+                status = self._wait(function, arguments)
+            self.check(status)
+
+    def _wait(self, function: Any, arguments: Tuple[Any, ...]) -> int:
+        """Run the function in a thread and wait for it; an exception meanwhile stops it."""
+        done, results = threading.Event(), []
+
+        def work() -> None:
+            try:
+                results.append(function(*arguments))
+            except BaseException as error:  # ctypes refuses an argument
+                results.append(error)
+            finally:
+                done.set()
+
+        stopped: Optional[BaseException] = None
+        drawer = _Bar() if self.progress is True else self.progress or None
+        with _Interrupts(self._pointer) as interrupts:
+            threading.Thread(target=work, name="nystream", daemon=True).start()
+            while not done.is_set():
+                try:
+                    done.wait(WAIT_S)
+                    if stopped is None:
+                        self._tell(drawer)
+                except BaseException as error:
+                    stopped = stopped or error
+                    lib.ny_context_interrupt(self._pointer, 2)
+        if isinstance(drawer, _Bar):
+            drawer.close()
+        lib.ny_context_interrupt(self._pointer, 0)
+        if isinstance(results[0], BaseException):
+            raise results[0]
+        if interrupts.count:
+            raise KeyboardInterrupt(self._where_it_stopped(results[0]))
+        if stopped is not None:
+            raise stopped
+        self._tell(None)
+        return int(results[0])
+
+    def _where_it_stopped(self, status: int) -> str:
+        if status != _lib.EINTERRUPTED:
+            return "the call was over already"
+        seen = self._heard.progress
+        at = f"stopped in {seen.stage}" if seen else "stopped"
+        if seen and seen.fraction >= 0:
+            at += f" at {100 * seen.fraction:.0f} %"
+        return at + "; the same call goes on"
+
+    def _tell(self, drawer: Optional[Callable[[Progress], object]]) -> None:
+        """Hand on what the library said, on Python's thread."""
+        heard = self._heard
+        while heard.log:
+            level, message = heard.log.popleft()
+            if level == _lib.LOG_WARNING:
+                warnings.warn(spell_for_python(message), NystreamWarning, stacklevel=_stack_level())
+            else:
+                logger.log(logging.INFO if level == _lib.LOG_NOTE else logging.DEBUG, "%s",
+                           spell_for_python(message))
+        progress = heard.progress
+        if drawer and progress and time.monotonic() - self._drawn_s >= DRAW_S:
+            self._drawn_s = time.monotonic()
+            drawer(progress)
+
+    def report(self, function: Any, *arguments: Any, long: bool = True) -> Dict[str, Any]:
+        """Make a call whose last argument is a report, and return that."""
+        report = C.c_void_p()
+        try:
+            (self.run if long else self.call)(function, *arguments, C.byref(report))
+        except NystreamError as error:
+            if report:
+                error.report = self._read(report)  # type: ignore[attr-defined]
+            raise
+        finally:
+            text = lib.ny_report_json(report) if report else b"{}"
+            found: Dict[str, Any] = json.loads(text)
+            lib.ny_report_free(report)
+        return found
+
+    @staticmethod
+    def _read(report: C.c_void_p) -> Dict[str, Any]:
+        found: Dict[str, Any] = json.loads(lib.ny_report_json(report))
+        return found
+
+
+class _Interrupts:
+    """Counts Ctrl-C while a call runs, and tells the library, in place of KeyboardInterrupt.
+
+    KeyboardInterrupt could come between two lines and lose what runs. Only the main thread gets
+    signals, and a handler that a program has set itself stays; what it raises stops the call, too.
+    """
+
+    def __init__(self, pointer: C.c_void_p) -> None:
+        self.count, self._pointer = 0, pointer
+        self._mine = (threading.current_thread() is threading.main_thread()
+                      and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+
+    def __enter__(self) -> "_Interrupts":
+        if self._mine:
+            signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self._mine:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _interrupt(self, _signal: int, _frame: object) -> None:
+        self.count += 1
+        lib.ny_context_interrupt(self._pointer, 2)
+
+
+class Options:
+    """Options of one call by name, such as {"row_normalize": True, "gamma": 0.5}.
+
+    A budget or threads among them are those of the context until the end of the `with` block.
+    """
+
+    def __init__(self, context: Context, groups: int, values: Dict[str, Any]) -> None:
+        self._context, self._groups = context, groups
+        self._values = {name.replace("_", "-"): value for name, value in values.items()
+                        if value is not None}
+        self._pointer = C.c_void_p()
+
+    def __enter__(self) -> C.c_void_p:
+        context = self._context
+        context.lock.acquire()
+        try:
+            pointer = context.pointer
+            self._before = lib.ny_context_memory(pointer), lib.ny_context_threads(pointer)
+            context.check(lib.ny_options_new(C.byref(self._pointer), pointer))
+            for name, value in self._values.items():
+                self._set(name, value)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self._pointer
+
+    def __exit__(self, *_error: object) -> None:
+        context = self._context
+        lib.ny_options_free(self._pointer)
+        if "memory" in self._values:
+            lib.ny_context_set_memory(context.pointer, self._before[0])
+        if "threads" in self._values:
+            lib.ny_context_set_threads(context.pointer, self._before[1])
+        context.lock.release()
+
+    def _set(self, name: str, value: Any) -> None:
+        option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
+        if option and not option.groups & (self._groups | always):
+            raise _usage(f"{name.replace('-', '_')}= is an option of another call")
+        self._context.check(lib.ny_options_set(self._pointer, name.encode(),
+                                               spell_value(value).encode()))
+
+
+def _usage(message: str) -> UsageError:
+    error = UsageError(message)
+    error.status, error.kind = 2, "usage"
+    return error
+
+
+def spell_value(value: Any) -> str:
+    """Spell the value of an option as the command line has it."""
+    if isinstance(value, bool) or type(value).__name__ == "bool_":
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ",".join(spell_value(part) for part in value)
+    if isinstance(value, float):  # numpy's float64 is one
+        return repr(float(value))
+    return str(os.fspath(value)) if isinstance(value, os.PathLike) else str(value)

@@ -1,0 +1,115 @@
+"""Exceptions, one class for each status of the library, and their words.
+
+Each is also the built-in exception that programs expect: a wrong option is a ValueError, a file that
+cannot be read an OSError, a memory budget that is too small a MemoryError.
+"""
+from __future__ import annotations
+
+import re
+from typing import Dict, Optional, Type
+
+from nystream._lib import OPTIONS
+
+
+class NystreamWarning(UserWarning):
+    """What the library warns of: a budget that is tight, rows that a model does not fit, and so on."""
+
+
+class NystreamError(Exception):
+    """An error of the library.
+
+    Attributes
+    ----------
+    status : int
+        The number in nystream.h, which is the exit code of the command.
+    kind : str
+        "usage", "bad-input", "io", "damaged", "busy", "numerics", "budget" or "internal".
+    file : str or None
+        The file that it is about.
+    line : int or None
+        The line of a text file, from 1, or the row of other data, from 0.
+    """
+
+    status: int = 9
+    kind: str = "internal"
+    file: Optional[str] = None
+    line: Optional[int] = None
+
+
+class UsageError(NystreamError, ValueError):
+    """An option, a value or a name is not one."""
+
+
+class DataError(NystreamError, ValueError):
+    """The data cannot be used."""
+
+
+class FileError(NystreamError, OSError):
+    """A file cannot be read or written."""
+
+
+class StoreError(NystreamError):
+    """The store or the model is damaged, or is none."""
+
+
+class BusyError(NystreamError, BlockingIOError):
+    """Another process, or another thread, writes to the store."""
+
+
+class NumericError(NystreamError, ArithmeticError):
+    """The mathematics do not go through."""
+
+
+class BudgetError(NystreamError, MemoryError):
+    """It does not fit in the memory budget.
+
+    Attributes
+    ----------
+    needed : int or None
+        Bytes with which the fit would run; None where that is not known.
+    """
+
+    needed: Optional[int] = None
+
+
+CLASSES: Dict[int, Type[NystreamError]] = {
+    2: UsageError, 3: DataError, 4: FileError, 5: StoreError, 6: BusyError, 7: NumericError,
+    8: BudgetError}
+
+_METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "export": "part",
+            "report": "html"}
+_OPERAND = "the first operand names the store, and "
+_COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'")
+_OPTION = re.compile(r"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)"
+                     r"(?: ([0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z]+\b|'[^']*'))?")
+
+
+def _spell_option(match: "re.Match[str]") -> str:
+    negative, name, word = match.groups()
+    option = OPTIONS.get(name)
+    if option is None:
+        return match.group().replace("--", "", 1)
+    spelled = name.replace("-", "_") + "="
+    rest = f" {word}" if word else ""
+    if option.argument is None:
+        return f"{spelled}{not negative}{rest}"
+    if word is None:
+        return spelled
+    if word[0].isdigit():
+        return spelled + (word if re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", word) else f'"{word}"')
+    if word.isupper():
+        return spelled + word
+    return f'{spelled}"{word}"' if word in option.argument.split("|") else spelled + rest
+
+
+def spell_for_python(text: str) -> str:
+    """Spell options and commands in a message of the library as Python has them.
+
+    Examples
+    --------
+    >>> spell_for_python("it needs 269 MiB; give --memory 269M, or --no-pilot")
+    'it needs 269 MiB; give memory="269M", or pilot=False'
+    """
+    text = text.replace(_OPERAND, "")
+    text = _COMMAND.sub(lambda match: _METHODS.get(match[1], match[1]) + "()", text)
+    return _OPTION.sub(_spell_option, text)

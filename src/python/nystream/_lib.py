@@ -1,0 +1,213 @@
+"""The C library: where it is found, and those of its functions that the package calls.
+
+The declarations repeat include/nystream.h. A function that fails returns a status, which
+`nystream._context.Context.check` turns into an exception.
+"""
+from __future__ import annotations
+
+import ctypes as C
+import os
+import warnings
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional
+
+__version__ = "1.0.0"
+
+# Values of enum ny_dtype and NY_U64, and the names that numpy has for them.
+DTYPES: Dict[int, str] = {1: "uint8", 2: "int16", 3: "float32", 4: "float64", 6: "uint64"}
+NUMBERS: Dict[str, int] = {name: number for number, name in DTYPES.items()}
+
+# enum ny_status
+EBUDGET, EINTERRUPTED = 8, 130
+
+# enum ny_option_group
+IMPORT, FIT, SELECT, COMMON, READ = 1, 2, 4, 8, 16
+UPDATE, GRAPH, PATH, EVALUATE, PLOT, REPORT, THREADS = 128, 256, 512, 1024, 2048, 4096, 16384
+STORED = 32768
+
+LOG_WARNING, LOG_NOTE = 1, 2
+
+
+class CError(C.Structure):
+    """struct ny_error."""
+
+    _fields_ = [("status", C.c_int), ("message", C.c_char_p), ("file", C.c_char_p),
+                ("line", C.c_uint64), ("has_line", C.c_int)]
+
+
+class CProgress(C.Structure):
+    """struct ny_progress."""
+
+    _fields_ = [("stage", C.c_char_p), ("fraction", C.c_double), ("rows_per_s", C.c_double),
+                ("bytes_per_s", C.c_double), ("flops_per_s", C.c_double), ("eta_s", C.c_double),
+                ("rows_done", C.c_uint64), ("rows_total", C.c_uint64),
+                ("job_fraction", C.c_double), ("job_eta_s", C.c_double)]
+
+
+class COptionInfo(C.Structure):
+    """struct ny_option_info."""
+
+    _fields_ = [("name", C.c_char_p), ("argument", C.c_char_p), ("fallback", C.c_char_p),
+                ("summary", C.c_char_p), ("section", C.c_char_p), ("groups", C.c_uint)]
+
+
+class CTable(C.Structure):
+    """struct ny_table."""
+
+    _fields_ = [("struct_bytes", C.c_size_t), ("name", C.c_char_p), ("dtype", C.c_int),
+                ("index_bytes", C.c_uint), ("rows", C.c_uint64), ("columns", C.c_uint64),
+                ("values", C.c_void_p), ("row_bytes", C.c_uint64), ("row_start", C.c_void_p),
+                ("column", C.c_void_p), ("entries", C.c_uint64), ("labels", C.c_void_p)]
+
+
+class CCsrRoom(C.Structure):
+    """struct ny_csr_room."""
+
+    _fields_ = [("row_start", C.c_void_p), ("column", C.c_void_p), ("values", C.c_void_p),
+                ("entries", C.c_uint64)]
+
+
+LOG_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_int, C.c_char_p)
+PROGRESS_FN = C.CFUNCTYPE(None, C.c_void_p, C.POINTER(CProgress))
+PLAN_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_void_p)
+
+_P, _S, _U64 = C.c_void_p, C.c_char_p, C.c_uint64
+_OUT = C.POINTER(C.c_void_p)
+_TABLE = C.POINTER(CTable)
+
+# Arguments of the functions that return a status.
+_CALLS: Dict[str, List[Any]] = {
+    "ny_context_new": [_OUT],
+    "ny_options_new": [_OUT, _P],
+    "ny_options_set": [_P, _S, _S],
+    "ny_import": [_P, _S, C.POINTER(_S), C.c_size_t, _P, _OUT],
+    "ny_append": [_P, _S, _TABLE, _P, _OUT],
+    "ny_appender_open": [_OUT, _P, _S, _P],
+    "ny_appender_put": [_P, _TABLE],
+    "ny_appender_commit": [_P, _OUT],
+    "ny_store_report": [_P, _S, _OUT],
+    "ny_result_report": [_P, _S, _S, _OUT],
+    "ny_verify": [_P, _S, _OUT],
+    "ny_repair": [_P, _S, _OUT],
+    "ny_compact": [_P, _S, _OUT],
+    "ny_remove": [_P, _S, _S],
+    "ny_view_open": [_OUT, _P, _S, _S],
+    "ny_view_shape": [_P, _S, C.POINTER(_U64), C.POINTER(_U64), C.POINTER(C.c_int)],
+    "ny_view_read": [_P, _S, _U64, _U64, _P],
+    "ny_view_gather": [_P, _S, _P, _U64, _P],
+    "ny_view_read_sparse": [_P, _U64, _U64, C.POINTER(CCsrRoom)],
+    "ny_plan": [_P, _S, _P, _OUT],
+    "ny_fit": [_P, _S, _S, _P, _OUT],
+    "ny_resume": [_P, _S, _S, _OUT],
+    "ny_select": [_P, _S, _S, _P, _OUT],
+    "ny_graph": [_P, _S, _S, _P, _OUT],
+    "ny_evaluate": [_P, _S, _S, _P, _OUT],
+    "ny_transform": [_P, _S, _S, _S, _S, _P],
+    "ny_place_rows": [_P, _S, _S, _TABLE, C.c_int, _P],
+    "ny_export": [_P, _S, _S, _S, _S],
+    "ny_plot": [_P, _S, _S, _S, _P],
+    "ny_write_report": [_P, _S, C.POINTER(_S), C.c_size_t, _S, _P],
+    "ny_model_open": [_OUT, _P, _S, _S],
+    "ny_model_load": [_OUT, _P, _S, C.c_size_t],
+    "ny_model_load_file": [_OUT, _P, _S],
+    "ny_model_image": [_P, _OUT, C.POINTER(C.c_size_t)],
+    "ny_model_report": [_P, _OUT],
+    "ny_model_place": [_P, _TABLE, C.c_int, _P, _U64],
+}
+
+# The other functions: what they return, then their arguments.
+_OTHERS: Dict[str, List[Any]] = {
+    "ny_version": [_S],
+    "ny_blas_coretype": [_S],
+    "ny_status_kind": [_S, C.c_int],
+    "ny_option_at": [C.POINTER(COptionInfo), C.c_int],
+    "ny_context_free": [None, _P],
+    "ny_context_memory": [_U64, _P],
+    "ny_context_set_memory": [None, _P, _U64],
+    "ny_context_threads": [C.c_uint, _P],
+    "ny_context_set_threads": [None, _P, C.c_uint],
+    "ny_context_set_log": [None, _P, LOG_FN, _P],
+    "ny_context_set_progress": [None, _P, PROGRESS_FN, _P],
+    "ny_context_set_plan": [None, _P, PLAN_FN, _P],
+    "ny_context_interrupt": [None, _P, C.c_int],
+    "ny_context_error": [C.POINTER(CError), _P],
+    "ny_options_free": [None, _P],
+    "ny_appender_free": [None, _P],
+    "ny_report_free": [None, _P],
+    "ny_report_json": [_S, _P],
+    "ny_view_free": [None, _P],
+    "ny_model_free": [None, _P],
+    "ny_model_dimensions": [_U64, _P],
+    "ny_model_components": [_U64, _P],
+}
+
+
+class Option(NamedTuple):
+    """An entry of the library's table of options."""
+
+    name: str                 # as the command line has it, such as "row-normalize"
+    argument: Optional[str]   # "M", "svd|pca|kpca", …; None: a switch
+    groups: int
+
+
+def _candidates() -> List[str]:
+    given = os.environ.get("NYSTREAM_LIBRARY")
+    if given:
+        return [given]
+    beside = Path(__file__).with_name("libnystream.so.1")
+    return [str(beside)] if beside.exists() else ["libnystream.so.1"]
+
+
+def _load() -> C.CDLL:
+    name = _candidates()[0]
+    try:
+        library = C.CDLL(name)
+        for function, arguments in _CALLS.items():
+            getattr(library, function).argtypes = arguments
+        for function, (result, *arguments) in _OTHERS.items():
+            getattr(library, function).restype = result
+            getattr(library, function).argtypes = arguments
+    except OSError as error:
+        raise ImportError(
+            f"the library of nystream cannot be loaded: {error}. Install it (make install, or the "
+            "Debian package), or let the environment variable NYSTREAM_LIBRARY name the file "
+            "libnystream.so") from error
+    except AttributeError as error:
+        raise ImportError(f"{name} is older than the Python package nystream {__version__}, which "
+                          f"calls what it does not have ({error}); install them together") from error
+    version = library.ny_version().decode()
+    if version.split(".")[0] != __version__.split(".")[0]:
+        raise ImportError(f"{name} is nystream {version}, and the Python package {__version__}: "
+                          "the first numbers must agree; install them together")
+    return library
+
+
+lib = _load()
+
+
+def _read_options() -> Dict[str, Option]:
+    table: Dict[str, Option] = {}
+    while True:
+        entry = lib.ny_option_at(len(table))
+        if not entry:
+            return table
+        info = entry.contents
+        argument = info.argument.decode() if info.argument else None
+        option = Option(info.name.decode(), argument, info.groups)
+        table[option.name] = option
+
+
+OPTIONS = _read_options()
+
+
+def check_blas() -> None:
+    """Warn where OpenBLAS does not know this CPU and computes at a fraction of its speed.
+
+    numpy has loaded OpenBLAS before this package can set OPENBLAS_CORETYPE, which is read when it
+    is loaded, so that only the user can set it.
+    """
+    core = lib.ny_blas_coretype()
+    if core:
+        warnings.warn(f"OpenBLAS does not know this CPU and is several times slower than it could "
+                      f"be; start Python with OPENBLAS_CORETYPE={core.decode()} in its environment",
+                      RuntimeWarning, stacklevel=3)

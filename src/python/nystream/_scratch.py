@@ -1,0 +1,51 @@
+"""Scratch folders for stores of one call or one estimator, and for files between the two."""
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Optional, Union
+
+MEMORY_DISK = Path("/dev/shm")
+ROOM = 4  # a scratch store in memory is for data of at most a quarter of what is free there
+
+
+def _remove(folder: str, pid: int) -> None:
+    """Remove a folder, in the process that made it: a child that was forked leaves it alone."""
+    if os.getpid() == pid:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _choose_parent(data_bytes: Optional[int], budget: int) -> Optional[str]:
+    """Return /dev/shm where the data are few, and None, the default of tempfile, where not."""
+    if data_bytes is None or "TMPDIR" in os.environ or not os.access(MEMORY_DISK, os.W_OK):
+        return None
+    free = shutil.disk_usage(MEMORY_DISK).free
+    return str(MEMORY_DISK) if data_bytes * ROOM < min(free, budget) else None
+
+
+class Scratch:
+    """A folder that is removed with its last reference, at the latest when Python ends.
+
+    Parameters
+    ----------
+    tmpdir : path, optional
+        Where it is made; by default in memory where the data are few, else where tempfile says.
+    data_bytes : int, optional
+        Bytes that it will hold, about; None: not known.
+    budget : int
+        Bytes of memory that the work may take.
+    """
+
+    def __init__(self, tmpdir: Union[None, str, "os.PathLike[str]"] = None,
+                 data_bytes: Optional[int] = None, budget: int = 0) -> None:
+        parent = os.fspath(tmpdir) if tmpdir is not None else _choose_parent(data_bytes, budget)
+        folder = tempfile.mkdtemp(prefix="nystream-", dir=parent)
+        self.path = Path(folder)
+        self.remove = weakref.finalize(self, _remove, folder, os.getpid())
+        if data_bytes is not None and shutil.disk_usage(folder).free < data_bytes:
+            self.remove()
+            raise OSError(f"there is no room for {data_bytes >> 20} MiB of rows in "
+                          f"{parent or tempfile.gettempdir()}; tmpdir= names another folder")

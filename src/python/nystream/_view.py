@@ -1,0 +1,196 @@
+"""Views: parts of a store or a result, opened once and read into numpy arrays."""
+from __future__ import annotations
+
+import ctypes as C
+import os
+import threading
+import weakref
+from typing import Any, Dict, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from nystream import _lib
+from nystream._context import Context, free_handle
+from nystream._lib import lib
+from nystream.report import Report
+
+
+class Shape(NamedTuple):
+    """Rows, columns (0: a list of numbers) and type of a part."""
+
+    rows: int
+    columns: int
+    dtype: "np.dtype[Any]"
+
+
+class View:
+    """The points of a store, or a result, as they are at the first look.
+
+    It has a context of its own, so that it can be read while a fit runs, and is opened anew in a
+    process that was forked, or that it was sent to.
+    """
+
+    def __init__(self, path: bytes, name: Optional[str]) -> None:
+        self.path, self.name = path, name
+        self._opened = False
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"path": os.path.abspath(self.path), "name": self.name}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def close(self) -> None:
+        """Forget what was seen: the next look opens the store anew."""
+        if self._opened and os.getpid() == self._pid:
+            self._release()
+        self._opened = False
+
+    def _open(self) -> C.c_void_p:
+        """Return the handle, opened where this process has not done so yet."""
+        if os.getpid() != self._pid:
+            self._opened, self._pid, self._lock = False, os.getpid(), threading.RLock()
+        if not self._opened:
+            self._context = Context(progress=False)
+            self._pointer = C.c_void_p()
+            self._shapes: Dict[str, Shape] = {}
+            name = None if self.name is None else self.name.encode()
+            self._context.call(lib.ny_view_open, C.byref(self._pointer), self._context.pointer,
+                               self.path, name)
+            self._release = weakref.finalize(self, free_handle, lib.ny_view_free, self._pointer,
+                                             self._pid, self._context)
+            self._opened = True
+        return self._pointer
+
+    def shape(self, part: str) -> Shape:
+        """Return rows, columns and type of a part."""
+        with self._lock:
+            pointer = self._open()
+            if part not in self._shapes:
+                rows, columns, dtype = C.c_uint64(), C.c_uint64(), C.c_int()
+                self._context.call(lib.ny_view_shape, pointer, part.encode(), C.byref(rows),
+                                   C.byref(columns), C.byref(dtype))
+                self._shapes[part] = Shape(rows.value, columns.value,
+                                           np.dtype(_lib.DTYPES[dtype.value]))
+            return self._shapes[part]
+
+    def _room(self, part: str, rows: int) -> Any:
+        shape = self.shape(part)
+        return np.empty((rows, shape.columns) if shape.columns else rows, dtype=shape.dtype)
+
+    def read(self, part: str, first: int, count: int) -> Any:
+        """Return rows first … first + count - 1 of a part."""
+        with self._lock:
+            pointer, out = self._open(), self._room(part, count)
+            if count:
+                self._context.run(lib.ny_view_read, pointer, part.encode(), first, count,
+                                  out.ctypes.data)
+        return out
+
+    def gather(self, part: str, rows: Any) -> Any:
+        """Return the rows of a part whose numbers are listed, in that order."""
+        rows = np.ascontiguousarray(rows, dtype=np.uint64)
+        with self._lock:
+            pointer, out = self._open(), self._room(part, len(rows))
+            if len(rows):
+                self._context.run(lib.ny_view_gather, pointer, part.encode(), rows.ctypes.data,
+                                  len(rows), out.ctypes.data)
+        return out
+
+    def read_sparse(self, first: int, count: int, entries: int) -> Tuple[Any, Any, Any]:
+        """Return values, column numbers and row starts of sparse points, as scipy has them."""
+        with self._lock:
+            pointer = self._open()
+            starts = np.zeros(count + 1, dtype=np.uint64)
+            columns = np.empty(entries, dtype=np.uint32)
+            values = np.empty(entries, dtype=self.shape("points").dtype)
+            room = _lib.CCsrRoom(starts.ctypes.data, columns.ctypes.data, values.ctypes.data,
+                                 entries)
+            self._context.run(lib.ny_view_read_sparse, pointer, first, count, C.byref(room))
+        used = int(starts[-1])
+        return values[:used], columns[:used].astype(np.int64), starts.astype(np.int64)
+
+    def report(self) -> Report:
+        """Return the report of the store, or of the result."""
+        with self._lock:
+            path, context = self.path, (self._open(), self._context)[1]
+            if self.name is None:
+                return Report(context.report(lib.ny_store_report, context.pointer, path,
+                                             long=False))
+            return Report(context.report(lib.ny_result_report, context.pointer, path,
+                                         self.name.encode(), long=False))
+
+
+class Part:
+    """A part of a store or a result, such as its embedding: read when it is indexed.
+
+    It has the shape and type of an array, and `numpy.asarray(part)` reads all of it; so does
+    `part[:]`. `dask.array.from_array(part)` and the like work.
+    """
+
+    def __init__(self, view: View, name: str) -> None:
+        self._view, self._name = view, name
+        view.shape(name)  # it must be there
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """(rows, columns), or (rows,) of a list of numbers."""
+        shape = self._view.shape(self._name)
+        return (shape.rows, shape.columns) if shape.columns else (shape.rows,)
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """Type of the values."""
+        return self._view.shape(self._name).dtype
+
+    @property
+    def ndim(self) -> int:
+        """1 or 2."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return int(np.prod(self.shape))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"<{self._name}: {' × '.join(map(str, self.shape))}, {self.dtype}>"
+
+    def __array__(self, dtype: Any = None) -> Any:
+        return np.asarray(self._view.read(self._name, 0, len(self)), dtype=dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, *columns = key if isinstance(key, tuple) else (key,)
+        if rows is Ellipsis:
+            rows = slice(None)
+        values = self._rows(rows)
+        if not columns:
+            return values
+        return values[tuple(columns)] if np.ndim(rows) == 0 and not isinstance(rows, slice) else \
+            values[(slice(None), *columns)]
+
+    def _rows(self, rows: Any) -> Any:
+        count = len(self)
+        if isinstance(rows, slice):
+            first, stop, step = rows.indices(count)
+            if step == 1:
+                return self._view.read(self._name, first, max(0, stop - first))
+            return self._view.gather(self._name, np.arange(first, stop, step))
+        rows = np.asarray(rows)
+        if rows.dtype == bool:
+            if rows.shape != (count,):
+                raise IndexError(f"the mask has the shape {rows.shape}, and {self._name} has "
+                                 f"{count} rows")
+            rows = np.flatnonzero(rows)
+        if rows.dtype.kind not in "iu" and rows.size:
+            raise IndexError("rows are chosen by an integer, a slice, a list of integers or a mask")
+        wanted = np.where(rows < 0, rows + count, rows).astype(np.int64)
+        if rows.size and (wanted.min() < 0 or wanted.max() >= count):
+            raise IndexError(f"{self._name} has rows 0 to {count - 1}")
+        values = self._view.gather(self._name, wanted.ravel())
+        return values[0] if rows.ndim == 0 else values

@@ -1,0 +1,126 @@
+"""Models: the numbers that place new rows, without the data that they were fitted on."""
+from __future__ import annotations
+
+import ctypes as C
+import os
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict, Union
+
+import numpy as np
+
+from nystream import _data
+from nystream._context import Context, free_handle
+from nystream._lib import NUMBERS, CTable, lib
+from nystream.report import Report
+
+if TYPE_CHECKING:
+    from nystream.store import Result
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Model:
+    """A fitted map of d columns to p components: about m · (d + p) numbers of m landmarks.
+
+    Made by `Result.model()`, `Model.load(file)` and `Model.from_bytes(image)`. It is pickled as its
+    bytes, never with the data.
+    """
+
+    def __init__(self, context: Context, function: Any, *arguments: Any) -> None:
+        self._context = context
+        self._take(function, *arguments)
+
+    def _take(self, function: Any, *arguments: Any) -> None:
+        """Keep the model that a function of the library makes."""
+        context, pointer = self._context, C.c_void_p()
+        context.run(function, C.byref(pointer), context.pointer, *arguments)
+        self._pid, self._pointer = os.getpid(), pointer
+        self._release = weakref.finalize(self, free_handle, lib.ny_model_free, pointer, self._pid,
+                                         context)
+
+    @classmethod
+    def _of_result(cls, result: "Result") -> "Model":
+        settings = result.store._context
+        return cls(Context(settings.memory, settings.threads, settings.progress), lib.ny_model_open,
+                   os.fsencode(result.store.path), result.name.encode())
+
+    @classmethod
+    def load(cls, file: PathLike) -> "Model":
+        """Read a .nym file, which save() or `nystream export --part model` wrote."""
+        return cls(Context(), lib.ny_model_load_file, os.fsencode(file))
+
+    @classmethod
+    def from_bytes(cls, image: bytes) -> "Model":
+        """Make a model of the bytes that to_bytes() gave."""
+        return cls(Context(), lib.ny_model_load, image, len(image))
+
+    def to_bytes(self) -> bytes:
+        """Return the model as bytes, the contents of a .nym file."""
+        return self._image(self._handle())
+
+    def _image(self, pointer: C.c_void_p) -> bytes:
+        image, count = C.c_void_p(), C.c_size_t()
+        self._context.call(lib.ny_model_image, pointer, C.byref(image), C.byref(count))
+        return C.string_at(image, count.value)
+
+    def _handle(self) -> C.c_void_p:
+        """Return the handle; a process that was forked makes its own of the bytes."""
+        if os.getpid() != self._pid:
+            settings = self._context
+            inherited, self._context = settings, Context(settings.memory, settings.threads)
+            image, count = C.c_void_p(), C.c_size_t()
+            status = lib.ny_model_image(self._pointer, C.byref(image), C.byref(count))
+            inherited.check(status)
+            self._take(lib.ny_model_load, C.string_at(image, count.value), count.value)
+        return self._pointer
+
+    def save(self, file: PathLike) -> None:
+        """Write a .nym file."""
+        Path(file).write_bytes(self.to_bytes())
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"image": self.to_bytes()}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        image = state["image"]
+        self.__init__(Context(), lib.ny_model_load, image, len(image))  # type: ignore[misc]
+
+    @property
+    def report(self) -> Report:
+        """kernel, gamma, coef0, degree, landmarks, d, components, precision, dtype, format, bytes."""
+        return Report(self._context.report(lib.ny_model_report, self._handle(), long=False))
+
+    @property
+    def dimensions(self) -> int:
+        """Columns of the rows that it places."""
+        return int(lib.ny_model_dimensions(self._handle()))
+
+    @property
+    def components(self) -> int:
+        """Columns of the embedding."""
+        return int(lib.ny_model_components(self._handle()))
+
+    def __repr__(self) -> str:
+        report = self.report
+        return (f"<model of {report.landmarks} landmarks, {report.d} columns to "
+                f"{report.components} components, {report.bytes} bytes>")
+
+    def transform(self, X: Any) -> Any:
+        """Place new rows.
+
+        Parameters
+        ----------
+        X : rows of any kind that Store.append takes, of shape (rows, columns)
+
+        Returns
+        -------
+        array of shape (rows, components)
+            float64 where the model was fitted with precision="f64", else float32.
+        """
+        double = self.report["precision"] == "f64"
+        return _data.place(X, self.components, np.float64 if double else np.float32, self._place)
+
+    def _place(self, table: CTable, places: Any) -> None:
+        self._context.run(lib.ny_model_place, self._handle(), C.byref(table),
+                          NUMBERS[places.dtype.name], places.ctypes.data, 0)

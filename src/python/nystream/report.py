@@ -1,0 +1,83 @@
+"""What calls report: dictionaries whose keys are attributes, and the plan of a fit."""
+from __future__ import annotations
+
+import html
+from typing import Any, Dict, List
+
+
+class Report(Dict[str, Any]):
+    """Figures of a call by name; `report.trace_error` is `report["trace_error"]`.
+
+    A figure that does not apply is None.
+    """
+
+    def __init__(self, values: Dict[str, Any]) -> None:
+        super().__init__({key: Report(value) if isinstance(value, dict) else value
+                          for key, value in values.items()})
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"the report has no {name}; it has {', '.join(self)}") from None
+
+    def __dir__(self) -> List[str]:
+        return [*super().__dir__(), *(key for key in self if key.isidentifier())]
+
+    def __reduce__(self) -> Any:
+        return Report, (dict(self),)
+
+    def _repr_html_(self) -> str:
+        return _html_table({key: value for key, value in self.items()
+                            if value is not None and not isinstance(value, (dict, list))})
+
+
+class Plan(Report):
+    """Memory, time and disk that a fit would take, before anything runs."""
+
+    def __reduce__(self) -> Any:
+        return Plan, (dict(self),)
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the fit needs at least."""
+        return int(self["memory_min_bytes"])
+
+    def _repr_html_(self) -> str:
+        verdict = "fits" if self["fits"] else f"does not fit: needs {show_bytes(self.memory)}"
+        seconds = {stage: s for stage, s in self["stages"].items() if s}
+        memory = {what: b for what, b in self["memory_bytes"].items() if b}
+        return (f"<p><b>{verdict}</b>, about {self['seconds']:.3g} s, "
+                f"{show_bytes(self['disk_bytes'])} on disk, {self['passes']} passes</p>"
+                + _html_bars("memory", memory, show_bytes)
+                + _html_bars("seconds", seconds, lambda s: f"{s:.3g} s"))
+
+
+def show_bytes(count: float) -> str:
+    """Spell a number of bytes as "1.5 GiB"."""
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            break
+        count /= 1024
+    else:
+        unit = "TiB"
+    return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
+
+
+def _html_table(values: Dict[str, Any]) -> str:
+    rows = "".join(f"<tr><td>{html.escape(str(key))}</td><td>{html.escape(_show(value))}</td></tr>"
+                   for key, value in values.items())
+    return f"<table>{rows}</table>"
+
+
+def _show(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _html_bars(title: str, values: Dict[str, float], show: Any) -> str:
+    most = max(values.values(), default=1)
+    rows = "".join(
+        f"<tr><td>{html.escape(name)}</td><td>{show(value)}</td><td><div style='background:"
+        f"#4477aa;height:0.8em;width:{100 * value / most:.0f}px'></div></td></tr>"
+        for name, value in values.items())
+    return f"<table><caption>{title}</caption>{rows}</table>"

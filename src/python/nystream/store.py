@@ -1,0 +1,493 @@
+"""Stores: rows that are appended once, any number of fits of them, and the results under names."""
+from __future__ import annotations
+
+import ctypes as C
+import glob as globbing
+import html
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from nystream import _data, _lib
+from nystream._context import Context, Options, ProgressOption
+from nystream._lib import lib
+from nystream._scratch import Scratch
+from nystream._view import Part, View
+from nystream.report import Plan, Report
+
+if TYPE_CHECKING:
+    from nystream.model import Model
+
+PathLike = Union[str, "os.PathLike[str]"]
+FITTING = _lib.FIT | _lib.SELECT | _lib.STORED
+
+
+def open(path: PathLike, *, memory: Union[None, int, str] = None, threads: Optional[int] = None,
+         progress: ProgressOption = None) -> "Store":
+    """Open a store, or name one that the first append creates.
+
+    Parameters
+    ----------
+    path : path
+        A folder, by convention NAME.nys.
+    memory : int or str, optional
+        Bytes that the process may occupy, such as "8G"; by default half of what is free.
+    threads : int, optional
+        By default one per CPU.
+    progress : bool or callable, optional
+        True: a bar of tqdm; a callable gets a `Progress`.
+    """
+    return Store(path, memory=memory, threads=threads, progress=progress)
+
+
+class Store:
+    """Rows on disk, in a folder, and the results of fits of them.
+
+    `store[a:b]` reads rows. Results are read by any number of processes while one writes.
+    """
+
+    def __init__(self, path: PathLike, *, memory: Union[None, int, str] = None,
+                 threads: Optional[int] = None, progress: ProgressOption = None) -> None:
+        self._begin(path, Context(memory, threads, progress))
+
+    @classmethod
+    def _of(cls, path: PathLike, context: Context) -> "Store":
+        """Return the store at a path, with a context that is there already."""
+        store = cls.__new__(cls)
+        store._begin(path, context)
+        return store
+
+    def _begin(self, path: PathLike, context: Context) -> None:
+        self.path, self._context = Path(path), context
+        self._view = View(self._path, None)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"path": self.path.absolute(), "context": self._context}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self._begin(**state)
+
+    @property
+    def _path(self) -> bytes:
+        return os.fsencode(self.path)
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close what is open for reading; the store can be used again all the same."""
+        self._view.close()
+
+    def __repr__(self) -> str:
+        return f"nystream.open({str(self.path)!r})"
+
+    # ---- rows ----------------------------------------------------------------------------------
+
+    def append(self, X: Any, labels: Any = None, **options: Any) -> Report:
+        """Append rows, all or nothing; the first append creates the store.
+
+        Parameters
+        ----------
+        X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, or an
+            iterator of batches of rows, of shape (rows, columns)
+            Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do.
+        labels : array of shape (rows,), optional
+            One number a row, NaN where it has none.
+        **options
+            dtype, layout, nan, shuffle, codec, dims and seed, as `nystream help import` has them.
+
+        Returns
+        -------
+        Report
+            n, d, dtype, format, bytes of all rows, and rows, dropped, seconds of this call.
+        """
+        whole, found = _data.batches(X, labels)
+        with Options(self._context, _lib.IMPORT, options) as pointer:
+            if whole:
+                batch = next(found)
+                table = batch.table("X")
+                report = self._report(lib.ny_append, C.byref(table), pointer)
+            else:
+                report = self._append_batches(found, pointer)
+        self._view.close()
+        return report
+
+    def _append_batches(self, found: Any, options: C.c_void_p) -> Report:
+        """Append batch by batch; what fails leaves the store as it was."""
+        context, appender = self._context, C.c_void_p()
+        context.call(lib.ny_appender_open, C.byref(appender), context.pointer, self._path, options)
+        try:
+            for batch in found:
+                table = batch.table("X")
+                context.run(lib.ny_appender_put, appender, C.byref(table))
+            return Report(context.report(lib.ny_appender_commit, appender))
+        finally:
+            lib.ny_appender_free(appender)
+
+    def append_files(self, files: Union[PathLike, Sequence[PathLike]], **options: Any) -> Report:
+        """Append the rows of files: npy, csv, tsv, libsvm, idx, fvecs, also gzipped.
+
+        Parameters
+        ----------
+        files : path, pattern such as "part-*.csv.gz", or a list of these
+        **options
+            Those of append(), and format, header, label_column, columns, labels (a file).
+        """
+        given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+        names: List[str] = []
+        for name in given:
+            names += sorted(globbing.glob(os.fspath(name))) or [os.fspath(name)]
+        array = (C.c_char_p * len(names))(*map(os.fsencode, names))
+        if self.path.exists() and self._report(lib.ny_store_report)["n"]:
+            options = {"append": True, **options}
+        with Options(self._context, _lib.IMPORT, options) as pointer:
+            report = self._report(lib.ny_import, array, len(names), pointer)
+        self._view.close()
+        return report
+
+    @property
+    def points(self) -> Part:
+        """The rows, as a lazy array; sparse ones are read as dense."""
+        return Part(self._view, "points")
+
+    def __getitem__(self, rows: Any) -> Any:
+        return self.points[rows]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """(rows, columns)."""
+        return self.points.shape
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """Type of the stored values: uint8, int16, float32 or float64."""
+        return self.points.dtype
+
+    @property
+    def labels(self) -> Part:
+        """Labels, float64, NaN where missing."""
+        return Part(self._view, "labels")
+
+    def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
+        """Return rows of a sparse store as a scipy.sparse.csr_matrix."""
+        import scipy.sparse
+
+        first, stop, _ = slice(first, stop).indices(len(self))
+        entries = self._report(lib.ny_store_report)["nnz"] or 0
+        found = self._view.read_sparse(first, max(0, stop - first), entries)
+        return scipy.sparse.csr_matrix(found, shape=(max(0, stop - first), self.shape[1]))
+
+    # ---- fits ----------------------------------------------------------------------------------
+
+    def plan(self, **options: Any) -> Plan:
+        """Return memory, seconds and disk of a fit with these options, before anything runs."""
+        with Options(self._context, FITTING, options) as pointer:
+            return Plan(self._report(lib.ny_plan, pointer))
+
+    def fit(self, name: str, **options: Any) -> "Result":
+        """Fit an embedding and keep it under a name; a call that was stopped goes on.
+
+        Parameters
+        ----------
+        name : str
+        **options
+            map, landmarks, components, kernel, gamma, … as `nystream help fit --all` has them, with
+            "_" for "-"; a switch is True or False.
+        """
+        return self._work(lib.ny_fit, name, FITTING | _lib.UPDATE, options)
+
+    def select(self, name: str, **options: Any) -> "Result":
+        """Choose landmarks alone; `fit(…, landmarks_from=name)` takes them."""
+        return self._work(lib.ny_select, name, _lib.SELECT | _lib.STORED, options)
+
+    def graph(self, name: str, **options: Any) -> "Result":
+        """Find the nearest neighbours of all rows; `fit(…, graph=name)` takes them."""
+        return self._work(lib.ny_graph, name, _lib.GRAPH, options)
+
+    def _work(self, function: Any, name: str, groups: int, options: Dict[str, Any]) -> "Result":
+        with Options(self._context, groups, options) as pointer:
+            self._report(function, name.encode(), pointer)
+        return Result(self, name)
+
+    @property
+    def results(self) -> List[str]:
+        """Names of the results, sorted."""
+        return list(self._report(lib.ny_store_report)["results"])
+
+    def result(self, name: str) -> "Result":
+        """Return a result by its name."""
+        return Result(self, name)
+
+    @property
+    def report(self) -> Report:
+        """What `nystream info` prints of the store."""
+        return self._report(lib.ny_store_report)
+
+    def verify(self) -> Report:
+        """Read every byte; StoreError, with attribute `report`, where anything is damaged."""
+        return self._report(lib.ny_verify)
+
+    def repair(self) -> Report:
+        """Set aside what verify() finds damaged; `nystream help repair` tells what is lost."""
+        self._view.close()
+        return self._report(lib.ny_repair)
+
+    def compact(self) -> Report:
+        """Give back to the disk what removed results have held."""
+        self._view.close()
+        return self._report(lib.ny_compact)
+
+    def remove(self, name: str) -> None:
+        """Remove a result."""
+        context = self._context
+        context.run(lib.ny_remove, context.pointer, self._path, name.encode())
+
+    def _report(self, function: Any, *arguments: Any) -> Report:
+        """Call with the context and the path in front and a report behind."""
+        context = self._context
+        return Report(context.report(function, context.pointer, self._path, *arguments))
+
+
+class Result:
+    """A finished or unfinished result of a store: an embedding, landmarks, or a graph.
+
+    Its parts are read when they are indexed: `result.embedding[:10]`.
+    """
+
+    def __init__(self, store: Store, name: str) -> None:
+        self.store, self.name = store, name
+        self.report = self._read_report()
+        self._view = View(store._path, name)
+
+    def _read_report(self) -> Report:
+        return self.store._report(lib.ny_result_report, self.name.encode())
+
+    def __repr__(self) -> str:
+        return f"<result {self.name!r} of {self.store.path}: {self.report['status']}>"
+
+    @property
+    def status(self) -> str:
+        """ "done", "running" or "interrupted"."""
+        return str(self.report["status"])
+
+    def part(self, name: str) -> Part:
+        """Return a part by its name: those that `nystream export --part` writes, but the model."""
+        return Part(self._view, name)
+
+    @property
+    def embedding(self) -> Part:
+        """Coordinates, (rows, components)."""
+        return self.part("embedding")
+
+    @property
+    def eigenvectors(self) -> Part:
+        """Eigenvectors, (rows, pairs)."""
+        return self.part("eigenvectors")
+
+    @property
+    def eigenvalues(self) -> Any:
+        """Eigenvalues, an array (components,)."""
+        return self.part("eigenvalues")[:]
+
+    @property
+    def landmarks(self) -> Any:
+        """Row numbers of the landmarks, in order of selection, an array (landmarks,)."""
+        return self.part("landmarks")[:]
+
+    @property
+    def residuals(self) -> Part:
+        """What the landmarks leave of each row, (rows,)."""
+        return self.part("residuals")
+
+    @property
+    def rows(self) -> Part:
+        """Numbers of the rows that the embedding has."""
+        return self.part("rows")
+
+    @property
+    def neighbors(self) -> Part:
+        """Row numbers of the nearest neighbours of a graph, (rows, neighbors)."""
+        return self.part("neighbors")
+
+    @property
+    def distances(self) -> Part:
+        """Distances to them, (rows, neighbors)."""
+        return self.part("distances")
+
+    @property
+    def clusters(self) -> Part:
+        """Clusters that evaluate(clusters=K) has found, (rows,)."""
+        return self.part("clusters")
+
+    @property
+    def labels(self) -> Part:
+        """Labels of the rows of the embedding, float64, NaN where missing."""
+        return self.part("labels")
+
+    @property
+    def trace_error(self) -> Optional[float]:
+        """Share of the trace of K that the approximation leaves out; None where not known."""
+        error: Optional[float] = self.report["trace_error"]
+        return error
+
+    def model(self) -> "Model":
+        """Return what places new rows without the store."""
+        from nystream.model import Model
+
+        return Model._of_result(self)
+
+    def update(self, mode: str = "full", **options: Any) -> "Result":
+        """Take in the rows that were appended since.
+
+        Parameters
+        ----------
+        mode : {"full", "frozen"}
+            full: as a fit of all rows; frozen: the model places the new rows as it is.
+        """
+        options = {"update": mode, **options}
+        return self.store.fit(self.name, **options)
+
+    def resume(self) -> "Result":
+        """Go on with what was stopped, with the options that it was begun with."""
+        self.store._report(lib.ny_resume, self.name.encode())
+        return Result(self.store, self.name)
+
+    def evaluate(self, **options: Any) -> Report:
+        """Judge the embedding: clusters=K, against=NAME, … as `nystream help eval` has them."""
+        with Options(self.store._context, _lib.EVALUATE, options) as pointer:
+            report = self.store._report(lib.ny_evaluate, self.name.encode(), pointer)
+        self._view.close()
+        return report
+
+    def transform(self, X: Any) -> Any:
+        """Place new rows, also where the result has no model of its own (maps of a graph).
+
+        Parameters
+        ----------
+        X : rows of any kind that Store.append takes, of shape (rows, columns)
+
+        Returns
+        -------
+        array of shape (rows, components), of the type of the embedding
+        """
+        shape = self.embedding.shape
+        return _data.place(X, shape[1], self.embedding.dtype, self._place)
+
+    def _place(self, table: _lib.CTable, places: Any) -> None:
+        context = self.store._context
+        context.run(lib.ny_place_rows, context.pointer, self.store._path, self.name.encode(),
+                    C.byref(table), _lib.NUMBERS[places.dtype.name], places.ctypes.data)
+
+    def transform_file(self, input: PathLike, output: PathLike, **options: Any) -> None:
+        """Place the rows of a file, and write them to a .npy or .csv file, in one pass."""
+        context = self.store._context
+        with Options(context, _lib.READ, options) as pointer:
+            context.run(lib.ny_transform, context.pointer, self.store._path, self.name.encode(),
+                        os.fsencode(input), os.fsencode(output), pointer)
+
+    def export(self, part: str, output: PathLike) -> None:
+        """Write a part to a .npy, .csv, .csv.gz or .tsv file, or the model to a .nym file."""
+        context = self.store._context
+        context.run(lib.ny_export, context.pointer, self.store._path, self.name.encode(),
+                    part.encode(), os.fsencode(output))
+
+    # ---- pictures ------------------------------------------------------------------------------
+
+    def plot(self, output: Optional[PathLike] = None, **options: Any) -> "Picture":
+        """Draw the embedding, as a picture that a notebook shows.
+
+        Parameters
+        ----------
+        output : path, optional
+            Also keep it, as .png, .svg or .pdf.
+        **options
+            axes=(1, 2), color, size="800x600", … as `nystream help plot --all` has them.
+        """
+        scratch = Scratch()
+        file = scratch.path / "picture.png" if output is None else Path(output)
+        context = self.store._context
+        with Options(context, _lib.PLOT, options) as pointer:
+            context.run(lib.ny_plot, context.pointer, self.store._path, self.name.encode(),
+                        os.fsencode(file), pointer)
+        return Picture(file.read_bytes(), file.suffix)
+
+    def html(self, output: Optional[PathLike] = None, **options: Any) -> "Page":
+        """Write the page of the result, which needs no network; a notebook shows it."""
+        scratch = Scratch()
+        file = scratch.path / "page.html" if output is None else Path(output)
+        names = (C.c_char_p * 1)(self.name.encode())
+        context = self.store._context
+        with Options(context, _lib.REPORT, options) as pointer:
+            context.run(lib.ny_write_report, context.pointer, self.store._path, names, 1,
+                        os.fsencode(file), pointer)
+        return Page(file.read_text(encoding="utf-8"))
+
+    def _repr_html_(self) -> str:
+        picture = ""
+        if self.status == "done" and self.report["kind"] == "fit":
+            import base64
+
+            data = base64.b64encode(self.plot(size="800x600").data).decode()
+            picture = f"<img width='400' src='data:image/png;base64,{data}'>"
+        return f"<p>{html.escape(repr(self))}</p>{picture}{self.report._repr_html_()}"
+
+
+class Picture:
+    """A picture, its bytes in `data`; a notebook shows png and svg."""
+
+    def __init__(self, data: bytes, suffix: str) -> None:
+        self.data, self.suffix = data, suffix
+
+    def _repr_png_(self) -> Optional[bytes]:
+        return self.data if self.suffix == ".png" else None
+
+    def _repr_svg_(self) -> Optional[str]:
+        return self.data.decode() if self.suffix == ".svg" else None
+
+
+class Page:
+    """A page of HTML, its text in `text`; a notebook shows it in a frame."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def _repr_html_(self) -> str:
+        return (f"<iframe width='100%' height='700' frameborder='0' "
+                f"srcdoc='{html.escape(self.text)}'></iframe>")
+
+
+def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int] = None,
+          progress: ProgressOption = None, tmpdir: Optional[PathLike] = None,
+          **options: Any) -> Any:
+    """Embed rows in one call.
+
+    Parameters
+    ----------
+    X : rows of any kind that Store.append takes, of shape (rows, columns)
+    memory, threads, progress
+        As of open().
+    tmpdir : path, optional
+        Folder of the temporary store.
+    **options
+        Those of Store.fit: map, components, landmarks, …
+
+    Returns
+    -------
+    array of shape (rows, components), float32, or float64 with precision="f64"
+    """
+    context = Context(memory, threads, progress)
+    scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
+    try:
+        store = Store._of(scratch.path / "rows.nys", context)
+        store.append(X)
+        return store.fit("embedding", **options).embedding[:]
+    finally:
+        scratch.remove()

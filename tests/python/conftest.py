@@ -1,0 +1,35 @@
+"""What the tests of the Python package share: the built library, rows, stores."""
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "src" / "python"))
+build = Path(os.environ.get("NYSTREAM_BUILD", ROOT / "build"))
+os.environ.setdefault("NYSTREAM_LIBRARY", str(build / "libnystream.so"))
+
+import nystream  # noqa: E402  (it is found by the lines above)
+
+
+@pytest.fixture
+def rows():
+    """2,000 rows of 6 columns in three clusters, float64."""
+    random = np.random.default_rng(7)
+    return random.normal(size=(2000, 6)) + 4 * (np.arange(2000) % 3)[:, None]
+
+
+@pytest.fixture
+def store(tmp_path, rows):
+    """A store of these rows, with labels."""
+    made = nystream.open(tmp_path / "rows.nys")
+    made.append(rows, labels=np.arange(2000) % 3)
+    return made
+
+
+@pytest.fixture
+def result(store):
+    """A fit of them, of 50 landmarks and 3 components."""
+    return store.fit("map", landmarks=50, components=3)

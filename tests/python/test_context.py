@@ -1,0 +1,233 @@
+"""Calls that are stopped, that tell how far they are, and that share the process with others."""
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+import nystream
+from nystream import _context
+
+quick = pytest.mark.quick
+
+
+def press_ctrl_c(seconds):
+    """Send SIGINT to this process after some seconds."""
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+@pytest.fixture
+def large(tmp_path):
+    """A store whose fit of 900 landmarks takes seconds."""
+    store = nystream.open(tmp_path / "large.nys", threads=1)
+    store.append(np.random.default_rng(1).normal(size=(60_000, 32)).astype("float32"))
+    return store
+
+
+LONG = {"landmarks": 900, "select": "uniform", "components": 4, "gamma": 0.02}
+
+
+def test_ctrl_c_stops_and_the_same_call_goes_on(large):
+    unbroken = large.fit("unbroken", **LONG).embedding[:]
+    stops = []
+    for wait in (0.15, 0.4, 0.3, 0.5):
+        timer = press_ctrl_c(wait)
+        try:
+            large.fit("broken", **LONG)
+        except KeyboardInterrupt as stop:
+            stops.append(str(stop))
+        finally:
+            try:
+                timer.join()
+                time.sleep(0.01)
+            except KeyboardInterrupt:
+                pass
+    assert stops and any("stopped" in text and "goes on" in text for text in stops)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    result = large.fit("broken", **LONG)
+    assert result.status == "done" and np.array_equal(result.embedding[:], unbroken)
+
+
+def test_a_stopped_result_says_so_and_resumes(large):
+    timer = press_ctrl_c(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        large.fit("map", **LONG)
+        timer.join()
+    result = large.result("map")
+    assert result.status == "interrupted"
+    assert result.resume().status == "done"
+
+
+def test_a_handler_of_the_programs_own_stays(large):
+    class Enough(Exception):
+        pass
+
+    def handler(_number, _frame):
+        raise Enough
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        timer = press_ctrl_c(0.3)
+        with pytest.raises(Enough):
+            large.fit("map", **LONG)
+        timer.join()
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert large.fit("map", **LONG).status == "done"
+
+
+def test_progress_is_drawn_on_the_callers_thread(large):
+    seen = []
+    store = nystream.open(large.path, threads=1, progress=lambda p: seen.append(
+        (threading.current_thread(), time.monotonic(), p)))
+    store.fit("map", **LONG)
+    assert len(seen) >= 3 and {thread for thread, _, _ in seen} == {threading.current_thread()}
+    gaps = np.diff([when for _, when, _ in seen])
+    assert gaps.min() >= 0.09
+    last = seen[-1][2]
+    assert isinstance(last, nystream.Progress) and last.stage
+    totals = [p.total_fraction for _, _, p in seen]
+    assert totals == sorted(totals) and totals[-1] <= 1
+
+
+def test_an_error_of_a_callback_stops_the_call_and_is_raised(large):
+    def draw(progress):
+        raise ZeroDivisionError("in the callback")
+
+    store = nystream.open(large.path, threads=1, progress=draw)
+    with pytest.raises(ZeroDivisionError, match="in the callback"):
+        store.fit("map", **LONG)
+    assert large.result("map").status == "interrupted"
+    assert large.fit("map", **LONG).status == "done"
+
+
+def test_a_bar_is_drawn(large, capfd):
+    pytest.importorskip("tqdm")
+    nystream.open(large.path, progress=True, threads=1).fit("map", **LONG)
+    assert "%" in capfd.readouterr().err
+
+
+@quick
+def test_calls_work_off_the_main_thread(store):
+    found = []
+    worker = threading.Thread(target=lambda: found.append(store.fit("m", landmarks=30).status))
+    worker.start()
+    worker.join()
+    assert found == ["done"]
+
+
+@quick
+def test_other_threads_run_during_a_call(store):
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.wait(0.001):
+            ticks.append(1)
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    store.fit("m", landmarks=300)
+    stop.set()
+    ticker.join()
+    assert len(ticks) > 10
+
+
+@quick
+def test_warnings_and_notes(tmp_path, rows, caplog):
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(rows[:200])
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        store.fit("m", landmarks=3000)
+    assert {w.category for w in seen} == {nystream.NystreamWarning}
+    assert str(seen[0].message).startswith("landmarks=3000 is more than the 200 rows")
+    assert seen[0].filename == __file__
+    caplog.set_level(logging.DEBUG, "nystream")
+    store._context._heard.log.append((2, "a note on --landmarks 5"))
+    store.fit("o", landmarks=10)
+    assert "a note on landmarks=5" in caplog.messages
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(nystream.NystreamWarning):
+            store.fit("n", landmarks=3000)
+
+
+@quick
+def test_threads_of_openblas_are_as_before(store, rows):
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+
+    def counts():
+        return [pool["num_threads"] for pool in threadpoolctl.threadpool_info()
+                if pool["internal_api"] == "openblas"]
+
+    before = counts()
+    result = store.fit("m", landmarks=200)
+    result.model().transform(rows[:10])
+    assert before and counts() == before
+
+
+@quick
+def test_a_worker_of_joblib_takes_its_share(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    whole = nystream.store.Context()
+    assert _context.lib.ny_context_threads(whole.pointer) == 1
+    monkeypatch.setattr(_context.multiprocessing, "parent_process", lambda: object())
+    monkeypatch.setattr(_context.os, "sched_getaffinity", lambda _pid: set(range(4)))
+    shared = nystream.store.Context()
+    assert 0.2 < shared.memory_bytes / whole.memory_bytes < 0.3
+    given = nystream.store.Context(memory="1G", threads=3)
+    assert given.memory_bytes == 1 << 30
+    assert _context.lib.ny_context_threads(given.pointer) == 3
+
+
+def fit_in_worker(path, name):
+    store = nystream.open(path)
+    context = store._context
+    return (os.getpid(), _context.lib.ny_context_threads(context.pointer), context.memory_bytes,
+            store.fit(name, landmarks=20, seed=3).trace_error)
+
+
+def test_joblib(store):
+    joblib = pytest.importorskip("joblib")
+    found = joblib.Parallel(n_jobs=2)(
+        joblib.delayed(_import_and_fit)(os.path.dirname(__file__), store.path, name)
+        for name in ("a", "b"))
+    cpus = len(os.sched_getaffinity(0))
+    whole = nystream.store.Context().memory_bytes
+    for pid, threads, memory, error in found:
+        assert pid != os.getpid() and threads == max(1, cpus // 2)
+        assert memory < 0.8 * whole if cpus > 1 else memory
+        assert error == found[0][3]
+
+
+def _import_and_fit(folder, path, name):
+    sys.path[:0] = [folder, os.path.join(folder, "..", "..", "src", "python")]
+    import test_context
+
+    return test_context.fit_in_worker(path, name)
+
+
+IMPORT = """
+import time, numpy
+began = time.perf_counter()
+import nystream
+print(time.perf_counter() - began)
+import sys
+assert "sklearn" not in sys.modules and "tqdm" not in sys.modules, "imported too early"
+"""
+
+
+def test_the_import_is_quick():
+    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(nystream.__file__))}
+    seconds = [float(subprocess.run([sys.executable, "-c", IMPORT], env=env, text=True,
+                                    stdout=subprocess.PIPE, check=True).stdout) for _ in range(5)]
+    assert min(seconds) < 0.06

@@ -1,0 +1,110 @@
+"""Each status of the library by its cause, and the words of its messages."""
+import pickle
+
+import numpy as np
+import pytest
+
+import nystream
+from nystream import _errors, _lib
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize("said, expected", [
+    ("give --memory 269M, or fewer landmarks", 'give memory="269M", or fewer landmarks'),
+    ("give --restart to replace it", "give restart=True to replace it"),
+    ("leave out --no-pilot", "leave out pilot=False"),
+    ("--landmarks 9000 is more than", "landmarks=9000 is more than"),
+    ("--approx has no 'x'; it is", "approx= has no 'x'; it is"),
+    ("with --map kpca alone", 'with map="kpca" alone'),
+    ("--gamma 1e-3 is", "gamma=1e-3 is"),
+    ("--size 20x30: pixels", 'size="20x30": pixels'),
+    ("--row-normalize does", "row_normalize=True does"),
+    ("--neighbors T gives", "neighbors=T gives"),
+    ("unknown option --foo-bar", "unknown option foo-bar"),
+    ("there is no store s; the first operand names the store, and 'nystream import' makes it",
+     "there is no store s; append() makes it"),
+    ("make one with 'nystream graph s.nys NAME'", "make one with graph()"),
+])
+def test_words(said, expected):
+    assert _errors.spell_for_python(said) == expected
+
+
+def fails(kind, builtin, call, words=""):
+    with pytest.raises(kind, match=words) as failure:
+        call()
+    assert isinstance(failure.value, (nystream.NystreamError, builtin))
+    assert isinstance(failure.value, builtin)
+    assert failure.value.kind == nystream._lib.lib.ny_status_kind(failure.value.status).decode()
+    again = pickle.loads(pickle.dumps(failure.value))
+    assert type(again) is type(failure.value) and str(again) == str(failure.value)
+    assert again.__dict__ == failure.value.__dict__
+    return failure.value
+
+
+def test_usage(store, result):
+    fails(nystream.UsageError, ValueError, lambda: store.fit("a", kernel="gaussian"),
+          "kernel= has no 'gaussian'; what you mean is called 'rbf' here")
+    fails(nystream.UsageError, ValueError, lambda: store.fit("a", landmark=3),
+          "unknown option landmark; did you mean landmarks=")
+    fails(nystream.UsageError, ValueError, lambda: store.fit("a", clusters=3),
+          "clusters= is an option of another call")
+    fails(nystream.UsageError, ValueError, lambda: store.fit("map", landmarks=60),
+          "give restart=True")
+    fails(nystream.UsageError, ValueError, lambda: store.result("no"), "no result named 'no'")
+    fails(nystream.UsageError, ValueError, lambda: result.part("clusters"), "evaluate")
+
+
+def test_data(store):
+    error = fails(nystream.DataError, ValueError,
+                  lambda: store.append(np.full((4, 6), np.inf), labels=np.zeros(4)), "X: row 0")
+    assert error.status == 3
+    fails(nystream.DataError, ValueError,
+          lambda: store.append(np.ones((4, 5)), labels=np.zeros(4)), "columns")
+
+
+def test_files(tmp_path):
+    missing = tmp_path / "none.nys"
+    error = fails(nystream.FileError, OSError, lambda: nystream.open(missing).shape,
+                  "append\\(\\) makes it")
+    assert error.file == str(missing)
+    (tmp_path / "x.csv").write_text("1,2\n3,x\n")
+    error = fails(nystream.DataError, ValueError,
+                  lambda: nystream.open(missing).append_files(tmp_path / "x.csv"))
+    assert error.file == str(tmp_path / "x.csv") and error.line == 2
+
+
+def test_damaged(tmp_path):
+    fails(nystream.StoreError, nystream.NystreamError,
+          lambda: nystream.Model.from_bytes(b"nothing of the kind" * 9))
+
+
+def test_busy(store, tmp_path, rows):
+    def read():
+        yield rows[:5], np.zeros(5)
+        fails(nystream.BusyError, BlockingIOError,
+              lambda: nystream.open(store.path).append(rows, labels=np.zeros(2000)))
+
+    store.append(read())
+    assert store.shape == (2005, 6)
+
+
+def test_numerics(tmp_path):
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(np.eye(50)[:, :3])
+    fails(nystream.NumericError, ArithmeticError,
+          lambda: store.fit("a", map="laplacian", kernel="linear"), "degrees")
+
+
+def test_budget(store):
+    options = {"landmarks": 500, "select": "uniform"}
+    error = fails(nystream.BudgetError, MemoryError,
+                  lambda: store.fit("a", memory="25M", **options), 'give memory="')
+    assert error.needed > 25 << 20
+    assert store.fit("a", memory=error.needed, **options).status == "done"
+
+
+def test_every_status_has_a_class():
+    for status, kind in _errors.CLASSES.items():
+        assert issubclass(kind, nystream.NystreamError)
+        assert _lib.lib.ny_status_kind(status) != b"unknown"

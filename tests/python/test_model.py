@@ -1,0 +1,86 @@
+"""Models: rows placed without the store, from memory, files and pickles."""
+import gc
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import nystream
+
+pytestmark = pytest.mark.quick
+
+
+def test_rows_of_the_fit_come_where_they_are(store, rows):
+    single = store.fit("f32", landmarks=40)
+    double = store.fit("f64", landmarks=40, precision="f64")
+    assert np.array_equal(single.model().transform(rows), single.embedding[:])
+    placed = double.model().transform(rows)
+    assert placed.dtype == np.float64 and np.array_equal(placed, double.embedding[:])
+    assert np.array_equal(double.transform(rows), double.embedding[:])
+    assert np.abs(placed - single.embedding[:]).max() < 1e-3
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+def test_types_of_store_and_rows(tmp_path, dtype):
+    X = np.random.default_rng(2).integers(0, 90, (400, 5))
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(X.astype(dtype))
+    result = store.fit("m", landmarks=30)
+    model = result.model()
+    assert np.array_equal(model.transform(X.astype(dtype)), result.embedding[:])
+    for given in (X.tolist(), np.asfortranarray(X), X[:, ::-1][:, ::-1],
+                  scipy.sparse.csr_matrix(X), (X[at:at + 90] for at in range(0, 400, 90))):
+        assert np.abs(model.transform(given) - result.embedding[:]).max() < 1e-5
+    assert model.transform(X[:0]).shape == (0, 2)
+    assert model.transform(iter([])).shape == (0, 2)
+
+
+def test_sparse_stores(tmp_path):
+    X = scipy.sparse.random(300, 40, 0.1, "csr", random_state=1)
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(X)
+    result = store.fit("m", landmarks=30)
+    assert np.array_equal(result.model().transform(X), result.embedding[:])
+    assert np.abs(result.model().transform(X.toarray()) - result.embedding[:]).max() < 1e-6
+
+
+def test_bytes_files_and_pickles(result, rows, tmp_path):
+    model = result.model()
+    expected = model.transform(rows[:50])
+    model.save(tmp_path / "m.nym")
+    result.export("model", tmp_path / "same.nym")
+    assert (tmp_path / "m.nym").read_bytes() == (tmp_path / "same.nym").read_bytes()
+    for copy in (nystream.Model.load(tmp_path / "m.nym"), pickle.loads(pickle.dumps(model)),
+                 nystream.Model.from_bytes(model.to_bytes())):
+        assert np.array_equal(copy.transform(rows[:50]), expected)
+        assert copy.report == model.report and repr(copy) == repr(model)
+    assert len(pickle.dumps(model)) < 50 * (6 + 3) * 8 + 4096
+
+
+def test_a_model_tells_what_it_is(result):
+    model = result.model()
+    assert (model.dimensions, model.components) == (6, 3)
+    assert model.report.kernel == "rbf" and model.report.landmarks == 50
+    assert repr(model).startswith("<model of 50 landmarks, 6 columns to 3 components")
+
+
+@pytest.mark.parametrize("X, words", [
+    (np.ones((3, 5)), "5 columns"), (np.full((3, 6), np.nan), "NaN"), (np.ones(6), "2D")])
+def test_rows_that_cannot_be_placed(result, X, words):
+    with pytest.raises(ValueError, match=words):
+        result.model().transform(X)
+
+
+def test_a_model_outlives_its_store(store, rows):
+    result = store.fit("m", landmarks=20)
+    model, expected = result.model(), result.embedding[:5]
+    del result, store
+    gc.collect()
+    assert np.array_equal(model.transform(rows[:5]), expected)
+
+
+def test_a_map_of_a_graph_has_no_model(store):
+    result = store.fit("g", map="isomap", connect=True, landmarks=50)
+    with pytest.raises(nystream.UsageError, match=r"use transform\(\)"):
+        result.model()

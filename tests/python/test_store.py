@@ -1,0 +1,310 @@
+"""Stores and results: rows in, parts out, plans, updates, pickles, processes."""
+import gc
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import nystream
+from nystream import _view
+
+quick = pytest.mark.quick
+
+
+@quick
+def test_rows_come_back(store, rows):
+    assert store.shape == (2000, 6) and len(store) == 2000 and store.dtype == np.float64
+    assert np.array_equal(store[:], rows) and np.array_equal(np.asarray(store.points), rows)
+    assert np.array_equal(store[10:20], rows[10:20])
+    assert np.array_equal(store[[3, -1, 4]], rows[[3, -1, 4]])
+    assert np.array_equal(store[5], rows[5]) and store[5, 2] == rows[5, 2]
+    assert np.array_equal(store[10:3:-2, 1:3], rows[10:3:-2, 1:3])
+    assert np.array_equal(store[rows[:, 0] > 8], rows[rows[:, 0] > 8])
+    assert store[7:7].shape == (0, 6)
+    assert np.array_equal(store.labels[:5], [0, 1, 2, 0, 1])
+
+
+@quick
+@pytest.mark.parametrize("key, words", [
+    (2000, "rows 0 to 1999"), ([0, -2001], "rows 0 to 1999"), (1.5, "chosen by an integer"),
+    (np.ones(3, bool), "mask")])
+def test_a_wrong_index_is_an_index_error(store, key, words):
+    with pytest.raises(IndexError, match=words):
+        store[key]
+
+
+@quick
+def test_parts_of_a_result(result, rows):
+    embedding = result.embedding
+    assert embedding.shape == (2000, 3) and embedding.dtype == np.float32 and embedding.ndim == 2
+    assert embedding.size == 6000 and len(embedding) == 2000
+    assert repr(embedding) == "<embedding: 2000 × 3, float32>"
+    whole = np.asarray(embedding)
+    assert np.array_equal(embedding[100:300], whole[100:300])
+    assert np.asarray(embedding, dtype=np.float64).dtype == np.float64
+    assert result.eigenvalues.shape == (3,) and np.all(np.diff(result.eigenvalues) <= 0)
+    # The squared length of a column of kernel PCA is its eigenvalue.
+    assert np.allclose((whole.astype(float) ** 2).sum(0), result.eigenvalues, rtol=1e-4)
+    assert len(set(result.landmarks)) == 50 and result.landmarks.dtype == np.uint64
+    assert result.residuals.shape == (2000,)
+    assert 0 < result.trace_error < 1 and result.report.options.kernel == "rbf"
+    assert result.status == "done" and result.store.results == ["map"]
+
+
+@quick
+def test_a_graph_and_a_dictionary(store):
+    graph = store.graph("near", neighbors=4, connect=True)
+    assert graph.neighbors.shape == (2000, 4) and graph.distances.shape == (2000, 4)
+    store.select("few", landmarks=20)
+    of_few = store.fit("of-few", landmarks_from="few", select="given")
+    assert np.array_equal(of_few.landmarks, store.result("few").landmarks)
+    store.remove("of-few")
+    assert store.results == ["few", "near"]
+
+
+@quick
+def test_a_plan_says_what_a_fit_needs(store):
+    plan = store.plan(landmarks=100)
+    assert plan.fits and plan.seconds > 0 and plan.memory > 1 << 20
+    small = store.plan(landmarks=2000, memory=20 << 20)
+    assert not small.fits and small.memory > 20 << 20
+    assert store.plan(landmarks=2000).fits  # the budget of one call was of that call
+    assert "fits" in plan._repr_html_() and "does not fit" in small._repr_html_()
+    assert type(pickle.loads(pickle.dumps(plan))) is nystream.Plan
+
+
+@quick
+def test_threads_and_memory_are_of_the_call_or_of_the_store(tmp_path, rows):
+    store = nystream.open(tmp_path / "s.nys", memory="1G", threads=1)
+    store.append(rows)
+    assert store._context.memory_bytes == 1 << 30
+    assert store.fit("one", landmarks=20).report.threads == 1
+    assert store.fit("two", landmarks=20, threads=2, memory="900M").report.threads == 2
+    assert store.fit("three", landmarks=20).report.threads == 1
+    assert store._context.memory_bytes == 1 << 30
+
+
+@quick
+def test_an_update_takes_in_new_rows(store, result, rows):
+    store.append(rows[:100] + 0.01, labels=np.zeros(100))
+    assert store.shape == (2100, 6)
+    updated = result.update("frozen")
+    assert updated.embedding.shape == (2100, 3) and updated.report.mode == "frozen"
+    store.append(rows[:50] + 0.02, labels=np.zeros(50))
+    assert store.result("map").update().embedding.shape == (2150, 3)
+
+
+@quick
+def test_a_result_is_judged_and_drawn(result, tmp_path):
+    figures = result.evaluate(clusters=3, measures="clusters")
+    assert figures.clusters == 3 and figures.accuracy > 0.9
+    assert set(result.clusters[:]) == {0, 1, 2}
+    picture = result.plot(size="300x200")
+    assert picture._repr_png_()[:8] == b"\x89PNG\r\n\x1a\n" and picture._repr_svg_() is None
+    drawn = result.plot(tmp_path / "picture.svg", axes=(2, 1))
+    assert drawn._repr_svg_().startswith("<?xml") and (tmp_path / "picture.svg").exists()
+    page = result.html()
+    assert page.text.lower().startswith("<!doctype html") and "srcdoc=" in page._repr_html_()
+    assert "data:image/png" in result._repr_html_()
+
+
+@quick
+def test_export_and_files(store, result, tmp_path, rows):
+    result.export("embedding", tmp_path / "y.npy")
+    assert np.array_equal(np.load(tmp_path / "y.npy"), result.embedding[:])
+    np.save(tmp_path / "x.npy", rows[:9])
+    result.transform_file(tmp_path / "x.npy", tmp_path / "z.npy")
+    assert np.array_equal(np.load(tmp_path / "z.npy"), result.embedding[:9])
+    other = nystream.open(tmp_path / "other.nys")
+    np.save(tmp_path / "x2.npy", rows[9:20])
+    report = other.append_files(str(tmp_path / "x*.npy"))
+    assert report.n == 20 and np.array_equal(other[:], rows[:20])
+    assert other.append_files(tmp_path / "x.npy").n == 29
+
+
+@quick
+@pytest.mark.parametrize("map", ["isomap", "eigenmaps"])
+def test_a_map_of_a_graph_places_rows(store, rows, map):
+    result = store.fit("g", map=map, neighbors=8, connect=True)
+    placed = result.transform(rows[:20] + 1e-4)
+    assert placed.shape == (20, 2) and placed.dtype == result.embedding.dtype
+    there = result.embedding[:20]
+    assert np.linalg.norm(placed - there) < 0.3 * np.linalg.norm(there)
+
+
+@quick
+def test_embed_in_one_call(rows, tmp_path):
+    places = nystream.embed(rows, components=3, landmarks=50, tmpdir=tmp_path)
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(rows)
+    assert np.array_equal(places, store.fit("m", components=3, landmarks=50).embedding[:])
+    assert os.listdir(tmp_path) == ["s.nys"]
+    with pytest.raises(nystream.UsageError):
+        nystream.embed(rows, kernel="none of them", tmpdir=tmp_path)
+    assert os.listdir(tmp_path) == ["s.nys"]
+    assert nystream.embed(rows, landmarks=20, precision="f64").dtype == np.float64
+
+
+@quick
+def test_pickles_hold_no_rows(store, result, rows):
+    text = pickle.dumps((store, result, result.embedding))
+    assert len(text) < 20_000
+    store2, result2, part = pickle.loads(text)
+    assert np.array_equal(store2[:3], rows[:3])
+    assert np.array_equal(result2.embedding[:], part[:])
+    assert result2.report == result.report and result2.report.map == "kpca"
+
+
+def embed_in_child(part, model, store, rows, folder, queue):
+    queue.put((part[5], model.transform(rows[:5]), store[3], os.path.exists(folder),
+               store.fit("child", landmarks=20).trace_error))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_other_processes_read_and_fit(store, result, rows, method):
+    model, scratch = result.model(), nystream.store.Scratch()
+    store[0], result.embedding[0], model.transform(rows[:1])
+    context = multiprocessing.get_context(method)
+    queue = context.Queue()
+    child = context.Process(target=embed_in_child, args=(
+        result.embedding, model, store, rows, str(scratch.path), queue))
+    child.start()
+    place, placed, row, there, error = queue.get(timeout=60)
+    child.join()
+    assert np.array_equal(place, result.embedding[5]) and np.array_equal(row, rows[3])
+    assert np.array_equal(placed, model.transform(rows[:5]))
+    assert there and scratch.path.exists()  # the child has not removed what is its parent's
+    assert store.result("child").trace_error == error
+    assert np.array_equal(result.embedding[5], place)
+
+
+@quick
+def test_a_forked_child_that_ends_leaves_scratch_folders(tmp_path):
+    scratch = nystream.store.Scratch(tmp_path)
+    child = os.fork()
+    if child == 0:
+        try:
+            scratch.remove()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert scratch.path.exists()
+    del scratch
+    gc.collect()
+    assert os.listdir(tmp_path) == []
+
+
+@quick
+def test_a_store_is_read_while_it_is_written(store, result, rows):
+    seen, stop = [], threading.Event()
+
+    def read():
+        while not stop.is_set():
+            seen.append(np.array_equal(result.embedding[10:20], expected))
+
+    expected = result.embedding[10:20]
+    reader = threading.Thread(target=read)
+    reader.start()
+    store.fit("second", landmarks=200)
+    stop.set()
+    reader.join()
+    assert seen and all(seen)
+
+
+@quick
+def test_two_threads_share_a_store(store):
+    results = {}
+
+    def fit(name):
+        results[name] = store.fit(name, landmarks=60, seed=5).embedding[:]
+
+    threads = [threading.Thread(target=fit, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.array_equal(results["a"], results["b"])
+
+
+@quick
+def test_verify_reports_damage(store, tmp_path):
+    assert store.verify().ok
+    data = tmp_path / "rows.nys" / "points" / "data.mdb"
+    store.close()
+    text = bytearray(data.read_bytes())
+    for at in range(len(text) // 2, len(text) // 2 + 4096):
+        text[at] ^= 0xff
+    data.write_bytes(text)
+    with pytest.raises(nystream.StoreError) as failure:
+        nystream.open(store.path).verify()
+    assert failure.value.status == 5
+
+
+@quick
+def test_a_failed_append_leaves_the_store(store, rows):
+    bad = rows[:10].copy()
+    bad[4, 1] = np.nan
+    for given in (bad, iter([rows[:5], bad])):
+        with pytest.raises(nystream.DataError, match="labels"):
+            store.append(given)
+    with pytest.raises(nystream.DataError, match=r"row 4 \(from 0\), column 2 \(from 1\) is NaN"):
+        store.append(bad, labels=np.zeros(10))
+    with pytest.raises(nystream.DataError, match="NaN"):
+        store.append(iter([(rows[:5], np.zeros(5)), (bad, np.zeros(10))]))
+    assert store.shape == (2000, 6)
+    assert store.append(bad, labels=np.zeros(10), nan="drop").rows == 9
+
+
+@quick
+def test_the_name_of_the_package_is_the_librarys(rows):
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(nystream.__file__))))
+    with open(os.path.join(root, "include", "nystream.h"), encoding="utf-8") as file:
+        text = file.read()
+    number = [text.split(f"NY_VERSION_{part} ")[1].split()[0] for part in
+              ("MAJOR", "MINOR", "PATCH")]
+    assert nystream.__version__ == ".".join(number)
+    with open(os.path.join(root, "src", "python", "pyproject.toml"), encoding="utf-8") as file:
+        assert f'version = "{nystream.__version__}"' in file.read()
+
+
+@pytest.mark.parametrize("library, words", [
+    ("/nowhere/libnystream.so", "cannot be loaded"), ("libc.so.6", "older than the Python package")])
+def test_a_wrong_library_is_an_import_error(library, words):
+    env = {**os.environ, "NYSTREAM_LIBRARY": library,
+           "PYTHONPATH": os.path.dirname(os.path.dirname(nystream.__file__))}
+    ran = subprocess.run([sys.executable, "-c", "import nystream"], env=env, text=True,
+                         stderr=subprocess.PIPE, check=False)
+    assert "ImportError" in ran.stderr and words in ran.stderr
+
+
+def test_two_hundred_fits_do_not_grow(tmp_path, rows):
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    def work(count):
+        for _ in range(count):
+            nystream.embed(rows[:300], landmarks=10, tmpdir=tmp_path)
+        gc.collect()
+
+    work(30)
+    before = resident()
+    work(200)
+    assert resident() - before < 12 << 20
+
+
+@quick
+def test_a_closed_view_opens_again(store, rows):
+    view = _view.View(os.fsencode(store.path), None)
+    assert np.array_equal(view.read("points", 3, 2), rows[3:5])
+    view.close()
+    view.close()
+    assert np.array_equal(view.read("points", 3, 2), rows[3:5])
+    with nystream.open(store.path) as same:
+        assert same.shape == (2000, 6)
+    assert same.shape == (2000, 6)
