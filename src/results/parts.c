@@ -27,10 +27,11 @@ static size_t element_of(const struct ny_result *result)
 static int fill_embedding(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
     const struct ny_coordinates *how = &result->coordinates;
-    void *rows = ny_coordinates_plain(how) ? out : result->stored;
+    bool plain = ny_coordinates_plain(how);
+    void *rows = plain ? out : result->stored; /* which may be `out`, too */
     int err = ny_embedding_rows(result->store, result->name, &result->layout, first, count, rows);
 
-    if (err == NY_OK && rows != out) ny_coordinates_apply(how, result->f64, rows, count, out);
+    if (err == NY_OK && !plain) ny_coordinates_apply(how, result->f64, rows, count, out);
     return err;
 }
 

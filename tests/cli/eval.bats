@@ -34,6 +34,21 @@ groups() {
     exits 0
 }
 
+@test "a result of double precision is judged by its coordinates, not by what is stored of it" {
+    groups
+    for map in laplacian diffusion; do
+        for precision in f32 f64; do
+            nystream fit g.nys $map-$precision --map $map --row-normalize --precision $precision -q
+            ny eval g.nys $map-$precision --json
+            exits 0
+            echo "$map $precision $(field "$output" distance_error)" >>errors
+            [ "$(field "$output" ari)" = 1.0 ]
+        done
+    done
+    cat errors
+    awk '{ if (NR % 2 == 0 && ($3 - last) ^ 2 > 1e-10 * last ^ 2) exit 1; last = $3 }' errors
+}
+
 @test "clusters are stored with the result" {
     groups
     ny export g.nys f --part clusters -o c.csv
