@@ -24,6 +24,22 @@ from nystream.model import Model
 from nystream.report import Plan, Report
 from nystream.store import Result, Store, embed, open
 
+_ESTIMATORS = ("DiffusionMap", "Isomap", "KernelPCA", "Nystroem", "PCA", "SpectralClustering",
+               "SpectralEmbedding")
+
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
            "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
-           "Store", "StoreError", "UsageError", "__version__", "embed", "open"]
+           "Store", "StoreError", "UsageError", "__version__", "embed", "open", *_ESTIMATORS]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the estimators, and with them scikit-learn, when one is first named."""
+    if name not in _ESTIMATORS:
+        raise AttributeError(f"module 'nystream' has no attribute {name!r}")
+    from nystream import estimators
+
+    return getattr(estimators, name)
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *_ESTIMATORS})

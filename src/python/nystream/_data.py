@@ -15,6 +15,7 @@ import numpy as np
 from nystream import _lib
 
 SLICE_BYTES = 16 << 20
+SLICE_ROWS = 2048  # of what is looked at as dense rows
 EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
 
 
@@ -31,6 +32,16 @@ class Batch(NamedTuple):
     indptr: Any = None
     indices: Any = None
     labels: Any = None
+
+    def dense(self, first: int, end: int) -> Any:
+        """Return rows first … end - 1 as a dense array."""
+        if self.indptr is None:
+            return self.values[first:end]
+        import scipy.sparse
+
+        csr = scipy.sparse.csr_matrix((self.values, self.indices, self.indptr),
+                                      shape=(self.rows, self.columns), copy=False)
+        return csr[first:end].toarray()
 
     def table(self, name: str) -> _lib.CTable:
         """Describe the rows to the library; the batch must live as long as the description."""

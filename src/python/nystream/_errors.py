@@ -81,7 +81,7 @@ _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "export": "p
 _OPERAND = "the first operand names the store, and "
 _COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'")
 _OPTION = re.compile(r"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)"
-                     r"(?: ([0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z]+\b|'[^']*'))?")
+                     r"(?: ([0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'))?")
 
 
 def _spell_option(match: "re.Match[str]") -> str:

@@ -1,12 +1,13 @@
 """Scratch folders for stores of one call or one estimator, and for files between the two."""
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Optional, Union
+from typing import Iterator, Optional, Union
 
 MEMORY_DISK = Path("/dev/shm")
 ROOM = 4  # a scratch store in memory is for data of at most a quarter of what is free there
@@ -49,3 +50,17 @@ class Scratch:
             self.remove()
             raise OSError(f"there is no room for {data_bytes >> 20} MiB of rows in "
                           f"{parent or tempfile.gettempdir()}; tmpdir= names another folder")
+
+
+@contextlib.contextmanager
+def lost_when_stopped(scratch: bool) -> Iterator[None]:
+    """Say on Ctrl-C that a scratch store is lost, where the rows are in one."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if not scratch:
+            raise
+        where = str(stop).split(";", maxsplit=1)[0]
+        raise KeyboardInterrupt(f"{where or 'stopped'}; the rows were in a scratch store, so that "
+                                "the same call begins anew (one that is given a store goes on)"
+                                ) from None

@@ -13,7 +13,7 @@ import numpy as np
 from nystream import _data, _lib
 from nystream._context import Context, Options, ProgressOption
 from nystream._lib import lib
-from nystream._scratch import Scratch
+from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part, View
 from nystream.report import Plan, Report
 
@@ -486,8 +486,9 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     context = Context(memory, threads, progress)
     scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
     try:
-        store = Store._of(scratch.path / "rows.nys", context)
-        store.append(X)
-        return store.fit("embedding", **options).embedding[:]
+        with lost_when_stopped(True):
+            store = Store._of(scratch.path / "rows.nys", context)
+            store.append(X)
+            return store.fit("embedding", **options).embedding[:]
     finally:
         scratch.remove()

@@ -1,0 +1,217 @@
+"""What the estimators share: rows of all kinds into a store, a fit, and what places new rows.
+
+An estimator makes a scratch store, fits it, keeps the model and removes the store; with `store=PATH`
+the store stays, and the same call goes on where it was stopped. Maps of a graph have no model: their
+estimators keep the store, and are pickled with it.
+"""
+from __future__ import annotations
+
+import numbers
+import os
+from typing import Any, Dict, Optional
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from nystream import _data
+from nystream._context import Context
+from nystream._scratch import Scratch, lost_when_stopped
+from nystream.store import Result, Store
+
+STORED = [np.float64, np.float32, np.uint8, np.int16]
+FLOATS = [np.float64, np.float32]
+GRAPH_MAPS = ("isomap", "eigenmaps")  # new rows are placed by all points and the graph
+LARGEST = float(np.finfo(np.float32).max)
+
+
+class KeptResult:
+    """A result in a scratch store, which places new rows; pickled with the files of the store."""
+
+    FILES = ("points", "results")
+
+    def __init__(self, scratch: Scratch, result: Result) -> None:
+        self._scratch, self._result = scratch, result
+
+    def transform(self, X: Any) -> Any:
+        """Place new rows."""
+        return self._result.transform(X)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        folder = self._result.store.path
+        return {"context": self._result.store._context, "name": self._result.name,
+                "files": {name: (folder / name / "data.mdb").read_bytes() for name in self.FILES}}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        context: Context = state["context"]
+        count = sum(map(len, state["files"].values()))
+        self._scratch = Scratch(None, count, context.memory_bytes)
+        path = self._scratch.path / "rows.nys"
+        for name, content in state["files"].items():
+            (path / name).mkdir(parents=True)
+            (path / name / "data.mdb").write_bytes(content)
+        self._result = Result(Store._of(path, context), state["name"])
+
+
+def count_threads(n_jobs: Optional[int]) -> Optional[int]:
+    """Return the threads that scikit-learn's n_jobs means; None: the library's default."""
+    if n_jobs is None:
+        return None
+    cpus = len(os.sched_getaffinity(0))
+    return max(1, n_jobs if n_jobs > 0 else cpus + 1 + n_jobs)
+
+
+def is_streamed(X: Any) -> bool:
+    """Return whether X is read in slices and not checked by scikit-learn: files and the like."""
+    X = _data.unwrap(X)
+    return (hasattr(X, "shape") and hasattr(X, "__getitem__") and not _data.is_sparse(X)
+            and not hasattr(X, "__array_interface__") and not hasattr(X, "iloc")
+            and not hasattr(X, "__array__") or type(X).__module__.split(".")[0] in
+            ("h5py", "zarr", "anndata"))
+
+
+def require_equal(store: Store, X: Any) -> None:
+    """ValueError where the rows of a store are not those of X."""
+    first = 0
+    for batch in _data.batches(X)[1]:
+        for at in range(0, batch.rows, _data.SLICE_ROWS):
+            rows = batch.dense(at, min(at + _data.SLICE_ROWS, batch.rows))
+            there = store[first:first + len(rows)] if store.shape[1] == batch.columns else None
+            if there is None or there.dtype != rows.dtype or not np.array_equal(there, rows):
+                raise ValueError(f"{store.path} holds other rows than X; give another store=, or "
+                                 "remove it")
+            first += len(rows)
+    if first != len(store):
+        raise ValueError(f"{store.path} holds {len(store)} rows, and X has {first}; give another "
+                         "store=, or remove it")
+
+
+class StoreEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators: `_fit` fits the options that `_options` gives."""
+
+    memory: Any = None
+    n_jobs: Optional[int] = None
+    random_state: Any = None
+    store: Any = None
+    name: Optional[str] = None
+    tmpdir: Any = None
+    verbose: Any = False
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        """Return the options of the fit of n rows of d columns."""
+        raise NotImplementedError
+
+    def _more_tags(self) -> Dict[str, Any]:
+        return {"preserves_dtype": FLOATS}
+
+    # ---- rows ----------------------------------------------------------------------------------
+
+    def _check_rows(self, X: Any, reset: bool) -> Any:
+        """Check X as scikit-learn does; what is streamed only by its shape."""
+        if isinstance(X, Store):
+            X = X.points
+        if is_streamed(X):
+            _data._check_shape(tuple(_data.unwrap(X).shape))
+            self._check_n_features(_data.unwrap(X), reset=reset)
+            return X
+        least = self._least_rows if reset else 1
+        X = self._validate_data(X, accept_sparse="csr", dtype=STORED if reset else FLOATS,
+                                reset=reset, ensure_min_samples=least)
+        if X.dtype == np.float64 and X.shape[0] and np.abs(X).max() > LARGEST:
+            raise ValueError("Input X contains infinity or a value too large for "
+                             "dtype('float32').")
+        return X
+
+    _least_rows = 2
+
+    def _context(self) -> Context:
+        return Context(self.memory, count_threads(self.n_jobs), self.verbose or None)
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if isinstance(state, numbers.Integral):
+            return int(state)
+        return int(check_random_state(state).randint(2 ** 31 - 1))
+
+    # ---- the fit -------------------------------------------------------------------------------
+
+    def _fit(self, X: Any) -> Result:
+        """Fit X, keep the figures and what places new rows, and return the result."""
+        rows = self._check_rows(X, reset=True)
+        self.seed_ = self._seed()
+        self._scratch: Optional[Scratch] = None
+        with lost_when_stopped(self.store is None and not isinstance(X, Store)):
+            store = self._store_of(X, rows)
+            n, d = store.shape
+            options = self._options(n, d)
+            precision = "f64" if store.dtype == np.float64 else "f32"
+            result = store.fit(self.name or type(self).__name__,
+                               **{"seed": self.seed_, "precision": precision, **options})
+        self.report_ = result.report
+        self._n_features_out = int(self.report_["components"])
+        self._keep(result)
+        return result
+
+    def _store_of(self, X: Any, rows: Any) -> Store:
+        """Return the store that X is, that is named, or a scratch one, with the rows in it."""
+        if isinstance(X, Store):
+            return X
+        context = self._context()
+        if self.store is None:
+            self._scratch = Scratch(self.tmpdir, _data.count_bytes(rows), context.memory_bytes)
+            store = Store._of(self._scratch.path / "rows.nys", context)
+        else:
+            store = Store._of(self.store, context)
+            if store.path.exists() and len(store):
+                require_equal(store, rows)
+                return store
+        store.append(rows)
+        return store
+
+    def _keep(self, result: Result) -> None:
+        """Keep what the attributes and transform() need of the result."""
+        self.eigenvalues_ = result.eigenvalues
+        if self.report_["map"] not in GRAPH_MAPS:
+            self._placer: Any = result.model()
+        elif self._scratch is None:
+            self._placer = result
+        else:
+            self._placer = KeptResult(self._scratch, result)
+
+    def _done(self) -> None:
+        """Let go of the scratch store; without another owner it is removed."""
+        if self._scratch is not None and not isinstance(self._placer, KeptResult):
+            self._scratch.remove()
+        del self._scratch
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Fit the rows of X.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, or
+            a nystream.Store
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X)
+        self._done()
+        return self
+
+    def _embed(self, X: Any) -> Any:
+        """Fit, and return the embedding; of a store a part that is read when it is indexed."""
+        result = self._fit(X)
+        if isinstance(X, Store):
+            embedding = result.embedding
+        else:
+            embedding = result.embedding[:]
+        self._done()
+        return embedding
+
+    def _place(self, X: Any) -> Any:
+        check_is_fitted(self, "report_")
+        return self._placer.transform(self._check_rows(X, reset=False))

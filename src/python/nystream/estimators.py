@@ -1,0 +1,481 @@
+"""Estimators that follow scikit-learn, on a library that needs neither K nor X in memory.
+
+They take arrays and sparse matrices as scikit-learn does, and also datasets of h5py and zarr, and a
+nystream.Store. Parameters that all have:
+
+n_landmarks : int
+    Landmarks of the approximation, at most as many as there are rows.
+selection : {"rpcholesky", "greedy", "uniform", "weighted"}, optional
+    How they are chosen; None: what suits the approximation.
+memory : int or str, optional
+    Bytes that the process may occupy, such as "8G"; None: half of what is free.
+n_jobs : int, optional
+    Threads; None: one per CPU, -1 as well.
+random_state : int, RandomState or None
+    An int is the seed itself, of which the same call gives the same bytes; else one is drawn. The
+    seed is kept as `seed_`.
+store, name : path and str, optional
+    A store to keep, and the name of the result in it: a fit that was stopped goes on when it is
+    called again, and the rows are not appended again. Other rows than the store has are an error.
+tmpdir : path, optional
+    Folder of the scratch store, where none is named.
+verbose : bool or callable
+    True: a bar of tqdm; a callable gets a nystream.Progress.
+
+float64 rows are fitted and returned in float64. `gamma=None` is 1/median of |x-y|² over pairs of
+rows, not 1/n_features as in scikit-learn. After fit, `report_` has all figures of the fit.
+"""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from nystream import _data
+from nystream._estimator import StoreEstimator
+from nystream.store import Result, Store
+
+KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
+NEIGHBORS = "nearest_neighbors"
+MUTE = 1 - 1e-6  # the eigenvalue from which an eigenvector of a graph does not place new rows
+
+
+def kernel_options(kernel: str, gamma: Optional[float], degree: int, coef0: float
+                   ) -> Dict[str, Any]:
+    """Return the options of a kernel by scikit-learn's parameters."""
+    name = {"poly": "polynomial"}.get(kernel, kernel)
+    if name == "precomputed":
+        raise ValueError("kernel='precomputed' is not one: the rows themselves are needed")
+    options: Dict[str, Any] = {"kernel": name}
+    if gamma is not None and name in KERNELS_WITH_GAMMA:
+        options["gamma"] = float(gamma)
+    if name == "polynomial":
+        options.update(degree=degree, coef0=float(coef0))
+    return options
+
+
+class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoreEstimator):
+    """Base of the estimators that transform."""
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit the rows of X, and return their embedding.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            Of a nystream.Store a part, which is read when it is indexed.
+        """
+        return self._embed(X)
+
+    def transform(self, X: Any) -> Any:
+        """Place new rows.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        return self._place(X)
+
+
+class KeptEmbedder(Embedder):
+    """Base of the estimators that keep the embedding as an attribute."""
+
+    _least_rows = 3
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Fit the rows of X; as fit_transform(), which tells of X.
+
+        Returns
+        -------
+        self
+        """
+        self.embedding_ = self._embed(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fit the rows of X, and return their embedding, which is kept as `embedding_`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+            Of a nystream.Store a part, which is read when it is indexed.
+        """
+        return self.fit(X).embedding_
+
+
+class KernelPCA(Embedder):
+    """Kernel PCA by landmarks: sklearn.decomposition.KernelPCA of any number of rows.
+
+    Parameters
+    ----------
+    n_components : int
+    kernel : {"rbf", "linear", "laplacian", "poly", "cosine"}
+    gamma, degree, coef0 : of the kernel; gamma=None is not 1/n_features, but chosen by the rows
+    approx : {"projected", "nystrom", "exact", …}
+        "exact" decomposes K itself, for small n.
+    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
+        As `nystream.estimators` says.
+
+    Attributes
+    ----------
+    eigenvalues_ : array (n_components,), of the centred kernel matrix
+    gamma_ : float or None
+    landmarks_ : array (n_landmarks,), row numbers of the landmarks; None with approx="exact"
+    trace_error_ : float, the share of the trace of K that the landmarks leave out
+    report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(self, n_components: int = 2, *, kernel: str = "rbf",
+                 gamma: Optional[float] = None, degree: int = 3, coef0: float = 1,
+                 approx: str = "projected", n_landmarks: int = 1000,
+                 selection: Optional[str] = None, memory: Any = None,
+                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
+                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.n_components, self.kernel, self.gamma = n_components, kernel, gamma
+        self.degree, self.coef0, self.approx = degree, coef0, approx
+        self.n_landmarks, self.selection, self.memory = n_landmarks, selection, memory
+        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
+        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        options = {"map": "kpca", "approx": self.approx, "components": self.n_components,
+                   **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
+        if self.approx != "exact":
+            options.update(landmarks=min(self.n_landmarks, n), select=self.selection)
+        return options
+
+    def _keep(self, result: Result) -> None:
+        super()._keep(result)
+        self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
+        self.landmarks_ = None if self.approx == "exact" else result.landmarks
+
+
+class PCA(Embedder):
+    """Principal components, exactly, in two passes over any number of rows.
+
+    Parameters
+    ----------
+    n_components : int or None
+        None: as many as min(n_samples, n_features).
+    memory, n_jobs, random_state, store, name, tmpdir, verbose
+        As `nystream.estimators` says.
+
+    Attributes
+    ----------
+    components_ : array (n_components, n_features)
+    mean_ : array (n_features,)
+    explained_variance_, explained_variance_ratio_, singular_values_ : arrays (n_components,)
+    n_components_, n_samples_ : int
+    report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(self, n_components: Optional[int] = None, *, memory: Any = None,
+                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
+                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.n_components, self.memory, self.n_jobs = n_components, memory, n_jobs
+        self.random_state, self.store, self.name = random_state, store, name
+        self.tmpdir, self.verbose = tmpdir, verbose
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        count = min(n, d) if self.n_components is None else self.n_components
+        if count > min(n, d):
+            raise ValueError(f"n_components={count} must be between 1 and min(n_samples, "
+                             f"n_features)={min(n, d)}")
+        return {"map": "pca", "approx": "exact", "components": count}
+
+    def _keep(self, result: Result) -> None:
+        super()._keep(result)
+        n, d = result.store.shape
+        self.n_samples_, self.n_components_ = n, self._n_features_out
+        self.explained_variance_ = self.eigenvalues_ / (n - 1)
+        self.explained_variance_ratio_ = self.eigenvalues_ / self.report_["trace"]
+        self.singular_values_ = np.sqrt(self.eigenvalues_)
+        # The map is y = C (x - mean): rows of the identity, less the image of 0, are columns of C.
+        dtype = np.float64 if self.report_["precision"] == "f64" else np.float32
+        origin = self._placer.transform(np.zeros((1, d), dtype))
+        columns = [self._placer.transform(np.eye(min(_data.SLICE_ROWS, d - at), d, at, dtype))
+                   for at in range(0, d, _data.SLICE_ROWS)]
+        self.components_ = np.ascontiguousarray((np.concatenate(columns) - origin).T)
+        sums = sum(result.store[at:at + _data.SLICE_ROWS].sum(axis=0, dtype=np.float64)
+                   for at in range(0, n, _data.SLICE_ROWS))
+        self.mean_ = (sums / n).astype(dtype)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the rows of the subspace whose coordinates are given.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        check_is_fitted(self, "report_")
+        X = check_array(np.asarray(X), dtype=[np.float64, np.float32])
+        return X @ self.components_ + self.mean_
+
+
+class Nystroem(Embedder):
+    """A feature map whose products are the kernel, to the error of the landmarks.
+
+    As sklearn.kernel_approximation.Nystroem: `n_components` is the number of landmarks, and of
+    columns. The columns are turned to principal axes here, so that fewer of them serve as well.
+
+    Parameters
+    ----------
+    kernel, gamma, degree, coef0 : as KernelPCA
+    n_components : int, at most as many as there are rows
+    selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
+        As `nystream.estimators` says.
+
+    Attributes
+    ----------
+    components_ : array (n_components, n_features), the landmarks
+    component_indices_ : array (n_components,), their row numbers
+    eigenvalues_, gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(self, kernel: str = "rbf", *, gamma: Optional[float] = None, coef0: float = 1,
+                 degree: int = 3, n_components: int = 100, selection: Optional[str] = None,
+                 memory: Any = None, n_jobs: Optional[int] = None, random_state: Any = None,
+                 store: Any = None, name: Optional[str] = None, tmpdir: Any = None,
+                 verbose: Any = False) -> None:
+        self.kernel, self.gamma, self.coef0, self.degree = kernel, gamma, coef0, degree
+        self.n_components, self.selection, self.memory = n_components, selection, memory
+        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
+        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        count = min(self.n_components, n)
+        return {"map": "svd", "components": count, "landmarks": count, "select": self.selection,
+                **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
+
+    def _keep(self, result: Result) -> None:
+        super()._keep(result)
+        self.component_indices_ = result.landmarks.astype(np.int64)
+        self.components_ = result.store[self.component_indices_]
+        self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
+
+
+class SpectralEmbedding(KeptEmbedder):
+    """Laplacian eigenmaps, with transform(): sklearn.manifold.SpectralEmbedding.
+
+    Parameters
+    ----------
+    n_components : int
+    affinity : {"rbf", "laplacian", "nearest_neighbors"}
+        A kernel between all rows, by landmarks; or the graph that joins nearest neighbours, exactly.
+    gamma : of the kernel
+    n_neighbors : int, of the graph
+    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
+        As `nystream.estimators` says.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components); of a Store a part
+    eigenvalues_ : array, with the trivial first one
+    report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(self, n_components: int = 2, *, affinity: str = "rbf",
+                 gamma: Optional[float] = None, n_neighbors: int = 10, n_landmarks: int = 1000,
+                 selection: Optional[str] = None, memory: Any = None,
+                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
+                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.n_components, self.affinity, self.gamma = n_components, affinity, gamma
+        self.n_neighbors, self.n_landmarks, self.selection = n_neighbors, n_landmarks, selection
+        self.memory, self.n_jobs, self.random_state = memory, n_jobs, random_state
+        self.store, self.name, self.tmpdir, self.verbose = store, name, tmpdir, verbose
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        return {"components": self.n_components, **affinity_options(self, n)}
+
+
+def affinity_options(estimator: Any, n: int) -> Dict[str, Any]:
+    """Return the options of the affinity of a Laplacian."""
+    if estimator.affinity == NEIGHBORS:
+        return {"map": "eigenmaps", "connect": True, "edge_weights": "binary",
+                "neighbors": min(estimator.n_neighbors, n - 1)}
+    return {"map": "laplacian", "landmarks": min(estimator.n_landmarks, n),
+            "select": estimator.selection,
+            **kernel_options(estimator.affinity, estimator.gamma, 3, 1)}
+
+
+class DiffusionMap(KeptEmbedder):
+    """Diffusion maps (Coifman and Lafon) of a kernel by landmarks.
+
+    Parameters
+    ----------
+    n_components : int
+    t : float
+        Steps of the walk: coordinates are eigenvectors times eigenvalues to this power.
+    kernel, gamma : as KernelPCA
+    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
+        As `nystream.estimators` says.
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components); of a Store a part
+    eigenvalues_ : array, with the trivial first one, 1
+    gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(self, n_components: int = 2, *, t: float = 1, kernel: str = "rbf",
+                 gamma: Optional[float] = None, n_landmarks: int = 1000,
+                 selection: Optional[str] = None, memory: Any = None,
+                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
+                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.n_components, self.t, self.kernel, self.gamma = n_components, t, kernel, gamma
+        self.n_landmarks, self.selection, self.memory = n_landmarks, selection, memory
+        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
+        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        return {"map": "diffusion", "components": self.n_components, "time": float(self.t),
+                "landmarks": min(self.n_landmarks, n), "select": self.selection,
+                **kernel_options(self.kernel, self.gamma, 3, 1)}
+
+    def _keep(self, result: Result) -> None:
+        super()._keep(result)
+        self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
+
+
+class Isomap(KeptEmbedder):
+    """Isomap: sklearn.manifold.Isomap, by landmarks where there are more rows than n_landmarks.
+
+    Components of the graph are joined by their shortest bridges, so that all rows have a place. New
+    rows are placed by the points and the graph, which the estimator keeps, and is pickled with.
+
+    Parameters
+    ----------
+    n_neighbors, n_components : int
+    metric : {"euclidean", "cosine"}
+    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
+        As `nystream.estimators` says; selection may also be "maxmin".
+
+    Attributes
+    ----------
+    embedding_ : array (n_samples, n_components); of a Store a part
+    eigenvalues_, report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(self, *, n_neighbors: int = 5, n_components: int = 2, metric: str = "euclidean",
+                 n_landmarks: int = 1000, selection: Optional[str] = None, memory: Any = None,
+                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
+                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.n_neighbors, self.n_components, self.metric = n_neighbors, n_components, metric
+        self.n_landmarks, self.selection, self.memory = n_landmarks, selection, memory
+        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
+        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        options = {"map": "isomap", "components": self.n_components, "connect": True,
+                   "neighbors": min(self.n_neighbors, n - 1), "metric": self.metric}
+        if n <= self.n_landmarks:
+            return {**options, "approx": "exact"}
+        return {**options, "landmarks": self.n_landmarks, "select": self.selection}
+
+
+class SpectralClustering(ClusterMixin, StoreEstimator):
+    """Spectral clustering, with predict(): sklearn.cluster.SpectralClustering.
+
+    Rows are embedded by the Laplacian of the affinity, scaled to length 1, and clustered by k-means.
+
+    Parameters
+    ----------
+    n_clusters : int
+    affinity, gamma, n_neighbors : as SpectralEmbedding
+    n_init : int, initialisations of k-means
+    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
+        As `nystream.estimators` says.
+
+    Attributes
+    ----------
+    labels_ : array (n_samples,)
+    cluster_centers_ : array (n_clusters, n_components), in the embedding, which has
+        n_clusters - 1 components, and of a small graph fewer
+    eigenvalues_, report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    _least_rows = 3
+
+    def __init__(self, n_clusters: int = 8, *, affinity: str = "rbf",
+                 gamma: Optional[float] = None, n_neighbors: int = 10, n_init: int = 10,
+                 n_landmarks: int = 1000, selection: Optional[str] = None, memory: Any = None,
+                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
+                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.n_clusters, self.affinity, self.gamma = n_clusters, affinity, gamma
+        self.n_neighbors, self.n_init, self.n_landmarks = n_neighbors, n_init, n_landmarks
+        self.selection, self.memory, self.n_jobs = selection, memory, n_jobs
+        self.random_state, self.store, self.name = random_state, store, name
+        self.tmpdir, self.verbose = tmpdir, verbose
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        options = {"components": max(1, min(self.n_clusters, n - 1) - 1),
+                   **affinity_options(self, n)}
+        if self.affinity != NEIGHBORS:
+            options["row_normalize"] = True
+        return options
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Find the clusters of the rows of X.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+
+        Returns
+        -------
+        self
+        """
+        result = self._without_mute_vectors(self._fit(X))
+        count = min(self.n_clusters, len(result.embedding))
+        result.evaluate(measures="clusters", clusters=count, n_init=self.n_init, seed=self.seed_)
+        self.labels_ = result.clusters[:].astype(np.int64)
+        sums, sizes = np.zeros((count, self._n_features_out)), np.zeros((count, 1))
+        for at in range(0, len(self.labels_), _data.SLICE_ROWS):
+            labels = self.labels_[at:at + _data.SLICE_ROWS]
+            np.add.at(sums, labels, result.embedding[at:at + _data.SLICE_ROWS])
+            np.add.at(sizes, labels, 1)
+        self.cluster_centers_ = sums / np.maximum(sizes, 1)
+        self._done()
+        return self
+
+    def _without_mute_vectors(self, result: Result) -> Result:
+        """Fit again without eigenvectors of a graph that would refuse to place new rows.
+
+        Their eigenvalue is 1, which says nothing of a row by its neighbours; few rows have such.
+        """
+        told = int(np.sum(self.eigenvalues_[1:] < MUTE))
+        if self.affinity != NEIGHBORS or told == self._n_features_out:
+            return result
+        options = {**self._options(*result.store.shape), "components": max(1, told)}
+        precision = self.report_["precision"]
+        again = result.store.fit(result.name, restart=True, seed=self.seed_, precision=precision,
+                                 **options)
+        self.report_, self._n_features_out = again.report, options["components"]
+        self._keep(again)
+        return again
+
+    def predict(self, X: Any) -> Any:
+        """Return the cluster of each row: that whose centre its place is nearest to.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        places = self._place(X).astype(np.float64)
+        products = places @ self.cluster_centers_.T
+        distances = (self.cluster_centers_ ** 2).sum(axis=1) - 2 * products
+        return np.argmin(distances, axis=1)

@@ -1,0 +1,362 @@
+"""Estimators: scikit-learn's own checks, its results where both are exact, pipelines, stores."""
+import gc
+import os
+import pickle
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+sklearn = pytest.importorskip("sklearn")
+import sklearn.decomposition  # noqa: E402
+import sklearn.kernel_approximation  # noqa: E402
+import sklearn.manifold  # noqa: E402
+from sklearn.base import clone  # noqa: E402
+from sklearn.datasets import load_digits, make_blobs  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.metrics import adjusted_rand_score  # noqa: E402
+from sklearn.metrics.pairwise import rbf_kernel  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.utils import estimator_checks  # noqa: E402
+from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+
+import nystream  # noqa: E402
+from nystream import _data, _estimator  # noqa: E402
+from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
+                                 SpectralClustering, SpectralEmbedding)
+
+quick = pytest.mark.quick
+NEIGHBORS = {"affinity": "nearest_neighbors"}
+EMBEDDERS = [KernelPCA(), PCA(), Nystroem(), SpectralEmbedding(), SpectralEmbedding(**NEIGHBORS),
+             DiffusionMap(), Isomap()]
+CLUSTERERS = [SpectralClustering(), SpectralClustering(**NEIGHBORS)]
+WITHOUT_MODEL = {"Isomap", "SpectralEmbedding(affinity='nearest_neighbors')"}
+
+
+def ids(estimator):
+    return repr(estimator).replace("()", "")
+
+
+@parametrize_with_checks([*EMBEDDERS, *CLUSTERERS, KernelPCA(kernel="linear", approx="nystrom"),
+                          KernelPCA(approx="exact"), KernelPCA(kernel="poly")])
+def test_checks_of_scikit_learn(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+@pytest.mark.parametrize("estimator", EMBEDDERS, ids=ids)
+@pytest.mark.parametrize("check", [
+    "check_set_output_transform", "check_set_output_transform_pandas",
+    "check_transformer_get_feature_names_out", "check_transformer_get_feature_names_out_pandas",
+    "check_dataframe_column_names_consistency"])
+def test_more_checks_of_scikit_learn(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        getattr(estimator_checks, check)(type(estimator).__name__, clone(estimator))
+
+
+@pytest.fixture
+def blobs():
+    """600 rows of 5 columns in 3 clusters, float64."""
+    return make_blobs(600, 5, centers=3, random_state=2)
+
+
+def same_up_to_signs(ours, theirs, tolerance):
+    signs = np.sign((ours * theirs).sum(axis=0))
+    assert np.abs(ours * signs - theirs).max() <= tolerance * np.abs(theirs).max()
+
+
+@quick
+def test_kernel_pca_is_scikit_learns_where_both_are_exact(blobs):
+    X, new = blobs[0][:500], blobs[0][500:]
+    for kernel in ({"kernel": "rbf", "gamma": 0.05}, {"kernel": "poly", "gamma": 0.1, "coef0": 2},
+                   {"kernel": "cosine"}, {"kernel": "linear"}):
+        theirs = sklearn.decomposition.KernelPCA(3, eigen_solver="dense", **kernel).fit(X)
+        ours = KernelPCA(3, approx="exact", **kernel).fit(X)
+        assert np.allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-6)
+        same_up_to_signs(ours.transform(X), theirs.transform(X), 1e-6)
+        same_up_to_signs(ours.transform(new), theirs.transform(new), 1e-6)
+        assert ours.landmarks_ is None and ours.trace_error_ == 0
+
+
+@quick
+def test_pca_is_scikit_learns(blobs):
+    X, new = blobs[0][:500], blobs[0][500:]
+    theirs = sklearn.decomposition.PCA(svd_solver="full").fit(X)
+    for given in (X, scipy.sparse.csr_matrix(X), X.astype("float32")):
+        tolerance = 1e-9 if given.dtype == np.float64 else 1e-4
+        ours = PCA().fit(given)
+        assert (ours.n_components_, ours.n_samples_) == (5, 500)
+        for name in ("explained_variance_", "explained_variance_ratio_", "singular_values_"):
+            assert np.allclose(getattr(ours, name), getattr(theirs, name), rtol=tolerance)
+        assert np.allclose(ours.mean_, theirs.mean_, atol=tolerance * np.abs(X).max())
+        same_up_to_signs(ours.components_.T, theirs.components_.T, tolerance)
+        same_up_to_signs(ours.transform(new), theirs.transform(new), tolerance)
+        back = ours.inverse_transform(ours.transform(new))
+        assert np.allclose(back, new, atol=tolerance * np.abs(X).max())
+    two = PCA(2).fit(X)
+    theirs = sklearn.decomposition.PCA(2).fit(X)
+    assert np.allclose(two.inverse_transform(two.transform(new)),
+                       theirs.inverse_transform(theirs.transform(new)))
+    with pytest.raises(ValueError, match="n_components=6 must be between"):
+        PCA(6).fit(X)
+
+
+@quick
+def test_products_of_nystroem_are_the_kernel(blobs):
+    X = blobs[0]
+    whole = Nystroem(gamma=0.02, n_components=600, random_state=0).fit(X)
+    features = whole.transform(X)
+    assert np.abs(features @ features.T - rbf_kernel(X, gamma=0.02)).max() < 1e-6
+    few = Nystroem(gamma=0.02, n_components=40, random_state=0).fit(X)
+    assert few.components_.shape == (40, 5) and few.transform(X).shape == (600, 40)
+    assert np.array_equal(few.components_, X[few.component_indices_])
+    # On the landmarks the approximation is exact, in both packages.
+    places = few.transform(few.components_)
+    assert np.abs(places @ places.T - rbf_kernel(few.components_, gamma=0.02)).max() < 1e-6
+    theirs = sklearn.kernel_approximation.Nystroem(gamma=0.02, n_components=40, random_state=0)
+    of_theirs = theirs.fit_transform(X)
+    error = [np.linalg.norm(Y @ Y.T - rbf_kernel(X, gamma=0.02))
+             for Y in (few.transform(X), of_theirs)]
+    assert error[0] < error[1]
+
+
+@quick
+def test_isomap_is_scikit_learns(blobs):
+    X = np.random.default_rng(1).uniform(size=(400, 3))
+    theirs = sklearn.manifold.Isomap(n_neighbors=8, n_components=2, eigen_solver="dense").fit(X)
+    ours = Isomap(n_neighbors=8).fit(X)
+    same_up_to_signs(ours.embedding_, theirs.embedding_, 1e-5)
+
+
+@quick
+def test_a_diffusion_map_is_its_definition(blobs):
+    X = blobs[0][:200]
+    ours = DiffusionMap(3, gamma=0.02, t=2, n_landmarks=200).fit(X)
+    K = rbf_kernel(X, gamma=0.02)
+    degrees = K.sum(axis=1)
+    values, vectors = np.linalg.eigh(K / np.sqrt(np.outer(degrees, degrees)))
+    assert np.allclose(ours.eigenvalues_, values[::-1][:4], atol=1e-6)
+    same_up_to_signs(ours.embedding_, vectors[:, ::-1][:, 1:4] * values[::-1][1:4] ** 2, 1e-4)
+
+
+@quick
+@pytest.mark.parametrize("options", [{}, NEIGHBORS], ids=["rbf", "neighbors"])
+def test_clusters_are_found_and_predicted(blobs, options):
+    X, y = blobs
+    ours = SpectralClustering(3, random_state=0, **options).fit(X[:500])
+    assert adjusted_rand_score(ours.labels_, y[:500]) == 1
+    assert np.array_equal(ours.predict(X[:500]), ours.labels_)
+    assert adjusted_rand_score(ours.predict(X[500:]), y[500:]) == 1
+    assert ours.cluster_centers_.shape == (3, 2)
+
+
+@quick
+def test_eigenvectors_that_place_nothing_are_left_out():
+    X = np.zeros((40, 3))
+    X[:14] = np.random.RandomState(1).uniform(size=(14, 3))
+    ours = SpectralClustering(8, random_state=0, **NEIGHBORS).fit(X)
+    assert ours.cluster_centers_.shape[1] < 7 and ours.predict(X).shape == (40,)
+
+
+@quick
+@pytest.mark.parametrize("estimator", EMBEDDERS, ids=ids)
+def test_fit_transform_and_pickles_agree(estimator, blobs):
+    X, new = blobs[0][:500], blobs[0][500:]
+    estimator = clone(estimator).set_params(n_components=2, random_state=3)
+    fitted = estimator.fit(X)
+    again = clone(estimator)
+    places = again.fit_transform(X)
+    assert places.dtype == np.float64
+    assert np.array_equal(fitted.transform(new), again.transform(new))
+    text = pickle.dumps(fitted)
+    copy = pickle.loads(text)
+    assert np.array_equal(copy.transform(new), fitted.transform(new))
+    assert fitted.report_.seed == fitted.seed_ == 3
+    assert fitted.eigenvalues_.ndim == 1 and fitted.n_features_in_ == 5
+    if ids(estimator.set_params(n_components=2)) not in WITHOUT_MODEL:
+        assert np.array_equal(pickle.loads(pickle.dumps(copy)).transform(new), copy.transform(new))
+    single = clone(estimator).fit(X.astype("float32"))
+    assert single.transform(new.astype("float32")).dtype == np.float32
+
+
+@quick
+def test_a_pickle_is_the_model_and_not_the_data():
+    X = np.random.default_rng(0).normal(size=(20_000, 30)).astype("float32")
+    fitted = KernelPCA(5, n_landmarks=50).fit(X)
+    assert len(pickle.dumps(fitted)) < 50 * (30 + 5) * 8 + 20_000 < X.nbytes / 50
+
+
+def folders():
+    return {name for parent in ("/dev/shm", "/tmp") for name in os.listdir(parent)
+            if name.startswith("nystream-")}
+
+
+@quick
+@pytest.mark.parametrize("estimator", [*EMBEDDERS, *CLUSTERERS], ids=ids)
+def test_nothing_stays_on_disk(estimator, blobs):
+    before = folders()
+    fitted = clone(estimator).set_params(random_state=0).fit(blobs[0])
+    copy = pickle.loads(pickle.dumps(fitted))
+    if "Isomap" not in repr(estimator) and "nearest" not in repr(estimator):
+        assert folders() == before
+    del fitted, copy
+    gc.collect()
+    assert folders() == before
+
+
+@quick
+def test_seeds(blobs):
+    X = blobs[0]
+
+    def places(state):
+        fitted = KernelPCA(2, n_landmarks=20, random_state=state).fit(X)
+        return fitted.seed_, fitted.transform(X[:9])
+
+    assert places(4)[0] == 4
+    first, second = places(np.random.RandomState(1)), places(np.random.RandomState(1))
+    assert first[0] == second[0] and np.array_equal(first[1], second[1])
+    assert places(None)[0] != places(None)[0]
+
+
+@quick
+def test_threads_that_n_jobs_means(monkeypatch):
+    monkeypatch.setattr(_estimator.os, "sched_getaffinity", lambda _pid: set(range(8)))
+    assert [_estimator.count_threads(n) for n in (None, 1, 5, -1, -2, -20)] == [None, 1, 5, 8, 7, 1]
+
+
+@quick
+@pytest.mark.parametrize("values, words", [
+    (np.full((9, 2), np.nan), "NaN"), (np.full((9, 2), np.inf), "infinity"),
+    (np.full((9, 2), 1e200), "infinity or a value too large"), (np.ones((1, 2)), "1 sample"),
+    (np.ones((9, 2), complex), "Complex data not supported"), (np.ones(9), "1D array"),
+    (np.array([["a", "b"]] * 9), "could not convert string|array of bytes/strings")])
+def test_refusals(values, words):
+    for estimator in (KernelPCA(), Isomap(), SpectralClustering(2)):
+        with pytest.raises(ValueError, match=words):
+            estimator.fit(values)
+
+
+@quick
+def test_wrong_parameters(blobs):
+    X = blobs[0]
+    with pytest.raises(ValueError, match="precomputed"):
+        KernelPCA(kernel="precomputed").fit(X)
+    with pytest.raises(ValueError, match="kernel= is one of"):
+        KernelPCA(kernel="sigmoid").fit(X)
+    with pytest.raises(nystream.BudgetError) as failure:
+        KernelPCA(n_landmarks=600, memory="25M").fit(X)
+    assert isinstance(failure.value, MemoryError) and failure.value.needed > 25 << 20
+
+
+def test_a_grid_search_over_a_pipeline():
+    X, y = load_digits(return_X_y=True)
+    pipeline = make_pipeline(KernelPCA(30, n_landmarks=300, random_state=0),
+                             LogisticRegression(max_iter=2000))
+    grid = GridSearchCV(pipeline, {"kernelpca__gamma": [1e-4, 1e-3, 1e-2]}, cv=3, n_jobs=2)
+    grid.fit(X, y)
+    assert grid.best_score_ > 0.9
+    text = pickle.dumps(grid.best_estimator_)
+    assert len(text) < 400_000
+    assert np.array_equal(pickle.loads(text).predict(X[:50]), grid.predict(X[:50]))
+
+
+# ---- stores, and rows that are streamed ----------------------------------------------------------
+
+
+@quick
+def test_a_store_is_fitted_in_place(store, rows):
+    fitted = KernelPCA(3, n_landmarks=50, name="mine", random_state=0)
+    places = fitted.fit_transform(store)
+    assert isinstance(places, nystream.Part) and store.results == ["mine"]
+    assert np.array_equal(places[:], KernelPCA(3, n_landmarks=50, random_state=0)
+                          .fit_transform(rows))
+    assert np.array_equal(fitted.transform(store), places[:])
+    isomap = Isomap(n_neighbors=9, n_landmarks=100).fit(store)
+    assert isinstance(isomap.embedding_, nystream.Part)
+    assert pickle.loads(pickle.dumps(isomap)).transform(rows[:5]).shape == (5, 2)
+    assert pickle.loads(pickle.dumps(isomap)).embedding_.shape == (2000, 2)
+    assert SpectralClustering(3).fit(store).labels_.shape == (2000,)
+    assert np.allclose(PCA().fit(store).mean_, rows.mean(axis=0))
+
+
+@quick
+def test_a_named_store_goes_on_and_refuses_other_rows(tmp_path, rows):
+    made = KernelPCA(store=tmp_path / "s.nys", name="a", n_landmarks=30, random_state=0)
+    places = made.fit_transform(rows)
+    again = clone(made).set_params(name="b")
+    assert np.array_equal(again.fit_transform(rows), places)
+    assert nystream.open(tmp_path / "s.nys").shape == (2000, 6)
+    other = rows.copy()
+    other[1999, 5] += 1e-9
+    for given in (other, rows[:1999], np.r_[rows, rows[:1]], rows.astype("float32"), rows[:, :3]):
+        with pytest.raises(ValueError, match="holds"):
+            clone(made).fit(given)
+    assert nystream.open(tmp_path / "s.nys").results == ["a", "b"]
+
+
+def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path):
+    X = np.random.default_rng(1).normal(size=(60_000, 32)).astype("float32")
+    options = dict(n_components=4, n_landmarks=900, selection="uniform", gamma=0.02,
+                   random_state=0, n_jobs=1)
+
+    def stop(estimator):
+        timer = threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            estimator.fit(X)
+            timer.join()
+        timer.join()
+        return str(stopped.value)
+
+    before = folders()
+    assert "begins anew" in stop(KernelPCA(**options))
+    gc.collect()
+    assert folders() == before
+    kept = KernelPCA(store=tmp_path / "s.nys", **options)
+    assert "the same call goes on" in stop(kept)
+    assert np.array_equal(kept.fit(X).transform(X[:99]), KernelPCA(**options).fit(X).transform(
+        X[:99]))
+
+
+def test_datasets_are_streamed(tmp_path, rows, monkeypatch):
+    h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
+    monkeypatch.setattr(_data, "SLICE_BYTES", 100 * 6 * 8)
+    expected = KernelPCA(n_landmarks=30, random_state=0).fit_transform(rows)
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        dataset = file.create_dataset("x", data=rows)
+        assert _estimator.is_streamed(dataset)
+        fitted = KernelPCA(n_landmarks=30, random_state=0)
+        assert np.array_equal(fitted.fit_transform(dataset), expected)
+        assert fitted.n_features_in_ == 6
+        assert np.array_equal(fitted.transform(dataset), expected)
+        with pytest.raises(ValueError, match="features"):
+            fitted.transform(file.create_dataset("y", data=rows[:, :3]))
+    array = zarr.array(rows)
+    assert np.array_equal(clone(fitted).fit_transform(array), expected)
+    np.save(tmp_path / "x.npy", rows)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert np.array_equal(clone(fitted).fit_transform(mapped), expected)
+    assert not _estimator.is_streamed(rows)
+    assert not _estimator.is_streamed(scipy.sparse.csr_matrix(rows))
+    assert not _estimator.is_streamed(rows.tolist())
+
+
+@quick
+def test_bytes_stay_bytes(tmp_path):
+    X = np.random.default_rng(0).integers(0, 255, (300, 9)).astype("uint8")
+    fitted = KernelPCA(store=tmp_path / "s.nys", n_landmarks=30).fit(X)
+    assert nystream.open(tmp_path / "s.nys").dtype == np.uint8
+    assert fitted.transform(X).dtype == np.float32
+
+
+@quick
+def test_a_name_that_is_none():
+    assert "KernelPCA" in dir(nystream) and nystream.KernelPCA is KernelPCA
+    with pytest.raises(AttributeError, match="Umap"):
+        nystream.Umap
