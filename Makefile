@@ -107,6 +107,7 @@ RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(
 ifndef SETUP_DONE
 SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
            $(if $(filter check-long check-all,$(MAKECMDGOALS)),browser) \
+           $(if $(filter check-python,$(MAKECMDGOALS)),python) \
            $(foreach goal,demo fuzz papers deb,$(if $(filter $(goal) $(goal)-long $(goal)-quick,$(MAKECMDGOALS)),$(goal)))
 MISSING := $(if $(strip $(SETUP)),$(shell data-tools/setup --missing build $(SETUP)))
 endif
@@ -258,10 +259,15 @@ QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
 FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults import_kill power_cut store_damage \
                 store_kill store_limits)
 SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_KILLS=1 NYSTREAM_POWER_CUTS=40
+# A library of a sanitizer is not loaded into Python.
+PYTHON_TESTS := $(if $(NYSTREAM_SANITIZER),,$(wildcard tests/python/test_*.py))
 SLOW_TESTS   := $(shell grep -lE '^. bats (test|file)_tags=slow' $(CLI_TESTS))
 
 check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) ## the tests, in three minutes: units, properties, the command, some faults
-	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS)
+	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS) $(PYTHON_TESTS)
+
+check-python: all ## all tests of the Python package, by Debian's python3 (data-tools/setup python)
+	@$(RUN_TESTS) $(PYTHON_TESTS)
 
 check-faults: all tools docs $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) | $(filter check,$(MAKECMDGOALS)) ## kills, power cuts, damages, failed calls, and what takes long
 	@TAGS=slow $(RUN_TESTS) $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) $(SLOW_TESTS)
@@ -373,5 +379,5 @@ endif
 .SECONDARY:
 .DELETE_ON_ERROR:
 FORCE:
-.PHONY: all docs tools demo papers papers-quick check check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
+.PHONY: all docs tools demo papers papers-quick check check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
         fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-large lint format install uninstall deb clean help FORCE

@@ -33,3 +33,25 @@ def store(tmp_path, rows):
 def result(store):
     """A fit of them, of 50 landmarks and 3 components."""
     return store.fit("map", landmarks=50, components=3)
+
+
+# ---- a line per test, as tests/run reads them ---------------------------------------------------
+
+
+def pytest_addoption(parser):
+    """Add --tap: print "ok" or "not ok" and the name of each test at the end."""
+    parser.addoption("--tap", action="store_true")
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print the results in TAP."""
+    if not config.getoption("--tap"):
+        return
+    kinds = {"passed": "ok", "skipped": "ok", "failed": "not ok", "error": "not ok"}
+    reports = [(word, report) for kind, word in kinds.items()
+               for report in terminalreporter.stats.get(kind, [])]
+    terminalreporter.write_line(f"1..{len(reports)}")
+    for number, (word, report) in enumerate(reports, 1):
+        name = report.nodeid.rpartition("::")[2]
+        reason = f" # skip {report.longrepr[2]}" if report.skipped else ""
+        terminalreporter.write_line(f"{word} {number} {name}{reason}")

@@ -268,7 +268,7 @@ def test_tensors(tmp_path):
     assert np.array_equal(read_back(tmp_path, Tensor(grid("float32"))), grid())
 
 
-@settings(max_examples=60, deadline=None,
+@settings(max_examples=60, deadline=None, database=None,
           suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), dtype=st.sampled_from(["uint8", "int16", "float32", "float64"]),
        order=st.sampled_from("CF"), rows=st.integers(1, 60), columns=st.integers(1, 9),

@@ -47,8 +47,11 @@ def test_usage(store, result):
           "kernel= has no 'gaussian'; what you mean is called 'rbf' here")
     fails(nystream.UsageError, ValueError, lambda: store.fit("a", landmark=3),
           "unknown option landmark; did you mean landmarks=")
-    fails(nystream.UsageError, ValueError, lambda: store.fit("a", clusters=3),
-          "clusters= is an option of another call")
+    error = fails(nystream.UsageError, ValueError, lambda: store.fit("a", clusters=3),
+                  "clusters= is an option of another call")
+    assert error.option == "clusters"
+    error = fails(nystream.UsageError, ValueError, lambda: store.fit("a", row_normalize="odd"))
+    assert error.option == "row_normalize" and error.status == 2
     fails(nystream.UsageError, ValueError, lambda: store.fit("map", landmarks=60),
           "give restart=True")
     fails(nystream.UsageError, ValueError, lambda: store.result("no"), "no result named 'no'")

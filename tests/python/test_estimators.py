@@ -249,6 +249,10 @@ def test_wrong_parameters(blobs):
         KernelPCA(kernel="precomputed").fit(X)
     with pytest.raises(ValueError, match="kernel= is one of"):
         KernelPCA(kernel="sigmoid").fit(X)
+    with pytest.raises(nystream.UsageError, match="n_components=40 is more than the 30 landm.*"
+                       "raise n_landmarks=") as failure:
+        KernelPCA(40, n_landmarks=30).fit(X)
+    assert failure.value.option == "n_components"
     with pytest.raises(nystream.BudgetError) as failure:
         KernelPCA(n_landmarks=600, memory="25M").fit(X)
     assert isinstance(failure.value, MemoryError) and failure.value.needed > 25 << 20

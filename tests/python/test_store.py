@@ -3,8 +3,6 @@ import gc
 import multiprocessing
 import os
 import pickle
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -258,28 +256,6 @@ def test_a_failed_append_leaves_the_store(store, rows):
         store.append(iter([(rows[:5], np.zeros(5)), (bad, np.zeros(10))]))
     assert store.shape == (2000, 6)
     assert store.append(bad, labels=np.zeros(10), nan="drop").rows == 9
-
-
-@quick
-def test_the_name_of_the_package_is_the_librarys(rows):
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(nystream.__file__))))
-    with open(os.path.join(root, "include", "nystream.h"), encoding="utf-8") as file:
-        text = file.read()
-    number = [text.split(f"NY_VERSION_{part} ")[1].split()[0] for part in
-              ("MAJOR", "MINOR", "PATCH")]
-    assert nystream.__version__ == ".".join(number)
-    with open(os.path.join(root, "src", "python", "pyproject.toml"), encoding="utf-8") as file:
-        assert f'version = "{nystream.__version__}"' in file.read()
-
-
-@pytest.mark.parametrize("library, words", [
-    ("/nowhere/libnystream.so", "cannot be loaded"), ("libc.so.6", "older than the Python package")])
-def test_a_wrong_library_is_an_import_error(library, words):
-    env = {**os.environ, "NYSTREAM_LIBRARY": library,
-           "PYTHONPATH": os.path.dirname(os.path.dirname(nystream.__file__))}
-    ran = subprocess.run([sys.executable, "-c", "import nystream"], env=env, text=True,
-                         stderr=subprocess.PIPE, check=False)
-    assert "ImportError" in ran.stderr and words in ran.stderr
 
 
 def test_two_hundred_fits_do_not_grow(tmp_path, rows):

@@ -1,8 +1,8 @@
 """Contexts of the library: budgets, calls that Ctrl-C stops, progress, warnings.
 
 A call that may take long runs in a thread of its own, and Python's thread waits for it: it takes
-Ctrl-C, draws progress and hands warnings on meanwhile, so that no Python error is lost in a callback
-of the library.
+Ctrl-C, draws progress and hands warnings on meanwhile, so that no Python error is lost in a
+callback of the library.
 """
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _share_of_worker() -> Tuple[Optional[int], int]:
 
 
 def _stack_level() -> int:
-    """Frames from the caller up to the first outside of this package, which warnings are shown at."""
+    """Return the frames up to the first outside of this package, where warnings are shown."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "nystream":
         level, frame = level + 1, frame.f_back
@@ -202,6 +202,7 @@ class Context:
         error.status, error.kind = status, lib.ny_status_kind(status).decode()
         error.file = os.fsdecode(said.file) if said.file else None
         error.line = said.line if said.has_line else None
+        error.option = said.option.decode().replace("-", "_") if said.option else None
         if isinstance(error, BudgetError) and self._heard.plan:
             error.needed = json.loads(self._heard.plan)["memory_min_bytes"]
         raise error
@@ -374,14 +375,14 @@ class Options:
     def _set(self, name: str, value: Any) -> None:
         option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
         if option and not option.groups & (self._groups | always):
-            raise _usage(f"{name.replace('-', '_')}= is an option of another call")
+            raise _usage(name.replace("-", "_"))
         self._context.check(lib.ny_options_set(self._pointer, name.encode(),
                                                spell_value(value).encode()))
 
 
-def _usage(message: str) -> UsageError:
-    error = UsageError(message)
-    error.status, error.kind = 2, "usage"
+def _usage(name: str) -> UsageError:
+    error = UsageError(f"{name}= is an option of another call")
+    error.status, error.kind, error.option = 2, "usage", name
     return error
 
 

@@ -1,18 +1,19 @@
 """Exceptions, one class for each status of the library, and their words.
 
-Each is also the built-in exception that programs expect: a wrong option is a ValueError, a file that
-cannot be read an OSError, a memory budget that is too small a MemoryError.
+Each is also the built-in exception that programs expect: a wrong option is a ValueError, a file
+that cannot be read an OSError, a memory budget that is too small a MemoryError.
 """
 from __future__ import annotations
 
+import contextlib
 import re
-from typing import Dict, Optional, Type
+from typing import Dict, Iterator, Optional, Type
 
 from nystream._lib import OPTIONS
 
 
 class NystreamWarning(UserWarning):
-    """What the library warns of: a budget that is tight, rows that a model does not fit, and so on."""
+    """What the library warns of, such as landmarks that are more than the rows."""
 
 
 class NystreamError(Exception):
@@ -28,12 +29,15 @@ class NystreamError(Exception):
         The file that it is about.
     line : int or None
         The line of a text file, from 1, or the row of other data, from 0.
+    option : str or None
+        The option that the message is about, such as "row_normalize".
     """
 
     status: int = 9
     kind: str = "internal"
     file: Optional[str] = None
     line: Optional[int] = None
+    option: Optional[str] = None
 
 
 class UsageError(NystreamError, ValueError):
@@ -80,8 +84,8 @@ _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "export": "p
             "report": "html"}
 _OPERAND = "the first operand names the store, and "
 _COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'")
-_OPTION = re.compile(r"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)"
-                     r"(?: ([0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'))?")
+_WORD = r"[0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'"
+_OPTION = re.compile(rf"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({_WORD}))?")
 
 
 def _spell_option(match: "re.Match[str]") -> str:
@@ -113,3 +117,15 @@ def spell_for_python(text: str) -> str:
     text = text.replace(_OPERAND, "")
     text = _COMMAND.sub(lambda match: _METHODS.get(match[1], match[1]) + "()", text)
     return _OPTION.sub(_spell_option, text)
+
+
+@contextlib.contextmanager
+def renamed(names: Dict[str, str]) -> Iterator[None]:
+    """Spell options as the parameters of an estimator in what is raised: {"landmarks": "n_…"}."""
+    try:
+        yield
+    except NystreamError as error:
+        error.args = (re.sub(r"\b(\w+)=", lambda match: names.get(match[1], match[1]) + "=",
+                             str(error)),)
+        error.option = names.get(error.option or "", error.option)
+        raise

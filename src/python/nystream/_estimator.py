@@ -1,8 +1,8 @@
 """What the estimators share: rows of all kinds into a store, a fit, and what places new rows.
 
-An estimator makes a scratch store, fits it, keeps the model and removes the store; with `store=PATH`
-the store stays, and the same call goes on where it was stopped. Maps of a graph have no model: their
-estimators keep the store, and are pickled with it.
+An estimator makes a scratch store, fits it, keeps the model and removes the store; with
+`store=PATH` the store stays, and the same call goes on where it was stopped. Maps of a graph have
+no model: their estimators keep the store, and are pickled with it.
 """
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
 from nystream._context import Context
+from nystream._errors import renamed
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream.store import Result, Store
 
 STORED = [np.float64, np.float32, np.uint8, np.int16]
 FLOATS = [np.float64, np.float32]
 GRAPH_MAPS = ("isomap", "eigenmaps")  # new rows are placed by all points and the graph
+PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select": "selection",
+              "neighbors": "n_neighbors", "seed": "random_state", "threads": "n_jobs",
+              "clusters": "n_clusters", "time": "t"}
+FILES = ("anndata", "h5py", "zarr")  # what these hand out reads from files
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -65,10 +70,10 @@ def count_threads(n_jobs: Optional[int]) -> Optional[int]:
 def is_streamed(X: Any) -> bool:
     """Return whether X is read in slices and not checked by scikit-learn: files and the like."""
     X = _data.unwrap(X)
-    return (hasattr(X, "shape") and hasattr(X, "__getitem__") and not _data.is_sparse(X)
-            and not hasattr(X, "__array_interface__") and not hasattr(X, "iloc")
-            and not hasattr(X, "__array__") or type(X).__module__.split(".")[0] in
-            ("h5py", "zarr", "anndata"))
+    if type(X).__module__.split(".")[0] in FILES:
+        return True
+    return (hasattr(X, "shape") and hasattr(X, "__getitem__") and not hasattr(X, "__array__")
+            and not _data.is_sparse(X))
 
 
 def require_equal(store: Store, X: Any) -> None:
@@ -124,6 +129,7 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
         return X
 
     _least_rows = 2
+    _parameters = PARAMETERS
 
     def _context(self) -> Context:
         return Context(self.memory, count_threads(self.n_jobs), self.verbose or None)
@@ -141,7 +147,8 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
         rows = self._check_rows(X, reset=True)
         self.seed_ = self._seed()
         self._scratch: Optional[Scratch] = None
-        with lost_when_stopped(self.store is None and not isinstance(X, Store)):
+        with renamed(self._parameters), lost_when_stopped(
+                self.store is None and not isinstance(X, Store)):
             store = self._store_of(X, rows)
             n, d = store.shape
             options = self._options(n, d)

@@ -32,7 +32,7 @@ class CError(C.Structure):
     """struct ny_error."""
 
     _fields_ = [("status", C.c_int), ("message", C.c_char_p), ("file", C.c_char_p),
-                ("line", C.c_uint64), ("has_line", C.c_int)]
+                ("line", C.c_uint64), ("has_line", C.c_int), ("option", C.c_char_p)]
 
 
 class CProgress(C.Structure):
@@ -174,7 +174,7 @@ def _load() -> C.CDLL:
             "libnystream.so") from error
     except AttributeError as error:
         raise ImportError(f"{name} is older than the Python package nystream {__version__}, which "
-                          f"calls what it does not have ({error}); install them together") from error
+                          f"calls what it has not ({error}); install them together") from error
     version = library.ny_version().decode()
     if version.split(".")[0] != __version__.split(".")[0]:
         raise ImportError(f"{name} is nystream {version}, and the Python package {__version__}: "

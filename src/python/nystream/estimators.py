@@ -34,7 +34,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
-from nystream._estimator import StoreEstimator
+from nystream._estimator import PARAMETERS, StoreEstimator
 from nystream.store import Result, Store
 
 KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
@@ -242,6 +242,8 @@ class Nystroem(Embedder):
     eigenvalues_, gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
     """
 
+    _parameters = {**PARAMETERS, "landmarks": "n_components"}
+
     def __init__(self, kernel: str = "rbf", *, gamma: Optional[float] = None, coef0: float = 1,
                  degree: int = 3, n_components: int = 100, selection: Optional[str] = None,
                  memory: Any = None, n_jobs: Optional[int] = None, random_state: Any = None,
@@ -271,7 +273,7 @@ class SpectralEmbedding(KeptEmbedder):
     ----------
     n_components : int
     affinity : {"rbf", "laplacian", "nearest_neighbors"}
-        A kernel between all rows, by landmarks; or the graph that joins nearest neighbours, exactly.
+        A kernel between all rows, by landmarks; or the graph of nearest neighbours, exactly.
     gamma : of the kernel
     n_neighbors : int, of the graph
     n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
@@ -386,7 +388,8 @@ class Isomap(KeptEmbedder):
 class SpectralClustering(ClusterMixin, StoreEstimator):
     """Spectral clustering, with predict(): sklearn.cluster.SpectralClustering.
 
-    Rows are embedded by the Laplacian of the affinity, scaled to length 1, and clustered by k-means.
+    Rows are embedded by the Laplacian of the affinity, a kernel's scaled to length 1, and clustered
+    by k-means.
 
     Parameters
     ----------

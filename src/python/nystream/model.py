@@ -88,7 +88,7 @@ class Model:
 
     @property
     def report(self) -> Report:
-        """kernel, gamma, coef0, degree, landmarks, d, components, precision, dtype, format, bytes."""
+        """Kernel and its parameters, landmarks, d, components, precision, dtype, format, bytes."""
         return Report(self._context.report(lib.ny_model_report, self._handle(), long=False))
 
     @property
