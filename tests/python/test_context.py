@@ -1,5 +1,6 @@
 """Calls that are stopped, that tell how far they are, and that share the process with others."""
 import logging
+import multiprocessing.process
 import os
 import signal
 import subprocess
@@ -180,7 +181,7 @@ def test_a_worker_of_joblib_takes_its_share(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
     whole = nystream.store.Context()
     assert _context.lib.ny_context_threads(whole.pointer) == 1
-    monkeypatch.setattr(_context.multiprocessing, "parent_process", lambda: object())
+    monkeypatch.setattr(multiprocessing.process, "parent_process", lambda: object())
     monkeypatch.setattr(_context.os, "sched_getaffinity", lambda _pid: set(range(4)))
     shared = nystream.store.Context()
     assert 0.2 < shared.memory_bytes / whole.memory_bytes < 0.3

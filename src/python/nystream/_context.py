@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes as C
 import json
 import logging
-import multiprocessing
 import os
 import signal
 import sys
@@ -104,8 +103,8 @@ def _share_of_worker() -> Tuple[Optional[int], int]:
     """
     told = [os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")]
     threads = min((int(text) for text in told if text.isdigit() and int(text) > 0), default=None)
-    inside = multiprocessing.parent_process() is not None or "JOBLIB_SPAWNED_PROCESS" in os.environ
-    if threads is None or not inside:
+    process = sys.modules.get("multiprocessing.process")  # a worker has it
+    if threads is None or process is None or process.parent_process() is None:
         return threads, 1
     return threads, max(1, len(os.sched_getaffinity(0)) // threads)
 

@@ -123,7 +123,7 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
         least = self._least_rows if reset else 1
         X = self._validate_data(X, accept_sparse="csr", dtype=STORED if reset else FLOATS,
                                 reset=reset, ensure_min_samples=least)
-        if X.dtype == np.float64 and X.shape[0] and np.abs(X).max() > LARGEST:
+        if X.dtype == np.float64 and X.size and max(X.max(), -X.min()) > LARGEST:
             raise ValueError("Input X contains infinity or a value too large for "
                              "dtype('float32').")
         return X
