@@ -86,6 +86,33 @@ def test_a_handler_of_the_programs_own_stays(large):
     assert large.fit("map", **LONG).status == "done"
 
 
+@quick
+@pytest.mark.parametrize("begun", [False, True])
+def test_an_error_while_a_call_begins(store, monkeypatch, begun):
+    class Enough(Exception):
+        pass
+
+    def start(self):
+        if begun:
+            threading.Thread.start(self)
+        raise Enough
+
+    seen = []
+    run = _context._Work.run
+    monkeypatch.setattr(_context._Work, "start", start)
+    monkeypatch.setattr(_context._Work, "run", lambda self: (seen.append(1), run(self)))
+    with pytest.raises(Enough):
+        store.fit("map", landmarks=100)
+    monkeypatch.undo()
+    assert len(seen) == begun
+    late = _context._Work(lambda: 5, ())
+    assert late.cancel()
+    late.start()
+    late.join()
+    assert late.status == 0 and late.done.is_set()
+    assert store.fit("map", landmarks=100).status == "done"
+
+
 def test_progress_is_drawn_on_the_callers_thread(large):
     seen = []
     store = nystream.open(large.path, threads=1, progress=lambda p: seen.append(

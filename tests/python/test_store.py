@@ -45,6 +45,8 @@ def test_parts_of_a_result(result, rows):
     whole = np.asarray(embedding)
     assert np.array_equal(embedding[100:300], whole[100:300])
     assert np.asarray(embedding, dtype=np.float64).dtype == np.float64
+    with pytest.raises(ValueError, match="on disk"):
+        embedding.__array__(copy=False)
     assert result.eigenvalues.shape == (3,) and np.all(np.diff(result.eigenvalues) <= 0)
     # The squared length of a column of kernel PCA is its eigenvalue.
     assert np.allclose((whole.astype(float) ** 2).sum(0), result.eigenvalues, rtol=1e-4)
@@ -240,7 +242,8 @@ def test_verify_reports_damage(store, tmp_path):
     data.write_bytes(text)
     with pytest.raises(nystream.StoreError) as failure:
         nystream.open(store.path).verify()
-    assert failure.value.status == 5
+    assert failure.value.status == 5 and not failure.value.report["ok"]
+    assert failure.value.report["rows_damaged"] > 0
 
 
 @quick

@@ -231,23 +231,20 @@ class Context:
 
     def _wait(self, function: Any, arguments: Tuple[Any, ...]) -> int:
         """Run the function in a thread and wait for it; an exception meanwhile stops it."""
-        done, results = threading.Event(), []
-
-        def work() -> None:
-            try:
-                results.append(function(*arguments))
-            except BaseException as error:  # ctypes refuses an argument
-                results.append(error)
-            finally:
-                done.set()
-
+        work = _Work(function, arguments)
         stopped: Optional[BaseException] = None
         drawer = _Bar() if self.progress is True else self.progress or None
         with _Interrupts(self._pointer) as interrupts:
-            threading.Thread(target=work, name="nystream", daemon=True).start()
-            while not done.is_set():
+            try:
+                work.start()
+            except BaseException as error:
+                if work.cancel():
+                    raise
+                stopped = error
+                lib.ny_context_interrupt(self._pointer, 2)
+            while not work.done.is_set():
                 try:
-                    done.wait(WAIT_S)
+                    work.done.wait(WAIT_S)
                     if stopped is None:
                         self._tell(drawer)
                 except BaseException as error:
@@ -256,14 +253,14 @@ class Context:
         if isinstance(drawer, _Bar):
             drawer.close()
         lib.ny_context_interrupt(self._pointer, 0)
-        if isinstance(results[0], BaseException):
-            raise results[0]
+        if work.error is not None:
+            raise work.error
         if interrupts.count:
-            raise KeyboardInterrupt(self._where_it_stopped(results[0]))
+            raise KeyboardInterrupt(self._where_it_stopped(work.status))
         if stopped is not None:
             raise stopped
         self._tell(None)
-        return int(results[0])
+        return work.status
 
     def _where_it_stopped(self, status: int) -> str:
         if status != _lib.EINTERRUPTED:
@@ -294,20 +291,48 @@ class Context:
         report = C.c_void_p()
         try:
             (self.run if long else self.call)(function, *arguments, C.byref(report))
+            return self._read(report)
         except NystreamError as error:
-            if report:
-                error.report = self._read(report)  # type: ignore[attr-defined]
+            error.report = self._read(report) if report else None
             raise
         finally:
-            text = lib.ny_report_json(report) if report else b"{}"
-            found: Dict[str, Any] = json.loads(text)
             lib.ny_report_free(report)
-        return found
 
     @staticmethod
     def _read(report: C.c_void_p) -> Dict[str, Any]:
         found: Dict[str, Any] = json.loads(lib.ny_report_json(report))
         return found
+
+
+class _Work(threading.Thread):
+    """A call in a thread of its own; `status` or `error` is there when `done` is set."""
+
+    def __init__(self, function: Any, arguments: Tuple[Any, ...]) -> None:
+        super().__init__(name="nystream", daemon=True)
+        self.done = threading.Event()
+        self.status = 0
+        self.error: Optional[BaseException] = None
+        self._call = function, arguments
+        self._gate, self._begun, self._cancelled = threading.Lock(), False, False
+
+    def run(self) -> None:
+        """Make the call, unless it was cancelled before."""
+        with self._gate:
+            self._begun = not self._cancelled
+        function, arguments = self._call
+        try:
+            if self._begun:
+                self.status = function(*arguments)
+        except BaseException as error:  # ctypes refuses an argument
+            self.error = error
+        finally:
+            self.done.set()
+
+    def cancel(self) -> bool:
+        """Return whether the call has not begun; it then never does."""
+        with self._gate:
+            self._cancelled = not self._begun
+            return self._cancelled
 
 
 class _Interrupts:

@@ -99,7 +99,8 @@ def _lies_in_rows(values: Any) -> bool:
     return bool(packed and apart and values.flags.aligned and values.dtype.isnative)
 
 
-def _check_shape(shape: Tuple[int, ...]) -> None:
+def check_shape(shape: Tuple[int, ...]) -> None:
+    """ValueError, in scikit-learn's words, where a shape is not that of rows."""
     if len(shape) != 2:
         cure = (". Reshape your data either using array.reshape(-1, 1) if your data has a single "
                 "feature or array.reshape(1, -1) if it contains a single sample"
@@ -168,7 +169,7 @@ def _batch(piece: Any, labels: Any) -> Batch:
     if is_sparse(piece):
         return _sparse_batch(piece, labels)
     values = _as_array(piece)
-    _check_shape(values.shape)
+    check_shape(values.shape)
     values = _convert(values, stored_dtype(values.dtype))
     if not _lies_in_rows(values):
         values = np.ascontiguousarray(values)
@@ -205,7 +206,7 @@ def _slice_rows(X: Any) -> int:
 
 def _slices(X: Any, labels: Any) -> Iterator[Batch]:
     """Read what has a shape and gives rows by [a:b], slice by slice."""
-    _check_shape(tuple(X.shape))
+    check_shape(tuple(X.shape))
     rows, step = X.shape[0], _slice_rows(X)
     labels = as_labels(labels, rows)
     for first in range(0, rows, step):

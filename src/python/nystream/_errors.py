@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import Dict, Iterator, Optional, Type
+from typing import Any, Dict, Iterator, Optional, Type
 
 from nystream._lib import OPTIONS
 
@@ -31,6 +31,8 @@ class NystreamError(Exception):
         The line of a text file, from 1, or the row of other data, from 0.
     option : str or None
         The option that the message is about, such as "row_normalize".
+    report : dict or None
+        What the call found before it failed, such as the damage that verify() lists.
     """
 
     status: int = 9
@@ -38,6 +40,7 @@ class NystreamError(Exception):
     file: Optional[str] = None
     line: Optional[int] = None
     option: Optional[str] = None
+    report: Optional[Dict[str, Any]] = None
 
 
 class UsageError(NystreamError, ValueError):

@@ -19,6 +19,7 @@ from nystream import _data
 from nystream._context import Context
 from nystream._errors import renamed
 from nystream._scratch import Scratch, lost_when_stopped
+from nystream._view import Part
 from nystream.store import Result, Store
 
 STORED = [np.float64, np.float32, np.uint8, np.int16]
@@ -69,7 +70,6 @@ def count_threads(n_jobs: Optional[int]) -> Optional[int]:
 
 def is_streamed(X: Any) -> bool:
     """Return whether X is read in slices and not checked by scikit-learn: files and the like."""
-    X = _data.unwrap(X)
     if type(X).__module__.split(".")[0] in FILES:
         return True
     return (hasattr(X, "shape") and hasattr(X, "__getitem__") and not hasattr(X, "__array__")
@@ -114,11 +114,10 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _check_rows(self, X: Any, reset: bool) -> Any:
         """Check X as scikit-learn does; what is streamed only by its shape."""
-        if isinstance(X, Store):
-            X = X.points
-        if is_streamed(X):
-            _data._check_shape(tuple(_data.unwrap(X).shape))
-            self._check_n_features(_data.unwrap(X), reset=reset)
+        X = X.points if isinstance(X, Store) else _data.unwrap(X)
+        if isinstance(X, Part) or is_streamed(X):
+            _data.check_shape(tuple(X.shape))
+            self._check_n_features(X, reset=reset)
             return X
         least = self._least_rows if reset else 1
         X = self._validate_data(X, accept_sparse="csr", dtype=STORED if reset else FLOATS,

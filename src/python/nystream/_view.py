@@ -161,7 +161,9 @@ class Part:
     def __repr__(self) -> str:
         return f"<{self._name}: {' × '.join(map(str, self.shape))}, {self.dtype}>"
 
-    def __array__(self, dtype: Any = None) -> Any:
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        if copy is False:
+            raise ValueError(f"{self._name} is on disk, and an array of it is a copy")
         return np.asarray(self._view.read(self._name, 0, len(self)), dtype=dtype)
 
     def __getitem__(self, key: Any) -> Any:
