@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nystream
-from nystream import _view
+from nystream import _scratch, _view
 
 quick = pytest.mark.quick
 
@@ -200,6 +200,32 @@ def test_a_forked_child_that_ends_leaves_scratch_folders(tmp_path):
 
 
 @quick
+def test_where_a_scratch_folder_is(tmp_path, monkeypatch):
+    parent = _scratch._choose_parent
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(_scratch, "MEMORY_DISK", tmp_path)
+    assert parent(1000, 1 << 30) == str(tmp_path)
+    assert parent(1 << 29, 1 << 30) is None  # more than a quarter of the budget
+    assert parent(None, 1 << 30) is None  # an iterator does not say how much it has
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    assert parent(1000, 1 << 30) is None
+    with pytest.raises(OSError, match="no room for .* tmpdir= names another"):
+        _scratch.Scratch(tmp_path, 1 << 60)
+    assert os.listdir(tmp_path) == []
+
+
+@quick
+def test_reports_are_dictionaries_with_attributes(result):
+    report = result.report
+    assert report.landmarks == report["landmarks"] == 50 and report.stages.select > 0
+    assert "trace_error" in dir(report) and "gamma" in report._repr_html_()
+    with pytest.raises(AttributeError, match="has no landmark; it has .*landmarks"):
+        report.landmark
+    assert nystream.report.show_bytes(5 << 20) == "5.0 MiB"
+    assert nystream.report.show_bytes(3 << 40) == "3.0 TiB"
+
+
+@quick
 def test_a_store_is_read_while_it_is_written(store, result, rows):
     seen, stop = [], threading.Event()
 
@@ -244,6 +270,16 @@ def test_verify_reports_damage(store, tmp_path):
         nystream.open(store.path).verify()
     assert failure.value.status == 5 and not failure.value.report["ok"]
     assert failure.value.report["rows_damaged"] > 0
+
+
+@quick
+def test_compact_gives_room_back(store):
+    for number in range(4):
+        store.fit(f"m{number}", landmarks=200, components=50, select="uniform")
+    for name in store.results:
+        store.remove(name)
+    report = store.compact()
+    assert report.bytes < report.bytes_before and store.shape == (2000, 6)
 
 
 @quick

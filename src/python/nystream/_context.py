@@ -10,7 +10,6 @@ import ctypes as C
 import json
 import logging
 import os
-import signal
 import sys
 import threading
 import time
@@ -20,9 +19,10 @@ from collections import deque
 from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple, Union
 
 from nystream import _lib
-from nystream._errors import (CLASSES, BudgetError, NystreamError, NystreamWarning, UsageError,
+from nystream._errors import (CLASSES, BudgetError, NystreamError, NystreamWarning,
                               spell_for_python)
 from nystream._lib import lib
+from nystream._work import Interrupts, Work
 
 WAIT_S = 0.05  # from one look at the signals and the progress to the next
 DRAW_S = 0.1  # from one progress that is drawn to the next
@@ -231,10 +231,10 @@ class Context:
 
     def _wait(self, function: Any, arguments: Tuple[Any, ...]) -> int:
         """Run the function in a thread and wait for it; an exception meanwhile stops it."""
-        work = _Work(function, arguments)
+        work = Work(function, arguments)
         stopped: Optional[BaseException] = None
         drawer = _Bar() if self.progress is True else self.progress or None
-        with _Interrupts(self._pointer) as interrupts:
+        with Interrupts(self._pointer) as interrupts:
             try:
                 work.start()
             except BaseException as error:
@@ -302,120 +302,3 @@ class Context:
     def _read(report: C.c_void_p) -> Dict[str, Any]:
         found: Dict[str, Any] = json.loads(lib.ny_report_json(report))
         return found
-
-
-class _Work(threading.Thread):
-    """A call in a thread of its own; `status` or `error` is there when `done` is set."""
-
-    def __init__(self, function: Any, arguments: Tuple[Any, ...]) -> None:
-        super().__init__(name="nystream", daemon=True)
-        self.done = threading.Event()
-        self.status = 0
-        self.error: Optional[BaseException] = None
-        self._call = function, arguments
-        self._gate, self._begun, self._cancelled = threading.Lock(), False, False
-
-    def run(self) -> None:
-        """Make the call, unless it was cancelled before."""
-        with self._gate:
-            self._begun = not self._cancelled
-        function, arguments = self._call
-        try:
-            if self._begun:
-                self.status = function(*arguments)
-        except BaseException as error:  # ctypes refuses an argument
-            self.error = error
-        finally:
-            self.done.set()
-
-    def cancel(self) -> bool:
-        """Return whether the call has not begun; it then never does."""
-        with self._gate:
-            self._cancelled = not self._begun
-            return self._cancelled
-
-
-class _Interrupts:
-    """Counts Ctrl-C while a call runs, and tells the library, in place of KeyboardInterrupt.
-
-    KeyboardInterrupt could come between two lines and lose what runs. Only the main thread gets
-    signals, and a handler that a program has set itself stays; what it raises stops the call, too.
-    """
-
-    def __init__(self, pointer: C.c_void_p) -> None:
-        self.count, self._pointer = 0, pointer
-        self._mine = (threading.current_thread() is threading.main_thread()
-                      and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
-
-    def __enter__(self) -> "_Interrupts":
-        if self._mine:
-            signal.signal(signal.SIGINT, self._interrupt)
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        if self._mine:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def _interrupt(self, _signal: int, _frame: object) -> None:
-        self.count += 1
-        lib.ny_context_interrupt(self._pointer, 2)
-
-
-class Options:
-    """Options of one call by name, such as {"row_normalize": True, "gamma": 0.5}.
-
-    A budget or threads among them are those of the context until the end of the `with` block.
-    """
-
-    def __init__(self, context: Context, groups: int, values: Dict[str, Any]) -> None:
-        self._context, self._groups = context, groups
-        self._values = {name.replace("_", "-"): value for name, value in values.items()
-                        if value is not None}
-        self._pointer = C.c_void_p()
-
-    def __enter__(self) -> C.c_void_p:
-        context = self._context
-        context.lock.acquire()
-        try:
-            pointer = context.pointer
-            self._before = lib.ny_context_memory(pointer), lib.ny_context_threads(pointer)
-            context.check(lib.ny_options_new(C.byref(self._pointer), pointer))
-            for name, value in self._values.items():
-                self._set(name, value)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self._pointer
-
-    def __exit__(self, *_error: object) -> None:
-        context = self._context
-        lib.ny_options_free(self._pointer)
-        if "memory" in self._values:
-            lib.ny_context_set_memory(context.pointer, self._before[0])
-        if "threads" in self._values:
-            lib.ny_context_set_threads(context.pointer, self._before[1])
-        context.lock.release()
-
-    def _set(self, name: str, value: Any) -> None:
-        option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
-        if option and not option.groups & (self._groups | always):
-            raise _usage(name.replace("-", "_"))
-        self._context.check(lib.ny_options_set(self._pointer, name.encode(),
-                                               spell_value(value).encode()))
-
-
-def _usage(name: str) -> UsageError:
-    error = UsageError(f"{name}= is an option of another call")
-    error.status, error.kind, error.option = 2, "usage", name
-    return error
-
-
-def spell_value(value: Any) -> str:
-    """Spell the value of an option as the command line has it."""
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
-        return "yes" if value else "no"
-    if isinstance(value, (list, tuple)):
-        return ",".join(spell_value(part) for part in value)
-    if isinstance(value, float):  # numpy's float64 is one
-        return repr(float(value))
-    return str(os.fspath(value)) if isinstance(value, os.PathLike) else str(value)

@@ -83,8 +83,8 @@ def _convert(values: Any, dtype: "np.dtype[Any]") -> Any:
     """Convert an array to a type of the library; ValueError where integers do not fit."""
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
         if int(values.max()) > EXACT_LIMIT or int(values.min()) < -EXACT_LIMIT:
-            raise ValueError(f"X has integers beyond 2^53, which float64 does not hold; "
-                             f"subtract a constant, or give X.astype('float64')")
+            raise ValueError("X has integers beyond 2^53, which float64 does not hold; subtract a "
+                             "constant, or give X.astype('float64')")
     if values.dtype.kind == "O" and any(isinstance(v, (complex, np.complexfloating))
                                         for v in values.flat):
         raise ValueError("Complex data not supported: X has complex numbers")

@@ -18,7 +18,7 @@ DTYPES: Dict[int, str] = {1: "uint8", 2: "int16", 3: "float32", 4: "float64", 6:
 NUMBERS: Dict[str, int] = {name: number for number, name in DTYPES.items()}
 
 # enum ny_status
-EBUDGET, EINTERRUPTED = 8, 130
+EINTERRUPTED = 130
 
 # enum ny_option_group
 IMPORT, FIT, SELECT, COMMON, READ = 1, 2, 4, 8, 16

@@ -35,7 +35,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
 from nystream._estimator import PARAMETERS, StoreEstimator
-from nystream.store import Result, Store
+from nystream.store import Result
 
 KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
 NEIGHBORS = "nearest_neighbors"

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 import numpy as np
 
 from nystream import _data, _lib
-from nystream._context import Context, Options, ProgressOption
+from nystream._context import Context, ProgressOption
 from nystream._lib import lib
+from nystream._options import Options
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part, View
 from nystream.report import Plan, Report

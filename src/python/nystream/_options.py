@@ -1,0 +1,71 @@
+"""Options of calls by name, as Python spells them."""
+from __future__ import annotations
+
+import ctypes as C
+import os
+from typing import Any, Dict
+
+from nystream import _lib
+from nystream._context import Context
+from nystream._errors import UsageError
+from nystream._lib import lib
+
+
+class Options:
+    """Options of one call by name, such as {"row_normalize": True, "gamma": 0.5}.
+
+    A budget or threads among them are those of the context until the end of the `with` block.
+    """
+
+    def __init__(self, context: Context, groups: int, values: Dict[str, Any]) -> None:
+        self._context, self._groups = context, groups
+        self._values = {name.replace("_", "-"): value for name, value in values.items()
+                        if value is not None}
+        self._pointer = C.c_void_p()
+
+    def __enter__(self) -> C.c_void_p:
+        context = self._context
+        context.lock.acquire()
+        try:
+            pointer = context.pointer
+            self._before = lib.ny_context_memory(pointer), lib.ny_context_threads(pointer)
+            context.check(lib.ny_options_new(C.byref(self._pointer), pointer))
+            for name, value in self._values.items():
+                self._set(name, value)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self._pointer
+
+    def __exit__(self, *_error: object) -> None:
+        context = self._context
+        lib.ny_options_free(self._pointer)
+        if "memory" in self._values:
+            lib.ny_context_set_memory(context.pointer, self._before[0])
+        if "threads" in self._values:
+            lib.ny_context_set_threads(context.pointer, self._before[1])
+        context.lock.release()
+
+    def _set(self, name: str, value: Any) -> None:
+        option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
+        if option and not option.groups & (self._groups | always):
+            raise _refuse(name.replace("-", "_"))
+        self._context.check(lib.ny_options_set(self._pointer, name.encode(),
+                                               spell_value(value).encode()))
+
+
+def _refuse(name: str) -> UsageError:
+    error = UsageError(f"{name}= is an option of another call")
+    error.status, error.kind, error.option = 2, "usage", name
+    return error
+
+
+def spell_value(value: Any) -> str:
+    """Spell the value of an option as the command line has it."""
+    if isinstance(value, bool) or type(value).__name__ == "bool_":
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ",".join(spell_value(part) for part in value)
+    if isinstance(value, float):  # numpy's float64 is one
+        return repr(float(value))
+    return str(os.fspath(value)) if isinstance(value, os.PathLike) else str(value)
