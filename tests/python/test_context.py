@@ -58,10 +58,17 @@ def test_ctrl_c_stops_and_the_same_call_goes_on(large):
 
 
 def test_a_stopped_result_says_so_and_resumes(large):
-    timer = press_ctrl_c(0.5)
-    with pytest.raises(KeyboardInterrupt):
-        large.fit("map", **LONG)
-        timer.join()
+    stages = []
+
+    def press_at_accumulate(progress):
+        stages.append(progress.stage)
+        if progress.stage == "accumulate":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    store = nystream.open(large.path, threads=1, progress=press_at_accumulate)
+    with pytest.raises(KeyboardInterrupt, match="stopped in .*the same call goes on"):
+        store.fit("map", **LONG)
+    assert "accumulate" in stages
     result = large.result("map")
     assert result.status == "interrupted"
     assert result.resume().status == "done"
@@ -76,7 +83,7 @@ def test_a_handler_of_the_programs_own_stays(large):
 
     before = signal.signal(signal.SIGINT, handler)
     try:
-        timer = press_ctrl_c(0.3)
+        timer = press_ctrl_c(0.15)
         with pytest.raises(Enough):
             large.fit("map", **LONG)
         timer.join()

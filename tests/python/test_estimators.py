@@ -3,7 +3,6 @@ import gc
 import os
 import pickle
 import signal
-import threading
 import warnings
 
 import numpy as np
@@ -309,13 +308,14 @@ def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path):
     options = dict(n_components=4, n_landmarks=900, selection="uniform", gamma=0.02,
                    random_state=0, n_jobs=1)
 
+    def press_ctrl_c(progress):
+        if progress.stage == "accumulate":
+            os.kill(os.getpid(), signal.SIGINT)
+
     def stop(estimator):
-        timer = threading.Timer(0.8, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
         with pytest.raises(KeyboardInterrupt) as stopped:
-            estimator.fit(X)
-            timer.join()
-        timer.join()
+            estimator.set_params(verbose=press_ctrl_c).fit(X)
+        estimator.set_params(verbose=False)
         return str(stopped.value)
 
     before = folders()

@@ -2,6 +2,7 @@
 import ctypes
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,3 +91,13 @@ def test_a_slow_openblas_is_told(monkeypatch):
     monkeypatch.setattr(_lib.lib, "ny_blas_coretype", lambda: b"SkylakeX")
     with pytest.warns(RuntimeWarning, match="OPENBLAS_CORETYPE=SkylakeX"):
         _lib.check_blas()
+
+
+def test_a_library_beside_the_package_is_taken(tmp_path):
+    shutil.copytree(ROOT / "src" / "python" / "nystream", tmp_path / "nystream")
+    shutil.copy(os.environ["NYSTREAM_LIBRARY"], tmp_path / "nystream" / "libnystream.so.1")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    del env["NYSTREAM_LIBRARY"]
+    ran = subprocess.run([sys.executable, "-c", "import nystream; print(nystream._lib.lib._name)"],
+                         env=env, text=True, stdout=subprocess.PIPE, check=True)
+    assert ran.stdout.strip() == str(tmp_path / "nystream" / "libnystream.so.1")
