@@ -15,8 +15,8 @@ struct ny_tiles {
     const double *a; /* f64 only: the shift */
     enum ny_precision precision;
     size_t m;
-    size_t rows; /* of a tile as it is seen, NY_UNIT_ROWS: fewer where all units are that short */
     unsigned workers;
+    unsigned rows; /* rows of a tile: NY_UNIT_ROWS, or fewer where all units are that short */
     struct ny_columns_workspace **workspace; /* one a worker */
     float *C32;                              /* workers × NY_UNIT_ROWS × m */
     double *C64;

@@ -151,7 +151,7 @@ static void multiply64(const struct ny_projector *projector, unsigned worker)
 }
 
 /* Fills the first tile with numbers between −½ and ½, and multiplies `rows` rows of it. */
-static void multiply_numbers(struct ny_projector *projector, size_t rows)
+static void multiply_numbers(struct ny_projector *projector, unsigned rows)
 {
     struct ny_tiles *tiles = &projector->tiles;
 
