@@ -203,7 +203,6 @@ def folders(tmp_path, monkeypatch):
     return lambda: [name for parent in parents for name in os.listdir(parent)]
 
 
-@quick
 @pytest.mark.parametrize("estimator", [*EMBEDDERS, *CLUSTERERS], ids=ids)
 def test_nothing_stays_on_disk(estimator, blobs, folders):
     fitted = clone(estimator).set_params(random_state=0).fit(blobs[0])
