@@ -1,4 +1,4 @@
-"""What scikit-learn computes beside nystream, and what the benchmark needs of points and results.
+"""Runs scikit-learn for the benchmark beside nystream, and judges points and results.
 
 usage: beside.py TOOL POINTS.npy OUT.npy [GAMMA]   prints seconds, and the inertia of kmeans
        beside.py squares OUT                       the sum of squares of an embedding, .npy or .csv
@@ -117,7 +117,7 @@ def squares(path):
 
 
 def flat(path, truth):
-    """Of a linear regression: 1 − the squares of what is left, the worse of the columns."""
+    """Regress the truth on the rows: the share of its squares left over, of the worse column."""
     Y, F = (np.array(rows_of(name), np.float64) for name in (path, truth))
     Y, F = Y - Y.mean(0), F - F.mean(0)
     left = F - Y @ np.linalg.lstsq(Y, F, rcond=None)[0]

@@ -32,14 +32,14 @@ def colours(tools):
 
 
 def seconds(row):
-    """Of a run that was ended: the limit. Where memory ended it, no time is known."""
+    """Return the seconds of a run: the limit if it was ended, 0 if memory ended it."""
     if row["outcome"].startswith("> "):
         return float(row["outcome"].split()[1])
     return float(row["seconds"] or 0)
 
 
 def mebibytes(row):
-    """Of a run that died of it: the limit. Of one that was refused or failed: none."""
+    """Return the peak of a run: the limit if it died of it, 0 if it was refused or failed."""
     if row["outcome"].startswith("dies: out of "):
         return float(row["outcome"].split()[3])
     return float(row["peak_mib"]) * (not row["outcome"].startswith(("refused", "fails")))

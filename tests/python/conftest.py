@@ -1,4 +1,4 @@
-"""What the tests of the Python package share: the built library, rows, stores."""
+"""Fixtures of the tests of the Python package: the built library, rows, stores."""
 import os
 import sys
 from pathlib import Path

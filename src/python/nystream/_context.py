@@ -55,7 +55,7 @@ def free_handle(function: Any, pointer: C.c_void_p, pid: int, *_owners: object) 
 
 
 class _Heard:
-    """What the library's callbacks said since the waiting thread last looked."""
+    """Keeps what the library's callbacks say until the waiting thread looks."""
 
     def __init__(self) -> None:
         self.log: Deque[Tuple[int, str]] = deque()

@@ -13,7 +13,7 @@ from nystream._lib import OPTIONS
 
 
 class NystreamWarning(UserWarning):
-    """What the library warns of, such as landmarks that are more than the rows."""
+    """A warning of the library, such as of more landmarks than there are rows."""
 
 
 class NystreamError(Exception):
@@ -32,7 +32,7 @@ class NystreamError(Exception):
     option : str or None
         The option that the message is about, such as "row_normalize".
     report : dict or None
-        What the call found before it failed, such as the damage that verify() lists.
+        Findings of the call before it failed, such as the damage that verify() lists.
     """
 
     status: int = 9

@@ -1,4 +1,4 @@
-"""What the estimators share: rows of all kinds into a store, a fit, and what places new rows.
+"""The base of the estimators: rows of all kinds into a store, a fit, and new rows placed.
 
 An estimator makes a scratch store, fits it, keeps the model and removes the store; with
 `store=PATH` the store stays, and the same call goes on where it was stopped. Maps of a graph have

@@ -33,7 +33,7 @@ class Scratch:
     Parameters
     ----------
     tmpdir : path, optional
-        Where it is made; by default in memory where the data are few, else where tempfile says.
+        Folder in which it is made; by default /dev/shm for few data, else what tempfile says.
     data_bytes : int, optional
         Bytes that it will hold, about; None: not known.
     budget : int

@@ -65,7 +65,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoreEstimator
         Returns
         -------
         array of shape (n_samples, n_components)
-            Of a nystream.Store a part, which is read when it is indexed.
+            Rows of a nystream.Store give a part, which is read when it is indexed.
         """
         return self._embed(X)
 
@@ -104,7 +104,7 @@ class KeptEmbedder(Embedder):
         Returns
         -------
         array of shape (n_samples, n_components)
-            Of a nystream.Store a part, which is read when it is indexed.
+            Rows of a nystream.Store give a part, which is read when it is indexed.
         """
         return self.fit(X).embedding_
 
@@ -120,7 +120,7 @@ class KernelPCA(Embedder):
     approx : {"projected", "nystrom", "exact", …}
         "exact" decomposes K itself, for small n.
     n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        As `nystream.estimators` says.
+        See `nystream.estimators`.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class PCA(Embedder):
     n_components : int or None
         None: as many as min(n_samples, n_features).
     memory, n_jobs, random_state, store, name, tmpdir, verbose
-        As `nystream.estimators` says.
+        See `nystream.estimators`.
 
     Attributes
     ----------
@@ -225,15 +225,15 @@ class PCA(Embedder):
 class Nystroem(Embedder):
     """A feature map whose products are the kernel, to the error of the landmarks.
 
-    As sklearn.kernel_approximation.Nystroem: `n_components` is the number of landmarks, and of
-    columns. The columns are turned to principal axes here, so that fewer of them serve as well.
+    `n_components` is the number of landmarks and of columns, as for scikit-learn's Nystroem. Here
+    the columns are turned to principal axes, so that fewer of them serve as well.
 
     Parameters
     ----------
     kernel, gamma, degree, coef0 : as KernelPCA
     n_components : int, at most as many as there are rows
     selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        As `nystream.estimators` says.
+        See `nystream.estimators`.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ class SpectralEmbedding(KeptEmbedder):
     gamma : of the kernel
     n_neighbors : int, of the graph
     n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        As `nystream.estimators` says.
+        See `nystream.estimators`.
 
     Attributes
     ----------
@@ -320,7 +320,7 @@ class DiffusionMap(KeptEmbedder):
         Steps of the walk: coordinates are eigenvectors times eigenvalues to this power.
     kernel, gamma : as KernelPCA
     n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        As `nystream.estimators` says.
+        See `nystream.estimators`.
 
     Attributes
     ----------
@@ -360,7 +360,7 @@ class Isomap(KeptEmbedder):
     n_neighbors, n_components : int
     metric : {"euclidean", "cosine"}
     n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        As `nystream.estimators` says; selection may also be "maxmin".
+        See `nystream.estimators`; selection may also be "maxmin".
 
     Attributes
     ----------
@@ -397,7 +397,7 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
     affinity, gamma, n_neighbors : as SpectralEmbedding
     n_init : int, initialisations of k-means
     n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        As `nystream.estimators` says.
+        See `nystream.estimators`.
 
     Attributes
     ----------

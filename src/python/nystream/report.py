@@ -1,4 +1,4 @@
-"""What calls report: dictionaries whose keys are attributes, and the plan of a fit."""
+"""Reports of calls: dictionaries whose keys are attributes, and the plan of a fit."""
 from __future__ import annotations
 
 import html

@@ -137,7 +137,7 @@ class Store:
         ----------
         files : path, pattern such as "part-*.csv.gz", or a list of these
         **options
-            Those of append(), and format, header, label_column, columns, labels (a file).
+            Options of append(), and format, header, label_column, columns, labels (a file).
         """
         given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         names: List[str] = []
@@ -229,7 +229,7 @@ class Store:
 
     @property
     def report(self) -> Report:
-        """What `nystream info` prints of the store."""
+        """The report of the store, which `nystream info` prints."""
         return self._report(lib.ny_store_report)
 
     def verify(self) -> Report:
@@ -305,7 +305,7 @@ class Result:
 
     @property
     def residuals(self) -> Part:
-        """What the landmarks leave of each row, (rows,)."""
+        """Residuals: the part of each row that the landmarks leave out, (rows,)."""
         return self.part("residuals")
 
     @property
@@ -474,11 +474,11 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     ----------
     X : rows of any kind that Store.append takes, of shape (rows, columns)
     memory, threads, progress
-        As of open().
+        See open().
     tmpdir : path, optional
         Folder of the temporary store.
     **options
-        Those of Store.fit: map, components, landmarks, …
+        Options of Store.fit: map, components, landmarks, …
 
     Returns
     -------
