@@ -434,7 +434,9 @@ static void write_content(const struct content *file, const char *root)
 
     snprintf(path, sizeof(path), "%.200s/%.250s", root, file->path);
     out = fopen(path, "wb");
-    if (!out || fwrite(file->data, 1, file->bytes, out) != file->bytes || fclose(out)) abort();
+    if (!out) abort();
+    if (file->bytes && fwrite(file->data, 1, file->bytes, out) != file->bytes) abort();
+    if (fclose(out)) abort();
 }
 
 /* Writes the image below `root`, an empty directory. */
