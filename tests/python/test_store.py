@@ -3,6 +3,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import re
 import threading
 
 import numpy as np
@@ -323,3 +324,26 @@ def test_a_closed_view_opens_again(store, rows):
     with nystream.open(store.path) as same:
         assert same.shape == (2000, 6)
     assert same.shape == (2000, 6)
+
+
+@quick
+def test_batches(result):
+    """A part is read array by array, all rows once and in order."""
+    whole, pieces = result.embedding[:], list(result.embedding.batches(700))
+    assert [len(piece) for piece in pieces] == [700, 700, 600]
+    assert np.array_equal(np.concatenate(pieces), whole)
+    assert [len(piece) for piece in result.embedding.batches()] == [2000]
+    assert np.array_equal(np.concatenate(list(result.part("landmarks").batches(30))),
+                          result.landmarks)
+
+
+@quick
+def test_what_is_shown(store, result):
+    """Plans are told in a line, reports by the figures that apply, a line each."""
+    assert re.fullmatch(r"<plan: fits, needs at least [\d.]+ MiB, about [\d.e-]+ s, 2 passes, "
+                        r"[\d.]+ KiB on disk>", repr(store.plan(landmarks=50)))
+    lines = repr(result.report).splitlines()
+    told = dict(line.split(maxsplit=1) for line in lines)
+    assert told["status"] == "done" and told["landmarks"] == "50"
+    assert told["eigenvalues"].count(",") == 2 and "probe_error" not in told
+    assert "50 in all" in repr(nystream.Report({"many": list(range(50))}))

@@ -30,7 +30,8 @@ logger = logging.getLogger("nystream")
 
 
 class Progress(NamedTuple):
-    """How far a call is; a callable given as `progress` gets one at most ten times a second.
+    """How far a call is; a callable given as `progress` gets one at most ten times a second, and
+    the last one of each call.
 
     Fractions are from 0 to 1 and seconds are those left; both are negative where not known.
     """
@@ -250,16 +251,17 @@ class Context:
                 except BaseException as error:
                     stopped = stopped or error
                     lib.ny_context_interrupt(self._pointer, 2)
+        lib.ny_context_interrupt(self._pointer, 0)
+        if stopped is None and not interrupts.count:
+            self._tell(drawer, last=True)
         if isinstance(drawer, _Bar):
             drawer.close()
-        lib.ny_context_interrupt(self._pointer, 0)
         if work.error is not None:
             raise work.error
         if interrupts.count:
             raise KeyboardInterrupt(self._where_it_stopped(work.status))
         if stopped is not None:
             raise stopped
-        self._tell(None)
         return work.status
 
     def _where_it_stopped(self, status: int) -> str:
@@ -271,8 +273,8 @@ class Context:
             at += f" at {100 * seen.fraction:.0f} %"
         return at + "; the same call goes on"
 
-    def _tell(self, drawer: Optional[Callable[[Progress], object]]) -> None:
-        """Hand on what the library said, on Python's thread."""
+    def _tell(self, drawer: Optional[Callable[[Progress], object]], last: bool = False) -> None:
+        """Hand on what the library said, on Python's thread; how far it came always at the end."""
         heard = self._heard
         while heard.log:
             level, message = heard.log.popleft()
@@ -282,7 +284,7 @@ class Context:
                 logger.log(logging.INFO if level == _lib.LOG_NOTE else logging.DEBUG, "%s",
                            spell_for_python(message))
         progress = heard.progress
-        if drawer and progress and time.monotonic() - self._drawn_s >= DRAW_S:
+        if drawer and progress and (last or time.monotonic() - self._drawn_s >= DRAW_S):
             self._drawn_s = time.monotonic()
             drawer(progress)
 

@@ -5,7 +5,7 @@ import ctypes as C
 import os
 import threading
 import weakref
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from nystream import _lib
 from nystream._context import Context, free_handle
 from nystream._lib import lib
 from nystream.report import Report
+
+BATCH_BYTES = 16 << 20
 
 
 class Shape(NamedTuple):
@@ -175,6 +177,19 @@ class Part:
             return values
         return values[tuple(columns)] if np.ndim(rows) == 0 and not isinstance(rows, slice) else \
             values[(slice(None), *columns)]
+
+    def batches(self, rows: Optional[int] = None) -> Iterator[Any]:
+        """Read all rows, an array of some of them at a time.
+
+        Parameters
+        ----------
+        rows : int, optional
+            Rows of an array, but for the last; by default about 16 MB of them.
+        """
+        shape = self._view.shape(self._name)
+        step = rows or max(1, BATCH_BYTES // (max(1, shape.columns) * shape.dtype.itemsize))
+        for first in range(0, shape.rows, step):
+            yield self._view.read(self._name, first, min(step, shape.rows - first))
 
     def _rows(self, rows: Any) -> Any:
         count = len(self)

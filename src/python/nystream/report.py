@@ -4,6 +4,8 @@ from __future__ import annotations
 import html
 from typing import Any, Dict, List
 
+SHOWN = 5  # entries of a list that a line of text has
+
 
 class Report(Dict[str, Any]):
     """Figures of a call by name; `report.trace_error` is `report["trace_error"]`.
@@ -27,6 +29,9 @@ class Report(Dict[str, Any]):
     def __reduce__(self) -> Any:
         return Report, (dict(self),)
 
+    def __repr__(self) -> str:
+        return show_lines(self)
+
     def _repr_html_(self) -> str:
         return _html_table({key: value for key, value in self.items()
                             if value is not None and not isinstance(value, (dict, list))})
@@ -42,6 +47,12 @@ class Plan(Report):
     def memory(self) -> int:
         """Bytes that the fit needs at least."""
         return int(self["memory_min_bytes"])
+
+    def __repr__(self) -> str:
+        verdict = "fits" if self["fits"] else "does not fit"
+        return (f"<plan: {verdict}, needs at least {show_bytes(self.memory)}, about "
+                f"{self['seconds']:.3g} s, {self['passes']} passes, "
+                f"{show_bytes(self['disk_bytes'])} on disk>")
 
     def _repr_html_(self) -> str:
         verdict = "fits" if self["fits"] else f"does not fit: needs {show_bytes(self.memory)}"
@@ -64,6 +75,13 @@ def show_bytes(count: float) -> str:
     return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
 
 
+def show_lines(values: Dict[str, Any]) -> str:
+    """Spell the figures that apply, each on a line of its own."""
+    told = {key: _show(value) for key, value in values.items() if value is not None}
+    width = max(map(len, told), default=0)
+    return "\n".join(f"{key:{width}}  {text}" for key, text in told.items())
+
+
 def _html_table(values: Dict[str, Any]) -> str:
     rows = "".join(f"<tr><td>{html.escape(str(key))}</td><td>{html.escape(_show(value))}</td></tr>"
                    for key, value in values.items())
@@ -71,6 +89,11 @@ def _html_table(values: Dict[str, Any]) -> str:
 
 
 def _show(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_show(one)}" for key, one in value.items() if one is not None)
+    if isinstance(value, list):
+        shown = ", ".join(map(_show, value[:SHOWN]))
+        return shown if len(value) <= SHOWN else f"{shown}, … ({len(value)} in all)"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
