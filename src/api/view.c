@@ -13,6 +13,7 @@
 #include "api/inspect.h"
 #include "api/report.h"
 #include "base/memory.h"
+#include "results/export.h"
 #include "results/parts.h"
 #include "results/record.h"
 #include "store/store.h"
@@ -164,27 +165,31 @@ static size_t size_of(int type)
     return type == NY_U64 ? sizeof(uint64_t) : ny_dtype_size((enum ny_dtype)type);
 }
 
-/* Finds a part of what is viewed, and what a row of it is. */
-static int find(struct ny_view *view, const char *name, struct viewed *part)
+static int find_of_result(struct ny_view *view, const char *name, struct viewed *part)
 {
     static const int types[] = {
         [NY_OUT_F32] = NY_F32, [NY_OUT_F64] = NY_F64, [NY_OUT_U64] = NY_U64};
     struct ny_result *result = &view->result;
-    int err = NY_OK;
+    int err = ny_part_check(view->ctx, name);
 
-    if (!view->name) {
-        err = find_of_points(view, name, part);
-    } else {
-        *part = (struct viewed){.part = ny_part_find(name)};
-        if (!part->part)
-            return ny_fail(view->ctx, NY_EUSAGE, "a result has no part '%s' that can be read",
-                           name);
-        err = ny_result_prepare(result, part->part, PIECE_ROWS);
-        if (err) return err;
-        part->rows = part->part->count(result);
-        part->columns = part->part->columns ? part->part->columns(result) : 0;
-        part->type = types[ny_result_element(result, part->part)];
-    }
+    if (err) return err;
+    *part = (struct viewed){.part = ny_part_find(name)};
+    if (!part->part)
+        return ny_fail(view->ctx, NY_EUSAGE,
+                       "part '%s' is no table of rows; ny_model_open() reads it", name);
+    err = ny_result_prepare(result, part->part, PIECE_ROWS);
+    if (err) return err;
+    part->rows = part->part->count(result);
+    part->columns = part->part->columns ? part->part->columns(result) : 0;
+    part->type = types[ny_result_element(result, part->part)];
+    return NY_OK;
+}
+
+/* Finds a part of what is viewed, and what a row of it is. */
+static int find(struct ny_view *view, const char *name, struct viewed *part)
+{
+    int err = view->name ? find_of_result(view, name, part) : find_of_points(view, name, part);
+
     part->row_bytes = (size_t)(part->columns ? part->columns : 1) * size_of(part->type);
     return err;
 }

@@ -111,3 +111,12 @@ def test_every_status_has_a_class():
     for status, kind in _errors.CLASSES.items():
         assert issubclass(kind, nystream.NystreamError)
         assert _lib.lib.ny_status_kind(status) != b"unknown"
+
+
+def test_an_unknown_part_is_answered_with_those_that_there_are(result):
+    """The message has the nearest name, and the class the name that programs catch."""
+    with pytest.raises(nystream.UsageError, match="embedding.*did you mean 'embedding'") as caught:
+        result.part("embeding")
+    assert f"{caught.type.__module__}.{caught.type.__name__}" == "nystream.UsageError"
+    with pytest.raises(nystream.UsageError, match="no table of rows"):
+        result.part("model")

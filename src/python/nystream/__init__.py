@@ -31,6 +31,10 @@ __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "Numer
            "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
            "Store", "StoreError", "UsageError", "__version__", "embed", "open", *_ESTIMATORS]
 
+for _error in (BudgetError, BusyError, DataError, FileError, NumericError, NystreamError,
+               NystreamWarning, StoreError, UsageError):
+    _error.__module__ = "nystream"  # a traceback names what a program catches
+
 
 def __getattr__(name: str) -> Any:
     """Import the estimators, and with them scikit-learn, when one is first named."""

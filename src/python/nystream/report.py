@@ -77,7 +77,8 @@ def show_bytes(count: float) -> str:
 
 def show_lines(values: Dict[str, Any]) -> str:
     """Spell the figures that apply, each on a line of its own."""
-    told = {key: _show(value) for key, value in values.items() if value is not None}
+    told = {key: _show(value) for key, value in values.items()
+            if value is not None and value != []}
     width = max(map(len, told), default=0)
     return "\n".join(f"{key:{width}}  {text}" for key, text in told.items())
 
