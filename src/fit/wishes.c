@@ -140,7 +140,7 @@ static int check_method(struct ny_context *ctx, const struct ny_fit_settings *fi
                "landmarks; with --select %s use --approx projected",
                fit->method->name, fit->rule->name);
     if (fit->method->all_rows)
-        ny_log(ctx, NY_LOG_WARNING,
+        ny_log(ctx, NY_LOG_NOTE,
                "the model of %s is all %zu points: transform compares each new point with all of "
                "them",
                fit->method->name, fit->landmarks);

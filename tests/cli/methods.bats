@@ -151,7 +151,6 @@ below() { # VALUE BOUND
         [ "$(field "$output" select)" = all ]
         [[ $output == *'"trace_error": 0.'* ]]
     done
-    says "transform compares each new point with all of them"
     ny plan s --approx exact
     says "transform compares each new point with all of them"
     ny export s a --part model -o a.nym
