@@ -36,6 +36,36 @@ enum ny_dtype ny_dtype_common(enum ny_dtype one, enum ny_dtype other)
     return one == NY_F64 || other == NY_F64 ? NY_F64 : NY_F32;
 }
 
+/* The loop has no exit, so that it is vectorized. */
+#define HAS_ZERO(type)                                                                             \
+    do {                                                                                           \
+        for (size_t i = 0; i < count; i++)                                                         \
+            zero |= ((const type *)values)[i] == 0;                                                \
+    } while (0)
+
+bool ny_dtype_has_zero(enum ny_dtype dtype, const void *values, size_t count)
+{
+    unsigned zero = 0;
+
+    switch (dtype) {
+    case NY_U8:
+        HAS_ZERO(uint8_t);
+        break;
+    case NY_I16:
+        HAS_ZERO(int16_t);
+        break;
+    case NY_F32:
+        HAS_ZERO(float);
+        break;
+    case NY_F64:
+        HAS_ZERO(double);
+        break;
+    case NY_DTYPE_NONE:
+        break;
+    }
+    return zero != 0;
+}
+
 /* Converts `count` elements from `in` to `out`, the two arrays of the functions below. */
 #define CONVERT(in_type, out_type)                                                                 \
     for (size_t i = 0; i < count; i++)                                                             \

@@ -15,6 +15,8 @@ const char *ny_dtype_name(enum ny_dtype dtype);
 enum ny_dtype ny_dtype_parse(const char *name);
 /* The narrowest in which both are exact: of two that differ f64 where one is, else f32. */
 enum ny_dtype ny_dtype_common(enum ny_dtype one, enum ny_dtype other);
+/* Tells whether one of the values is 0; it runs at the speed of memory. */
+bool ny_dtype_has_zero(enum ny_dtype dtype, const void *values, size_t count);
 /* Converts `count` values to f32. */
 void ny_dtype_to_f32(enum ny_dtype from, const void *in, float *out, size_t count);
 /* Converts `count` values to f64, which is exact. */

@@ -213,6 +213,73 @@ static void sparse_rows_in_any_order_come_back_in_both_layouts(void **state)
         }
 }
 
+enum { LONG = 2000, LONG_ROWS = 30, LONG_COLUMNS = 100000 };
+
+/* Long rows in no order, whose columns come up to three times; sums of values depend on the order
+ * of adding, and some are 0. Row i is made again by the same i. */
+static void long_row(int i, int64_t *column, double *value)
+{
+    static const double parts[] = {1e16, 1, -1e16, 3, -3, 0};
+    uint64_t state = (uint64_t)i + 1;
+
+    for (int k = 0; k < LONG; k++) {
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        column[k] = (int64_t)((state >> 33) % (LONG / 2)) * (LONG_COLUMNS / (LONG / 2)) + 99;
+        value[k] = parts[(state >> 20) % 6];
+    }
+}
+
+static void compare_long_row(int i, const uint32_t *column, const double *value, uint64_t count)
+{
+    static double wanted[LONG_COLUMNS];
+    static int64_t columns[LONG];
+    static double values[LONG];
+
+    memset(wanted, 0, sizeof(wanted));
+    long_row(i, columns, values);
+    for (int k = 0; k < LONG; k++)
+        wanted[columns[k]] += values[k];
+    for (uint64_t k = 0; k < count; k++) {
+        assert_true(k == 0 || column[k - 1] < column[k]);
+        assert_true(value[k] != 0 && value[k] == wanted[column[k]]);
+        wanted[column[k]] = 0;
+    }
+    for (int j = 0; j < LONG_COLUMNS; j++)
+        assert_true(wanted[j] == 0);
+}
+
+static void values_of_a_column_are_added_in_the_order_of_a_long_row(void **state)
+{
+    static int64_t start[LONG_ROWS + 1], column[LONG_ROWS * LONG];
+    static double value[LONG_ROWS * LONG], back[LONG_ROWS * LONG];
+    static uint64_t back_start[LONG_ROWS + 1];
+    static uint32_t back_column[LONG_ROWS * LONG];
+    const struct ny_table table = {.struct_bytes = sizeof(table),
+                                   .dtype = NY_F64,
+                                   .index_bytes = 8,
+                                   .rows = LONG_ROWS,
+                                   .columns = LONG_COLUMNS,
+                                   .values = value,
+                                   .row_start = start,
+                                   .column = column,
+                                   .entries = LONG_ROWS * LONG};
+    struct ny_csr_room room = {back_start, back_column, back, LONG_ROWS * LONG};
+    struct ny_view *view;
+
+    (void)state;
+    for (int i = 0; i < LONG_ROWS; i++) {
+        long_row(i, column + (size_t)i * LONG, value + (size_t)i * LONG);
+        start[i + 1] = (int64_t)(i + 1) * LONG;
+    }
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_view_open(&view, in.ctx, in.store, NULL));
+    ok(ny_view_read_sparse(view, 0, LONG_ROWS, &room));
+    for (int i = 0; i < LONG_ROWS; i++)
+        compare_long_row(i, back_column + back_start[i], back + back_start[i],
+                         back_start[i + 1] - back_start[i]);
+    ny_view_free(view);
+}
+
 static void descriptions_that_lie_are_refused(void **state)
 {
     struct csr *csr = sparse(8);
@@ -301,6 +368,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(options_of_an_import_act, setup, teardown),
         cmocka_unit_test_setup_teardown(sparse_rows_in_any_order_come_back_in_both_layouts, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(values_of_a_column_are_added_in_the_order_of_a_long_row,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(descriptions_that_lie_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(tables_of_an_appender_become_visible_together, setup,
                                         teardown),

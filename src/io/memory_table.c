@@ -1,0 +1,175 @@
+/*
+ * The description of a table in the caller's memory (struct ny_table of the public header) is
+ * checked, digested and named here, and its values are converted to the types of a store.
+ *
+ * Everything that can be checked without looking at rows is checked before one is read: types,
+ * sizes that overflow, row_start from its first number to its last. What is wrong with a row is
+ * found when it is read (io/memory.c, io/memory_sparse.c).
+ */
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/memory.h"
+#include "io/convert.h"
+#include "io/memory_private.h"
+
+#define ULL(x) ((unsigned long long)(x))
+
+const char *ny_memory_name(const struct ny_table *table)
+{
+    return table->name ? table->name : "the table";
+}
+
+uint64_t ny_memory_start(const struct ny_table *table, uint64_t row)
+{
+    return table->index_bytes == 4 ? (uint64_t)(int64_t)((const int32_t *)table->row_start)[row]
+                                   : (uint64_t)((const int64_t *)table->row_start)[row];
+}
+
+size_t ny_memory_element(const struct ny_table *table)
+{
+    return ny_dtype_size((enum ny_dtype)table->dtype);
+}
+
+uint64_t ny_memory_stride(const struct ny_table *table)
+{
+    return table->row_bytes ? table->row_bytes : table->columns * ny_memory_element(table);
+}
+
+uint64_t ny_memory_digest(const struct ny_table *table)
+{
+    size_t element = ny_memory_element(table), row = (size_t)table->columns * element;
+    uint64_t stride = ny_memory_stride(table),
+             parts[5] = {table->rows, table->columns, (uint64_t)table->dtype};
+
+    if (ny_memory_is_sparse(table)) {
+        size_t entries = (size_t)table->entries, width = table->index_bytes;
+
+        const uint64_t arrays[3] = {
+            ny_checksum(table->row_start, (size_t)(table->rows + 1) * width),
+            ny_checksum(table->column, entries * width),
+            ny_checksum(table->values, entries * element)};
+
+        parts[3] = ny_checksum(arrays, sizeof(arrays));
+    } else if (stride == row) {
+        parts[3] = ny_checksum(table->values, (size_t)table->rows * row);
+    } else {
+        for (uint64_t r = 0; r < table->rows; r++) {
+            const uint64_t both[2] = {parts[3],
+                                      ny_checksum((const char *)table->values + r * stride, row)};
+
+            parts[3] = ny_checksum(both, sizeof(both));
+        }
+    }
+    if (table->labels) parts[4] = ny_checksum(table->labels, (size_t)table->rows * sizeof(double));
+    return ny_checksum(parts, sizeof(parts));
+}
+
+/* ---- what the description says ------------------------------------------------------------ */
+
+static int refuse(struct ny_context *ctx, const struct ny_table *table, const char *what)
+{
+    return ny_fail(ctx, NY_EUSAGE, "%s: %s", ny_memory_name(table), what);
+}
+
+/* Checks that rows of this many bytes, so many bytes apart, can be in memory. */
+static int check_dense(struct ny_context *ctx, const struct ny_table *table)
+{
+    uint64_t row = table->columns * ny_memory_element(table), all;
+
+    if (table->row_bytes && table->row_bytes < row)
+        return refuse(ctx, table, "row_bytes is less than the bytes of a row; rows would overlap");
+    if (__builtin_mul_overflow(table->rows, ny_memory_stride(table), &all) || all > PTRDIFF_MAX)
+        return refuse(ctx, table, "its rows are more than an array in memory can hold");
+    return table->values ? NY_OK : refuse(ctx, table, "values is NULL");
+}
+
+/* Fails because row_start is none: the row where it goes wrong. */
+static int bad_start(struct ny_context *ctx, const struct ny_table *table, uint64_t row,
+                     const char *how)
+{
+    return ny_fail_at(ctx, NY_EUSAGE, ny_memory_name(table), row,
+                      "%s: row_start[%llu] %s; it holds rows + 1 numbers that rise from 0 to at "
+                      "most the entries",
+                      ny_memory_name(table), ULL(row), how);
+}
+
+/* Walks over row_start once. */
+static int check_sparse(struct ny_context *ctx, const struct ny_table *table)
+{
+    uint64_t before, all;
+
+    if (table->index_bytes != 4 && table->index_bytes != 8)
+        return refuse(ctx, table, "index_bytes is the size of its integers, 4 or 8");
+    if (table->entries && (!table->column || !table->values))
+        return refuse(ctx, table, "it has entries, and column or values is NULL");
+    if (__builtin_mul_overflow(table->entries, sizeof(uint64_t), &all) || all > PTRDIFF_MAX)
+        return refuse(ctx, table, "its entries are more than an array in memory can hold");
+    before = ny_memory_start(table, 0);
+    if (before > table->entries) return bad_start(ctx, table, 0, "is beyond the entries");
+    for (uint64_t r = 1; r <= table->rows; r++) {
+        uint64_t here = ny_memory_start(table, r);
+
+        if (here > table->entries) return bad_start(ctx, table, r, "is beyond the entries");
+        if (here < before) return bad_start(ctx, table, r, "is less than the one before it");
+        before = here;
+    }
+    return NY_OK;
+}
+
+int ny_memory_check(struct ny_context *ctx, const struct ny_table *table)
+{
+    if (table->dtype < NY_U8 || table->dtype > NY_F64)
+        return refuse(ctx, table,
+                      "the type of its values is none of NY_U8, NY_I16, NY_F32 and NY_F64");
+    if (!table->rows || !table->columns)
+        return ny_fail(ctx, NY_EDATA,
+                       "%s has %llu rows and %llu columns; there are no points in it",
+                       ny_memory_name(table), ULL(table->rows), ULL(table->columns));
+    if (table->columns > NY_FILE_COLUMNS_MAX || table->rows > PTRDIFF_MAX / sizeof(double) - 1)
+        return refuse(ctx, table, "its rows are more than an array in memory can hold");
+    return ny_memory_is_sparse(table) ? check_sparse(ctx, table) : check_dense(ctx, table);
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+/* Floats may be rounded to a shorter float, as those of a file are. */
+static bool may_round(const struct ny_table *table)
+{
+    return table->dtype == NY_F32 || table->dtype == NY_F64;
+}
+
+size_t ny_memory_convert(const struct ny_reader *reader, enum ny_dtype type, const void *from,
+                         void *to, size_t count, double *wrong)
+{
+    struct ny_memory_state *memory = reader->state;
+    enum ny_dtype wanted = reader->table.dtype;
+
+    if (type == wanted) {
+        memcpy(to, from, count * ny_dtype_size(type));
+        return count;
+    }
+    for (size_t done = 0; done < count; done += NY_MEMORY_SCRATCH) {
+        size_t some = count - done < NY_MEMORY_SCRATCH ? count - done : NY_MEMORY_SCRATCH, fit;
+
+        ny_dtype_to_f64(type, (const char *)from + done * ny_dtype_size(type), memory->wide, some);
+        fit = ny_narrow(wanted, may_round(memory->table), memory->wide,
+                        (char *)to + done * ny_dtype_size(wanted), some);
+        if (fit == some) continue;
+        *wrong = memory->wide[fit];
+        return done + fit;
+    }
+    return count;
+}
+
+int ny_memory_unfit(struct ny_reader *reader, uint64_t column, double value)
+{
+    const struct ny_memory_state *memory = reader->state;
+
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
+                      "%s: row %llu (from 0), column %llu (from 1): the %s %.17g is not exactly a "
+                      "value of %s; give a wider --dtype",
+                      reader->path, ULL(reader->consumed), ULL(column + 1),
+                      ny_dtype_name((enum ny_dtype)memory->table->dtype), value,
+                      ny_dtype_name(reader->table.dtype));
+}
