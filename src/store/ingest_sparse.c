@@ -78,30 +78,61 @@ static int inexact(struct ny_ingest *ingest, const struct ny_rows *rows, size_t 
                       ingest->store->path);
 }
 
+/* Values of a row that has no zeros, behind those that are there; *wrong: the first that is not one
+ * of the store's type. */
+static bool copy_row(struct ny_ingest *ingest, struct ny_sparse row, size_t nnz, size_t *wrong)
+{
+    struct ny_csr *csr = &ingest->sparse;
+
+    if (!row.count) return true;
+    memcpy(csr->index + nnz, row.index, row.count * sizeof(*row.index));
+    *wrong = ny_convert_exactly(ingest->spec.dtype, row.value, csr->dtype,
+                                (char *)csr->value + nnz * ny_dtype_size(csr->dtype), row.count);
+    return *wrong == row.count;
+}
+
+/* Values that are not 0 behind those that are there, of which *nnz counts them all. */
+static bool pick_row(struct ny_ingest *ingest, struct ny_sparse row, size_t *nnz, size_t *wrong)
+{
+    enum ny_dtype from = ingest->spec.dtype;
+    struct ny_csr *csr = &ingest->sparse;
+    size_t from_bytes = ny_dtype_size(from), bytes = ny_dtype_size(csr->dtype);
+
+    for (size_t k = 0; k < row.count; k++) {
+        if (ny_dtype_at(from, row.value, k) == 0) continue;
+        csr->index[*nnz] = row.index ? row.index[k] : (uint32_t)k;
+        *wrong = k;
+        if (!ny_convert_exactly(from, (const char *)row.value + k * from_bytes, csr->dtype,
+                                (char *)csr->value + (*nnz)++ * bytes, 1))
+            return false;
+    }
+    return true;
+}
+
 /* One row behind the others; zeros are left out. */
 static int take_row(struct ny_ingest *ingest, const struct ny_rows *rows, size_t i)
 {
     enum ny_dtype from = ingest->spec.dtype;
     struct ny_csr *csr = &ingest->sparse;
-    size_t from_bytes = ny_dtype_size(from), bytes = ny_dtype_size(csr->dtype);
-    size_t d = ingest->moments.d, nnz = ny_csr_nnz(csr);
+    size_t d = ingest->moments.d, nnz = ny_csr_nnz(csr), wrong = 0;
     struct ny_sparse row = {d, NULL, NULL};
+    bool exact;
     int err;
 
     if (rows->sparse) row = ny_csr_row(rows->sparse, i);
-    else row.value = (const char *)rows->values + i * d * from_bytes;
+    else
+        row.value = (const char *)rows->values + i * d * ny_dtype_size(from);
     err = ny_csr_reserve(csr, ingest->ctx, NY_MEM_STORE, csr->rows + 1, nnz + row.count);
-    for (size_t k = 0; !err && k < row.count; k++) {
-        size_t column = row.index ? row.index[k] : k;
-        double value = ny_dtype_at(from, row.value, k);
-
-        if (value == 0) continue;
-        csr->index[nnz] = (uint32_t)column;
-        if (!ny_convert_exactly(from, (const char *)row.value + k * from_bytes, csr->dtype,
-                                (char *)csr->value + nnz++ * bytes, 1))
-            err = inexact(ingest, rows, i, column, value);
-    }
     if (err) return err;
+    if (rows->sparse && !ny_dtype_has_zero(from, row.value, row.count)) {
+        exact = copy_row(ingest, row, nnz, &wrong);
+        nnz += row.count;
+    } else {
+        exact = pick_row(ingest, row, &nnz, &wrong);
+    }
+    if (!exact)
+        return inexact(ingest, rows, i, row.index ? row.index[wrong] : wrong,
+                       ny_dtype_at(from, row.value, wrong));
     csr->start[++csr->rows] = (uint32_t)nnz;
     return NY_OK;
 }

@@ -224,39 +224,94 @@ void ny_norms_add_sparse(double *sum, const struct ny_csr_part *rows)
 
 /* ---- sparse rows --------------------------------------------------------------------------- */
 
-/* Calls the body for each value x of the rows in columns first … end−1, as column j. */
-#define FOR_VALUES(body)                                                                           \
-    for (size_t i = rows->at; i < rows->at + rows->count; i++) {                                   \
-        struct ny_sparse row = ny_csr_row(rows->csr, i);                                           \
+/* Returns the first value of a row whose column is at least `column`, or their number. */
+static size_t place_of(const struct ny_sparse *row, size_t column)
+{
+    size_t low = 0, high = row->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (row->index[middle] < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Columns of the sums that are added to; d of each. */
+struct sparse_cells {
+    size_t first, end;
+    double *least, *most;
+    const struct ny_sparse_sums *sums;
+};
+
+/* The two passes over the values of columns first … end−1, by the type of the values. */
+#define PASSES_OF(name, type)                                                                      \
+    static void name##_sums(const struct ny_sparse *row, const struct sparse_cells *c)             \
+    {                                                                                              \
+        const uint32_t *index = row->index;                                                        \
+        const type *value = row->value;                                                            \
+        double *mean = c->sums->mean, *least = c->least, *most = c->most;                          \
+        uint32_t *count = c->sums->count;                                                          \
+        size_t end = place_of(row, c->end);                                                        \
                                                                                                    \
-        for (size_t k = 0; k < row.count; k++) {                                                   \
-            size_t j = row.index[k];                                                               \
-            double x;                                                                              \
+        for (size_t k = place_of(row, c->first); k < end; k++) {                                   \
+            size_t j = index[k];                                                                   \
+            double x = (double)value[k];                                                           \
                                                                                                    \
-            if (j < first || j >= end) continue;                                                   \
-            x = ny_dtype_at(rows->csr->dtype, row.value, k);                                       \
-            body                                                                                   \
+            count[j]++;                                                                            \
+            mean[j] += x;                                                                          \
+            least[j] = x < least[j] ? x : least[j];                                                \
+            most[j] = x > most[j] ? x : most[j];                                                   \
+        }                                                                                          \
+    }                                                                                              \
+    static void name##_squares(const struct ny_sparse *row, const struct sparse_cells *c)          \
+    {                                                                                              \
+        const uint32_t *index = row->index;                                                        \
+        const type *value = row->value;                                                            \
+        const double *mean = c->sums->mean;                                                        \
+        double *m2 = c->sums->m2;                                                                  \
+        size_t end = place_of(row, c->end);                                                        \
+                                                                                                   \
+        for (size_t k = place_of(row, c->first); k < end; k++) {                                   \
+            double away = (double)value[k] - mean[index[k]];                                       \
+                                                                                                   \
+            m2[index[k]] += away * away;                                                           \
         }                                                                                          \
     }
 
+PASSES_OF(u8, uint8_t)
+PASSES_OF(i16, int16_t)
+PASSES_OF(f32, float)
+PASSES_OF(f64, double)
+
+typedef void pass_fn(const struct ny_sparse *row, const struct sparse_cells *c);
+static pass_fn *const sums_of[] = {
+    [NY_U8] = u8_sums, [NY_I16] = i16_sums, [NY_F32] = f32_sums, [NY_F64] = f64_sums};
+static pass_fn *const squares_away_of[] = {
+    [NY_U8] = u8_squares, [NY_I16] = i16_squares, [NY_F32] = f32_squares, [NY_F64] = f64_squares};
+
+static void pass(const struct ny_csr_part *rows, const struct sparse_cells *c, pass_fn *add)
+{
+    for (size_t i = rows->at; i < rows->at + rows->count; i++) {
+        struct ny_sparse row = ny_csr_row(rows->csr, i);
+
+        add(&row, c);
+    }
+}
+
 /* Two passes, as for dense floats; the moments of count values and of rows − count zeros follow
  * from those of the values. */
-static void sum_values(const struct ny_csr_part *rows, size_t first, size_t end, double *least,
-                       double *most, const struct ny_sparse_sums *sums)
+static void sum_values(const struct ny_csr_part *rows, const struct sparse_cells *c)
 {
-    FOR_VALUES({
-        sums->count[j]++;
-        sums->mean[j] += x;
-        least[j] = x < least[j] ? x : least[j];
-        most[j] = x > most[j] ? x : most[j];
-    })
-    for (size_t j = first; j < end; j++)
-        sums->mean[j] = sums->count[j] ? sums->mean[j] / (double)sums->count[j] : 0;
-    FOR_VALUES({
-        double away = x - sums->mean[j];
+    const struct ny_sparse_sums *sums = c->sums;
 
-        sums->m2[j] += away * away;
-    })
+    pass(rows, c, sums_of[rows->csr->dtype]);
+    for (size_t j = c->first; j < c->end; j++)
+        sums->mean[j] = sums->count[j] ? sums->mean[j] / (double)sums->count[j] : 0;
+    pass(rows, c, squares_away_of[rows->csr->dtype]);
 }
 
 bool ny_moments_add_sparse(struct ny_moments *m, const struct ny_csr_part *rows, size_t first,
@@ -265,6 +320,7 @@ bool ny_moments_add_sparse(struct ny_moments *m, const struct ny_csr_part *rows,
     double *mean = m->cells, *m2 = mean + m->d, *least = m2 + m->d, *most = least + m->d;
     double a = (double)m->n, b = (double)rows->count, share = b / (a + b);
     size_t end = first + count;
+    const struct sparse_cells cells = {first, end, least, most, sums};
     bool finite = true;
 
     if (rows->count == 0) return true;
@@ -276,7 +332,7 @@ bool ny_moments_add_sparse(struct ny_moments *m, const struct ny_csr_part *rows,
         least[j] = INFINITY;
         most[j] = -INFINITY;
     }
-    sum_values(rows, first, end, least, most, sums);
+    sum_values(rows, &cells);
     for (size_t j = first; j < end; j++) {
         double c = sums->count[j], block_mean = sums->mean[j] * (c / b);
         double block_m2 = sums->m2[j] + sums->mean[j] * sums->mean[j] * c * ((b - c) / b);
