@@ -28,7 +28,7 @@ GRAPH_MAPS = ("isomap", "eigenmaps")  # new rows are placed by all points and th
 PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select": "selection",
               "neighbors": "n_neighbors", "seed": "random_state", "threads": "n_jobs",
               "clusters": "n_clusters", "time": "t"}
-FILES = ("anndata", "h5py", "zarr")  # what these hand out reads from files
+FILES = ("anndata", "dask", "h5py", "zarr")  # what these hand out is not in memory
 LARGEST = float(np.finfo(np.float32).max)
 
 

@@ -15,6 +15,7 @@ from nystream._context import Context, ProgressOption
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._scratch import Scratch, lost_when_stopped
+from nystream._sources import is_for_library, is_path
 from nystream._view import Part, View
 from nystream.report import Plan, Report
 
@@ -94,9 +95,10 @@ class Store:
 
         Parameters
         ----------
-        X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, or an
-            iterator of batches of rows, of shape (rows, columns)
-            Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do.
+        X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, array of
+            Dask, table of Arrow, or an iterator of batches of rows, of shape (rows, columns)
+            Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do, and the
+            name of a file: .npy, .npz, .h5ad, and those of append_files().
         labels : array of shape (rows,), optional
             One number a row, NaN where it has none.
         **options
@@ -107,6 +109,8 @@ class Store:
         Report
             n, d, dtype, format, bytes of all rows, and rows, dropped, seconds of this call.
         """
+        if is_path(X) and labels is None and is_for_library(X):
+            return self.append_files(X, **options)
         whole, found = _data.batches(X, labels)
         with Options(self._context, _lib.IMPORT, options) as pointer:
             if whole:

@@ -1,0 +1,183 @@
+"""Batches of rows that the C library reads as they are, and what makes one of a piece in memory."""
+from __future__ import annotations
+
+import ctypes as C
+import sys
+from typing import Any, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from nystream import _lib
+
+SLICE_BYTES = 16 << 20
+SLICE_ROWS = 2048  # of what is looked at as dense rows
+EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
+
+
+class Batch(NamedTuple):
+    """Rows that the library reads as they are.
+
+    values : array (rows, columns), rows contiguous; or the values of a CSR matrix, with `indptr`
+    and `indices`. labels : float64 array (rows,) or None.
+    """
+
+    values: Any
+    columns: int
+    rows: int
+    indptr: Any = None
+    indices: Any = None
+    labels: Any = None
+
+    def dense(self, first: int, end: int) -> Any:
+        """Return rows first … end - 1 as a dense array."""
+        if self.indptr is None:
+            return self.values[first:end]
+        import scipy.sparse
+
+        csr = scipy.sparse.csr_matrix((self.values, self.indices, self.indptr),
+                                      shape=(self.rows, self.columns), copy=False)
+        return csr[first:end].toarray()
+
+    def table(self, name: str) -> _lib.CTable:
+        """Describe the rows to the library; the batch must live as long as the description."""
+        table = _lib.CTable(struct_bytes=C.sizeof(_lib.CTable), name=name.encode(),
+                            dtype=_lib.NUMBERS[self.values.dtype.name], rows=self.rows,
+                            columns=self.columns, values=self.values.ctypes.data)
+        if self.indptr is None:
+            table.row_bytes = self.values.strides[0] if self.rows > 1 else 0
+        else:
+            table.index_bytes = self.indptr.dtype.itemsize
+            table.row_start, table.column = self.indptr.ctypes.data, self.indices.ctypes.data
+            table.entries = len(self.indices)
+        if self.labels is not None:
+            table.labels = self.labels.ctypes.data
+        return table
+
+
+# ---- types -------------------------------------------------------------------------------------
+
+
+def stored_dtype(dtype: Any) -> "np.dtype[Any]":
+    """Return the type of the library that holds all values of a numpy type.
+
+    u8, i16, f32 and f64 stay; bool becomes u8, i8 i16, f16 and u16 f32, all wider numbers f64.
+    """
+    dtype = np.dtype(dtype)
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X is {dtype}")
+    if dtype.kind in "Mm":
+        raise ValueError(f"X is {dtype}; dates and times are not coordinates, make numbers of them")
+    if dtype.kind in "biuf":
+        for known, kinds in (("uint8", "b1 u1"), ("int16", "i1 i2"), ("float32", "u2 f2 f4")):
+            if f"{dtype.kind}{dtype.itemsize}" in kinds.split():
+                return np.dtype(known)
+    return np.dtype("float64")
+
+
+def convert(values: Any, dtype: "np.dtype[Any]") -> Any:
+    """Convert an array to a type of the library; ValueError where integers do not fit."""
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
+        if int(values.max()) > EXACT_LIMIT or int(values.min()) < -EXACT_LIMIT:
+            raise ValueError("X has integers beyond 2^53, which float64 does not hold; subtract a "
+                             "constant, or give X.astype('float64')")
+    if values.dtype.kind == "O" and any(isinstance(v, (complex, np.complexfloating))
+                                        for v in values.flat):
+        raise ValueError("Complex data not supported: X has complex numbers")
+    return values.astype(dtype, copy=False)
+
+
+def lies_in_rows(values: Any) -> bool:
+    """Return whether the library can read the rows of an array where they lie."""
+    row = values.shape[1] * values.itemsize
+    packed = values.shape[1] <= 1 or values.strides[1] == values.itemsize
+    apart = values.shape[0] <= 1 or values.strides[0] >= row
+    return bool(packed and apart and values.flags.aligned and values.dtype.isnative)
+
+
+def check_shape(shape: Tuple[int, ...]) -> None:
+    """ValueError, in scikit-learn's words, where a shape is not that of rows."""
+    if len(shape) != 2:
+        cure = (". Reshape your data either using array.reshape(-1, 1) if your data has a single "
+                "feature or array.reshape(1, -1) if it contains a single sample"
+                if len(shape) == 1 else "; give rows, such as X.reshape(len(X), -1)")
+        raise ValueError(f"Expected 2D array, got {len(shape)}D array instead{cure}")
+
+
+def as_labels(labels: Any, rows: Optional[int] = None) -> Any:
+    """Return labels as a float64 array (rows,), NaN where one is missing; rows None: any number."""
+    if labels is None:
+        return None
+    try:
+        if hasattr(labels, "iloc") and not isinstance(labels.dtype, np.dtype):
+            labels = labels.to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = np.ascontiguousarray(np.asarray(on_host(labels)), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("labels are numbers; make them such as by "
+                         "numpy.unique(labels, return_inverse=True)[1]") from None
+    if numbers.ndim != 1 or rows not in (None, len(numbers)):
+        raise ValueError(f"labels have the shape {numbers.shape}, and are to be one number a row"
+                         + ("" if rows is None else f"; X has {rows} rows"))
+    return numbers
+
+
+# ---- one piece ---------------------------------------------------------------------------------
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether X is a matrix or an array of scipy.sparse."""
+    module = sys.modules.get("scipy.sparse")
+    return bool(module and module.issparse(X))
+
+
+def _sparse_batch(X: Any, labels: Any) -> Batch:
+    csr = X.tocsr()
+    values = convert(csr.data, stored_dtype(csr.data.dtype))
+    indptr, indices = csr.indptr, csr.indices
+    if indptr.dtype != indices.dtype or indptr.dtype.itemsize not in (4, 8):
+        indptr, indices = indptr.astype(np.int64), indices.astype(np.int64)
+    return Batch(np.ascontiguousarray(values), csr.shape[1], csr.shape[0],
+                 np.ascontiguousarray(indptr), np.ascontiguousarray(indices),
+                 as_labels(labels, csr.shape[0]))
+
+
+def on_host(X: Any) -> Any:
+    """Return a tensor of torch as one of the CPU that needs no gradient, all else as it is."""
+    return X.detach().cpu() if hasattr(X, "detach") and hasattr(X, "cpu") else X
+
+
+def _as_array(piece: Any) -> Any:
+    """Return a piece of rows as an array of numpy; masked values are refused."""
+    piece = on_host(piece)
+    if str(getattr(piece, "dtype", "")) == "torch.bfloat16":  # which numpy does not have
+        piece = piece.float()
+    if isinstance(piece, np.ma.MaskedArray):
+        if np.any(piece.mask):
+            raise ValueError("X has masked values; fill them, such as by X.filled(0), or leave "
+                             "their rows out")
+        piece = piece.data
+    if hasattr(piece, "iloc"):
+        piece = _frame_values(piece)
+    if not hasattr(piece, "__array__") and hasattr(piece, "__dlpack__"):
+        piece = np.from_dlpack(piece)
+    return np.asarray(piece)
+
+
+def _frame_values(frame: Any) -> Any:
+    """Return the values of a DataFrame, NaN for what is missing."""
+    kinds = [dtype for dtype in getattr(frame, "dtypes", [])]
+    if all(isinstance(dtype, np.dtype) for dtype in kinds):
+        return frame.to_numpy()
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def make_batch(piece: Any, labels: Any = None) -> Batch:
+    """Make a batch of one piece that is in memory."""
+    if is_sparse(piece):
+        return _sparse_batch(piece, labels)
+    values = _as_array(piece)
+    check_shape(values.shape)
+    values = convert(values, stored_dtype(values.dtype))
+    if not lies_in_rows(values):
+        values = np.ascontiguousarray(values)
+    return Batch(values, values.shape[1], values.shape[0],
+                 labels=as_labels(labels, values.shape[0]))

@@ -1,0 +1,148 @@
+"""Rows that are not in memory as one array: files by their names, sparse groups, Dask."""
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Iterator, Tuple
+
+import numpy as np
+
+from nystream import _batch
+
+ENTRY_BYTES = 12  # of a sparse matrix, about
+
+
+# ---- CSR in HDF5 and zarr ----------------------------------------------------------------------
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+class CsrGroup:
+    """A sparse matrix in a group of HDF5 or zarr, as AnnData writes it: rows are read by [a:b].
+
+    Groups that keep columns together (CSC) are refused: a few of their rows take all of the file.
+    """
+
+    def __init__(self, group: Any) -> None:
+        attributes = group.attrs
+        kind = _text(attributes.get("encoding-type", attributes.get("h5sparse_format", "")))
+        if "csc" in kind:
+            raise ValueError("X is kept by columns (CSC), of which a few rows cannot be read "
+                             "without the rest; read all of it (adata.to_memory() or "
+                             "adata[:].X.tocsr()), or write it with CSR")
+        shape = attributes.get("shape", attributes.get("h5sparse_shape"))
+        if "csr" not in kind or shape is None:
+            raise ValueError(f"the group {getattr(group, 'name', '')!r} is not a sparse matrix; "
+                             f"name one of its members: {', '.join(map(str, group))}")
+        self._group, self._starts = group, group["indptr"][:]
+        self.shape: Tuple[int, int] = (int(shape[0]), int(shape[1]))
+        self.dtype = group["data"].dtype
+
+    ndim = 2
+
+    @property
+    def nnz(self) -> int:
+        """Number of entries."""
+        return int(self._starts[-1])
+
+    @property
+    def slice_rows(self) -> int:
+        """Rows of which the entries take about 16 MB."""
+        return max(1, _batch.SLICE_BYTES * self.shape[0] // max(1, self.nnz * ENTRY_BYTES))
+
+    def __getitem__(self, rows: slice) -> Any:
+        import scipy.sparse
+
+        first, stop, _ = rows.indices(self.shape[0])
+        starts = self._starts[first:stop + 1]
+        at = slice(int(starts[0]), int(starts[-1]))
+        return scipy.sparse.csr_matrix(
+            (self._group["data"][at], self._group["indices"][at], starts - starts[0]),
+            shape=(stop - first, self.shape[1]))
+
+
+def is_sparse_group(X: Any) -> bool:
+    """Return whether X is a group of HDF5 or zarr, and not a dataset."""
+    return hasattr(X, "attrs") and hasattr(X, "keys") and not hasattr(X, "shape")
+
+
+# ---- files by their names ----------------------------------------------------------------------
+
+
+def is_path(X: Any) -> bool:
+    """Return whether X names a file."""
+    return isinstance(X, (str, os.PathLike))
+
+
+def open_file(name: Any) -> Any:
+    """Open a file of rows: .npy, .npz (of scipy.sparse.save_npz, or of one array), .h5ad.
+
+    Returns
+    -------
+    np.memmap, matrix of scipy.sparse, array, or dataset of h5py
+    """
+    suffix = Path(name).suffix
+    if suffix == ".npy":
+        return np.load(name, mmap_mode="r")
+    if suffix == ".h5ad":
+        import h5py
+
+        return h5py.File(name, "r")["X"]
+    if suffix != ".npz":
+        raise ValueError(f"{name} is not .npy, .npz or .h5ad; Store.append() and append_files() "
+                         "read other files")
+    with np.load(name) as members:
+        if "format" not in members:
+            if len(members.files) != 1:
+                raise ValueError(f"{name} has {len(members.files)} arrays, {members.files}; give "
+                                 "one of them")
+            return members[members.files[0]]
+    import scipy.sparse
+
+    return scipy.sparse.load_npz(name)
+
+
+def is_for_library(name: Any) -> bool:
+    """Return whether the library reads a file by its name as it is.
+
+    It does not read npy files in Fortran order, or of types that it does not have.
+    """
+    suffix = Path(name).suffix
+    if suffix != ".npy" or not Path(name).is_file():
+        return suffix not in (".npz", ".h5ad")
+    X = np.load(name, mmap_mode="r")
+    return bool(X.ndim == 2 and X.flags.c_contiguous
+                and _batch.stored_dtype(X.dtype) == X.dtype)
+
+
+# ---- Dask --------------------------------------------------------------------------------------
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is an array or a frame of Dask."""
+    return hasattr(X, "__dask_graph__") and (hasattr(X, "numblocks") or hasattr(X, "partitions"))
+
+
+def dask_blocks(X: Any) -> Iterator[Any]:
+    """Compute an array or a frame of Dask block of rows by block of rows."""
+    if not hasattr(X, "numblocks"):
+        for i in range(X.npartitions):
+            yield X.partitions[i].compute()
+        return
+    from dask.base import compute
+
+    _batch.check_shape(X.shape)
+    for i in range(X.numblocks[0]):
+        parts = compute(*(X.blocks[i, j] for j in range(X.numblocks[1])))
+        yield parts[0] if len(parts) == 1 else _beside(parts)
+
+
+def _beside(parts: Tuple[Any, ...]) -> Any:
+    """Join blocks of columns of the same rows."""
+    if not any(map(_batch.is_sparse, parts)):
+        return np.concatenate(parts, axis=1)
+    import scipy.sparse
+
+    return scipy.sparse.hstack(parts, format="csr")

@@ -1,0 +1,230 @@
+"""Rows that are not one array in memory: files by name, HDF5, Dask, torch."""
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import nystream
+from nystream import _batch, _data
+
+quick = pytest.mark.quick
+
+
+def grid(dtype="float64", rows=500, columns=7):
+    return (np.arange(rows)[:, None] * 31 + np.arange(columns) * 17).astype(dtype) % 101
+
+
+def read_back(folder, X, **options):
+    """Append X to a new store and return its rows."""
+    store = nystream.open(Path(tempfile.mkdtemp(dir=folder)) / "s.nys")
+    store.append(X, **options)
+    return store[:]
+
+
+# ---- files by their names ----------------------------------------------------------------------
+
+
+@quick
+@pytest.mark.parametrize("kind", ["C", "Fortran", "int32", "labels"])
+def test_npy_files(tmp_path, kind, monkeypatch):
+    X = {"Fortran": np.asfortranarray, "int32": np.int32}.get(kind, np.array)(grid("float32"))
+    np.save(tmp_path / "x.npy", X)
+    by_name = []
+    append_files = nystream.Store.append_files
+    monkeypatch.setattr(nystream.Store, "append_files", lambda self, files, **options: (
+        by_name.append(files), append_files(self, files, **options))[1])
+    labels = np.arange(500) if kind == "labels" else None
+    for name in (tmp_path / "x.npy", str(tmp_path / "x.npy")):
+        assert np.array_equal(read_back(tmp_path, name, labels=labels), X)
+    assert len(by_name) == (2 if kind == "C" else 0)
+
+
+@quick
+def test_other_files_by_name(tmp_path):
+    np.savetxt(tmp_path / "x.csv", grid(), delimiter=",")
+    store = nystream.open(tmp_path / "s.nys")
+    for rows in (500, 1000):
+        store.append(tmp_path / "x.csv")
+        assert store.shape == (rows, 7)
+    with pytest.raises(OSError, match="nowhere.npy"):
+        store.append(tmp_path / "nowhere.npy")
+    with pytest.raises(ValueError, match="append_files"):
+        store.append(tmp_path / "x.csv", labels=np.zeros(500))
+    assert store.shape == (1000, 7)
+
+
+@quick
+def test_npz_files(tmp_path):
+    sparse = scipy.sparse.random(300, 80, 0.05, "csr", random_state=3)
+    for kind in ("csr", "csc", "coo"):
+        scipy.sparse.save_npz(tmp_path / "sparse.npz", sparse.asformat(kind))
+        assert np.array_equal(read_back(tmp_path, tmp_path / "sparse.npz"), sparse.toarray())
+    np.savez(tmp_path / "one.npz", grid())
+    assert np.array_equal(read_back(tmp_path, str(tmp_path / "one.npz")), grid())
+    np.savez(tmp_path / "two.npz", a=grid(), b=grid())
+    with pytest.raises(ValueError, match="2 arrays.*'a', 'b'"):
+        read_back(tmp_path, tmp_path / "two.npz")
+
+
+def test_files_by_name_are_embedded_and_placed(tmp_path, rows):
+    np.save(tmp_path / "x.npy", rows)
+    options = {"components": 2, "landmarks": 30, "seed": 1}
+    Y = nystream.embed(tmp_path / "x.npy", **options)
+    assert np.array_equal(Y, nystream.embed(rows, **options))
+    model = nystream.KernelPCA(2, n_landmarks=30, random_state=1).fit(tmp_path / "x.npy")
+    assert np.array_equal(model.transform(tmp_path / "x.npy"), model.transform(rows))
+
+
+# ---- HDF5 and AnnData --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def counts():
+    """A sparse matrix of counts, with empty rows."""
+    X = scipy.sparse.random(400, 90, 0.1, "csr", random_state=5, dtype=np.float32)
+    X.data = np.ceil(9 * X.data)
+    return scipy.sparse.vstack([X[:100], scipy.sparse.csr_matrix((3, 90), dtype="f4"), X[100:]],
+                               format="csr")
+
+
+def test_sparse_anndata_in_files(tmp_path, counts, monkeypatch):
+    anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+    monkeypatch.setattr(_batch, "SLICE_BYTES", counts.nnz * 12 // 10)
+    anndata.AnnData(counts, dtype="float32").write_h5ad(tmp_path / "x.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    found = list(_data.batches(backed)[1])
+    assert 8 <= len(found) <= 12 and all(batch.indptr is not None for batch in found)
+    for X in (backed, backed.X, tmp_path / "x.h5ad"):
+        assert _data.count_bytes(X) == counts.nnz * 12
+        assert np.array_equal(read_back(tmp_path, X), counts.toarray())
+    model = nystream.KernelPCA(2, kernel="linear", n_landmarks=30, random_state=1).fit(backed)
+    assert np.allclose(model.transform(backed), model.transform(counts), atol=1e-4)
+    backed.file.close()
+    with h5py.File(tmp_path / "x.h5ad") as file:
+        assert np.array_equal(read_back(tmp_path, file["X"]), counts.toarray())
+        with pytest.raises(ValueError, match="not a sparse matrix.*X"):
+            read_back(tmp_path, file)
+
+
+def test_columns_on_disk_are_refused(tmp_path, counts):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(counts.tocsc(), dtype="float32").write_h5ad(tmp_path / "x.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "x.h5ad", backed="r")
+    for X in (backed, backed.X, tmp_path / "x.h5ad"):
+        with pytest.raises(ValueError, match="by columns .CSC.*to_memory"):
+            read_back(tmp_path, X)
+    assert np.array_equal(read_back(tmp_path, backed.to_memory()), counts.toarray())
+    backed.file.close()
+
+
+def test_layers_and_coordinates_of_anndata(tmp_path, counts):
+    anndata = pytest.importorskip("anndata")
+    adata = anndata.AnnData(counts, dtype="float32", layers={"double": 2 * counts},
+                            obsm={"X_pca": grid(rows=403)})
+    assert np.array_equal(read_back(tmp_path, adata.layers["double"]), 2 * counts.toarray())
+    assert np.array_equal(read_back(tmp_path, adata.obsm["X_pca"]), grid(rows=403))
+    assert np.array_equal(read_back(tmp_path, adata[100:200]), counts[100:200].toarray())
+
+
+def test_sparse_groups_of_zarr(tmp_path, counts):
+    anndata, zarr = pytest.importorskip("anndata"), pytest.importorskip("zarr")
+    anndata.AnnData(counts, dtype="float32").write_zarr(tmp_path / "x.zarr")
+    assert np.array_equal(read_back(tmp_path, zarr.open(str(tmp_path / "x.zarr"))["X"]),
+                          counts.toarray())
+
+
+# ---- Dask --------------------------------------------------------------------------------------
+
+
+def test_arrays_of_dask(tmp_path):
+    dask = pytest.importorskip("dask.array")
+    X, labels = grid("float32"), np.arange(500)
+    for chunks in ((100, 7), (33, 2), (500, 1), ((1, 0, 499), (3, 4))):
+        made = dask.from_array(X, chunks=chunks)
+        assert np.array_equal(read_back(tmp_path, made), X)
+        assert _data.count_bytes(made) == X.size * 8
+    some = made[made[:, 0] < 50]
+    assert np.isnan(some.shape[0])  # Dask does not know how many
+    assert np.array_equal(read_back(tmp_path, some), X[X[:, 0] < 50])
+    assert _data.count_bytes(some) is None
+    store = nystream.open(tmp_path / "labels.nys")
+    store.append(made, labels=dask.from_array(labels, chunks=10))
+    assert np.array_equal(store.labels[:], labels)
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D"):
+        read_back(tmp_path, made[:, 0])
+
+
+def test_a_block_of_dask_is_computed_at_a_time(tmp_path):
+    dask = pytest.importorskip("dask.array")
+    computed = []
+
+    def compute(block, block_info=None):
+        computed.append(block_info[0]["chunk-location"])
+        return block
+
+    made = dask.from_array(grid(), chunks=(100, 7)).map_blocks(compute, dtype="f8",
+                                                               meta=np.empty((0, 0)))
+    _, found = _data.batches(made)
+    for i in range(5):
+        next(found)
+        assert computed == [(k, 0) for k in range(i + 1)]
+
+
+def test_sparse_blocks_of_dask(tmp_path, counts):
+    dask = pytest.importorskip("dask.array")
+    for chunks in ((100, 90), (150, 40)):
+        made = dask.from_array(counts.toarray(), chunks=chunks).map_blocks(scipy.sparse.csr_matrix)
+        store = nystream.open(Path(tempfile.mkdtemp(dir=tmp_path)) / "s.nys")
+        assert store.append(made).format == "sparse"
+        assert np.array_equal(store[:], counts.toarray())
+
+
+def test_frames_of_dask(tmp_path):
+    frames = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    made = frames.from_pandas(pandas.DataFrame(grid()), npartitions=4)
+    assert np.array_equal(read_back(tmp_path, made), grid())
+    assert np.array_equal(read_back(tmp_path, made, labels=np.zeros(500)), grid())
+
+
+def test_estimators_do_not_compute_all_of_dask(rows):
+    dask = pytest.importorskip("dask.array")
+    made = dask.from_array(rows, chunks=(300, 2))
+    ours = nystream.KernelPCA(2, n_landmarks=30, random_state=1)
+    assert np.array_equal(ours.fit_transform(made), ours.fit_transform(rows))
+    assert np.array_equal(ours.transform(made), ours.transform(rows))
+
+
+# ---- torch -------------------------------------------------------------------------------------
+
+
+def test_tensors_of_torch(tmp_path):
+    torch = pytest.importorskip("torch")
+    X = torch.from_numpy(grid("float32"))
+    leaf = X.clone().requires_grad_()
+    for made in (X, X.T.contiguous().T, X[::3], leaf, X.to(torch.bfloat16), X.int()):
+        assert np.array_equal(read_back(tmp_path, made), made.detach().float().numpy())
+    Y = nystream.KernelPCA(2, n_landmarks=30, random_state=1).fit_transform(leaf)
+    assert Y.shape == (500, 2)
+
+
+def test_loaders_of_torch(tmp_path):
+    torch = pytest.importorskip("torch")
+    from torch.utils.data import DataLoader, TensorDataset
+
+    X, labels = torch.from_numpy(grid("float32")), torch.arange(500)
+    assert np.array_equal(read_back(tmp_path, DataLoader(X, batch_size=64)), X)
+    assert np.array_equal(read_back(tmp_path, DataLoader(TensorDataset(X), batch_size=64)), X)
+    store = nystream.open(tmp_path / "labels.nys")
+    store.append(DataLoader(TensorDataset(X, labels), batch_size=64))
+    assert np.array_equal(store[:], X) and np.array_equal(store.labels[:], labels)
+
+
+@quick
+def test_labels_that_are_missing(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(grid(rows=3), labels=pandas.Series([1, None, 2], dtype="Int64"))
+    assert np.array_equal(store.labels[:], [1, np.nan, 2], equal_nan=True)
