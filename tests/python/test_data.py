@@ -181,7 +181,7 @@ def test_datasets_of_files(tmp_path, monkeypatch):
     X = grid("float32")
     with h5py.File(tmp_path / "x.h5", "w") as file:
         made = file.create_dataset("x", data=X, chunks=(50, 7))
-        assert _data._slice_rows(made) == 50
+        assert _data.slice_rows(made) == 50
         assert np.array_equal(read_back(tmp_path, made), X)
         assert np.array_equal(read_back(tmp_path, made, labels=np.arange(500)), X)
     assert np.array_equal(read_back(tmp_path, zarr.array(X, chunks=(33, 7))), X)

@@ -9,10 +9,12 @@
     result.embedding[:10]                                     # read when it is indexed
     result.model().transform(X_new)
 
-`nystream.KernelPCA` and the other estimators follow scikit-learn.
+`nystream.KernelPCA` and the other estimators follow scikit-learn, and `nystream.tl` scanpy, on an
+AnnData.
 """
 from __future__ import annotations
 
+import importlib
 from typing import Any, List
 
 from nystream._context import Progress
@@ -29,7 +31,7 @@ _ESTIMATORS = ("DiffusionMap", "Isomap", "KernelPCA", "Nystroem", "PCA", "Spectr
 
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
            "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
-           "Store", "StoreError", "UsageError", "__version__", "embed", "open", *_ESTIMATORS]
+           "Store", "StoreError", "UsageError", "__version__", "embed", "open", "tl", *_ESTIMATORS]
 
 for _error in (BudgetError, BusyError, DataError, FileError, NumericError, NystreamError,
                NystreamWarning, StoreError, UsageError):
@@ -37,7 +39,9 @@ for _error in (BudgetError, BusyError, DataError, FileError, NumericError, Nystr
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators, and with them scikit-learn, when one is first named."""
+    """Import the estimators, and with them scikit-learn, when one is first named, and so `tl`."""
+    if name == "tl":
+        return importlib.import_module("nystream.tl")
     if name not in _ESTIMATORS:
         raise AttributeError(f"module 'nystream' has no attribute {name!r}")
     from nystream import estimators
@@ -46,4 +50,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), *_ESTIMATORS})
+    return sorted({*globals(), "tl", *_ESTIMATORS})

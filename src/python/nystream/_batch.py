@@ -28,15 +28,20 @@ class Batch(NamedTuple):
     indices: Any = None
     labels: Any = None
 
-    def dense(self, first: int, end: int) -> Any:
-        """Return rows first … end - 1 as a dense array."""
+    def piece(self, first: int, end: int) -> Any:
+        """Return rows first … end - 1 as an array, or as a CSR matrix where they are sparse."""
         if self.indptr is None:
             return self.values[first:end]
         import scipy.sparse
 
         csr = scipy.sparse.csr_matrix((self.values, self.indices, self.indptr),
                                       shape=(self.rows, self.columns), copy=False)
-        return csr[first:end].toarray()
+        return csr[first:end]
+
+    def dense(self, first: int, end: int) -> Any:
+        """Return rows first … end - 1 as a dense array."""
+        piece = self.piece(first, end)
+        return piece if self.indptr is None else piece.toarray()
 
     def table(self, name: str) -> _lib.CTable:
         """Describe the rows to the library; the batch must live as long as the description."""

@@ -18,7 +18,7 @@ from nystream._sources import (ENTRY_BYTES, CsrGroup, dask_blocks, is_dask, is_p
                                is_sparse_group, open_file)
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "count_bytes", "is_sparse", "place",
-           "unwrap"]
+           "slice_rows", "unwrap"]
 
 
 def unwrap(X: Any) -> Any:
@@ -41,10 +41,10 @@ def _in_one_piece(X: Any) -> bool:
     return X.ndim != 2 or (stored_dtype(X.dtype) == X.dtype and lies_in_rows(X))
 
 
-def _slice_rows(X: Any) -> int:
+def slice_rows(X: Any) -> int:
     """Return the rows of a slice of about 16 MB, whole chunks of X where it has such."""
-    if isinstance(X, CsrGroup):
-        return X.slice_rows
+    if hasattr(X, "slice_rows"):
+        return int(X.slice_rows)
     width = int(np.prod(X.shape[1:], dtype=np.int64)) or 1
     rows = max(1, _batch.SLICE_BYTES // (width * 8))
     chunks = getattr(X, "chunks", None)
@@ -56,7 +56,7 @@ def _slice_rows(X: Any) -> int:
 def _slices(X: Any, labels: Any) -> Iterator[Batch]:
     """Read what has a shape and gives rows by [a:b], slice by slice."""
     check_shape(tuple(X.shape))
-    rows, step = X.shape[0], _slice_rows(X)
+    rows, step = X.shape[0], slice_rows(X)
     labels = as_labels(labels, rows)
     for first in range(0, rows, step):
         piece = X.iloc[first:first + step] if hasattr(X, "iloc") else X[first:first + step]

@@ -1,0 +1,256 @@
+"""AnnData: what nystream.tl writes is what scanpy writes, by its keys and its numbers."""
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+import sklearn.decomposition
+import sklearn.neighbors
+
+import nystream
+from nystream import _batch
+from nystream._fuzzy import fuzzy_union
+
+anndata = pytest.importorskip("anndata")
+quick = pytest.mark.quick
+
+
+def make_counts(n=300, d=120, seed=3):
+    """Counts of three kinds of cells, sparse float32."""
+    random = np.random.default_rng(seed)
+    means = np.exp(random.normal(size=(3, d)))[np.arange(n) % 3] * 0.4
+    return scipy.sparse.csr_matrix(random.poisson(means).astype(np.float32))
+
+
+@pytest.fixture
+def adata():
+    """300 cells of 120 genes."""
+    return anndata.AnnData(make_counts(), dtype="float32")
+
+
+def backed(adata, folder):
+    """Return the same as a file that is read when it is indexed."""
+    adata.write_h5ad(folder / "x.h5ad")
+    return anndata.read_h5ad(folder / "x.h5ad", backed="r")
+
+
+# ---- principal components ----------------------------------------------------------------------
+
+
+def equal_but_signs(ours, theirs, atol):
+    """Return whether columns are equal up to their signs."""
+    signs = np.sign((ours * theirs).sum(axis=0))
+    return np.allclose(ours * signs, theirs, atol=atol)
+
+
+@pytest.mark.parametrize("shape", [(300, 120), (60, 120)], ids=["tall", "wide"])
+@pytest.mark.parametrize("kind", ["csr", "csc", "dense", "backed", "backed dense"])
+def test_pca_is_that_of_scikit_learn(tmp_path, shape, kind):
+    X = make_counts(*shape)
+    dense = X.toarray()
+    given = {"csc": X.tocsc(), "dense": dense, "backed dense": dense}.get(kind, X)
+    adata = anndata.AnnData(given, dtype="float32")
+    if "backed" in kind:
+        adata = backed(adata, tmp_path)
+    assert nystream.tl.pca(adata, 10) is None
+    theirs = sklearn.decomposition.PCA(10).fit(dense.astype(float))
+    assert equal_but_signs(adata.obsm["X_pca"], theirs.transform(dense), 2e-4)
+    assert equal_but_signs(adata.varm["PCs"], theirs.components_.T, 2e-4)
+    told = adata.uns["pca"]
+    assert np.allclose(told["variance"], theirs.explained_variance_, rtol=1e-4)
+    assert np.allclose(told["variance_ratio"], theirs.explained_variance_ratio_, rtol=1e-4)
+    assert told["params"] == {"zero_center": True, "use_highly_variable": False}
+
+
+@pytest.mark.parametrize("kind", ["csr", "dense", "backed", "backed dense"])
+def test_pca_of_variable_genes(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(_batch, "SLICE_BYTES", 50_000)  # many slices
+    X = make_counts()
+    adata = anndata.AnnData(X.toarray() if "dense" in kind else X, dtype="float32")
+    chosen = np.arange(120) % 4 == 1
+    adata.var["highly_variable"] = chosen
+    adata = backed(adata, tmp_path) if "backed" in kind else adata
+    nystream.tl.pca(adata, 5)
+    theirs = sklearn.decomposition.PCA(5).fit_transform(X.toarray()[:, chosen].astype(float))
+    assert equal_but_signs(adata.obsm["X_pca"], theirs, 1e-4)
+    assert adata.varm["PCs"].shape == (120, 5) and not adata.varm["PCs"][~chosen].any()
+    assert adata.uns["pca"]["params"]["use_highly_variable"] is True
+    nystream.tl.pca(adata, 5, use_highly_variable=False, key_added="all")
+    assert np.all(adata.varm["all"][~chosen].any(axis=1)) and "params" in adata.uns["all"]
+
+
+@quick
+def test_layers_copies_and_refusals_of_pca(adata):
+    adata.layers["double"] = 2 * adata.X
+    made = nystream.tl.pca(adata, 5, layer="double", copy=True)
+    assert "X_pca" not in adata.obsm and made.uns["pca"]["params"]["layer"] == "double"
+    nystream.tl.pca(adata, 5)
+    assert np.allclose(made.obsm["X_pca"], 2 * adata.obsm["X_pca"], atol=1e-3)
+    with pytest.raises(ValueError, match="n_comps=121 must be between"):
+        nystream.tl.pca(adata, 121)
+    with pytest.raises(ValueError, match="highly_variable"):
+        nystream.tl.pca(adata, 5, use_highly_variable=True)
+    with pytest.raises(nystream.UsageError, match="did you mean threads="):
+        nystream.tl.pca(adata, 5, threds=1)
+
+
+# ---- neighbours --------------------------------------------------------------------------------
+
+
+def rows_with_duplicates(n=500, seed=0):
+    """Rows in clusters of several widths, some of them several times."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n, 5)) * np.exp(random.normal(size=(n, 1)))
+    X[10:14], X[100:130] = X[9], X[99]
+    return X.astype(np.float32)
+
+
+@pytest.mark.parametrize("k", [2, 3, 15, 40])
+@pytest.mark.parametrize("seed", range(3))
+def test_connectivities_are_those_of_umap(k, seed):
+    umap = pytest.importorskip("umap.umap_")
+    X = rows_with_duplicates(seed=seed)
+    distances, lists = sklearn.neighbors.NearestNeighbors(n_neighbors=k).fit(X).kneighbors()
+    lists, distances = lists[:, :k - 1].astype(np.int32), distances[:, :k - 1].astype(np.float32)
+    own = np.arange(len(X), dtype=np.int32)[:, None]
+    theirs = umap.fuzzy_simplicial_set(
+        X, k, np.random.RandomState(0), "euclidean", knn_indices=np.hstack([own, lists]),
+        knn_dists=np.hstack([np.zeros_like(own, "f4"), distances]))[0]
+    ours = fuzzy_union(lists, distances)
+    assert ours.dtype == np.float32 and abs(ours - ours.T).max() == 0
+    assert abs(ours - theirs).max() < 1e-5
+    # UMAP leaves out memberships that f32 rounds to 0.
+    assert set(zip(*ours.nonzero())) >= set(zip(*theirs.nonzero()))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_neighbors_write_the_keys_of_scanpy(tmp_path, adata, metric):
+    umap = pytest.importorskip("umap.umap_")
+    nystream.tl.pca(adata, 20)
+    nystream.tl.neighbors(adata, 10, metric=metric, random_state=7)
+    told = adata.uns["neighbors"]
+    assert told == {"connectivities_key": "connectivities", "distances_key": "distances",
+                    "params": {"n_neighbors": 10, "method": "umap", "metric": metric,
+                               "random_state": 7}}
+    search = sklearn.neighbors.NearestNeighbors(n_neighbors=9, metric=metric)
+    theirs = search.fit(adata.obsm["X_pca"]).kneighbors_graph(mode="distance")
+    ours = adata.obsp["distances"]
+    assert np.all(np.diff(ours.indptr) == 9) and ours.has_sorted_indices
+    assert abs(ours - theirs).max() < 2e-3 and ours.diagonal().max() == 0
+    lists = np.argsort(np.where(theirs.toarray(), theirs.toarray(), np.inf), axis=1)[:, :9]
+    near = np.take_along_axis(theirs.toarray(), lists, axis=1)
+    own = np.arange(300)[:, None]
+    union = umap.fuzzy_simplicial_set(
+        adata.obsm["X_pca"], 10, np.random.RandomState(0), metric,
+        knn_indices=np.hstack([own, lists]), knn_dists=np.hstack([0 * own, near]))[0]
+    assert abs(adata.obsp["connectivities"] - union).max() < 1e-3
+    adata.write_h5ad(tmp_path / "kept.h5ad")
+    assert anndata.read_h5ad(tmp_path / "kept.h5ad").uns["neighbors"]["params"]["n_neighbors"] == 10
+
+
+def test_rows_are_chosen_as_scanpy_does(adata):
+    with pytest.warns(nystream.NystreamWarning, match="principal components"):
+        nystream.tl.neighbors(adata)
+    assert adata.obsm["X_pca"].shape == (300, 50)
+    first = adata.obsp["distances"].copy()
+    nystream.tl.neighbors(adata, n_pcs=50, key_added="again")
+    assert (adata.obsp["again_distances"] != first).nnz == 0
+    assert adata.uns["again"]["connectivities_key"] == "again_connectivities"
+    assert adata.uns["again"]["params"]["n_pcs"] == 50
+    adata.obsm["few"] = adata.obsm["X_pca"][:, :3]
+    nystream.tl.neighbors(adata, use_rep="few")
+    few = adata.obsp["distances"].copy()
+    nystream.tl.neighbors(adata, n_pcs=3)
+    assert (adata.obsp["distances"] != few).nnz == 0
+    nystream.tl.neighbors(adata, use_rep="X")
+    assert (adata.obsp["distances"] != few).nnz > 0
+    small = anndata.AnnData(np.array(adata.obsm["few"]), dtype="float32")
+    nystream.tl.neighbors(small)
+    assert (small.obsp["distances"] != few).nnz == 0
+    with pytest.raises(ValueError, match="'X_umap'.*X_pca, few"):
+        nystream.tl.neighbors(adata, use_rep="X_umap")
+    with pytest.raises(ValueError, match="n_comps=51"):
+        nystream.tl.neighbors(adata, n_pcs=51)
+
+
+@quick
+def test_few_rows_have_fewer_neighbors(adata):
+    few = adata[:9].copy()
+    with pytest.warns(nystream.NystreamWarning, match="it is 5 now"):
+        nystream.tl.neighbors(few, use_rep="X")
+    assert few.uns["neighbors"]["params"]["n_neighbors"] == 5
+    assert few.obsp["distances"].nnz == 36
+    with pytest.raises(ValueError, match="below 2"):
+        nystream.tl.neighbors(few, 1)
+
+
+def test_a_forest_finds_nearly_the_same(adata):
+    nystream.tl.pca(adata, 10)
+    nystream.tl.neighbors(adata, key_added="exact")
+    nystream.tl.neighbors(adata, search="forest", random_state=1)
+    both = adata.obsp["exact_distances"].multiply(adata.obsp["distances"]).nnz
+    assert both >= 0.9 * adata.obsp["distances"].nnz
+
+
+# ---- maps --------------------------------------------------------------------------------------
+
+
+def test_maps_are_those_of_the_estimators(tmp_path, adata):
+    nystream.tl.pca(adata, 10)
+    X = adata.obsm["X_pca"]
+    nystream.tl.spectral(adata, 3, n_landmarks=60, random_state=4)
+    theirs = nystream.SpectralEmbedding(3, n_landmarks=60, random_state=4).fit(X)
+    ratio = adata.obsm["X_spectral"] / theirs.embedding_
+    assert np.allclose(ratio, ratio[0], rtol=1e-4)
+    assert np.array_equal(adata.uns["spectral"]["eigenvalues"], theirs.eigenvalues_)
+    nystream.tl.diffmap(adata, 4, n_landmarks=60, random_state=4)
+    theirs = nystream.DiffusionMap(3, n_landmarks=60, random_state=4).fit(X)
+    vectors, values = adata.obsm["X_diffmap"], adata.uns["diffmap_evals"]
+    assert vectors.shape == (300, 4) and np.array_equal(values, theirs.eigenvalues_)
+    assert values[0] == pytest.approx(1) and np.allclose(np.linalg.norm(vectors, axis=0), 1)
+    ratio = vectors[:, 1:] * values[1:] / theirs.embedding_
+    assert np.allclose(ratio, ratio[0, 0], rtol=1e-4)
+    adata.write_h5ad(tmp_path / "kept.h5ad")
+
+
+def test_backed_maps_are_the_same(tmp_path, adata):
+    file = backed(adata, tmp_path)
+    for call in (nystream.tl.spectral, nystream.tl.diffmap, nystream.tl.neighbors):
+        for data in (adata, file):
+            call(data, 5, use_rep="X", random_state=2)
+    for key in ("X_spectral", "X_diffmap"):
+        assert np.array_equal(file.obsm[key], adata.obsm[key])
+    assert (file.obsp["connectivities"] != adata.obsp["connectivities"]).nnz == 0
+    file.file.close()
+    with pytest.raises(ValueError, match="n_comps=1"):
+        nystream.tl.diffmap(adata, 1)
+
+
+def test_real_cells():
+    """Types of cells of pbmc3k are neighbours: of 2,000 variable genes, as in every tutorial."""
+    file = Path(os.environ.get("NYSTREAM_DATA", "/nowhere")) / "pbmc3k" / "pbmc3k.h5ad"
+    if not file.exists():
+        pytest.skip("NYSTREAM_DATA has no pbmc3k")
+    adata = anndata.read_h5ad(file)
+    X = scipy.sparse.diags(1e4 / np.asarray(adata.X.sum(axis=1)).ravel()) @ adata.X
+    adata.X = X.log1p().tocsr().astype(np.float32)
+    variance = np.asarray(adata.X.power(2).mean(axis=0) - np.square(adata.X.mean(axis=0))).ravel()
+    adata.var["highly_variable"] = variance >= np.sort(variance)[-2000]
+    nystream.tl.pca(adata)
+    nystream.tl.neighbors(adata)
+    types = np.unique(adata.obs.iloc[:, 0].astype(str), return_inverse=True)[1]
+    votes = adata.obsp["connectivities"] @ np.eye(types.max() + 1)[types]
+    assert np.mean(votes.argmax(axis=1) == types) > 0.9
+
+
+def test_tl_is_imported_when_it_is_named():
+    code = ("import sys, nystream; assert 'nystream.tl' not in sys.modules; nystream.tl.pca; "
+            "print('tl' in dir(nystream), [m for m in ('anndata', 'scipy', 'sklearn') "
+            "if m in sys.modules])")
+    path = str(Path(nystream.__file__).parents[1])
+    ran = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path},
+                         stdout=subprocess.PIPE, text=True, check=True)
+    assert ran.stdout.strip() == "True []"
