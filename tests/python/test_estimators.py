@@ -25,7 +25,7 @@ from sklearn.utils import estimator_checks  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 import nystream  # noqa: E402
-from nystream import _data, _estimator, _scratch  # noqa: E402
+from nystream import _batch, _data, _estimator, _scratch  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 
@@ -336,7 +336,7 @@ def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path, folders):
 
 def test_datasets_are_streamed(tmp_path, rows, monkeypatch):
     h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
-    monkeypatch.setattr(_data, "SLICE_BYTES", 100 * 6 * 8)
+    monkeypatch.setattr(_batch, "SLICE_BYTES", 100 * 6 * 8)
     expected = KernelPCA(n_landmarks=30, random_state=0).fit_transform(rows)
     with h5py.File(tmp_path / "x.h5", "w") as file:
         dataset = file.create_dataset("x", data=rows)
@@ -378,3 +378,18 @@ def test_a_name_that_is_none():
     assert "KernelPCA" in dir(nystream) and nystream.KernelPCA is KernelPCA
     with pytest.raises(AttributeError, match="Umap"):
         nystream.Umap
+
+
+@quick
+def test_a_mapped_file_is_not_looked_at_before_it_is_read(tmp_path, rows, monkeypatch):
+    """The library finds what scikit-learn's check would, in the pass that it makes anyway."""
+    monkeypatch.setattr(KernelPCA, "_validate_data", None)
+    np.save(tmp_path / "rows.npy", rows)
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    of_file = KernelPCA(n_landmarks=40, random_state=0).fit_transform(mapped)
+    monkeypatch.undo()
+    assert np.array_equal(of_file, KernelPCA(n_landmarks=40, random_state=0).fit_transform(rows))
+    rows[700, 3] = np.nan
+    np.save(tmp_path / "rows.npy", rows)
+    with pytest.raises(ValueError, match="row 700 .*column 4"):
+        KernelPCA(n_landmarks=40).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"))

@@ -70,7 +70,7 @@ def count_threads(n_jobs: Optional[int]) -> Optional[int]:
 
 def is_streamed(X: Any) -> bool:
     """Return whether X is read in slices and not checked by scikit-learn: files and the like."""
-    if type(X).__module__.split(".")[0] in FILES:
+    if isinstance(X, np.memmap) or type(X).__module__.split(".")[0] in FILES:
         return True
     return (hasattr(X, "shape") and hasattr(X, "__getitem__") and not hasattr(X, "__array__")
             and not _data.is_sparse(X))

@@ -9,12 +9,10 @@ from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from nystream import _lib
+from nystream import _batch, _lib
 from nystream._context import Context, free_handle
 from nystream._lib import lib
 from nystream.report import Report
-
-BATCH_BYTES = 16 << 20
 
 
 class Shape(NamedTuple):
@@ -187,7 +185,7 @@ class Part:
             Rows of an array, but for the last; by default about 16 MB of them.
         """
         shape = self._view.shape(self._name)
-        step = rows or max(1, BATCH_BYTES // (max(1, shape.columns) * shape.dtype.itemsize))
+        step = rows or max(1, _batch.SLICE_BYTES // (max(1, shape.columns) * shape.dtype.itemsize))
         for first in range(0, shape.rows, step):
             yield self._view.read(self._name, first, min(step, shape.rows - first))
 

@@ -153,7 +153,7 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
         raise ValueError(f"n_comps={n_comps} must be between 1 and min(rows, columns)={min(n, d)}")
     how = {"map": "kpca", "kernel": "linear"} if d > n else {"map": "pca"}
     layout = None if d > n else "dense"
-    with _stored(X, layout=layout, **run) as store, _without("the model of exact"):
+    with _stored(X, layout=layout, **run) as store:
         result = store.fit("pca", approx="exact", components=n_comps, seed=random_state, **how)
         Y, eigenvalues, trace = result.embedding[:], result.eigenvalues, result.report["trace"]
     axes = np.zeros((adata.n_vars, n_comps))
