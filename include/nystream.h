@@ -462,14 +462,31 @@ NY_API int ny_transform_model(struct ny_context *context, const char *model, con
  * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out,
  * measured on drift_rows of them and null where there are no landmarks. The log warns where it is
  * more than ten times drift_trace_error_fitted, that of the rows of the fit (null where it was not
- * needed). */
+ * needed). By a graph new rows get no place but neighbors: the numbers of their nearest rows of the
+ * store, as of ny_neighbors_of(), u64, with their distances as f32 in a file of their own. */
 struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;
     const struct ny_options *import; /* NULL: all defaults */
+    /* By a graph `output` gets row numbers; by any other result these two are NY_EUSAGE. */
+    const char *distances; /* file of their distances; NULL: none */
+    size_t neighbors;      /* of each new row; 0: as many as the graph has */
 };
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);
+/* Room of the caller for neighbours, so many of each row, nearest first. */
+struct ny_neighbors_room {
+    size_t neighbors;  /* of each row, from 1 to the rows of the graph */
+    uint64_t *numbers; /* rows × neighbors row numbers of the store */
+    double *distances; /* rows × neighbors, by the metric of the graph; NULL: not wanted */
+};
+/* Finds the nearest rows of each row of a table among those of a graph, `name`: of ny_graph(), or
+ * of a map that made its own. The search is exact, in f64, also where the graph was made by a
+ * forest; of rows as near, those with smaller numbers. A row that is one of the store finds itself,
+ * at distance 0. All points are read once for every 256 rows. NY_EUSAGE where there is no such
+ * graph or it has fewer rows; NY_EDATA where the table has other columns. */
+NY_API int ny_neighbors_of(struct ny_context *context, const char *path, const char *name,
+                           const struct ny_table *table, const struct ny_neighbors_room *room);
 /* Places the rows of a table by any finished result, also one that has no model of its own; `out`
  * takes rows × components coordinates of type NY_F32 or NY_F64. Errors as of ny_model_place(). */
 NY_API int ny_place_rows(struct ny_context *context, const char *path, const char *name,

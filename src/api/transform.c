@@ -1,17 +1,20 @@
 /*
  * Places new rows by a result or by a model: ny_place, of which ny_transform and ny_transform_model
- * are short forms, and ny_place_rows for rows in memory. Models in memory: api/model.c.
+ * are short forms, and ny_place_rows for rows in memory; and finds their neighbours by a graph:
+ * ny_place, ny_neighbors_of. Models in memory: api/model.c.
  *
- * A result is asked first whether its new rows are placed by a graph, by all points of the store,
- * or by its model. Of a model, the drift of the new rows is measured on the way: the share of their
- * trace that the landmarks leave out. If it is large beside that of the rows of the fit, a warning
- * says so, since units or the order of columns have then often changed.
+ * A result is asked first whether its new rows get neighbours, or are placed by a map of a graph,
+ * by all points of the store, or by its model. Of a model, the drift of the new rows is measured on
+ * the way: the share of their trace that the landmarks leave out. If it is large beside that of the
+ * rows of the fit, a warning says so, since units or the order of columns have then often changed.
  */
 #include <math.h>
+#include <string.h>
 
 #include "maps/graph_map.h"
 #include "place/drift.h"
 #include "place/landmarks.h"
+#include "place/neighbors.h"
 #include "place/points.h"
 #include "results/extension.h"
 #include "results/stored_model.h"
@@ -37,7 +40,8 @@ struct run {
     struct ny_reader_options reading;
     struct ny_new_rows rows;
     struct ny_placed placed;
-    double fitted; /* the drift of the rows of the fit; NaN: unknown */
+    double fitted;    /* the drift of the rows of the fit; NaN: unknown */
+    size_t neighbors; /* that new rows have got; 0: coordinates */
 };
 
 /* Warns of a drift that is large beside that of the rows of the fit, or large in itself where
@@ -74,18 +78,49 @@ static int by_own_model(struct run *run, struct ny_store *store)
     return err;
 }
 
-/* Transforms by the graph of the result, by all points, or by its model. */
+/* Writes the neighbours of the rows by a graph. */
+static int by_graph(struct run *run, struct ny_store *store)
+{
+    struct ny_new_neighbors new = {.rows = run->rows,
+                                   .neighbors = run->placing->neighbors,
+                                   .distances_output = run->placing->distances};
+    int err = ny_neighbors_of_rows(store, run->placing->name, &new);
+
+    run->neighbors = new.neighbors;
+    run->placed.rows = new.placed;
+    return err;
+}
+
+/* Refuses what is of graphs alone, of a result that gives coordinates. */
+static int check_coordinates(const struct run *run)
+{
+    const struct ny_placing *placing = run->placing;
+
+    if (!placing->distances && !placing->neighbors) return NY_OK;
+    return ny_fail(run->ctx, NY_EUSAGE,
+                   "--%s: %s%s%s is no graph, and new rows get coordinates by it and no neighbors; "
+                   "leave the option out, or name a graph",
+                   placing->distances ? "distances" : "neighbors", placing->name ? "'" : "",
+                   placing->name ? placing->name : placing->path, placing->name ? "'" : "");
+}
+
+/* Transforms by the graph of the result, by all points, or by its model; by a graph that has no
+ * map, new rows get neighbours. */
 static int by_result(struct run *run, struct ny_store *store)
 {
     const char *name = run->placing->name;
     json_t *record = NULL;
-    bool of_graph, by_points;
+    bool is_graph, of_graph, by_points;
     int err = ny_record_need_done(store, name, &record);
 
     if (err) return err;
+    is_graph = ny_field_is(record, "kind", "graph");
     of_graph = ny_graph_map_of(ny_map_of(record)) != NULL;
     by_points = ny_result_needs_points(record);
     json_decref(record);
+    if (is_graph && run->rows.output) return by_graph(run, store);
+    err = check_coordinates(run);
+    if (err) return err;
     if (of_graph) return ny_graph_transform(store, name, &run->rows);
     return by_points ? ny_transform_points(store, name, &run->rows) : by_own_model(run, store);
 }
@@ -106,8 +141,9 @@ static int by_store(struct run *run)
 static int by_file(struct run *run)
 {
     struct ny_model *model = NULL;
-    int err = ny_model_of_file(&model, run->ctx, run->placing->path);
+    int err = check_coordinates(run);
 
+    if (err == NY_OK) err = ny_model_of_file(&model, run->ctx, run->placing->path);
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
     ny_model_free(model);
     return err;
@@ -122,6 +158,8 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     object = json_object();
     ny_field_set_json(object, "rows",
                       run->placed.rows ? json_integer((json_int_t)run->placed.rows) : json_null());
+    ny_field_set_json(object, "neighbors",
+                      run->neighbors ? json_integer((json_int_t)run->neighbors) : json_null());
     ny_field_set_number(object, "drift_trace_error", run->placed.drift_trace_error);
     ny_field_set_number(object, "drift_trace_error_fitted", run->fitted);
     ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));
@@ -141,6 +179,17 @@ static int place(struct run *run)
     return err;
 }
 
+/* Checks the name of the file of distances. */
+static int check_distances(struct ny_context *ctx, const struct ny_placing *placing)
+{
+    int err = ny_writer_apart(ctx, placing->distances, placing->input);
+
+    if (!err && strcmp(placing->distances, placing->output) == 0)
+        err = ny_fail(ctx, NY_EUSAGE, "the numbers and the distances both go to %s; give two names",
+                      placing->output);
+    return err ? err : ny_output_check(ctx, placing->distances, NY_OUTPUT_NEIGHBORS);
+}
+
 int ny_place(struct ny_context *context, const struct ny_placing *placing,
              struct ny_report **report)
 {
@@ -152,6 +201,7 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     if (report) *report = NULL;
     if (!err) err = NY_GIVEN(context, placing->path, placing->input, placing->output);
     if (!err) err = ny_writer_apart(context, placing->output, placing->input);
+    if (!err && placing->distances) err = check_distances(context, placing);
     if (!err && !placing->name) err = ny_writer_apart(context, placing->output, placing->path);
     if (!err) err = ny_output_check(context, placing->output, NY_OUTPUT_TABLE);
     if (err) return err;
@@ -166,7 +216,8 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
 int ny_transform(struct ny_context *context, const char *path, const char *name, const char *input,
                  const char *output, const struct ny_options *import)
 {
-    const struct ny_placing placing = {path, name, input, output, import};
+    const struct ny_placing placing = {
+        .path = path, .name = name, .input = input, .output = output, .import = import};
     int err = NY_GIVEN(context, path, name, input, output);
 
     return err ? err : ny_place(context, &placing, NULL);
@@ -175,7 +226,8 @@ int ny_transform(struct ny_context *context, const char *path, const char *name,
 int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                        const char *output, const struct ny_options *import)
 {
-    const struct ny_placing placing = {model, NULL, input, output, import};
+    const struct ny_placing placing = {
+        .path = model, .input = input, .output = output, .import = import};
     int err = NY_GIVEN(context, model, input, output);
 
     return err ? err : ny_place(context, &placing, NULL);
@@ -195,4 +247,30 @@ int ny_place_rows(struct ny_context *context, const char *path, const char *name
     run.from = ny_memory_name(&rows);
     run.rows = (struct ny_new_rows){.table = &rows, .room = {out, (enum ny_dtype)dtype, 0}};
     return place(&run);
+}
+
+int ny_neighbors_of(struct ny_context *context, const char *path, const char *name,
+                    const struct ny_table *table, const struct ny_neighbors_room *room)
+{
+    struct ny_new_neighbors new = {.rows = {0}};
+    struct ny_store *store = NULL;
+    struct ny_table rows;
+    int err = NY_GIVEN(context, path, name, table, room);
+
+    if (!err) err = NY_GIVEN(context, room->numbers);
+    if (!err) err = ny_given_table(context, table, &rows);
+    if (!err && !room->neighbors)
+        err = ny_fail(context, NY_EUSAGE, "--neighbors 0: a row has at least one neighbor");
+    if (err) return err;
+    new = (struct ny_new_neighbors){.rows = {.table = &rows},
+                                    .neighbors = room->neighbors,
+                                    .numbers = room->numbers,
+                                    .distances = room->distances};
+    err = ny_call_begin(context);
+    if (err) return err;
+    err = ny_store_open(&store, context, path);
+    if (!err) err = ny_neighbors_of_rows(store, name, &new);
+    ny_store_close(store);
+    ny_call_end(context);
+    return err;
 }

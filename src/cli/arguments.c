@@ -97,6 +97,12 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     case OWN_PART:
         command->part = value;
         break;
+    case OWN_DISTANCES:
+        command->distances = value;
+        break;
+    case OWN_NEIGHBORS:
+        command->neighbors = value;
+        break;
     case OWN_JSON:
         command->json = true;
         break;

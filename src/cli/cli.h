@@ -31,7 +31,9 @@ enum own_option {
     OWN_TERMINAL = 2048,
     OWN_LABELS = 4096,
     OWN_CSV = 8192,
-    OWN_ALL = 16384
+    OWN_ALL = 16384,
+    OWN_DISTANCES = 32768,
+    OWN_NEIGHBORS = 65536
 };
 
 struct command;
@@ -72,7 +74,7 @@ struct command {
     size_t operand_count;
     unsigned typed;  /* options of the command itself that were typed: flags OWN_… */
     unsigned chosen; /* how many of the library's were there, but for --memory and --threads */
-    const char *output, *input, *part;
+    const char *output, *input, *part, *distances, *neighbors;
     bool json, quiet, verbose;
     bool json_wanted; /* --json is somewhere on the line, perhaps behind an error */
     struct display display;

@@ -1,6 +1,8 @@
 /* export, transform: what leaves a store as a file. */
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -30,6 +32,20 @@ static bool is_model(const char *path)
     return cli_ends_with(path, ".nym") && !(stat(path, &there) == 0 && S_ISDIR(there.st_mode));
 }
 
+/* Reads the number of neighbours, where it was typed. */
+static int read_neighbors(struct command *command, size_t *neighbors)
+{
+    const char *text = command->neighbors;
+    char *end;
+
+    if (!text) return NY_OK;
+    errno = 0;
+    *neighbors = strtoul(text, &end, 10);
+    if (strspn(text, "0123456789") == strlen(text) && !errno && *neighbors) return NY_OK;
+    return cli_fail(command, NY_EUSAGE, "--neighbors is a whole number, at least 1, not '%s'",
+                    text);
+}
+
 int cli_run_transform(struct command *command)
 {
     const char *source = command->operands[0];
@@ -37,7 +53,8 @@ int cli_run_transform(struct command *command)
                                  .name = command->operand_count == 2 ? command->operands[1] : NULL,
                                  .input = command->input,
                                  .output = command->output,
-                                 .import = command->options};
+                                 .import = command->options,
+                                 .distances = command->distances};
     struct ny_report *report = NULL;
     int status;
 
@@ -54,6 +71,8 @@ int cli_run_transform(struct command *command)
     if (command->json && strcmp(command->output, "-") == 0)
         return cli_fail(command, NY_EUSAGE,
                         "--json and -o - both want the standard output; give -o a file name");
+    status = read_neighbors(command, &placing.neighbors);
+    if (status) return status;
     status = ny_place(command->context, &placing, &report);
     cli_display_clear(&command->display);
     if (status)

@@ -119,12 +119,18 @@ const struct verb cli_verbs[] = {
      "regression, rows agree with it.",
      "nystream eval points.nys first groups --clusters 3", .run = cli_run_eval},
     {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | WORK,
-     EVERY | OWN_INPUT | OWN_OUTPUT, "place new points with a fitted model",
+     EVERY | OWN_INPUT | OWN_OUTPUT | OWN_DISTANCES | OWN_NEIGHBORS,
+     "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
      "solving anything. A model that was exported as one file (export --part model) needs no "
      "store. Warns if the landmarks leave out far more of the new rows than of the fitted ones, "
-     "which happens if they are on another scale; --json gives the share as drift_trace_error.",
-     "nystream transform points.nys first --input new.csv -o placed.npy", .run = cli_run_transform},
+     "which happens if they are on another scale; --json gives the share as drift_trace_error.\n"
+     "By a graph, new rows get neighbors in place of coordinates: the numbers of their nearest "
+     "rows "
+     "of the store, from 0, found exactly; --distances is a second file, for how far they are.",
+     "nystream transform points.nys first --input new.csv -o placed.npy\n"
+     "nystream transform points.nys graph --input new.csv -o near.npy --distances far.npy",
+     .run = cli_run_transform},
     {"export", "STORE NAME", "-o OUT.npy", 2, 2, COMMON,
      EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED, "write a part of a result to a file",
      "Writes the embedding or another part of a result. The end of the output's name says how: "

@@ -7,17 +7,13 @@
 #define NY_MAPS_NEWCOMERS_H
 
 #include "maps/graph_map.h"
-#include "graph/knn.h"
-#include "stream/source.h"
+#include "place/seeker.h"
 
 struct ny_newcomers {
     struct ny_graph_fit *fit;
-    struct ny_geometry *geometry;
-    struct ny_knn knn;
+    struct ny_seeker seeker;
     size_t t;      /* neighbours of a new row: as many as a row of the graph has, or all nodes */
     uint64_t unit; /* unit of new rows that is read next */
-    char *raw;     /* NY_COMPARE_ROWS rows */
-    struct ny_measured found;
     size_t capacity, count; /* the most rows of a batch; rows of the last one */
     uint32_t *node;         /* count × t nodes of the graph, nearest first */
     double *distance;       /* count × t */

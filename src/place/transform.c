@@ -178,7 +178,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     err = ny_source_of_reader(&source, spec->ctx, reader, spec->dtype, spec->slots,
                               units_read(placer, placer->workers));
     if (err) goto done;
-    err = open_output(placer, rows);
+    err = placer->ops->open ? placer->ops->open(placer) : open_output(placer, rows);
     if (!err) err = place_all(placer, source);
     if (err || !placer->writer) goto done;
     err = ny_writer_commit(placer->writer);

@@ -1,7 +1,8 @@
 /*
  * The driver of transforms, which reads new rows, has them placed and writes their coordinates, and
  * the contract of those that place them: a model of landmarks (place/landmarks.h), all points of a
- * store (place/points.h), and a graph (maps/graph_place.h).
+ * store (place/points.h), a map of a graph (maps/graph_place.h), and a graph, by which new rows get
+ * neighbours and no coordinates (place/neighbors.h).
  */
 #ifndef NY_PLACE_TRANSFORM_H
 #define NY_PLACE_TRANSFORM_H
@@ -36,6 +37,9 @@ struct ny_placer_ops {
     /* Returns the bytes that begin() and place() charge for so many workers, without the new rows
      * themselves, whose type and number are known by then. */
     ny_budget_bytes *bytes;
+    /* Opens what the rows go to, where that is not one table of coordinates; the placer then
+     * closes it. May be NULL. */
+    int (*open)(struct ny_placer *placer);
     /* Takes the memory that place() needs for placer->workers. */
     int (*begin)(struct ny_placer *placer);
     /* Computes the stored row of each row of `rows`, and puts them all in order. */

@@ -128,6 +128,10 @@ dims         | import new new.svm                        | --dims 9
 columns      | import new t.csv                          | --columns 1,3-4
 input        | transform s f -o o.csv                    | --input new.csv
 output       | transform s f --input new.csv             | -o o.csv
+distances    | transform s g --input new.csv -o o.csv    | --distances o.far.csv
+distances    | transform s f --input new.csv -o o.csv    | --distances o.far.csv ! no graph
+neighbors    | transform s g --input new.csv -o o.csv    | --neighbors 2
+neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 ! no graph
 format       | transform s f --input new.csv -o o.csv    | --format npy ! new.csv
 label-column | transform s f --input t.csv -o o.csv      | --label-column class
 columns      | transform s f --input t.csv -o o.csv      | --columns a,b,c,d

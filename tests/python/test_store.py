@@ -38,6 +38,41 @@ def test_a_wrong_index_is_an_index_error(store, key, words):
 
 
 @quick
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_neighbors_of_new_rows(store, rows, metric):
+    graph = store.graph("near", neighbors=4, metric=metric)
+    new = rows[:300] + np.random.default_rng(1).normal(size=(300, 6)) / 8
+    if metric == "cosine":
+        a, b = (x / np.linalg.norm(x, axis=1)[:, None] for x in (new, rows))
+        all_distances = 1 - a @ b.T
+    else:
+        all_distances = np.sqrt(((new[:, None] - rows[None]) ** 2).sum(axis=2))
+    wanted = np.argsort(all_distances, axis=1)
+    for count in (None, 11):
+        distances, indices = graph.kneighbors(new, count)
+        assert indices.shape == (300, count or 4) and indices.dtype == np.int64
+        assert np.array_equal(indices, wanted[:, :count or 4])
+        assert np.allclose(distances, np.take_along_axis(all_distances, indices, axis=1),
+                           atol=1e-9)
+    in_pieces = graph.kneighbors(iter([new[:100], new[100:]]), 11)
+    assert np.array_equal(in_pieces[1], indices) and np.array_equal(in_pieces[0], distances)
+    distances, indices = graph.kneighbors(rows[50:60], 1)
+    assert np.array_equal(indices[:, 0], np.arange(50, 60)) and not distances.any()
+
+
+@quick
+def test_neighbors_that_cannot_be(store, result, rows):
+    with pytest.raises(nystream.UsageError, match="'map' has no graph"):
+        result.kneighbors(rows[:3], 2)
+    graph = store.graph("near", neighbors=4)
+    for count, words in ((2001, "has 2000 rows"), (0, "at least one"), (-1, "at least one")):
+        with pytest.raises(nystream.UsageError, match=words):
+            graph.kneighbors(rows[:3], count)
+    with pytest.raises(nystream.DataError, match="5 columns"):
+        graph.kneighbors(rows[:3, :5])
+
+
+@quick
 def test_parts_of_a_result(result, rows):
     embedding = result.embedding
     assert embedding.shape == (2000, 3) and embedding.dtype == np.float32 and embedding.ndim == 2

@@ -165,6 +165,74 @@ static void rows_are_placed_without_a_model(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* The row of a graph that is nearest, and so on, by looking at all. */
+static void compare_with_all(const struct ny_table *table, int row, const uint64_t *numbers,
+                             const double *distances, int neighbors, int n)
+{
+    double before = -1;
+
+    for (int k = 0; k < neighbors; k++) {
+        double sum = 0;
+        int nearer = 0;
+
+        assert_true(numbers[k] < (uint64_t)n && distances[k] >= before);
+        for (int i = 0; i < n; i++) {
+            double square = 0;
+
+            for (int j = 0; j < COLUMNS; j++)
+                square += pow(value_of(i, j) -
+                                  get(table->dtype, table->values, (size_t)(row * COLUMNS + j)),
+                              2);
+            if ((uint64_t)i == numbers[k]) sum = square;
+            nearer += sqrt(square) < distances[k] - 1e-9;
+        }
+        assert_true(fabs(sqrt(sum) - distances[k]) < 1e-9 && nearer <= k);
+        before = distances[k];
+    }
+}
+
+static void new_rows_find_their_neighbors(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0), wide = dense(NY_F64, 0), wrong;
+    uint64_t numbers[300 * 9];
+    double distances[300 * 9];
+    struct ny_neighbors_room room = {9, numbers, distances};
+
+    (void)state;
+    table.rows = 240; /* value_of() repeats itself later */
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_graph(in.ctx, in.store, "g", NULL, NULL));
+    ok(ny_fit(in.ctx, in.store, "f", NULL, NULL));
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL)); /* are not in the graph */
+    for (int i = 0; i < 300 * COLUMNS; i++)
+        put(NY_F64, (void *)(uintptr_t)wide.values, (size_t)i,
+            get(NY_F64, wide.values, (size_t)i) + (i % 3) / 8.0 - (i < 7));
+    wide.rows = 300;
+    ok(ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
+    for (int i = 0; i < 300; i++)
+        compare_with_all(&wide, i, numbers + 9 * i, distances + 9 * i, 9, 240);
+    ok(ny_neighbors_of(in.ctx, in.store, "g", &table, &room));
+    for (int i = 0; i < 240; i++)
+        assert_true(numbers[9 * i] == (uint64_t)i && distances[9 * i] == 0);
+    room.neighbors = 240;
+    wide.rows = 1;
+    ok(ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
+    room.neighbors = 241;
+    fails(NY_EUSAGE, "has 240 rows", ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
+    room.neighbors = 0;
+    fails(NY_EUSAGE, "at least one", ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
+    room.neighbors = 2;
+    fails(NY_EUSAGE, "'f' has no graph", ny_neighbors_of(in.ctx, in.store, "f", &wide, &room));
+    wrong = wide;
+    wrong.columns--;
+    fails(NY_EDATA, "6 columns", ny_neighbors_of(in.ctx, in.store, "g", &wrong, &room));
+    put(NY_F64, (void *)(uintptr_t)wide.values, 3, (double)NAN);
+    fails(NY_EDATA, "column 4 (from 1) is NaN",
+          ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
+    free((void *)(uintptr_t)table.values);
+    free((void *)(uintptr_t)wide.values);
+}
+
 /* ---- what is around the library ------------------------------------------------------------ */
 
 int openblas_get_num_threads(void);
@@ -215,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_model_is_its_image, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_in_memory_are_placed, setup, teardown),
         cmocka_unit_test_setup_teardown(few_rows_get_the_bits_of_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(new_rows_find_their_neighbors, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_are_placed_without_a_model, setup, teardown),
         cmocka_unit_test_setup_teardown(threads_of_openblas_are_given_back, setup, teardown),
     };

@@ -117,8 +117,9 @@ static void options_and_reports_may_be_left_out(void **state)
     ny_options_free(path);
     ACCEPTS(ny_export(ctx, store, "a", "model", "out.nym"));
     ACCEPTS(ny_transform_model(ctx, "out.nym", "points.csv", "out.npy", NULL));
-    ACCEPTS(ny_place(ctx, &(struct ny_placing){"out.nym", NULL, "points.csv", "out.npy", NULL},
-                     NULL));
+    ACCEPTS(ny_place(
+        ctx, &(struct ny_placing){.path = "out.nym", .input = "points.csv", .output = "out.npy"},
+        NULL));
     ACCEPTS(ny_export_undamaged(ctx, store, "a", "embedding", "out.npy", NULL));
     ACCEPTS(ny_plot(ctx, store, "a", "out.png", NULL));
     ACCEPTS(ny_plot_text(ctx, store, "a", NULL, &screen));
@@ -227,9 +228,12 @@ static void inputs_and_outputs_are_needed(void **state)
     REFUSES("input", ny_transform(ctx, store, "a", NULL, "out.npy", options));
     REFUSES("output", ny_transform(ctx, store, "a", "points.csv", NULL, options));
     REFUSES("placing", ny_place(ctx, NULL, NULL));
-    REFUSES("placing->path", ny_place(ctx, &(struct ny_placing){NULL, "a", "b", "c", NULL}, NULL));
-    REFUSES("placing->input", ny_place(ctx, &(struct ny_placing){"s", "a", NULL, "c", NULL}, NULL));
-    REFUSES("placing->output", ny_place(ctx, &(struct ny_placing){"s", "a", "b", NULL, NULL}, NULL));
+    REFUSES("placing->path",
+            ny_place(ctx, &(struct ny_placing){.name = "a", .input = "b", .output = "c"}, NULL));
+    REFUSES("placing->input",
+            ny_place(ctx, &(struct ny_placing){.path = "s", .name = "a", .output = "c"}, NULL));
+    REFUSES("placing->output",
+            ny_place(ctx, &(struct ny_placing){.path = "s", .name = "a", .input = "b"}, NULL));
     REFUSES("model", ny_transform_model(ctx, NULL, "points.csv", "out.npy", options));
     REFUSES("input", ny_transform_model(ctx, "out.nym", NULL, "out.npy", options));
     REFUSES("output", ny_transform_model(ctx, "out.nym", "points.csv", NULL, options));
@@ -277,6 +281,7 @@ static void sizes_that_overflow_are_refused(void **state)
 
 static void memory_of_the_caller_is_needed(void **state)
 {
+    const struct ny_neighbors_room near = {1, NULL, NULL};
     struct ny_model *opened = model;
     struct ny_view *view;
     const void *image;
@@ -301,6 +306,11 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("report", ny_model_report(model, NULL));
     REFUSES("table", ny_model_place(model, NULL, NY_F32, embedding, 0));
     REFUSES("out", ny_model_place(model, &(struct ny_table){0}, NY_F32, NULL, 0));
+    REFUSES("path", ny_neighbors_of(ctx, NULL, "a", &(struct ny_table){0}, &near));
+    REFUSES("name", ny_neighbors_of(ctx, store, NULL, &(struct ny_table){0}, &near));
+    REFUSES("table", ny_neighbors_of(ctx, store, "a", NULL, &near));
+    REFUSES("room", ny_neighbors_of(ctx, store, "a", &(struct ny_table){0}, NULL));
+    REFUSES("room->numbers", ny_neighbors_of(ctx, store, "a", &(struct ny_table){0}, &near));
     REFUSES("path", ny_place_rows(ctx, NULL, "a", &(struct ny_table){0}, NY_F32, embedding));
     REFUSES("name", ny_place_rows(ctx, store, NULL, &(struct ny_table){0}, NY_F32, embedding));
     REFUSES("table", ny_place_rows(ctx, store, "a", NULL, NY_F32, embedding));
@@ -353,6 +363,7 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_model_image(NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_model_report(NULL, NULL));
     REFUSES_SILENTLY(ny_model_place(NULL, NULL, NY_F32, embedding, 0));
+    REFUSES_SILENTLY(ny_neighbors_of(NULL, store, "a", NULL, NULL));
     REFUSES_SILENTLY(ny_place_rows(NULL, store, "a", NULL, NY_F32, embedding));
     REFUSES_SILENTLY(ny_append(NULL, store, NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_appender_open(NULL, NULL, store, NULL));

@@ -67,6 +67,12 @@ class CCsrRoom(C.Structure):
                 ("entries", C.c_uint64)]
 
 
+class CNeighborsRoom(C.Structure):
+    """struct ny_neighbors_room."""
+
+    _fields_ = [("neighbors", C.c_size_t), ("numbers", C.c_void_p), ("distances", C.c_void_p)]
+
+
 LOG_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_int, C.c_char_p)
 PROGRESS_FN = C.CFUNCTYPE(None, C.c_void_p, C.POINTER(CProgress))
 PLAN_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_void_p)
@@ -103,6 +109,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_graph": [_P, _S, _S, _P, _OUT],
     "ny_evaluate": [_P, _S, _S, _P, _OUT],
     "ny_transform": [_P, _S, _S, _S, _S, _P],
+    "ny_neighbors_of": [_P, _S, _S, _TABLE, C.POINTER(CNeighborsRoom)],
     "ny_place_rows": [_P, _S, _S, _TABLE, C.c_int, _P],
     "ny_export": [_P, _S, _S, _S, _S],
     "ny_plot": [_P, _S, _S, _S, _P],

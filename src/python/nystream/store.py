@@ -386,6 +386,42 @@ class Result:
         shape = self.embedding.shape
         return _data.place(X, shape[1], self.embedding.dtype, self._place)
 
+    def kneighbors(self, X: Any, n_neighbors: Optional[int] = None) -> Tuple[Any, Any]:
+        """Find the nearest rows of a graph of each new row, exactly, by the metric of the graph.
+
+        Parameters
+        ----------
+        X : rows of any kind that Store.append takes, of shape (rows, columns)
+            A row that is one of the graph finds itself, at distance 0.
+        n_neighbors : int, optional
+            None: as many as the graph has.
+
+        Returns
+        -------
+        distances : float64 array of shape (rows, n_neighbors), rising in a row
+        indices : int64 array of shape (rows, n_neighbors), row numbers of the store
+
+        Raises
+        ------
+        UsageError
+            The result has no graph of its own, or one of fewer rows than n_neighbors.
+        """
+        graph = self.report.get("graph") or self.report
+        count = graph.get("neighbors", 1) if n_neighbors is None else max(0, int(n_neighbors))
+        distances, indices = [np.empty((0, count))], [np.empty((0, count), np.int64)]
+        for batch in _data.batches(X)[1]:
+            distances.append(np.empty((batch.rows, count)))
+            indices.append(np.empty((batch.rows, count), np.int64))
+            if batch.rows:
+                self._find(batch.table("X"), distances[-1], indices[-1])
+        return np.concatenate(distances), np.concatenate(indices)
+
+    def _find(self, table: _lib.CTable, distances: Any, indices: Any) -> None:
+        context = self.store._context
+        room = _lib.CNeighborsRoom(distances.shape[1], indices.ctypes.data, distances.ctypes.data)
+        context.run(lib.ny_neighbors_of, context.pointer, self.store._path, self.name.encode(),
+                    C.byref(table), C.byref(room))
+
     def _place(self, table: _lib.CTable, places: Any) -> None:
         context = self.store._context
         context.run(lib.ny_place_rows, context.pointer, self.store._path, self.name.encode(),

@@ -1,0 +1,176 @@
+/*
+ * Finds the nearest rows of a graph of each new row (place/neighbors.h). As of a file, row numbers
+ * are u64 and distances f32, as a graph's own lists are exported; in memory distances are f64.
+ *
+ * The search is exact, whatever made the graph (place/seeker.h), and a new row that is one of the
+ * store finds that row, at distance 0. Rows that were appended behind the graph do not count.
+ */
+#include "place/neighbors.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "place/seeker.h"
+#include "results/graph.h"
+#include "results/record.h"
+
+struct by_list {
+    struct ny_placer base;
+    struct ny_new_neighbors *new;
+    struct ny_seeker seeker;
+    struct ny_writer *numbers, *distances;
+    uint64_t *wide; /* NY_COMPARE_ROWS rows of numbers */
+    float *narrow;  /* the same of distances, where they are written */
+};
+
+static bool is_any(const void *arg, size_t i, uint64_t row)
+{
+    (void)arg, (void)i, (void)row;
+    return true;
+}
+
+static size_t bytes(const void *placer, unsigned workers, size_t limit)
+{
+    const struct by_list *run = placer;
+    size_t one = run->new->neighbors *(sizeof(uint64_t) + sizeof(float));
+
+    (void)limit;
+    return ny_seeker_bytes(&run->seeker, workers) + NY_COMPARE_ROWS * one;
+}
+
+/* Opens the files, where there are any. */
+static int open_files(struct ny_placer *placer)
+{
+    struct by_list *run = (struct by_list *)placer;
+    const struct ny_new_neighbors *new = run->new;
+    struct ny_context *ctx = placer->spec.ctx;
+    uint64_t rows = placer->rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : placer->rows;
+    int err = NY_OK;
+
+    if (new->rows.output)
+        err =
+            ny_writer_open(&run->numbers, ctx, new->rows.output, NY_OUT_U64, rows, new->neighbors);
+    if (!err && run->numbers) err = ny_writer_fits(run->numbers);
+    if (!err && new->distances_output)
+        err = ny_writer_open(&run->distances, ctx, new->distances_output, NY_OUT_F32, rows,
+                             new->neighbors);
+    if (!err && run->distances) err = ny_writer_fits(run->distances);
+    return err;
+}
+
+static int begin(struct ny_placer *placer)
+{
+    struct by_list *run = (struct by_list *)placer;
+    struct ny_context *ctx = placer->spec.ctx;
+    size_t t = run->new->neighbors;
+
+    run->wide = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(*run->wide));
+    run->narrow = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(*run->narrow));
+    return run->wide && run->narrow ? ny_seeker_begin(&run->seeker, placer->workers) : NY_EBUDGET;
+}
+
+/* Writes the neighbours of the next `count` rows, or copies them to the caller's room. */
+static int put(struct by_list *run, size_t count)
+{
+    const struct ny_new_neighbors *new = run->new;
+    const struct ny_measured *found = &run->seeker.found;
+    size_t items = count * new->neighbors, first = (size_t) new->placed *new->neighbors;
+    int err = NY_OK;
+
+    for (size_t i = 0; i < items; i++) {
+        run->wide[i] = found->row[i];
+        run->narrow[i] = (float)found->distance[i];
+    }
+    if (new->numbers) memcpy(new->numbers + first, run->wide, items * sizeof(*new->numbers));
+    if (new->distances)
+        memcpy(new->distances + first, found->distance, items * sizeof(*new->distances));
+    if (run->numbers) err = ny_writer_rows(run->numbers, run->wide, count);
+    if (!err && run->distances) err = ny_writer_rows(run->distances, run->narrow, count);
+    run->new->placed += count;
+    return err;
+}
+
+static int place(struct ny_placer *placer, struct ny_source *rows)
+{
+    struct by_list *run = (struct by_list *)placer;
+    struct ny_tile tile = {.source = rows};
+    int err = NY_OK;
+
+    for (; err == NY_OK; tile.unit++) {
+        tile.first_row = tile.unit * NY_UNIT_ROWS;
+        err = rows->ops->take(rows, &tile);
+        for (size_t first = 0; first < tile.rows && err == NY_OK; first += NY_COMPARE_ROWS) {
+            size_t left = tile.rows - first;
+            size_t count = left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS;
+
+            err = ny_seeker_find(&run->seeker, &tile, first, count);
+            if (err == NY_OK) err = put(run, count);
+        }
+    }
+    return err == NY_END ? NY_OK : err;
+}
+
+/* Gives the files their names, the numbers last. */
+static int end(struct ny_placer *placer)
+{
+    struct by_list *run = (struct by_list *)placer;
+    int err = NY_OK;
+
+    if (run->distances) err = ny_writer_commit(run->distances);
+    run->distances = NULL;
+    if (!err && run->numbers) {
+        err = ny_writer_commit(run->numbers);
+        run->numbers = NULL;
+    }
+    return err;
+}
+
+/* Checks that the result has a graph of enough rows, and of how many. */
+static int check(struct by_list *run, const json_t *record)
+{
+    struct ny_seeker *seeker = &run->seeker;
+    struct ny_context *ctx = run->base.spec.ctx;
+    struct ny_stored_graph graph;
+    int err;
+
+    if (!ny_stored_graph_of(&graph, seeker->store, seeker->name, record))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' has no graph of its own, among whose rows there would be neighbours; "
+                       "make one with 'nystream graph %s NAME'",
+                       seeker->name, ny_store_path(seeker->store));
+    err = ny_stored_graph_check(&graph);
+    if (!err) err = ny_points_info(seeker->store, &seeker->points);
+    if (err) return err;
+    seeker->points.n = graph.n;
+    if (!run->new->neighbors) run->new->neighbors = graph.neighbors;
+    if (run->new->neighbors <= graph.n) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--neighbors %zu: the graph '%s' has %llu rows, and no new row can have more "
+                   "neighbors",
+                   run->new->neighbors, seeker->name, (unsigned long long)graph.n);
+}
+
+int ny_neighbors_of_rows(struct ny_store *store, const char *name, struct ny_new_neighbors *new)
+{
+    static const struct ny_placer_ops ops = {
+        .bytes = bytes, .open = open_files, .begin = begin, .place = place, .end = end};
+    struct ny_context *ctx = ny_store_context(store);
+    struct by_list run = {.base = {.ops = &ops, .spec = {.ctx = ctx}, .whose = "the store has"},
+                          .new = new,
+                          .seeker = {.store = store, .name = name, .takes = is_any}};
+    json_t *record = NULL;
+    int err = ny_record_need_done(store, name, &record);
+
+    if (!err) err = ny_store_skip_lost(store);
+    if (!err) err = ny_record_check_lost(store, name, record);
+    if (!err) err = check(&run, record);
+    if (!err) err = ny_seeker_open(&run.seeker, record, new->neighbors, &run.base.spec);
+    if (!err) err = ny_place_all(&run.base, &new->rows);
+    ny_writer_abort(run.numbers);
+    ny_writer_abort(run.distances);
+    ny_seeker_close(&run.seeker);
+    ny_free(ctx, run.wide);
+    ny_free(ctx, run.narrow);
+    json_decref(record);
+    return err;
+}

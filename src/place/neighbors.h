@@ -1,0 +1,24 @@
+/* The nearest rows of a graph of each new row: what a transform by a graph writes. */
+#ifndef NY_PLACE_NEIGHBORS_H
+#define NY_PLACE_NEIGHBORS_H
+
+#include "place/transform.h"
+
+struct ny_store;
+
+/* New rows, and the places of their neighbours: row numbers go to rows.output or `numbers`, and
+ * distances, where they are wanted, to the others. */
+struct ny_new_neighbors {
+    struct ny_new_rows rows; /* its room is not used */
+    size_t neighbors;        /* of each row; 0: as many as the graph has; set to what it was */
+    const char *distances_output;
+    uint64_t *numbers;
+    double *distances;
+    uint64_t placed; /* rows whose neighbours were found */
+};
+
+/* Finds the neighbours of new rows among those of the graph `name`, which is done. NY_EUSAGE where
+ * that is no graph, or has fewer rows than neighbours are wanted. */
+int ny_neighbors_of_rows(struct ny_store *store, const char *name, struct ny_new_neighbors *new);
+
+#endif

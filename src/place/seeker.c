@@ -1,0 +1,87 @@
+/*
+ * Finds the nearest stored rows of new rows (place/seeker.h). Rows are scaled and compared by the
+ * geometry that was frozen with the graph, which may belong to another NAME than the result.
+ */
+#include "place/seeker.h"
+
+#include "base/memory.h"
+#include "columns/kernels.h"
+#include "results/geometry.h"
+#include "results/graph.h"
+
+int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighbors,
+                   struct ny_columns_spec *spec)
+{
+    const json_t *facts = ny_graph_facts(record);
+    const char *other = ny_field_text(facts, "name");
+    double gamma = 1;
+    int err = ny_stored_geometry(&seeker->geometry, seeker->store, other ? other : seeker->name,
+                                 "geometry", (size_t)seeker->points.d, &gamma);
+
+    *spec = (struct ny_columns_spec){.ctx = ny_store_context(seeker->store),
+                                     .kernel = ny_field_is(facts, "metric", "cosine")
+                                                   ? &ny_kernel_angular
+                                                   : &ny_kernel_euclidean,
+                                     .params = {.gamma = gamma},
+                                     .geometry = seeker->geometry,
+                                     .dtype = seeker->points.dtype,
+                                     .slots = (size_t)seeker->points.row_slots};
+    seeker->knn = (struct ny_knn){
+        .spec = spec, .store = seeker->store, .n = seeker->points.n, .neighbors = neighbors};
+    return err;
+}
+
+void ny_seeker_close(struct ny_seeker *seeker)
+{
+    struct ny_context *ctx = ny_store_context(seeker->store);
+
+    ny_geometry_free(seeker->geometry, ctx);
+    ny_free(ctx, seeker->raw);
+    ny_free(ctx, seeker->found.row);
+    ny_free(ctx, seeker->found.distance);
+}
+
+size_t ny_seeker_bytes(const struct ny_seeker *seeker, unsigned workers)
+{
+    size_t one = seeker->knn.neighbors * (sizeof(uint32_t) + sizeof(double));
+    struct ny_knn knn = seeker->knn;
+
+    knn.workers = workers;
+    return ny_knn_compare_bytes(&knn) + ny_source_of_points_bytes(&seeker->points, workers) +
+           NY_COMPARE_ROWS * (ny_raw_bytes(knn.spec) + one);
+}
+
+int ny_seeker_begin(struct ny_seeker *seeker, unsigned workers)
+{
+    struct ny_context *ctx = ny_store_context(seeker->store);
+    size_t t = seeker->knn.neighbors;
+
+    seeker->knn.workers = workers;
+    seeker->raw = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, ny_raw_bytes(seeker->knn.spec));
+    seeker->found.row = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(uint32_t));
+    seeker->found.distance = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(double));
+    return seeker->raw && seeker->found.row && seeker->found.distance ? NY_OK : NY_EBUDGET;
+}
+
+int ny_seeker_find(struct ny_seeker *seeker, const struct ny_tile *tile, size_t first, size_t count)
+{
+    struct ny_knn *knn = &seeker->knn;
+    const struct ny_knn_query query = {
+        .raw = seeker->raw, .count = count, .takes = seeker->takes, .arg = seeker->arg};
+    struct ny_source *points = NULL;
+    int err = ny_tile_strip(tile, first, count, seeker->raw);
+
+    if (err == NY_OK)
+        err = ny_source_of_points(&points, seeker->store, knn->n, knn->spec->slots, knn->workers);
+    if (err == NY_OK) err = ny_source_widen(&points, points, knn->spec->dtype, knn->workers);
+    if (err == NY_OK) err = ny_knn_nearest(knn, &query, points, &seeker->found);
+    for (size_t i = 0; i < count * knn->neighbors && err == NY_OK; i++)
+        if (seeker->found.row[i] == NY_NO_ROW)
+            err = ny_fail(ny_store_context(seeker->store), NY_ENUMERIC,
+                          "distances of new row %llu are not numbers; look for huge values in it, "
+                          "or in the scale of '%s'",
+                          (unsigned long long)(tile->first_row + first + i / knn->neighbors),
+                          seeker->name);
+    ny_source_free(points);
+    return err;
+}

@@ -1,0 +1,44 @@
+/*
+ * The nearest stored rows of new rows, exactly, in f64, by the geometry and the metric of a graph.
+ * All points of the store are read once for every NY_COMPARE_ROWS new rows. New points beside a
+ * graph (maps/newcomers.h) and the neighbours of new rows (place/neighbors.h) are found by it.
+ */
+#ifndef NY_PLACE_SEEKER_H
+#define NY_PLACE_SEEKER_H
+
+#include <jansson.h>
+
+#include "graph/knn.h"
+#include "store/store.h"
+#include "stream/source.h"
+
+struct ny_seeker {
+    /* These are given. */
+    struct ny_store *store;
+    const char *name;                                       /* the result, for messages */
+    struct ny_points_info points;                           /* n: the rows of its graph */
+    bool (*takes)(const void *arg, size_t i, uint64_t row); /* the points that count */
+    const void *arg;
+    /* These are set by ny_seeker_open() and ny_seeker_begin(). */
+    struct ny_geometry *geometry;
+    struct ny_knn knn;
+    char *raw;                /* NY_COMPARE_ROWS rows */
+    struct ny_measured found; /* of the last rows, knn.neighbors each, nearest first */
+};
+
+/* Fills *spec with what the rows of the graph are, and keeps it; `record` is that of the result.
+ * ny_seeker_close() it after a failure, too. */
+int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighbors,
+                   struct ny_columns_spec *spec);
+/* Frees all that was taken. */
+void ny_seeker_close(struct ny_seeker *seeker);
+/* Returns the bytes that the next two charge, with the source of the points. */
+size_t ny_seeker_bytes(const struct ny_seeker *seeker, unsigned workers);
+/* Takes room for rows, whose type the spec holds by now. */
+int ny_seeker_begin(struct ny_seeker *seeker, unsigned workers);
+/* Finds the nearest of rows first … first + count − 1 of a tile, at most NY_COMPARE_ROWS, as
+ * seeker->found. NY_ENUMERIC where there are not as many, as distances are no numbers. */
+int ny_seeker_find(struct ny_seeker *seeker, const struct ny_tile *tile, size_t first,
+                   size_t count);
+
+#endif
