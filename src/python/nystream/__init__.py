@@ -26,8 +26,8 @@ from nystream.model import Model
 from nystream.report import Plan, Report
 from nystream.store import Result, Store, embed, open
 
-_ESTIMATORS = ("DiffusionMap", "Isomap", "KernelPCA", "Nystroem", "PCA", "SpectralClustering",
-               "SpectralEmbedding")
+_ESTIMATORS = ("DiffusionMap", "Isomap", "KNeighborsTransformer", "KernelPCA", "Nystroem", "PCA",
+               "SpectralClustering", "SpectralEmbedding")
 
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
            "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
@@ -44,9 +44,9 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("nystream.tl")
     if name not in _ESTIMATORS:
         raise AttributeError(f"module 'nystream' has no attribute {name!r}")
-    from nystream import estimators
+    from nystream import estimators, neighbors
 
-    return getattr(estimators, name)
+    return getattr(neighbors if name == "KNeighborsTransformer" else estimators, name)
 
 
 def __dir__() -> List[str]:

@@ -44,6 +44,10 @@ class KeptResult:
         """Place new rows."""
         return self._result.transform(X)
 
+    def kneighbors(self, X: Any, n_neighbors: int) -> Any:
+        """Find the nearest rows of new ones."""
+        return self._result.kneighbors(X, n_neighbors)
+
     def __getstate__(self) -> Dict[str, Any]:
         folder = self._result.store.path
         return {"context": self._result.store._context, "name": self._result.name,
@@ -150,14 +154,16 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
                 self.store is None and not isinstance(X, Store)):
             store = self._store_of(X, rows)
             n, d = store.shape
-            options = self._options(n, d)
-            precision = "f64" if store.dtype == np.float64 else "f32"
-            result = store.fit(self.name or type(self).__name__,
-                               **{"seed": self.seed_, "precision": precision, **options})
+            result = self._make(store, self._options(n, d))
         self.report_ = result.report
-        self._n_features_out = int(self.report_["components"])
         self._keep(result)
         return result
+
+    def _make(self, store: Store, options: Dict[str, Any]) -> Result:
+        """Return the result of the rows in the store that these options ask for."""
+        precision = "f64" if store.dtype == np.float64 else "f32"
+        return store.fit(self.name or type(self).__name__,
+                         **{"seed": self.seed_, "precision": precision, **options})
 
     def _store_of(self, X: Any, rows: Any) -> Store:
         """Return the store that X is, that is named, or a scratch one, with the rows in it."""
@@ -177,6 +183,7 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, result: Result) -> None:
         """Keep what the attributes and transform() need of the result."""
+        self._n_features_out = int(self.report_["components"])
         self.eigenvalues_ = result.eigenvalues
         if self.report_["map"] not in GRAPH_MAPS:
             self._placer: Any = result.model()

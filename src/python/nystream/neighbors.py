@@ -1,0 +1,162 @@
+"""The nearest neighbours of rows, as sparse matrices that other packages take.
+
+`KNeighborsTransformer` follows sklearn.neighbors.KNeighborsTransformer: it stands in front of
+sklearn.manifold.Isomap(metric="precomputed") and the like in a pipeline, and gives scanpy, umap and
+openTSNE their neighbours. The search is over rows in a store, in bounded memory.
+"""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from nystream._estimator import PARAMETERS, KeptResult, StoreEstimator
+from nystream.store import Result, Store
+
+EXACT_ROWS = 100_000  # up to which algorithm="auto" compares all pairs
+METRICS = {"minkowski": "euclidean", "l2": "euclidean"}  # other names, as scikit-learn has them
+
+
+class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoreEstimator):
+    """The graph of nearest neighbours: sklearn.neighbors.KNeighborsTransformer of rows on disk.
+
+    New rows are compared with all points, which the estimator keeps, and is pickled with.
+
+    Parameters
+    ----------
+    mode : {"distance", "connectivity"}
+        "distance": entries are distances, and a row has n_neighbors + 1 of them, as each row of the
+        fit is its own first neighbour, at distance 0. "connectivity": entries are 1, and a row has
+        n_neighbors, itself among them.
+    n_neighbors : int
+    algorithm : {"auto", "exact", "forest"}
+        How neighbours of the rows of the fit are found: by all pairs, or nearly all of them by a
+        forest of trees (`report_.recall` tells how many). "auto" is exact up to 100,000 rows.
+        Neighbours of new rows are always exact.
+    metric : {"euclidean", "cosine"}
+    memory, n_jobs, random_state, store, name, tmpdir, verbose
+        See `nystream.estimators`.
+
+    Attributes
+    ----------
+    n_samples_fit_ : int
+    report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    _parameters = {**PARAMETERS, "knn": "algorithm"}
+
+    def __init__(self, *, mode: str = "distance", n_neighbors: int = 5, algorithm: str = "auto",
+                 metric: str = "euclidean", memory: Any = None, n_jobs: Optional[int] = None,
+                 random_state: Any = None, store: Any = None, name: Optional[str] = None,
+                 tmpdir: Any = None, verbose: Any = False) -> None:
+        self.mode, self.n_neighbors, self.algorithm = mode, n_neighbors, algorithm
+        self.metric, self.memory, self.n_jobs = metric, memory, n_jobs
+        self.random_state, self.store, self.name = random_state, store, name
+        self.tmpdir, self.verbose = tmpdir, verbose
+
+    def _more_tags(self) -> Dict[str, Any]:
+        return {"preserves_dtype": [np.float64],
+                "_xfail_checks": {"check_methods_sample_order_invariance":
+                                  "columns are rows of the fit, in their order"}}
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        knn = self.algorithm
+        if knn == "auto":
+            knn = "exact" if n <= EXACT_ROWS else "forest"
+        options = {"neighbors": min(self.n_neighbors, n - 1), "knn": knn,
+                   "metric": METRICS.get(self.metric, self.metric)}
+        return {**options, "seed": self.seed_} if knn == "forest" else options
+
+    def _make(self, store: Store, options: Dict[str, Any]) -> Result:
+        return store.graph(self.name or type(self).__name__, **options)
+
+    def _keep(self, result: Result) -> None:
+        self.n_samples_fit_ = self._n_features_out = int(self.report_["n"])
+        self._placer: Any = result if self._scratch is None else KeptResult(self._scratch, result)
+
+    def fit(self, X: Any, y: Any = None) -> "KNeighborsTransformer":
+        """Find the neighbours of the rows of X among them.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, or
+            a nystream.Store
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            The mode, the algorithm or the metric is none of those above.
+        """
+        self._fit_graph(X)
+        self._done()
+        return self
+
+    def _fit_graph(self, X: Any) -> Result:
+        if self.mode not in ("distance", "connectivity"):
+            raise ValueError(f"mode={self.mode!r} is neither 'distance' nor 'connectivity'")
+        if self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors={self.n_neighbors} must be at least 1")
+        return self._fit(X)
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Find the neighbours of the rows of X, and return their graph.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_samples, n_samples), float64
+            A row's first entry is its own, then come the others, nearest first.
+        """
+        result = self._fit_graph(X)
+        count = self._count() - 1
+        shape = (self.n_samples_fit_, count + 1)
+        distances, indices = np.zeros(shape), np.empty(shape, np.int64)
+        indices[:, 0] = np.arange(shape[0])
+        distances[:, 1:] = result.distances[:, :count]
+        indices[:, 1:] = result.neighbors[:, :count].view(np.int64)
+        self._done()
+        return self._matrix(distances, indices)
+
+    def transform(self, X: Any) -> Any:
+        """Find the neighbours of new rows among the rows of the fit.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_samples, n_samples_fit_), float64
+            Entries of a row stand nearest first.
+
+        Raises
+        ------
+        ValueError
+            More neighbours are wanted than there are rows of the fit.
+        """
+        check_is_fitted(self, "report_")
+        rows = self._check_rows(X, reset=False)
+        return self._matrix(*self._placer.kneighbors(rows, self._count()))
+
+    def _count(self) -> int:
+        """Return the entries of a row."""
+        count = self.n_neighbors + (self.mode == "distance")
+        if count > self.n_samples_fit_:
+            raise ValueError(f"Expected n_neighbors <= n_samples, but n_samples = "
+                             f"{self.n_samples_fit_}, n_neighbors = {count}")
+        return count
+
+    def _matrix(self, distances: Any, indices: Any) -> Any:
+        """Return the graph of these lists; a forest may leave the end of a list empty."""
+        from scipy.sparse import csr_matrix
+
+        there = np.isfinite(distances)
+        start = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        values = distances[there] if self.mode == "distance" else np.ones(int(start[-1]))
+        return csr_matrix((values, indices[there], start), (len(indices), self.n_samples_fit_))
