@@ -20,7 +20,7 @@ struct ny_memory_state {
     struct ny_memory_entries entries; /* room for the fullest row */
     uint64_t unsorted;                /* rows so far whose entries were put in order */
     uint64_t doubled;                 /* rows so far with a column twice */
-    double wide[NY_MEMORY_SCRATCH];
+    double wide[NY_MEMORY_SCRATCH], piece[NY_MEMORY_SCRATCH];
 };
 
 /* ---- memory_table.c ---- */

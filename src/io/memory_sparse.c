@@ -254,7 +254,8 @@ static int gather(struct ny_reader *reader, const struct stretch *row)
                           "%llu columns",
                           reader->path, ULL(reader->consumed), column, ULL(table->columns));
     }
-    ny_dtype_to_f64((enum ny_dtype)table->dtype, row->value, memory->entries.value, row->count);
+    if (row->count)
+        ny_dtype_to_f64((enum ny_dtype)table->dtype, row->value, memory->entries.value, row->count);
     memory->entries.count = row->count;
     if (!sorted) sort(&memory->entries, table->columns);
     memory->unsorted += !sorted;

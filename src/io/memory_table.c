@@ -144,15 +144,19 @@ size_t ny_memory_convert(const struct ny_reader *reader, enum ny_dtype type, con
 {
     struct ny_memory_state *memory = reader->state;
     enum ny_dtype wanted = reader->table.dtype;
+    size_t size = ny_dtype_size(type);
+    bool aligned = (uintptr_t)from % size == 0; /* rows may lie any number of bytes apart */
 
     if (type == wanted) {
-        memcpy(to, from, count * ny_dtype_size(type));
+        memcpy(to, from, count * size);
         return count;
     }
     for (size_t done = 0; done < count; done += NY_MEMORY_SCRATCH) {
         size_t some = count - done < NY_MEMORY_SCRATCH ? count - done : NY_MEMORY_SCRATCH, fit;
+        const char *piece = (const char *)from + done * size;
 
-        ny_dtype_to_f64(type, (const char *)from + done * ny_dtype_size(type), memory->wide, some);
+        if (!aligned) piece = memcpy(memory->piece, piece, some * size);
+        ny_dtype_to_f64(type, piece, memory->wide, some);
         fit = ny_narrow(wanted, may_round(memory->table), memory->wide,
                         (char *)to + done * ny_dtype_size(wanted), some);
         if (fit == some) continue;

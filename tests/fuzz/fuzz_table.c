@@ -5,6 +5,8 @@
  * of which the store has as many as the report says, all finite, and the next table is taken or
  * refused as the first is.
  */
+#include <ftw.h>
+
 #include "fuzz/fuzz_store.h"
 
 enum { MEMORY = 48 << 20, ROWS_MAX = 40, COLUMNS_MAX = 300, ENTRIES_MAX = 2000, GAP_MAX = 16 };
@@ -126,6 +128,12 @@ static uint64_t count_rows(struct ny_context *ctx)
     return rows;
 }
 
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *walk)
+{
+    (void)info, (void)type, (void)walk;
+    return remove(path);
+}
+
 static int append(struct ny_context *ctx, const struct ny_table *table,
                   const struct ny_options *options)
 {
@@ -177,7 +185,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 2; i++)
         release(&arrays[i]);
     ny_options_free(options);
-    case_remove(fuzz_store_path);
+    nftw(fuzz_store_path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    FUZZ_CHECK(access(fuzz_store_path, F_OK) != 0);
     FUZZ_CHECK(ny_memory_used(ctx) == 0);
     return 0;
 }
