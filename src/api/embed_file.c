@@ -86,6 +86,7 @@ static bool takes_arrivals(const struct ny_options *options)
     const char *scale = ny_options_text(options, "scale"); /* NULL where it could not act */
     bool alone = (!scale || strcmp(scale, "none") == 0) && !ny_options_flag(options, "shuffle") &&
                  !ny_options_is_set(options, "landmarks-file") &&
+                 !ny_options_is_set(options, "landmarks-points") &&
                  !ny_options_is_set(options, "landmarks-from");
     uint64_t count;
 

@@ -15,7 +15,6 @@
 #include "api/report.h"
 #include "api/request.h"
 #include "api/settings.h"
-#include "base/checksum.h"
 #include "base/memory.h"
 #include "fit/gamma_grid.h"
 #include "maps/graph_map.h"
@@ -101,8 +100,9 @@ done:
  * because no option says so. */
 static int take_settings(struct ny_request *request)
 {
+    const struct ny_own_landmarks own = {.name = request->name, .record = request->record};
     int err = ny_settings_new(&request->settings, request->store, request->options,
-                              request->kind->groups, NULL);
+                              request->kind->groups, request->stored ? &own : NULL);
 
     request->settings.fit.arrivals = request->kind->arrivals;
     return err;
@@ -172,18 +172,22 @@ static int inputs_of(const struct ny_request *request, json_t **out)
 {
     const struct ny_fit_settings *fit = &request->settings.fit;
     json_t *inputs = json_object();
-    uint64_t digest;
+    uint64_t digest = ny_landmarks_digest(&request->settings.given);
     int err = NY_OK;
 
-    if (fit->named_landmarks)
-        set_digest(inputs, "landmarks",
-                   ny_checksum(fit->named_landmarks, fit->landmarks * sizeof(uint64_t)));
+    if (digest) set_digest(inputs, "landmarks", digest);
     if (fit->columns_file) {
         err = ny_file_identity(request->ctx, fit->columns_file, &digest);
         set_digest(inputs, "columns", digest);
     }
     *out = inputs;
     return err;
+}
+
+static int keep(struct ny_request *request)
+{
+    return ny_landmarks_keep(&request->settings.given, request->store, request->name,
+                             request->record);
 }
 
 /* Says what the fit will cost; refuses what does not fit before anything is written. */
@@ -213,6 +217,7 @@ const struct ny_request_kind ny_request_fit = {.name = "fit",
                                                .inputs = inputs_of,
                                                .record = record_of,
                                                .announce = announce,
+                                               .keep = keep,
                                                .run = run,
                                                .update = ny_update_run};
 
@@ -221,6 +226,7 @@ const struct ny_request_kind ny_request_select = {.name = "dictionary",
                                                   .settings = take_settings,
                                                   .inputs = inputs_of,
                                                   .record = record_of,
+                                                  .keep = keep,
                                                   .run = run};
 
 int ny_fit_arrivals(struct ny_context *context, const char *path, const struct ny_options *options,

@@ -1,24 +1,21 @@
 /*
- * Reads the landmarks that a file or another result gives. Row numbers in a file are those of the
- * store, and become those among the rows that are left where some were lost.
+ * Reads the landmarks that a file or another result gives, and keeps them with the job. Row numbers
+ * in a file are those of the store, and become those among the rows that are left where some were
+ * lost. Points of a file are read by api/landmark_points.c.
  */
 #include "api/landmarks.h"
 
 #include <math.h>
 
+#include "api/landmark_points.h"
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "io/reader.h"
 #include "results/record.h"
 
-/* A list of rows while it is read. */
-struct list {
-    uint64_t *rows;
-    size_t count;
-};
-
 /* Row numbers of a one-column file, read as f64: exact up to 2⁵³. */
 static int read_rows(struct ny_context *ctx, struct ny_reader *reader, const char *path,
-                     struct list *list)
+                     struct ny_given_landmarks *list)
 {
     enum { ROWS = 1024 };
     double values[ROWS];
@@ -47,7 +44,7 @@ static int read_rows(struct ny_context *ctx, struct ny_reader *reader, const cha
 }
 
 /* Reads the row numbers of --landmarks-file, a table of one column. */
-static int read_file(struct ny_context *ctx, const char *path, struct list *list)
+static int read_file(struct ny_context *ctx, const char *path, struct ny_given_landmarks *list)
 {
     struct ny_reader_options options = {.dtype = NY_F64};
     struct ny_reader *reader = NULL;
@@ -65,7 +62,7 @@ static int read_file(struct ny_context *ctx, const char *path, struct list *list
 }
 
 /* Row numbers of the store become those among the rows that are left. */
-static int number_left(struct ny_store *store, struct list *list)
+static int number_left(struct ny_store *store, struct ny_given_landmarks *list)
 {
     const struct ny_lost *lost = ny_store_skipped(store);
 
@@ -84,50 +81,120 @@ static int number_left(struct ny_store *store, struct list *list)
     return NY_OK;
 }
 
-/* Reads the landmarks of a finished result, whose row numbers must still hold. */
-static int read_result(struct ny_store *store, const char *name, struct list *list)
+/* ---- landmarks of a result ---------------------------------------------------------------- */
+
+/* Reads landmarks that are kept: points, or `rows` row numbers of part "landmarks". Points of a job
+ * that keeps them stay where they are. */
+static int read_kept(struct ny_store *store, const char *name, const json_t *record, size_t rows,
+                     bool stay, struct ny_given_landmarks *list)
 {
     struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info info;
+    size_t row_bytes;
+    int err = ny_points_info(store, &info);
+
+    if (err) return err;
+    list->points = ny_landmark_points_of(record);
+    if (list->points.count && stay) return NY_OK;
+    if (list->points.count) {
+        row_bytes = ny_row_bytes(list->points.dtype, (size_t)info.d, list->points.slots);
+        list->point_bytes = list->points.count * row_bytes;
+        list->point_rows = ny_calloc(ctx, NY_MEM_DICTIONARY, list->points.count, row_bytes);
+        return list->point_rows
+                   ? ny_landmark_points_get(store, name, record, &list->points, 0, list->point_rows)
+                   : NY_EBUDGET;
+    }
+    list->count = rows;
+    list->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, rows, sizeof(uint64_t));
+    return list->rows ? ny_blob_get(store, name, ny_record_part(record, "landmarks").name,
+                                    list->rows, rows * sizeof(uint64_t))
+                      : NY_EBUDGET;
+}
+
+/* Reads the landmarks of a finished result, whose row numbers must still hold. */
+static int read_result(struct ny_store *store, const char *name, bool stay,
+                       struct ny_given_landmarks *list)
+{
     json_t *record;
+    size_t count;
     int err = ny_record_need_done(store, name, &record);
 
     if (err) return err;
-    list->count = (size_t)ny_field_count(json_object_get(record, "report"), "landmarks", 0);
+    count = (size_t)ny_field_count(json_object_get(record, "report"), "landmarks", 0);
     err = ny_record_check_lost(store, name, record);
-    if (err == NY_OK && list->count == 0)
-        err = ny_fail(ctx, NY_EUSAGE,
+    if (err == NY_OK && count == 0)
+        err = ny_fail(ny_store_context(store), NY_EUSAGE,
                       "'%s' has no landmarks; choose some with 'nystream select %s NAME'", name,
                       ny_store_path(store));
-    if (err) goto done;
-    list->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, list->count, sizeof(uint64_t));
-    err = list->rows ? ny_blob_get(store, name, ny_record_part(record, "landmarks").name,
-                                   list->rows, list->count * sizeof(uint64_t))
-                     : NY_EBUDGET;
-done:
+    if (err == NY_OK) err = read_kept(store, name, record, count, stay, list);
     json_decref(record);
     return err;
 }
 
-int ny_landmarks_read(struct ny_store *store, const struct ny_options *options, const char *updated,
-                      uint64_t **rows, size_t *count)
+/* Tells how many row numbers or points a job has kept; 0: it was begun by a version that kept none,
+ * or was killed before. */
+static size_t count_kept(const json_t *record)
+{
+    return (size_t)ny_field_count(json_object_get(record, "given"), "landmarks", 0);
+}
+
+int ny_landmarks_read(struct ny_given_landmarks *given, struct ny_store *store,
+                      const struct ny_options *options, const struct ny_own_landmarks *own)
 {
     const char *file = ny_options_text(options, "landmarks-file");
+    const char *points = ny_options_text(options, "landmarks-points");
     const char *from = ny_options_text(options, "landmarks-from");
-    struct list list = {0};
     int err;
 
-    if (!file && !from) return NY_OK;
-    if (updated || !file)
-        err = read_result(store, updated ? updated : from, &list);
-    else {
-        err = read_file(ny_store_context(store), file, &list);
-        if (err == NY_OK) err = number_left(store, &list);
+    *given = (struct ny_given_landmarks){.named = file || points || from};
+    if (!given->named) return NY_OK;
+    if (own && own->done) return read_result(store, own->name, true, given);
+    if (own && count_kept(own->record))
+        return read_kept(store, own->name, own->record, count_kept(own->record), true, given);
+    if (from) return read_result(store, from, false, given);
+    if (points) return ny_landmark_points_read(given, store, points);
+    err = read_file(ny_store_context(store), file, given);
+    return err ? err : number_left(store, given);
+}
+
+/* ---- landmarks of a job ------------------------------------------------------------------- */
+
+int ny_landmarks_keep(struct ny_given_landmarks *given, struct ny_store *store, const char *name,
+                      json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    bool kept = count_kept(record) || !(given->rows || given->point_rows);
+    json_t *field;
+    int err = NY_OK;
+
+    if (!kept && given->point_rows) {
+        err = ny_landmark_points_put(store, name, record, &given->points, given->point_rows);
+    } else if (!kept) {
+        err = ny_blob_put(store, name, ny_record_part(record, "landmarks").name, given->rows,
+                          given->count * sizeof(uint64_t));
+        field = json_object();
+        ny_field_set_count(field, "landmarks", given->count);
+        ny_field_set_json(record, "given", field);
     }
-    if (err)
-        ny_free(ny_store_context(store), list.rows);
-    else {
-        *rows = list.rows;
-        *count = list.count;
-    }
+    if (!kept && err == NY_OK) err = ny_record_save(store, name, record);
+    ny_free(ctx, given->point_rows);
+    given->point_rows = NULL;
     return err;
+}
+
+uint64_t ny_landmarks_digest(const struct ny_given_landmarks *given)
+{
+    const uint64_t points[3] = {
+        given->points.dtype, given->points.slots,
+        given->point_rows ? ny_checksum(given->point_rows, given->point_bytes) : 0};
+
+    if (given->rows) return ny_checksum(given->rows, given->count * sizeof(uint64_t));
+    return given->point_rows ? ny_checksum(points, sizeof(points)) : 0;
+}
+
+void ny_landmarks_release(struct ny_given_landmarks *given, struct ny_context *ctx)
+{
+    ny_free(ctx, given->rows);
+    ny_free(ctx, given->point_rows);
+    *given = (struct ny_given_landmarks){0};
 }

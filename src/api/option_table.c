@@ -109,7 +109,7 @@
       "rpcholesky leaves the least error; greedy bounds every entry of K; uniform: at "            \
       "random. rpcholesky is the default of projected and ensemble, uniform that of "              \
       "nystrom, column and orthonystrom, which assume it; weighted: at random by the "             \
-      "diagonal of what is decomposed; given: --landmarks-file or --landmarks-from; all: "         \
+      "diagonal of what is decomposed; given: --landmarks-file, -points or -from; all: "           \
       "every row; maxmin: isomap's, each the farthest from those before")                          \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", LANDMARKS, FIT | SELECT,                        \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
@@ -125,6 +125,10 @@
       "greedy without --tolerance: begin near the one that hashed rows suggest, not at 1")         \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
       ON_LANDMARKS | OF_KERNELS, "row numbers of the landmarks, in order")                         \
+    X("landmarks-points", NY_TEXT, 0, true, "P.npy", NULL, LANDMARKS, FIT | SELECT | RARE,         \
+      ON_LANDMARKS | OF_KERNELS,                                                                   \
+      "the landmarks themselves, of the points' columns. They need be no rows of the store, but "  \
+      "centres of clusters, for example")                                                          \
     X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, LANDMARKS, FIT | SELECT | STORED | RARE,   \
       ON_LANDMARKS | OF_KERNELS, "take the landmarks of this result of the same store")            \
     X("components", NY_COUNT, 1, true, "P", "2", EMBEDDING, FIT, ANY, "columns of the embedding")  \

@@ -40,6 +40,8 @@ static const struct condition {
     {"columns-file", "kernel", "precomputed"},
     {"landmarks", "select", "!"},
     {"landmarks-file", "select", ""},
+    {"landmarks-points", "select", ""},
+    {"landmarks-points", "kernel", "!precomputed"},
     {"landmarks-from", "select", ""},
     {"scale", "kernel", "!precomputed"},
     {"experts", "approx", ""},
@@ -217,12 +219,26 @@ bool ny_options_of_map(const struct ny_options *options, int option)
     return !(ny_option_rule(option)->acts & NY_ACTS_OF_GRAPHS) || ny_options_map(options)->graph;
 }
 
+/* The options that name landmarks. */
+static const char *const naming[] = {"landmarks-file", "landmarks-points", "landmarks-from"};
+enum { NAMING = sizeof(naming) / sizeof(naming[0]) };
+
+/* Returns the first option from naming[first] on that is typed, and its place in *at; NULL: none.
+ */
+static const char *named_by(const struct ny_options *options, size_t first, size_t *at)
+{
+    for (*at = first; *at < NAMING; ++*at)
+        if (typed(options, naming[*at])) return naming[*at];
+    return NULL;
+}
+
 /* Returns the rule that suits the method in force best. */
 static const char *default_rule(const struct ny_options *options)
 {
     const struct ny_method *method = method_of(options);
+    size_t at;
 
-    if (typed(options, "landmarks-file") || typed(options, "landmarks-from")) return "given";
+    if (named_by(options, 0, &at)) return "given";
     if (is(typed(options, "online"), "yes") && !(method && method->all_rows)) return "greedy";
     return method ? method->rule : "uniform";
 }
@@ -417,8 +433,9 @@ static int check_tables(const struct ny_options *options)
 static int check_selection(const struct ny_options *options, unsigned groups)
 {
     const char *select = ny_options_get(options, "select");
-    bool file = typed(options, "landmarks-file"), from = typed(options, "landmarks-from");
     const struct ny_method *method = groups & NY_GROUP_FIT ? method_of(options) : NULL;
+    size_t at;
+    const char *named = named_by(options, 0, &at), *also = named_by(options, at + 1, &at);
 
     if (method && method->all_rows && !rule_of(options)->all)
         return ny_fail(options->ctx, NY_EUSAGE,
@@ -434,14 +451,16 @@ static int check_selection(const struct ny_options *options, unsigned groups)
         return ny_fail(options->ctx, NY_EUSAGE,
                        "--select %s goes by paths in a graph: it acts only with --map isomap",
                        select);
-    if (is(select, "given") && !file && !from)
-        return ny_fail(options->ctx, NY_EUSAGE, "--select given needs --landmarks-file F.npy%s",
-                       groups & NY_GROUP_EMBED ? "" : " or --landmarks-from NAME");
-    if (file && from)
+    if (is(select, "given") && !named)
         return ny_fail(options->ctx, NY_EUSAGE,
-                       "--landmarks-file and --landmarks-from both name the landmarks; give one");
+                       "--select given needs --landmarks-file F.npy%s --landmarks-points P.npy%s",
+                       groups & NY_GROUP_EMBED ? " or" : ",",
+                       groups & NY_GROUP_EMBED ? "" : " or --landmarks-from NAME");
+    if (also)
+        return ny_fail(options->ctx, NY_EUSAGE, "--%s and --%s both name the landmarks; give one",
+                       named, also);
     if (is(ny_options_get(options, "kernel"), "precomputed") &&
-        !(typed(options, "columns-file") && file))
+        !(typed(options, "columns-file") && typed(options, "landmarks-file")))
         return ny_fail(
             options->ctx, NY_EUSAGE,
             "--kernel precomputed needs --columns-file C.npy and --landmarks-file D.npy");

@@ -28,6 +28,15 @@ static int inputs_of(const struct ny_request *request, json_t **inputs)
     return request->kind->inputs ? request->kind->inputs(request, inputs) : NY_OK;
 }
 
+/* Returns the option that names a file of the job. */
+static const char *option_of(const struct ny_request *request, const char *key)
+{
+    if (strcmp(key, "columns") == 0) return "columns-file";
+    if (ny_options_is_set(request->options, "landmarks-file")) return "landmarks-file";
+    return ny_options_is_set(request->options, "landmarks-points") ? "landmarks-points"
+                                                                   : "landmarks-from";
+}
+
 /* Checks that the files are those of the job: with a changed file, it is another job. */
 static int check_inputs(const struct ny_request *request)
 {
@@ -44,10 +53,7 @@ static int check_inputs(const struct ny_request *request)
         err = ny_fail(request->ctx, NY_EUSAGE,
                       "'%s' was made with other %s: what --%s names has changed since; give "
                       "--restart to replace it, or another name",
-                      request->name, key,
-                      strcmp(key, "columns") == 0 ? "columns-file"
-                      : ny_options_is_set(request->options, "landmarks-file") ? "landmarks-file"
-                                                                              : "landmarks-from");
+                      request->name, key, option_of(request, key));
         break;
     }
 done:
@@ -209,6 +215,7 @@ static int run_job(struct ny_request *request)
     if (err) return err;
     if (restart) err = remove_existing(request);
     if (err == NY_OK && !request->record) err = create_record(request);
+    if (err == NY_OK && request->kind->keep) err = request->kind->keep(request);
     if (err) return err;
     if (request->kind->announce)
         ny_stages_begin(request->ctx, request->plan.stage_s);

@@ -23,6 +23,9 @@ struct ny_request_kind {
     json_t *(*record)(const struct ny_request *request, const struct ny_points_info *points,
                       json_t *options);
     int (*announce)(struct ny_request *request);   /* the plan; NY_EBUDGET. NULL: there is none */
+    /* Keeps with the job what it needs of the files that options name, so that it can be gone on
+     * with without them. NULL: nothing. */
+    int (*keep)(struct ny_request *request);
     int (*run)(struct ny_request *request);
     const struct ny_arrivals *arrivals;            /* of the rows; NULL: all are there */
     /* Takes rows in that were appended (option update), under the NAME's lock: *record is that of

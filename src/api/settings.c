@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/landmarks.h"
 #include "base/memory.h"
 #include "columns/kernels.h"
 #include "fit/wishes.h"
@@ -185,8 +184,28 @@ static int need_points(struct ny_store *store, struct ny_points_info *points)
                    points->n ? "one row" : "no points");
 }
 
+/* Takes the landmarks that were read. Those of a map of a graph are nodes of it, whatever another
+ * result may have. */
+static int take_landmarks(struct ny_context *ctx, const struct ny_given_landmarks *given,
+                          const struct ny_options *options, struct ny_wishes *wishes)
+{
+    size_t points = given->points.count;
+
+    if (!given->named) return NY_OK;
+    if (points && wishes->plain.map->graph)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "the landmarks of '%s' are points that were given, and those of --map %s "
+                       "are rows; take those of another result",
+                       ny_options_text(options, "landmarks-from"), wishes->plain.map->name);
+    wishes->landmarks = points ? points : given->count;
+    wishes->plain.named_landmarks = given->rows;
+    wishes->plain.landmark_points = given->points;
+    return NY_OK;
+}
+
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
-                    const struct ny_options *options, unsigned groups, const char *updated)
+                    const struct ny_options *options, unsigned groups,
+                    const struct ny_own_landmarks *own)
 {
     struct ny_points_info points;
     struct ny_wishes wishes;
@@ -197,10 +216,10 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (!err) err = need_points(store, &points);
     if (err) return err;
     wishes = read_wishes(options, ny_store_context(store), groups);
-    err = ny_landmarks_read(store, options, updated, &settings->named_landmarks, &wishes.landmarks);
+    err = ny_landmarks_read(&settings->given, store, options, own);
+    if (!err) err = take_landmarks(ny_store_context(store), &settings->given, options, &wishes);
     if (err) return err;
-    wishes.plain.named_landmarks = settings->named_landmarks;
-    wishes.plain.updates = updated != NULL;
+    wishes.plain.updates = own && own->done;
     return ny_settings_decide(&settings->fit, store, &points, &wishes);
 }
 
@@ -212,6 +231,5 @@ void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_
 
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx)
 {
-    ny_free(ctx, settings->named_landmarks);
-    settings->named_landmarks = NULL;
+    ny_landmarks_release(&settings->given, ctx);
 }

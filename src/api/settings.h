@@ -2,24 +2,25 @@
 #ifndef NY_API_SETTINGS_H
 #define NY_API_SETTINGS_H
 
-#include "api/options.h"
+#include "api/landmarks.h"
 #include "fit/settings.h"
 #include "io/reader.h"
 #include "store/store.h"
 
 struct ny_owned_settings {
     struct ny_fit_settings fit;
-    uint64_t *named_landmarks; /* what fit.named_landmarks points to */
+    struct ny_given_landmarks given; /* fit.named_landmarks points to its rows */
 };
 
-/* `updated`: NULL, or the result that is updated, whose landmarks then are those that are given.
- * Checks the options of `groups` (NY_GROUP_FIT or NY_GROUP_SELECT) against each other and against
- * the store's n and d; reads landmarks from their file or result. */
+/* `own`: NULL, or the job that is gone on with or updated, whose landmarks are those that are
+ * given. Checks the options of `groups` (NY_GROUP_FIT or NY_GROUP_SELECT) against each other and
+ * against the store's n and d; reads landmarks from their file or result. */
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
-                    const struct ny_options *options, unsigned groups, const char *updated);
+                    const struct ny_options *options, unsigned groups,
+                    const struct ny_own_landmarks *own);
 /* Logs a note, for calls with the options of a fit but no result, if --restart was given. */
 void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx);
-/* Frees the list of landmarks. */
+/* Frees the landmarks. */
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx);
 
 /* Returns the settings of a graph as they are asked for; ny_graph_settings_decide() completes and

@@ -150,6 +150,7 @@ int ny_update_run(struct ny_store *store, const char *name, const struct ny_opti
                             .name = name,
                             .mode = strcmp(mode, "frozen") == 0 ? NY_UPDATE_FROZEN
                                                                 : NY_UPDATE_FULL};
+    struct ny_own_landmarks own = {.name = name, .done = true};
     struct ny_options *stored = NULL;
     struct ny_points_info points;
     int err = need_result(store, name, options, record);
@@ -158,7 +159,7 @@ int ny_update_run(struct ny_store *store, const char *name, const struct ny_opti
     update.result = *record;
     err = ny_options_of_stored(&stored, options, NY_GROUP_FIT,
                                json_object_get(*record, "options"), name);
-    if (!err) err = ny_settings_new(&update.settings, store, stored, NY_GROUP_FIT, name);
+    if (!err) err = ny_settings_new(&update.settings, store, stored, NY_GROUP_FIT, &own);
     if (!err) err = ny_points_info(store, &points);
     if (err) goto done;
     update.n = points.n;

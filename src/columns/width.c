@@ -129,7 +129,8 @@ static int measure_all(struct pairs *pairs, const struct ny_columns_spec *spec,
         if (err) return err;
         for (size_t i = 0; i < 2 * count; i++)
             pairs->numbers[i] = hashed_row(seed, 2 * first + i, n);
-        err = ny_points_gather(store, spec->slots, pairs->numbers, 2 * count, pairs->raw);
+        err = ny_points_gather_wide(store, spec->dtype, spec->slots, pairs->numbers, 2 * count,
+                                    pairs->raw);
         if (err) return err;
         measure(pairs, spec, preparation, count);
     }

@@ -77,6 +77,7 @@ int ny_fit_run(struct ny_fit *fit)
 
     if (err == NY_OK) err = ny_given_columns_shape(job->ctx, fit->settings, &job->points);
     if (err) goto done;
+    ny_settings_widen(fit->settings, &job->points);
     warn_of_other_machine(fit);
     err = ny_fit_reserve_blas(fit, (size_t)ny_field_count(ny_job_report(job), "landmarks", 0));
     if (err == NY_OK && job->at_begin && begins) err = job->at_begin(job);

@@ -13,6 +13,8 @@
  *   geometry     centre[d], factor[d]: frozen in stage stats
  *   select.0/1   image of a selection under way, two slots in turn
  *   landmarks    m row numbers, in order of selection
+ *   landmark-points  instead, the landmarks themselves where they are given by their coordinates
+ *                (results/landmark_points.h)
  *   residuals    n upper bounds of δ_i, f32 (greedy, rpcholesky)
  *   sums.0/1     image of the sums of the degrees' pass, two slots in turn
  *   degrees      v[m] and their mean: implicit degrees d_i = c_i·v
@@ -56,7 +58,7 @@ struct ny_fit {
     struct ny_geometry *geometry;
     struct ny_kernel_params params; /* of the kernel, with γ as stage stats has decided it */
     size_t m;
-    uint64_t *rows; /* m row numbers of the landmarks */
+    uint64_t *rows; /* m row numbers of the landmarks; NULL: they are no rows */
     struct ny_columns *columns;
     struct ny_matrix W;
     double *a;                 /* shift: column means of W */
@@ -99,6 +101,8 @@ int ny_fit_lower_workers(struct ny_fit *fit);
 /* Computes W, the shift a and the tile Gram's precision again from the landmarks, as they are not
  * stored; also W where a pass had no room for it. */
 int ny_fit_prepare(struct ny_fit *fit);
+/* Loads landmarks that are points, in the type and slots that the job reads rows in. */
+int ny_fit_load_points(const struct ny_fit *fit, void *raw);
 /* Measures f32 tiles on the landmarks (tile_noise). NY_ENUMERIC where they are not W − 1aᵀ: huge
  * offsets, outliers, underflow. */
 int ny_fit_check_tiles(struct ny_fit *fit);

@@ -81,9 +81,12 @@ int ny_fit_open_source(struct ny_fit *fit, uint64_t first_unit, uint64_t rows,
     int err;
 
     *source = NULL;
-    if (!fit->settings->columns_file)
-        return ny_source_of_points(source, fit->job.store, rows, (size_t)fit->job.points.row_slots,
-                                   fit->job.workers);
+    if (!fit->settings->columns_file) {
+        err = ny_source_of_points(source, fit->job.store, rows, (size_t)fit->job.points.row_slots,
+                                  fit->job.workers);
+        return err ? err
+                   : ny_source_widen(source, *source, fit->job.points.dtype, fit->job.workers);
+    }
     err = open_file(fit->job.ctx, fit->settings->columns_file, &fit->columns_reader);
     if (err == NY_OK && first_unit)
         err = ny_reader_skip(fit->columns_reader, first_unit * NY_UNIT_ROWS, 0);

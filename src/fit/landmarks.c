@@ -1,7 +1,7 @@
 /*
  * The landmarks as all stages behind the selection hold them: their rows, W, the shift a, the
- * degrees and the precision of the tile Gram. None of it is stored but the row numbers;
- * ny_fit_prepare() makes it again whenever a stage begins without.
+ * degrees and the precision of the tile Gram. None of it is stored but the row numbers, or points
+ * that are given; ny_fit_prepare() makes it again whenever a stage begins without.
  */
 #include "fit/fit.h"
 
@@ -40,9 +40,21 @@ struct ny_columns_spec ny_fit_spec(const struct ny_fit *fit)
     return spec;
 }
 
+int ny_fit_load_points(const struct ny_fit *fit, void *raw)
+{
+    const struct ny_landmark_points as = {fit->settings->landmark_points.count,
+                                          fit->job.points.dtype, (size_t)fit->job.points.row_slots};
+
+    return ny_landmark_points_get(fit->job.store, fit->job.name, fit->job.record, &as, 0, raw);
+}
+
+/* Loads the points that are given, or the rows that have these numbers. */
 static int load_landmarks(struct ny_fit *fit, void *raw)
 {
-    int err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
+    int err;
+
+    if (fit->settings->landmark_points.count) return ny_fit_load_points(fit, raw);
+    err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
     if (err) return err;
     if (fit->settings->columns_file) return ny_given_columns_gather(fit, raw);
     return ny_points_gather(fit->job.store, (size_t)fit->job.points.row_slots, fit->rows, fit->m,
@@ -57,7 +69,8 @@ static int make_columns(struct ny_fit *fit)
     int err = raw ? NY_OK : NY_EBUDGET;
 
     if (err) goto done;
-    if (fit->rows) err = load_landmarks(fit, raw); /* else e_1 … e_m, which the kernel knows */
+    if (!ny_settings_unit_landmarks(fit->settings)) /* else e_1 … e_m, which the kernel knows */
+        err = load_landmarks(fit, raw);
     if (err) goto done;
     err = ny_columns_new(&fit->columns, &spec);
     if (err) goto done;
@@ -71,6 +84,7 @@ done:
  * (spectral/gram.c). */
 static int choose_shift(struct ny_fit *fit)
 {
+    bool unit = ny_settings_unit_landmarks(fit->settings);
     double mean_diagonal = 0;
     struct ny_gram_choice choice;
     int err;
@@ -80,8 +94,7 @@ static int choose_shift(struct ny_fit *fit)
 
         for (size_t j = 0; j < fit->m; j++)
             sum += fit->W.at[i * fit->m + j];
-        fit->a[i] =
-            fit->rows ? sum / (double)fit->m : 0; /* unit vectors have no mean to take off */
+        fit->a[i] = unit ? 0 : sum / (double)fit->m; /* unit vectors have no mean to take off */
         mean_diagonal += fit->W.at[i * fit->m + i] / (double)fit->m;
     }
     err = ny_columns_set_shift(fit->columns, fit->a);
@@ -141,9 +154,17 @@ static int load_degrees(struct ny_fit *fit)
 /* Sets m, and makes room for the row numbers of landmarks that are rows. */
 static int count_landmarks(struct ny_fit *fit)
 {
+    size_t points = fit->settings->landmark_points.count;
+
     fit->m = fit->settings->landmarks;
     if (ny_settings_unit_landmarks(fit->settings)) return NY_OK;
     fit->m = (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
+    if (points)
+        return fit->m == points ? NY_OK
+                                : ny_fail(fit->job.ctx, NY_ESTORE,
+                                          "the record of '%s' in %s counts other landmarks than "
+                                          "were given; begin it anew with --restart",
+                                          fit->job.name, ny_store_path(fit->job.store));
     fit->rows = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(uint64_t));
     return fit->rows ? NY_OK : NY_EBUDGET;
 }
@@ -167,7 +188,8 @@ int ny_fit_prepare(struct ny_fit *fit)
     if (err) return err;
     err = choose_shift(fit);
     if (err) return err;
-    if (fit->rows) err = ny_fit_check_tiles(fit); /* by the landmarks' own */
+    if (!ny_settings_unit_landmarks(fit->settings))
+        err = ny_fit_check_tiles(fit); /* by the landmarks' own */
     return err ? err : load_degrees(fit);
 }
 

@@ -25,6 +25,7 @@
  * from its own stage solve.
  */
 #include "fit/courses.h"
+#include "fit/given_columns.h"
 #include "fit/sizes.h"
 #include "fit/timing.h"
 
@@ -272,8 +273,8 @@ static int make_columns(struct probe *run)
     int err = raw ? NY_OK : NY_EBUDGET;
 
     if (err == NY_OK)
-        err = ny_points_gather(fit->job.store, (size_t)fit->job.points.row_slots, run->rows, run->r,
-                               raw);
+        err = ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
+                                    (size_t)fit->job.points.row_slots, run->rows, run->r, raw);
     if (err == NY_OK) err = ny_columns_new(&run->columns, &spec);
     if (err == NY_OK) err = ny_columns_append(run->columns, raw, run->r);
     ny_free(fit->job.ctx, raw);
@@ -406,8 +407,7 @@ static int run_pass(struct probe *run, uint64_t first_unit)
     struct ny_fit *fit = run->fit;
     double flops = 2 * (double)run->r * (double)(fit->job.points.d + run->p);
     struct ny_source *source = NULL;
-    int err = ny_source_of_points(&source, fit->job.store, fit->job.points.n,
-                                  (size_t)fit->job.points.row_slots, fit->job.workers);
+    int err = ny_fit_open_source(fit, first_unit, fit->job.points.n, &source);
 
     if (err == NY_OK)
         err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
@@ -418,7 +418,7 @@ static int run_pass(struct probe *run, uint64_t first_unit)
                                             .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
                                             .flops_per_row = flops},
                           &work, run);
-    ny_source_free(source);
+    ny_fit_close_source(fit, source);
     if (err == NY_OK)
         ny_job_count_pass(&fit->job, fit->job.points.n, flops * (double)fit->job.points.n);
     return err;

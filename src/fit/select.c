@@ -26,8 +26,9 @@ static int put_selection(struct ny_fit *fit, const struct ny_selection *selectio
     json_t *report = ny_job_report(&fit->job);
     int err = ny_earlier_compare(fit, selection->rows, selection->m);
 
-    if (err) return err;
-    err = ny_job_put_part(&fit->job, "landmarks", selection->rows, selection->m * sizeof(uint64_t));
+    if (!err && selection->rows)
+        err = ny_job_put_part(&fit->job, "landmarks", selection->rows,
+                              selection->m * sizeof(uint64_t));
     if (err) return err;
     if (selection->residuals) {
         err = ny_job_put_part(&fit->job, "residuals", selection->residuals,
@@ -69,6 +70,7 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
                    .arrivals = pass->arrivals},
         .diagonal = ny_settings_diagonal(settings),
         .named_landmarks = settings->named_landmarks,
+        .points_given = settings->landmark_points.count > 0,
         .certify = settings->certify,
         .workers = fit->job.workers,
         .checkpoint = {.save = pass->checkpoint,
@@ -77,16 +79,27 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
 }
 
 /* Measures the residuals that the rule has not measured. */
-static int certify(struct ny_fit *fit, const struct ny_selection_request *request,
+static int certify(struct ny_fit *fit, struct ny_selection_request *request,
                    struct ny_selection *selection)
 {
+    void *points = NULL;
+    int err = NY_OK;
+
     if (!ny_settings_certifies(fit->settings)) return NY_OK;
     if (fit->settings->affine)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "residuals are squared distances from the span of the landmarks; rows may be "
                "farther from their affine hull, which --affine projects on; --select greedy "
                "measures those");
-    return ny_selection_certify(request, selection);
+    if (!selection->rows) {
+        points = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, selection->m,
+                           ny_points_row_bytes(&fit->job.points));
+        err = points ? ny_fit_load_points(fit, points) : NY_EBUDGET;
+    }
+    request->landmark_points = points;
+    if (!err) err = ny_selection_certify(request, selection);
+    ny_free(fit->job.ctx, points);
+    return err;
 }
 
 int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass)
@@ -169,6 +182,7 @@ struct ny_stage_bytes ny_select_bytes(const struct ny_job_sizes *sizes, unsigned
     *dictionary = 4 * f->m * sizeof(uint64_t) + ny_sizes_earlier(f);
     if (!rule->bytes && !certifies) return bytes;
     if (certifies) *dictionary += ny_certify_bytes(&request, f->m);
+    if (certifies && f->settings->landmark_points.count) *dictionary += f->m * ny_sizes_row(f);
     if (rule->bytes) {
         size_t own = rule->bytes(&request, f->m) + ny_sizes_earlier(f);
 

@@ -33,6 +33,15 @@ bool ny_settings_selects(const struct ny_fit_settings *settings)
     return !settings->method->whole && !ny_settings_unit_landmarks(settings);
 }
 
+void ny_settings_widen(const struct ny_fit_settings *settings, struct ny_points_info *points)
+{
+    const struct ny_landmark_points *landmarks = &settings->landmark_points;
+
+    if (!landmarks->count) return;
+    points->dtype = ny_dtype_common(points->dtype, landmarks->dtype);
+    if (points->row_slots < landmarks->slots) points->row_slots = landmarks->slots;
+}
+
 uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
                                  const struct ny_points_info *points)
 {

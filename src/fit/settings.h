@@ -5,6 +5,7 @@
 #include "columns/columns.h"
 #include "columns/tiles.h"
 #include "graph/settings.h"
+#include "results/landmark_points.h"
 #include "results/map.h"
 #include "select/rules.h"
 #include "spectral/method.h"
@@ -40,6 +41,7 @@ struct ny_fit_settings {
     size_t landmarks;         /* the m that is wanted */
     bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
     const uint64_t *named_landmarks; /* row numbers for rule `given`, as many as `landmarks` */
+    struct ny_landmark_points landmark_points; /* how they are kept; count 0: they are rows */
     const char *columns_file;        /* file with C of a precomputed kernel */
     size_t components;        /* p */
     size_t rank;              /* k; 0: the method's default */
@@ -67,6 +69,9 @@ static inline bool ny_settings_unit_landmarks(const struct ny_fit_settings *sett
 /* Tells whether rows are selected for landmarks: not where all of K is used, or unit vectors are in
  * their place. */
 bool ny_settings_selects(const struct ny_fit_settings *settings);
+/* Takes, where landmarks are points of another type or fuller than the rows, a type and slots that
+ * hold both, in which all stages read rows from then on. */
+void ny_settings_widen(const struct ny_fit_settings *settings, struct ny_points_info *points);
 /* Returns how many of the first rows decide the mean and the width that a model keeps: the first
  * NY_ONLINE_ROWS where later rows are looked at once, all rows otherwise. */
 uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,

@@ -49,7 +49,9 @@ size_t ny_sizes_source(const struct ny_sizes *f, unsigned workers)
 {
     const size_t reader_bytes = (size_t)2 << 20;
 
-    return ny_source_of_points_bytes(f->points, workers) +
+    size_t widened = f->settings->landmark_points.count ? NY_STRIP_ROWS * ny_sizes_row(f) : 0;
+
+    return ny_source_of_points_bytes(f->points, workers) + workers * widened +
            (f->settings->columns_file ? reader_bytes : 0);
 }
 

@@ -25,6 +25,7 @@ struct ny_reader_options {
     const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept, in file order; NULL: all */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
     uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */
+    bool whole_rows;          /* the user cannot choose columns: messages do not say so */
     const char *dims_of;      /* who wants dims, for messages; NULL: "--dims says" */
     enum ny_reading reading;  /* libsvm; auto: sparse where fewer than one in eight is not 0 */
     struct ny_classes *classes; /* numbers of label words, of the caller; NULL: the reader's own */

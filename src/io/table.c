@@ -163,12 +163,11 @@ static int begin(struct ny_reader *reader)
     reader->table.format = reader->entry->info.name;
     err = reader->entry->format->open(reader);
     if (err || !reader->options.dims || reader->options.dims == reader->table.d) return err;
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s has %llu columns of points where %s %llu; give a file with these, "
-                      "or the --columns to read",
-                      reader->path, ULL(reader->table.d),
-                      reader->options.dims_of ? reader->options.dims_of : "--dims says",
-                      ULL(reader->options.dims));
+    return ny_fail_at(
+        reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+        "%s has %llu columns of points where %s %llu; give a file with these%s", reader->path,
+        ULL(reader->table.d), reader->options.dims_of ? reader->options.dims_of : "--dims says",
+        ULL(reader->options.dims), reader->options.whole_rows ? "" : ", or the --columns to read");
 }
 
 /* Hands the reader out, or closes it after an error. */

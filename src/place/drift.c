@@ -121,7 +121,9 @@ int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, doub
     int err = ny_points_info(store, &points);
 
     *error = NAN;
-    if (err || points.dtype != spec.dtype || (points.row_slots > 0) != (spec.slots > 0)) return err;
+    if (err || ny_dtype_common(points.dtype, spec.dtype) != spec.dtype ||
+        (points.row_slots > 0) != (spec.slots > 0))
+        return err;
     spec.slots = (size_t)points.row_slots > spec.slots ? (size_t)points.row_slots : spec.slots;
     if (spec.slots != model->spec.slots) return NY_OK; /* fuller rows joined since the fit */
     ny_drift_sample_begin(&sample, model->ctx, ny_raw_bytes(&spec));
@@ -129,7 +131,8 @@ int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, doub
     for (size_t i = 0; i < sample.count; i++)
         numbers[i] = (uint64_t)((double)i * (double)points.n / (double)sample.count);
     if (sample.count)
-        err = ny_points_gather(store, (size_t)points.row_slots, numbers, sample.count, sample.rows);
+        err = ny_points_gather_wide(store, spec.dtype, spec.slots, numbers, sample.count,
+                                    sample.rows);
     if (!err) err = ny_drift_measure(&spec, model->landmarks, model->m, &sample, error);
     ny_drift_sample_release(&sample);
     return err;

@@ -51,7 +51,7 @@ static int take_landmarks(struct picture *p)
 
     if (!p->spec->scene.rows) return NY_OK;
     if (!count)
-        return ny_fail(p->ctx, NY_EUSAGE, "--mark-landmarks: '%s' has no landmarks",
+        return ny_fail(p->ctx, NY_EUSAGE, "--mark-landmarks: '%s' has no landmarks that are rows",
                        p->scene.frame.result.name);
     p->landmarks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(*p->marks));

@@ -14,8 +14,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "results/map.h"
 #include "results/clusters.h"
+#include "results/landmark_points.h"
+#include "results/map.h"
 
 /* Returns the bytes of an element of the embedding, which is f64 only for a fit in that
  * precision. */
@@ -64,9 +65,37 @@ static int fill_eigenvalues(struct ny_result *result, uint64_t first, size_t cou
     return NY_OK;
 }
 
+/* Counts the landmarks, be they rows or points that were given. */
 static size_t count_landmarks(const struct ny_result *result)
 {
     return (size_t)ny_field_count(result->report, "landmarks", 0);
+}
+
+static bool has_points(const struct ny_result *result)
+{
+    return ny_landmark_points_of(result->record).count > 0;
+}
+
+static size_t count_landmark_rows(const struct ny_result *result)
+{
+    return has_points(result) ? 0 : count_landmarks(result);
+}
+
+/* Returns the type in which the landmarks are read: f64 where they are. */
+static enum ny_dtype landmark_dtype(const struct ny_result *result)
+{
+    struct ny_points_info info;
+
+    if (has_points(result))
+        return ny_landmark_points_of(result->record).dtype == NY_F64 ? NY_F64 : NY_F32;
+    return ny_points_info(result->store, &info) == NY_OK && info.dtype == NY_F64 ? NY_F64 : NY_F32;
+}
+
+static size_t columns_of_points(const struct ny_result *result)
+{
+    struct ny_points_info info;
+
+    return ny_points_info(result->store, &info) == NY_OK ? (size_t)info.d : 0;
 }
 
 /* A blob of one item a row, read piece by piece like an embedding. */
@@ -86,6 +115,22 @@ static int fill_landmarks(struct ny_result *result, uint64_t first, size_t count
 
     for (size_t i = 0; err == NY_OK && i < count; i++)
         rows[i] = ny_result_rows_place(&result->rows, rows[i]);
+    return err;
+}
+
+/* Reads landmarks: the points that were given, or rows of the store. */
+static int fill_landmark_points(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    const struct ny_landmark_points as = {count, landmark_dtype(result), 0};
+    uint64_t *rows;
+    int err;
+
+    if (has_points(result))
+        return ny_landmark_points_get(result->store, result->name, result->record, &as, first, out);
+    rows = ny_calloc(result->ctx, NY_MEM_IO, count, sizeof(*rows));
+    err = rows ? fill_landmarks(result, first, count, rows) : NY_EBUDGET;
+    if (err == NY_OK) err = ny_landmark_points_gather(result->store, &as, rows, out);
+    ny_free(result->ctx, rows);
     return err;
 }
 
@@ -224,7 +269,8 @@ static const struct ny_result_part parts[] = {
     {"embedding", NY_OUT_F32, components_of, fill_embedding, count_embedded, grain_of_rows},
     {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows},
     {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues, NULL},
-    {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmarks, grain_of_landmarks},
+    {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmark_rows, grain_of_landmarks},
+    {"landmark-points", NY_OUT_F32, columns_of_points, fill_landmark_points, count_landmarks, NULL},
     {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals},
     {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points},
     {"source", NY_OUT_U64, NULL, fill_source, count_result_rows, grain_of_points},
@@ -240,8 +286,9 @@ enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 /* Names of all parts for callers. The model is no table, and therefore not among the parts
  * above. */
 static const char *const names[] = {
-    "embedding", "eigenvectors", "eigenvalues", "landmarks",  "residuals", "labels", "source",
-    "rows",      "neighbors",    "distances",   "components", "clusters",  "model",  NULL};
+    "embedding", "eigenvectors", "eigenvalues", "landmarks", "landmark-points",
+    "residuals", "labels",       "source",      "rows",      "neighbors",
+    "distances", "components",   "clusters",    "model",     NULL};
 
 const char *const *ny_parts(void)
 {
@@ -342,6 +389,7 @@ static int reserve_stored(struct ny_result *result, size_t count)
 /* Refuses a part that this result does not have, with the list of those that it has. */
 static int no_such_part(const struct ny_result *result, const struct ny_result_part *part)
 {
+    const char *why = "";
     char list[256] = "";
     size_t length = 0;
 
@@ -349,9 +397,11 @@ static int no_such_part(const struct ny_result *result, const struct ny_result_p
         if (parts[i].count(result) > 0)
             length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
                                        length ? ", " : "", parts[i].name);
+    if (part->fill == fill_landmarks && has_points(result))
+        why = "; its landmarks are points that were given, and no rows";
+    if (strcmp(part->name, "clusters") == 0) why = "; 'nystream eval' makes clusters";
     return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s%s", result->name,
-                   ny_store_path(result->store), part->name, list,
-                   strcmp(part->name, "clusters") == 0 ? "; 'nystream eval' makes clusters" : "");
+                   ny_store_path(result->store), part->name, list, why);
 }
 
 int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows)
@@ -359,11 +409,15 @@ int ny_result_prepare(struct ny_result *result, const struct ny_result_part *par
     if (part->count(result) == 0) return no_such_part(result, part);
     if (part->fill == fill_eigenvectors && !result->inverse && invert_eigenvalues(result))
         return NY_EBUDGET;
-    return part->columns && !result->stored ? reserve_stored(result, rows) : NY_OK;
+    return part->columns && part->fill != fill_landmark_points && !result->stored
+               ? reserve_stored(result, rows)
+               : NY_OK;
 }
 
 enum ny_element ny_result_element(const struct ny_result *result, const struct ny_result_part *part)
 {
+    if (part->fill == fill_landmark_points)
+        return landmark_dtype(result) == NY_F64 ? NY_OUT_F64 : NY_OUT_F32;
     return part->columns && result->f64 ? NY_OUT_F64 : part->element;
 }
 

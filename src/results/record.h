@@ -8,6 +8,8 @@
  *   options     the identity of the options (api/options.h)
  *   command     the command line that makes it, null for a job of the library; not in those of 1.0
  *   inputs      digests of the files that the options name, where they name some
+ *   given       landmarks that were given, kept with the job from its beginning: how many, and of
+ *               points also their type (results/landmark_points.h)
  *   lost        ranges of rows that the store had lost; the result numbers those that were left
  *   checkpoint  where the stage under way is
  *   report      what `info` prints

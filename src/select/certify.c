@@ -1,4 +1,6 @@
 /* --certify for landmarks that no dictionary chose: δ of all rows against their span. */
+#include <string.h>
+
 #include "select/rpcholesky.h"
 #include "select/rules_private.h"
 #include "store/store.h"
@@ -32,13 +34,28 @@ static void close_factor(struct factor *f, struct ny_context *ctx)
     ny_free(ctx, f->rows);
 }
 
+/* Reads `count` landmarks into f->raw: in the order of the factor, or as they were given. */
+static int load(const struct ny_selection_request *request, struct factor *f, const uint64_t *rows,
+                size_t count, bool ordered)
+{
+    size_t row_bytes = ny_raw_bytes(request->spec);
+
+    if (!request->landmark_points)
+        return ny_points_gather(request->store, request->spec->slots, rows, count, f->raw);
+    for (size_t i = 0; i < count; i++)
+        memcpy((char *)f->raw + i * row_bytes,
+               (const char *)request->landmark_points + (ordered ? f->order[i] : i) * row_bytes,
+               row_bytes);
+    return NY_OK;
+}
+
 /* Computes W and its pivoted Cholesky factor, and puts the landmarks in its order, as many as its
- * rank. */
+ * rank. Points have no number but their place. */
 static int factorise(struct ny_rpcholesky *rp, struct factor *f, const uint64_t *rows, size_t *rank)
 {
     const struct ny_selection_request *request = rp->request;
-    size_t slots = request->spec->slots, m = f->W.rows;
-    int err = ny_points_gather(request->store, slots, rows, m, f->raw);
+    size_t m = f->W.rows;
+    int err = load(request, f, rows, m, false);
 
     if (!err) err = ny_columns_exact_square(rp->dictionary->none, f->raw, m, f->W);
     for (size_t i = 0; !err && i < m; i++)
@@ -46,8 +63,8 @@ static int factorise(struct ny_rpcholesky *rp, struct factor *f, const uint64_t 
     if (!err) err = ny_cholesky_pivoted(rp->ctx, f->W, ny_pivot_zero(rp), f->order, rank);
     if (err) return err;
     for (size_t i = 0; i < *rank; i++)
-        f->rows[i] = rows[f->order[i]];
-    return *rank ? ny_points_gather(request->store, slots, f->rows, *rank, f->raw) : NY_OK;
+        f->rows[i] = rows ? rows[f->order[i]] : f->order[i];
+    return *rank ? load(request, f, f->rows, *rank, true) : NY_OK;
 }
 
 static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
@@ -99,6 +116,7 @@ int ny_selection_certify(const struct ny_selection_request *request,
     if (!err) err = represent(rp, selection->rows, selection->m);
     if (!err)
         err = ny_source_of_points(&source, own.store, own.n, own.spec->slots, rp->workers);
+    if (!err) err = ny_source_widen(&source, source, own.spec->dtype, rp->workers);
     if (err) goto done;
     rp->now.certified = true;
     rp->now.measured = 1;

@@ -1,4 +1,4 @@
-/* given: the rows of a list, in its order. */
+/* given: the rows of a list, in its order, or points that are no rows of the store. */
 #include "select/rules_private.h"
 
 #include <stdlib.h>
@@ -46,6 +46,10 @@ static int select_rows(const struct ny_selection_request *request,
     int err;
 
     ny_selection_clear(selection);
+    if (request->points_given) {
+        selection->m = m;
+        return NY_OK;
+    }
     if (!m || !request->named_landmarks)
         return ny_fail(request->ctx, NY_EDATA, "the list of landmarks is empty");
     for (size_t i = 0; i < m; i++)
@@ -78,7 +82,7 @@ static int select_rows(const struct ny_selection_request *request,
 
 const struct ny_rule ny_rule_given = {
     .name = "given",
-    .summary = "the rows listed in --landmarks-file",
-    .options = "landmarks-file|landmarks-from|online",
+    .summary = "the rows listed in --landmarks-file, or points",
+    .options = "landmarks-file|landmarks-points|landmarks-from|online",
     .select = select_rows,
 };

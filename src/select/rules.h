@@ -95,7 +95,9 @@ struct ny_selection_request {
     /* One rule each: */
     struct ny_greedy_request greedy;
     enum ny_diagonal diagonal;       /* for rule weighted */
-    const uint64_t *named_landmarks; /* for rule given: the m row numbers */
+    const uint64_t *named_landmarks; /* for rule given: the m row numbers, */
+    bool points_given;               /* or m points that are no rows of the store */
+    const void *landmark_points;     /* for ny_selection_certify(): these, m raw rows */
     /* The other rules, in maps of a graph: */
     struct ny_candidates candidates;
 };
@@ -103,7 +105,7 @@ struct ny_selection_request {
 /* The result of a rule. Arrays are ny_free()d by ny_selection_release(). */
 struct ny_selection {
     size_t m;
-    uint64_t *rows;       /* m, in order of selection */
+    uint64_t *rows;       /* m, in order of selection; NULL: the landmarks are points */
     float *residuals;     /* n upper bounds of δ, each from its row's last visit, rounded up; NULL
                            * unless the rule measures them */
     double residual_max, residual_mean; /* NaN where residuals is NULL */
@@ -139,8 +141,8 @@ struct ny_selection_work {
 
 struct ny_rule {
     const char *name, *summary;
-    const char *options; /* "a|b|c": those it takes of landmarks, landmarks-file, landmarks-from,
-                          * online; NULL: none of them */
+    const char *options; /* "a|b|c": those it takes of landmarks, landmarks-file,
+                          * landmarks-points, landmarks-from, online; NULL: none of them */
     bool by_tolerance;   /* a row joins where δ > ε (Ouimet & Bengio 2005, Algorithm 1): it takes
                           * --tolerance, and then --landmarks is a cap */
     bool all;            /* every row becomes a landmark, D = X, whatever --landmarks says */

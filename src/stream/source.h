@@ -93,5 +93,9 @@ void ny_source_of_memory_slots(struct ny_source *source, size_t slots, bool dens
  * read at a time. Takes `points` over, whatever happens. Memory: workers × one strip. */
 int ny_source_widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,
                     unsigned workers);
+/* Reads the rows listed of a store, as ny_points_gather() does, into a type that holds them
+ * exactly, or their own. `out`: count rows of that type. */
+int ny_points_gather_wide(struct ny_store *store, enum ny_dtype dtype, size_t slots,
+                          const uint64_t *rows, size_t count, void *out);
 
 #endif

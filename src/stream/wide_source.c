@@ -1,7 +1,10 @@
-/* The rows of another source in a wider type. */
+/* Rows in a wider type than they are stored in: those of another source, and a few of a store. */
 #include "stream/source.h"
 
+#include <string.h>
+
 #include "base/memory.h"
+#include "store/store.h"
 
 struct wide_source {
     struct ny_source base;
@@ -16,6 +19,23 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     return points->ops->take(points, tile);
 }
 
+/* Widens rows of d values, or records of `slots`, which are elsewhere. */
+static void widen(enum ny_dtype from, const char *in, const struct ny_source *as, size_t count,
+                  char *out)
+{
+    size_t row_bytes = ny_row_bytes(from, as->d, as->slots);
+    size_t wide_bytes = ny_row_bytes(as->dtype, as->d, as->slots);
+
+    for (size_t i = 0; as->slots && i < count; i++)
+        ny_sparse_pack_as(out + i * wide_bytes, as->slots, as->dtype,
+                          ny_sparse_of(in + i * row_bytes, as->slots), from);
+    if (as->slots) return;
+    if (as->dtype == NY_F32)
+        ny_dtype_to_f32(from, in, (float *)(void *)out, count * as->d);
+    else
+        ny_dtype_to_f64(from, in, (double *)(void *)out, count * as->d);
+}
+
 /* Reads rows as stored into the worker's strip, then widens them. */
 static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows)
@@ -23,20 +43,11 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
     const struct wide_source *source = (const struct wide_source *)base;
     struct ny_source *points = source->points;
     size_t row_bytes = ny_row_bytes(points->dtype, base->d, base->slots);
-    size_t wide_bytes = ny_row_bytes(base->dtype, base->d, base->slots);
     char *raw = source->strips + tile->worker * NY_STRIP_ROWS * row_bytes;
     int err = points->ops->strip(points, tile, first, count, raw);
 
-    if (err) return err;
-    for (size_t i = 0; base->slots && i < count; i++)
-        ny_sparse_pack_as((char *)rows + i * wide_bytes, base->slots, base->dtype,
-                          ny_sparse_of(raw + i * row_bytes, base->slots), points->dtype);
-    if (base->slots) return NY_OK;
-    if (base->dtype == NY_F32)
-        ny_dtype_to_f32(points->dtype, raw, rows, count * base->d);
-    else
-        ny_dtype_to_f64(points->dtype, raw, rows, count * base->d);
-    return NY_OK;
+    if (err == NY_OK) widen(points->dtype, raw, base, count, rows);
+    return err;
 }
 
 static void release(struct ny_source *base)
@@ -71,4 +82,32 @@ int ny_source_widen(struct ny_source **out, struct ny_source *points, enum ny_dt
                                NY_STRIP_ROWS *
                                    ny_row_bytes(points->dtype, points->d, points->slots));
     return source->strips ? NY_OK : NY_EBUDGET;
+}
+
+/* The stored rows are gathered at the end of the room, where none is overwritten before it has been
+ * widened: row i then ends where the first one that is not widened begins, or before. */
+int ny_points_gather_wide(struct ny_store *store, enum ny_dtype dtype, size_t slots,
+                          const uint64_t *rows, size_t count, void *out)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info info;
+    struct ny_source as = {.dtype = dtype, .slots = slots};
+    size_t row_bytes, wide_bytes;
+    char *stored, *row;
+    int err = ny_points_info(store, &info);
+
+    if (err || info.dtype == dtype)
+        return err ? err : ny_points_gather(store, slots, rows, count, out);
+    as.d = (size_t)info.d;
+    row_bytes = ny_row_bytes(info.dtype, as.d, slots);
+    wide_bytes = ny_row_bytes(dtype, as.d, slots);
+    stored = (char *)out + count * (wide_bytes - row_bytes);
+    row = ny_alloc(ctx, NY_MEM_STORE, row_bytes);
+    err = row ? ny_points_gather(store, slots, rows, count, stored) : NY_EBUDGET;
+    for (size_t i = 0; err == NY_OK && i < count; i++) {
+        memcpy(row, stored + i * row_bytes, row_bytes);
+        widen(info.dtype, row, &as, 1, (char *)out + i * wide_bytes);
+    }
+    ny_free(ctx, row);
+    return err;
 }

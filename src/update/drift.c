@@ -54,8 +54,9 @@ static int draw_rows(const struct ny_fit *fit, struct sample *sample)
 
         sample->numbers[i] = first + (at < (double)rows ? (uint64_t)at : rows - 1);
     }
-    return ny_points_gather(fit->job.store, (size_t)fit->job.points.row_slots, sample->numbers,
-                            sample->count, sample->rows);
+    return ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
+                                 (size_t)fit->job.points.row_slots, sample->numbers, sample->count,
+                                 sample->rows);
 }
 
 /* A copy: the job's own goes, to make room. */

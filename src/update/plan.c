@@ -24,7 +24,8 @@ static struct shares shares_of(const struct ny_fit_settings *settings, const jso
     if (mode == NY_UPDATE_FROZEN)
         return (struct shares){.accumulate = kept ? added : 0, .project = added, .sums = kept};
     kept = kept && (ny_earlier_starts_selection(settings) || settings->named_landmarks ||
-                    ny_settings_unit_landmarks(settings) || !settings->rule->work);
+                    settings->landmark_points.count || ny_settings_unit_landmarks(settings) ||
+                    !settings->rule->work);
     return (struct shares){.select = ny_earlier_starts_selection(settings) ? added : 1,
                            .accumulate = kept ? added : 1,
                            .project = 1,

@@ -182,9 +182,9 @@ load helper
     ny plan s --map pca --kernel rbf
     usage "--map pca has the linear kernel"
     ny select s a --select given
-    usage "--select given needs --landmarks-file F.npy or --landmarks-from NAME"
+    usage "--select given needs --landmarks-file F.npy, --landmarks-points P.npy or --landmarks-from NAME"
     ny embed f -o x.npy --select given
-    usage "--select given needs --landmarks-file F.npy"
+    usage "--select given needs --landmarks-file F.npy or --landmarks-points P.npy"
     [[ $stderr != *landmarks-from* ]]
 }
 

@@ -568,6 +568,12 @@ put l ''                                | fit s a --landmarks-file l -q | 3 | l 
 put l '1,2\n3,4\n'                      | fit s a --landmarks-file l -q | 3 | l has 2 columns
 put l '99999999999999999999\n'          | fit s a --landmarks-file l --components 1 -q | 3 | l
 put l '3\n3\n'                          | select s a --select given --landmarks-file l -q | 3 | row 3 twice
+put l '1,2,3\n0,9,1\n1,2,3\n'          | fit s a --landmarks-points l -q | 3 | l has the same point twice, in rows 0 and 2
+put l '1,2\n'                           | fit s a --landmarks-points l -q | 3 | l has 2 columns of points where the store has 3
+put l '1,2,3\nnan,3,4\n'                | fit s a --landmarks-points l -q | 3 | l, line 2
+put l ''                                | fit s a --landmarks-points l -q | 3 | l is empty
+npy p.npy '<f4' '(41, 3)' 492           | fit s a --landmarks-points p.npy -q | 3 | p.npy has more points than the 40 rows
+npy p.npy '<f4' '(0, 3)' 0              | fit s a --landmarks-points p.npy -q | 3 | p.npy
 npy c.npy '<f4' '(40, 2)' 320; put l '1\n2\n3\n' | fit s a --columns-file c.npy --landmarks-file l -q | 3 | c.npy has 2 columns, and there are 3 landmarks
 npy c.npy '<f4' '(39, 2)' 312; put l '1\n2\n' | fit s a --columns-file c.npy --landmarks-file l --components 1 -q | 3 | c.npy has 39 rows, and the store 40
 END
@@ -777,6 +783,9 @@ END
 :   | fit s a --memory 1K                | 8 | 
 :   | fit s a --landmarks-file=          | 2 | --landmarks-file needs a value
 :   | fit s a --landmarks-from d --landmarks-file p.csv | 2 | both name the landmarks
+:   | fit s a --landmarks-points p.csv --landmarks-file p.csv | 2 | --landmarks-file and --landmarks-points both name
+:   | fit s a --map isomap --landmarks-points p.csv | 2 | --landmarks-points does not act with --map isomap
+:   | fit s a --landmarks-points p.csv --kernel precomputed | 2 | --landmarks-points does not act with --kernel precomputed
 :   | fit s a --select given             | 2 | --select given needs
 :   | fit s a --kernel precomputed       | 2 | --kernel precomputed needs
 :   | plan s --map pca --kernel rbf      | 2 | --map pca has the linear kernel

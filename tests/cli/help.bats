@@ -73,7 +73,7 @@ options_of() {
         prints "--$option"
     done
     ny help fit --all
-    for option in map approx select landmarks tolerance landmarks-file landmarks-from components \
+    for option in map approx select landmarks tolerance landmarks-file landmarks-points landmarks-from components \
         rank kernel gamma sigma epsilon degree coef0 averages affine no-affine inner oversample \
         experts weights \
         power seed memory threads precision certify restart scale columns-file json quiet; do
@@ -200,9 +200,11 @@ options_of() {
     }
     [ "$(complete_line nystream imp)" = import ]
     [ "$(complete_line nystream fit s a --landmarks-)" = "--landmarks-file
+--landmarks-points
 --landmarks-from" ]
     [ "$(complete_line nystream fit s a --kernel r)" = rbf ]
     [ "$(complete_line nystream export s a --part l)" = "landmarks
+landmark-points
 labels" ]
     [ "$(complete_line nystream fit s a --no-a)" = --no-affine ]
     [ "$(complete_line nystream fit s a --gamma '')" = auto ] # and not the G of G|auto

@@ -166,6 +166,7 @@ select         | fit s r --landmarks 9                    | --select uniform
 landmarks      | fit s r --landmarks 9                    | --landmarks 12
 tolerance      | fit s r --select greedy --tolerance 0.5  | --tolerance 0.3
 landmarks-file | fit s r                                  | --landmarks-file rows.csv
+landmarks-points | fit s r                                | --landmarks-points new.csv
 landmarks-from | fit s r                                  | --landmarks-from d
 affine         | fit s r --landmarks 9                    | --affine
 online         | fit s r --select greedy --tolerance 0.5  | --online
@@ -215,6 +216,7 @@ select            | select s r --landmarks 9              | --select uniform
 landmarks         | select s r --landmarks 9              | --landmarks 12
 tolerance         | select s r --select greedy            | --tolerance 0.5
 landmarks-file    | select s r                            | --landmarks-file rows.csv
+landmarks-points  | select s r                            | --landmarks-points new.csv
 landmarks-from    | select s r                            | --landmarks-from d
 affine            | select s r --select greedy --tolerance 0.5 | --no-affine
 kernel            | select s r --landmarks 9              | --kernel laplacian

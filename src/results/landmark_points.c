@@ -1,0 +1,191 @@
+/* Stores and reads landmarks that are points, in chunks of whole rows, and turns them into the type
+ * and layout that is asked for. */
+#include "results/landmark_points.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "results/embedding.h"
+#include "stream/source.h"
+
+static const char part[] = "landmark-points";
+
+struct ny_landmark_points ny_landmark_points_of(const json_t *record)
+{
+    const json_t *given = json_object_get(record, "given");
+    const char *dtype = ny_field_text(given, "dtype");
+    struct ny_landmark_points how = {.dtype = dtype ? ny_dtype_parse(dtype) : NY_DTYPE_NONE};
+
+    if (how.dtype == NY_DTYPE_NONE) return how;
+    how.count = (size_t)ny_field_count(given, "landmarks", 0);
+    how.slots = (size_t)ny_field_count(given, "slots", 0);
+    return how;
+}
+
+/* Returns the layout of the part: chunks of whole rows. */
+static struct ny_embedding_layout layout_of(const struct ny_landmark_points *how, uint64_t d)
+{
+    struct ny_embedding_layout layout =
+        ny_embedding_layout(how->count, ny_row_bytes(how->dtype, (size_t)d, how->slots), 1);
+
+    layout.part = ny_part_of(part, 0);
+    return layout;
+}
+
+static int put_rows(struct ny_embedding_writer *writer, size_t count, const char *rows)
+{
+    struct ny_batch *batch;
+    int err = NY_OK;
+
+    for (size_t first = 0; err == NY_OK && first < count; first += NY_UNIT_ROWS) {
+        size_t left = count - first, piece = left < NY_UNIT_ROWS ? left : NY_UNIT_ROWS;
+
+        ny_embedding_add(writer, rows + first * writer->layout.row_bytes, piece);
+        if (!ny_embedding_full(writer) && piece < left) continue;
+        err = ny_embedding_batch(writer, NULL, &batch);
+        if (err == NY_OK) err = ny_batch_commit(batch);
+    }
+    return err;
+}
+
+int ny_landmark_points_put(struct ny_store *store, const char *name, json_t *record,
+                           const struct ny_landmark_points *how, const void *rows)
+{
+    struct ny_embedding_writer writer = {0};
+    struct ny_points_info info;
+    json_t *given;
+    int err = ny_points_info(store, &info);
+
+    if (err == NY_OK)
+        err = ny_embedding_writer_new(&writer, store, name, layout_of(how, info.d), 0);
+    if (err == NY_OK) err = put_rows(&writer, how->count, rows);
+    ny_embedding_writer_release(&writer);
+    if (err) return err;
+    given = json_object();
+    ny_field_set_count(given, "landmarks", how->count);
+    ny_field_set_text(given, "dtype", ny_dtype_name(how->dtype));
+    ny_field_set_count(given, "slots", how->slots);
+    ny_field_set_json(record, "given", given);
+    return NY_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static void widen(enum ny_dtype from, const void *in, enum ny_dtype to, void *out, size_t count)
+{
+    if (to == from)
+        memcpy(out, in, count * ny_dtype_size(from));
+    else if (to == NY_F32)
+        ny_dtype_to_f32(from, in, out, count);
+    else
+        ny_dtype_to_f64(from, in, out, count);
+}
+
+/* Writes a row in the type of *as: of a record the values at their columns, or a record. */
+static void convert_row(const struct ny_landmark_points *how, const void *row,
+                        const struct ny_landmark_points *as, size_t d, char *out)
+{
+    size_t element = ny_dtype_size(as->dtype);
+    struct ny_sparse sparse;
+
+    if (!how->slots) {
+        widen(how->dtype, row, as->dtype, out, d);
+        return;
+    }
+    sparse = ny_sparse_of(row, how->slots);
+    if (as->slots) {
+        ny_sparse_pack_as(out, as->slots, as->dtype, sparse, how->dtype);
+        return;
+    }
+    memset(out, 0, d * element);
+    for (size_t k = 0; k < sparse.count; k++)
+        widen(how->dtype, (const char *)sparse.value + k * ny_dtype_size(how->dtype), as->dtype,
+              out + sparse.index[k] * element, 1);
+}
+
+/* Tells whether the columns of each sparse row ascend, and are among d. */
+static bool are_records(const char *rows, size_t count, size_t slots, size_t d, size_t row_bytes)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ny_sparse row = ny_sparse_of(rows + i * row_bytes, slots);
+
+        if (row.count > slots) return false;
+        for (size_t k = 0; k < row.count; k++)
+            if (row.index[k] >= d || (k && row.index[k] <= row.index[k - 1])) return false;
+    }
+    return true;
+}
+
+/* Tells whether a record of the part can be turned into one of these. */
+static bool holds(const struct ny_landmark_points *how, const struct ny_landmark_points *as,
+                  uint64_t first)
+{
+    bool type = ny_dtype_common(how->dtype, as->dtype) == as->dtype;
+    bool layout = as->slots ? how->slots && how->slots <= as->slots : true;
+
+    return type && layout && first <= how->count && as->count <= how->count - first;
+}
+
+static int not_these(struct ny_store *store, const char *name)
+{
+    return ny_fail(ny_store_context(store), NY_ESTORE,
+                   "the landmark points of '%s' in %s are not those that its record speaks of; fit "
+                   "it again with --restart",
+                   name, ny_store_path(store));
+}
+
+int ny_landmark_points_get(struct ny_store *store, const char *name, const json_t *record,
+                           const struct ny_landmark_points *as, uint64_t first, void *rows)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_landmark_points how = ny_landmark_points_of(record);
+    struct ny_embedding_layout layout;
+    struct ny_points_info info;
+    size_t d, wide, piece;
+    char *stored;
+    int err = ny_points_info(store, &info);
+
+    if (err) return err;
+    if (!holds(&how, as, first)) return not_these(store, name);
+    d = (size_t)info.d;
+    layout = layout_of(&how, d);
+    wide = ny_row_bytes(as->dtype, d, as->slots);
+    piece = as->count < layout.chunk_rows ? as->count : layout.chunk_rows;
+    stored = ny_calloc(ctx, NY_MEM_STORE, piece, layout.row_bytes);
+    if (!stored) return NY_EBUDGET;
+    for (size_t done = 0; err == NY_OK && done < as->count; done += piece) {
+        if (piece > as->count - done) piece = as->count - done;
+        err = ny_embedding_rows(store, name, &layout, first + done, piece, stored);
+        if (err == NY_OK && how.slots &&
+            !are_records(stored, piece, how.slots, d, layout.row_bytes))
+            err = not_these(store, name);
+        for (size_t i = 0; err == NY_OK && i < piece; i++)
+            convert_row(&how, stored + i * layout.row_bytes, as, d,
+                        (char *)rows + (done + i) * wide);
+    }
+    ny_free(ctx, stored);
+    return err;
+}
+
+int ny_landmark_points_gather(struct ny_store *store, const struct ny_landmark_points *as,
+                              const uint64_t *numbers, void *rows)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_landmark_points how = {.count = as->count};
+    struct ny_points_info info;
+    size_t row, wide;
+    char *stored;
+    int err = ny_points_info(store, &info);
+
+    if (err) return err;
+    how.dtype = info.dtype;
+    how.slots = (size_t)info.row_slots;
+    row = ny_points_row_bytes(&info);
+    wide = (size_t)info.d * ny_dtype_size(as->dtype);
+    stored = ny_calloc(ctx, NY_MEM_STORE, as->count, row);
+    err = stored ? ny_points_gather(store, how.slots, numbers, as->count, stored) : NY_EBUDGET;
+    for (size_t i = 0; err == NY_OK && i < as->count; i++)
+        convert_row(&how, stored + i * row, as, (size_t)info.d, (char *)rows + i * wide);
+    ny_free(ctx, stored);
+    return err;
+}
