@@ -234,6 +234,14 @@ NY_API void ny_options_free(struct ny_options *options);
  * second of gamma, sigma and epsilon. A switch S is also set by "no-S"; a switch takes NULL for
  * "yes". "memory" and "threads" act on the context at once. After a failure nothing has changed. */
 NY_API int ny_options_set(struct ny_options *options, const char *name, const char *value);
+/* Gives from memory what option landmarks-points or landmarks-file names a file for: m landmarks ×
+ * d columns, or their row numbers, m × 1. The table is copied, its bytes charged to the budget
+ * until the option is set again or the options are freed; the option's text is "table" and a digest
+ * of it, by which a job knows it again. NY_EUSAGE for other options and a description that is none.
+ */
+struct ny_table;
+NY_API int ny_options_set_table(struct ny_options *options, const char *name,
+                                const struct ny_table *table);
 /* The value in force as text, the default included; NULL when it has none, and for an unknown name.
  * It lives until the option is set again. */
 NY_API const char *ny_options_get(const struct ny_options *options, const char *name);

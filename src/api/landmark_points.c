@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/option_tables.h"
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "io/convert.h"
-#include "io/reader.h"
 
 /* The points as they are read. */
 struct table {
     struct ny_context *ctx;
-    const char *path;
+    const char *path;           /* what messages call it */
     struct ny_points_info info; /* of the store */
     enum ny_dtype dtype;
     size_t count;
@@ -77,16 +77,16 @@ static int read_rows(struct table *table, struct ny_reader *reader)
     }
 }
 
-static int read_table(struct table *table)
+static int read_table(struct table *table, const struct ny_options *options)
 {
-    struct ny_reader_options options = {
-        .dtype = table->info.dtype == NY_F64 ? NY_F64 : NY_DTYPE_NONE,
-        .dims = table->info.d,
-        .dims_of = "the store has",
-        .whole_rows = true,
-        .reading = table->info.row_slots ? NY_READ_SPARSE : NY_READ_DENSE};
+    struct ny_reader_options how = {.dtype = table->info.dtype == NY_F64 ? NY_F64 : NY_DTYPE_NONE,
+                                    .dims = table->info.d,
+                                    .dims_of = "the store has",
+                                    .whole_rows = true,
+                                    .reading =
+                                        table->info.row_slots ? NY_READ_SPARSE : NY_READ_DENSE};
     struct ny_reader *reader = NULL;
-    int err = ny_reader_open(&reader, table->ctx, table->path, &options);
+    int err = ny_options_open(&reader, options, "landmarks-points", &how);
 
     if (err) return err;
     table->dtype = ny_reader_table(reader)->dtype;
@@ -197,15 +197,16 @@ static int check_twice(const struct table *table, const char *rows, size_t row_b
 }
 
 int ny_landmark_points_read(struct ny_given_landmarks *given, struct ny_store *store,
-                            const char *path)
+                            const struct ny_options *options)
 {
-    struct table table = {.ctx = ny_store_context(store), .path = path};
+    struct table table = {.ctx = ny_store_context(store),
+                          .path = ny_options_source(options, "landmarks-points")};
     struct ny_landmark_points *how = &given->points;
     size_t row_bytes;
     char *rows;
     int err = ny_points_info(store, &table.info);
 
-    if (!err) err = read_table(&table);
+    if (!err) err = read_table(&table, options);
     if (err) goto done;
     err = NY_EBUDGET;
     table.wide = ny_calloc(table.ctx, NY_MEM_DICTIONARY, (size_t)table.info.d, sizeof(double));

@@ -8,9 +8,9 @@
 #include <math.h>
 
 #include "api/landmark_points.h"
+#include "api/option_tables.h"
 #include "base/checksum.h"
 #include "base/memory.h"
-#include "io/reader.h"
 #include "results/record.h"
 
 /* Row numbers of a one-column file, read as f64: exact up to 2⁵³. */
@@ -43,12 +43,14 @@ static int read_rows(struct ny_context *ctx, struct ny_reader *reader, const cha
     return err == NY_END ? NY_OK : err;
 }
 
-/* Reads the row numbers of --landmarks-file, a table of one column. */
-static int read_file(struct ny_context *ctx, const char *path, struct ny_given_landmarks *list)
+/* Reads the row numbers that --landmarks-file names, a table of one column. */
+static int read_file(struct ny_context *ctx, const struct ny_options *options,
+                     struct ny_given_landmarks *list)
 {
-    struct ny_reader_options options = {.dtype = NY_F64};
+    const char *path = ny_options_source(options, "landmarks-file");
+    struct ny_reader_options how = {.dtype = NY_F64};
     struct ny_reader *reader = NULL;
-    int err = ny_reader_open(&reader, ctx, path, &options);
+    int err = ny_options_open(&reader, options, "landmarks-file", &how);
 
     if (err) return err;
     if (ny_reader_table(reader)->d != 1)
@@ -152,8 +154,8 @@ int ny_landmarks_read(struct ny_given_landmarks *given, struct ny_store *store,
     if (own && count_kept(own->record))
         return read_kept(store, own->name, own->record, count_kept(own->record), true, given);
     if (from) return read_result(store, from, false, given);
-    if (points) return ny_landmark_points_read(given, store, points);
-    err = read_file(ny_store_context(store), file, given);
+    if (points) return ny_landmark_points_read(given, store, options);
+    err = read_file(ny_store_context(store), options, given);
     return err ? err : number_left(store, given);
 }
 

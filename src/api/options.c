@@ -26,7 +26,7 @@ const struct ny_options *ny_options_given(const struct ny_options *options,
 {
     static char *untyped[OPTIONS_MAX]; /* nobody writes to it */
 
-    *none = (struct ny_options){context, untyped};
+    *none = (struct ny_options){.ctx = context, .typed = untyped};
     return options ? options : none;
 }
 
@@ -41,7 +41,9 @@ int ny_options_new(struct ny_options **out, struct ny_context *context)
     if (!options) return NY_EBUDGET;
     options->ctx = context;
     options->typed = ny_calloc(context, NY_MEM_OTHER, ny_option_count(), sizeof(char *));
-    if (!options->typed) {
+    options->tables =
+        ny_calloc(context, NY_MEM_OTHER, ny_option_count(), sizeof(struct ny_table *));
+    if (!options->typed || !options->tables) {
         ny_options_free(options);
         return NY_EBUDGET;
     }
@@ -52,9 +54,12 @@ int ny_options_new(struct ny_options **out, struct ny_context *context)
 void ny_options_free(struct ny_options *options)
 {
     if (!options) return;
-    for (size_t i = 0; options->typed && i < ny_option_count(); i++)
+    for (size_t i = 0; options->typed && options->tables && i < ny_option_count(); i++) {
         ny_free(options->ctx, options->typed[i]);
+        ny_free(options->ctx, options->tables[i]);
+    }
     ny_free(options->ctx, options->typed);
+    ny_free(options->ctx, options->tables);
     ny_free(options->ctx, options);
 }
 
@@ -139,6 +144,8 @@ int ny_options_set(struct ny_options *options, const char *name, const char *val
     }
     ny_free(ctx, options->typed[index]);
     options->typed[index] = copy;
+    ny_free(ctx, options->tables[index]);
+    options->tables[index] = NULL;
     return NY_OK;
 }
 

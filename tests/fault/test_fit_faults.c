@@ -2,11 +2,31 @@
 #include "fault/api_faults.h"
 
 static char grown[160]; /* the store, with rows appended since */
-static struct bytes full, frozen, clusters, online;
+static struct bytes by_points, full, frozen, clusters, online;
 
 static int fit_new(struct ny_context *ctx)
 {
     return fit_as(ctx, "new");
+}
+
+/* Fits by landmarks that are points in memory, and removes the result: they are kept with it. */
+static int fit_points(struct ny_context *ctx)
+{
+    static const float values[2][D] = {{0.5F}, {1.5F, 2}};
+    const struct ny_table given = {
+        .struct_bytes = sizeof(given), .dtype = NY_F32, .rows = 2, .columns = D, .values = values};
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, SET("components", "1", "gamma", "0.1"));
+
+    if (err == NY_OK) err = ny_options_set_table(options, "landmarks-points", &given);
+    if (err == NY_OK) err = ny_fit(ctx, store, "new", options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_points(void)
+{
+    check_first(&by_points, store, "new", "landmark-points");
 }
 
 static void check_new(void)
@@ -80,6 +100,7 @@ int main(void)
 {
     static const struct work list[] = {
         {"fit", fit_new, check_new, undo_new, 8},
+        {"fit by points", fit_points, check_points, undo_new, 8},
         {"update in full", update_full, check_full, undo_fresh, 16},
         {"frozen update", update_frozen, check_frozen, undo_fresh, 16},
         {"evaluate", evaluate_old, check_clusters, nothing, 16},

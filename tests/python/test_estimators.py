@@ -127,6 +127,28 @@ def test_products_of_nystroem_are_the_kernel(blobs):
 
 
 @quick
+@pytest.mark.parametrize("estimator", [
+    KernelPCA(gamma=0.02, random_state=0), DiffusionMap(gamma=0.02, random_state=0),
+    SpectralEmbedding(gamma=0.02, random_state=0), Nystroem(gamma=0.02, random_state=0)])
+def test_landmarks_are_points_or_row_numbers(estimator, blobs):
+    X = blobs[0]
+    numbers = np.arange(0, 600, 20)
+    embeddings = [sklearn.base.clone(estimator).set_params(landmarks=given).fit_transform(X)
+                  for given in (numbers, X[numbers])]
+    assert np.array_equal(*embeddings)
+    centres = (X[numbers] + X[numbers + 1]) / 2
+    fitted = sklearn.base.clone(estimator).set_params(landmarks=centres).fit(X)
+    assert fitted.report_["landmarks"] == 30 and len(fitted.transform(X[:3])) == 3
+    if isinstance(estimator, Nystroem):
+        assert np.array_equal(fitted.components_, centres) and fitted.component_indices_ is None
+        places = fitted.transform(centres)
+        assert np.abs(places @ places.T - rbf_kernel(centres, gamma=0.02)).max() < 1e-6
+    for wrong in ([1.5], np.zeros((2, 7)), np.ones((2, 5))):
+        with pytest.raises(ValueError):
+            sklearn.base.clone(estimator).set_params(landmarks=wrong).fit(X)
+
+
+@quick
 def test_isomap_is_scikit_learns(blobs):
     X = np.random.default_rng(1).uniform(size=(400, 3))
     theirs = sklearn.manifold.Isomap(n_neighbors=8, n_components=2, eigen_solver="dense").fit(X)

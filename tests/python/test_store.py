@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import nystream
 from nystream import _scratch, _view
@@ -101,6 +102,43 @@ def test_a_graph_and_a_dictionary(store):
     assert np.array_equal(of_few.landmarks, store.result("few").landmarks)
     store.remove("of-few")
     assert store.results == ["few", "near"]
+
+
+@quick
+def test_landmarks_are_given_as_arrays(store, rows):
+    numbers = np.arange(0, 2000, 100)
+    by_number = store.fit("numbers", landmarks_file=numbers)
+    by_point = store.fit("points", landmarks_points=rows[numbers])
+    assert np.array_equal(by_number.landmarks, numbers)
+    assert np.array_equal(by_number.embedding[:], by_point.embedding[:])
+    assert np.array_equal(by_number.landmark_points, rows[numbers])
+    centres = (rows[:20] + rows[20:40]) / 2
+    fitted = store.fit("centres", landmarks_points=centres[:, ::-1][:, ::-1])
+    assert np.array_equal(fitted.landmark_points, centres) and fitted.report["select"] == "given"
+    with pytest.raises(nystream.UsageError, match="points that were given"):
+        fitted.landmarks
+    store.fit("centres", landmarks_points=centres)  # is done already
+    with pytest.raises(nystream.UsageError, match="landmarks.points: table"):
+        store.fit("centres", landmarks_points=centres + 1)
+    store.append(rows[:50], labels=np.zeros(50))
+    assert len(fitted.update().embedding) == 2050
+    sparse = scipy.sparse.csr_matrix(np.where(centres > 0, centres, 0))
+    assert store.fit("sparse", landmarks_points=sparse).landmark_points.shape == (20, 6)
+
+
+@quick
+@pytest.mark.parametrize("options, words", [
+    ({"landmarks_points": np.zeros((3, 5))}, "5 columns of points where the store has 6"),
+    ({"landmarks_points": np.full((3, 6), np.nan)}, "row 0 .* is NaN"),
+    ({"landmarks_points": np.ones((2, 6))}, "same point twice"),
+    ({"landmarks_points": np.zeros(6)}, "Expected 2D array"),
+    ({"landmarks_file": [0.5, 1]}, "one-dimensional array of integers"),
+    ({"landmarks_file": [3, 3]}, "row 3 twice"), ({"landmarks_file": [-1]}, "not a row number"),
+    ({"landmarks_file": [2000]}, "rows are 0 … 1999"),
+    ({"landmarks_file": [1], "landmarks_points": np.zeros((1, 6))}, "give one")])
+def test_landmarks_that_are_none(store, options, words):
+    with pytest.raises(ValueError, match=words):
+        store.fit("none", components=1, **options)
 
 
 @quick

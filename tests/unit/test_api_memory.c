@@ -1,5 +1,6 @@
 /* Rows in memory through the public interface: tables of each type, stride and layout into a store,
  * and parts of it back through views. */
+#include "base/memory.h"
 #include "unit/table_case.h"
 
 static uint64_t rows_of_store(void)
@@ -359,6 +360,82 @@ static void tables_of_an_appender_become_visible_together(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* ---- in the place of files ---------------------------------------------------------------- */
+
+/* Fits by landmarks of a table, which is overwritten before the fit, and reads the embedding. */
+static void fit_by(const char *option, const struct ny_table *table, size_t bytes, float *rows)
+{
+    struct ny_options *options;
+    size_t before = ny_memory_used(in.ctx);
+
+    ok(ny_options_new(&options, in.ctx));
+    ok(ny_options_set_table(options, option, table));
+    assert_true(ny_memory_used(in.ctx) - before >= bytes);
+    assert_memory_equal(ny_options_get(options, option), "table ", 6);
+    memset((void *)(uintptr_t)table->values, 0, bytes);
+    ok(ny_fit(in.ctx, in.store, "f", options, NULL));
+    ny_options_free(options);
+    assert_true(ny_memory_used(in.ctx) == before);
+    ok(ny_embedding_read(in.ctx, in.store, "f", 0, ROWS, rows));
+    ok(ny_remove(in.ctx, in.store, "f"));
+}
+
+static void options_take_tables_in_the_place_of_files(void **state)
+{
+    enum { M = 20 };
+    static float by[3][ROWS * 2];
+    struct ny_table rows = dense(NY_F32, 0), points = dense(NY_F64, 2);
+    double numbers[M];
+    const struct ny_table list = {
+        .struct_bytes = sizeof(list), .dtype = NY_F64, .rows = M, .columns = 1, .values = numbers};
+
+    (void)state;
+    ok(ny_append(in.ctx, in.store, &rows, NULL, NULL));
+    for (int i = 0; i < M; i++)
+        numbers[i] = i;
+    points.rows = M; /* the first rows */
+    fit_by("landmarks-file", &list, sizeof(numbers), by[0]);
+    fit_by("landmarks-points", &points, M * COLUMNS * sizeof(double), by[1]);
+    assert_memory_equal(by[0], by[1], sizeof(by[0]));
+    free((void *)(uintptr_t)rows.values);
+    free((void *)(uintptr_t)points.values);
+}
+
+static void tables_that_options_do_not_take(void **state)
+{
+    double values[4] = {1, 2.5, 3, 4};
+    struct ny_table table = {.struct_bytes = sizeof(table),
+                             .name = "D",
+                             .dtype = NY_F64,
+                             .rows = 2,
+                             .columns = 2,
+                             .values = values};
+    struct ny_table rows = dense(NY_F32, 0);
+    struct ny_options *options;
+
+    (void)state;
+    ok(ny_append(in.ctx, in.store, &rows, NULL, NULL));
+    ok(ny_options_new(&options, in.ctx));
+    fails(NY_EUSAGE, "columns-file takes no table",
+          ny_options_set_table(options, "columns-file", &table));
+    fails(NY_EUSAGE, "no takes no table", ny_options_set_table(options, "no", &table));
+    ok(ny_options_set_table(options, "landmarks-file", &table));
+    fails(NY_EDATA, "D has 2 columns", ny_fit(in.ctx, in.store, "f", options, NULL));
+    table.rows = 4;
+    table.columns = 1;
+    ok(ny_options_set_table(options, "landmarks-file", &table)); /* in the place of the last */
+    fails(NY_EDATA, "D, row 1: 2.5 is not a row number",
+          ny_fit(in.ctx, in.store, "f", options, NULL));
+    table.rows = 0;
+    fails(NY_EDATA, "no points in it", ny_options_set_table(options, "landmarks-file", &table));
+    table.rows = UINT64_MAX / 8;
+    fails(NY_EUSAGE, "more than an array", ny_options_set_table(options, "landmarks-file", &table));
+    table.struct_bytes = 3;
+    fails(NY_EUSAGE, "struct_bytes", ny_options_set_table(options, "landmarks-file", &table));
+    ny_options_free(options);
+    free((void *)(uintptr_t)rows.values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +450,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(descriptions_that_lie_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(tables_of_an_appender_become_visible_together, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(options_take_tables_in_the_place_of_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(tables_that_options_do_not_take, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

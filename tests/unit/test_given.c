@@ -330,6 +330,8 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("values", ny_embedding_read(ctx, store, "a", 0, 1, NULL));
     REFUSES("out", ny_options_new(NULL, ctx));
     REFUSES("name", ny_options_set(options, NULL, "1"));
+    REFUSES("name", ny_options_set_table(options, NULL, &(struct ny_table){0}));
+    REFUSES("table", ny_options_set_table(options, "landmarks-points", NULL));
 }
 
 static void without_a_context_nothing_is_done(void **state)
@@ -343,6 +345,7 @@ static void without_a_context_nothing_is_done(void **state)
     assert_null(options);
     ACCEPTS(ny_options_new(&options, ctx));
     REFUSES_SILENTLY(ny_options_set(NULL, "landmarks", "5"));
+    REFUSES_SILENTLY(ny_options_set_table(NULL, "landmarks-points", &(struct ny_table){0}));
     REFUSES_SILENTLY(ny_import(NULL, store, one, 1, NULL, NULL));
     REFUSES_SILENTLY(ny_fit(NULL, store, "a", NULL, NULL));
     REFUSES_SILENTLY(ny_resume(NULL, store, "a", NULL));

@@ -149,6 +149,11 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
     return False, _pieces(X)
 
 
+def table_of(X: Any) -> Batch:
+    """Make one batch of rows that are in memory: an array, a matrix, a frame, or a list of rows."""
+    return _batch(unwrap(X), None)
+
+
 def count_bytes(X: Any) -> Optional[int]:
     """Return about how many bytes the rows take in a store; None where that is not known."""
     X = unwrap(X)

@@ -27,7 +27,8 @@ FLOATS = [np.float64, np.float32]
 GRAPH_MAPS = ("isomap", "eigenmaps")  # new rows are placed by all points and the graph
 PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select": "selection",
               "neighbors": "n_neighbors", "seed": "random_state", "threads": "n_jobs",
-              "clusters": "n_clusters", "time": "t"}
+              "clusters": "n_clusters", "time": "t", "landmarks_file": "landmarks",
+              "landmarks_points": "landmarks"}
 FILES = ("anndata", "dask", "h5py", "zarr")  # what these hand out is not in memory
 LARGEST = float(np.finfo(np.float32).max)
 

@@ -86,6 +86,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_context_new": [_OUT],
     "ny_options_new": [_OUT, _P],
     "ny_options_set": [_P, _S, _S],
+    "ny_options_set_table": [_P, _S, _TABLE],
     "ny_import": [_P, _S, C.POINTER(_S), C.c_size_t, _P, _OUT],
     "ny_append": [_P, _S, _TABLE, _P, _OUT],
     "ny_appender_open": [_OUT, _P, _S, _P],

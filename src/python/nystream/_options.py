@@ -5,14 +5,22 @@ import ctypes as C
 import os
 from typing import Any, Dict
 
-from nystream import _lib
+import numpy as np
+
+from nystream import _data, _lib
 from nystream._context import Context
 from nystream._errors import UsageError
 from nystream._lib import lib
 
 
+TABLES = ("landmarks-file", "landmarks-points")  # options whose file may be an array
+
+
 class Options:
     """Options of one call by name, such as {"row_normalize": True, "gamma": 0.5}.
+
+    Landmarks may be arrays: landmarks_points of shape (landmarks, columns), and landmarks_file of
+    integers, the row numbers, of shape (landmarks,). The library copies them.
 
     A budget or threads among them are those of the context until the end of the `with` block.
     """
@@ -50,6 +58,12 @@ class Options:
         option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
         if option and not option.groups & (self._groups | always):
             raise _refuse(name.replace("-", "_"))
+        if name in TABLES and not isinstance(value, (str, os.PathLike)):
+            batch = _data.table_of(as_numbers(value) if name == "landmarks-file" else value)
+            table = batch.table(name.replace("-", "_"))
+            self._context.check(lib.ny_options_set_table(self._pointer, name.encode(),
+                                                         C.byref(table)))
+            return
         self._context.check(lib.ny_options_set(self._pointer, name.encode(),
                                                spell_value(value).encode()))
 
@@ -58,6 +72,15 @@ def _refuse(name: str) -> UsageError:
     error = UsageError(f"{name}= is an option of another call")
     error.status, error.kind, error.option = 2, "usage", name
     return error
+
+
+def as_numbers(value: Any) -> Any:
+    """Return row numbers as a column, an array (landmarks, 1); ValueError where they are none."""
+    numbers = np.asarray(value)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise ValueError(f"row numbers of landmarks are a one-dimensional array of integers, not "
+                         f"of shape {numbers.shape} and type {numbers.dtype}")
+    return numbers.reshape(-1, 1)
 
 
 def spell_value(value: Any) -> str:

@@ -7,6 +7,9 @@ n_landmarks : int
     Landmarks of the approximation, at most as many as there are rows.
 selection : {"rpcholesky", "greedy", "uniform", "weighted"}, optional
     How they are chosen; None: what suits the approximation.
+landmarks : array, optional
+    The landmarks, in place of n_landmarks and selection: points of shape (m, n_features), which
+    need be no rows of X, such as centres of clusters; or row numbers, integers of shape (m,).
 memory : int or str, optional
     Bytes that the process may occupy, such as "8G"; None: half of what is free.
 n_jobs : int, optional
@@ -54,6 +57,20 @@ def kernel_options(kernel: str, gamma: Optional[float], degree: int, coef0: floa
     if name == "polynomial":
         options.update(degree=degree, coef0=float(coef0))
     return options
+
+
+def has_rows(estimator: Any) -> bool:
+    """Return whether the landmarks of an estimator are rows of X, which have numbers."""
+    given = estimator.landmarks
+    return given is None or (not _data.is_sparse(given) and np.ndim(given) == 1)
+
+
+def landmark_options(estimator: Any, most: int) -> Dict[str, Any]:
+    """Return the options of landmarks: those that are given, or at most so many that are chosen."""
+    given = estimator.landmarks
+    if given is None:
+        return {"landmarks": most, "select": estimator.selection}
+    return {"landmarks_file" if has_rows(estimator) else "landmarks_points": given}
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoreEstimator):
@@ -119,14 +136,15 @@ class KernelPCA(Embedder):
     gamma, degree, coef0 : of the kernel; gamma=None is not 1/n_features, but chosen by the rows
     approx : {"projected", "nystrom", "exact", …}
         "exact" decomposes K itself, for small n.
-    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
+    n_landmarks, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.
 
     Attributes
     ----------
     eigenvalues_ : array (n_components,), of the centred kernel matrix
     gamma_ : float or None
-    landmarks_ : array (n_landmarks,), row numbers of the landmarks; None with approx="exact"
+    landmarks_ : array (n_landmarks,), row numbers of the landmarks; None with approx="exact", and
+        where points were given
     trace_error_ : float, the share of the trace of K that the landmarks leave out
     report_, seed_, n_features_in_, feature_names_in_
     """
@@ -134,9 +152,10 @@ class KernelPCA(Embedder):
     def __init__(self, n_components: int = 2, *, kernel: str = "rbf",
                  gamma: Optional[float] = None, degree: int = 3, coef0: float = 1,
                  approx: str = "projected", n_landmarks: int = 1000,
-                 selection: Optional[str] = None, memory: Any = None,
+                 selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
                  name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.landmarks = landmarks
         self.n_components, self.kernel, self.gamma = n_components, kernel, gamma
         self.degree, self.coef0, self.approx = degree, coef0, approx
         self.n_landmarks, self.selection, self.memory = n_landmarks, selection, memory
@@ -147,13 +166,14 @@ class KernelPCA(Embedder):
         options = {"map": "kpca", "approx": self.approx, "components": self.n_components,
                    **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
         if self.approx != "exact":
-            options.update(landmarks=min(self.n_landmarks, n), select=self.selection)
+            options.update(landmark_options(self, min(self.n_landmarks, n)))
         return options
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
         self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
-        self.landmarks_ = None if self.approx == "exact" else result.landmarks
+        rows = self.approx != "exact" and has_rows(self)
+        self.landmarks_ = result.landmarks if rows else None
 
 
 class PCA(Embedder):
@@ -232,13 +252,13 @@ class Nystroem(Embedder):
     ----------
     kernel, gamma, degree, coef0 : as KernelPCA
     n_components : int, at most as many as there are rows
-    selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
-        See `nystream.estimators`.
+    selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
+        See `nystream.estimators`; landmarks that are given are the number of columns, too.
 
     Attributes
     ----------
     components_ : array (n_components, n_features), the landmarks
-    component_indices_ : array (n_components,), their row numbers
+    component_indices_ : array (n_components,), their row numbers; None where points were given
     eigenvalues_, gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
     """
 
@@ -246,23 +266,25 @@ class Nystroem(Embedder):
 
     def __init__(self, kernel: str = "rbf", *, gamma: Optional[float] = None, coef0: float = 1,
                  degree: int = 3, n_components: int = 100, selection: Optional[str] = None,
-                 memory: Any = None, n_jobs: Optional[int] = None, random_state: Any = None,
-                 store: Any = None, name: Optional[str] = None, tmpdir: Any = None,
-                 verbose: Any = False) -> None:
+                 landmarks: Any = None, memory: Any = None, n_jobs: Optional[int] = None,
+                 random_state: Any = None, store: Any = None, name: Optional[str] = None,
+                 tmpdir: Any = None, verbose: Any = False) -> None:
         self.kernel, self.gamma, self.coef0, self.degree = kernel, gamma, coef0, degree
+        self.landmarks = landmarks
         self.n_components, self.selection, self.memory = n_components, selection, memory
         self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
         self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
-        count = min(self.n_components, n)
-        return {"map": "svd", "components": count, "landmarks": count, "select": self.selection,
+        given = self.landmarks
+        count = min(self.n_components, n) if given is None else np.shape(given)[0]
+        return {"map": "svd", "components": count, **landmark_options(self, count),
                 **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
-        self.component_indices_ = result.landmarks.astype(np.int64)
-        self.components_ = result.store[self.component_indices_]
+        self.component_indices_ = result.landmarks.astype(np.int64) if has_rows(self) else None
+        self.components_ = result.landmark_points
         self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
 
 
@@ -276,7 +298,7 @@ class SpectralEmbedding(KeptEmbedder):
         A kernel between all rows, by landmarks; or the graph of nearest neighbours, exactly.
     gamma : of the kernel
     n_neighbors : int, of the graph
-    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
+    n_landmarks, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.
 
     Attributes
@@ -288,9 +310,10 @@ class SpectralEmbedding(KeptEmbedder):
 
     def __init__(self, n_components: int = 2, *, affinity: str = "rbf",
                  gamma: Optional[float] = None, n_neighbors: int = 10, n_landmarks: int = 1000,
-                 selection: Optional[str] = None, memory: Any = None,
+                 selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
                  name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.landmarks = landmarks
         self.n_components, self.affinity, self.gamma = n_components, affinity, gamma
         self.n_neighbors, self.n_landmarks, self.selection = n_neighbors, n_landmarks, selection
         self.memory, self.n_jobs, self.random_state = memory, n_jobs, random_state
@@ -305,8 +328,7 @@ def affinity_options(estimator: Any, n: int) -> Dict[str, Any]:
     if estimator.affinity == NEIGHBORS:
         return {"map": "eigenmaps", "connect": True, "edge_weights": "binary",
                 "neighbors": min(estimator.n_neighbors, n - 1)}
-    return {"map": "laplacian", "landmarks": min(estimator.n_landmarks, n),
-            "select": estimator.selection,
+    return {"map": "laplacian", **landmark_options(estimator, min(estimator.n_landmarks, n)),
             **kernel_options(estimator.affinity, estimator.gamma, 3, 1)}
 
 
@@ -319,7 +341,7 @@ class DiffusionMap(KeptEmbedder):
     t : float
         Steps of the walk: coordinates are eigenvectors times eigenvalues to this power.
     kernel, gamma : as KernelPCA
-    n_landmarks, selection, memory, n_jobs, random_state, store, name, tmpdir, verbose
+    n_landmarks, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.
 
     Attributes
@@ -331,9 +353,10 @@ class DiffusionMap(KeptEmbedder):
 
     def __init__(self, n_components: int = 2, *, t: float = 1, kernel: str = "rbf",
                  gamma: Optional[float] = None, n_landmarks: int = 1000,
-                 selection: Optional[str] = None, memory: Any = None,
+                 selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
                  name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.landmarks = landmarks
         self.n_components, self.t, self.kernel, self.gamma = n_components, t, kernel, gamma
         self.n_landmarks, self.selection, self.memory = n_landmarks, selection, memory
         self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
@@ -341,7 +364,7 @@ class DiffusionMap(KeptEmbedder):
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         return {"map": "diffusion", "components": self.n_components, "time": float(self.t),
-                "landmarks": min(self.n_landmarks, n), "select": self.selection,
+                **landmark_options(self, min(self.n_landmarks, n)),
                 **kernel_options(self.kernel, self.gamma, 3, 1)}
 
     def _keep(self, result: Result) -> None:
@@ -408,6 +431,7 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
     """
 
     _least_rows = 3
+    landmarks = None
 
     def __init__(self, n_clusters: int = 8, *, affinity: str = "rbf",
                  gamma: Optional[float] = None, n_neighbors: int = 10, n_init: int = 10,

@@ -205,7 +205,9 @@ class Store:
         name : str
         **options
             map, landmarks, components, kernel, gamma, … as `nystream help fit --all` has them, with
-            "_" for "-"; a switch is True or False.
+            "_" for "-"; a switch is True or False. Landmarks that are given may be arrays:
+            landmarks_points of shape (landmarks, columns), which need be no rows of the store, or
+            landmarks_file, row numbers of shape (landmarks,).
         """
         return self._work(lib.ny_fit, name, FITTING | _lib.UPDATE, options)
 
@@ -304,8 +306,16 @@ class Result:
 
     @property
     def landmarks(self) -> Any:
-        """Row numbers of the landmarks, in order of selection, an array (landmarks,)."""
+        """Row numbers of the landmarks, in order of selection, an array (landmarks,).
+
+        UsageError where points were given, which are no rows: see landmark_points.
+        """
         return self.part("landmarks")[:]
+
+    @property
+    def landmark_points(self) -> Any:
+        """The landmarks themselves, an array (landmarks, columns), float32 or float64."""
+        return self.part("landmark-points")[:]
 
     @property
     def residuals(self) -> Part:

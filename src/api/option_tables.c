@@ -1,0 +1,141 @@
+/*
+ * Gives from memory what an option names a file for (ny_options_set_table()).
+ *
+ * The table is copied, in one block, and read by the reader of tables as the file would be. The
+ * option's text is then "table" and a digest of it: so the identity of a job, and the check that an
+ * update agrees with its result, tell one table from another as they tell files by their names.
+ */
+#include "api/option_tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/given.h"
+#include "api/options_private.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/memory.h"
+
+/* The options that name a file of numbers. */
+static const char with_tables[] = "landmarks-file|landmarks-points";
+
+/* The sizes of the parts of a copy, each rounded up to 8 bytes. */
+struct parts {
+    size_t name, values, row_start, column;
+};
+
+/* Adds the bytes of `count` items to *total; false: they overflow. */
+static bool add(size_t *total, size_t *part, uint64_t count, size_t item)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, item, &bytes) || bytes > SIZE_MAX - 7) return false;
+    *part = (bytes + 7) / 8 * 8;
+    return !__builtin_add_overflow(*total, *part, total);
+}
+
+/* Measures what a copy of the table takes; 0: more than there can be. */
+static size_t measure(const struct ny_table *table, struct parts *parts)
+{
+    size_t element = ny_dtype_size((enum ny_dtype)table->dtype), total = sizeof(*table), row;
+    bool sparse = table->row_start;
+    uint64_t values = sparse ? table->entries : table->rows;
+
+    *parts = (struct parts){0};
+    if (__builtin_mul_overflow(table->columns, element, &row)) return 0;
+    if (!add(&total, &parts->name, strlen(ny_memory_name(table)) + 1, 1)) return 0;
+    if (!add(&total, &parts->values, values, sparse ? element : row)) return 0;
+    if (!sparse) return total;
+    if (!add(&total, &parts->row_start, table->rows + 1, table->index_bytes)) return 0;
+    return add(&total, &parts->column, table->entries, table->index_bytes) ? total : 0;
+}
+
+/* Copies an array to *at, which goes on behind it, and returns the copy. */
+static void *put(char **at, size_t room, const void *array, size_t bytes)
+{
+    void *copy = *at;
+
+    if (bytes) memcpy(copy, array, bytes);
+    *at += room;
+    return copy;
+}
+
+/* Copies a table that has been checked, without its labels; ny_free() it. */
+static struct ny_table *copy_table(struct ny_context *ctx, const struct ny_table *table)
+{
+    size_t row = (size_t)table->columns * ny_dtype_size((enum ny_dtype)table->dtype);
+    size_t entries = (size_t)table->entries, width = table->index_bytes;
+    const char *name = ny_memory_name(table);
+    struct parts parts;
+    size_t bytes = measure(table, &parts);
+    struct ny_table *copy = bytes ? ny_calloc(ctx, NY_MEM_OTHER, 1, bytes) : NULL;
+    char *at = (char *)(copy + 1), *to;
+
+    if (!bytes) ny_fail(ctx, NY_EBUDGET, "%s is more than memory can hold", name);
+    if (!copy) return NULL;
+    *copy = *table;
+    copy->labels = NULL;
+    copy->row_bytes = 0;
+    copy->name = put(&at, parts.name, name, strlen(name) + 1);
+    if (table->row_start) {
+        copy->values = put(&at, parts.values, table->values,
+                           entries * ny_dtype_size((enum ny_dtype)table->dtype));
+        copy->row_start =
+            put(&at, parts.row_start, table->row_start, ((size_t)table->rows + 1) * width);
+        copy->column = put(&at, parts.column, table->column, entries * width);
+        return copy;
+    }
+    copy->values = to = at;
+    for (uint64_t r = 0; r < table->rows; r++)
+        put(&to, row, (const char *)table->values + r * (table->row_bytes ? table->row_bytes : row),
+            row);
+    return copy;
+}
+
+int ny_options_set_table(struct ny_options *options, const char *name, const struct ny_table *table)
+{
+    struct ny_context *ctx = options ? options->ctx : NULL;
+    struct ny_table given, *copy;
+    char text[40];
+    int err = NY_GIVEN(ctx, name, table);
+
+    if (!err && !ny_one_of(name, with_tables))
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "option %s takes no table; those that do are landmarks-file and "
+                      "landmarks-points",
+                      name);
+    if (!err) err = ny_given_table(ctx, table, &given);
+    if (!err) err = ny_memory_check(ctx, &given);
+    if (err) return err;
+    copy = copy_table(ctx, &given);
+    if (!copy) return NY_EBUDGET;
+    snprintf(text, sizeof(text), "table %016llx", (unsigned long long)ny_memory_digest(copy));
+    err = ny_options_set(options, name, text);
+    if (err)
+        ny_free(ctx, copy);
+    else
+        options->tables[ny_option_find(name)] = copy;
+    return err;
+}
+
+/* Returns the table that was set for the option; NULL: it names a file. */
+static const struct ny_table *table_of(const struct ny_options *options, const char *name)
+{
+    return options->tables ? options->tables[ny_option_find(name)] : NULL;
+}
+
+int ny_options_open(struct ny_reader **out, const struct ny_options *options, const char *name,
+                    const struct ny_reader_options *how)
+{
+    const struct ny_table *table = table_of(options, name);
+
+    return table ? ny_reader_open_memory(out, options->ctx, table, how)
+                 : ny_reader_open(out, options->ctx, ny_options_text(options, name), how);
+}
+
+const char *ny_options_source(const struct ny_options *options, const char *name)
+{
+    const struct ny_table *table = table_of(options, name);
+
+    return table ? ny_memory_name(table) : ny_options_text(options, name);
+}

@@ -1,0 +1,14 @@
+/* Tables in memory in the place of files that options name. */
+#ifndef NY_API_OPTION_TABLES_H
+#define NY_API_OPTION_TABLES_H
+
+#include "api/options.h"
+#include "io/reader.h"
+
+/* Opens the file that an option in force names, or the table that was set instead. */
+int ny_options_open(struct ny_reader **out, const struct ny_options *options, const char *name,
+                    const struct ny_reader_options *how);
+/* Returns what messages call it; it belongs to the options. */
+const char *ny_options_source(const struct ny_options *options, const char *name);
+
+#endif
