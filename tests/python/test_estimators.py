@@ -18,7 +18,7 @@ from sklearn.base import clone  # noqa: E402
 from sklearn.datasets import load_digits, make_blobs  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.metrics import adjusted_rand_score  # noqa: E402
-from sklearn.metrics.pairwise import rbf_kernel  # noqa: E402
+from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel  # noqa: E402
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.utils import estimator_checks  # noqa: E402
@@ -146,6 +146,43 @@ def test_landmarks_are_points_or_row_numbers(estimator, blobs):
     for wrong in ([1.5], np.zeros((2, 7)), np.ones((2, 5))):
         with pytest.raises(ValueError):
             sklearn.base.clone(estimator).set_params(landmarks=wrong).fit(X)
+
+
+@quick
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "linear", "cosine"])
+def test_the_normalization_of_nystroem_is_what_it_multiplies_by(blobs, kernel):
+    X = blobs[0]
+    model = Nystroem(kernel, n_components=30, degree=2, coef0=0.5, random_state=0).fit(X)
+    options = {"gamma": model.gamma_} if model.gamma_ else {}
+    options.update({"degree": 2, "coef0": 0.5} if kernel == "poly" else {})
+    K = pairwise_kernels(X, model.components_, metric=kernel, **options)
+    places = model.transform(X)
+    assert model.normalization_.shape == (len(model.components_), places.shape[1])
+    assert np.abs(K @ model.normalization_ - places).max() <= 1e-6 * np.abs(places).max()
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).normalization_, model.normalization_)
+    single = clone(model).fit(X.astype(np.float32))
+    places = single.transform(X.astype(np.float32))
+    K = pairwise_kernels(X, single.components_, metric=kernel, **options)
+    assert np.abs(K @ single.normalization_ - places).max() <= 1e-3 * np.abs(places).max()
+    assert not hasattr(clone(model), "normalization_")
+
+
+@quick
+def test_eigenvectors_are_read_from_a_store_that_is_kept(blobs, tmp_path):
+    X = blobs[0]
+    theirs = sklearn.decomposition.KernelPCA(3, kernel="rbf", gamma=0.05, eigen_solver="dense")
+    ours = KernelPCA(3, gamma=0.05, approx="exact", store=tmp_path / "s.nys").fit(X)
+    assert isinstance(ours.eigenvectors_, nystream.Part)
+    same_up_to_signs(ours.eigenvectors_[:], theirs.fit(X).eigenvectors_, 1e-6)
+    again = pickle.loads(pickle.dumps(ours))
+    assert np.array_equal(again.eigenvectors_[:9], ours.eigenvectors_[:9])
+    of_store = KernelPCA(3, gamma=0.05, n_landmarks=50, name="few").fit(
+        nystream.open(tmp_path / "s.nys"))
+    assert np.allclose(np.linalg.norm(of_store.eigenvectors_, axis=0), 1)
+    lost = KernelPCA(3, gamma=0.05, approx="exact").fit(X)
+    with pytest.raises(AttributeError, match="store=PATH"):
+        lost.eigenvectors_  # noqa: B018  (reading it is what fails)
+    assert not hasattr(KernelPCA(), "eigenvectors_")
 
 
 @quick

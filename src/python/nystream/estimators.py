@@ -34,10 +34,12 @@ from typing import Any, Dict, Optional
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
 from nystream._estimator import PARAMETERS, StoreEstimator
+from nystream._view import Part
 from nystream.store import Result
 
 KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
@@ -142,6 +144,8 @@ class KernelPCA(Embedder):
     Attributes
     ----------
     eigenvalues_ : array (n_components,), of the centred kernel matrix
+    eigenvectors_ : part (n_samples, n_components), of the same, read from the store when it is
+        indexed; only of a fit whose store is kept
     gamma_ : float or None
     landmarks_ : array (n_landmarks,), row numbers of the landmarks; None with approx="exact", and
         where points were given
@@ -174,6 +178,16 @@ class KernelPCA(Embedder):
         self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
         rows = self.approx != "exact" and has_rows(self)
         self.landmarks_ = result.landmarks if rows else None
+        self._kept = result if self._scratch is None else None
+
+    @property
+    def eigenvectors_(self) -> Part:
+        """Unit eigenvectors of the centred kernel matrix; AttributeError where no store is kept."""
+        check_is_fitted(self, "report_")
+        if self._kept is None:
+            raise AttributeError("the eigenvectors went with the scratch store; give store=PATH to "
+                                 "keep them, or divide the embedding by the roots of eigenvalues_")
+        return self._kept.eigenvectors
 
 
 class PCA(Embedder):
@@ -259,6 +273,8 @@ class Nystroem(Embedder):
     ----------
     components_ : array (n_components, n_features), the landmarks
     component_indices_ : array (n_components,), their row numbers; None where points were given
+    normalization_ : array (n_components, columns), made when it is first read
+        transform(X) is k(X, components_) @ normalization_; of float32 rows to about 1e-3.
     eigenvalues_, gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
     """
 
@@ -286,6 +302,24 @@ class Nystroem(Embedder):
         self.component_indices_ = result.landmarks.astype(np.int64) if has_rows(self) else None
         self.components_ = result.landmark_points
         self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
+        self._normalization: Any = None
+
+    @property
+    def normalization_(self) -> Any:
+        """Factor of kernel values with the components: the inverse of W, times their places.
+
+        W is the kernel between the components, of the rank that the fit has found.
+        """
+        check_is_fitted(self, "report_")
+        if self._normalization is None:
+            D, told = self.components_.astype(np.float64), self._placer.report
+            W = pairwise_kernels(D, metric=told["kernel"], filter_params=True, gamma=told["gamma"],
+                                 degree=told["degree"], coef0=told["coef0"])
+            values, vectors = np.linalg.eigh(W)
+            rank = self.report_["rank_effective"]
+            values, vectors = values[-rank:], vectors[:, -rank:]
+            self._normalization = (vectors / values) @ (vectors.T @ self._placer.transform(D))
+        return self._normalization
 
 
 class SpectralEmbedding(KeptEmbedder):
