@@ -107,7 +107,7 @@ RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(
 ifndef SETUP_DONE
 SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
            $(if $(filter check-long check-all,$(MAKECMDGOALS)),browser) \
-           $(if $(filter check-python,$(MAKECMDGOALS)),python) \
+           $(if $(filter check-python python,$(MAKECMDGOALS)),python) \
            $(foreach goal,demo fuzz papers deb,$(if $(filter $(goal) $(goal)-long $(goal)-quick,$(MAKECMDGOALS)),$(goal)))
 MISSING := $(if $(strip $(SETUP)),$(shell data-tools/setup --missing build $(SETUP)))
 endif
@@ -366,7 +366,10 @@ uninstall: ## removes what install put there
 	  libnystream.so.$(VERSION)) $(pkgconfigdir)/nystream.pc $(mandir)/man1/nystream.1 \
 	  $(bashdir)/nystream $(zshdir)/_nystream)
 
-deb: all docs ## Debian packages nystream and libnystream-dev, in build/
+python: all ## a wheel of the Python package in build/, with the libraries inside
+	@BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/wheel
+
+deb: all docs ## Debian packages nystream, libnystream-dev and python3-nystream, in build/
 	@MAKE='$(MAKE)' BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/deb
 
 clean: ## removes build/
@@ -385,4 +388,4 @@ endif
 .DELETE_ON_ERROR:
 FORCE:
 .PHONY: all docs tools demo papers papers-quick check check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
-        fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-python bench-large lint format install uninstall deb clean help FORCE
+        fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-python bench-large lint format install uninstall python deb clean help FORCE

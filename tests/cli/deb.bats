@@ -35,7 +35,10 @@ in_target() {
     [ "$(dpkg-deb -f "$(made nystream)" Recommends)" = libcairo2 ] # loaded when a plot is drawn
     [[ $(dpkg-deb -f "$(made libnystream-dev)" Depends) == "nystream (= "*liblmdb-dev* ]]
     [[ $(dpkg-deb -f "$(made libnystream-dev)" Depends) != *cmocka* ]]
-    for name in nystream libnystream-dev; do
+    [[ $(dpkg-deb -f "$(made python3-nystream)" Depends) == "nystream (= "*python3-numpy ]]
+    [[ $(dpkg-deb -f "$(made python3-nystream)" Recommends) == *python3-scipy*python3-sklearn*python3-tqdm ]]
+    [ "$(dpkg-deb -f "$(made python3-nystream)" Architecture)" = all ]
+    for name in nystream libnystream-dev python3-nystream; do
         [ -z "$(dpkg-deb -c "$(made $name)" | grep -v root/root)" ]
         dpkg-deb -c "$(made $name)" | grep -q "./usr/share/doc/$name/copyright"
     done
@@ -45,18 +48,25 @@ in_target() {
     [ "$(id -u)" -eq 0 ] || skip "dpkg --install needs root"
     local before libraries
     before=$(find "$TARGET" -path "$TARGET/var" -prune -o ! -type d -print)
-    in_target -i "$(made nystream)" "$(made libnystream-dev)"
+    in_target -i "$(made nystream)" "$(made libnystream-dev)" "$(made python3-nystream)"
     [ -z "$(in_target --verify)" ]
     "$TARGET/usr/bin/nystream" version | grep -q "$(dpkg-deb -f "$(made nystream)" Version)"
     gzip -dc "$TARGET/usr/share/man/man1/nystream.1.gz" | grep -q 'SH SYNOPSIS'
 
-    libraries=$(echo "$TARGET"/usr/lib/*/)
+    libraries=$(echo "$TARGET"/usr/lib/*-linux-*/)
     # shellcheck disable=SC2046  # words are meant
     cc -std=c11 "$BATS_TEST_DIRNAME/external/fit.c" -o "$BATS_TEST_TMPDIR/fit" -lm \
         $(PKG_CONFIG_PATH=$libraries/pkgconfig PKG_CONFIG_SYSROOT_DIR=$TARGET \
             pkg-config --cflags --libs nystream)
     [ "$(LD_LIBRARY_PATH=$libraries "$BATS_TEST_TMPDIR/fit" "$BATS_TEST_TMPDIR/rows.nys")" = fitted ]
 
-    in_target --purge libnystream-dev nystream
+    if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+        [ "$(LD_LIBRARY_PATH=$libraries PYTHONPATH=$TARGET/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 \
+            /usr/bin/python3 -c 'import importlib.metadata, nystream
+print(nystream.__file__, importlib.metadata.version("nystream"))')" = \
+            "$TARGET/usr/lib/python3/dist-packages/nystream/__init__.py $(dpkg-deb -f "$(made nystream)" Version)" ]
+    fi
+
+    in_target --purge python3-nystream libnystream-dev nystream
     [ "$(find "$TARGET" -path "$TARGET/var" -prune -o ! -type d -print)" = "$before" ]
 }
