@@ -61,14 +61,6 @@ def _stored(X: Any, *, memory: Any = None, threads: Optional[int] = None,
         scratch.remove()
 
 
-@contextlib.contextmanager
-def _without(words: str) -> Iterator[None]:
-    """Leave out a warning, by how it begins, that does not concern an AnnData."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", words, NystreamWarning)
-        yield
-
-
 def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int],
                  run: Dict[str, Any]) -> Any:
     """Return the rows that scanpy would take: those named, few columns of X, or X_pca."""
@@ -294,7 +286,8 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
                       NystreamWarning, stacklevel=2)
     rows = _choose_rows(adata, use_rep, n_pcs, run)
     search = search or ("exact" if adata.n_obs <= MANY_ROWS else "forest")
-    with _stored(rows, **run) as store, _without("the graph has"):
+    with _stored(rows, **run) as store, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
         graph = store.graph("neighbors", neighbors=n_neighbors - 1, metric=metric, knn=search,
                             seed=random_state if search == "forest" else None)
         lists, distances = graph.neighbors[:].astype(np.int32), graph.distances[:]
