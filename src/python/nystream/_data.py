@@ -151,7 +151,7 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
 
 def table_of(X: Any) -> Batch:
     """Make one batch of rows that are in memory: an array, a matrix, a frame, or a list of rows."""
-    return _batch(unwrap(X), None)
+    return make_batch(unwrap(X))
 
 
 def count_bytes(X: Any) -> Optional[int]:
