@@ -161,6 +161,8 @@ NY_API uint64_t ny_context_memory(const struct ny_context *context);
 /* 0 restores the default. Results do not depend on it, except where the documentation says so. */
 NY_API void ny_context_set_threads(struct ny_context *context, unsigned threads);
 NY_API unsigned ny_context_threads(const struct ny_context *context);
+/* 1: stores opened from then on are written without syncs; a loss of power may damage them. */
+NY_API void ny_context_set_scratch(struct ny_context *context, int scratch);
 /* Callbacks run on the calling thread or on a worker, never two at a time; what they are handed is
  * there until they return, and a plan is read as any report. With this context they may call
  * ny_context_interrupt(), ny_context_memory() and ny_context_threads() alone. NULL for silence. */
@@ -550,6 +552,18 @@ NY_API int ny_calibrate(struct ny_context *context, struct ny_report **report);
 NY_API int ny_embed_file(struct ny_context *context, const char *file, const char *output,
                          const struct ny_options *options, struct ny_report **report);
 
+/* Room of the caller for coordinates: rows × components values, row-major. */
+struct ny_dense_room {
+    int dtype; /* NY_F32 or NY_F64 */
+    void *values;
+};
+/* Embeds rows in memory: `room` takes the embedding, NaN for rows that a map of a graph leaves out,
+ * *model places new rows; NULL: not wanted. Its scratch store (option tmpdir) is removed. */
+struct ny_model;
+NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
+                    const struct ny_options *options, const struct ny_dense_room *room,
+                    struct ny_model **model, struct ny_report **report);
+
 /* ---------------------------------------------------------------------------------------------
  * 4. Streams: rows in from memory, parts of a result out in pieces.
  * ------------------------------------------------------------------------------------------- */
@@ -563,7 +577,6 @@ NY_API int ny_append_rows(struct ny_context *context, const char *path, const fl
 
 /* A stored model in memory, about m·(d + p) values, charged to the context's budget. NY_EUSAGE
  * where the result has none, or needs the points themselves. */
-struct ny_model;
 NY_API int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
                          const char *name);
 /* A model without a store: from the bytes that ny_model_image() gives, and from the file that

@@ -6,13 +6,8 @@
  * Messages name the input and not the temporary store (ny_error_rename()), as the user has never
  * heard of that.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "api/fit.h"
 #include "api/call.h"
@@ -20,6 +15,7 @@
 #include "api/import.h"
 #include "api/settings.h"
 #include "api/report.h"
+#include "api/scratch.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "results/export.h"
@@ -39,24 +35,6 @@ static void folder_of(const char *file, char *folder, size_t size)
         snprintf(folder, size, "%.*s", (int)(slash - file), file);
 }
 
-/* Removes what ny_import made: two levels of plain files. Nothing is followed. */
-static void remove_store(const char *path, int depth)
-{
-    DIR *directory = opendir(path);
-    struct dirent *entry;
-
-    while (directory && (entry = readdir(directory))) {
-        char child[4600];
-
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (snprintf(child, sizeof(child), "%s/%s", path, entry->d_name) >= (int)sizeof(child))
-            continue;
-        if (unlink(child) != 0 && depth > 0) remove_store(child, depth - 1);
-    }
-    if (directory) closedir(directory);
-    rmdir(path);
-}
-
 /* Makes a folder for the temporary store, which takes about as much room as the points. It is
  * made in --tmpdir, else in the folder of the output, or in the current one where the output is
  * "-". */
@@ -72,8 +50,7 @@ static int make_folder(struct ny_context *ctx, const char *output, const struct 
         snprintf(folder, sizeof(folder), ".");
     else
         folder_of(output, folder, sizeof(folder));
-    snprintf(path, size, "%s/.nystream-XXXXXX", folder);
-    return mkdtemp(path) ? NY_OK : ny_fail_errno(ctx, "make a temporary store in", folder);
+    return ny_scratch_make(ctx, folder, path, size);
 }
 
 /* Names the only result of the temporary store. */
@@ -181,7 +158,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
         err = strcmp(ny_options_text(options, "nan"), "keep") == 0
                   ? export_in_place(context, store, output)
                   : ny_export(context, store, result, "embedding", output);
-    remove_store(folder, 3);
+    ny_scratch_remove(folder);
     if (err) ny_error_rename(context, store, strcmp(file, "-") == 0 ? "standard input" : file);
     return err;
 }

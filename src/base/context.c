@@ -120,6 +120,16 @@ void ny_context_set_checkpoint(struct ny_context *ctx, double seconds)
     ctx->checkpoint_s = seconds;
 }
 
+void ny_context_set_scratch(struct ny_context *ctx, int scratch)
+{
+    if (ctx) ctx->scratch = scratch;
+}
+
+bool ny_context_scratch(const struct ny_context *ctx)
+{
+    return ctx->scratch;
+}
+
 double ny_context_checkpoint_s(const struct ny_context *ctx)
 {
     return ctx->checkpoint_s;

@@ -32,6 +32,9 @@ void ny_context_set_checkpoint(struct ny_context *ctx, double seconds);
 /* Returns the seconds between two checkpoints. */
 double ny_context_checkpoint_s(const struct ny_context *ctx);
 
+/* Tells whether stores are scratch, and written without syncs. */
+bool ny_context_scratch(const struct ny_context *ctx);
+
 /* NY_OK, or NY_EINTERRUPTED / NY_ETERMINATED with the message set. Cheap: call it often. */
 int ny_check_interrupt(struct ny_context *ctx);
 /* Tells whether a status is one that ny_check_interrupt() returns for an interrupt. */

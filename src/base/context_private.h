@@ -41,6 +41,7 @@ struct ny_context {
     atomic_int interrupt;
     unsigned threads, crew;
     double checkpoint_s;
+    bool scratch;
     size_t memory_limit;
     atomic_size_t memory_used, memory_peak;
     atomic_size_t memory_by_purpose[NY_PURPOSES];

@@ -218,6 +218,7 @@ static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *dir
     int code, err = flags & MDB_NOLOCK ? NY_OK : reserve_lock_file(ctx, directory);
 
     if (err) return err;
+    if (ny_context_scratch(ctx)) flags |= MDB_NOSYNC;
     for (;; bytes = bytes / 2 > least ? bytes / 2 : least) {
         code = mdb_env_create(&env->lmdb);
         if (code) break;

@@ -307,6 +307,7 @@ static int sync_other(const struct ny_write *write)
     const struct ny_env *other = write->env == store->points ? store->results : store->points;
     int fd;
 
+    if (ny_context_scratch(store->ctx)) return NY_OK;
     if (mdb_env_get_fd(other->lmdb, &fd) || fdatasync(fd))
         return ny_fail_errno(store->ctx, "write", other->path);
     return NY_OK;

@@ -1,5 +1,7 @@
 /* Rows in memory through the public interface: tables of each type, stride and layout into a store,
  * and parts of it back through views. */
+#include <sys/stat.h>
+
 #include "base/memory.h"
 #include "unit/table_case.h"
 
@@ -436,6 +438,111 @@ static void tables_that_options_do_not_take(void **state)
     free((void *)(uintptr_t)rows.values);
 }
 
+/* ---- one call ----------------------------------------------------------------------------- */
+
+/* The folder of scratch stores is empty again. */
+static void nothing_is_left(const char *folder)
+{
+    char command[300];
+
+    snprintf(command, sizeof(command), "test -z \"$(ls -A '%s')\"", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static struct ny_options *scratch_options(const char *folder)
+{
+    struct ny_options *options;
+
+    ok(ny_options_new(&options, in.ctx));
+    ok(ny_options_set(options, "tmpdir", folder));
+    ok(ny_options_set(options, "landmarks", "30"));
+    return options;
+}
+
+/* The call gives what append, fit and read give, in either type, and a model that places the rows
+ * there. */
+static void rows_are_embedded_in_one_call(void **state)
+{
+    static float wanted[ROWS * 2], found[ROWS * 2], placed[ROWS * 2];
+    static double wide[ROWS * 2];
+    struct ny_table rows = dense(NY_F32, 1);
+    struct ny_options *options;
+    struct ny_report *report;
+    struct ny_model *model;
+    char folder[160];
+    double n;
+
+    (void)state;
+    snprintf(folder, sizeof(folder), "%s/scratch", in.folder);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    options = scratch_options(folder);
+    ok(ny_append(in.ctx, in.store, &rows, NULL, NULL));
+    ok(ny_fit(in.ctx, in.store, "f", options, NULL));
+    ok(ny_embedding_read(in.ctx, in.store, "f", 0, ROWS, wanted));
+    ok(ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, &model, &report));
+    nothing_is_left(folder);
+    assert_memory_equal(found, wanted, sizeof(wanted));
+    assert_true(ny_report_number(report, "n", &n) && n == ROWS);
+    ok(ny_model_place(model, &rows, NY_F32, placed, 0));
+    assert_memory_equal(placed, wanted, sizeof(wanted));
+    ok(ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F64, wide}, NULL, NULL));
+    for (size_t i = 0; i < ROWS * 2; i++)
+        assert_true(wide[i] == (double)wanted[i]);
+    ny_model_free(model);
+    ny_report_free(report);
+    ny_options_free(options);
+    free((void *)(uintptr_t)rows.values);
+}
+
+static void what_cannot_be_embedded_leaves_nothing(void **state)
+{
+    float found[ROWS * 2];
+    size_t placed = 0;
+    struct ny_table rows = dense(NY_F64, 0);
+    struct ny_options *options;
+    struct ny_report *report = (void *)&rows;
+    struct ny_model *model = (void *)&rows;
+    char folder[160];
+
+    (void)state;
+    snprintf(folder, sizeof(folder), "%s/scratch", in.folder);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    options = scratch_options(folder);
+    rows.name = "X";
+    fails(NY_EUSAGE, "NY_F32 or NY_F64",
+          ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_U8, found}, NULL, NULL));
+    put(NY_F64, (void *)(uintptr_t)rows.values, 5 * COLUMNS + 1, (double)NAN);
+    fails(
+        NY_EDATA, "X: row 5 (from 0), column 2 (from 1) is NaN",
+        ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, &model, &report));
+    assert_null(model);
+    assert_null(report);
+    nothing_is_left(folder);
+    put(NY_F64, (void *)(uintptr_t)rows.values, 5 * COLUMNS + 1, 1);
+    ok(ny_options_set(options, "map", "isomap"));
+    fails(NY_EDATA, "13 of 3000 rows",
+          ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, NULL, &report));
+    ok(ny_options_set(options, "largest", "yes"));
+    ok(ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, NULL, NULL));
+    for (size_t i = 0; i < ROWS; i++)
+        placed += !isnan(found[2 * i]) && !isnan(found[2 * i + 1]);
+    assert_int_equal(placed, 13); /* the others have no place */
+    fails(
+        NY_EUSAGE, "model",
+        ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, &model, &report));
+    assert_null(report);
+    nothing_is_left(folder);
+    ok(ny_options_set(options, "nan", "keep"));
+    fails(NY_EUSAGE, "--nan keep leaves rows out",
+          ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, NULL, NULL));
+    ok(ny_options_set(options, "tmpdir", "nowhere"));
+    ok(ny_options_set(options, "nan", "error"));
+    fails(NY_EIO, "nowhere",
+          ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, NULL, NULL));
+    ny_options_free(options);
+    free((void *)(uintptr_t)rows.values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +559,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(options_take_tables_in_the_place_of_files, setup, teardown),
         cmocka_unit_test_setup_teardown(tables_that_options_do_not_take, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_are_embedded_in_one_call, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_cannot_be_embedded_leaves_nothing, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

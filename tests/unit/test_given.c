@@ -125,6 +125,7 @@ static void options_and_reports_may_be_left_out(void **state)
     ACCEPTS(ny_plot_text(ctx, store, "a", NULL, &screen));
     ACCEPTS(ny_write_report(ctx, store, NULL, 0, "out.html", NULL));
     ACCEPTS(ny_embed_file(ctx, "points.csv", "out.npy", NULL, NULL));
+    ACCEPTS(ny_embed(ctx, &table, NULL, NULL, NULL, NULL));
     ACCEPTS(ny_embedding_shape(ctx, store, "a", NULL, NULL));
     ACCEPTS(ny_embedding_shape(ctx, store, "a", &count, NULL));
     assert_int_equal(count, ROWS);
@@ -332,6 +333,7 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("name", ny_options_set(options, NULL, "1"));
     REFUSES("name", ny_options_set_table(options, NULL, &(struct ny_table){0}));
     REFUSES("table", ny_options_set_table(options, "landmarks-points", NULL));
+    REFUSES("table", ny_embed(ctx, NULL, NULL, NULL, NULL, NULL));
 }
 
 static void without_a_context_nothing_is_done(void **state)
@@ -346,6 +348,8 @@ static void without_a_context_nothing_is_done(void **state)
     ACCEPTS(ny_options_new(&options, ctx));
     REFUSES_SILENTLY(ny_options_set(NULL, "landmarks", "5"));
     REFUSES_SILENTLY(ny_options_set_table(NULL, "landmarks-points", &(struct ny_table){0}));
+    ny_context_set_scratch(NULL, 1);
+    REFUSES_SILENTLY(ny_embed(NULL, &(struct ny_table){0}, NULL, NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_import(NULL, store, one, 1, NULL, NULL));
     REFUSES_SILENTLY(ny_fit(NULL, store, "a", NULL, NULL));
     REFUSES_SILENTLY(ny_resume(NULL, store, "a", NULL));

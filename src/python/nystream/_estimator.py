@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from nystream import _data
 from nystream._context import Context
 from nystream._errors import renamed
+from nystream._lib import lib
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part
 from nystream.store import Result, Store
@@ -173,6 +174,7 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
         context = self._context()
         if self.store is None:
             self._scratch = Scratch(self.tmpdir, _data.count_bytes(rows), context.memory_bytes)
+            lib.ny_context_set_scratch(context.pointer, 1)
             store = Store._of(self._scratch.path / "rows.nys", context)
         else:
             store = Store._of(self.store, context)

@@ -134,6 +134,7 @@ _OTHERS: Dict[str, List[Any]] = {
     "ny_context_set_memory": [None, _P, _U64],
     "ny_context_threads": [C.c_uint, _P],
     "ny_context_set_threads": [None, _P, C.c_uint],
+    "ny_context_set_scratch": [None, _P, C.c_int],
     "ny_context_set_log": [None, _P, LOG_FN, _P],
     "ny_context_set_progress": [None, _P, PROGRESS_FN, _P],
     "ny_context_set_plan": [None, _P, PLAN_FN, _P],

@@ -538,6 +538,7 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
     try:
         with lost_when_stopped(True):
+            lib.ny_context_set_scratch(context.pointer, 1)
             store = Store._of(scratch.path / "rows.nys", context)
             store.append(X)
             return store.fit("embedding", **options).embedding[:]

@@ -1,0 +1,143 @@
+/*
+ * ny_embed: from rows in memory to coordinates in memory in one call. The rows are appended to a
+ * scratch store, fitted and read back, and the store is removed again, after an error too; ny_embed
+ * of a file is api/embed_file.c.
+ *
+ * Nobody opens the store again, so that it is written without syncs: in option tmpdir, else in
+ * $TMPDIR, else in memory (/dev/shm) where the rows take less than a quarter of what is free there
+ * and of the budget, else in /tmp. Messages name the table and not the store.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "api/given.h"
+#include "api/options.h"
+#include "api/scratch.h"
+#include "base/memory.h"
+#include "io/memory.h"
+
+static const char result[] = "embedding";
+static const char memory_disk[] = "/dev/shm";
+
+/* Chooses the folder for a scratch store of these rows. */
+static const char *choose_parent(const struct ny_context *ctx, const struct ny_options *options,
+                                 const struct ny_table *table)
+{
+    const uint64_t share = 4;
+    const char *typed = ny_options_text(options, "tmpdir"), *set = getenv("TMPDIR");
+    uint64_t values = table->row_start ? 2 * table->entries : table->rows * table->columns;
+    struct statvfs disk;
+    double bytes = (double)share * (double)values * (double)sizeof(double);
+
+    if (typed || (set && *set)) return typed ? typed : set;
+    if (access(memory_disk, W_OK) == 0 && statvfs(memory_disk, &disk) == 0 &&
+        bytes < (double)disk.f_bavail * (double)disk.f_frsize &&
+        bytes < (double)ny_context_memory(ctx))
+        return memory_disk;
+    return "/tmp";
+}
+
+/* Writes coordinates into the room, from value `at` on. */
+static void convert(int from, const void *values, const struct ny_dense_room *room, size_t at,
+                    size_t count)
+{
+    if (room->dtype == NY_F64)
+        ny_dtype_to_f64((enum ny_dtype)from, values, (double *)room->values + at, count);
+    else
+        ny_dtype_to_f32((enum ny_dtype)from, values, (float *)room->values + at, count);
+}
+
+/* Sets all coordinates to NaN: a map of a graph may leave rows without a place. */
+static void clear(const struct ny_dense_room *room, size_t count)
+{
+    const double nothing = NAN;
+
+    for (size_t i = 0; i < count; i++)
+        convert(NY_F64, &nothing, room, i, 1);
+}
+
+/* Reads the embedding, each row to its place in the table. */
+static int read_embedding(struct ny_context *ctx, const char *store, uint64_t table_rows,
+                          const struct ny_dense_room *room)
+{
+    enum { PIECE = 1024 };
+    uint64_t rows = 0, columns = 0, places[PIECE];
+    struct ny_view *view;
+    void *piece = NULL;
+    int type = 0, err = ny_view_open(&view, ctx, store, result);
+
+    if (!err) err = ny_view_shape(view, "embedding", &rows, &columns, &type);
+    if (!err) piece = ny_calloc(ctx, NY_MEM_IO, PIECE, (size_t)columns * sizeof(double));
+    if (!err && !piece) err = NY_EBUDGET;
+    if (!err && rows < table_rows) clear(room, (size_t)(table_rows * columns));
+    for (uint64_t first = 0; !err && first < rows; first += PIECE) {
+        uint64_t count = rows - first < PIECE ? rows - first : PIECE;
+
+        err = ny_view_read(view, "embedding", first, count, piece);
+        if (!err) err = ny_view_read(view, "rows", first, count, places);
+        for (size_t i = 0; !err && i < count; i++)
+            convert(type, (char *)piece + i * columns * ny_dtype_size((enum ny_dtype)type), room,
+                    (size_t)(places[i] * columns), (size_t)columns);
+    }
+    ny_free(ctx, piece);
+    ny_view_free(view);
+    return err;
+}
+
+/* Checks what is wanted before anything is made. */
+static int check(struct ny_context *ctx, const struct ny_options *options,
+                 const struct ny_dense_room *room)
+{
+    if (room && !room->values)
+        return ny_fail(ctx, NY_EUSAGE, "the values of a room are NULL; give no room");
+    if (room && room->dtype != NY_F32 && room->dtype != NY_F64)
+        return ny_fail(ctx, NY_EUSAGE, "coordinates are of type NY_F32 or NY_F64");
+    if (strcmp(ny_options_text(options, "nan"), "error") != 0)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--nan %s leaves rows out, which have no place in an embedding in memory; "
+                       "leave them out of the table",
+                       ny_options_text(options, "nan"));
+    return ny_options_check(options, NY_GROUP_FIT | NY_GROUP_EMBED);
+}
+
+int ny_embed(struct ny_context *context, const struct ny_table *table,
+             const struct ny_options *options, const struct ny_dense_room *room,
+             struct ny_model **model, struct ny_report **report)
+{
+    char folder[4200], store[4300];
+    struct ny_options none;
+    struct ny_table given;
+    bool scratch;
+    int err = NY_GIVEN(context, table);
+
+    if (report) *report = NULL;
+    if (model) *model = NULL;
+    if (!err) err = ny_given_table(context, table, &given);
+    if (!err) err = ny_memory_check(context, &given);
+    options = ny_options_given(options, context, &none);
+    if (!err) err = check(context, options, room);
+    if (!err)
+        err = ny_scratch_make(context, choose_parent(context, options, &given), folder,
+                              sizeof(folder));
+    if (err) return err;
+    snprintf(store, sizeof(store), "%s/store.nys", folder);
+    scratch = ny_context_scratch(context);
+    ny_context_set_scratch(context, 1);
+    err = ny_append(context, store, &given, options, NULL);
+    if (!err) err = ny_fit(context, store, result, options, report);
+    if (!err && room) err = read_embedding(context, store, given.rows, room);
+    if (!err && model) err = ny_model_open(model, context, store, result);
+    ny_context_set_scratch(context, scratch);
+    ny_scratch_remove(folder);
+    if (!err) return NY_OK;
+    ny_error_rename(context, store, ny_memory_name(&given));
+    if (report) {
+        ny_report_free(*report);
+        *report = NULL;
+    }
+    return err;
+}
