@@ -6,7 +6,7 @@
  *   1. one call           ny_embed_file(): a table in, an embedding out
  *   2. context            errors, memory budget, threads, progress, cancellation
  *   3. store and options  import, plan, fit, transform, export; every option by name
- *   4. streams            rows in from memory, parts of a result out in pieces
+ *   4. memory             rows in from memory, parts, models and places out (nystream_memory.h)
  *
  * A program climbs like this (a test compiles and runs it; link with -lnystream):
  *
@@ -161,8 +161,6 @@ NY_API uint64_t ny_context_memory(const struct ny_context *context);
 /* 0 restores the default. Results do not depend on it, except where the documentation says so. */
 NY_API void ny_context_set_threads(struct ny_context *context, unsigned threads);
 NY_API unsigned ny_context_threads(const struct ny_context *context);
-/* 1: stores opened from then on are written without syncs; a loss of power may damage them. */
-NY_API void ny_context_set_scratch(struct ny_context *context, int scratch);
 /* Callbacks run on the calling thread or on a worker, never two at a time; what they are handed is
  * there until they return, and a plan is read as any report. With this context they may call
  * ny_context_interrupt(), ny_context_memory() and ny_context_threads() alone. NULL for silence. */
@@ -236,14 +234,6 @@ NY_API void ny_options_free(struct ny_options *options);
  * second of gamma, sigma and epsilon. A switch S is also set by "no-S"; a switch takes NULL for
  * "yes". "memory" and "threads" act on the context at once. After a failure nothing has changed. */
 NY_API int ny_options_set(struct ny_options *options, const char *name, const char *value);
-/* Gives from memory what option landmarks-points or landmarks-file names a file for: m landmarks ×
- * d columns, or their row numbers, m × 1. The table is copied, its bytes charged to the budget
- * until the option is set again or the options are freed; the option's text is "table" and a digest
- * of it, by which a job knows it again. NY_EUSAGE for other options and a description that is none.
- */
-struct ny_table;
-NY_API int ny_options_set_table(struct ny_options *options, const char *name,
-                                const struct ny_table *table);
 /* The value in force as text, the default included; NULL when it has none, and for an unknown name.
  * It lives until the option is set again. */
 NY_API const char *ny_options_get(const struct ny_options *options, const char *name);
@@ -279,51 +269,6 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
 NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,
                      size_t count, const struct ny_options *options, struct ny_report **report);
 
-/* Element types. The values are part of the store format. */
-enum ny_dtype { NY_DTYPE_NONE = 0, NY_U8 = 1, NY_I16 = 2, NY_F32 = 3, NY_F64 = 4 };
-
-/* Rows in the caller's memory, which are read during a call and never changed: dense, each row one
- * run of values, or sparse in CSR (scipy's data, indptr and indices), whose entries may stand in
- * any order and name a column twice. */
-struct ny_table {
-    size_t struct_bytes;  /* sizeof(struct ny_table): later versions add fields */
-    const char *name;     /* what messages call it; NULL: "the table" */
-    int dtype;            /* enum ny_dtype, of the values */
-    unsigned index_bytes; /* sparse: 4 or 8, of an integer of row_start and column */
-    uint64_t rows, columns;
-    const void *values;    /* rows × columns, row-major; sparse: the values of the entries */
-    uint64_t row_bytes;    /* dense: from one row to the next; 0: rows follow one another */
-    const void *row_start; /* sparse: rows + 1 integers, row i has entries row_start[i] to
-                            * row_start[i + 1] − 1; NULL: the rows are dense */
-    const void *column;    /* sparse: columns of the entries, from 0 */
-    uint64_t entries;      /* sparse: how many there are room for in values and column */
-    const double *labels;  /* one a row, NaN where it has none; NULL: no labels */
-};
-
-/* Appends the table to the points of a store, as ny_import() does with files: in bounded memory,
- * all or nothing, converted to the type and layout of points that exist where that is exact, and
- * gone on with by the same call after a kill. Creates the store where there is none. Options of
- * NY_GROUP_IMPORT but those that say how to read a file; NULL: all defaults. NY_EUSAGE for a
- * description that is none (row_start falls, sizes overflow), NY_EDATA for values that are not
- * finite or do not fit, and for columns that are not there; messages name row and column. *report
- * as of ny_import(). Memory: a batch of rows, and the entries of the fullest sparse row. */
-NY_API int ny_append(struct ny_context *context, const char *path, const struct ny_table *table,
-                     const struct ny_options *options, struct ny_report **report);
-
-/* An appender takes rows that come a table at a time. Nothing is visible before the commit, which
- * is one transaction; ny_appender_free() before it leaves the store as it was. All tables have the
- * columns of the first one, and all of them labels or none. One thread at a time; the store is
- * locked for other writers meanwhile (NY_EBUSY). */
-struct ny_appender;
-NY_API int ny_appender_open(struct ny_appender **out, struct ny_context *context, const char *path,
-                            const struct ny_options *options);
-/* Adds the rows of the table; one without rows adds none. After a failure only
- * ny_appender_free() is of use. */
-NY_API int ny_appender_put(struct ny_appender *appender, const struct ny_table *table);
-/* Makes all rows visible; NY_EDATA where there are none. *report as of ny_import(). */
-NY_API int ny_appender_commit(struct ny_appender *appender, struct ny_report **report);
-NY_API void ny_appender_free(struct ny_appender *appender);
-
 /* A store and what is in it: n d dtype format blocks bytes … results. */
 NY_API int ny_store_report(struct ny_context *context, const char *path,
                            struct ny_report **report);
@@ -355,44 +300,6 @@ NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_rep
 NY_API int ny_compact(struct ny_context *context, const char *path, struct ny_report **report);
 /* Removes a result: NY_EUSAGE where there is none of this name, NY_EBUSY while a job makes it. */
 NY_API int ny_remove(struct ny_context *context, const char *path, const char *name);
-
-/* The points of a store (`name` NULL), or a finished result of it, opened once and read in any
- * pieces; free it before its context. Other calls write meanwhile; a result that is fitted anew
- * needs a new view. NY_EUSAGE where there is no such result, or it is not done. */
-struct ny_view;
-NY_API int ny_view_open(struct ny_view **out, struct ny_context *context, const char *path,
-                        const char *name);
-NY_API void ny_view_free(struct ny_view *view);
-/* Type of row numbers in parts, beside those of enum ny_dtype. */
-enum { NY_U64 = 6 };
-/* Rows, columns (0: a list of numbers) and type of a part: of a result those of ny_export_parts()
- * but the model; of points "points", "labels" (NaN where missing) and "source", the row numbers in
- * the files. Any of the three may be NULL. NY_EUSAGE, with those that there are, where it has no
- * such part. */
-NY_API int ny_view_shape(struct ny_view *view, const char *part, uint64_t *rows, uint64_t *columns,
-                         int *type);
-/* Reads rows first … first + count − 1 of a part into `out`, rows × columns values of its type,
- * row-major; sparse points become dense. NY_EUSAGE where not all of them are in it, NY_ESTORE where
- * they are damaged. Bytes: those of 1,024 rows beside `out`. */
-NY_API int ny_view_read(struct ny_view *view, const char *part, uint64_t first, uint64_t count,
-                        void *out);
-/* Reads the rows listed, in the order of the list; neighbours are read together. */
-NY_API int ny_view_gather(struct ny_view *view, const char *part, const uint64_t *rows,
-                          uint64_t count, void *out);
-/* Room of the caller for sparse rows: row_start takes count + 1 numbers, the first of them 0. */
-struct ny_csr_room {
-    uint64_t *row_start;
-    uint32_t *column;
-    void *values;     /* of the points' type */
-    uint64_t entries; /* that column and values have room for */
-};
-/* Reads points of a sparse store as they are kept. NY_EUSAGE for dense ones, and where there is no
- * room; "nnz" of ny_store_report() is enough for all of them. */
-NY_API int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
-                               const struct ny_csr_room *room);
-/* The report of ny_result_report() or ny_store_report(), which lives as long as the view. NULL when
- * there is no memory. */
-NY_API struct ny_report *ny_view_report(struct ny_view *view);
 
 /* Passes, flops, memory by purpose, disk and seconds of a fit, before anything runs; NY_OK also
  * when it does not fit ("fits" is false and memory_min_bytes says what would). */
@@ -484,23 +391,6 @@ struct ny_placing {
 };
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);
-/* Room of the caller for neighbours, so many of each row, nearest first. */
-struct ny_neighbors_room {
-    size_t neighbors;  /* of each row, from 1 to the rows of the graph */
-    uint64_t *numbers; /* rows × neighbors row numbers of the store */
-    double *distances; /* rows × neighbors, by the metric of the graph; NULL: not wanted */
-};
-/* Finds the nearest rows of each row of a table among those of a graph, `name`: of ny_graph(), or
- * of a map that made its own. The search is exact, in f64, also where the graph was made by a
- * forest; of rows as near, those with smaller numbers. A row that is one of the store finds itself,
- * at distance 0. All points are read once for every 256 rows. NY_EUSAGE where there is no such
- * graph or it has fewer rows; NY_EDATA where the table has other columns. */
-NY_API int ny_neighbors_of(struct ny_context *context, const char *path, const char *name,
-                           const struct ny_table *table, const struct ny_neighbors_room *room);
-/* Places the rows of a table by any finished result, also one that has no model of its own; `out`
- * takes rows × components coordinates of type NY_F32 or NY_F64. Errors as of ny_model_place(). */
-NY_API int ny_place_rows(struct ny_context *context, const char *path, const char *name,
-                         const struct ny_table *table, int dtype, void *out);
 /* Writes a part of a result, one of ny_export_parts(). `output` ends in .npy, .csv, .csv.gz or
  * .tsv, for a model in .nym; any other ending of a regular file is NY_EUSAGE. "-" is the standard
  * output: it gets npy, as pipes and devices do. NY_EUSAGE, with those that there are, where the
@@ -552,66 +442,9 @@ NY_API int ny_calibrate(struct ny_context *context, struct ny_report **report);
 NY_API int ny_embed_file(struct ny_context *context, const char *file, const char *output,
                          const struct ny_options *options, struct ny_report **report);
 
-/* Room of the caller for coordinates: rows × components values, row-major. */
-struct ny_dense_room {
-    int dtype; /* NY_F32 or NY_F64 */
-    void *values;
-};
-/* Embeds rows in memory: `room` takes the embedding, NaN for rows that a map of a graph leaves out,
- * *model places new rows; NULL: not wanted. Its scratch store (option tmpdir) is removed. */
-struct ny_model;
-NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
-                    const struct ny_options *options, const struct ny_dense_room *room,
-                    struct ny_model **model, struct ny_report **report);
-
-/* ---------------------------------------------------------------------------------------------
- * 4. Streams: rows in from memory, parts of a result out in pieces.
- * ------------------------------------------------------------------------------------------- */
-/* Appends rows × d float values (row-major, packed) to a store, which is created where there is
- * none; labels: rows values (NaN: none), or NULL. All or nothing. NY_EDATA for another d than the
- * store's, labels where it has none or the other way round, and values that are not finite or not
- * of the store's element type (0.5 where it keeps bytes). A store of sparse rows keeps what is not
- * 0. */
-NY_API int ny_append_rows(struct ny_context *context, const char *path, const float *values,
-                          uint64_t rows, uint64_t d, const double *labels);
-
-/* A stored model in memory, about m·(d + p) values, charged to the context's budget. NY_EUSAGE
- * where the result has none, or needs the points themselves. */
-NY_API int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
-                         const char *name);
-/* A model without a store: from the bytes that ny_model_image() gives, and from the file that
- * ny_export() writes of part "model", which are the same. NY_ESTORE where they are not a model, or
- * damaged, or of a later version. */
-NY_API int ny_model_load(struct ny_model **out, struct ny_context *context, const void *image,
-                         size_t bytes);
-NY_API int ny_model_load_file(struct ny_model **out, struct ny_context *context, const char *file);
-/* The model as bytes, which live as long as it does and are charged to the budget once more. */
-NY_API int ny_model_image(struct ny_model *model, const void **image, size_t *bytes);
-/* *report: kernel gamma coef0 degree landmarks d components precision dtype format bytes. */
-NY_API int ny_model_report(struct ny_model *model, struct ny_report **report);
-NY_API void ny_model_free(struct ny_model *model);
-NY_API uint64_t ny_model_dimensions(const struct ny_model *model); /* d */
-NY_API uint64_t ny_model_components(const struct ny_model *model); /* p */
-/* Places the rows of a table: `out` takes rows × p coordinates of type NY_F32 or NY_F64, each row
- * row_bytes after the one before (0: they follow one another). One pass over the table; bytes: a
- * tile of 2,048 × m a thread, and up to 512 rows at a time one tile and the landmarks, which stay
- * with the model. NY_EDATA where the table has other columns than the model, or values
- * that are not finite; NY_ENUMERIC where a coordinate is not, or does not fit into an f32. */
-NY_API int ny_model_place(struct ny_model *model, const struct ny_table *table, int dtype,
-                          void *out, uint64_t row_bytes);
-/* The short form of ny_model_place() for f32 in and out: embedding (rows × p) of values (rows × d),
- * both the caller's. */
-NY_API int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows,
-                              float *embedding);
-
-/* Rows of a finished embedding, floats whatever its precision: rows first … first+count−1 into
- * values (count × p); NY_EUSAGE beyond the last. Either of *rows and *components may be NULL. */
-NY_API int ny_embedding_shape(struct ny_context *context, const char *path, const char *name,
-                              uint64_t *rows, uint64_t *components);
-NY_API int ny_embedding_read(struct ny_context *context, const char *path, const char *name,
-                             uint64_t first, uint64_t count, float *values);
-
 #ifdef __cplusplus
 }
 #endif
+
+#include "nystream_memory.h" /* 4 */
 #endif

@@ -83,14 +83,17 @@ def embed_in_c(X, landmarks):
 
     from nystream import _batch, _context, _lib, _options
 
+    class Room(C.Structure):
+        _fields_ = [("dtype", C.c_int), ("values", C.c_void_p)]
+
     context = _context.Context()
     table = _batch.make_batch(X).table("X")
     out = np.empty((len(X), 10), np.float32)
+    room = Room(_lib.NUMBERS["float32"], out.ctypes.data)
     options = {"landmarks": landmarks, "components": 10, "seed": 0}
     with _options.Options(context, _lib.FIT, options) as pointer:
         return timed(lambda: context.check(_lib.lib.ny_embed(
-            context.pointer, C.byref(table), pointer, None, _lib.NUMBERS["float32"],
-            out.ctypes.data, None)))
+            context.pointer, C.byref(table), pointer, C.byref(room), None, None)))
 
 
 def overhead(n, d, landmarks):

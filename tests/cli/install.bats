@@ -38,6 +38,7 @@ $(cd "$NYSTREAM_BUILD/data-tools" && for tool in hdf5-rows image-rows ply-rows w
     [ ! -x $tool ] || echo "./bin/nystream-$tool"
 done)
 ./include/nystream.h
+./include/nystream_memory.h
 ./lib/libnystream.a
 ./lib/libnystream.so
 ./lib/libnystream.so.1
@@ -137,10 +138,15 @@ END
     [ ! -s ran ]
 }
 
-@test "the header stands alone, in C and in C++" {
-    cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$STAGE/usr/include/nystream.h"
+@test "each header stands alone, in C and in C++" {
+    local header
+    for header in "$STAGE"/usr/include/*.h; do
+        cc -std=c11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c "$header"
+    done
     command -v c++ || skip "there is no C++ compiler"
-    c++ -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$STAGE/usr/include/nystream.h"
+    for header in "$STAGE"/usr/include/*.h; do
+        c++ -Wall -Wextra -Wpedantic -Werror -fsyntax-only -x c++ "$header"
+    done
 }
 
 @test "the converters that messages name are installed, and work" {

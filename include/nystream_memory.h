@@ -1,0 +1,207 @@
+/*
+ * nystream in memory: rows of the caller's in, coordinates, parts and models out, without files.
+ *
+ * This is step 4 of nystream.h, which includes this header: programs include that one. What it says
+ * of errors, ownership, arguments and threads holds here.
+ */
+#ifndef NYSTREAM_MEMORY_H
+#define NYSTREAM_MEMORY_H
+
+#include "nystream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------
+ * Rows in: tables, which are appended to stores or stand for a file.
+ * ------------------------------------------------------------------------------------------- */
+/* Element types. The values are part of the store format. */
+enum ny_dtype { NY_DTYPE_NONE = 0, NY_U8 = 1, NY_I16 = 2, NY_F32 = 3, NY_F64 = 4 };
+
+/* Rows in the caller's memory, which are read during a call and never changed: dense, each row one
+ * run of values, or sparse in CSR (scipy's data, indptr and indices), whose entries may stand in
+ * any order and name a column twice. */
+struct ny_table {
+    size_t struct_bytes;  /* sizeof(struct ny_table): later versions add fields */
+    const char *name;     /* what messages call it; NULL: "the table" */
+    int dtype;            /* enum ny_dtype, of the values */
+    unsigned index_bytes; /* sparse: 4 or 8, of an integer of row_start and column */
+    uint64_t rows, columns;
+    const void *values;    /* rows × columns, row-major; sparse: the values of the entries */
+    uint64_t row_bytes;    /* dense: from one row to the next; 0: rows follow one another */
+    const void *row_start; /* sparse: rows + 1 integers, row i has entries row_start[i] to
+                            * row_start[i + 1] − 1; NULL: the rows are dense */
+    const void *column;    /* sparse: columns of the entries, from 0 */
+    uint64_t entries;      /* sparse: how many there are room for in values and column */
+    const double *labels;  /* one a row, NaN where it has none; NULL: no labels */
+};
+
+/* Appends the table to the points of a store, as ny_import() does with files: in bounded memory,
+ * all or nothing, converted to the type and layout of points that exist where that is exact, and
+ * gone on with by the same call after a kill. Creates the store where there is none. Options of
+ * NY_GROUP_IMPORT but those that say how to read a file; NULL: all defaults. NY_EUSAGE for a
+ * description that is none (row_start falls, sizes overflow), NY_EDATA for values that are not
+ * finite or do not fit, and for columns that are not there; messages name row and column. *report
+ * as of ny_import(). Memory: a batch of rows, and the entries of the fullest sparse row. */
+NY_API int ny_append(struct ny_context *context, const char *path, const struct ny_table *table,
+                     const struct ny_options *options, struct ny_report **report);
+
+/* An appender takes rows that come a table at a time. Nothing is visible before the commit, which
+ * is one transaction; ny_appender_free() before it leaves the store as it was. All tables have the
+ * columns of the first one, and all of them labels or none. One thread at a time; the store is
+ * locked for other writers meanwhile (NY_EBUSY). */
+struct ny_appender;
+NY_API int ny_appender_open(struct ny_appender **out, struct ny_context *context, const char *path,
+                            const struct ny_options *options);
+/* Adds the rows of the table; one without rows adds none. After a failure only
+ * ny_appender_free() is of use. */
+NY_API int ny_appender_put(struct ny_appender *appender, const struct ny_table *table);
+/* Makes all rows visible; NY_EDATA where there are none. *report as of ny_import(). */
+NY_API int ny_appender_commit(struct ny_appender *appender, struct ny_report **report);
+NY_API void ny_appender_free(struct ny_appender *appender);
+
+/* Appends rows × d float values (row-major, packed) to a store, which is created where there is
+ * none; labels: rows values (NaN: none), or NULL. All or nothing. NY_EDATA for another d than the
+ * store's, labels where it has none or the other way round, and values that are not finite or not
+ * of the store's element type (0.5 where it keeps bytes). A store of sparse rows keeps what is not
+ * 0. */
+NY_API int ny_append_rows(struct ny_context *context, const char *path, const float *values,
+                          uint64_t rows, uint64_t d, const double *labels);
+
+/* Gives from memory what option landmarks-points or landmarks-file names a file for: m landmarks ×
+ * d columns, or their row numbers, m × 1. The table is copied, its bytes charged to the budget
+ * until the option is set again or the options are freed; the option's text is "table" and a digest
+ * of it, by which a job knows it again. NY_EUSAGE for other options and for a description that is
+ * none, NY_EDATA for values that are not finite, NY_EBUDGET where there is no room for the copy. */
+NY_API int ny_options_set_table(struct ny_options *options, const char *name,
+                                const struct ny_table *table);
+
+/* ---------------------------------------------------------------------------------------------
+ * One call: a table in, an embedding and a model out.
+ * ------------------------------------------------------------------------------------------- */
+/* Room of the caller for coordinates: rows × components values, row-major. */
+struct ny_dense_room {
+    int dtype; /* NY_F32 or NY_F64 */
+    void *values;
+};
+
+struct ny_model;
+/* Embeds rows in memory: ny_append() to a scratch store, ny_fit(), and its embedding read back.
+ * `room` takes the embedding, NaN for rows that a map of a graph leaves out; *model, which the
+ * caller frees, places new rows; *report is as of ny_fit(). Each of the three may be NULL. Options
+ * of NY_GROUP_FIT and NY_GROUP_EMBED. The store lies in option tmpdir, else in $TMPDIR, else in
+ * /dev/shm where the rows take less than a quarter of it and of the budget, else in /tmp; it takes
+ * as much room as the rows, and is removed whatever happens. Errors as of the three calls; messages
+ * name the table. Passes and bytes are those of ny_fit(). */
+NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
+                    const struct ny_options *options, const struct ny_dense_room *room,
+                    struct ny_model **model, struct ny_report **report);
+
+/* With 1, stores that this context opens are scratch: they are written without waiting for the
+ * disk, so that a loss of power may damage them, and are to be removed by the caller. Set it before
+ * the store is opened, and do not mix the two kinds in one context. 0 is the default. */
+NY_API void ny_context_set_scratch(struct ny_context *context, int scratch);
+
+/* ---------------------------------------------------------------------------------------------
+ * Parts out: views of stores and results.
+ * ------------------------------------------------------------------------------------------- */
+/* The points of a store (`name` NULL), or a finished result of it, opened once and read in any
+ * pieces; free it before its context. Other calls write meanwhile; a result that is fitted anew
+ * needs a new view. NY_EUSAGE where there is no such result, or it is not done. */
+struct ny_view;
+NY_API int ny_view_open(struct ny_view **out, struct ny_context *context, const char *path,
+                        const char *name);
+NY_API void ny_view_free(struct ny_view *view);
+/* Type of row numbers in parts, beside those of enum ny_dtype. */
+enum { NY_U64 = 6 };
+/* Rows, columns (0: a list of numbers) and type of a part: of a result those of ny_export_parts()
+ * but the model; of points "points", "labels" (NaN where missing) and "source", the row numbers in
+ * the files. Any of the three may be NULL. NY_EUSAGE, with those that there are, where it has no
+ * such part. */
+NY_API int ny_view_shape(struct ny_view *view, const char *part, uint64_t *rows, uint64_t *columns,
+                         int *type);
+/* Reads rows first … first + count − 1 of a part into `out`, rows × columns values of its type,
+ * row-major; sparse points become dense. NY_EUSAGE where not all of them are in it, NY_ESTORE where
+ * they are damaged. Bytes: those of 1,024 rows beside `out`. */
+NY_API int ny_view_read(struct ny_view *view, const char *part, uint64_t first, uint64_t count,
+                        void *out);
+/* Reads the rows listed, in the order of the list; neighbours are read together. */
+NY_API int ny_view_gather(struct ny_view *view, const char *part, const uint64_t *rows,
+                          uint64_t count, void *out);
+/* Room of the caller for sparse rows: row_start takes count + 1 numbers, the first of them 0. */
+struct ny_csr_room {
+    uint64_t *row_start;
+    uint32_t *column;
+    void *values;     /* of the points' type */
+    uint64_t entries; /* that column and values have room for */
+};
+/* Reads points of a sparse store as they are kept. NY_EUSAGE for dense ones, and where there is no
+ * room; "nnz" of ny_store_report() is enough for all of them. */
+NY_API int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
+                               const struct ny_csr_room *room);
+/* The report of ny_result_report() or ny_store_report(), which lives as long as the view. NULL when
+ * there is no memory. */
+NY_API struct ny_report *ny_view_report(struct ny_view *view);
+
+/* Rows of a finished embedding, floats whatever its precision: rows first … first+count−1 into
+ * values (count × p); NY_EUSAGE beyond the last. Either of *rows and *components may be NULL. */
+NY_API int ny_embedding_shape(struct ny_context *context, const char *path, const char *name,
+                              uint64_t *rows, uint64_t *components);
+NY_API int ny_embedding_read(struct ny_context *context, const char *path, const char *name,
+                             uint64_t first, uint64_t count, float *values);
+
+/* ---------------------------------------------------------------------------------------------
+ * New rows: models without a store, places and neighbours.
+ * ------------------------------------------------------------------------------------------- */
+/* A stored model in memory, about m·(d + p) values, charged to the context's budget. NY_EUSAGE
+ * where the result has none, or needs the points themselves. */
+NY_API int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
+                         const char *name);
+/* A model without a store: from the bytes that ny_model_image() gives, and from the file that
+ * ny_export() writes of part "model", which are the same. NY_ESTORE where they are not a model, or
+ * damaged, or of a later version. */
+NY_API int ny_model_load(struct ny_model **out, struct ny_context *context, const void *image,
+                         size_t bytes);
+NY_API int ny_model_load_file(struct ny_model **out, struct ny_context *context, const char *file);
+/* The model as bytes, which live as long as it does and are charged to the budget once more. */
+NY_API int ny_model_image(struct ny_model *model, const void **image, size_t *bytes);
+/* *report: kernel gamma coef0 degree landmarks d components precision dtype format bytes. */
+NY_API int ny_model_report(struct ny_model *model, struct ny_report **report);
+NY_API void ny_model_free(struct ny_model *model);
+NY_API uint64_t ny_model_dimensions(const struct ny_model *model); /* d */
+NY_API uint64_t ny_model_components(const struct ny_model *model); /* p */
+/* Places the rows of a table: `out` takes rows × p coordinates of type NY_F32 or NY_F64, each row
+ * row_bytes after the one before (0: they follow one another). One pass over the table; bytes: a
+ * tile of 2,048 × m a thread, and up to 512 rows at a time one tile and the landmarks, which stay
+ * with the model. NY_EDATA where the table has other columns than the model, or values
+ * that are not finite; NY_ENUMERIC where a coordinate is not, or does not fit into an f32. */
+NY_API int ny_model_place(struct ny_model *model, const struct ny_table *table, int dtype,
+                          void *out, uint64_t row_bytes);
+/* The short form of ny_model_place() for f32 in and out: embedding (rows × p) of values (rows × d),
+ * both the caller's. */
+NY_API int ny_model_transform(struct ny_model *model, const float *values, uint64_t rows,
+                              float *embedding);
+
+/* Room of the caller for neighbours, so many of each row, nearest first. */
+struct ny_neighbors_room {
+    size_t neighbors;  /* of each row, from 1 to the rows of the graph */
+    uint64_t *numbers; /* rows × neighbors row numbers of the store */
+    double *distances; /* rows × neighbors, by the metric of the graph; NULL: not wanted */
+};
+/* Finds the nearest rows of each row of a table among those of a graph, `name`: of ny_graph(), or
+ * of a map that made its own. The search is exact, in f64, also where the graph was made by a
+ * forest; of rows as near, those with smaller numbers. A row that is one of the store finds itself,
+ * at distance 0. All points are read once for every 256 rows. NY_EUSAGE where there is no such
+ * graph or it has fewer rows; NY_EDATA where the table has other columns. */
+NY_API int ny_neighbors_of(struct ny_context *context, const char *path, const char *name,
+                           const struct ny_table *table, const struct ny_neighbors_room *room);
+/* Places the rows of a table by any finished result, also one that has no model of its own; `out`
+ * takes rows × components coordinates of type NY_F32 or NY_F64. Errors as of ny_model_place(). */
+NY_API int ny_place_rows(struct ny_context *context, const char *path, const char *name,
+                         const struct ny_table *table, int dtype, void *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
