@@ -129,7 +129,7 @@ const struct verb cli_verbs[] = {
      "rows "
      "of the store, from 0, found exactly; --distances is a second file, for how far they are.",
      "nystream transform points.nys first --input new.csv -o placed.npy\n"
-     "nystream transform points.nys graph --input new.csv -o near.npy --distances far.npy",
+     "nystream transform points.nys near --input new.csv -o n.npy --distances d.npy",
      .run = cli_run_transform},
     {"export", "STORE NAME", "-o OUT.npy", 2, 2, COMMON,
      EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED, "write a part of a result to a file",
