@@ -649,7 +649,8 @@ ln p.csv q.csv | embed p.csv -o q.csv   | 2 | q.csv is the input
 :   | fit s a --tolerance 0.1            | 2 | give --select greedy
 :   | fit s a --components 99            | 2 | more than the 40 rows there are; give fewer
 :   | info s nope                        | 2 | no result named 'nope'; it has 'd', 'h', 'r'
-cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy | 2 | 'g' is a graph alone / --map isomap --graph g
+cp -r s t; nystream graph t g -q | transform t g --input p.csv -o out.npy --neighbors 9999 | 2 | --neighbors 9999: the graph 'g' has
+:   | transform s r --input p.csv -o out.npy --neighbors 3 | 2 | 'r' is no graph
 cp -r s t; nystream graph t g -q | export t g --part model -o out.nym | 2 | 'g' is a graph alone
 :   | export s r -o none/out.npy         | 4 | the folder of none/out.npy is not there; make it first
 END
