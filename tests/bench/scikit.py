@@ -49,7 +49,7 @@ def kernel_pca(library, X):
         return nystream.KernelPCA(50, gamma=GAMMA[X.shape[1]], approx="exact").fit_transform(X)
     from sklearn.decomposition import KernelPCA
 
-    solver = "auto" if len(X) < 2000 else "randomized"
+    solver = "auto" if len(X) < 2000 else "arpack"  # both exact
     return KernelPCA(50, kernel="rbf", gamma=GAMMA[X.shape[1]], eigen_solver=solver, random_state=0,
                      n_jobs=-1, copy_X=False).fit_transform(X)
 
