@@ -232,10 +232,10 @@ class PCA(Embedder):
         self.singular_values_ = np.sqrt(self.eigenvalues_)
         # The map is y = C (x - mean): rows of the identity, less the image of 0, are columns of C.
         dtype = np.float64 if self.report_["precision"] == "f64" else np.float32
-        origin = self._placer.transform(np.zeros((1, d), dtype))
-        columns = [self._placer.transform(np.eye(min(_data.SLICE_ROWS, d - at), d, at, dtype))
-                   for at in range(0, d, _data.SLICE_ROWS)]
-        self.components_ = np.ascontiguousarray((np.concatenate(columns) - origin).T)
+        images = np.concatenate([  # of 0, which has the one of column -1, and of the identity
+            self._placer.transform(np.eye(min(_data.SLICE_ROWS, d + 1 - at), d, at - 1, dtype))
+            for at in range(0, d + 1, _data.SLICE_ROWS)])
+        self.components_ = np.ascontiguousarray((images[1:] - images[0]).T)
         sums = sum(result.store[at:at + _data.SLICE_ROWS].sum(axis=0, dtype=np.float64)
                    for at in range(0, n, _data.SLICE_ROWS))
         self.mean_ = (sums / n).astype(dtype)
