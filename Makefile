@@ -318,7 +318,7 @@ bench-plans: all tools $(BENCHMARKS) ## seconds that plans foretell against the 
 	@BUILD=$(BUILD) tests/bench/plans
 bench-beside: all tools ## against scikit-learn and others, each up to where it ends (tests/bench/beside)
 	@BUILD=$(BUILD) tests/bench/beside
-bench-python: all tools ## what the Python package takes, and scikit-learn beside it (tests/bench/python)
+bench-python: all tools ## times of the Python package, and scikit-learn beside it (tests/bench/python)
 	@BUILD=$(BUILD) tests/bench/python
 bench-large: all tools $(BENCHMARKS) ## fits of 3 and 31 million points (NYSTREAM_DATA, tests/bench/large)
 	@BUILD=$(BUILD) tests/bench/large

@@ -387,7 +387,7 @@ struct ny_placing {
     const struct ny_options *import; /* NULL: all defaults */
     /* By a graph `output` gets row numbers; by any other result these two are NY_EUSAGE. */
     const char *distances; /* file of their distances; NULL: none */
-    size_t neighbors;      /* of each new row; 0: as many as the graph has */
+    size_t neighbors;      /* a row gets so many; 0: as many as the graph has */
 };
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);

@@ -24,7 +24,7 @@ enum ny_dtype { NY_DTYPE_NONE = 0, NY_U8 = 1, NY_I16 = 2, NY_F32 = 3, NY_F64 = 4
  * any order and name a column twice. */
 struct ny_table {
     size_t struct_bytes;  /* sizeof(struct ny_table): later versions add fields */
-    const char *name;     /* what messages call it; NULL: "the table" */
+    const char *name;     /* messages call it so; NULL: "the table" */
     int dtype;            /* enum ny_dtype, of the values */
     unsigned index_bytes; /* sparse: 4 or 8, of an integer of row_start and column */
     uint64_t rows, columns;
@@ -133,7 +133,7 @@ NY_API int ny_view_gather(struct ny_view *view, const char *part, const uint64_t
 struct ny_csr_room {
     uint64_t *row_start;
     uint32_t *column;
-    void *values;     /* of the points' type */
+    void *values;     /* they have the points' type */
     uint64_t entries; /* that column and values have room for */
 };
 /* Reads points of a sparse store as they are kept. NY_EUSAGE for dense ones, and where there is no
@@ -185,7 +185,7 @@ NY_API int ny_model_transform(struct ny_model *model, const float *values, uint6
 
 /* Room of the caller for neighbours, so many of each row, nearest first. */
 struct ny_neighbors_room {
-    size_t neighbors;  /* of each row, from 1 to the rows of the graph */
+    size_t neighbors;  /* a row gets so many: 1 to the rows of the graph */
     uint64_t *numbers; /* rows × neighbors row numbers of the store */
     double *distances; /* rows × neighbors, by the metric of the graph; NULL: not wanted */
 };

@@ -19,8 +19,8 @@
 /* The points as they are read. */
 struct table {
     struct ny_context *ctx;
-    const char *path;           /* what messages call it */
-    struct ny_points_info info; /* of the store */
+    const char *path;           /* messages call the points so */
+    struct ny_points_info info; /* the store has rows like this */
     enum ny_dtype dtype;
     size_t count;
     char *rows;        /* dense, packed */

@@ -15,7 +15,7 @@ struct ny_given_landmarks {
     size_t count;
     struct ny_landmark_points points; /* how they are kept; count 0: none are given */
     void *point_rows;   /* these, until they are kept with the job; NULL: they are kept already */
-    size_t point_bytes; /* of all of them */
+    size_t point_bytes; /* all points together take so many */
     bool named;         /* the options name landmarks; a list that is empty leaves rows NULL */
 };
 

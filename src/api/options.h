@@ -20,8 +20,8 @@ struct ny_map;
 struct ny_options {
     struct ny_context *ctx;
     char **typed; /* ny_option_count() texts; NULL where the user set nothing */
-    struct ny_table *
-        *tables; /* as many copies of tables that were set in place of files, or NULL */
+    /* ny_option_count() copies of tables that stand for files, NULL where none was set. */
+    struct ny_table **tables;
 };
 
 /* Returns the options that a public function was given, or for NULL options of which none is set,

@@ -20,7 +20,7 @@ struct by_list {
     struct ny_seeker seeker;
     struct ny_writer *numbers, *distances;
     uint64_t *wide; /* NY_COMPARE_ROWS rows of numbers */
-    float *narrow;  /* the same of distances, where they are written */
+    float *narrow;  /* NY_COMPARE_ROWS rows of distances, for the file */
 };
 
 static bool is_any(const void *arg, size_t i, uint64_t row)

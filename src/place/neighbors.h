@@ -10,7 +10,7 @@ struct ny_store;
  * distances, where they are wanted, to the others. */
 struct ny_new_neighbors {
     struct ny_new_rows rows; /* its room is not used */
-    size_t neighbors;        /* of each row; 0: as many as the graph has; set to what it was */
+    size_t neighbors;        /* a row gets so many; 0 is replaced by those of the graph */
     const char *distances_output;
     uint64_t *numbers;
     double *distances;

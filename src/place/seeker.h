@@ -23,7 +23,7 @@ struct ny_seeker {
     struct ny_geometry *geometry;
     struct ny_knn knn;
     char *raw;                /* NY_COMPARE_ROWS rows */
-    struct ny_measured found; /* of the last rows, knn.neighbors each, nearest first */
+    struct ny_measured found; /* the last rows have knn.neighbors each, nearest first */
 };
 
 /* Fills *spec with what the rows of the graph are, and keeps it; `record` is that of the result.

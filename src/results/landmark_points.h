@@ -11,7 +11,7 @@
 struct ny_landmark_points {
     size_t count;        /* 0: landmarks are rows */
     enum ny_dtype dtype; /* the store's, or a wider one that holds them exactly */
-    size_t slots;        /* of a sparse store: records with so many; 0: dense */
+    size_t slots;        /* entries that a record has room for; 0: dense rows */
 };
 
 /* Returns how the landmarks of a record are kept; count 0: they are rows. */

@@ -9,8 +9,8 @@ import csv
 import math
 import sys
 
-OURS, OTHERS = ["#0072b2", "#56b4e9"], ["#d55e00", "#009e73", "#cc79a7", "#c58a00"]  # of Okabe & Ito
-WIDTH, HEIGHT, LEFT, TOP, GAP = 124, 150, 46, 34, 20  # of a panel, and what is around it
+OURS, OTHERS = ["#0072b2", "#56b4e9"], ["#d55e00", "#009e73", "#cc79a7", "#c58a00"]  # by Okabe & Ito
+WIDTH, HEIGHT, LEFT, TOP, GAP = 124, 150, 46, 34, 20  # a panel, and the room around it
 
 
 def read(paths):

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def errors(exact, *others):
-    def eigenvalues(name):  # of the columns' scalar products
+    def eigenvalues(name):  # sums of squares: scalar products of the columns
         return (np.load(name).astype(np.float64) ** 2).sum(0)
 
     print(", ".join("%.1e" % np.abs(eigenvalues(name) / eigenvalues(exact) - 1).max() for name in others))

@@ -9,7 +9,7 @@ CODES = {"int8": b"c", "uint8": b"C", "int16": b"s", "uint16": b"S", "int32": b"
          "int64": b"l", "uint64": b"L", "float16": b"e", "float32": b"f", "float64": b"g",
          "bool": b"b"}
 NULLABLE = 2
-released = []  # what consumers have let go of, "schema" or "array"
+released = []  # "schema" and "array", in the order of their release
 _alive = []  # structs and buffers, for the time of the tests
 
 

@@ -55,7 +55,7 @@ def test_nulls_are_nan(dtype, kept, count_nulls):
     missing = np.arange(50) % 7 == 3
     values = numbers(dtype)
     if dtype == "int64":
-        values[missing] = 2 ** 62  # of no meaning
+        values[missing] = 2 ** 62  # this value has no meaning
     nulls = made.column("a", values, missing, offset=2, count_nulls=count_nulls)
     rows = read(made.ArrowArray(*made.record([nulls, made.column("b", numbers(dtype))], 48)))
     assert rows.dtype == kept

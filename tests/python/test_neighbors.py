@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 import nystream  # noqa: E402
-from nystream import KNeighborsTransformer, neighbors  # noqa: E402
+from nystream import KNeighborsTransformer, _options  # noqa: E402
 
 quick = pytest.mark.quick
 
@@ -68,7 +68,7 @@ def test_matrices_are_scikit_learns(digits, metric, mode):
         same_matrix(graph, wanted)
         same_matrix(ours.transform(new), theirs.transform(new))
     else:
-        assert (graph != wanted).nnz <= 0.02 * wanted.nnz  # of rows as near
+        assert (graph != wanted).nnz <= 0.02 * wanted.nnz  # equally near rows differ
         assert (ours.transform(new) != theirs.transform(new)).nnz <= 0.02 * 7 * len(new)
     assert ours.n_samples_fit_ == 1500 and ours.n_features_in_ == 64
     assert len(ours.get_feature_names_out()) == 1500
@@ -117,7 +117,7 @@ def test_a_pickle_finds_the_same(digits):
 def test_a_forest_finds_nearly_all(digits, monkeypatch):
     X = digits[0]
     wanted = KNeighborsTransformer(n_neighbors=10).fit_transform(X)
-    monkeypatch.setattr(neighbors, "EXACT_ROWS", 1000)
+    monkeypatch.setattr(_options, "EXACT_ROWS", 1000)
     by_forest = KNeighborsTransformer(n_neighbors=10, random_state=0)
     found = by_forest.fit_transform(X)
     assert by_forest.report_.knn == "forest" and by_forest.report_.recall > 0.9

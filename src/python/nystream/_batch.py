@@ -10,7 +10,7 @@ import numpy as np
 from nystream import _lib
 
 SLICE_BYTES = 16 << 20
-SLICE_ROWS = 2048  # of what is looked at as dense rows
+SLICE_ROWS = 2048  # rows that are made dense at a time
 EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
 
 

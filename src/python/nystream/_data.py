@@ -27,7 +27,7 @@ def unwrap(X: Any) -> Any:
         X = open_file(X)
     if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "X"):
         X = X.X
-    inside = getattr(X, "group", None)  # of a sparse dataset of anndata
+    inside = getattr(X, "group", None)  # sparse datasets of anndata have one
     X = inside if inside is not None and is_sparse_group(inside) else X
     return CsrGroup(X) if is_sparse_group(X) else on_host(X)
 

@@ -18,10 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from nystream import _data
 from nystream._context import Context
 from nystream._errors import renamed
-from nystream._lib import lib
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part
-from nystream.store import Result, Store
+from nystream.store import Result, Store, scratch_store
 
 STORED = [np.float64, np.float32, np.uint8, np.int16]
 FLOATS = [np.float64, np.float32]
@@ -30,7 +29,7 @@ PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select"
               "neighbors": "n_neighbors", "seed": "random_state", "threads": "n_jobs",
               "clusters": "n_clusters", "time": "t", "landmarks_file": "landmarks",
               "landmarks_points": "landmarks"}
-FILES = ("anndata", "dask", "h5py", "zarr")  # what these hand out is not in memory
+FILES = ("anndata", "dask", "h5py", "zarr")  # modules whose objects are not in memory
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -173,9 +172,7 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
             return X
         context = self._context()
         if self.store is None:
-            self._scratch = Scratch(self.tmpdir, _data.count_bytes(rows), context.memory_bytes)
-            lib.ny_context_set_scratch(context.pointer, 1)
-            store = Store._of(self._scratch.path / "rows.nys", context)
+            self._scratch, store = scratch_store(rows, context, self.tmpdir)
         else:
             store = Store._of(self.store, context)
             if store.path.exists() and len(store):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-STEPS = 64  # of the bisection for sigma
-TOLERANCE = 1e-5  # of the sum of memberships
+STEPS = 64  # the bisection for sigma takes so many at most
+TOLERANCE = 1e-5  # the sum of memberships may be off by so much
 LEAST_SCALE = 1e-3  # sigma is at least this part of a mean distance
 BLOCK_ROWS = 65_536
 

@@ -154,7 +154,7 @@ _OTHERS: Dict[str, List[Any]] = {
 class Option(NamedTuple):
     """An entry of the library's table of options."""
 
-    name: str                 # as the command line has it, such as "row-normalize"
+    name: str                 # its spelling on the command line, such as "row-normalize"
     argument: Optional[str]   # "M", "svd|pca|kpca", …; None: a switch
     groups: int
 

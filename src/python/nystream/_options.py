@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 import numpy as np
 
@@ -12,8 +12,14 @@ from nystream._context import Context
 from nystream._errors import UsageError
 from nystream._lib import lib
 
-
 TABLES = ("landmarks-file", "landmarks-points")  # options whose file may be an array
+EXACT_ROWS = 100_000  # with more, neighbours are those that a forest finds
+
+
+def search_options(search: Optional[str], rows: int, seed: int) -> Dict[str, Any]:
+    """Return the options of a search for neighbours, "exact" or "forest"; None: by the rows."""
+    knn = search or ("exact" if rows <= EXACT_ROWS else "forest")
+    return {"knn": knn, "seed": seed} if knn == "forest" else {"knn": knn}
 
 
 class Options:

@@ -9,7 +9,7 @@ import numpy as np
 
 from nystream import _batch
 
-ENTRY_BYTES = 12  # of a sparse matrix, about
+ENTRY_BYTES = 12  # an entry of a sparse matrix takes about so many
 
 
 # ---- CSR in HDF5 and zarr ----------------------------------------------------------------------

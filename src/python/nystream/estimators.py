@@ -232,7 +232,8 @@ class PCA(Embedder):
         self.singular_values_ = np.sqrt(self.eigenvalues_)
         # The map is y = C (x - mean): rows of the identity, less the image of 0, are columns of C.
         dtype = np.float64 if self.report_["precision"] == "f64" else np.float32
-        images = np.concatenate([  # of 0, which has the one of column -1, and of the identity
+        # Row 0 has its one in column -1, and is the 0 itself.
+        images = np.concatenate([
             self._placer.transform(np.eye(min(_data.SLICE_ROWS, d + 1 - at), d, at - 1, dtype))
             for at in range(0, d + 1, _data.SLICE_ROWS)])
         self.components_ = np.ascontiguousarray((images[1:] - images[0]).T)

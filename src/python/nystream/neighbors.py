@@ -13,9 +13,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nystream._estimator import PARAMETERS, KeptResult, StoreEstimator
+from nystream._options import search_options
 from nystream.store import Result, Store
 
-EXACT_ROWS = 100_000  # up to which algorithm="auto" compares all pairs
 METRICS = {"minkowski": "euclidean", "l2": "euclidean"}  # other names, as scikit-learn has them
 
 
@@ -62,12 +62,10 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
                                   "columns are rows of the fit, in their order"}}
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
-        knn = self.algorithm
-        if knn == "auto":
-            knn = "exact" if n <= EXACT_ROWS else "forest"
-        options = {"neighbors": min(self.n_neighbors, n - 1), "knn": knn,
-                   "metric": METRICS.get(self.metric, self.metric)}
-        return {**options, "seed": self.seed_} if knn == "forest" else options
+        return {"neighbors": min(self.n_neighbors, n - 1),
+                "metric": METRICS.get(self.metric, self.metric),
+                **search_options(None if self.algorithm == "auto" else self.algorithm, n,
+                                 self.seed_)}
 
     def _make(self, store: Store, options: Dict[str, Any]) -> Result:
         return store.graph(self.name or type(self).__name__, **options)
@@ -76,34 +74,12 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         self.n_samples_fit_ = self._n_features_out = int(self.report_["n"])
         self._placer: Any = result if self._scratch is None else KeptResult(self._scratch, result)
 
-    def fit(self, X: Any, y: Any = None) -> "KNeighborsTransformer":
-        """Find the neighbours of the rows of X among them.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, or
-            a nystream.Store
-        y : ignored
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            The mode, the algorithm or the metric is none of those above.
-        """
-        self._fit_graph(X)
-        self._done()
-        return self
-
-    def _fit_graph(self, X: Any) -> Result:
+    def _fit(self, X: Any) -> Result:
         if self.mode not in ("distance", "connectivity"):
             raise ValueError(f"mode={self.mode!r} is neither 'distance' nor 'connectivity'")
         if self.n_neighbors < 1:
             raise ValueError(f"n_neighbors={self.n_neighbors} must be at least 1")
-        return self._fit(X)
+        return super()._fit(X)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Find the neighbours of the rows of X, and return their graph.
@@ -113,7 +89,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         scipy.sparse.csr_matrix of shape (n_samples, n_samples), float64
             A row's first entry is its own, then come the others, nearest first.
         """
-        result = self._fit_graph(X)
+        result = self._fit(X)
         count = self._count() - 1
         shape = (self.n_samples_fit_, count + 1)
         distances, indices = np.zeros(shape), np.empty(shape, np.int64)

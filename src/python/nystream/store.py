@@ -1,12 +1,13 @@
 """Stores: rows that are appended once, any number of fits of them, and the results under names."""
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import glob as globbing
 import html
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union)
 
 import numpy as np
 
@@ -515,6 +516,26 @@ class Page:
                 f"srcdoc='{html.escape(self.text)}'></iframe>")
 
 
+def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike]) -> Tuple[Scratch, Store]:
+    """Make an empty store for rows like X, written without waiting for the disk, and its folder."""
+    scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
+    lib.ny_context_set_scratch(context.pointer, 1)
+    return scratch, Store._of(scratch.path / "rows.nys", context)
+
+
+@contextlib.contextmanager
+def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike], **options: Any
+                 ) -> Iterator[Store]:
+    """Give a scratch store of the rows of X, which is removed at the end."""
+    scratch, store = scratch_store(X, context, tmpdir)
+    try:
+        with lost_when_stopped(True):
+            store.append(X, **options)
+            yield store
+    finally:
+        scratch.remove()
+
+
 def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int] = None,
           progress: ProgressOption = None, tmpdir: Optional[PathLike] = None,
           **options: Any) -> Any:
@@ -534,13 +555,5 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     -------
     array of shape (rows, components), float32, or float64 with precision="f64"
     """
-    context = Context(memory, threads, progress)
-    scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
-    try:
-        with lost_when_stopped(True):
-            lib.ny_context_set_scratch(context.pointer, 1)
-            store = Store._of(scratch.path / "rows.nys", context)
-            store.append(X)
-            return store.fit("embedding", **options).embedding[:]
-    finally:
-        scratch.remove()
+    with scratch_rows(X, Context(memory, threads, progress), tmpdir) as store:
+        return store.fit("embedding", **options).embedding[:]

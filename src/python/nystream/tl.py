@@ -17,9 +17,8 @@ tmpdir : path, optional
 """
 from __future__ import annotations
 
-import contextlib
 import warnings
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, ContextManager, Dict, Optional
 
 import numpy as np
 
@@ -27,11 +26,10 @@ from nystream import _data
 from nystream._context import Context, ProgressOption
 from nystream._errors import NystreamWarning
 from nystream._fuzzy import fuzzy_union, lists_as_csr
-from nystream._scratch import Scratch, lost_when_stopped
-from nystream.store import PathLike, Store
+from nystream._options import search_options
+from nystream.store import PathLike, Store, scratch_rows
 
 MANY_COLUMNS = 50  # with more, distances are those of principal components, as in scanpy
-MANY_ROWS = 50_000  # with more, neighbours are those that a forest finds
 
 
 class _Columns:
@@ -45,20 +43,11 @@ class _Columns:
         return self._X[rows][:, self._columns]
 
 
-@contextlib.contextmanager
 def _stored(X: Any, *, memory: Any = None, threads: Optional[int] = None,
             progress: ProgressOption = None, tmpdir: Optional[PathLike] = None,
-            **options: Any) -> Iterator[Store]:
+            **options: Any) -> ContextManager[Store]:
     """Give a scratch store of the rows of X, which is removed at the end."""
-    context = Context(memory, threads, progress)
-    scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
-    try:
-        with lost_when_stopped(True):
-            store = Store._of(scratch.path / "rows.nys", context)
-            store.append(X, **options)
-            yield store
-    finally:
-        scratch.remove()
+    return scratch_rows(X, Context(memory, threads, progress), tmpdir, **options)
 
 
 def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int],
@@ -266,7 +255,7 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
         See `spectral`.
     metric : {"euclidean", "cosine"}
     search : {"exact", "forest"}, optional
-        forest: 0.95 of the neighbours, in far less time. None: exact up to 50,000 rows.
+        forest: 0.95 of the neighbours, in far less time. None: exact up to 100,000 rows.
     key_added : str, optional
         Key of uns, and what obsp's keys begin with: "KEY_distances", "KEY_connectivities".
     random_state, copy, **run
@@ -285,11 +274,10 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
         warnings.warn(f"n_neighbors is more than there are rows; it is {n_neighbors} now",
                       NystreamWarning, stacklevel=2)
     rows = _choose_rows(adata, use_rep, n_pcs, run)
-    search = search or ("exact" if adata.n_obs <= MANY_ROWS else "forest")
     with _stored(rows, **run) as store, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
-        graph = store.graph("neighbors", neighbors=n_neighbors - 1, metric=metric, knn=search,
-                            seed=random_state if search == "forest" else None)
+        graph = store.graph("neighbors", neighbors=n_neighbors - 1, metric=metric,
+                            **search_options(search, adata.n_obs, random_state))
         lists, distances = graph.neighbors[:].astype(np.int32), graph.distances[:]
     prefix = "" if key_added is None else f"{key_added}_"
     adata.obsp[f"{prefix}distances"] = lists_as_csr(lists, distances)
