@@ -40,6 +40,7 @@ struct ny_kernel {
     bool has_gamma, has_sigma, has_polynomial; /* which options act; sigma, epsilon: rbf only */
     bool constant_diagonal;                    /* k(x,x) = 1 for all x */
     bool unit_rows;                            /* f32 rows are scaled to length 1 (cosine) */
+    bool features;   /* K = ΦΦᵀ by columns/features.h: there are no tiles of it */
     bool half_chord; /* k is ½‖x/‖x‖ − y/‖y‖‖², which f64 finds by that sum where it is small */
     /* Works in place in f32: values[j] ← k − shift_j. NY_BASE_SQUARE: d² is values[j] + ‖x‖² +
      * ‖y_j‖² (values hold −2 x·y after products; if they are d² already, the norms are given as 0).
@@ -57,6 +58,10 @@ struct ny_kernel {
 
 /* Found by name, but not listed: the rows themselves are C (pca of all columns). */
 #define NY_COORDINATES_KERNEL "coordinates"
+/* Likewise found and not listed: linear and cosine of rows that are features (columns/features.h).
+ */
+#define NY_FEATURES_KERNEL "features"
+#define NY_DIRECTIONS_KERNEL "directions"
 
 const struct ny_kernel *ny_kernel_find(const char *name); /* NULL: no such kernel */
 const struct ny_kernel *ny_kernel_at(size_t index);       /* NULL past the last */

@@ -24,9 +24,13 @@ const struct ny_kernel *ny_kernel_at(size_t index)
 
 const struct ny_kernel *ny_kernel_find(const char *name)
 {
+    static const struct ny_kernel *const unlisted[] = {&ny_kernel_coordinates, &ny_kernel_features,
+                                                       &ny_kernel_directions};
     const struct ny_kernel *kernel;
 
     for (size_t i = 0; (kernel = ny_kernel_at(i)); i++)
         if (strcmp(kernel->name, name) == 0) return kernel;
-    return strcmp(name, ny_kernel_coordinates.name) == 0 ? &ny_kernel_coordinates : NULL;
+    for (size_t i = 0; i < sizeof(unlisted) / sizeof(unlisted[0]); i++)
+        if (strcmp(unlisted[i]->name, name) == 0) return unlisted[i];
+    return NULL;
 }

@@ -4,7 +4,8 @@
 
 #include "columns/kernel.h"
 
-extern const struct ny_kernel ny_kernel_coordinates; /* found by name */
+/* Found by name. */
+extern const struct ny_kernel ny_kernel_coordinates, ny_kernel_features, ny_kernel_directions;
 extern const struct ny_kernel ny_kernel_euclidean, ny_kernel_angular; /* for neighbours alone */
 
 /* Kernels that are their base quantity, less the shift in f32. */

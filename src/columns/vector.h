@@ -76,11 +76,27 @@ struct ny_scan_ops {
                     uint16_t *found);
 };
 
+/* Sparse rows with l dense columns, l a multiple of 16; all arrays in one type, packed. */
+struct ny_sparse_rows {
+    size_t count, values;  /* rows, and the values of all of them */
+    const uint32_t *start; /* count + 1: row i is start[i] … start[i+1]−1 */
+    const uint32_t *index; /* ascending in a row */
+    const void *value;
+};
+
+typedef void ny_sparse_product_fn(const struct ny_sparse_rows *rows, const void *columns, size_t l,
+                                  void *product);
+struct ny_sparse_product_ops {
+    ny_sparse_product_fn *gather32, *gather64;   /* Y (count × l) = ΦQ, Q: d × l */
+    ny_sparse_product_fn *scatter32, *scatter64; /* H (d × l) += ΦᵀY */
+};
+
 struct ny_vector {
     const struct ny_pointwise_ops *pointwise;
     const struct ny_prepare_ops *prepare;
     const struct ny_direct_ops *direct;
     const struct ny_scan_ops *scan;
+    const struct ny_sparse_product_ops *sparse;
 };
 
 /* The tables of the family in force: the best of this CPU. */

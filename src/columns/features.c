@@ -1,0 +1,330 @@
+/*
+ * Reads pieces of units as feature rows, sparse or dense (features.h), and multiplies them.
+ *
+ * Sparse rows arrive as records of the size of the fullest row. They are read a few at a time,
+ * and packed one after another, so that one full row makes no others dear.
+ */
+#include "columns/features.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "columns/columns_private.h"
+
+/* Bytes of records that are read at a time, unless one record is larger. */
+enum { RAW_BYTES = 1 << 18 };
+
+struct ny_features {
+    const struct ny_columns_spec *spec;
+    enum ny_precision precision;
+    size_t rows;      /* of the piece */
+    double *diagonal; /* k(x,x) */
+    char *raw;        /* raw_rows raw rows */
+    size_t raw_rows;
+    struct ny_sparse_rows sparse; /* views into start, index and value */
+    uint32_t *start, *index;
+    void *value;                    /* sparse: values; dense: NY_STRIP_ROWS × d */
+    struct ny_preparation prepared; /* dense */
+    double *row;                    /* dense: a prepared row in f64 */
+};
+
+static size_t element_of(enum ny_precision precision)
+{
+    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+}
+
+size_t ny_features_rows_most(const struct ny_columns_spec *spec)
+{
+    return spec->slots ? NY_UNIT_ROWS : NY_STRIP_ROWS;
+}
+
+/* Values that a piece may have: the row that ends it may be a full one. */
+static size_t values_most(const struct ny_columns_spec *spec)
+{
+    return NY_FEATURE_VALUES + spec->slots;
+}
+
+/* Raw rows that are read at a time. */
+static size_t raw_rows_of(const struct ny_columns_spec *spec)
+{
+    size_t rows = RAW_BYTES / ny_raw_bytes(spec);
+
+    if (!spec->slots || rows > NY_STRIP_ROWS) return NY_STRIP_ROWS;
+    return rows ? rows : 1;
+}
+
+size_t ny_features_bytes(const struct ny_columns_spec *spec, enum ny_precision precision)
+{
+    size_t d = spec->geometry->d, element = element_of(precision);
+    size_t bytes = raw_rows_of(spec) * ny_raw_bytes(spec) +
+                   ny_features_rows_most(spec) * sizeof(double) + sizeof(struct ny_features) +
+                   8 * 128;
+
+    if (spec->slots)
+        return bytes + values_most(spec) * (sizeof(uint32_t) + element) +
+               (NY_UNIT_ROWS + 1) * sizeof(uint32_t);
+    return bytes + NY_STRIP_ROWS * d * element + 3 * d * sizeof(double);
+}
+
+static int allocate_sparse(struct ny_features *features)
+{
+    struct ny_context *ctx = features->spec->ctx;
+    size_t values = values_most(features->spec);
+
+    features->start = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS + 1, sizeof(uint32_t));
+    features->index = ny_calloc(ctx, NY_MEM_TILES, values, sizeof(uint32_t));
+    features->value = ny_calloc(ctx, NY_MEM_TILES, values, element_of(features->precision));
+    if (!features->start || !features->index || !features->value) return NY_EBUDGET;
+    features->sparse = (struct ny_sparse_rows){
+        .start = features->start, .index = features->index, .value = features->value};
+    return NY_OK;
+}
+
+static int allocate_dense(struct ny_features *features)
+{
+    struct ny_context *ctx = features->spec->ctx;
+    size_t d = features->spec->geometry->d;
+
+    features->row = ny_calloc(ctx, NY_MEM_TILES, d, sizeof(double));
+    features->value =
+        ny_calloc(ctx, NY_MEM_TILES, NY_STRIP_ROWS, d * element_of(features->precision));
+    if (!features->row || !features->value) return NY_EBUDGET;
+    return ny_preparation_init(&features->prepared, features->spec, 1);
+}
+
+int ny_features_new(struct ny_features **out, const struct ny_columns_spec *spec,
+                    enum ny_precision precision)
+{
+    struct ny_features *features = ny_calloc(spec->ctx, NY_MEM_TILES, 1, sizeof(*features));
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!features) return NY_EBUDGET;
+    features->spec = spec;
+    features->precision = precision;
+    features->raw_rows = raw_rows_of(spec);
+    features->raw = ny_calloc(spec->ctx, NY_MEM_TILES, features->raw_rows, ny_raw_bytes(spec));
+    features->diagonal =
+        ny_calloc(spec->ctx, NY_MEM_TILES, ny_features_rows_most(spec), sizeof(double));
+    if (features->raw && features->diagonal)
+        err = spec->slots ? allocate_sparse(features) : allocate_dense(features);
+    if (err)
+        ny_features_free(features);
+    else
+        *out = features;
+    return err;
+}
+
+void ny_features_free(struct ny_features *features)
+{
+    struct ny_context *ctx;
+
+    if (!features) return;
+    ctx = features->spec->ctx;
+    ny_preparation_release(&features->prepared, ctx);
+    ny_free(ctx, features->raw);
+    ny_free(ctx, features->diagonal);
+    ny_free(ctx, features->start);
+    ny_free(ctx, features->index);
+    ny_free(ctx, features->value);
+    ny_free(ctx, features->row);
+    ny_free(ctx, features);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* Appends a record behind the values of the piece: φ = x·factor, at length 1 where the kernel asks
+ * for that. Values that are 0 are left out. */
+static void add_record(struct ny_features *features, const void *record)
+{
+    const struct ny_columns_spec *spec = features->spec;
+    struct ny_sparse row = ny_sparse_of(record, spec->slots);
+    const double *factor = spec->geometry->factor;
+    size_t at = features->sparse.values, end = at;
+    double square = 0, scale = 1, *wide = features->value;
+    float *narrow = features->value;
+
+    for (size_t k = 0; k < row.count; k++) {
+        double value = ny_dtype_at(spec->dtype, row.value, k) * factor[row.index[k]];
+
+        square += value * value;
+    }
+    if (spec->kernel->unit_rows) scale = square > 0 ? 1 / sqrt(square) : 0;
+    for (size_t k = 0; k < row.count; k++) {
+        double value = ny_dtype_at(spec->dtype, row.value, k) * factor[row.index[k]] * scale;
+
+        features->index[end] = row.index[k];
+        if (features->precision == NY_PRECISION_F64)
+            wide[end] = value;
+        else
+            narrow[end] = (float)value;
+        end += value != 0;
+    }
+    features->diagonal[features->rows] = spec->kernel->unit_rows ? square > 0 : square;
+    features->sparse.values = end;
+    features->start[++features->rows] = (uint32_t)end;
+}
+
+static int read_sparse(struct ny_features *features, const struct ny_tile *tile, size_t first)
+{
+    size_t bytes = ny_raw_bytes(features->spec);
+
+    features->rows = features->sparse.values = 0;
+    while (first + features->rows < tile->rows && features->sparse.values < NY_FEATURE_VALUES) {
+        size_t at = first + features->rows, count = tile->rows - at;
+        int err;
+
+        if (count > features->raw_rows) count = features->raw_rows;
+        err = ny_tile_strip(tile, at, count, features->raw);
+        if (err) return err;
+        for (size_t i = 0; i < count && features->sparse.values < NY_FEATURE_VALUES; i++)
+            add_record(features, features->raw + i * bytes);
+    }
+    features->sparse.count = features->rows;
+    return NY_OK;
+}
+
+/* Prepares one dense row in place i of the strip. */
+static void prepare_row(struct ny_features *features, size_t i)
+{
+    const struct ny_columns_spec *spec = features->spec;
+    const struct ny_prepare_ops *ops = ny_vector()->prepare;
+    size_t d = spec->geometry->d;
+    double square, scale = 1, *wide = (double *)features->value + i * d;
+
+    ny_preparation_row(&features->prepared, spec, features->raw + i * ny_raw_bytes(spec),
+                       features->row);
+    square = ops->dot(features->row, features->row, d);
+    if (spec->kernel->unit_rows) scale = square > 0 ? 1 / sqrt(square) : 0;
+    features->diagonal[i] = spec->kernel->unit_rows ? square > 0 : square;
+    if (features->precision == NY_PRECISION_F64)
+        for (size_t j = 0; j < d; j++)
+            wide[j] = scale * features->row[j];
+    else
+        ops->narrow(features->row, scale, d, (float *)features->value + i * d);
+}
+
+static int read_dense(struct ny_features *features, const struct ny_tile *tile, size_t first)
+{
+    size_t count = tile->rows - first, row_bytes;
+    int err;
+
+    if (count > NY_STRIP_ROWS) count = NY_STRIP_ROWS;
+    err = ny_tile_strip(tile, first, count, features->raw);
+    if (err) return err;
+    for (size_t i = 0; i < count; i++)
+        prepare_row(features, i);
+    row_bytes = features->spec->geometry->d * element_of(features->precision);
+    memset((char *)features->value + count * row_bytes, 0, (NY_STRIP_ROWS - count) * row_bytes);
+    features->rows = count;
+    return NY_OK;
+}
+
+int ny_features_read(struct ny_features *features, const struct ny_tile *tile, size_t first)
+{
+    return features->spec->slots ? read_sparse(features, tile, first)
+                                 : read_dense(features, tile, first);
+}
+
+size_t ny_features_rows(const struct ny_features *features)
+{
+    return features->rows;
+}
+
+const double *ny_features_diagonal(const struct ny_features *features)
+{
+    return features->diagonal;
+}
+
+/* ---- products ------------------------------------------------------------------------------ */
+
+/* The strip as a matrix of NY_STRIP_ROWS × d. */
+static struct ny_matrix strip64(const struct ny_features *features)
+{
+    return ny_matrix(features->value, NY_STRIP_ROWS, features->spec->geometry->d);
+}
+
+static struct ny_matrix32 strip32(const struct ny_features *features)
+{
+    return ny_matrix32(features->value, NY_STRIP_ROWS, features->spec->geometry->d);
+}
+
+void ny_features_times(const struct ny_features *features, const void *Q, size_t l, void *Y)
+{
+    const struct ny_sparse_product_ops *ops = ny_vector()->sparse;
+    bool f64 = features->precision == NY_PRECISION_F64;
+    size_t d = features->spec->geometry->d;
+
+    if (features->spec->slots)
+        (f64 ? ops->gather64 : ops->gather32)(&features->sparse, Q, l, Y);
+    else if (f64)
+        ny_gemm(1, strip64(features), ny_matrix((double *)Q, d, l), 0,
+                ny_matrix(Y, NY_STRIP_ROWS, l));
+    else
+        ny_gemm32(1, strip32(features), ny_matrix32((float *)Q, d, l), 0,
+                  ny_matrix32(Y, NY_STRIP_ROWS, l));
+}
+
+void ny_features_add_transposed(const struct ny_features *features, void *Y, size_t l, void *H)
+{
+    const struct ny_sparse_product_ops *ops = ny_vector()->sparse;
+    bool f64 = features->precision == NY_PRECISION_F64;
+    size_t d = features->spec->geometry->d, row_bytes = l * element_of(features->precision);
+
+    if (features->spec->slots) {
+        (f64 ? ops->scatter64 : ops->scatter32)(&features->sparse, Y, l, H);
+        return;
+    }
+    memset((char *)Y + features->rows * row_bytes, 0, (NY_STRIP_ROWS - features->rows) * row_bytes);
+    if (f64)
+        ny_gemm(1, ny_t(strip64(features)), ny_matrix(Y, NY_STRIP_ROWS, l), 1, ny_matrix(H, d, l));
+    else
+        ny_gemm32(1, ny_t32(strip32(features)), ny_matrix32(Y, NY_STRIP_ROWS, l), 1,
+                  ny_matrix32(H, d, l));
+}
+
+/* Value e of the piece: of sparse rows the e-th that is kept, of dense ones element e. */
+static inline double value_at(const struct ny_features *features, size_t e)
+{
+    return features->precision == NY_PRECISION_F64 ? ((const double *)features->value)[e]
+                                                   : (double)((const float *)features->value)[e];
+}
+
+void ny_features_dot(const struct ny_features *features, const double *g, double *out)
+{
+    size_t d = features->spec->geometry->d;
+
+    for (size_t i = 0; i < features->rows; i++) {
+        double sum = 0;
+
+        if (features->spec->slots)
+            for (size_t e = features->start[i]; e < features->start[i + 1]; e++)
+                sum += value_at(features, e) * g[features->index[e]];
+        else
+            for (size_t j = 0; j < d; j++)
+                sum += value_at(features, i * d + j) * g[j];
+        out[i] = sum;
+    }
+}
+
+void ny_features_add_rows(const struct ny_features *features, double *g)
+{
+    size_t d = features->spec->geometry->d;
+
+    if (features->spec->slots)
+        for (size_t e = 0; e < features->sparse.values; e++)
+            g[features->index[e]] += value_at(features, e);
+    else
+        for (size_t i = 0; i < features->rows; i++)
+            for (size_t j = 0; j < d; j++)
+                g[j] += value_at(features, i * d + j);
+}
+
+void ny_features_mark(const struct ny_features *features, unsigned char *touched, size_t group)
+{
+    if (!features->spec->slots)
+        memset(touched, 1, (features->spec->geometry->d + group - 1) / group);
+    else
+        for (size_t e = 0; e < features->sparse.values; e++)
+            touched[features->index[e] / group] = 1;
+}

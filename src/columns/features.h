@@ -1,0 +1,57 @@
+/*
+ * Feature rows: Φ, n × d, with K = ΦΦᵀ. The linear kernel is the product of the prepared rows
+ * themselves, and cosine that of the same rows at length 1. Products of Φ and of Φᵀ with a few
+ * columns take the place of tiles of K where the kernel has features (struct ny_kernel): a pass
+ * reads a unit in pieces, and multiplies each while it is in memory.
+ *
+ * Sparse rows stay sparse: a product costs their values times the columns, and memory holds at
+ * most NY_FEATURE_VALUES values of a piece and one row more, whatever the fullest row is. Dense
+ * rows come in strips of NY_STRIP_ROWS, padded with zero rows, and are multiplied by GEMM.
+ *
+ * A value of a product with Φ is summed over the columns of one row, and one of a product with Φᵀ
+ * over the rows in order, so that neither depends on where a unit was cut. Sparse rows are not
+ * centred: the callers take the centre off the product.
+ */
+#ifndef NY_COLUMNS_FEATURES_H
+#define NY_COLUMNS_FEATURES_H
+
+#include "columns/tiles.h"
+
+/* Values of sparse rows that end a piece. */
+enum { NY_FEATURE_VALUES = 1 << 19 };
+
+/* One worker's piece of a unit, and room for it. */
+struct ny_features;
+
+/* Makes room for pieces of rows of this spec, whose geometry stays the caller's. Products are in
+ * this precision. NY_EBUDGET. */
+int ny_features_new(struct ny_features **out, const struct ny_columns_spec *spec,
+                    enum ny_precision precision);
+/* Frees the room; NULL is allowed. */
+void ny_features_free(struct ny_features *features);
+/* Bytes of one worker's room. */
+size_t ny_features_bytes(const struct ny_columns_spec *spec, enum ny_precision precision);
+
+/* Reads the piece of the tile that begins at row `first` of it: at least one row. Pieces of a tile
+ * are read in ascending order, as strips are. Errors are those of the source. */
+int ny_features_read(struct ny_features *features, const struct ny_tile *tile, size_t first);
+/* Returns the rows of the piece. */
+size_t ny_features_rows(const struct ny_features *features);
+/* Returns k(x,x) of the rows, in f64: 0 where a row has no value. */
+const double *ny_features_diagonal(const struct ny_features *features);
+/* Returns the rows of Y that products of a piece may take: padding of dense strips included. */
+size_t ny_features_rows_most(const struct ny_columns_spec *spec);
+
+/* Y (rows × l) = Φ Q of the piece. Q: d × l. Both packed, in the precision of the features; l is a
+ * multiple of 16. Y has room for ny_features_rows_most() rows. */
+void ny_features_times(const struct ny_features *features, const void *Q, size_t l, void *Y);
+/* H (d × l) += Φᵀ Y of the piece. Rows of Y behind those of the piece are overwritten with 0. */
+void ny_features_add_transposed(const struct ny_features *features, void *Y, size_t l, void *H);
+/* out_i = φ_i·g of the rows, in f64; g: d numbers. */
+void ny_features_dot(const struct ny_features *features, const double *g, double *out);
+/* g += Σ_i φ_i of the rows, in f64. */
+void ny_features_add_rows(const struct ny_features *features, double *g);
+/* Sets touched[j / group] to 1 for each column j that has a value in the piece. */
+void ny_features_mark(const struct ny_features *features, unsigned char *touched, size_t group);
+
+#endif

@@ -1,0 +1,433 @@
+/*
+ * The iteration of restarted.h. Its steps are, in the words of ny_restarted_next(): T's columns of
+ * the block, what is left of H outside of the basis, the Ritz pairs with their residuals, perhaps
+ * the restart, and the next block.
+ *
+ * Products over the N rows of the basis are cut in chunks of rows, which eight lanes share: lane i
+ * has the chunks i, i + 8, …, and the sums of lanes are added in order.
+ */
+#include "spectral/restarted.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/thread.h"
+#include "linalg/eigen.h"
+
+enum { CHUNK = 4096, LANES = 8, GROUP = 16, BLOCKS_LEAST = 4, BLOCKS_MOST = 12, ROUNDS = 3 };
+
+/* Bytes that a basis may have, if it has more blocks than the fewest. */
+static const size_t basis_bytes = (size_t)1 << 28;
+
+/* The numbers at the beginning of a state; Ritz values and residuals follow. */
+enum { USED, COUNT, STEP, CONVERGED, NUMBERS };
+
+/* Below this share of the largest, values are rounding. */
+static const double floor_share = 0x1p-20;
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+struct ny_restarted_shape ny_restarted_shape(size_t order, size_t pairs, size_t oversample)
+{
+    struct ny_restarted_shape shape = {.order = order, .pairs = smaller(pairs, order)};
+    size_t wanted = shape.pairs + oversample, blocks;
+
+    shape.width = smaller((wanted + GROUP - 1) / GROUP * GROUP, order);
+    shape.keep = smaller(wanted, shape.width);
+    blocks = basis_bytes / (order * shape.width * sizeof(double));
+    blocks = blocks < BLOCKS_LEAST ? BLOCKS_LEAST : smaller(blocks, BLOCKS_MOST);
+    shape.most = smaller(blocks * shape.width, order);
+    return shape;
+}
+
+static size_t head_of(const struct ny_restarted_shape *shape)
+{
+    return NUMBERS + 2 * shape->pairs;
+}
+
+size_t ny_restarted_state_bytes(const struct ny_restarted_shape *shape)
+{
+    return (head_of(shape) + shape->most * shape->most +
+            shape->order * (shape->width + shape->most)) *
+           sizeof(double);
+}
+
+/* A step holds the sums of all lanes, or the small eigenproblem; a restart the rows of each lane.
+ */
+size_t ny_restarted_bytes(const struct ny_restarted_shape *shape)
+{
+    size_t most = shape->most, keep = shape->keep + 1;
+    size_t lanes = LANES * most * shape->width * sizeof(double);
+    size_t ritz = (most * most + keep * (most + 1)) * sizeof(double) +
+                  ny_eigen_top_bytes(most, smaller(keep, most)) +
+                  shape->width * shape->width * sizeof(double);
+    size_t rows = LANES * CHUNK * (shape->keep + shape->width) * sizeof(double);
+
+    return lanes + ritz + rows + most * shape->width * sizeof(double) +
+           ny_orthonormalise_bytes(shape->width);
+}
+
+/* ---- products over the rows ------------------------------------------------------------------ */
+
+struct lanes {
+    struct ny_matrix A, B, C;
+    double *sums; /* LANES × A.cols × B.cols */
+    size_t chunks;
+    void (*chunk)(const struct lanes *lanes, size_t lane, size_t first, size_t rows);
+};
+
+static int run_lanes(void *arg, size_t first, size_t count)
+{
+    const struct lanes *lanes = arg;
+
+    for (size_t lane = first; lane < first + count; lane++)
+        for (size_t chunk = lane; chunk < lanes->chunks; chunk += LANES) {
+            size_t row = chunk * CHUNK, rows = smaller(CHUNK, lanes->A.rows - row);
+
+            lanes->chunk(lanes, lane, row, rows);
+        }
+    return NY_OK;
+}
+
+static int over_rows(struct ny_context *ctx, struct lanes *lanes)
+{
+    lanes->chunks = (lanes->A.rows + CHUNK - 1) / CHUNK;
+    return ny_parallel_ranges(ctx, LANES, run_lanes, lanes);
+}
+
+static void add_product(const struct lanes *lanes, size_t lane, size_t first, size_t rows)
+{
+    size_t entries = lanes->A.cols * lanes->B.cols;
+
+    ny_gemm(1, ny_t(ny_rows(lanes->A, first, rows)), ny_rows(lanes->B, first, rows), 1,
+            ny_matrix(lanes->sums + lane * entries, lanes->A.cols, lanes->B.cols));
+}
+
+/* C (packed) = AᵀB. */
+static int inner_products(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix B, double *C)
+{
+    size_t entries = A.cols * B.cols;
+    struct lanes lanes = {.A = A, .B = B, .chunk = add_product};
+    int err;
+
+    if (!entries) return NY_OK;
+    lanes.sums = ny_calloc(ctx, NY_MEM_SOLVE, LANES, entries * sizeof(double));
+    if (!lanes.sums) return NY_EBUDGET;
+    err = over_rows(ctx, &lanes);
+    memcpy(C, lanes.sums, entries * sizeof(double));
+    for (size_t lane = 1; lane < LANES; lane++)
+        for (size_t i = 0; i < entries; i++)
+            C[i] += lanes.sums[lane * entries + i];
+    ny_free(ctx, lanes.sums);
+    return err;
+}
+
+static void subtract_chunk(const struct lanes *lanes, size_t lane, size_t first, size_t rows)
+{
+    (void)lane;
+    ny_gemm(-1, ny_rows(lanes->A, first, rows), lanes->B, 1, ny_rows(lanes->C, first, rows));
+}
+
+/* C −= A·B. */
+static int subtract_product(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix B,
+                            struct ny_matrix C)
+{
+    struct lanes lanes = {.A = A, .B = B, .C = C, .chunk = subtract_chunk};
+
+    return A.cols ? over_rows(ctx, &lanes) : NY_OK;
+}
+
+static void turn_chunk(const struct lanes *lanes, size_t lane, size_t first, size_t rows)
+{
+    struct ny_matrix product =
+        ny_matrix(lanes->sums + lane * CHUNK * lanes->B.cols, rows, lanes->B.cols);
+
+    ny_gemm(1, ny_rows(lanes->A, first, rows), lanes->B, 0, product);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(lanes->C.at + (first + i) * lanes->C.stride, product.at + i * product.cols,
+               product.cols * sizeof(double));
+}
+
+/* C = A·B, where C may be columns of A. */
+static int turn(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix B, struct ny_matrix C)
+{
+    struct lanes lanes = {.A = A, .B = B, .C = C, .chunk = turn_chunk};
+    int err;
+
+    lanes.sums = ny_alloc(ctx, NY_MEM_SOLVE, LANES * CHUNK * B.cols * sizeof(double));
+    if (!lanes.sums) return NY_EBUDGET;
+    err = over_rows(ctx, &lanes);
+    ny_free(ctx, lanes.sums);
+    return err;
+}
+
+/* ---- the state ------------------------------------------------------------------------------- */
+
+/* Makes V, T, H and the numbers views into the state. */
+static void view_state(struct ny_restarted *it)
+{
+    const struct ny_restarted_shape *shape = &it->shape;
+    double *at = it->state + head_of(shape);
+
+    it->used = (size_t)it->state[USED];
+    it->count = (size_t)it->state[COUNT];
+    it->step = (unsigned)it->state[STEP];
+    it->converged = (size_t)it->state[CONVERGED];
+    it->values = it->state + NUMBERS;
+    it->residuals = it->values + shape->pairs;
+    it->T = ny_matrix(at, shape->most, shape->most);
+    it->H = ny_matrix(at + shape->most * shape->most, shape->order, it->count);
+    it->V = ny_matrix(at + shape->most * shape->most + shape->order * shape->width, shape->order,
+                      shape->most);
+}
+
+const double *ny_restarted_save(struct ny_restarted *it)
+{
+    it->state[USED] = (double)it->used;
+    it->state[COUNT] = (double)it->count;
+    it->state[STEP] = (double)it->step;
+    it->state[CONVERGED] = (double)it->converged;
+    return it->state;
+}
+
+/* The numbers of an image that was stored are not believed. */
+static bool fits(const struct ny_restarted_shape *shape, const double *image)
+{
+    return image[USED] >= 1 && image[USED] <= (double)shape->most && image[COUNT] >= 1 &&
+           image[COUNT] <= fmin((double)shape->width, image[USED]) && image[STEP] >= 0 &&
+           image[STEP] < 0x1p31 && image[CONVERGED] >= 0 &&
+           image[CONVERGED] <= (double)shape->pairs;
+}
+
+/* Adds hashed numbers of this size to E, whose directions rounding may have left without any. */
+static void disturb(const struct ny_restarted *it, struct ny_matrix E, double size)
+{
+    enum { AT_ONCE = 64 };
+    uint64_t first = (uint64_t)(it->step + 1) * it->shape.order * it->shape.width;
+    double g[AT_ONCE];
+
+    for (size_t i = 0; i < E.rows; i++)
+        for (size_t j = 0; j < E.cols; j += AT_ONCE) {
+            size_t count = smaller(AT_ONCE, E.cols - j);
+
+            ny_gaussian(it->seed, NY_STREAM_RANGE, first + i * it->shape.width + j, g, count);
+            for (size_t k = 0; k < count; k++)
+                E.at[i * E.stride + j + k] += size * g[k];
+        }
+}
+
+/* Appends the first columns of E to V, orthonormal to those there; E is in H, which becomes 0. */
+static int append_block(struct ny_restarted *it, size_t count)
+{
+    struct ny_matrix before = ny_cols(it->V, 0, it->used), E = ny_cols(it->H, 0, count);
+    double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, (it->used + 1) * E.cols * sizeof(double));
+    int err = S ? NY_OK : NY_EBUDGET;
+
+    for (int round = 0; round < ROUNDS && !err; round++) {
+        err = inner_products(it->ctx, before, E, S);
+        if (!err) err = subtract_product(it->ctx, before, ny_matrix(S, it->used, E.cols), E);
+        if (!err) err = ny_orthonormalise(it->ctx, E);
+    }
+    ny_free(it->ctx, S);
+    if (err) return err;
+    for (size_t i = 0; i < E.rows; i++)
+        memcpy(it->V.at + i * it->V.stride + it->used, E.at + i * E.stride, count * sizeof(double));
+    it->used += count;
+    it->count = count;
+    it->H = ny_matrix(E.at, E.rows, count);
+    memset(it->H.at, 0, E.rows * count * sizeof(double));
+    return NY_OK;
+}
+
+/* The first block: hashed normal numbers. */
+static int begin(struct ny_restarted *it)
+{
+    it->H.cols = it->H.stride = it->shape.width;
+    disturb(it, it->H, 1);
+    return append_block(it, it->shape.width);
+}
+
+int ny_restarted_new(struct ny_restarted *it, struct ny_context *ctx,
+                     const struct ny_restarted_shape *shape, uint64_t seed, double *image)
+{
+    size_t bytes = ny_restarted_state_bytes(shape);
+
+    *it = (struct ny_restarted){.ctx = ctx, .shape = *shape, .seed = seed, .state = image};
+    if (image && !fits(shape, image))
+        return ny_fail(ctx, NY_ESTORE,
+                       "the checkpoint of the eigenvectors is not one of this fit; "
+                       "begin it anew with --restart");
+    if (!image) it->state = ny_calloc(ctx, NY_MEM_SOLVE, 1, bytes);
+    if (!it->state) return NY_EBUDGET;
+    view_state(it);
+    return image ? NY_OK : begin(it);
+}
+
+void ny_restarted_release(struct ny_restarted *it)
+{
+    if (it->ctx) ny_free(it->ctx, it->state);
+    *it = (struct ny_restarted){0};
+}
+
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+/* T's columns and rows of the block, VᵀH, which leaves in H what is outside of V. */
+static int extend_projection(struct ny_restarted *it)
+{
+    struct ny_matrix V = ny_cols(it->V, 0, it->used), T = it->T;
+    size_t first = it->used - it->count, count = it->count;
+    double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * count * sizeof(double));
+    int err = S ? inner_products(it->ctx, V, it->H, S) : NY_EBUDGET;
+
+    if (!err) err = subtract_product(it->ctx, V, ny_matrix(S, it->used, count), it->H);
+    for (size_t i = 0; i < it->used && !err; i++)
+        for (size_t j = 0; j < count; j++) {
+            double value = S[i * count + j];
+
+            if (i >= first) value = (value + S[(first + j) * count + (i - first)]) / 2;
+            T.at[i * T.stride + first + j] = T.at[(first + j) * T.stride + i] = value;
+        }
+    ny_free(it->ctx, S);
+    return err;
+}
+
+/* Ritz pairs of the `count` largest values: Y's rows are vectors of T. */
+static int ritz(const struct ny_restarted *it, size_t count, double *values, double *Y)
+{
+    double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * it->used * sizeof(double));
+    int err = NY_EBUDGET;
+
+    if (!S) return err;
+    for (size_t i = 0; i < it->used; i++)
+        memcpy(S + i * it->used, it->T.at + i * it->T.stride, it->used * sizeof(double));
+    err = ny_eigen_top(it->ctx, ny_matrix(S, it->used, it->used), count, values,
+                       ny_matrix(Y, count, it->used));
+    ny_free(it->ctx, S);
+    return err;
+}
+
+/* ‖E y_b‖² of the part y_b of a vector of T that belongs to the last block; R = EᵀE. */
+static double residual_of(const struct ny_restarted *it, const double *R, const double *y)
+{
+    const double *last = y + it->used - it->count;
+    double square = 0;
+
+    for (size_t i = 0; i < it->count; i++)
+        square += last[i] * ny_dot(R + i * it->count, last, it->count);
+    return sqrt(fmax(square, 0));
+}
+
+/* Counts the wanted pairs that are found. There are `count` values, more than those wanted unless
+ * the basis has no more. */
+static size_t count_found(const struct ny_restarted *it, const double *values, size_t count,
+                          double next_residual)
+{
+    size_t pairs = it->shape.pairs, found = 0;
+    double above = count > pairs ? values[pairs] + next_residual : 0;
+    bool whole = it->used == it->shape.order;
+
+    for (size_t k = 0; k < pairs && k < count; k++) {
+        double r = it->residuals[k], gap = values[k] - above;
+        double size = fmax(values[k], floor_share * values[0]);
+        double error = gap > 0 ? fmin(r, r * r / gap) : r;
+
+        found += whole || error <= it->tolerance * size;
+    }
+    return found;
+}
+
+/* Finds the Ritz pairs and how many of them are good. Y gets `count` vectors of T as rows. */
+static int find_pairs(struct ny_restarted *it, size_t count, double *values, double *Y, double *R)
+{
+    size_t pairs = smaller(it->shape.pairs, count);
+    double next_residual = 0;
+    int err = inner_products(it->ctx, it->H, it->H, R);
+
+    if (!err) err = ritz(it, count, values, Y);
+    if (err) return err;
+    for (size_t k = 0; k < pairs; k++) {
+        it->values[k] = values[k];
+        it->residuals[k] = residual_of(it, R, Y + k * it->used);
+    }
+    if (count > pairs) next_residual = residual_of(it, R, Y + pairs * it->used);
+    it->converged = count_found(it, values, count, next_residual);
+    return NY_OK;
+}
+
+/* V ← the Ritz vectors that are kept; T ← their values. The next block's share of T follows when
+ * that is multiplied. */
+static int restart(struct ny_restarted *it, const double *values, double *Y)
+{
+    size_t keep = it->shape.keep;
+    struct ny_matrix V = ny_cols(it->V, 0, it->used), turned = ny_cols(it->V, 0, keep);
+    double *X = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * keep * sizeof(double));
+    int err = NY_EBUDGET;
+
+    if (!X) return err;
+    for (size_t i = 0; i < it->used; i++)
+        for (size_t k = 0; k < keep; k++)
+            X[i * keep + k] = Y[k * it->used + i];
+    err = turn(it->ctx, V, ny_matrix(X, it->used, keep), turned);
+    ny_free(it->ctx, X);
+    memset(it->T.at, 0, it->T.rows * it->T.stride * sizeof(double));
+    for (size_t k = 0; k < keep; k++)
+        it->T.at[k * it->T.stride + k] = values[k];
+    it->used = keep;
+    return err;
+}
+
+/* Makes the next block of what is left of H, disturbed where hardly anything is. */
+static int next_block(struct ny_restarted *it, const double *R, double largest)
+{
+    const double lost = 0x1p-45;
+    size_t count = smaller(it->shape.width, it->shape.order - it->used);
+    double least = count < it->count ? 0 : INFINITY; /* what completes the space may be anything */
+
+    for (size_t j = 0; j < count; j++)
+        least = fmin(least, R[j * it->count + j]);
+    if (!(sqrt(least) > lost * largest)) disturb(it, it->H, largest > 0 ? lost * largest : 1);
+    return append_block(it, count);
+}
+
+int ny_restarted_next(struct ny_restarted *it, bool *done)
+{
+    size_t count = smaller(it->shape.keep + 1, it->used), room = it->count * it->count;
+    double *values =
+        ny_alloc(it->ctx, NY_MEM_SOLVE, (count * (1 + it->used) + room) * sizeof(double));
+    double *Y = values ? values + count : NULL, *R = values ? Y + count * it->used : NULL;
+    int err = values ? extend_projection(it) : NY_EBUDGET;
+
+    if (!err) err = find_pairs(it, count, values, Y, R);
+    if (err) goto done;
+    it->step++;
+    *done = it->converged == it->shape.pairs || it->used == it->shape.order ||
+            it->step >= it->steps_most;
+    if (*done) goto done;
+    if (it->used + it->shape.width > it->shape.most && it->shape.most < it->shape.order)
+        err = restart(it, values, Y);
+    if (!err) err = next_block(it, R, values[0]);
+done:
+    ny_free(it->ctx, values);
+    return err;
+}
+
+int ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X)
+{
+    size_t pairs = X.cols;
+    double *values = ny_alloc(it->ctx, NY_MEM_SOLVE, pairs * (1 + 2 * it->used) * sizeof(double));
+    double *Y = values ? values + pairs : NULL, *Yt = values ? Y + pairs * it->used : NULL;
+    int err = NY_EBUDGET;
+
+    if (!values) return err;
+    err = ritz(it, pairs, values, Y);
+    for (size_t i = 0; i < it->used && !err; i++)
+        for (size_t k = 0; k < pairs; k++)
+            Yt[i * pairs + k] = Y[k * it->used + i];
+    if (!err) err = turn(it->ctx, ny_cols(it->V, 0, it->used), ny_matrix(Yt, it->used, pairs), X);
+    ny_free(it->ctx, values);
+    return err;
+}

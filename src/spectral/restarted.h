@@ -1,0 +1,74 @@
+/*
+ * The leading eigenpairs of a large symmetric positive semidefinite A that is known by its products
+ * alone, each of which is a pass over the data: block Krylov iteration (Musco & Musco 2015,
+ * Algorithm 2) with Rayleigh–Ritz over the whole basis, and a thick restart where the basis is full
+ * (Wu & Simon 2000), which keeps the best Ritz vectors and the block that comes next. Unlike
+ * spectral/krylov.h it goes on until each pair has an error that was asked for.
+ *
+ * With V the basis and T = VᵀAV, a Ritz pair is θ, Vy with Ty = θy. Of a product H = AV_b with the
+ * last block, E = H − VVᵀH is what A takes out of the basis, so that the residual ‖AVy − θVy‖ is
+ * ‖E y_b‖, and E is where the next block comes from. A pair is found when
+ *
+ *   min(‖r‖, ‖r‖²/gap) ≤ tolerance · max(θ, 2⁻²⁰θ₁)
+ *
+ * bounds the relative error of its eigenvalue; the gap is to the largest Ritz value that is not
+ * wanted, with its own residual, and the second bound counts only where the gap is positive. Pairs
+ * below 2⁻²⁰θ₁ are rounding to those above, and are not waited for.
+ *
+ * All of it is the same for any number of threads: sums over the rows of the basis run in fixed
+ * lanes. How many columns the basis may have depends on the shape of the problem alone, so that no
+ * budget changes a bit.
+ */
+#ifndef NY_SPECTRAL_RESTARTED_H
+#define NY_SPECTRAL_RESTARTED_H
+
+#include "linalg/matrix.h"
+
+struct ny_restarted_shape {
+    size_t order; /* N: rows of the basis */
+    size_t pairs; /* eigenpairs wanted */
+    size_t width; /* columns of a block, all but the last one of the space */
+    size_t keep;  /* Ritz vectors that a restart keeps */
+    size_t most;  /* columns of the basis */
+};
+
+/* Returns the sizes for so many pairs of a matrix of this order: blocks of pairs + oversample. */
+struct ny_restarted_shape ny_restarted_shape(size_t order, size_t pairs, size_t oversample);
+/* Bytes of the state, which a checkpoint keeps: T, H, V and some numbers. */
+size_t ny_restarted_state_bytes(const struct ny_restarted_shape *shape);
+/* Bytes that ny_restarted_next() and ny_restarted_vectors() charge beside the state. */
+size_t ny_restarted_bytes(const struct ny_restarted_shape *shape);
+
+struct ny_restarted {
+    struct ny_context *ctx;
+    struct ny_restarted_shape shape;
+    double tolerance;    /* of the eigenvalues, relative; the caller's to set, as the next is */
+    unsigned steps_most; /* products that are made at most */
+    uint64_t seed;
+    double *state;
+    size_t used, count; /* columns of V, and of its last block, which is to be multiplied */
+    unsigned step;      /* products that are done */
+    struct ny_matrix V; /* N × most, orthonormal */
+    struct ny_matrix T; /* most × most: VᵀAV of the columns that have been multiplied */
+    struct ny_matrix H; /* N × count: AV of the last block; the caller adds it up */
+    double *values;     /* pairs: the largest Ritz values, descending */
+    double *residuals;  /* pairs: ‖Av − θv‖ */
+    size_t converged;   /* pairs that are found, among the wanted ones */
+};
+
+/* Makes the state with a first block of hashed normal numbers, or takes over the image of one (from
+ * ny_alloc; NULL: none). Release it also after an error. */
+int ny_restarted_new(struct ny_restarted *it, struct ny_context *ctx,
+                     const struct ny_restarted_shape *shape, uint64_t seed, double *image);
+/* Frees the state. */
+void ny_restarted_release(struct ny_restarted *it);
+/* Brings the numbers of the state up to date, which is then what a checkpoint keeps. */
+const double *ny_restarted_save(struct ny_restarted *it);
+
+/* Takes the product that is now in H: finds the Ritz pairs, and makes the next block with H = 0.
+ * *done: all wanted pairs are found, the basis is the whole space, or there were `steps_most`. */
+int ny_restarted_next(struct ny_restarted *it, bool *done);
+/* X (N × pairs) = the Ritz vectors of the largest values, orthonormal. */
+int ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X);
+
+#endif

@@ -1,0 +1,292 @@
+/* Products with feature rows, sparse and dense, against plain loops over the same rows in full. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "columns/features.h"
+#include "columns/vector.h"
+
+/* The first 500 rows of the wide points have more values together than a piece. */
+enum { ROWS = 700, WIDE = 3000, L = 112 };
+
+struct points {
+    size_t d, slots;
+    bool unit;
+    double *full;       /* ROWS × d: φ */
+    unsigned char *raw; /* dense rows in f32, or records */
+    struct ny_geometry geometry;
+    double *centre, *factor;
+};
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+static void *room(size_t count, size_t size)
+{
+    void *at = calloc(count, size);
+
+    assert_non_null(at);
+    return at;
+}
+
+/* Rows of which about `share` of the values are not 0; every 50th has none. */
+static struct points make_points(size_t d, double share, bool sparse, bool unit)
+{
+    struct points p = {.d = d, .slots = sparse ? d : 0, .unit = unit};
+    size_t bytes = ny_row_bytes(NY_F32, d, p.slots);
+    float *row = room(d, sizeof(*row));
+
+    p.full = room(ROWS * d, sizeof(double));
+    p.raw = room(ROWS, bytes);
+    p.centre = room(d, sizeof(double));
+    p.factor = room(d, sizeof(double));
+    for (size_t j = 0; j < d; j++)
+        p.factor[j] = 0.5 + ny_hash01(7, 1, j);
+    p.geometry = (struct ny_geometry){d, p.centre, p.factor};
+    for (size_t i = 0; i < ROWS; i++) {
+        double square = 0;
+
+        for (size_t j = 0; j < d; j++) {
+            bool there = i % 50 != 49 && ny_hash01(7, 2, i * d + j) < share;
+
+            row[j] = there ? (float)(ny_hash01(7, 3, i * d + j) * 2 - 0.7) : 0;
+            p.full[i * d + j] = (double)row[j] * p.factor[j];
+            square += p.full[i * d + j] * p.full[i * d + j];
+        }
+        for (size_t j = 0; unit && square > 0 && j < d; j++)
+            p.full[i * d + j] /= sqrt(square);
+        if (sparse)
+            assert_true(ny_sparse_from_dense(row, d, NY_F32, p.raw + i * bytes, d));
+        else
+            memcpy(p.raw + i * bytes, row, bytes);
+    }
+    free(row);
+    return p;
+}
+
+static void free_points(struct points *p)
+{
+    free(p->full);
+    free(p->raw);
+    free(p->centre);
+    free(p->factor);
+}
+
+static double number(size_t i)
+{
+    return ny_hash01(7, 4, i) - 0.5;
+}
+
+/* An array of numbers in either precision. */
+static void *numbers(size_t count, enum ny_precision precision)
+{
+    float *narrow = room(count, sizeof(double));
+
+    for (size_t i = 0; i < count; i++)
+        if (precision == NY_PRECISION_F64)
+            ((double *)(void *)narrow)[i] = number(i);
+        else
+            narrow[i] = (float)number(i);
+    return narrow;
+}
+
+static double at(const void *array, size_t i, enum ny_precision precision)
+{
+    return precision == NY_PRECISION_F64 ? ((const double *)array)[i]
+                                         : (double)((const float *)array)[i];
+}
+
+/* All products of one pass over the rows. */
+struct products {
+    enum ny_precision precision;
+    void *Q, *H, *Y;
+    double *dots, *sums, *diagonal;
+    unsigned char *touched;
+    size_t pieces;
+};
+
+static void run(const struct points *p, struct products *out)
+{
+    const struct ny_kernel *kernel =
+        ny_kernel_find(p->unit ? NY_DIRECTIONS_KERNEL : NY_FEATURES_KERNEL);
+    struct ny_columns_spec spec = {
+        .ctx = ctx, .kernel = kernel, .geometry = &p->geometry, .dtype = NY_F32, .slots = p->slots};
+    size_t element = out->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    struct ny_features *features;
+    struct ny_source *source;
+    struct ny_tile tile;
+    size_t before = ny_memory_used(ctx);
+    void *Y;
+
+    assert_int_equal(ny_source_of_memory(&source, ctx, p->raw, NY_F32, ROWS, p->d), NY_OK);
+    if (p->slots) ny_source_of_memory_slots(source, p->slots, false);
+    before = ny_memory_used(ctx);
+    assert_int_equal(ny_features_new(&features, &spec, out->precision), NY_OK);
+    assert_true(ny_memory_used(ctx) - before <= ny_features_bytes(&spec, out->precision));
+    tile = (struct ny_tile){.source = source};
+    assert_int_equal(source->ops->take(source, &tile), NY_OK);
+    Y = room(ny_features_rows_most(&spec) * L, element);
+    for (size_t first = 0; first < ROWS; first += ny_features_rows(features), out->pieces++) {
+        size_t rows;
+
+        assert_int_equal(ny_features_read(features, &tile, first), NY_OK);
+        rows = ny_features_rows(features);
+        assert_true(rows > 0 && first + rows <= ROWS);
+        ny_features_times(features, out->Q, L, Y);
+        memcpy((char *)out->Y + first * L * element, Y, rows * L * element);
+        ny_features_add_transposed(features, Y, L, out->H);
+        ny_features_dot(features, out->sums + p->d, out->dots + first);
+        ny_features_add_rows(features, out->sums);
+        ny_features_mark(features, out->touched, 16);
+        memcpy(out->diagonal + first, ny_features_diagonal(features), rows * sizeof(double));
+    }
+    free(Y);
+    ny_features_free(features);
+    ny_source_free(source);
+}
+
+/* |found − wanted| in units of the largest sum of magnitudes that may have been rounded. */
+static void assert_near(double found, double wanted, double scale, enum ny_precision precision)
+{
+    double epsilon = precision == NY_PRECISION_F64 ? 0x1p-44 : 0x1p-18;
+
+    if (fabs(found - wanted) > epsilon * scale)
+        fail_msg("%.17g where %.17g was expected, of %g", found, wanted, scale);
+}
+
+static void check(const struct points *p, const struct products *x)
+{
+    double *H = room(p->d * L, sizeof(double));
+
+    for (size_t i = 0; i < ROWS; i++) {
+        const double *phi = p->full + i * p->d;
+        double dot = 0, square = 0;
+
+        for (size_t j = 0; j < p->d; j++) {
+            dot += phi[j] * number(j);
+            square += phi[j] * phi[j];
+        }
+        assert_near(x->dots[i], dot, sqrt((double)p->d), x->precision);
+        assert_near(x->diagonal[i], square, 1 + square, NY_PRECISION_F64);
+        for (size_t k = 0; k < L; k += 13) {
+            double y = 0;
+
+            for (size_t j = 0; j < p->d; j++)
+                y += phi[j] * at(x->Q, j * L + k, x->precision);
+            assert_near(at(x->Y, i * L + k, x->precision), y, sqrt((double)p->d), x->precision);
+        }
+        for (size_t j = 0; j < p->d; j++)
+            for (size_t k = 0; phi[j] != 0 && k < L; k++)
+                H[j * L + k] += phi[j] * at(x->Y, i * L + k, x->precision);
+    }
+    for (size_t j = 0; j < p->d; j++) {
+        double sum = 0;
+        bool any = false;
+
+        for (size_t i = 0; i < ROWS; i++) {
+            sum += p->full[i * p->d + j];
+            any |= p->full[i * p->d + j] != 0;
+        }
+        assert_near(x->sums[j], sum, ROWS, x->precision);
+        assert_true(!any || x->touched[j / 16]);
+        for (size_t k = 0; k < L; k++)
+            assert_near(at(x->H, j * L + k, x->precision), H[j * L + k], ROWS * sqrt((double)p->d),
+                        x->precision);
+    }
+    free(H);
+}
+
+static struct products products_new(const struct points *p, enum ny_precision precision)
+{
+    struct products x = {.precision = precision};
+
+    x.Q = numbers(p->d * L, precision);
+    x.H = room(p->d * L, sizeof(double));
+    x.Y = room(ROWS * L, sizeof(double));
+    x.dots = room(ROWS, sizeof(double));
+    x.diagonal = room(ROWS, sizeof(double));
+    x.sums = room(2 * p->d, sizeof(double)); /* Σφ, then g */
+    for (size_t j = 0; j < p->d; j++)
+        x.sums[p->d + j] = number(j);
+    x.touched = room(p->d / 16 + 1, 1);
+    return x;
+}
+
+static void products_free(struct products *x)
+{
+    free(x->Q);
+    free(x->H);
+    free(x->Y);
+    free(x->dots);
+    free(x->diagonal);
+    free(x->sums);
+    free(x->touched);
+}
+
+static void try(size_t d, double share, bool sparse, bool unit, enum ny_precision precision)
+{
+    struct points p = make_points(d, share, sparse, unit);
+    struct products x = products_new(&p, precision);
+
+    run(&p, &x);
+    if (d == WIDE && sparse) assert_true(x.pieces > 1); /* by values */
+    if (!sparse) assert_int_equal(x.pieces, 2);         /* by strips */
+    check(&p, &x);
+    products_free(&x);
+    free_points(&p);
+}
+
+static void products_are_those_of_rows_in_full(void **state)
+{
+    (void)state;
+    for (int f64 = 0; f64 < 2; f64++) {
+        enum ny_precision precision = f64 ? NY_PRECISION_F64 : NY_PRECISION_F32;
+
+        try(WIDE, 0.4, true, false, precision);
+        try(90, 0.2, true, true, precision);
+        try(90, 1, false, true, precision);
+        try(37, 0.5, false, false, precision);
+    }
+}
+
+/* Vectors of all families give products of sparse rows that agree. */
+static void families_agree(void **state)
+{
+    (void)state;
+    for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
+        if (!ny_vector_force((enum ny_cpu)family)) continue;
+        try(90, 0.2, true, false, NY_PRECISION_F32);
+        try(90, 0.2, true, false, NY_PRECISION_F64);
+    }
+    ny_vector_force(NY_CPU_COUNT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(products_are_those_of_rows_in_full, start, stop),
+        cmocka_unit_test_setup_teardown(families_agree, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

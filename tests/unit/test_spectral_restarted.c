@@ -1,0 +1,268 @@
+/* The restarted block Krylov iteration on matrices whose eigenpairs are known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "spectral/restarted.h"
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+/* A = diag(λ), λ descending: the start is random, so that no direction is special. */
+static void multiply(const double *lambda, struct ny_restarted *it)
+{
+    struct ny_matrix Q = ny_cols(it->V, it->used - it->count, it->count);
+
+    for (size_t i = 0; i < Q.rows; i++)
+        for (size_t k = 0; k < Q.cols; k++)
+            it->H.at[i * it->H.stride + k] += lambda[i] * Q.at[i * Q.stride + k];
+}
+
+struct found {
+    unsigned steps;
+    size_t converged;
+    double *values, *residuals, *vectors;
+};
+
+static void release(struct found *found)
+{
+    free(found->values);
+    free(found->vectors);
+}
+
+/* The iteration to its end; `stop_at` > 0: it is saved after so many steps, and a new one goes on.
+ */
+static struct found solve(const double *lambda, const struct ny_restarted_shape *shape,
+                          double tolerance, unsigned stop_at)
+{
+    struct ny_restarted it;
+    struct found found = {0};
+    bool done = false;
+
+    assert_int_equal(ny_restarted_new(&it, ctx, shape, 3, NULL), NY_OK);
+    while (!done) {
+        size_t before = ny_memory_used(ctx);
+
+        it.tolerance = tolerance;
+        it.steps_most = 200;
+        if (stop_at && it.step == stop_at) {
+            size_t bytes = ny_restarted_state_bytes(shape);
+            double *image = ny_alloc(ctx, NY_MEM_SOLVE, bytes);
+
+            assert_non_null(image);
+            memcpy(image, ny_restarted_save(&it), bytes);
+            ny_restarted_release(&it);
+            assert_int_equal(ny_restarted_new(&it, ctx, shape, 3, image), NY_OK);
+            stop_at = 0;
+            continue;
+        }
+        multiply(lambda, &it);
+        ny_memory_peak_reset(ctx);
+        assert_int_equal(ny_restarted_next(&it, &done), NY_OK);
+        assert_true(ny_memory_peak(ctx) - before <= ny_restarted_bytes(shape));
+    }
+    found.steps = it.step;
+    found.converged = it.converged;
+    found.values = calloc(2 * shape->pairs, sizeof(double));
+    found.residuals = found.values + shape->pairs;
+    found.vectors = calloc(shape->order * shape->pairs, sizeof(double));
+    memcpy(found.values, it.values, shape->pairs * sizeof(double));
+    memcpy(found.residuals, it.residuals, shape->pairs * sizeof(double));
+    assert_int_equal(
+        ny_restarted_vectors(&it, ny_matrix(found.vectors, shape->order, shape->pairs)), NY_OK);
+    ny_restarted_release(&it);
+    return found;
+}
+
+/* Every value is as near as was asked, or below rounding; vectors are orthonormal, and their
+ * Rayleigh quotients are the values. */
+static void check(const double *lambda, const struct ny_restarted_shape *shape,
+                  const struct found *found, double tolerance)
+{
+    size_t n = shape->order, p = shape->pairs;
+
+    for (size_t k = 0; k < p; k++) {
+        double least = fmax(lambda[k], 0x1p-20 * lambda[0]), quotient = 0;
+
+        if (fabs(found->values[k] - lambda[k]) > tolerance * least)
+            fail_msg("value %zu of %zu is %.12g, not %.12g", k, p, found->values[k], lambda[k]);
+        for (size_t j = 0; j <= k; j++) {
+            double dot = 0;
+
+            for (size_t i = 0; i < n; i++)
+                dot += found->vectors[i * p + j] * found->vectors[i * p + k];
+            assert_true(fabs(dot - (j == k)) < 1e-10);
+        }
+        for (size_t i = 0; i < n; i++)
+            quotient += lambda[i] * found->vectors[i * p + k] * found->vectors[i * p + k];
+        assert_true(fabs(quotient - found->values[k]) <= 1e-12 * lambda[0]);
+    }
+}
+
+/* Solves, with few columns of the basis as well, so that it restarts. */
+static void try(const double *lambda, size_t n, size_t pairs, double tolerance)
+{
+    for (int small = 0; small < 2; small++) {
+        struct ny_restarted_shape shape = ny_restarted_shape(n, pairs, 10);
+        struct found found;
+
+        if (small && 3 * shape.width < shape.most) shape.most = 3 * shape.width;
+        found = solve(lambda, &shape, tolerance, 0);
+        assert_int_equal(found.converged, pairs);
+        check(lambda, &shape, &found, tolerance);
+        release(&found);
+    }
+}
+
+enum { N = 4500 };
+static double lambda[N];
+
+static int descending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+static void decay(double rate)
+{
+    for (size_t i = 0; i < N; i++)
+        lambda[i] = pow(rate, (double)i) + 1e-9;
+}
+
+static void values_that_fall_are_found(void **state)
+{
+    (void)state;
+    decay(0.9);
+    try(lambda, N, 10, 1e-4);
+    try(lambda, N, 25, 1e-10);
+}
+
+static void an_eigenvalue_of_many_vectors_is_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N; i++) /* 15 times the largest: more than the 12 that are wanted */
+        lambda[i] = i < 15 ? 1 : 0.3 * ny_hash01(5, 0, i);
+    qsort(lambda, N, sizeof(double), descending);
+    try(lambda, N, 12, 1e-6);
+    for (size_t i = 0; i < N; i++) /* and 40 times the third */
+        lambda[i] = i == 0 ? 3 : i == 1 ? 2 : i < 42 ? 1 : 0.3 * ny_hash01(5, 1, i);
+    qsort(lambda, N, sizeof(double), descending);
+    try(lambda, N, 12, 1e-6);
+}
+
+static void a_flat_bulk_is_told_apart_as_far_as_asked(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        lambda[i] = i < 12 ? 1 - 0.05 * (double)i : 0.04 * (1 + 0.1 * ny_hash01(5, 2, i));
+    qsort(lambda, N, sizeof(double), descending);
+    try(lambda, N, 12, 1e-8);
+    try(lambda, N, 20, 1e-3);
+}
+
+static void less_than_was_wanted_is_there(void **state)
+{
+    struct ny_restarted_shape shape = ny_restarted_shape(N, 10, 10);
+    struct found found;
+
+    (void)state;
+    memset(lambda, 0, sizeof(lambda));
+    lambda[0] = 5, lambda[1] = 4, lambda[2] = 3;
+    found = solve(lambda, &shape, 1e-4, 0);
+    assert_int_equal(found.converged, 10);
+    assert_true(found.steps <= 3);
+    check(lambda, &shape, &found, 1e-8);
+    release(&found);
+}
+
+/* Orders below a block, of one block, of some, and one that is no multiple. */
+static void small_orders_are_solved_whole(void **state)
+{
+    static const size_t orders[] = {1, 2, 5, 17, 40, 129};
+
+    (void)state;
+    decay(0.97);
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+        try(lambda, orders[i], 1, 1e-12);
+        try(lambda, orders[i], orders[i] < 7 ? orders[i] : 7, 1e-12);
+        try(lambda, orders[i], orders[i], 1e-12);
+    }
+}
+
+static void the_same_with_any_threads_and_after_a_pause(void **state)
+{
+    struct ny_restarted_shape shape = ny_restarted_shape(N, 12, 10);
+    struct found first, second;
+
+    (void)state;
+    decay(0.995);
+    shape.most = 3 * shape.width;
+    ny_context_set_threads(ctx, 1);
+    first = solve(lambda, &shape, 1e-6, 0);
+    assert_true(first.steps > 4); /* it has restarted */
+    for (unsigned threads = 1; threads <= 3; threads += 2)
+        for (unsigned pause = 0; pause <= 3; pause += 3) {
+            ny_context_set_threads(ctx, threads);
+            second = solve(lambda, &shape, 1e-6, pause);
+            assert_int_equal(second.steps, first.steps);
+            assert_memory_equal(second.values, first.values, 24 * sizeof(double));
+            assert_memory_equal(second.vectors, first.vectors, (size_t)N * 12 * sizeof(double));
+            release(&second);
+        }
+    release(&first);
+}
+
+static void an_image_of_something_else_is_refused(void **state)
+{
+    struct ny_restarted_shape shape = ny_restarted_shape(N, 12, 10);
+
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        struct ny_restarted it;
+        double *image = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_restarted_state_bytes(&shape));
+
+        assert_non_null(image);
+        image[0] = which == 0 ? 1e6 : 32;
+        image[1] = which == 1 ? 33 : 32;
+        image[3] = which == 2 ? (double)NAN : 0;
+        assert_int_equal(ny_restarted_new(&it, ctx, &shape, 3, image), NY_ESTORE);
+        ny_restarted_release(&it);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(values_that_fall_are_found, start, stop),
+        cmocka_unit_test_setup_teardown(an_eigenvalue_of_many_vectors_is_found, start, stop),
+        cmocka_unit_test_setup_teardown(a_flat_bulk_is_told_apart_as_far_as_asked, start, stop),
+        cmocka_unit_test_setup_teardown(less_than_was_wanted_is_there, start, stop),
+        cmocka_unit_test_setup_teardown(small_orders_are_solved_whole, start, stop),
+        cmocka_unit_test_setup_teardown(the_same_with_any_threads_and_after_a_pause, start, stop),
+        cmocka_unit_test_setup_teardown(an_image_of_something_else_is_refused, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
