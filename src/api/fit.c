@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "fit/gamma_grid.h"
 #include "maps/graph_map.h"
+#include "spectral/methods.h"
 #include "fit/plan.h"
 #include "update/courses.h"
 #include "io/identity.h"
@@ -79,7 +80,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
                   ? ny_fail(context, NY_EUSAGE, "--gamma-grid does not act with --map %s",
                             settings.fit.map->name)
                   : ny_fail(context, NY_EUSAGE, "--gamma-grid does not act on the %s kernel",
-                            settings.fit.kernel->name);
+                            ny_kernel_shown(settings.fit.kernel));
         goto done;
     }
     err = ny_points_info(store, &points);
@@ -108,12 +109,20 @@ static int take_settings(struct ny_request *request)
     return err;
 }
 
+/* Returns the way in which `exact` finds the eigenpairs of K; NULL: another method does. */
+static const char *way_of(const struct ny_fit_settings *fit)
+{
+    if (!fit->method || !ny_method_by_features(ny_method_find(fit->method->name))) return NULL;
+    if (ny_settings_features(fit)) return "krylov";
+    return ny_settings_unit_landmarks(fit) ? "scatter" : "kernel";
+}
+
 /* Puts the settings of a kernel into the report. */
 static void put_kernel(json_t *report, const struct ny_fit_settings *fit, bool embeds)
 {
     if (!embeds || ny_settings_selects(fit)) ny_field_set_text(report, "select", fit->rule->name);
-    ny_field_set_text(report, "kernel",
-                      fit->kernel->base == NY_BASE_COORDINATE ? "linear" : fit->kernel->name);
+    if (embeds && way_of(fit)) ny_field_set_text(report, "way", way_of(fit));
+    ny_field_set_text(report, "kernel", ny_kernel_shown(fit->kernel));
 }
 
 /* Puts those of the graph that the fit makes; the facts of a stored graph replace them later. */

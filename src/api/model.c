@@ -72,8 +72,7 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
     kernel = model->spec.kernel;
     params = &model->spec.params;
     object = json_object();
-    ny_field_set_text(object, "kernel",
-                      kernel->base == NY_BASE_COORDINATE ? "linear" : kernel->name);
+    ny_field_set_text(object, "kernel", ny_kernel_shown(kernel));
     ny_field_set_number(object, "gamma", kernel->has_gamma ? params->gamma : NAN);
     ny_field_set_number(object, "coef0", params->coef0);
     ny_field_set_count(object, "degree", params->degree);

@@ -127,6 +127,10 @@ static void read_kernel_map(const struct ny_options *options, struct ny_wishes *
     plain->randomized.oversample = size_of(options, "oversample", 5);
     plain->randomized.power = (unsigned)size_of(options, "power", 2);
     plain->randomized.seed = plain->seed;
+    wishes->products =
+        ny_options_is_set(options, "tol") || ny_options_is_set(options, "max-passes");
+    plain->tol = number_of(options, "tol", 1e-4);
+    plain->max_passes = (unsigned)size_of(options, "max-passes", 60);
     plain->certify = ny_options_flag(options, "certify");
     plain->rank = size_of(options, "rank", 0);
     plain->experts = size_of(options, "experts", 0);

@@ -121,7 +121,8 @@ static int run(struct update *update)
 {
     uint64_t rows = ny_field_count(json_object_get(update->result, "report"), "n", 0);
     struct ny_plan plan;
-    int err = ny_update_allowed(update->ctx, &update->settings.fit, update->mode, update->name);
+    int err = ny_update_allowed(update->ctx, &update->settings.fit, update->mode, update->name,
+                                json_object_get(update->result, "report"));
 
     if (!err) err = find_begun(update);
     if (err) return err;

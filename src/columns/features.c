@@ -184,16 +184,15 @@ static int read_sparse(struct ny_features *features, const struct ny_tile *tile,
     return NY_OK;
 }
 
-/* Prepares one dense row in place i of the strip. */
-static void prepare_row(struct ny_features *features, size_t i)
+/* Prepares a dense row in place i of the strip. */
+static void prepare_row(struct ny_features *features, const void *raw, size_t i)
 {
     const struct ny_columns_spec *spec = features->spec;
     const struct ny_prepare_ops *ops = ny_vector()->prepare;
     size_t d = spec->geometry->d;
     double square, scale = 1, *wide = (double *)features->value + i * d;
 
-    ny_preparation_row(&features->prepared, spec, features->raw + i * ny_raw_bytes(spec),
-                       features->row);
+    ny_preparation_row(&features->prepared, spec, raw, features->row);
     square = ops->dot(features->row, features->row, d);
     if (spec->kernel->unit_rows) scale = square > 0 ? 1 / sqrt(square) : 0;
     features->diagonal[i] = spec->kernel->unit_rows ? square > 0 : square;
@@ -213,7 +212,7 @@ static int read_dense(struct ny_features *features, const struct ny_tile *tile, 
     err = ny_tile_strip(tile, first, count, features->raw);
     if (err) return err;
     for (size_t i = 0; i < count; i++)
-        prepare_row(features, i);
+        prepare_row(features, features->raw + i * ny_raw_bytes(features->spec), i);
     row_bytes = features->spec->geometry->d * element_of(features->precision);
     memset((char *)features->value + count * row_bytes, 0, (NY_STRIP_ROWS - count) * row_bytes);
     features->rows = count;
@@ -224,6 +223,18 @@ int ny_features_read(struct ny_features *features, const struct ny_tile *tile, s
 {
     return features->spec->slots ? read_sparse(features, tile, first)
                                  : read_dense(features, tile, first);
+}
+
+void ny_features_use(struct ny_features *features, const void *raw)
+{
+    features->rows = features->sparse.values = 0;
+    if (features->spec->slots) {
+        add_record(features, raw);
+    } else {
+        prepare_row(features, raw, 0);
+        features->rows = 1;
+    }
+    features->sparse.count = 1;
 }
 
 size_t ny_features_rows(const struct ny_features *features)
@@ -304,6 +315,21 @@ void ny_features_dot(const struct ny_features *features, const double *g, double
             for (size_t j = 0; j < d; j++)
                 sum += value_at(features, i * d + j) * g[j];
         out[i] = sum;
+    }
+}
+
+void ny_features_row_times(const struct ny_features *features, struct ny_matrix P, double *out)
+{
+    bool sparse = features->spec->slots > 0;
+    size_t end = sparse ? features->start[1] : features->spec->geometry->d;
+
+    memset(out, 0, P.cols * sizeof(double));
+    for (size_t e = 0; e < end; e++) {
+        const double *row = P.at + (sparse ? features->index[e] : e) * P.stride;
+        double value = value_at(features, e);
+
+        for (size_t k = 0; k < P.cols; k++)
+            out[k] += value * row[k];
     }
 }
 

@@ -64,6 +64,8 @@ struct ny_kernel {
 #define NY_DIRECTIONS_KERNEL "directions"
 
 const struct ny_kernel *ny_kernel_find(const char *name); /* NULL: no such kernel */
+/* Returns the name that users know a kernel by: of one that is not listed, what it computes. */
+const char *ny_kernel_shown(const struct ny_kernel *kernel);
 const struct ny_kernel *ny_kernel_at(size_t index);       /* NULL past the last */
 
 #endif

@@ -22,6 +22,12 @@ const struct ny_kernel *ny_kernel_at(size_t index)
     return index < sizeof(kernels) / sizeof(kernels[0]) ? kernels[index] : NULL;
 }
 
+const char *ny_kernel_shown(const struct ny_kernel *kernel)
+{
+    if (kernel->base != NY_BASE_COORDINATE) return kernel->name;
+    return kernel->unit_rows ? ny_kernel_cosine.name : ny_kernel_linear.name;
+}
+
 const struct ny_kernel *ny_kernel_find(const char *name)
 {
     static const struct ny_kernel *const unlisted[] = {&ny_kernel_coordinates, &ny_kernel_features,

@@ -91,7 +91,8 @@ static const struct ny_kernel *kernel_of(const struct ny_result *result)
     const char *name = ny_field_text(result->report, "kernel");
     const struct ny_kernel *kernel = name ? ny_kernel_find(name) : NULL;
 
-    if (kernel && kernel->base == NY_BASE_COORDINATE) kernel = ny_kernel_find("linear");
+    if (kernel && kernel->base == NY_BASE_COORDINATE)
+        kernel = ny_kernel_find(kernel->unit_rows ? "cosine" : "linear");
     if (!result->map || result->map->graph) return NULL;
     return kernel && kernel->base != NY_BASE_GIVEN ? kernel : NULL;
 }

@@ -12,7 +12,8 @@
 
 int ny_fit_reserve_blas(struct ny_fit *fit, size_t m)
 {
-    size_t bytes = ny_blas_bytes(fit->settings->threads, fit->job.workers, m), more;
+    size_t order = ny_settings_blas_order(fit->settings, m), more;
+    size_t bytes = ny_blas_bytes(fit->settings->threads, fit->job.workers, order);
     int err;
 
     if (bytes <= fit->job.blas_bytes) return NY_OK;
@@ -247,7 +248,7 @@ struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned worker
     size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
     size_t *solve = &bytes.by_purpose[NY_MEM_SOLVE];
 
-    if (f->settings->method->whole) return bytes;
+    if (f->settings->method->whole || ny_settings_features(f->settings)) return bytes;
     ny_sizes_add_landmarks(f, &bytes);
     if (square < tiles) square = tiles;
     *solve += gather > square ? gather : square;

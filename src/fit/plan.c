@@ -81,6 +81,8 @@ static double rough_flops(const struct ny_sizes *sizes, size_t m)
     const struct ny_points_info *points = sizes->points;
     double n = (double)points->n, d = (double)points->d;
 
+    if (ny_settings_features(sizes->settings))
+        return 4 * n * ny_entry_products(&sizes->spec) * (double)ny_settings_pairs(sizes->settings);
     if (sizes->settings->method->whole)
         return 2 * n * n * (d + (double)ny_settings_pairs(sizes->settings));
     return 2 * n * (double)m * (d + (double)m);

@@ -54,7 +54,7 @@ static int unit(void *arg, const struct ny_tile *tile)
     struct ny_projector *projector = &run->projector;
     int err = ny_projector_tile(projector, tile); /* Y = C′P + 1qᵀ */
 
-    if (err == NY_OK && run->u)
+    if (err == NY_OK && run->u && !projector->u)
         ny_tile_products(&projector->tiles, tile, run->u, run->offset,
                          projector->roots + (size_t)tile->worker * NY_UNIT_ROWS);
     return err;
@@ -241,6 +241,7 @@ static int open_writers(struct project *run, uint64_t units)
     if (!run->u) return NY_EBUDGET;
     err = ny_job_get_part(&fit->job, "centring", run->u, model->m * sizeof(double));
     if (err == NY_OK) run->offset = ny_dot(run->u, model->a, model->m);
+    if (model->spec.kernel->features) run->projector.u = run->u;
     return err;
 }
 
@@ -300,8 +301,8 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
         output += ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
     }
     bytes.by_purpose[NY_MEM_MODEL] = f->m * ny_settings_pairs(settings) * sizeof(double) +
-                                     f->m * ny_sizes_row(f) + 2 * f->m * sizeof(double) +
-                                     ny_sizes_arrays(f, 2);
+                                     (ny_settings_features(settings) ? 0 : f->m * ny_sizes_row(f)) +
+                                     2 * f->m * sizeof(double) + ny_sizes_arrays(f, 2);
     bytes.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
                                                         settings->precision, workers) +
                                      workers * ny_sizes_exact(f);

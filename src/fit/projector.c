@@ -43,7 +43,7 @@ static int allocate(struct ny_projector *projector, unsigned workers)
     projector->unreached = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*projector->unreached));
     projector->roots = ny_calloc(ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));
     if (!projector->sums || !projector->unreached || !projector->roots) return NY_EBUDGET;
-    if (f64) return NY_OK;
+    if (f64 || model->spec.kernel->features) return NY_OK;
     projector->P32 = ny_calloc(ctx, NY_MEM_MODEL, model->m, model->p * sizeof(float));
     if (!projector->P32) return NY_EBUDGET;
     for (size_t i = 0; i < model->m; i++)
@@ -53,6 +53,22 @@ static int allocate(struct ny_projector *projector, unsigned workers)
     return NY_OK;
 }
 
+/* Makes what takes the place of columns and tiles where the kernel has features. */
+static int new_features(struct ny_projector *projector, enum ny_dtype dtype, size_t slots,
+                        unsigned workers)
+{
+    int err =
+        ny_feature_projector_new(&projector->features, projector->model, dtype, slots, workers);
+
+    if (!err) err = allocate(projector, workers);
+    if (!err)
+        projector->diagonal =
+            ny_calloc(projector->model->ctx, NY_MEM_TILES, workers, NY_UNIT_ROWS * sizeof(double));
+    if (!err && !projector->diagonal) err = NY_EBUDGET;
+    if (err) ny_projector_release(projector);
+    return err;
+}
+
 int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
                      enum ny_dtype dtype, size_t slots, unsigned workers)
 {
@@ -60,6 +76,7 @@ int ny_projector_new(struct ny_projector *projector, const struct ny_model *mode
 
     *projector = (struct ny_projector){.model = model,
                                        .width = ny_coordinates_width(&model->coordinates)};
+    if (model->spec.kernel->features) return new_features(projector, dtype, slots, workers);
     if (model->degrees.v) projector->degree_offset = ny_degrees_offset(&model->degrees, model->a);
     err = ny_model_columns(model, dtype, slots, &projector->columns);
     if (err) goto done;
@@ -79,6 +96,8 @@ void ny_projector_release(struct ny_projector *projector)
     ctx = projector->model->ctx;
     ny_tiles_release(&projector->tiles);
     ny_columns_free(projector->columns);
+    ny_feature_projector_release(&projector->features);
+    ny_free(ctx, projector->diagonal);
     ny_free(ctx, projector->P32);
     ny_free(ctx, projector->Y32);
     ny_free(ctx, projector->Y64);
@@ -93,10 +112,12 @@ size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p
 {
     size_t element = precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
     size_t P32 = precision == NY_PRECISION_F64 ? 0 : m * p * sizeof(float);
+    size_t rows = NY_UNIT_ROWS * ((p + 1) * element + sizeof(double));
 
-    return ny_columns_bytes(spec, m) + P32 +
-           workers * (ny_tiles_bytes(spec, m, precision) +
-                      NY_UNIT_ROWS * ((p + 1) * element + sizeof(double)));
+    if (spec->kernel->features)
+        return ny_feature_projector_bytes(spec, p, precision, workers) +
+               workers * (rows + NY_UNIT_ROWS * sizeof(double));
+    return ny_columns_bytes(spec, m) + P32 + workers * (ny_tiles_bytes(spec, m, precision) + rows);
 }
 
 /* Sums in sixteen lanes, so that the result does not depend on the compiler's vectors. */
@@ -177,6 +198,7 @@ int ny_projector_shorten(struct ny_projector *projector)
     size_t bytes = NY_STRIP_ROWS * projector->width * element;
     void *Y = ny_projector_rows(projector, 0), *of_unit;
 
+    if (model->spec.kernel->features) return NY_OK; /* rows are multiplied as they come */
     if (is_narrow(model) && !projector->Y64) {
         projector->tiles.rows = NY_STRIP_ROWS;
         return NY_OK;
@@ -197,6 +219,17 @@ static size_t kept_of(const struct ny_projector *projector, const struct ny_tile
     return projector->kept > tile->first_row ? (size_t)(projector->kept - tile->first_row) : 0;
 }
 
+/* Y = C′P of the worker's tile, in f32. */
+static void multiply_tile32(const struct ny_projector *projector, const struct ny_tile *tile,
+                            float *Y)
+{
+    if (projector->model->spec.kernel->features) return; /* that is done */
+    if (is_narrow(projector->model))
+        multiply_narrow(projector, tile, Y);
+    else
+        multiply32(projector, tile->worker);
+}
+
 /* Y = C′P, then to each row q, 1/√d_i, and that root itself where it is stored. */
 static int project32(struct ny_projector *projector, const struct ny_tile *tile,
                      const double *roots, double *squares)
@@ -205,10 +238,7 @@ static int project32(struct ny_projector *projector, const struct ny_tile *tile,
     size_t width = projector->width, p = model->p, kept = kept_of(projector, tile);
     float *at = projector->Y32 + (size_t)tile->worker * NY_UNIT_ROWS * width;
 
-    if (is_narrow(model))
-        multiply_narrow(projector, tile, at);
-    else
-        multiply32(projector, tile->worker);
+    multiply_tile32(projector, tile, at);
     for (size_t i = 0; i < tile->rows; i++) {
         float *row = at + i * width;
         double root = roots ? roots[i] : 1;
@@ -231,7 +261,7 @@ static int project64(struct ny_projector *projector, const struct ny_tile *tile,
     size_t width = projector->width, p = model->p, kept = kept_of(projector, tile);
     double *at = projector->Y64 + (size_t)tile->worker * NY_UNIT_ROWS * width;
 
-    multiply64(projector, tile->worker);
+    if (!model->spec.kernel->features) multiply64(projector, tile->worker);
     for (size_t i = 0; i < tile->rows; i++) {
         double *row = at + i * width, root = roots ? roots[i] : 1;
 
@@ -274,22 +304,47 @@ static double sum_entries(const struct ny_projector *projector, const struct ny_
     return sum;
 }
 
+/* C′ = k(rows, D) − 1aᵀ, and 1/√d_i where the kernel is divided, d = C v. */
+static int find_tile(struct ny_projector *projector, const struct ny_tile *tile, double *roots)
+{
+    const struct ny_model *model = projector->model;
+    int err = ny_tiles_compute(&projector->tiles, tile);
+
+    if (err || !roots) return err;
+    ny_degrees_roots(&model->degrees, projector->degree_offset, &projector->tiles, tile, roots,
+                     &projector->unreached[tile->worker]);
+    return NY_OK;
+}
+
+/* ΦP, into the stored rows, and the same roots. */
+static int find_features(struct ny_projector *projector, const struct ny_tile *tile, double *roots)
+{
+    const struct ny_feature_rows out = {
+        .at = ny_projector_rows(projector, tile->worker),
+        .stride = projector->width,
+        .roots = roots,
+        .u = projector->u,
+        .averages = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS,
+        .diagonal = projector->diagonal + (size_t)tile->worker * NY_UNIT_ROWS,
+        .unreached = &projector->unreached[tile->worker]};
+
+    return ny_feature_projector_tile(&projector->features, tile, &out);
+}
+
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile)
 {
-    const double *diagonal = ny_tiles_diagonal(&projector->tiles, tile->worker);
     const struct ny_model *model = projector->model;
+    bool features = model->spec.kernel->features;
+    const double *diagonal = features ? projector->diagonal + (size_t)tile->worker * NY_UNIT_ROWS
+                                      : ny_tiles_diagonal(&projector->tiles, tile->worker);
     double *sums = projector->sums + (size_t)tile->worker * NY_SUMS, *roots = NULL;
     int err;
 
-    err = ny_tiles_compute(&projector->tiles, tile); /* C′ = k(rows, D) − 1aᵀ */
+    if (model->degrees.v) roots = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS;
+    err = features ? find_features(projector, tile, roots) : find_tile(projector, tile, roots);
     if (err) return err;
     for (int k = 0; k < NY_SUMS; k++)
         sums[k] = 0;
-    if (model->degrees.v) { /* d = C v */
-        roots = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS;
-        ny_degrees_roots(&model->degrees, projector->degree_offset, &projector->tiles, tile, roots,
-                         &projector->unreached[tile->worker]);
-    }
     if (model->precision == NY_PRECISION_F64) /* Y = 𝒟^-½(C′P + 1qᵀ) */
         err = project64(projector, tile, roots, &sums[NY_SUM_SQUARES]);
     else

@@ -3,12 +3,15 @@
 #ifndef NY_FIT_PROJECTOR_H
 #define NY_FIT_PROJECTOR_H
 
-#include "results/model.h"
+#include "fit/feature_projector.h"
 
 struct ny_projector {
     const struct ny_model *model;
-    struct ny_columns *columns;
+    struct ny_columns *columns; /* NULL where the kernel has features: there are no tiles then */
     struct ny_tiles tiles;
+    struct ny_feature_projector features;
+    double *diagonal; /* of features: k(x,x), workers × NY_UNIT_ROWS */
+    const double *u;  /* of features: products φ_i·u take the place of roots; NULL: of nothing */
     size_t width; /* elements of a stored row */
     double degree_offset;
     uint64_t kept; /* rows before this one are left out of the sums */

@@ -142,13 +142,21 @@ struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec
 {
     struct ny_columns_spec own = *spec;
 
-    if (own.kernel->base == NY_BASE_COORDINATE) own.kernel = ny_kernel_find("linear");
+    if (own.kernel->base == NY_BASE_COORDINATE)
+        own.kernel = ny_kernel_find(own.kernel->unit_rows ? "cosine" : "linear");
     return own;
 }
 
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
 {
     return settings->method->needs_gram || settings->certify;
+}
+
+size_t ny_settings_blas_order(const struct ny_fit_settings *settings, size_t m)
+{
+    bool features = ny_settings_features(settings);
+
+    return features && m > NY_BLAS_SERIAL_ORDER ? NY_BLAS_SERIAL_ORDER : m;
 }
 
 bool ny_settings_forms_gram(const struct ny_fit_settings *settings)

@@ -37,6 +37,8 @@ struct ny_fit_settings {
     bool certify;
     bool online; /* one pass selects and accumulates (fit/online.h) */
     const struct ny_arrivals *arrivals; /* rows that arrive meanwhile; NULL: all are there */
+    double tol;                         /* of eigenvalues that are found by products, relative */
+    unsigned max_passes;                /* products that are made for them at most */
     size_t probes;            /* columns of K that measure the error; 0: none */
     size_t landmarks;         /* the m that is wanted */
     bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
@@ -65,6 +67,12 @@ struct ny_fit_settings {
 static inline bool ny_settings_unit_landmarks(const struct ny_fit_settings *settings)
 {
     return settings->kernel->base == NY_BASE_COORDINATE;
+}
+/* Tells whether K is the product of features (columns/features.h), which has neither W nor tiles.
+ */
+static inline bool ny_settings_features(const struct ny_fit_settings *settings)
+{
+    return settings->kernel && settings->kernel->features;
 }
 /* Tells whether rows are selected for landmarks: not where all of K is used, or unit vectors are in
  * their place. */
@@ -104,6 +112,8 @@ bool ny_settings_probe_averages(const struct ny_fit_settings *settings);
 struct ny_columns_spec ny_settings_probe_spec(const struct ny_columns_spec *spec);
 /* Tells whether there is a pass 1, whose products have the precision of the tile Gram. */
 bool ny_settings_needs_gram(const struct ny_fit_settings *settings);
+/* Returns the order of the largest BLAS calls: m, or with features that of a basis' products. */
+size_t ny_settings_blas_order(const struct ny_fit_settings *settings, size_t m);
 /* Tells whether pass 1 forms G. */
 bool ny_settings_forms_gram(const struct ny_fit_settings *settings);
 /* Returns the kernel and the rows that C is made of, by the points and their geometry, which is

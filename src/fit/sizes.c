@@ -25,7 +25,8 @@ size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows)
 
 size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers)
 {
-    size_t bytes = ny_blas_bytes(f->settings->threads, workers, f->m);
+    size_t order = ny_settings_blas_order(f->settings, f->m);
+    size_t bytes = ny_blas_bytes(f->settings->threads, workers, order);
 
     return bytes > f->blas_bytes ? bytes : f->blas_bytes;
 }
@@ -67,7 +68,9 @@ size_t ny_sizes_earlier(const struct ny_sizes *f)
 
 size_t ny_sizes_square(const struct ny_sizes *f)
 {
-    return f->settings->method->whole ? 0 : f->m * f->m * sizeof(double);
+    bool none = f->settings->method->whole || ny_settings_features(f->settings);
+
+    return none ? 0 : f->m * f->m * sizeof(double);
 }
 
 size_t ny_sizes_spare(const struct ny_sizes *f)

@@ -155,11 +155,12 @@ static int make_model(struct ny_fit *fit, const struct ny_solution *solution)
 {
     struct ny_coordinates coordinates;
     double *scale;
-    struct ny_model_parts parts = {.spec = ny_columns_of(fit->columns),
+    const struct ny_columns_spec spec = ny_fit_spec(fit);
+    struct ny_model_parts parts = {.spec = &spec,
                                    .precision = fit->settings->precision,
                                    .m = fit->m,
                                    .p = solution->p,
-                                   .landmarks = ny_columns_raw(fit->columns),
+                                   .landmarks = fit->columns ? ny_columns_raw(fit->columns) : NULL,
                                    .a = fit->a,
                                    .P = solution->P.at,
                                    .q = solution->q,

@@ -17,6 +17,9 @@
 #include "spectral/nystrom.h"
 #include "store/store.h"
 
+/* Columns of dense rows up to which --map pca --approx exact sums up their scatter matrix. */
+enum { SCATTER_COLUMNS = 8192 };
+
 /* Returns how many landmarks are asked for: no more than there are rows, unless they are given,
  * or the number is open. */
 static size_t decide_landmarks(struct ny_context *ctx, const struct ny_wishes *wishes, uint64_t n)
@@ -83,26 +86,57 @@ static int decide_normalisation(struct ny_context *ctx, const struct ny_wishes *
 }
 
 /* --map pca --approx exact: C is the points' own columns, for any n; averages are the true ones. */
-static int take_columns(struct ny_context *ctx, struct ny_fit_settings *fit,
-                        const struct ny_points_info *points)
+static void take_columns(struct ny_fit_settings *fit, const struct ny_points_info *points)
 {
-    const size_t most = 8192;
-    uint64_t d = points->d;
-
-    if (points->row_slots)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--approx exact of --map pca takes dense rows, and these are sparse; use "
-                       "--approx projected, or import them with --layout dense");
-    if (d > most)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--approx exact of --map pca takes at most %zu columns, and the points have "
-                       "%llu; use --approx projected",
-                       most, (unsigned long long)d);
     fit->method = ny_method_by_columns(fit->method);
     fit->kernel = ny_kernel_find(NY_COORDINATES_KERNEL);
     fit->normalisation = NY_CENTRED_IMPLICIT;
-    fit->landmarks = (size_t)d;
-    return NY_OK;
+    fit->landmarks = (size_t)points->d;
+}
+
+/* Tells whether `exact` of these points goes by features: where options of its products are typed,
+ * or by the shape of the points. K of more rows is larger than it is worth, and of few rows it is
+ * found at once. Dense rows of pca have their scatter matrix. */
+static bool goes_by_features(const struct ny_wishes *wishes, const struct ny_fit_settings *fit,
+                             const struct ny_points_info *points)
+{
+    const uint64_t few_rows = 2048;
+
+    if (!fit->method->all_rows || fit->kernel->base != NY_BASE_DOT || fit->kernel->has_gamma)
+        return false;
+    if (wishes->products) return true;
+    if (fit->map->centred_rows) return points->row_slots || points->d > SCATTER_COLUMNS;
+    return points->n > few_rows;
+}
+
+/* --approx exact of linear and cosine kernels: products with the rows themselves (factored/). */
+static int take_features(struct ny_context *ctx, struct ny_fit_settings *fit,
+                         const struct ny_points_info *points)
+{
+    const uint64_t most = (uint64_t)1 << 24;
+    const double least = 1e-6;
+    bool unit = fit->kernel->unit_rows;
+
+    if (points->d > most)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--approx exact of a %s kernel takes at most %llu columns, and the points "
+                       "have %llu; use --approx projected",
+                       fit->kernel->name, (unsigned long long)most, (unsigned long long)points->d);
+    if (fit->precision == NY_PRECISION_F32 && fit->tol < least)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--tol %g is more than products in f32 can tell apart; give --precision f64",
+                       fit->tol);
+    fit->method = ny_method_by_features(fit->method);
+    fit->kernel = ny_kernel_find(unit ? NY_DIRECTIONS_KERNEL : NY_FEATURES_KERNEL);
+    fit->normalisation = fit->map->additive  ? NY_CENTRED_IMPLICIT
+                         : fit->map->divided ? NY_DIVIDED_IMPLICIT
+                                             : NY_RAW;
+    fit->landmarks = (size_t)points->d;
+    fit->randomized.oversample = 10;
+    if (ny_settings_pairs(fit) <= points->n) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %llu rows", fit->components,
+                   fit->map->divided ? " and the trivial one are" : " is",
+                   (unsigned long long)points->n);
 }
 
 /* Refuses more components than rows or landmarks can give. */
@@ -177,8 +211,10 @@ static int decide_kernel_map(struct ny_context *ctx, const struct ny_wishes *wis
     fit->online = wishes->online && fit->rule->by_tolerance;
     fit->probes = wishes->probes < points->n ? wishes->probes : (size_t)points->n;
     err = decide_normalisation(ctx, wishes, fit);
-    if (!err && fit->map->centred_rows && ny_method_by_columns(fit->method))
-        err = take_columns(ctx, fit, points);
+    if (!err && goes_by_features(wishes, fit, points))
+        err = take_features(ctx, fit, points);
+    else if (!err && fit->map->centred_rows && ny_method_by_columns(fit->method))
+        take_columns(fit, points);
     if (err) return err;
     if (fit->inner == NY_INNER_RANDOMIZED && ny_method_by_products(fit->method))
         fit->method = ny_method_by_products(fit->method);

@@ -19,6 +19,7 @@ struct ny_wishes {
     size_t landmarks;               /* --landmarks, or how many are given; SIZE_MAX: no number */
     size_t probes;                  /* --probe; 0: none */
     bool oversample_typed, power_typed;
+    bool products; /* --tol or --max-passes is typed, which exact's products alone take */
     const char
         *sweep; /* --sweep of a graph that the fit makes: other --neighbors to try; NULL: none */
 };

@@ -135,6 +135,7 @@ static int end(struct ny_placer *placer)
     if (err || !placed) return err;
     placed->rows = placer->placed;
     placed->drift_rows = run->sample.count;
+    if (!run->projector->columns) return NY_OK; /* features leave nothing out */
     return ny_drift_measure(&placer->spec, ny_columns_raw(run->projector->columns), run->model->m,
                             &run->sample, &placed->drift_trace_error);
 }

@@ -39,6 +39,8 @@
     X("results", "results", NULL, PLAIN, 0, KEPT)                                                  \
     X("map", "map", NULL, PLAIN, 1, KEPT)                                                          \
     X("approx", "approximation", "approximation", PLAIN, 2, KEPT)                                  \
+    X("way", "found by", NULL, PLAIN, 66, KEPT)                                                    \
+    X("side", "basis of", NULL, PLAIN, 67, KEPT)                                                   \
     X("select", "selection", "selection", PLAIN, 3, KEPT)                                          \
     X("kernel", "kernel", NULL, PLAIN, 4, KEPT)                                                    \
     X("gamma", "gamma", NULL, PLAIN, 5, KEPT)                                                      \
@@ -54,6 +56,8 @@
     X("edge_weights", "edges weigh", NULL, PLAIN, 20, KEPT)                                        \
     X("products", "products", NULL, COUNT, 21, KEPT)                                               \
     X("eigenvector_residuals", "their residuals", NULL, PLAIN, 22, KEPT)                           \
+    X("converged", "as exact as asked", NULL, COUNT, 68, FOUND)                                    \
+    X("rows_empty", "rows without values", NULL, COUNT, 69, FOUND)                                 \
     X("rank", "rank", NULL, COUNT, 23, KEPT)                                                       \
     X("rank_effective", "effective rank", NULL, COUNT, 24, FOUND)                                  \
     X("eigenvalues", "eigenvalues", NULL, PLAIN, 25, FOUND)                                        \

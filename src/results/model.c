@@ -77,12 +77,15 @@ uint64_t ny_model_components(const struct ny_model *model)
     return model ? ny_coordinates_count(&model->coordinates) : 0;
 }
 
-/* Returns the bytes of the landmarks; 0 for the coordinates kernel, whose landmark j is e_j. */
+/* Returns the landmarks that are rows: none of a kernel whose landmark j is e_j. */
+static size_t landmark_rows(const struct ny_model *model)
+{
+    return model->spec.kernel->base == NY_BASE_COORDINATE ? 0 : model->m;
+}
+
 static size_t landmark_bytes(const struct ny_model *model)
 {
-    bool none = model->spec.kernel->base == NY_BASE_COORDINATE;
-
-    return none ? 0 : model->m * ny_row_bytes(model->spec.dtype, model->d, model->spec.slots);
+    return landmark_rows(model) * ny_row_bytes(model->spec.dtype, model->d, model->spec.slots);
 }
 
 /* A model of the sizes in *sizes, arrays uninitialised; of v and the coordinates' factors it is
@@ -100,7 +103,7 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
     model->spec.geometry = NULL;
     model->degrees.v = NULL;
     model->coordinates.scale = NULL;
-    if (ny_product(ctx, &raw, model->m,
+    if (ny_product(ctx, &raw, landmark_rows(model),
                    ny_row_bytes(model->spec.dtype, model->d, model->spec.slots), 1) ||
         ny_product(ctx, &map, model->m, model->p, sizeof(double)))
         return NY_EBUDGET;
@@ -171,9 +174,8 @@ static size_t doubles_of(const struct ny_model *model)
 
 size_t ny_model_image_bytes(const struct ny_model *model)
 {
-    struct ny_sparse_image sparse =
-        ny_sparse_image_of(&model->spec, model->landmarks, model->spec.slots ? model->m : 0,
-                           model->d);
+    struct ny_sparse_image sparse = ny_sparse_image_of(
+        &model->spec, model->landmarks, model->spec.slots ? landmark_rows(model) : 0, model->d);
     size_t landmarks =
         model->spec.slots ? ny_sparse_image_bytes(&sparse) : ny_padded(landmark_bytes(model));
 
@@ -250,7 +252,7 @@ void ny_model_save(const struct ny_model *model, void *image)
     after = copy_arrays((struct ny_model *)model, (char *)image + head_bytes(IMAGE_VERSION),
                         to_image);
     if (model->spec.slots) {
-        sparse = ny_sparse_image_of(&model->spec, model->landmarks, model->m, model->d);
+        sparse = ny_sparse_image_of(&model->spec, model->landmarks, landmark_rows(model), model->d);
         ny_sparse_image_save(&sparse, model->landmarks, after);
     }
     checksum = ny_checksum(image, bytes - CHECKSUM_BYTES);
@@ -263,7 +265,8 @@ static bool shape_fits(const struct image_header *header)
     const struct ny_kernel *kernel = ny_kernel_find(header->kernel);
     bool given = kernel && (kernel->base == NY_BASE_COORDINATE || kernel->base == NY_BASE_GIVEN);
 
-    return !given || (header->m == header->d && header->version != SPARSE_VERSION);
+    if (!given) return true;
+    return header->m == header->d && (header->version != SPARSE_VERSION || kernel->features);
 }
 
 /* The header's sizes agree with the length of the image, without overflow; fills parts->sparse. */
@@ -271,7 +274,9 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
 {
     const struct image_header *header = &parts->header;
     const struct image_map *map = &parts->map;
+    const struct ny_kernel *kernel;
     size_t entries, raw, total;
+    bool none; /* of the landmarks is a row */
 
     if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d ||
         !header->p || header->precision > NY_PRECISION_F64 || map->skip > 1 || !shape_fits(header))
@@ -280,7 +285,9 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
         __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes ||
         header->d > bytes || header->m > bytes || header->p > bytes || map->skip >= header->p)
         return false;
-    if (strncmp(header->kernel, NY_COORDINATES_KERNEL, KERNEL_NAME_BYTES) == 0) raw = 0;
+    kernel = ny_kernel_find(header->kernel);
+    none = kernel && kernel->base == NY_BASE_COORDINATE;
+    if (none) raw = 0;
     if (header->version != SPARSE_VERSION && raw > bytes) return false;
     total = head_bytes(header->version) + CHECKSUM_BYTES +
             (2 * header->d + header->m + entries + header->p) * sizeof(double) +
@@ -288,7 +295,7 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
                 sizeof(double);
     if (header->version == SPARSE_VERSION) {
         parts->sparse = (struct ny_sparse_image){
-            .m = header->m, .d = header->d, .dtype = (enum ny_dtype)header->dtype};
+            .m = none ? 0 : header->m, .d = header->d, .dtype = (enum ny_dtype)header->dtype};
         return total <= bytes && ny_sparse_image_open(&parts->sparse,
                                                       image + total - CHECKSUM_BYTES,
                                                       bytes - total);

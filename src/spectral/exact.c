@@ -41,6 +41,7 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 const struct ny_method ny_method_exact = {
     .name = "exact",
     .summary = "eigenvectors of K itself, for few points: all of them are landmarks",
+    .options = "tol|max-passes",
     .rule = "all",
     .trace_below = true,
     .all_rows = true,

@@ -28,3 +28,8 @@ const struct ny_method *ny_method_by_columns(const struct ny_method *method)
 {
     return method == &ny_method_exact ? &ny_method_scatter : NULL;
 }
+
+const struct ny_method *ny_method_by_features(const struct ny_method *method)
+{
+    return method == &ny_method_exact ? &ny_method_factored : NULL;
+}

@@ -22,11 +22,16 @@ NY_METHODS(NY_DECLARE_METHOD)
 extern const struct ny_method ny_method_krylov;  /* --approx projected --inner randomized */
 extern const struct ny_method ny_method_scatter; /* --approx exact of --map pca */
 
+extern const struct ny_method ny_method_factored; /* --approx exact of linear and cosine kernels */
+
 /* Returns what stands in for the method where its pairs are to come from products with a few
  * columns (--inner randomized); NULL: nothing does. */
 const struct ny_method *ny_method_by_products(const struct ny_method *method);
 /* Returns what stands in for the method where K is that of the linear kernel about the mean, and
  * so the columns of the points can take the place of landmarks; NULL: nothing does. */
 const struct ny_method *ny_method_by_columns(const struct ny_method *method);
+/* Returns what stands in for the method where K is the product of features, whose columns take the
+ * place of landmarks likewise; NULL: nothing does. */
+const struct ny_method *ny_method_by_features(const struct ny_method *method);
 
 #endif

@@ -15,7 +15,7 @@
 #include "base/thread.h"
 #include "linalg/eigen.h"
 
-enum { CHUNK = 4096, LANES = 8, GROUP = 16, BLOCKS_LEAST = 4, BLOCKS_MOST = 12, ROUNDS = 3 };
+enum { CHUNK = 4096, LANES = 8, GROUP = 16, BLOCKS_LEAST = 4, BLOCKS_MOST = 12, ROUNDS = 4 };
 
 /* Bytes that a basis may have, if it has more blocks than the fewest. */
 static const size_t basis_bytes = (size_t)1 << 28;
@@ -170,7 +170,7 @@ static int turn(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix B, 
 /* Makes V, T, H and the numbers views into the state. */
 static void view_state(struct ny_restarted *it)
 {
-    const struct ny_restarted_shape *shape = &it->shape;
+    const struct ny_restarted_shape *shape = &it->how.shape;
     double *at = it->state + head_of(shape);
 
     it->used = (size_t)it->state[USED];
@@ -185,13 +185,12 @@ static void view_state(struct ny_restarted *it)
                       shape->most);
 }
 
-const double *ny_restarted_save(struct ny_restarted *it)
+void ny_restarted_save(struct ny_restarted *it)
 {
     it->state[USED] = (double)it->used;
     it->state[COUNT] = (double)it->count;
     it->state[STEP] = (double)it->step;
     it->state[CONVERGED] = (double)it->converged;
-    return it->state;
 }
 
 /* The numbers of an image that was stored are not believed. */
@@ -207,32 +206,62 @@ static bool fits(const struct ny_restarted_shape *shape, const double *image)
 static void disturb(const struct ny_restarted *it, struct ny_matrix E, double size)
 {
     enum { AT_ONCE = 64 };
-    uint64_t first = (uint64_t)(it->step + 1) * it->shape.order * it->shape.width;
+    uint64_t first = (uint64_t)(it->step + 1) * it->how.shape.order * it->how.shape.width;
     double g[AT_ONCE];
 
     for (size_t i = 0; i < E.rows; i++)
         for (size_t j = 0; j < E.cols; j += AT_ONCE) {
             size_t count = smaller(AT_ONCE, E.cols - j);
 
-            ny_gaussian(it->seed, NY_STREAM_RANGE, first + i * it->shape.width + j, g, count);
+            ny_gaussian(it->how.seed, NY_STREAM_RANGE, first + i * it->how.shape.width + j, g,
+                        count);
             for (size_t k = 0; k < count; k++)
                 E.at[i * E.stride + j + k] += size * g[k];
         }
 }
 
-/* Appends the first columns of E to V, orthonormal to those there; E is in H, which becomes 0. */
+/* Takes the means of the columns off E where the vectors of the matrix have none. */
+static void centre(const struct ny_restarted *it, struct ny_matrix E)
+{
+    for (size_t k = 0; k < E.cols && it->how.centred; k++) {
+        double mean = 0;
+
+        for (size_t i = 0; i < E.rows; i++)
+            mean += E.at[i * E.stride + k] / (double)E.rows;
+        for (size_t i = 0; i < E.rows; i++)
+            E.at[i * E.stride + k] -= mean;
+    }
+}
+
+/* Takes what orthonormal columns E have of V out of them; *share: the largest part that was. */
+static int remove_basis(const struct ny_restarted *it, struct ny_matrix E, double *share)
+{
+    struct ny_matrix V = ny_cols(it->V, 0, it->used);
+    double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, (it->used + 1) * E.cols * sizeof(double));
+    int err = S ? inner_products(it->ctx, V, E, S) : NY_EBUDGET;
+
+    *share = 0;
+    for (size_t i = 0; i < it->used * E.cols && !err; i++)
+        *share = fmax(*share, fabs(S[i]));
+    if (!err) err = subtract_product(it->ctx, V, ny_matrix(S, it->used, E.cols), E);
+    ny_free(it->ctx, S);
+    return err;
+}
+
+/* Appends the first columns of E to V, orthonormal to those there; E is in H, which becomes 0. E is
+ * off V but for rounding, which grows as its columns get unit length, so that once is enough;
+ * columns that are made up, as others depended on one another, may lie in V. */
 static int append_block(struct ny_restarted *it, size_t count)
 {
-    struct ny_matrix before = ny_cols(it->V, 0, it->used), E = ny_cols(it->H, 0, count);
-    double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, (it->used + 1) * E.cols * sizeof(double));
-    int err = S ? NY_OK : NY_EBUDGET;
+    const double much = 0.1;
+    struct ny_matrix E = ny_cols(it->H, 0, count);
+    double share = 1;
+    int err = ny_orthonormalise(it->ctx, E);
 
-    for (int round = 0; round < ROUNDS && !err; round++) {
-        err = inner_products(it->ctx, before, E, S);
-        if (!err) err = subtract_product(it->ctx, before, ny_matrix(S, it->used, E.cols), E);
+    for (int round = 0; round < ROUNDS && share > much && it->used && !err; round++) {
+        err = remove_basis(it, E, &share);
         if (!err) err = ny_orthonormalise(it->ctx, E);
     }
-    ny_free(it->ctx, S);
     if (err) return err;
     for (size_t i = 0; i < E.rows; i++)
         memcpy(it->V.at + i * it->V.stride + it->used, E.at + i * E.stride, count * sizeof(double));
@@ -246,31 +275,25 @@ static int append_block(struct ny_restarted *it, size_t count)
 /* The first block: hashed normal numbers. */
 static int begin(struct ny_restarted *it)
 {
-    it->H.cols = it->H.stride = it->shape.width;
+    it->H.cols = it->H.stride = it->how.shape.width;
     disturb(it, it->H, 1);
-    return append_block(it, it->shape.width);
+    centre(it, it->H);
+    return append_block(it, it->how.shape.width);
 }
 
-int ny_restarted_new(struct ny_restarted *it, struct ny_context *ctx,
-                     const struct ny_restarted_shape *shape, uint64_t seed, double *image)
+int ny_restarted_begin(struct ny_restarted *it, struct ny_context *ctx,
+                       const struct ny_restarted_how *how, double *state, bool resumed)
 {
-    size_t bytes = ny_restarted_state_bytes(shape);
+    const struct ny_restarted_shape *shape = &how->shape;
 
-    *it = (struct ny_restarted){.ctx = ctx, .shape = *shape, .seed = seed, .state = image};
-    if (image && !fits(shape, image))
+    *it = (struct ny_restarted){.ctx = ctx, .how = *how, .state = state};
+    if (resumed && !fits(shape, state))
         return ny_fail(ctx, NY_ESTORE,
                        "the checkpoint of the eigenvectors is not one of this fit; "
                        "begin it anew with --restart");
-    if (!image) it->state = ny_calloc(ctx, NY_MEM_SOLVE, 1, bytes);
-    if (!it->state) return NY_EBUDGET;
+    if (!resumed) memset(state, 0, ny_restarted_state_bytes(shape));
     view_state(it);
-    return image ? NY_OK : begin(it);
-}
-
-void ny_restarted_release(struct ny_restarted *it)
-{
-    if (it->ctx) ny_free(it->ctx, it->state);
-    *it = (struct ny_restarted){0};
+    return resumed ? NY_OK : begin(it);
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
@@ -326,16 +349,16 @@ static double residual_of(const struct ny_restarted *it, const double *R, const 
 static size_t count_found(const struct ny_restarted *it, const double *values, size_t count,
                           double next_residual)
 {
-    size_t pairs = it->shape.pairs, found = 0;
+    size_t pairs = it->how.shape.pairs, found = 0;
     double above = count > pairs ? values[pairs] + next_residual : 0;
-    bool whole = it->used == it->shape.order;
+    bool whole = it->used == it->how.shape.order;
 
     for (size_t k = 0; k < pairs && k < count; k++) {
         double r = it->residuals[k], gap = values[k] - above;
         double size = fmax(values[k], floor_share * values[0]);
         double error = gap > 0 ? fmin(r, r * r / gap) : r;
 
-        found += whole || error <= it->tolerance * size;
+        found += whole || error <= it->how.tolerance * size;
     }
     return found;
 }
@@ -343,7 +366,7 @@ static size_t count_found(const struct ny_restarted *it, const double *values, s
 /* Finds the Ritz pairs and how many of them are good. Y gets `count` vectors of T as rows. */
 static int find_pairs(struct ny_restarted *it, size_t count, double *values, double *Y, double *R)
 {
-    size_t pairs = smaller(it->shape.pairs, count);
+    size_t pairs = smaller(it->how.shape.pairs, count);
     double next_residual = 0;
     int err = inner_products(it->ctx, it->H, it->H, R);
 
@@ -362,7 +385,7 @@ static int find_pairs(struct ny_restarted *it, size_t count, double *values, dou
  * that is multiplied. */
 static int restart(struct ny_restarted *it, const double *values, double *Y)
 {
-    size_t keep = it->shape.keep;
+    size_t keep = it->how.shape.keep;
     struct ny_matrix V = ny_cols(it->V, 0, it->used), turned = ny_cols(it->V, 0, keep);
     double *X = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * keep * sizeof(double));
     int err = NY_EBUDGET;
@@ -384,18 +407,19 @@ static int restart(struct ny_restarted *it, const double *values, double *Y)
 static int next_block(struct ny_restarted *it, const double *R, double largest)
 {
     const double lost = 0x1p-45;
-    size_t count = smaller(it->shape.width, it->shape.order - it->used);
+    size_t count = smaller(it->how.shape.width, it->how.shape.order - it->used);
     double least = count < it->count ? 0 : INFINITY; /* what completes the space may be anything */
 
     for (size_t j = 0; j < count; j++)
         least = fmin(least, R[j * it->count + j]);
     if (!(sqrt(least) > lost * largest)) disturb(it, it->H, largest > 0 ? lost * largest : 1);
+    centre(it, it->H);
     return append_block(it, count);
 }
 
 int ny_restarted_next(struct ny_restarted *it, bool *done)
 {
-    size_t count = smaller(it->shape.keep + 1, it->used), room = it->count * it->count;
+    size_t count = smaller(it->how.shape.keep + 1, it->used), room = it->count * it->count;
     double *values =
         ny_alloc(it->ctx, NY_MEM_SOLVE, (count * (1 + it->used) + room) * sizeof(double));
     double *Y = values ? values + count : NULL, *R = values ? Y + count * it->used : NULL;
@@ -404,10 +428,11 @@ int ny_restarted_next(struct ny_restarted *it, bool *done)
     if (!err) err = find_pairs(it, count, values, Y, R);
     if (err) goto done;
     it->step++;
-    *done = it->converged == it->shape.pairs || it->used == it->shape.order ||
-            it->step >= it->steps_most;
+    *done = it->converged == it->how.shape.pairs || it->used == it->how.shape.order ||
+            it->step >= it->how.steps_most;
     if (*done) goto done;
-    if (it->used + it->shape.width > it->shape.most && it->shape.most < it->shape.order)
+    if (it->used + it->how.shape.width > it->how.shape.most &&
+        it->how.shape.most < it->how.shape.order)
         err = restart(it, values, Y);
     if (!err) err = next_block(it, R, values[0]);
 done:

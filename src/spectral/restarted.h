@@ -39,12 +39,18 @@ size_t ny_restarted_state_bytes(const struct ny_restarted_shape *shape);
 /* Bytes that ny_restarted_next() and ny_restarted_vectors() charge beside the state. */
 size_t ny_restarted_bytes(const struct ny_restarted_shape *shape);
 
+/* The settings of an iteration. */
+struct ny_restarted_how {
+    struct ny_restarted_shape shape;
+    double tolerance;    /* of the eigenvalues, relative */
+    unsigned steps_most; /* products that are made at most */
+    uint64_t seed;       /* of the first block */
+    bool centred;        /* the wanted vectors are orthogonal to 1, and so are all blocks */
+};
+
 struct ny_restarted {
     struct ny_context *ctx;
-    struct ny_restarted_shape shape;
-    double tolerance;    /* of the eigenvalues, relative; the caller's to set, as the next is */
-    unsigned steps_most; /* products that are made at most */
-    uint64_t seed;
+    struct ny_restarted_how how;
     double *state;
     size_t used, count; /* columns of V, and of its last block, which is to be multiplied */
     unsigned step;      /* products that are done */
@@ -56,14 +62,13 @@ struct ny_restarted {
     size_t converged;   /* pairs that are found, among the wanted ones */
 };
 
-/* Makes the state with a first block of hashed normal numbers, or takes over the image of one (from
- * ny_alloc; NULL: none). Release it also after an error. */
-int ny_restarted_new(struct ny_restarted *it, struct ny_context *ctx,
-                     const struct ny_restarted_shape *shape, uint64_t seed, double *image);
-/* Frees the state. */
-void ny_restarted_release(struct ny_restarted *it);
+/* Begins with a first block of hashed normal numbers, or goes on where `resumed`: `state`, which
+ * stays the caller's, then holds what ny_restarted_save() has left in it. NY_ESTORE where it cannot
+ * have. */
+int ny_restarted_begin(struct ny_restarted *it, struct ny_context *ctx,
+                       const struct ny_restarted_how *how, double *state, bool resumed);
 /* Brings the numbers of the state up to date, which is then what a checkpoint keeps. */
-const double *ny_restarted_save(struct ny_restarted *it);
+void ny_restarted_save(struct ny_restarted *it);
 
 /* Takes the product that is now in H: finds the Ritz pairs, and makes the next block with H = 0.
  * *done: all wanted pairs are found, the basis is the whole space, or there were `steps_most`. */

@@ -2,6 +2,7 @@
 #include "update/courses.h"
 
 #include "base/clock.h"
+#include "factored/factored.h"
 #include "fit/courses.h"
 #include "fit/plan.h"
 #include "maps/graph_map.h"
@@ -49,6 +50,7 @@ static const struct ny_course *course_of(const struct ny_fit_settings *settings,
     if (method->whole) return &ny_course_whole;
     if (method->krylov) return &ny_course_krylov;
     if (settings->online) return &ny_course_online;
+    if (ny_settings_features(settings)) return &ny_course_factored;
     if (ny_settings_unit_landmarks(settings))
         return mode == NY_UPDATE_FULL ? &full_scatter : &ny_course_scatter;
     return mode == NY_UPDATE_FULL ? &full : &ny_course_landmarks;

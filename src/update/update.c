@@ -33,8 +33,13 @@ enum {
 };
 
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
-                      enum ny_update_mode mode, const char *name)
+                      enum ny_update_mode mode, const char *name, const json_t *report)
 {
+    if (ny_settings_features(settings) && !ny_field_is(report, "way", "krylov"))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "'%s' was found from all of K when there were fewer rows, and is found by "
+                       "products now; fit it again with --restart",
+                       name);
     if (settings->columns_file)
         return ny_fail(ctx, NY_EUSAGE,
                        "'%s' has a precomputed kernel, whose columns do not grow with the store; "

@@ -51,9 +51,10 @@
 struct ny_job;
 struct ny_plan;
 
-/* NY_EUSAGE with the reason where results of these settings cannot be updated in this mode. */
+/* NY_EUSAGE with the reason where a result of these settings, whose report this is, cannot be
+ * updated in this mode. */
 int ny_update_allowed(struct ny_context *ctx, const struct ny_fit_settings *settings,
-                      enum ny_update_mode mode, const char *name);
+                      enum ny_update_mode mode, const char *name, const json_t *report);
 /* The record of a new update of a finished result to n rows, committed; json_decref() it. */
 int ny_update_begin(struct ny_store *store, const char *name, const json_t *result, uint64_t n,
                     enum ny_update_mode mode, json_t **record);

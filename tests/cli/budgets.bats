@@ -11,6 +11,10 @@ setup_file() {
     npy_u8 4000 16 >few.npy
     local name
     for name in rows more few; do nystream import $name.nys $name.npy -q; done
+    "$NYSTREAM_BUILD/data-tools/sparse-text" -n 20000 --terms 60000 --length 80 --topics 8 -o text.libsvm
+    nystream import text.nys text.libsvm -q
+    npy_u8 3000 9000 >wide.npy
+    nystream import wide.nys wide.npy -q
 }
 
 # The smallest budget ($least) has to be enough for the $peak of the resident set; no less will do.
@@ -39,6 +43,17 @@ at_least() {
         at_least few --approx $method --components 4
     done
     at_least rows --map pca --approx exact --components 8
+}
+
+# bats test_tags=slow
+@test "exact fits by features" {
+    local map
+    for map in svd kpca laplacian; do
+        at_least rows --map $map --kernel linear --approx exact --components 8
+        at_least text --map $map --kernel cosine --approx exact --components 20
+    done
+    at_least text --map pca --approx exact --components 20 --precision f64
+    at_least wide --map pca --approx exact --components 20
 }
 
 # bats test_tags=slow

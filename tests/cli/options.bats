@@ -140,7 +140,7 @@ dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 label-column | embed t.csv -o o.csv --landmarks 9        | --label-column class
 columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
-layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse ! sparse
+layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse
 nan          | embed nan.csv -o o.csv --landmarks 9      | --nan drop
 tmpdir       | embed t.csv -o o.csv --landmarks 9        | --tmpdir nowhere ! nowhere
 output       | embed t.csv -o o.csv --landmarks 9        | -o o.npy
@@ -180,6 +180,8 @@ columns-file   | fit s r --landmarks-file rows.csv --precision f64 | --columns-f
 averages       | fit s r --landmarks 9                    | --averages landmarks
 inner          | fit s r --landmarks 9                    | --inner randomized
 oversample     | fit s r --landmarks 20 --inner randomized | --oversample 2
+tol            | fit s r --map kpca --kernel linear --approx exact | --tol 0.01
+max-passes     | fit s r --map kpca --kernel linear --approx exact | --max-passes 3
 power          | fit s r --landmarks 20 --approx nystrom --inner randomized | --power 1
 experts        | fit s r --landmarks 60 --approx ensemble | --experts 4
 weights        | fit s r --landmarks 60 --approx ensemble | --weights exponential
@@ -303,6 +305,9 @@ weights       | fit s r                                   | --weights ridge ! --
 certify       | fit s r --approx column                   | --certify ! --approx nystrom|projected
 inner         | fit s r --approx column                   | --inner exact ! --approx nystrom
 oversample    | fit s r                                   | --oversample 3 ! --inner randomized
+tol           | fit s r --kernel linear                   | --tol 0.01 ! --approx exact
+tol           | fit s r --approx exact                    | --tol 0.01 ! --kernel linear|cosine
+max-passes    | fit s r --kernel linear                   | --max-passes 3 ! --approx exact
 oversample    | fit s r --inner exact                     | --oversample 3 ! --inner
 oversample    | fit s r --approx nystrom --inner exact    | --oversample 3 ! --inner exact
 oversample    | fit s r --approx nystrom --landmarks 20   | --oversample 3 ! --inner randomized

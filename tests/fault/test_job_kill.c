@@ -417,6 +417,9 @@ static void all_of_k_goes_on_from_every_write(void **state)
         {.call = call_fit,
          .name = "randomized",
          .option = {"approx", "randomized", "map", "laplacian", "components", "3"}},
+        {.call = call_fit,
+         .name = "features",
+         .option = {"approx", "exact", "map", "laplacian", "kernel", "linear"}},
     };
 
     (void)state;

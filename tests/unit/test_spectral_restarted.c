@@ -56,26 +56,22 @@ static void release(struct found *found)
 static struct found solve(const double *lambda, const struct ny_restarted_shape *shape,
                           double tolerance, unsigned stop_at)
 {
+    const struct ny_restarted_how how = {
+        .shape = *shape, .tolerance = tolerance, .steps_most = 200, .seed = 3};
+    double *state = ny_alloc(ctx, NY_MEM_SOLVE, ny_restarted_state_bytes(shape));
     struct ny_restarted it;
     struct found found = {0};
     bool done = false;
 
-    assert_int_equal(ny_restarted_new(&it, ctx, shape, 3, NULL), NY_OK);
+    assert_non_null(state);
+    assert_int_equal(ny_restarted_begin(&it, ctx, &how, state, false), NY_OK);
     while (!done) {
         size_t before = ny_memory_used(ctx);
 
-        it.tolerance = tolerance;
-        it.steps_most = 200;
         if (stop_at && it.step == stop_at) {
-            size_t bytes = ny_restarted_state_bytes(shape);
-            double *image = ny_alloc(ctx, NY_MEM_SOLVE, bytes);
-
-            assert_non_null(image);
-            memcpy(image, ny_restarted_save(&it), bytes);
-            ny_restarted_release(&it);
-            assert_int_equal(ny_restarted_new(&it, ctx, shape, 3, image), NY_OK);
+            ny_restarted_save(&it);
+            assert_int_equal(ny_restarted_begin(&it, ctx, &how, state, true), NY_OK);
             stop_at = 0;
-            continue;
         }
         multiply(lambda, &it);
         ny_memory_peak_reset(ctx);
@@ -91,7 +87,7 @@ static struct found solve(const double *lambda, const struct ny_restarted_shape 
     memcpy(found.residuals, it.residuals, shape->pairs * sizeof(double));
     assert_int_equal(
         ny_restarted_vectors(&it, ny_matrix(found.vectors, shape->order, shape->pairs)), NY_OK);
-    ny_restarted_release(&it);
+    ny_free(ctx, state);
     return found;
 }
 
@@ -236,19 +232,19 @@ static void the_same_with_any_threads_and_after_a_pause(void **state)
 
 static void an_image_of_something_else_is_refused(void **state)
 {
-    struct ny_restarted_shape shape = ny_restarted_shape(N, 12, 10);
+    const struct ny_restarted_how how = {.shape = ny_restarted_shape(N, 12, 10)};
 
     (void)state;
     for (int which = 0; which < 3; which++) {
         struct ny_restarted it;
-        double *image = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_restarted_state_bytes(&shape));
+        double *image = ny_calloc(ctx, NY_MEM_SOLVE, 1, ny_restarted_state_bytes(&how.shape));
 
         assert_non_null(image);
         image[0] = which == 0 ? 1e6 : 32;
         image[1] = which == 1 ? 33 : 32;
         image[3] = which == 2 ? (double)NAN : 0;
-        assert_int_equal(ny_restarted_new(&it, ctx, &shape, 3, image), NY_ESTORE);
-        ny_restarted_release(&it);
+        assert_int_equal(ny_restarted_begin(&it, ctx, &how, image, true), NY_ESTORE);
+        ny_free(ctx, image);
     }
 }
 

@@ -1,0 +1,72 @@
+/*
+ * Fits of linear and cosine kernels by their features: the exact eigenpairs of K = ΦΦᵀ without
+ * landmarks and without K, for data of any number of rows.
+ *
+ *   map                  operator                          before the first product
+ *   svd                  ΦᵀΦ                               –
+ *   pca, kpca            (Φ − 1μᵀ)ᵀ(Φ − 1μᵀ), μ = Φᵀ1/n     g = Φᵀ1, or the means of the columns
+ *   laplacian, diffusion ZᵀZ, Z = 𝒟^-½Φ, d_i = φ_i·g       g
+ *
+ * The basis is on the side of the columns (N = d), where a product is one pass: Y_u = Φ_u Q of a
+ * unit, then H += Φ_uᵀ Y_u (columns/features.h). Where there are fewer rows than columns it is on
+ * the side of the rows (N = n), with ΦΦᵀ in the place of ΦᵀΦ, and a product is two passes: W = ΦᵀQ,
+ * then H_u = Φ_u W. Multiplications are as many; the basis is smaller.
+ *
+ * The pairs are found by restarted block Krylov iteration (spectral/restarted.h), and those of K
+ * follow, Û = ΦVΛ^-½, in the projection. The model is that of a fit whose landmarks are the unit
+ * vectors, P = VΛ^-½, d × p: placing a row costs its values times p. From the side of the rows it
+ * takes one more pass, P = ΦᵀUΛ^-1.
+ *
+ * Means are never taken off a sum. Rows that are dense are centred as they are read; of sparse ones
+ * Y_u = Φ_u Q − 1(μᵀQ), and at the end H −= μ(1ᵀY), a correction of the size of rounding; on the
+ * side of the rows all blocks are orthogonal to 1, and W −= μ(1ᵀQ) is such a correction.
+ *
+ * The state of stage accumulate is one array, which a checkpoint keeps: that of the iteration, W on
+ * the side of the rows, 1ᵀY, and totals of the rows. Its place is pass · (units + 1) + units done,
+ * passes counted over all products. Parts of a NAME:
+ *
+ *   degrees        g = Φᵀ1 (d), and ‖g‖²/n, the mean degree
+ *   features.0/1   image of the state, two slots in turn; gone when the job is done
+ */
+#ifndef NY_FACTORED_FACTORED_H
+#define NY_FACTORED_FACTORED_H
+
+#include "columns/features.h"
+#include "fit/fit.h"
+#include "spectral/restarted.h"
+
+/* The sizes of such a fit. */
+struct ny_factored {
+    uint64_t n;
+    size_t d, pairs;
+    size_t width; /* columns of a product: those of a block, up to a multiple of 16 */
+    struct ny_restarted_shape shape;
+    bool rows;    /* the side of the rows; else that of the columns */
+    bool sums;    /* g takes a pass of its own */
+    bool centred; /* μ is taken off products */
+    bool divided;
+};
+
+/* Totals of all rows, which the first pass counts. */
+struct ny_feature_totals {
+    double trace;                      /* Σ k(x,x), or Σ k(x,x)/d_i where K is divided */
+    double empty, first_empty;         /* rows without a value, and the number of the first */
+    double unreached, first_unreached; /* rows that have values, and no degree */
+};
+
+/* Returns the sizes of a fit of n points of d columns, which are sparse or not. */
+struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64_t n, size_t d,
+                                  bool sparse);
+/* Returns the passes of a product. */
+static inline unsigned ny_factored_passes(const struct ny_factored *sizes)
+{
+    return sizes->rows ? 2 : 1;
+}
+/* Bytes of the state of stage accumulate. */
+size_t ny_factored_state_bytes(const struct ny_factored *sizes);
+
+extern const struct ny_stage ny_stage_feature_sums, ny_stage_feature_products,
+    ny_stage_feature_solve;
+extern const struct ny_course ny_course_factored;
+
+#endif

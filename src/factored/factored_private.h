@@ -1,0 +1,43 @@
+/* Shared by the stages of fits by features. */
+#ifndef NY_FACTORED_FACTORED_PRIVATE_H
+#define NY_FACTORED_FACTORED_PRIVATE_H
+
+#include "factored/factored.h"
+#include "fit/sizes.h"
+#include "fit/timing.h"
+
+/* The sizes of a fit that runs, and of one that is planned. */
+static inline struct ny_factored ny_factored_of_fit(const struct ny_fit *fit)
+{
+    return ny_factored_of(fit->settings, fit->job.points.n, (size_t)fit->job.points.d,
+                          fit->job.points.row_slots > 0);
+}
+static inline struct ny_factored ny_factored_of_sizes(const struct ny_sizes *f)
+{
+    return ny_factored_of(f->settings, f->points->n, (size_t)f->points->d,
+                          f->points->row_slots > 0);
+}
+
+/* The state of the products: fit->state, with views into it. */
+struct ny_feature_state {
+    struct ny_factored sizes;
+    struct ny_restarted it;
+    struct ny_matrix W;  /* d × width on the side of the rows: ΦᵀQ of the product under way */
+    double *column_sums; /* width: 1ᵀY of the pass under way */
+    struct ny_feature_totals *totals;
+};
+
+/* Opens the state as of the last checkpoint, whose place is returned, or a new one. */
+int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, uint64_t *place);
+
+/* Loads g, which stage degrees has left, into fit->degrees where K is divided; or *mu, d numbers,
+ * where it is centred: g/n, or the means of sparse rows. ny_free() it; NULL: K is not centred. */
+int ny_feature_sums_load(struct ny_fit *fit, const struct ny_factored *sizes, double **mu);
+
+/* W (d × columns, 0) += (Φ − 1μᵀ)ᵀ𝒟^-½X in one pass, from a unit on: the way from vectors of rows
+ * to vectors of columns. mu: NULL where K is not centred. */
+struct ny_feature_pass;
+int ny_features_of_rows(struct ny_feature_pass *pass, struct ny_matrix X, const double *mu,
+                        struct ny_matrix W);
+
+#endif

@@ -1,0 +1,334 @@
+/*
+ * Stage accumulate of a fit by features: products with ΦᵀΦ, one pass each, until every pair that is
+ * wanted has the error that was asked for (spectral/restarted.h).
+ */
+#include "factored/factored_private.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "factored/pass.h"
+
+/* ---- the state and its checkpoints ---------------------------------------------------------- */
+
+int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, uint64_t *place)
+{
+    struct ny_factored sizes = ny_factored_of_fit(fit);
+    size_t bytes = ny_factored_state_bytes(&sizes);
+    uint64_t passes = (uint64_t)ny_factored_passes(&sizes) * (fit->settings->max_passes + 1);
+    struct ny_image_shape saved = {bytes, passes * (ny_units_of(sizes.n) + 1)};
+    const struct ny_restarted_how how = {.shape = sizes.shape,
+                                         .tolerance = fit->settings->tol,
+                                         .steps_most = fit->settings->max_passes,
+                                         .seed = fit->settings->seed,
+                                         .centred = sizes.rows && sizes.centred};
+    void *image = NULL;
+    double *at;
+    bool resumed;
+    int err;
+
+    *state = (struct ny_feature_state){.sizes = sizes};
+    *place = 0;
+    err = ny_fit_load_frozen(fit);
+    if (!err && !fit->state) {
+        err = ny_job_load_image(&fit->job, "features", &saved, &image, place);
+        fit->state = image;
+    }
+    if (err) return err;
+    resumed = fit->state != NULL;
+    if (!resumed) fit->state = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, 1, bytes);
+    if (!fit->state) return NY_EBUDGET;
+    at = fit->state + ny_restarted_state_bytes(&sizes.shape) / sizeof(double);
+    if (sizes.rows) state->W = ny_matrix(at, sizes.d, sizes.width);
+    state->column_sums = at + state->W.rows * sizes.width;
+    state->totals = (struct ny_feature_totals *)(void *)(state->column_sums + sizes.width);
+    ny_blas_serial();
+    return ny_restarted_begin(&state->it, fit->job.ctx, &how, fit->state, resumed);
+}
+
+/* One product under way. */
+struct multiply {
+    struct ny_fit *fit;
+    struct ny_feature_state *state;
+    struct ny_feature_pass pass;
+    const double *mu;         /* NULL: K is not centred */
+    void *Q;                  /* d × width, rounded */
+    double *offset;           /* Qᵀμ */
+    unsigned pass_in_product; /* of the side of the rows: 0, then 1 */
+    double saved_s;
+};
+
+/* Saves the state as the checkpoint of a stage, after so many units of this product. */
+static int save(struct multiply *run, enum ny_stage_id stage, uint64_t units_done)
+{
+    struct ny_feature_state *state = run->state;
+    uint64_t places = ny_units_of(state->sizes.n) + 1;
+    uint64_t pass =
+        (uint64_t)state->it.step * ny_factored_passes(&state->sizes) + run->pass_in_product;
+
+    ny_restarted_save(&state->it);
+    run->saved_s = ny_now();
+    return ny_job_checkpoint_image(&run->fit->job, stage, "features", run->fit->state,
+                                   ny_factored_state_bytes(&state->sizes),
+                                   pass * places + units_done);
+}
+
+static int checkpoint(void *arg, uint64_t units_done)
+{
+    return save(arg, NY_STAGE_ACCUMULATE, units_done);
+}
+
+/* ---- a product ------------------------------------------------------------------------------ */
+
+/* Rounds a matrix of d rows to the precision of products, with columns of 0 up to their width, and
+ * finds c = Qᵀμ of what was rounded. */
+static void round_columns(struct multiply *run, struct ny_matrix V)
+{
+    bool f64 = run->fit->settings->precision == NY_PRECISION_F64;
+    size_t width = run->state->sizes.width;
+    double *wide = run->Q;
+    float *narrow = run->Q;
+
+    memset(run->offset, 0, width * sizeof(double));
+    for (size_t j = 0; j < V.rows; j++)
+        for (size_t k = 0; k < width; k++) {
+            double value = k < V.cols ? V.at[j * V.stride + k] : 0;
+
+            if (f64)
+                wide[j * width + k] = value;
+            else
+                narrow[j * width + k] = (float)value;
+            if (run->mu)
+                run->offset[k] += run->mu[j] * (f64 ? value : (double)narrow[j * width + k]);
+        }
+}
+
+/* H −= μ·sumsᵀ, which is of the size of rounding. */
+static void correct_centre(struct ny_matrix H, const double *mu, const double *sums)
+{
+    for (size_t j = 0; j < H.rows; j++)
+        for (size_t k = 0; k < H.cols; k++)
+            H.at[j * H.stride + k] -= mu[j] * sums[k];
+}
+
+/* Refuses what the first pass has found: rows whose degrees cancel, and too many empty ones. */
+static int check_rows(const struct multiply *run)
+{
+    const struct ny_feature_totals *totals = run->state->totals;
+    unsigned long long unreached = (unsigned long long)totals->unreached,
+                       empty = (unsigned long long)totals->empty, n = run->state->sizes.n;
+
+    if (unreached)
+        return ny_fail(run->fit->job.ctx, NY_ENUMERIC,
+                       "%llu of %llu rows, the first of them row %llu, have degrees that are "
+                       "negative or zero to rounding, as their products with other rows cancel; "
+                       "this map wants values that are not negative: take --map svd or pca, or "
+                       "--kernel rbf",
+                       unreached, n, (unsigned long long)totals->first_unreached);
+    if (run->state->sizes.divided && 100 * empty > n)
+        return ny_fail(run->fit->job.ctx, NY_ENUMERIC,
+                       "%llu of %llu rows have no value, the first of them row %llu, and so no "
+                       "degree: more than 1 %%; leave them out of the store",
+                       empty, n, (unsigned long long)totals->first_empty);
+    return NY_OK;
+}
+
+/* Runs a pass of the product; the first of all counts the rows. */
+static int run_pass(struct multiply *run, uint64_t first_unit)
+{
+    bool first = run->state->it.step == 0 && run->pass_in_product == 0;
+    int err;
+
+    run->pass.totals = first ? run->state->totals : NULL;
+    run->pass.first_unit = first_unit;
+    err = ny_feature_pass_run(&run->pass);
+    return !err && first ? check_rows(run) : err;
+}
+
+/* H = ΦᵀΦ·Q of the block, in one pass. */
+static int multiply_columns(struct multiply *run, struct ny_matrix block, uint64_t first_unit)
+{
+    struct ny_feature_state *state = run->state;
+    int err;
+
+    round_columns(run, block);
+    run->pass.Q = run->Q;
+    run->pass.offset = run->mu ? run->offset : NULL;
+    run->pass.column_sums = run->mu ? state->column_sums : NULL;
+    run->pass.H = state->it.H;
+    err = run_pass(run, first_unit);
+    if (err) return err;
+    if (run->mu) correct_centre(state->it.H, run->mu, state->column_sums);
+    memset(state->column_sums, 0, state->sizes.width * sizeof(double));
+    return NY_OK;
+}
+
+int ny_features_of_rows(struct ny_feature_pass *pass, struct ny_matrix X, const double *mu,
+                        struct ny_matrix W)
+{
+    double *sums = pass->column_sums;
+    int err;
+
+    pass->X = X;
+    pass->H = W;
+    if (!mu) pass->column_sums = NULL;
+    err = ny_feature_pass_run(pass);
+    if (!err && mu) correct_centre(W, mu, sums);
+    pass->column_sums = sums;
+    pass->X = (struct ny_matrix){0};
+    return err;
+}
+
+/* H = ΦΦᵀ·Q of the block: W = ΦᵀQ, then H = ΦW. */
+static int multiply_rows(struct multiply *run, struct ny_matrix block, uint64_t first_unit)
+{
+    struct ny_feature_state *state = run->state;
+    int err;
+
+    run->pass.roots = true;
+    if (run->pass_in_product == 0) {
+        run->pass.column_sums = run->mu ? state->column_sums : NULL;
+        run->pass.X = block;
+        run->pass.H = ny_cols(state->W, 0, block.cols);
+        err = run_pass(run, first_unit);
+        if (err) return err;
+        if (run->mu) correct_centre(run->pass.H, run->mu, state->column_sums);
+        memset(state->column_sums, 0, state->sizes.width * sizeof(double));
+        run->pass.X = run->pass.H = (struct ny_matrix){0};
+        run->pass.column_sums = NULL;
+        run->pass_in_product = 1;
+        first_unit = 0;
+    }
+    round_columns(run, state->W);
+    run->pass.Q = run->Q;
+    run->pass.offset = run->mu ? run->offset : NULL;
+    run->pass.Z = state->it.H;
+    err = run_pass(run, first_unit);
+    run->pass.Z = (struct ny_matrix){0};
+    run->pass.Q = run->pass.offset = NULL;
+    if (err) return err;
+    run->pass_in_product = 0;
+    memset(state->W.at, 0, state->W.rows * state->W.stride * sizeof(double));
+    return NY_OK;
+}
+
+/* One product, and what follows from it. */
+static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
+{
+    struct ny_restarted *it = &run->state->it;
+    struct ny_matrix block = ny_cols(it->V, it->used - it->count, it->count);
+    int err = run->state->sizes.rows ? multiply_rows(run, block, first_unit)
+                                     : multiply_columns(run, block, first_unit);
+
+    if (err) return err;
+    ny_blas_serial();
+    return ny_restarted_next(it, done);
+}
+
+static int run_products(struct multiply *run, uint64_t first_unit)
+{
+    bool done = false;
+    int err = NY_OK;
+
+    while (!done) {
+        err = run_step(run, first_unit, &done);
+        if (err) return err;
+        first_unit = 0;
+        if (done || ny_now() - run->saved_s < ny_context_checkpoint_s(run->fit->job.ctx)) continue;
+        err = save(run, NY_STAGE_ACCUMULATE, 0);
+        if (err) return err;
+    }
+    ny_job_mark_time(&run->fit->job);
+    return save(run, ny_job_next(&run->fit->job), 0);
+}
+
+/* Makes the arrays that the passes share. */
+static int allocate(struct multiply *run)
+{
+    struct ny_context *ctx = run->fit->job.ctx;
+    const struct ny_factored *sizes = &run->state->sizes;
+    size_t element = ny_precision_bytes(run->fit->settings->precision);
+
+    run->Q = ny_calloc(ctx, NY_MEM_SOLVE, sizes->d, sizes->width * element);
+    run->offset = ny_calloc(ctx, NY_MEM_SOLVE, sizes->width, sizeof(double));
+    return run->Q && run->offset ? NY_OK : NY_EBUDGET;
+}
+
+/* Runs the passes from where the checkpoint left them; the last save makes solve the next stage. */
+static int run(struct ny_job *job)
+{
+    struct ny_fit *fit = ny_fit_of(job);
+    struct ny_feature_state state;
+    struct multiply multiply = {.fit = fit, .state = &state, .saved_s = ny_now()};
+    double *mu = NULL;
+    uint64_t place, places = ny_units_of(job->points.n) + 1;
+    int err;
+
+    fit->m = (size_t)job->points.d;
+    err = ny_fit_load_frozen(fit);
+    if (!err) err = ny_fit_lower_workers(fit);
+    if (!err) err = ny_feature_state_open(&state, fit, &place);
+    if (!err) err = ny_feature_sums_load(fit, &state.sizes, &mu);
+    if (!err) err = allocate(&multiply);
+    if (err) goto done;
+    multiply.mu = mu;
+    multiply.pass_in_product = (unsigned)(place / places) % ny_factored_passes(&state.sizes);
+    multiply.pass = (struct ny_feature_pass){.fit = fit,
+                                             .sizes = &state.sizes,
+                                             .precision = fit->settings->precision,
+                                             .g = fit->degrees.v,
+                                             .mean_degree = fit->degrees.mean,
+                                             .checkpoint = checkpoint,
+                                             .checkpoint_arg = &multiply};
+    ny_field_set_text(ny_job_report(job), "gram_precision",
+                      fit->settings->precision == NY_PRECISION_F64 ? "f64" : "f32");
+    err = run_products(&multiply, place % places);
+done:
+    ny_free(job->ctx, multiply.offset);
+    ny_free(job->ctx, multiply.Q);
+    ny_free(job->ctx, mu);
+    return err;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
+{
+    const struct ny_sizes *f = ny_sizes_of(job);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
+    struct ny_factored sizes = ny_factored_of_sizes(f);
+    size_t state = ny_factored_state_bytes(&sizes);
+    size_t pass = ny_feature_pass_bytes(&f->spec, f->settings->precision, sizes.width, workers);
+    size_t next = ny_restarted_bytes(&sizes.shape);
+
+    bytes.by_purpose[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 1) + sizeof(double);
+    bytes.by_purpose[NY_MEM_STORE] +=
+        ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
+    bytes.by_purpose[NY_MEM_SOLVE] =
+        state + (sizes.d * ny_sizes_element(f) + sizeof(double)) * sizes.width;
+    bytes.by_purpose[NY_MEM_TILES] = pass > next ? pass : next;
+    return bytes;
+}
+
+/* The seconds are those of the passes that most fits need. */
+static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
+{
+    const struct ny_timing timing = ny_timing_of(job, plan), *t = &timing;
+    struct ny_factored sizes = ny_factored_of_sizes(t->sizes);
+    double blocks = (double)sizes.shape.order / (double)sizes.shape.width,
+           usual = fmin(9, ceil(blocks));
+    double passes = fmin(usual, t->settings->max_passes), width = (double)sizes.width;
+    double order = (double)sizes.shape.order;
+    double basis = 8 * order * width * width * passes; /* of a product, half of it used */
+
+    plan->whole = true;
+    plan->passes += (unsigned)passes * ny_factored_passes(&sizes);
+    plan->flops += passes * (4 * t->n * t->price.d * width + basis);
+    plan->stage_s[NY_STAGE_ACCUMULATE] =
+        passes * (ny_feature_pass_seconds(t, &sizes, width) *
+                      ny_timing_share(t, NY_STAGE_ACCUMULATE, bytes) +
+                  basis / plan->rates.gemm64) +
+        ny_price_commit(&t->price, (double)ny_factored_state_bytes(&sizes));
+}
+
+const struct ny_stage ny_stage_feature_products = {NY_STAGE_ACCUMULATE, run, bytes, work};

@@ -1,0 +1,32 @@
+/* The sizes of a fit by features. */
+#include "factored/factored.h"
+
+/* Columns of a product are a multiple of this. */
+enum { COLUMNS = 16 };
+
+struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64_t n, size_t d,
+                                  bool sparse)
+{
+    struct ny_factored sizes = {.n = n, .d = d, .pairs = ny_settings_pairs(settings)};
+    bool centres = settings->normalisation == NY_CENTRED_IMPLICIT;
+    /* An update keeps the means that the first fit had, and these are of fewer rows. */
+    bool known = settings->map->centred_rows && !settings->updates;
+
+    sizes.rows = n < d;
+    sizes.shape = ny_restarted_shape(sizes.rows ? (size_t)n : d, sizes.pairs,
+                                     settings->randomized.oversample);
+    sizes.width = (sizes.shape.width + COLUMNS - 1) / COLUMNS * COLUMNS;
+    sizes.divided = ny_divided(settings->normalisation);
+    /* Dense rows of pca are centred as they are read, and means of sparse ones are known. */
+    sizes.centred = centres && (sparse || !known);
+    sizes.sums = sizes.divided || (centres && !known);
+    return sizes;
+}
+
+size_t ny_factored_state_bytes(const struct ny_factored *sizes)
+{
+    size_t W = sizes->rows ? sizes->d * sizes->width : 0;
+
+    return ny_restarted_state_bytes(&sizes->shape) + (W + sizes->width) * sizeof(double) +
+           sizeof(struct ny_feature_totals);
+}

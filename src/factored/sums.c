@@ -1,0 +1,97 @@
+/*
+ * Stage degrees of a fit by features: g = Φᵀ1, the sums of its columns, from which follow the
+ * degrees d_i = φ_i·g of a divided kernel, and the mean μ = g/n of a centred one. The pass is short
+ * beside a product, and begins anew after an interruption.
+ */
+#include "factored/factored_private.h"
+
+#include "factored/pass.h"
+
+static int run(struct ny_job *job)
+{
+    struct ny_fit *fit = ny_fit_of(job);
+    struct ny_factored sizes;
+    struct ny_feature_pass pass = {.fit = fit, .sizes = &sizes};
+    size_t d = (size_t)job->points.d;
+    double *g = NULL;
+    int err;
+
+    fit->m = d;
+    err = ny_fit_load_frozen(fit);
+    if (!err) err = ny_fit_lower_workers(fit);
+    if (err) return err;
+    sizes = ny_factored_of_fit(fit);
+    g = ny_calloc(job->ctx, NY_MEM_DICTIONARY, d + 1, sizeof(double));
+    if (!g) return NY_EBUDGET;
+    pass.H = ny_matrix(g, d, 1);
+    err = ny_feature_pass_run(&pass);
+    if (err) goto done;
+    g[d] = ny_dot(g, g, d) / (double)job->points.n; /* the mean of φ_i·g */
+    err = ny_job_put_part(job, "degrees", g, (d + 1) * sizeof(double));
+    if (err) goto done;
+    ny_job_mark_time(job);
+    err = ny_job_save(job, ny_job_next(job));
+done:
+    ny_free(job->ctx, g);
+    return err;
+}
+
+/* The means of the columns as they are multiplied: of pca, whose rows have no pass for g. */
+static void stored_means(const struct ny_geometry *geometry, double *mu)
+{
+    for (size_t j = 0; j < geometry->d; j++)
+        mu[j] = geometry->centre[j] * geometry->factor[j];
+}
+
+int ny_feature_sums_load(struct ny_fit *fit, const struct ny_factored *sizes, double **mu)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    size_t d = sizes->d;
+    double *g;
+    int err = NY_OK;
+
+    *mu = NULL;
+    if (!sizes->sums && !sizes->centred) return NY_OK;
+    g = ny_calloc(ctx, NY_MEM_DICTIONARY, d + 1, sizeof(double));
+    if (!g) return NY_EBUDGET;
+    if (sizes->sums)
+        err = ny_job_get_part(&fit->job, "degrees", g, (d + 1) * sizeof(double));
+    else
+        stored_means(fit->geometry, g);
+    if (sizes->divided) {
+        ny_degrees_release(&fit->degrees, ctx);
+        fit->degrees = (struct ny_degrees){.m = d, .v = g, .mean = g[d]};
+        return err;
+    }
+    for (size_t j = 0; sizes->sums && j < d; j++)
+        g[j] /= (double)fit->job.points.n;
+    *mu = g;
+    return err;
+}
+
+static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned workers, size_t limit)
+{
+    const struct ny_sizes *f = ny_sizes_of(job);
+    struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
+    size_t array = ny_sizes_arrays(f, 1) + sizeof(double);
+
+    bytes.by_purpose[NY_MEM_DICTIONARY] = array;
+    bytes.by_purpose[NY_MEM_STORE] +=
+        ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, array);
+    bytes.by_purpose[NY_MEM_TILES] = ny_feature_pass_bytes(&f->spec, NY_PRECISION_F64, 1, workers);
+    return bytes;
+}
+
+static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
+{
+    const struct ny_timing timing = ny_timing_of(job, plan), *t = &timing;
+    struct ny_factored sizes = ny_factored_of_sizes(t->sizes);
+
+    plan->passes++;
+    plan->flops += t->n * t->price.d;
+    plan->stage_s[NY_STAGE_DEGREES] =
+        ny_feature_pass_seconds(t, &sizes, 1) * ny_timing_share(t, NY_STAGE_DEGREES, bytes) +
+        ny_price_commit(&t->price, 0);
+}
+
+const struct ny_stage ny_stage_feature_sums = {NY_STAGE_DEGREES, run, bytes, work};

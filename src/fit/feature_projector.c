@@ -1,0 +1,128 @@
+/* Multiplies the rows of a tile with the map of a model, and finds their degrees. */
+#include "fit/feature_projector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Columns of a product are a multiple of this. */
+enum { COLUMNS = 16 };
+
+static size_t width_of(size_t p)
+{
+    return (p + COLUMNS - 1) / COLUMNS * COLUMNS;
+}
+
+static size_t element_of(enum ny_precision precision)
+{
+    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+}
+
+size_t ny_feature_projector_bytes(const struct ny_columns_spec *spec, size_t p,
+                                  enum ny_precision precision, unsigned workers)
+{
+    size_t row = width_of(p) * element_of(precision);
+
+    return spec->geometry->d * row +
+           workers * (ny_features_bytes(spec, precision) + sizeof(struct ny_features *) +
+                      ny_features_rows_most(spec) * (row + sizeof(double)));
+}
+
+/* P with columns of 0 up to the width. */
+static void widen_map(const struct ny_feature_projector *fp)
+{
+    const struct ny_model *model = fp->model;
+    double *wide = fp->P;
+    float *narrow = fp->P;
+
+    for (size_t j = 0; j < model->m; j++)
+        for (size_t k = 0; k < fp->width; k++) {
+            double value = k < model->p ? model->P[j * model->p + k] : 0;
+
+            if (model->precision == NY_PRECISION_F64)
+                wide[j * fp->width + k] = value;
+            else
+                narrow[j * fp->width + k] = (float)value;
+        }
+}
+
+int ny_feature_projector_new(struct ny_feature_projector *fp, const struct ny_model *model,
+                             enum ny_dtype dtype, size_t slots, unsigned workers)
+{
+    struct ny_context *ctx = model->ctx;
+    size_t element = element_of(model->precision), rows;
+    int err = NY_OK;
+
+    *fp = (struct ny_feature_projector){
+        .model = model, .spec = model->spec, .workers = workers, .width = width_of(model->p)};
+    if (dtype != NY_DTYPE_NONE) fp->spec.dtype = ny_dtype_common(fp->spec.dtype, dtype);
+    if (slots > fp->spec.slots) fp->spec.slots = slots;
+    rows = ny_features_rows_most(&fp->spec);
+    fp->P = ny_calloc(ctx, NY_MEM_MODEL, model->m, fp->width * element);
+    fp->features = ny_calloc(ctx, NY_MEM_TILES, workers, sizeof(*fp->features));
+    fp->Y = ny_calloc(ctx, NY_MEM_TILES, workers * rows, fp->width * element);
+    fp->products = ny_calloc(ctx, NY_MEM_TILES, workers, rows * sizeof(double));
+    if (!fp->P || !fp->features || !fp->Y || !fp->products) return NY_EBUDGET;
+    for (unsigned w = 0; w < workers && !err; w++)
+        err = ny_features_new(&fp->features[w], &fp->spec, model->precision);
+    widen_map(fp);
+    ny_blas_serial();
+    return err;
+}
+
+void ny_feature_projector_release(struct ny_feature_projector *fp)
+{
+    struct ny_context *ctx;
+
+    if (!fp->model) return;
+    ctx = fp->model->ctx;
+    for (unsigned w = 0; fp->features && w < fp->workers; w++)
+        ny_features_free(fp->features[w]);
+    ny_free(ctx, fp->features);
+    ny_free(ctx, fp->P);
+    ny_free(ctx, fp->Y);
+    ny_free(ctx, fp->products);
+    *fp = (struct ny_feature_projector){0};
+}
+
+/* Turns d_i into 1/√d_i. A row without a value has no degree; one that has values, and none, is
+ * counted. */
+static void find_roots(const struct ny_degrees *degrees, const struct ny_tile *tile, size_t first,
+                       size_t rows, const double *products, const struct ny_feature_rows *out)
+{
+    for (size_t i = 0; i < rows; i++) {
+        double d = products[i];
+        bool reached = d > 0 && d > 0x1p-20 * degrees->mean;
+
+        out->roots[first + i] = reached ? 1 / sqrt(d) : 0;
+        if (!reached && out->diagonal[first + i] > 0 && out->unreached->count++ == 0)
+            out->unreached->first = tile->first_row + first + i;
+    }
+}
+
+int ny_feature_projector_tile(struct ny_feature_projector *fp, const struct ny_tile *tile,
+                              const struct ny_feature_rows *out)
+{
+    const struct ny_model *model = fp->model;
+    struct ny_features *features = fp->features[tile->worker];
+    size_t element = element_of(model->precision), most = ny_features_rows_most(&fp->spec);
+    char *Y = (char *)fp->Y + (size_t)tile->worker * most * fp->width * element;
+    double *products = fp->products + (size_t)tile->worker * most;
+
+    *out->unreached = (struct ny_unreached_rows){0};
+    for (size_t first = 0, rows; first < tile->rows; first += rows) {
+        int err = ny_features_read(features, tile, first);
+
+        if (err) return err;
+        rows = ny_features_rows(features);
+        memcpy(out->diagonal + first, ny_features_diagonal(features), rows * sizeof(double));
+        ny_features_times(features, fp->P, fp->width, Y); /* ΦP */
+        for (size_t i = 0; i < rows; i++)
+            memcpy((char *)out->at + (first + i) * out->stride * element,
+                   Y + i * fp->width * element, model->p * element);
+        if (out->u) ny_features_dot(features, out->u, out->averages + first);
+        if (!out->roots) continue;
+        ny_features_dot(features, model->degrees.v, products); /* d = Φg */
+        find_roots(&model->degrees, tile, first, rows, products, out);
+    }
+    return NY_OK;
+}

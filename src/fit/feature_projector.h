@@ -1,0 +1,43 @@
+/* ΦP of the rows of a tile, for models whose kernel has features (columns/features.h). */
+#ifndef NY_FIT_FEATURE_PROJECTOR_H
+#define NY_FIT_FEATURE_PROJECTOR_H
+
+#include "columns/features.h"
+#include "results/model.h"
+
+struct ny_feature_projector {
+    const struct ny_model *model;
+    struct ny_columns_spec spec; /* of the rows that are placed */
+    unsigned workers;
+    size_t width;                  /* p up to a multiple of 16 */
+    void *P;                       /* d × width, in the model's precision */
+    struct ny_features **features; /* one a worker, as what follows */
+    void *Y;                       /* rows of a piece × width */
+    double *products;              /* rows of a piece */
+};
+
+/* Makes one for raw rows of `dtype`, records of so many slots (0: dense). `model` must outlive it.
+ * Release it also when it fails: NY_EBUDGET. */
+int ny_feature_projector_new(struct ny_feature_projector *fp, const struct ny_model *model,
+                             enum ny_dtype dtype, size_t slots, unsigned workers);
+/* Frees what it holds; does nothing where it was never made. */
+void ny_feature_projector_release(struct ny_feature_projector *fp);
+/* Bytes for p eigenpairs. */
+size_t ny_feature_projector_bytes(const struct ny_columns_spec *spec, size_t p,
+                                  enum ny_precision precision, unsigned workers);
+
+/* Arrays that the rows of a tile are put into. */
+struct ny_feature_rows {
+    void *at; /* tile->rows × stride, in the model's precision: p numbers each, ΦP */
+    size_t stride;
+    double *roots;    /* 1/√d_i of a divided kernel, 0 of rows without degree; else NULL */
+    const double *u;  /* d: averages φ_i·u are wanted, of a kernel that is not divided; or NULL */
+    double *averages; /* these */
+    double *diagonal; /* k(x,x) */
+    struct ny_unreached_rows *unreached; /* rows that have values, and no degree */
+};
+/* Computes the rows of a tile, on its worker. */
+int ny_feature_projector_tile(struct ny_feature_projector *fp, const struct ny_tile *tile,
+                              const struct ny_feature_rows *out);
+
+#endif

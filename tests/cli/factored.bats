@@ -1,0 +1,140 @@
+# Exact fits of linear and cosine kernels by products with the rows themselves: their options, what
+# they tell, what they refuse, and that they go on where they were stopped.
+load helper
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    load helper
+    "$NYSTREAM_BUILD/data-tools/sparse-text" -n 6000 --terms 9000 --length 60 --topics 8 --seed 2 -o t.libsvm
+    nystream import t.nys t.libsvm -q
+    npy_u8 3000 12 >d.npy
+    nystream import d.nys d.npy -q
+    # signed rows, whose products cancel; and rows of which every fiftieth has no value
+    awk 'BEGIN { for (i = 0; i < 2500; i++) printf "%d %d,%d,%d\n", i, i % 7 - 3, i % 5 - 2, 3 - i % 7 }' |
+        cut -d' ' -f2 >signed.csv
+    nystream import signed.nys signed.csv -q
+    awk 'BEGIN { for (i = 0; i < 2500; i++) print (i % 50 ? 1 " " i % 20 + 1 ":1 60:2" : "1") }' >empty.libsvm
+    nystream import empty.nys empty.libsvm --dims 60 -q
+}
+
+
+exact() { ny fit "$@" --approx exact; }
+here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FILE_TMPDIR"/d.npy .; } # results are not shared
+
+@test "the way, the side, residuals and all that was kept are told" {
+    here
+    exact t.nys a --map kpca --kernel cosine --components 4 --json
+    exits 0
+    [ "$(field "$output" way)" = krylov ]
+    [ "$(field "$output" side)" = rows ]
+    [ "$(field "$output" converged)" = 4 ]
+    [ "$(field "$output" rows_empty)" = 0 ]
+    [ "$(field "$output" trace_error)" = 0.0 ]
+    [[ $output == *'"eigenvector_residuals": ['* ]]
+    exact d.nys a --map svd --kernel linear --components 4 --json
+    exits 0
+    [ "$(field "$output" side)" = columns ]
+    exact d.nys p --map pca --json
+    [ "$(field "$output" way)" = scatter ]
+    [ "$(field "$output" side)" = null ]
+    ny fit d.nys few --kernel linear --landmarks 10 --json
+    [ "$(field "$output" way)" = null ]
+    head -n 300 t.libsvm >few.libsvm
+    nystream import few.nys few.libsvm -q
+    exact few.nys a --kernel cosine --json
+    [ "$(field "$output" way)" = kernel ]
+}
+
+@test "--tol and --max-passes" {
+    here
+    ny plan t.nys --kernel cosine --approx projected --tol 1e-3
+    usage "--tol acts only with --approx exact"
+    ny plan t.nys --kernel rbf --approx exact --tol 1e-3
+    usage "--tol acts only with --kernel linear|cosine"
+    ny plan t.nys --kernel cosine --approx exact --tol 0
+    usage "tol"
+    exact t.nys a --kernel cosine --tol 1e-8
+    usage "give --precision f64"
+    exact t.nys a --kernel cosine --components 9 --max-passes 2 --json
+    exits 0
+    says "as exact as --tol 0.0001 asks"
+    [ "$(field "$output" converged)" -lt 9 ]
+    exact t.nys coarse --kernel cosine --components 9 --json -q
+    local passes
+    passes=$(field "$output" passes)
+    exact t.nys fine --kernel cosine --components 9 --tol 1e-10 --precision f64 --json -q
+    exits 0
+    [ "$(field "$output" passes)" -gt "$passes" ]
+    [ "$(field "$output" converged)" = 9 ]
+}
+
+@test "rows without degree, and rows without values" {
+    here
+    exact signed.nys a --map laplacian --kernel linear
+    exits 7
+    says "have degrees that are negative or zero to rounding"
+    exact signed.nys a --map svd --kernel linear
+    exits 0
+    exact empty.nys a --map laplacian --kernel cosine
+    exits 7
+    says "50 of 2500 rows have no value, the first of them row 0"
+    exact empty.nys a --map svd --kernel cosine --components 3
+    exits 0
+    says "50 of 2500 rows have no value, the first of them row 0: they are placed as zero rows"
+    exact empty.nys b --map svd --kernel cosine --components 61
+    usage "--components 61 is more than the 60 columns of the points"
+}
+
+@test "the same bytes with any threads and budget, and after interruptions" {
+    here
+    local how=(--map laplacian --kernel cosine --approx exact --components 12) least threads delay stopped=0
+    nystream fit t.nys a "${how[@]}" -q
+    nystream export t.nys a -o a.npy -q
+    least=$(field "$(nystream plan t.nys --json "${how[@]}" --threads 1)" memory_min_bytes)
+    ny fit t.nys small "${how[@]}" --threads 1 --memory $((least - 1))
+    exits 8
+    says "this fit needs $least bytes"
+    for threads in 1 3; do
+        nystream fit t.nys t$threads "${how[@]}" --threads $threads --memory "$((threads > 1 ? 3 * least : least))" -q
+        nystream export t.nys t$threads -o b.npy -q
+        cmp a.npy b.npy
+    done
+    for delay in 0.10 0.15 0.20 0.30 0.40 0.60; do
+        timeout -s INT $delay nystream fit t.nys i$delay "${how[@]}" -q 2>/dev/null && continue
+        ny info t.nys i$delay
+        [ $status = 0 ] || continue # it had not begun
+        stopped=$((stopped + 1))
+        nystream fit t.nys i$delay -q
+        nystream export t.nys i$delay -o b.npy -q
+        cmp a.npy b.npy
+    done
+    [ $stopped -gt 0 ]
+}
+
+@test "new rows are placed by the result and by its model" {
+    here
+    exact t.nys a --map diffusion --normalize asymmetric --kernel cosine --components 5 -q
+    nystream export t.nys a -o a.npy -q
+    nystream export t.nys a --part model -o a.nym -q
+    nystream transform t.nys a --input t.libsvm -o b.npy -q
+    nystream transform a.nym --input t.libsvm -o c.npy -q
+    cmp a.npy b.npy
+    cmp a.npy c.npy
+    ny transform a.nym --input d.npy -o e.npy
+    exits 3
+    says "columns"
+    nystream verify t.nys -q
+}
+
+@test "a result from all of K does not become one by products when rows arrive" {
+    here
+    head -n 2000 t.libsvm >few.libsvm
+    tail -n +2001 t.libsvm >more.libsvm
+    nystream import few.nys few.libsvm --dims 9000 -q
+    exact few.nys a --map svd --kernel cosine -q
+    nystream import few.nys more.libsvm --append -q
+    ny fit few.nys a --update full
+    usage "'a' was found from all of K when there were fewer rows"
+    exact few.nys a --map svd --kernel cosine --restart -q
+    exits 0
+}

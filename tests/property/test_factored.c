@@ -1,0 +1,371 @@
+/*
+ * Exact fits by features against plain loops over the columns that hold values: eigenvalues,
+ * eigenvectors, traces, probes and placed rows, of all maps and both kernels, dense and sparse, on
+ * the side of the rows and on that of the columns; after updates, and rows without a value.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "nystream_memory.h"
+#include "support/api_case.h"
+#include "support/brute.h"
+
+/* ROWS rows, of which EARLY are there first. Values are in ACTIVE columns, far apart in WIDE ones
+ * and side by side in NARROW ones; rows i = EMPTY (mod ROWS) have none. */
+enum { ROWS = 2600, EARLY = 2300, ACTIVE = 24, WIDE = 4000, NARROW = 40, P = 6, EMPTY = 700 };
+
+static struct api_case c;
+
+static int start(void **state)
+{
+    (void)state;
+    return api_case_begin(&c, "s");
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    api_case_end(&c);
+    return 0;
+}
+
+/* ---- the rows -------------------------------------------------------------------------------- */
+
+struct points {
+    size_t d, stride;
+    bool sparse, empty;
+    double *active; /* ROWS × ACTIVE */
+    float *dense;
+    uint32_t *start, *column;
+    float *value;
+};
+
+static struct points make_points(size_t d, bool sparse, bool empty)
+{
+    struct points p = {.d = d, .stride = d / ACTIVE, .sparse = sparse, .empty = empty};
+    uint32_t at = 0;
+
+    p.active = calloc(ROWS * ACTIVE, sizeof(double));
+    p.dense = calloc(ROWS * d, sizeof(float));
+    p.start = calloc(ROWS + 1, sizeof(uint32_t));
+    p.column = calloc(ROWS * ACTIVE, sizeof(uint32_t));
+    p.value = calloc(ROWS * ACTIVE, sizeof(float));
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t j = 0; j < ACTIVE; j++) {
+            double share = 0.15 + 0.03 * (double)(j % 7), size = pow(0.85, (double)j);
+            float value = (float)(size * (0.5 + 2 * ny_hash01(3, 1, i * ACTIVE + j)));
+            bool group = (i + j) % 3 == 0;
+
+            if (ny_hash01(3, 2, i * ACTIVE + j) > share + 0.4 * group) continue;
+            if (empty && i == EMPTY) continue;
+            p.active[i * ACTIVE + j] = (double)value;
+            p.dense[i * d + j * p.stride] = value;
+            p.column[at] = (uint32_t)(j * p.stride);
+            p.value[at++] = value;
+        }
+        p.start[i + 1] = at;
+    }
+    return p;
+}
+
+static void free_points(struct points *p)
+{
+    free(p->active);
+    free(p->dense);
+    free(p->start);
+    free(p->column);
+    free(p->value);
+}
+
+/* A table of some of the rows; the entries of sparse ones stay where they are. */
+static struct ny_table table_of(const struct points *p, size_t first, size_t rows)
+{
+    struct ny_table table = {.struct_bytes = sizeof(table), .dtype = NY_F32, .rows = rows};
+
+    table.columns = p->d;
+    table.values = p->sparse ? (const void *)p->value : (const void *)(p->dense + first * p->d);
+    if (!p->sparse) return table;
+    table.index_bytes = sizeof(uint32_t);
+    table.row_start = p->start + first;
+    table.column = p->column;
+    table.entries = p->start[ROWS];
+    return table;
+}
+
+static void append(const struct points *p, size_t first, size_t rows)
+{
+    struct ny_table table = table_of(p, first, rows);
+    struct ny_options *options;
+
+    assert_int_equal(ny_options_new(&options, c.ctx), NY_OK);
+    if (first) assert_int_equal(ny_options_set(options, "append", "yes"), NY_OK);
+    if (p->sparse) assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
+    assert_int_equal(ny_append(c.ctx, c.store, &table, options, NULL), NY_OK);
+    ny_options_free(options);
+}
+
+/* ---- by plain loops -------------------------------------------------------------------------- */
+
+/* Z (n × ACTIVE) with ZZᵀ = the matrix that the map decomposes; 0 for rows without degree. */
+static double *features_of(const struct points *p, size_t n, const char *map, bool cosine)
+{
+    double *Z = calloc(n * ACTIVE, sizeof(double)), g[ACTIVE] = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        double square = 0, scale = 1;
+
+        for (size_t j = 0; j < ACTIVE; j++)
+            square += p->active[i * ACTIVE + j] * p->active[i * ACTIVE + j];
+        if (cosine) scale = square > 0 ? 1 / sqrt(square) : 0;
+        for (size_t j = 0; j < ACTIVE; j++) {
+            Z[i * ACTIVE + j] = scale * p->active[i * ACTIVE + j];
+            g[j] += Z[i * ACTIVE + j];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        double degree = 0;
+
+        for (size_t j = 0; j < ACTIVE; j++)
+            degree += Z[i * ACTIVE + j] * g[j];
+        for (size_t j = 0; j < ACTIVE; j++) {
+            double *z = &Z[i * ACTIVE + j];
+
+            if (strstr(map, "pca")) *z -= g[j] / (double)n;
+            if (strstr(map, "lap") || strstr(map, "diff")) *z /= degree > 0 ? sqrt(degree) : 1;
+        }
+    }
+    return Z;
+}
+
+static double *part(const char *name, const char *what, size_t n, size_t count)
+{
+    double *values = calloc(n * count, sizeof(double));
+    uint64_t rows, columns;
+    struct ny_view *view;
+    int type;
+
+    assert_int_equal(ny_view_open(&view, c.ctx, c.store, name), NY_OK);
+    assert_int_equal(ny_view_shape(view, what, &rows, &columns, &type), NY_OK);
+    assert_int_equal(rows, n);
+    assert_true(columns == count || (count == 1 && !columns));
+    assert_int_equal(ny_view_read(view, what, 0, n, values), NY_OK);
+    ny_view_free(view);
+    for (size_t i = n * count; type == NY_F32 && i-- > 0;) /* from the last on, in place */
+        values[i] = (double)((const float *)(const void *)values)[i];
+    return values;
+}
+
+static double number(const struct ny_report *report, const char *key)
+{
+    double value = NAN;
+
+    if (!ny_report_number(report, key, &value)) fail_msg("no %s", key);
+    return value;
+}
+
+static void near(double found, double wanted, double tolerance, const char *what)
+{
+    if (!(fabs(found - wanted) <= tolerance)) /* NaN is not near */
+        fail_msg("%s: %.12g where %.12g was expected", what, found, wanted);
+}
+
+/* Â(ÛΛ̂) − Û: eigenvectors by one product with Z and one with Zᵀ; and that they are orthonormal. */
+static void check_vectors(const double *Z, size_t n, const double *U, size_t pairs,
+                          const double *values)
+{
+    double *S = calloc(ACTIVE * pairs, sizeof(double)), *G = calloc(pairs * pairs, sizeof(double));
+
+    brute_multiply_t(Z, U, S, n, ACTIVE, pairs);
+    brute_multiply_t(U, U, G, n, pairs, pairs);
+    for (size_t k = 0; k < pairs; k++) {
+        double square = 0;
+
+        for (size_t l = 0; l <= k; l++)
+            near(G[l * pairs + k], l == k, 2e-5, "ÛᵀÛ");
+        for (size_t i = 0; i < n; i++) {
+            double sum = 0, x;
+
+            for (size_t j = 0; j < ACTIVE; j++)
+                sum += Z[i * ACTIVE + j] * S[j * pairs + k];
+            x = sum / values[k] - U[i * pairs + k];
+            square += x * x;
+        }
+        near(sqrt(square), 0, 1e-2, "KÛ − ÛΛ̂");
+    }
+    free(S);
+    free(G);
+}
+
+/* The Frobenius error of the pairs, over the norm of ZZᵀ: from the eigenvalues of ZᵀZ. */
+static double error_of(const double *values, size_t pairs)
+{
+    double left = 0, all = 0;
+
+    for (size_t k = 0; k < ACTIVE; k++) {
+        all += values[k] * values[k];
+        if (k >= pairs) left += values[k] * values[k];
+    }
+    return sqrt(left / all);
+}
+
+static void check_placed(const struct points *p, const char *name, size_t n)
+{
+    struct ny_table table = table_of(p, 0, n);
+    double *Y = part(name, "embedding", n, P), *placed = calloc(n * P, sizeof(double));
+    struct ny_model *model;
+
+    assert_int_equal(ny_model_open(&model, c.ctx, c.store, name), NY_OK);
+    assert_int_equal(ny_model_place(model, &table, NY_F64, placed, 0), NY_OK);
+    for (size_t i = 0; i < n * P; i++)
+        near(placed[i], Y[i], 0, "a placed row");
+    ny_model_free(model);
+    free(placed);
+    free(Y);
+}
+
+static void check_result(const struct points *p, const char *name, size_t n, const char *map,
+                         bool cosine)
+{
+    bool divided = strstr(map, "lap") || strstr(map, "diff");
+    size_t pairs = P + divided;
+    double *Z = features_of(p, n, map, cosine), *A = calloc(ACTIVE * ACTIVE, sizeof(double)),
+           *V = calloc(ACTIVE * ACTIVE, sizeof(double)), values[ACTIVE];
+    double *found = part(name, "eigenvalues", pairs, 1), *U = part(name, "eigenvectors", n, pairs),
+           trace = 0, kept = 0, error, sd;
+    struct ny_report *report;
+
+    brute_multiply_t(Z, Z, A, n, ACTIVE, ACTIVE);
+    brute_eigen(A, ACTIVE, values, V);
+    for (size_t k = 0; k < ACTIVE; k++)
+        trace += values[k];
+    for (size_t k = 0; k < pairs; k++) {
+        kept += values[k];
+        near(found[k], values[k], 1e-4 * values[k], "an eigenvalue");
+    }
+    check_vectors(Z, n, U, pairs, values);
+    assert_int_equal(ny_result_report(c.ctx, c.store, name, &report), NY_OK);
+    assert_string_equal(ny_report_text(report, "way"), "krylov");
+    assert_string_equal(ny_report_text(report, "side"), n < p->d ? "rows" : "columns");
+    near(number(report, "trace"), trace, 1e-5 * trace, "trace");
+    near(number(report, "trace_error"), 0, 0, "trace error");
+    near(number(report, "variance_kept"), (kept - divided) / trace, 1e-5,
+         "variance kept"); /* without the trivial pair */
+    near(number(report, "converged"), (double)pairs, 0, "pairs that are found");
+    near(number(report, "rows_empty"), p->empty, 0, "empty rows");
+    error = number(report, "probe_error");
+    sd = number(report, "probe_standard_error");
+    near(error, error_of(values, pairs), 6 * sd + 1e-6, "probe");
+    ny_report_free(report);
+    check_placed(p, name, n);
+    free(A);
+    free(V);
+    free(U);
+    free(found);
+    free(Z);
+}
+
+static void fit(const char *name, const char *map, bool cosine, const char *update)
+{
+    const char *const options[][2] = {{"map", map},        {"kernel", cosine ? "cosine" : "linear"},
+                                      {"approx", "exact"}, {"components", "6"},
+                                      {"probe", "60"},     {"update", update}};
+    struct ny_options *chosen;
+
+    assert_int_equal(ny_options_new(&chosen, c.ctx), NY_OK);
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && !(update && i < 5); i++)
+        if (options[i][1] && !(i == 1 && strcmp(map, "pca") == 0))
+            assert_int_equal(ny_options_set(chosen, options[i][0], options[i][1]), NY_OK);
+    if (update) assert_int_equal(ny_options_set(chosen, "update", update), NY_OK);
+    if (ny_fit(c.ctx, c.store, name, chosen, NULL) != NY_OK)
+        fail_msg("%s %s: %s", name, map, ny_context_message(c.ctx));
+    ny_options_free(chosen);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+static void try_points(size_t d, bool sparse, bool empty)
+{
+    static const char *const maps[] = {"svd", "pca", "kpca", "laplacian", "diffusion"};
+    struct points p = make_points(d, sparse, empty);
+
+    append(&p, 0, ROWS);
+    for (size_t m = 0; m < sizeof(maps) / sizeof(maps[0]); m++)
+        for (int cosine = 0; cosine < 2; cosine++) {
+            bool pca = strcmp(maps[m], "pca") == 0;
+            char name[32];
+
+            if (pca && (cosine || (!sparse && d <= 8192))) continue; /* by its scatter matrix */
+            snprintf(name, sizeof(name), "%s-%d", maps[m], cosine);
+            fit(name, maps[m], cosine, NULL);
+            check_result(&p, name, ROWS, maps[m], cosine);
+        }
+    free_points(&p);
+}
+
+static void sparse_rows_on_the_side_of_the_rows(void **state)
+{
+    (void)state;
+    try_points(WIDE, true, true);
+}
+
+static void sparse_rows_on_the_side_of_the_columns(void **state)
+{
+    (void)state;
+    try_points(NARROW, true, true);
+}
+
+static void dense_rows_on_the_side_of_the_rows(void **state)
+{
+    (void)state;
+    try_points(WIDE, false, false);
+}
+
+static void dense_rows_on_the_side_of_the_columns(void **state)
+{
+    (void)state;
+    try_points(NARROW, false, false);
+}
+
+/* A full update finds what a fit of all rows does; a frozen one places the new rows by the model.
+ */
+static void updates(void **state)
+{
+    static const char *const maps[] = {"pca", "kpca", "laplacian"};
+    struct points p = make_points(WIDE, true, false);
+
+    (void)state;
+    append(&p, 0, EARLY);
+    for (size_t m = 0; m < 3; m++) {
+        fit(maps[m], maps[m], strcmp(maps[m], "pca") != 0, NULL);
+        check_result(&p, maps[m], EARLY, maps[m], strcmp(maps[m], "pca") != 0);
+    }
+    append(&p, EARLY, ROWS - EARLY);
+    for (size_t m = 0; m < 3; m++) {
+        fit(maps[m], maps[m], false, "frozen");
+        check_placed(&p, maps[m], ROWS);
+        fit(maps[m], maps[m], false, "full");
+        check_result(&p, maps[m], ROWS, maps[m], strcmp(maps[m], "pca") != 0);
+    }
+    free_points(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(sparse_rows_on_the_side_of_the_rows, start, stop),
+        cmocka_unit_test_setup_teardown(sparse_rows_on_the_side_of_the_columns, start, stop),
+        cmocka_unit_test_setup_teardown(dense_rows_on_the_side_of_the_rows, start, stop),
+        cmocka_unit_test_setup_teardown(dense_rows_on_the_side_of_the_columns, start, stop),
+        cmocka_unit_test_setup_teardown(updates, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
