@@ -35,6 +35,25 @@ def result(store):
     return store.fit("map", landmarks=50, components=3)
 
 
+@pytest.fixture
+def appends(monkeypatch):
+    """Lists for each append of rows in memory whether its context was made a scratch one before."""
+    lib, scratch, found = nystream._lib.lib, [], []
+    set_scratch, append = lib.ny_context_set_scratch, lib.ny_append
+
+    def spy_set(context, flag):
+        scratch.extend([context] * flag)  # the object: an address may come again
+        set_scratch(context, flag)
+
+    def spy_append(context, *arguments):
+        found.append(any(context is one for one in scratch))
+        return append(context, *arguments)
+
+    monkeypatch.setattr(lib, "ny_context_set_scratch", spy_set)
+    monkeypatch.setattr(lib, "ny_append", spy_append)
+    return found
+
+
 # ---- a line per test, as tests/run reads them ---------------------------------------------------
 
 

@@ -276,6 +276,14 @@ def test_nothing_stays_on_disk(estimator, blobs, folders):
 
 
 @quick
+def test_scratch_stores_alone_do_not_wait_for_the_disk(blobs, appends, tmp_path):
+    KernelPCA(2, n_landmarks=20).fit(blobs[0])
+    Isomap(n_neighbors=9).fit(blobs[0])
+    KernelPCA(2, n_landmarks=20, store=tmp_path / "kept.nys", name="a").fit(blobs[0])
+    assert appends == [True, True, False]
+
+
+@quick
 def test_seeds(blobs):
     X = blobs[0]
 

@@ -289,6 +289,14 @@ def test_where_a_scratch_folder_is(tmp_path, monkeypatch):
 
 
 @quick
+def test_scratch_stores_alone_do_not_wait_for_the_disk(store, rows, appends):
+    nystream.embed(rows, landmarks=20)
+    assert appends == [True]
+    store.append(rows, labels=np.zeros(2000))
+    assert appends == [True, False]
+
+
+@quick
 def test_reports_are_dictionaries_with_attributes(result):
     report = result.report
     assert report.landmarks == report["landmarks"] == 50 and report.stages.select > 0
