@@ -2,27 +2,33 @@
 #include "api/scratch.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Removes a folder of a few levels of plain files. Nothing is followed. */
-static void remove_folder(const char *path, int depth)
+/* Removes what is in an open folder, with folders so many levels below. It allocates nothing, as
+ * opendir() would: the folder goes after a call that found no memory, too. Nothing is followed. */
+static void empty_folder(int folder, int depth)
 {
-    DIR *directory = opendir(path);
-    struct dirent *entry;
+    _Alignas(struct dirent64) char entries[2048];
+    ssize_t bytes;
 
-    while (directory && (entry = readdir(directory))) {
-        char child[4600];
+    while ((bytes = getdents64(folder, entries, sizeof(entries))) > 0)
+        for (const char *at = entries; at < entries + bytes;) {
+            const struct dirent64 *entry = (const struct dirent64 *)at;
+            int child;
 
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (snprintf(child, sizeof(child), "%s/%s", path, entry->d_name) >= (int)sizeof(child))
-            continue;
-        if (unlink(child) != 0 && depth > 0) remove_folder(child, depth - 1);
-    }
-    if (directory) closedir(directory);
-    rmdir(path);
+            at += entry->d_reclen;
+            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+            if (unlinkat(folder, entry->d_name, 0) == 0 || depth == 0) continue;
+            child = openat(folder, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            if (child < 0) continue;
+            empty_folder(child, depth - 1);
+            close(child);
+            unlinkat(folder, entry->d_name, AT_REMOVEDIR);
+        }
 }
 
 int ny_scratch_make(struct ny_context *ctx, const char *parent, char *path, size_t size)
@@ -33,5 +39,10 @@ int ny_scratch_make(struct ny_context *ctx, const char *parent, char *path, size
 
 void ny_scratch_remove(const char *path)
 {
-    remove_folder(path, 3);
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (folder < 0) return;
+    empty_folder(folder, 3);
+    close(folder);
+    rmdir(path);
 }

@@ -1,7 +1,13 @@
 /* Calls that fail below fits, their updates and their judges (fault/api_faults.h). */
+#include <sys/stat.h>
+
 #include "fault/api_faults.h"
 
+enum { FEW = 400 };
+
 static char grown[160]; /* the store, with rows appended since */
+static char scratch[160]; /* where stores of one call are made */
+static float coordinates[FEW * 2], replaced[FEW * 2];
 static struct bytes by_points, full, frozen, clusters, online;
 
 static int fit_new(struct ny_context *ctx)
@@ -85,10 +91,55 @@ static void check_online(void)
         keep_output(&online);
 }
 
+/* Embeds rows in memory, and places them again by the model. */
+static int embed_rows(struct ny_context *ctx)
+{
+    static double values[FEW * D];
+    const struct ny_table rows = {
+        .struct_bytes = sizeof(rows), .dtype = NY_F64, .rows = FEW, .columns = D, .values = values};
+    const struct ny_dense_room room = {NY_F32, coordinates};
+    struct ny_options *options = NULL;
+    struct ny_report *report = NULL;
+    struct ny_model *model = NULL;
+    int err =
+        options_with(&options, ctx, SET("landmarks", "20", "components", "2", "tmpdir", scratch));
+
+    for (int i = 0; i < FEW * D; i++)
+        values[i] = i * 31 % 17;
+    memset(coordinates, 0, sizeof(coordinates));
+    if (err == NY_OK) err = ny_embed(ctx, &rows, options, &room, &model, &report);
+    if (err == NY_OK) err = ny_model_place(model, &rows, NY_F32, replaced, 0);
+    if (err && !model) assert_null(report);
+    ny_report_free(report);
+    ny_model_free(model);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_embedded(void)
+{
+    static float first[FEW * 2];
+    static bool known;
+
+    if (!known) memcpy(first, coordinates, sizeof(first));
+    known = true;
+    assert_memory_equal(coordinates, first, sizeof(first));
+    assert_memory_equal(replaced, first, sizeof(first));
+}
+
+/* No store of one call is left, however the call ended. */
+static void undo_embedded(void)
+{
+    if (rmdir(scratch)) fail_msg("%s is not empty", scratch);
+    assert_int_equal(mkdir(scratch, 0777), 0);
+}
+
 static int prepare(struct ny_context *ctx)
 {
     int err = fit_as(ctx, "old");
 
+    snprintf(scratch, sizeof(scratch), "%s/scratch", directory);
+    assert_int_equal(mkdir(scratch, 0777), 0);
     snprintf(grown, sizeof(grown), "%s/grown.nys", directory);
     if (err == NY_OK) err = append_fresh(ctx);
     if (err == NY_OK) case_copy(fresh, grown);
@@ -105,6 +156,7 @@ int main(void)
         {"frozen update", update_frozen, check_frozen, undo_fresh, 16},
         {"evaluate", evaluate_old, check_clusters, nothing, 16},
         {"online embedding", embed_online, check_online, undo_output, 16},
+        {"embed rows", embed_rows, check_embedded, undo_embedded, 4},
     };
     static const struct suite faults = {"faults below fits", list,
                                         sizeof(list) / sizeof(list[0]), ROWS, prepare};

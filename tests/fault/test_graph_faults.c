@@ -1,9 +1,12 @@
 /* Calls that fail below graphs and their maps (fault/api_faults.h). */
 #include "fault/api_faults.h"
 
-enum { NODES = 300 };
+enum { NODES = 300, FEW = 20, NEAREST = 4 };
 
-static struct bytes exact, forest, eigenmaps, placed;
+static char apart[200]; /* file of distances */
+static struct bytes exact, forest, eigenmaps, placed, numbers, distances;
+static uint64_t found[FEW * NEAREST];
+static double found_at[FEW * NEAREST];
 static double length; /* of the path */
 
 /* The graph has a limit, so that distances are read, too; its parts are joined. */
@@ -95,6 +98,70 @@ static void check_placed(void)
     check_output(&placed);
 }
 
+/* ---- neighbors of new rows ----------------------------------------------------------------- */
+
+/* Writes the neighbors of `more` and their distances into two files. */
+static int neighbors_of_file(struct ny_context *ctx)
+{
+    struct ny_placing placing = {.path = store,
+                                 .name = "near",
+                                 .input = more,
+                                 .output = output,
+                                 .distances = apart,
+                                 .neighbors = NEAREST};
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, SET("label-column", "class"));
+
+    placing.import = options;
+    if (err == NY_OK) err = ny_place(ctx, &placing, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_files(void)
+{
+    check_output(&numbers);
+    assert_int_equal(rename(apart, output), 0);
+    check_output(&distances);
+}
+
+/* The numbers come last: where they are, so are the distances. */
+static void undo_files(void)
+{
+    if (access(output, F_OK) == 0) assert_int_equal(access(apart, F_OK), 0);
+    unlink(output);
+    unlink(apart);
+}
+
+static int neighbors_of_rows(struct ny_context *ctx)
+{
+    static float values[FEW * D];
+    const struct ny_table rows = {
+        .struct_bytes = sizeof(rows), .dtype = NY_F32, .rows = FEW, .columns = D, .values = values};
+    const struct ny_neighbors_room room = {NEAREST, found, found_at};
+
+    for (int i = 0; i < FEW * D; i++)
+        values[i] = (float)(i * 7 % 13);
+    memset(found, 255, sizeof(found));
+    memset(found_at, 255, sizeof(found_at));
+    return ny_neighbors_of(ctx, store, "near", &rows, &room);
+}
+
+static void check_neighbors(void)
+{
+    static uint64_t first[FEW * NEAREST];
+    static double first_at[FEW * NEAREST];
+    static bool known;
+
+    if (!known) memcpy(first, found, sizeof(first));
+    if (!known) memcpy(first_at, found_at, sizeof(first_at));
+    known = true;
+    assert_memory_equal(found, first, sizeof(first));
+    assert_memory_equal(found_at, first_at, sizeof(first_at));
+    for (int i = 0; i < FEW * NEAREST; i++)
+        assert_true(found[i] < NODES && found_at[i] >= 0);
+}
+
 static int prepare(struct ny_context *ctx)
 {
     int err = graph_with(ctx, "near", SET(GRAPH));
@@ -102,6 +169,10 @@ static int prepare(struct ny_context *ctx)
     if (err == NY_OK) err = isomap_as(ctx, "old");
     if (err == NY_OK) err = transform_more(ctx);
     if (err == NY_OK) keep_output(&placed);
+    snprintf(apart, sizeof(apart), "%s/distances.npy", directory);
+    if (err == NY_OK) err = neighbors_of_file(ctx);
+    if (err == NY_OK) keep_output(&numbers);
+    if (err == NY_OK && rename(apart, output) == 0) keep_output(&distances);
     return err;
 }
 
@@ -114,6 +185,8 @@ int main(void)
         {"eigenmaps", eigenmaps_new, check_eigenmaps, undo_new, 16},
         {"path", path_near, check_path, nothing, 16},
         {"transform by isomap", transform_more, check_placed, undo_output, 16},
+        {"neighbors of a file", neighbors_of_file, check_files, undo_files, 1},
+        {"neighbors of rows", neighbors_of_rows, check_neighbors, nothing, 1},
     };
     static const struct suite faults = {"faults below graphs", list,
                                         sizeof(list) / sizeof(list[0]), NODES, prepare};

@@ -84,6 +84,25 @@ static int call_transform(struct ny_context *ctx, const struct run *run, const c
     return ny_transform(ctx, path, "fitted", run->file[0], output, options);
 }
 
+/* Finds neighbors by a graph. Their distances are in a file of their own, which is done first. */
+static int call_neighbors(struct ny_context *ctx, const struct run *run, const char *path,
+                          const char *name, const struct ny_options *options)
+{
+    char output[200], distances[200], of_distances[64];
+    const struct ny_placing placing = {.path = path,
+                                       .name = "near",
+                                       .input = run->file[0],
+                                       .import = options,
+                                       .output = output,
+                                       .distances = distances,
+                                       .neighbors = 7};
+
+    snprintf(of_distances, sizeof(of_distances), "%s-distances", name);
+    output_of(output, name);
+    output_of(distances, of_distances);
+    return ny_place(ctx, &placing, NULL);
+}
+
 static int call_export(struct ny_context *ctx, const struct run *run, const char *path,
                        const char *name, const struct ny_options *options)
 {
@@ -111,25 +130,45 @@ static int call_verify(struct ny_context *ctx, const struct run *run, const char
 /* A file is there when it is complete, and not before; a killed reader leaves the store as it is. */
 static void kill_readers(const struct run *run)
 {
-    char whole[200], broken[200];
+    char whole[200], broken[200], distances[200], broken_distances[200];
     double seconds = run_whole(run, store, "whole");
     int kills = 0;
 
     output_of(whole, "whole");
     output_of(broken, "broken");
+    output_of(distances, "whole-distances");
+    output_of(broken_distances, "broken-distances");
     for (int attempt = 0; kills < kills_wanted; attempt++) {
         int tries = 0;
 
         assert_true(attempt < 40 * kills_wanted);
         unlink(broken);
+        unlink(broken_distances);
         while (kill_once(run, store, "broken", seconds, tries++)) {
             kills++;
+            if (access(broken_distances, F_OK) == 0)
+                same_files(distances, broken_distances, run->name);
+            else if (run->call == call_neighbors)
+                assert_int_equal(access(broken, F_OK), -1);
             if (access(broken, F_OK) == 0) same_files(whole, broken, run->name);
         }
         if (run->call != call_verify) same_files(whole, broken, run->name);
+        if (run->call == call_neighbors) same_files(distances, broken_distances, run->name);
     }
     check_sound(store);
     print_message("%s: %d kills\n", run->name, kills);
+}
+
+/* Writes rows that follow those of the store. */
+static void write_rows(const char *path, uint64_t rows)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    for (uint64_t i = 0; i < rows; i++)
+        for (uint64_t j = 0; j < D; j++)
+            fprintf(file, "%.6g%c", (double)value_of(i + ROWS, j), j + 1 < D ? ',' : '\n');
+    fclose(file);
 }
 
 static void readers_leave_all_as_it_is(void **state)
@@ -137,23 +176,27 @@ static void readers_leave_all_as_it_is(void **state)
     const struct run base = {.call = call_fit,
                              .name = "fit",
                              .option = {"approx", "nystrom", "landmarks", "50", "components", "8"}};
-    char table[200];
+    const struct run graph = {
+        .call = call_graph, .name = "graph", .option = {"neighbors", "2", "knn", "forest"}};
+    char table[200], few[200];
     const struct run transform = {.call = call_transform, .name = "transform",
                                   .stage = "transform", .file = {table}};
+    const struct run neighbors = {.call = call_neighbors,
+                                  .name = "neighbors of new rows",
+                                  .stage = "transform",
+                                  .file = {few}};
     const struct run export = {.call = call_export, .name = "export", .stage = "export"};
     const struct run verify = {.call = call_verify, .name = "verify", .stage = "verify"};
-    FILE *file;
 
     (void)state;
     snprintf(table, sizeof(table), "%s/table.csv", directory);
-    file = fopen(table, "w");
-    assert_non_null(file);
-    for (uint64_t i = 0; i < ROWS; i++)
-        for (uint64_t j = 0; j < D; j++)
-            fprintf(file, "%.6g%c", (double)value_of(i + ROWS, j), j + 1 < D ? ',' : '\n');
-    fclose(file);
+    snprintf(few, sizeof(few), "%s/few.csv", directory);
+    write_rows(table, ROWS);
+    write_rows(few, ROWS / 20);
     run_whole(&base, store, "fitted");
+    run_whole(&graph, store, "near");
     kill_readers(&transform);
+    kill_readers(&neighbors);
     kill_readers(&export);
     kill_readers(&verify);
 }
