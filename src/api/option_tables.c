@@ -133,6 +133,18 @@ int ny_options_open(struct ny_reader **out, const struct ny_options *options, co
                  : ny_reader_open(out, options->ctx, ny_options_text(options, name), how);
 }
 
+size_t ny_options_table_bytes(const struct ny_options *options)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; options->tables && i < ny_option_count(); i++) {
+        struct parts parts;
+
+        if (options->tables[i]) bytes += measure(options->tables[i], &parts);
+    }
+    return bytes;
+}
+
 const char *ny_options_source(const struct ny_options *options, const char *name)
 {
     const struct ny_table *table = table_of(options, name);

@@ -8,6 +8,8 @@
 /* Opens the file that an option in force names, or the table that was set instead. */
 int ny_options_open(struct ny_reader **out, const struct ny_options *options, const char *name,
                     const struct ny_reader_options *how);
+/* Returns the bytes of all tables that the options hold. */
+size_t ny_options_table_bytes(const struct ny_options *options);
 /* Returns what messages call it; it belongs to the options. */
 const char *ny_options_source(const struct ny_options *options, const char *name);
 

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/option_tables.h"
 #include "base/memory.h"
 #include "columns/kernels.h"
 #include "fit/wishes.h"
@@ -220,6 +221,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (!err) err = need_points(store, &points);
     if (err) return err;
     wishes = read_wishes(options, ny_store_context(store), groups);
+    wishes.plain.table_bytes = ny_options_table_bytes(options);
     err = ny_landmarks_read(&settings->given, store, options, own);
     if (!err) err = take_landmarks(ny_store_context(store), &settings->given, options, &wishes);
     if (err) return err;

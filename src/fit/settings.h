@@ -44,6 +44,7 @@ struct ny_fit_settings {
     bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
     const uint64_t *named_landmarks; /* row numbers for rule `given`, as many as `landmarks` */
     struct ny_landmark_points landmark_points; /* how they are kept; count 0: they are rows */
+    size_t table_bytes;              /* of tables that the options hold while the job runs */
     const char *columns_file;        /* file with C of a precomputed kernel */
     size_t components;        /* p */
     size_t rank;              /* k; 0: the method's default */

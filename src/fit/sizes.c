@@ -41,7 +41,7 @@ struct ny_stage_bytes ny_sizes_common(const struct ny_sizes *f, unsigned workers
     struct ny_stage_bytes bytes = {{0}};
 
     bytes.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES + ny_sizes_blas(f, workers);
-    bytes.by_purpose[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2);
+    bytes.by_purpose[NY_MEM_OTHER] = small_bytes + ny_sizes_arrays(f, 2) + f->settings->table_bytes;
     bytes.by_purpose[NY_MEM_STORE] = ny_reading_bytes(readers + 2); /* points and results */
     return bytes;
 }

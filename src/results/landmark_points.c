@@ -1,5 +1,6 @@
 /* Stores and reads landmarks that are points, in chunks of whole rows, and turns them into the type
- * and layout that is asked for. */
+ * and layout that is asked for. A row that is larger than a chunk has chunks of its own, all but
+ * the last of which are full. */
 #include "results/landmark_points.h"
 
 #include <string.h>
@@ -32,18 +33,49 @@ static struct ny_embedding_layout layout_of(const struct ny_landmark_points *how
     return layout;
 }
 
-static int put_rows(struct ny_embedding_writer *writer, size_t count, const char *rows)
+/* Returns how many chunks a row takes that is larger than one; 1: a chunk has whole rows. */
+static size_t chunks_of_row(const struct ny_embedding_layout *layout)
 {
-    struct ny_batch *batch;
+    return (layout->row_bytes + NY_CHUNK_BYTES - 1) / NY_CHUNK_BYTES;
+}
+
+/* The place of a chunk in the bytes of all rows. */
+struct piece {
+    size_t at, bytes;
+};
+
+static struct piece piece_of(const struct ny_embedding_layout *layout, size_t chunk)
+{
+    size_t chunks = chunks_of_row(layout), row_bytes = layout->row_bytes;
+    size_t row = chunks > 1 ? chunk / chunks : chunk * layout->chunk_rows;
+    size_t in_row = chunks > 1 ? chunk % chunks * NY_CHUNK_BYTES : 0;
+    size_t left = (chunks > 1 ? row_bytes : ((size_t)layout->rows - row) * row_bytes) - in_row;
+    size_t most = chunks > 1 ? NY_CHUNK_BYTES : layout->chunk_rows * row_bytes;
+
+    return (struct piece){row * row_bytes + in_row, left < most ? left : most};
+}
+
+/* Writes all rows, as many chunks at a time as a batch may have. They are in memory already, so
+ * that nothing is held beside them but the pages of a batch. */
+static int put_rows(struct ny_store *store, const char *name,
+                    const struct ny_embedding_layout *layout, const char *rows)
+{
+    size_t in_batch = ny_batch_bytes_max(ny_memory_limit(ny_store_context(store))) / NY_CHUNK_BYTES;
+    size_t bytes = (size_t)layout->rows * layout->row_bytes, done = 0, chunk = 0;
     int err = NY_OK;
 
-    for (size_t first = 0; err == NY_OK && first < count; first += NY_UNIT_ROWS) {
-        size_t left = count - first, piece = left < NY_UNIT_ROWS ? left : NY_UNIT_ROWS;
+    while (!err && done < bytes) {
+        struct ny_batch *batch;
 
-        ny_embedding_add(writer, rows + first * writer->layout.row_bytes, piece);
-        if (!ny_embedding_full(writer) && piece < left) continue;
-        err = ny_embedding_batch(writer, NULL, &batch);
-        if (err == NY_OK) err = ny_batch_commit(batch);
+        err = ny_batch_begin(&batch, store);
+        if (err) break;
+        for (size_t i = 0; i < in_batch && done < bytes; i++) {
+            struct piece piece = piece_of(layout, chunk);
+
+            ny_batch_put(batch, name, layout->part.name, chunk++, rows + piece.at, piece.bytes);
+            done += piece.bytes;
+        }
+        err = ny_batch_commit(batch);
     }
     return err;
 }
@@ -51,15 +83,14 @@ static int put_rows(struct ny_embedding_writer *writer, size_t count, const char
 int ny_landmark_points_put(struct ny_store *store, const char *name, json_t *record,
                            const struct ny_landmark_points *how, const void *rows)
 {
-    struct ny_embedding_writer writer = {0};
+    struct ny_embedding_layout layout;
     struct ny_points_info info;
     json_t *given;
     int err = ny_points_info(store, &info);
 
-    if (err == NY_OK)
-        err = ny_embedding_writer_new(&writer, store, name, layout_of(how, info.d), 0);
-    if (err == NY_OK) err = put_rows(&writer, how->count, rows);
-    ny_embedding_writer_release(&writer);
+    if (err) return err;
+    layout = layout_of(how, info.d);
+    err = put_rows(store, name, &layout, rows);
     if (err) return err;
     given = json_object();
     ny_field_set_count(given, "landmarks", how->count);
@@ -134,6 +165,36 @@ static int not_these(struct ny_store *store, const char *name)
                    name, ny_store_path(store));
 }
 
+/* Reads rows that are larger than a chunk. */
+static int get_wide_rows(struct ny_store *store, const char *name,
+                         const struct ny_embedding_layout *layout, size_t first, size_t count,
+                         char *rows)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    size_t chunks = chunks_of_row(layout);
+    struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_STORE, NY_CHUNK_BYTES),
+                             .capacity = NY_CHUNK_BYTES};
+    int err = chunk.data ? NY_OK : NY_EBUDGET;
+
+    for (size_t i = first * chunks; !err && i < (first + count) * chunks; i++) {
+        struct piece piece = piece_of(layout, i);
+
+        err = ny_chunk_get(store, name, layout->part.name, i, &chunk);
+        if (err == NY_END || (!err && chunk.bytes != piece.bytes)) err = not_these(store, name);
+        if (!err) memcpy(rows + piece.at - first * layout->row_bytes, chunk.data, piece.bytes);
+    }
+    ny_free(ctx, chunk.data);
+    return err;
+}
+
+static int get_rows(struct ny_store *store, const char *name,
+                    const struct ny_embedding_layout *layout, size_t first, size_t count,
+                    char *rows)
+{
+    return chunks_of_row(layout) > 1 ? get_wide_rows(store, name, layout, first, count, rows)
+                                     : ny_embedding_rows(store, name, layout, first, count, rows);
+}
+
 int ny_landmark_points_get(struct ny_store *store, const char *name, const json_t *record,
                            const struct ny_landmark_points *as, uint64_t first, void *rows)
 {
@@ -155,7 +216,7 @@ int ny_landmark_points_get(struct ny_store *store, const char *name, const json_
     if (!stored) return NY_EBUDGET;
     for (size_t done = 0; err == NY_OK && done < as->count; done += piece) {
         if (piece > as->count - done) piece = as->count - done;
-        err = ny_embedding_rows(store, name, &layout, first + done, piece, stored);
+        err = get_rows(store, name, &layout, (size_t)first + done, piece, stored);
         if (err == NY_OK && how.slots &&
             !are_records(stored, piece, how.slots, d, layout.row_bytes))
             err = not_these(store, name);

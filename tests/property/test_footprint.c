@@ -25,6 +25,9 @@ struct fit {
     const char *option[OPTIONS];
 };
 
+/* Landmarks in memory, which the options of each fit hold; NULL: none. */
+static const struct ny_table *given_points;
+
 static const struct fit fits[] = {
     {3, {"approx", "nystrom", "landmarks", "20"}},
     {3, {"approx", "projected", "landmarks", "60", "components", "40"}},
@@ -117,6 +120,18 @@ static double number_in(const json_t *object, const char *key)
     return json_number_value(value);
 }
 
+static struct ny_options *options_of(const struct fit *fit, struct ny_context *ctx)
+{
+    struct ny_options *options;
+
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    for (int i = 0; i < OPTIONS && fit->option[i]; i += 2)
+        assert_int_equal(ny_options_set(options, fit->option[i], fit->option[i + 1]), NY_OK);
+    if (given_points)
+        assert_int_equal(ny_options_set_table(options, "landmarks-points", given_points), NY_OK);
+    return options;
+}
+
 /* Plans, fits, compares. Returns the smallest budget that the plan allows. */
 static uint64_t check(const struct fit *fit, const char *path, uint64_t budget)
 {
@@ -132,9 +147,7 @@ static uint64_t check(const struct fit *fit, const char *path, uint64_t budget)
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     ny_context_set_threads(ctx, 2);
     ny_context_set_memory(ctx, budget);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (int i = 0; i < OPTIONS && fit->option[i]; i += 2)
-        assert_int_equal(ny_options_set(options, fit->option[i], fit->option[i + 1]), NY_OK);
+    options = options_of(fit, ctx);
     assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
     held = ny_memory_used(ctx); /* the options' own */
     if (ny_plan(ctx, path, options, &report)) fail_msg("%s", ny_context_message(ctx));
@@ -270,31 +283,78 @@ static void the_plan_of_graphs(void **state)
 }
 
 /* One byte less is refused before anything is written, and the message says what would do. */
-static void a_smaller_budget_is_refused(void **state)
+static void refuse(const struct fit *fit, const char *path, uint64_t least)
 {
-    const struct fit *fit = &fits[8];
     struct ny_options *options;
     struct ny_context *ctx;
     struct ny_report *report;
-    char path[200], words[64];
-    uint64_t least;
+    char words[64];
 
-    (void)state;
-    snprintf(path, sizeof(path), "%s/%zu.nys", directory, fit->d);
-    least = check(fit, path, (uint64_t)1 << 30);
     assert_int_equal(ny_context_new(&ctx), NY_OK);
     ny_context_set_threads(ctx, 3);
     ny_context_set_memory(ctx, least - 1);
-    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
-    for (int i = 0; fit->option[i]; i += 2)
-        assert_int_equal(ny_options_set(options, fit->option[i], fit->option[i + 1]), NY_OK);
+    options = options_of(fit, ctx);
     assert_int_equal(ny_fit(ctx, path, "refused", options, NULL), NY_EBUDGET);
     snprintf(words, sizeof(words), "needs %llu bytes", (unsigned long long)least);
-    assert_non_null(strstr(ny_context_message(ctx), words));
+    if (!strstr(ny_context_message(ctx), words))
+        fail_msg("no '%s': %s", words, ny_context_message(ctx));
     assert_int_equal(ny_result_report(ctx, path, "refused", &report), NY_EUSAGE);
     ny_options_free(options);
     assert_int_equal(ny_memory_used(ctx), 0);
     ny_context_free(ctx);
+}
+
+static void a_smaller_budget_is_refused(void **state)
+{
+    const struct fit *fit = &fits[8];
+    char path[200];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/%zu.nys", directory, fit->d);
+    refuse(fit, path, check(fit, path, (uint64_t)1 << 30));
+}
+
+/* Options hold a copy of landmarks that come from memory, as long as the fit runs. Before it they
+ * are kept in the store, which takes no more than the fit. */
+static void the_plan_of_landmarks_from_memory(void **state)
+{
+    static const struct {
+        size_t rows, d, m;
+    } shapes[] = {{ROWS, 700, 500}, {400, 20000, 100}};
+    static const struct fit wide[] = {
+        {0, {"approx", "nystrom"}},
+        {0, {"approx", "column", "components", "5"}},
+        {0, {"inner", "randomized", "certify", "yes", "threads", "1"}},
+    };
+
+    (void)state;
+    for (size_t s = 0; s < 4; s++) {
+        size_t rows = shapes[s / 2].rows, d = shapes[s / 2].d, m = shapes[s / 2].m;
+        double *values = malloc(m * d * sizeof(*values));
+        const struct ny_table points = {.struct_bytes = sizeof(points),
+                                        .dtype = NY_F64,
+                                        .rows = m,
+                                        .columns = d,
+                                        .values = values};
+        char path[200];
+
+        assert_non_null(values);
+        snprintf(path, sizeof(path), "%s/given-%zu.nys", directory, d);
+        if (s % 2 == 0) import(path, rows, d);
+        for (size_t i = 0; i < m * d; i++) { /* values of f32, then of f64 alone */
+            values[i] = ny_hash01(4, NY_STREAM_DATA, i);
+            if (s % 2 == 0) values[i] = (double)(float)values[i];
+        }
+        given_points = &points;
+        for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+            uint64_t least = check(&wide[i], path, (uint64_t)1 << 30);
+
+            check(&wide[i], path, least);
+            refuse(&wide[i], path, least);
+        }
+        given_points = NULL;
+        free(values);
+    }
 }
 
 int main(void)
@@ -305,6 +365,7 @@ int main(void)
         cmocka_unit_test(the_plan_of_few_points),
         cmocka_unit_test(the_plan_of_graphs),
         cmocka_unit_test(a_smaller_budget_is_refused),
+        cmocka_unit_test(the_plan_of_landmarks_from_memory),
     };
 
     return cmocka_run_group_tests_name("memory of fits", tests, start, stop);

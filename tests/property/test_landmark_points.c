@@ -221,6 +221,55 @@ static void rows_give_the_bits_of_their_numbers(void **state)
     case_remove(store);
 }
 
+/* ---- rows of more than a chunk --------------------------------------------------------------- */
+
+/* Fits by points in memory, or by the numbers of rows, and reads the embedding. */
+static void fit_wide(const char *store, const char *option, const struct ny_table *table,
+                     size_t rows, float *embedding)
+{
+    struct ny_options *options;
+
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "gamma", "1e-5"), NY_OK);
+    assert_int_equal(ny_options_set_table(options, option, table), NY_OK);
+    if (ny_fit(ctx, store, option, options, NULL)) fail_msg("%s", ny_context_message(ctx));
+    ny_options_free(options);
+    assert_int_equal(ny_embedding_read(ctx, store, option, 0, rows, embedding), NY_OK);
+}
+
+static void points_may_be_larger_than_a_chunk(void **state)
+{
+    enum { WIDE = 300001, ROWS = 20, FEW = 5 };
+    float *x = malloc(sizeof(float) * ROWS * WIDE), *back = malloc(sizeof(float) * 2 * WIDE);
+    float by_number[ROWS * 2], by_point[ROWS * 2];
+    const struct ny_table points = {
+        .struct_bytes = sizeof(points), .dtype = NY_F32, .rows = FEW, .columns = WIDE, .values = x};
+    const double numbers[FEW] = {0, 1, 2, 3, 4};
+    const struct ny_table list = {.struct_bytes = sizeof(list),
+                                  .dtype = NY_F64,
+                                  .rows = FEW,
+                                  .columns = 1,
+                                  .values = numbers};
+    struct ny_view *view;
+    char store[200];
+
+    (void)state;
+    path_of(store, "wide.nys");
+    for (size_t i = 0; i < (size_t)ROWS * WIDE; i++)
+        x[i] = (float)ny_hash01(8, NY_STREAM_DATA, i);
+    assert_int_equal(ny_append_rows(ctx, store, x, ROWS, WIDE, NULL), NY_OK);
+    fit_wide(store, "landmarks-file", &list, ROWS, by_number);
+    fit_wide(store, "landmarks-points", &points, ROWS, by_point);
+    assert_memory_equal(by_number, by_point, sizeof(by_point));
+    assert_int_equal(ny_view_open(&view, ctx, store, "landmarks-points"), NY_OK);
+    assert_int_equal(ny_view_read(view, "landmark-points", 2, 2, back), NY_OK);
+    assert_memory_equal(back, x + 2 * WIDE, sizeof(float) * 2 * WIDE);
+    ny_view_free(view);
+    case_remove(store);
+    free(back);
+    free(x);
+}
+
 /* ---- when the file is gone ------------------------------------------------------------------ */
 
 static void stop_now(void *user, const struct ny_report *plan)
@@ -261,6 +310,7 @@ int main(void)
         cmocka_unit_test_teardown(rows_of_each_type, clear),
         cmocka_unit_test_teardown(sparse_rows, clear),
         cmocka_unit_test_teardown(rows_give_the_bits_of_their_numbers, clear),
+        cmocka_unit_test_teardown(points_may_be_larger_than_a_chunk, clear),
         cmocka_unit_test_teardown(jobs_go_on_and_are_updated_without_the_file, clear),
     };
 
