@@ -174,6 +174,7 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
         ny_meter_start(&import->meter, import->ctx, "import", 0,
                        rows == NY_ROWS_UNKNOWN || !source.alone ? 0 : rows);
         err = ny_import_begin_file(import, reader);
+        if (source.table) import->reading.dims_of = "the table before it has";
     } else {
         err = check_same_shape(import, reader, source);
     }

@@ -47,7 +47,7 @@ struct ny_reader {
     const char *path; /* for messages */
     struct ny_reader_options options;
     enum { NY_NAN_ERROR, NY_NAN_DROP, NY_NAN_KEEP } nan;
-    struct ny_bytes *bytes;
+    struct ny_bytes *bytes; /* NULL: the rows are in memory */
     const struct ny_format_entry *entry;
     struct ny_file_table table;
     void *state;

@@ -156,6 +156,7 @@ static struct ny_reader *new_reader(struct ny_context *ctx, const char *path,
 /* Has the format read its header, and compares the columns with those that are wanted. */
 static int begin(struct ny_reader *reader)
 {
+    const char *advice;
     int err = check_options(reader);
 
     if (err) return err;
@@ -163,11 +164,14 @@ static int begin(struct ny_reader *reader)
     reader->table.format = reader->entry->info.name;
     err = reader->entry->format->open(reader);
     if (err || !reader->options.dims || reader->options.dims == reader->table.d) return err;
-    return ny_fail_at(
-        reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-        "%s has %llu columns of points where %s %llu; give a file with these%s", reader->path,
-        ULL(reader->table.d), reader->options.dims_of ? reader->options.dims_of : "--dims says",
-        ULL(reader->options.dims), reader->options.whole_rows ? "" : ", or the --columns to read");
+    advice = !reader->bytes               ? "rows with these"
+             : reader->options.whole_rows ? "a file with these"
+                                          : "a file with these, or the --columns to read";
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s has %llu columns of points where %s %llu; give %s", reader->path,
+                      ULL(reader->table.d),
+                      reader->options.dims_of ? reader->options.dims_of : "--dims says",
+                      ULL(reader->options.dims), advice);
 }
 
 /* Hands the reader out, or closes it after an error. */

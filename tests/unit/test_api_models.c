@@ -225,10 +225,12 @@ static void new_rows_find_their_neighbors(void **state)
     fails(NY_EUSAGE, "'f' has no graph", ny_neighbors_of(in.ctx, in.store, "f", &wide, &room));
     wrong = wide;
     wrong.columns--;
-    fails(NY_EDATA, "6 columns", ny_neighbors_of(in.ctx, in.store, "g", &wrong, &room));
+    fails(NY_EDATA, "6 columns of points where the store has 7; give rows with these",
+          ny_neighbors_of(in.ctx, in.store, "g", &wrong, &room));
     put(NY_F64, (void *)(uintptr_t)wide.values, 3, (double)NAN);
-    fails(NY_EDATA, "column 4 (from 1) is NaN",
+    fails(NY_EDATA, "column 4 (from 1) is NaN; take such rows out",
           ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
+    assert_null(strstr(ny_context_message(in.ctx), "file")); /* there is none */
     free((void *)(uintptr_t)table.values);
     free((void *)(uintptr_t)wide.values);
 }
