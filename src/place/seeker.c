@@ -4,6 +4,8 @@
  */
 #include "place/seeker.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 #include "columns/kernels.h"
 #include "results/geometry.h"
@@ -76,10 +78,10 @@ int ny_seeker_find(struct ny_seeker *seeker, const struct ny_tile *tile, size_t 
     if (err == NY_OK) err = ny_source_widen(&points, points, knn->spec->dtype, knn->workers);
     if (err == NY_OK) err = ny_knn_nearest(knn, &query, points, &seeker->found);
     for (size_t i = 0; i < count * knn->neighbors && err == NY_OK; i++)
-        if (seeker->found.row[i] == NY_NO_ROW)
+        if (seeker->found.row[i] == NY_NO_ROW || isinf(seeker->found.distance[i]))
             err = ny_fail(ny_store_context(seeker->store), NY_ENUMERIC,
-                          "distances of new row %llu are not numbers; look for huge values in it, "
-                          "or in the scale of '%s'",
+                          "distances of new row %llu are beyond all numbers; look for huge values "
+                          "in it, or in the scale of '%s'",
                           (unsigned long long)(tile->first_row + first + i / knn->neighbors),
                           seeker->name);
     ny_source_free(points);

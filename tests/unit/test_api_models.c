@@ -231,6 +231,14 @@ static void new_rows_find_their_neighbors(void **state)
     fails(NY_EDATA, "column 4 (from 1) is NaN; take such rows out",
           ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
     assert_null(strstr(ny_context_message(in.ctx), "file")); /* there is none */
+    free((void *)(uintptr_t)wide.values);
+
+    wide = dense(NY_F64, 0); /* of several units and strips */
+    room = (struct ny_neighbors_room){2, malloc(sizeof(uint64_t) * ROWS * 2), NULL};
+    put(NY_F64, (void *)(uintptr_t)wide.values, 2500 * COLUMNS + 4, 1e300);
+    fails(NY_ENUMERIC, "distances of new row 2500 are beyond all numbers",
+          ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
+    free(room.numbers);
     free((void *)(uintptr_t)table.values);
     free((void *)(uintptr_t)wide.values);
 }
