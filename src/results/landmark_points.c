@@ -140,7 +140,6 @@ static bool are_records(const char *rows, size_t count, size_t slots, size_t d, 
     for (size_t i = 0; i < count; i++) {
         struct ny_sparse row = ny_sparse_of(rows + i * row_bytes, slots);
 
-        if (row.count > slots) return false;
         for (size_t k = 0; k < row.count; k++)
             if (row.index[k] >= d || (k && row.index[k] <= row.index[k - 1])) return false;
     }

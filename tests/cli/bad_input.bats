@@ -569,6 +569,9 @@ put l '1,2\n3,4\n'                      | fit s a --landmarks-file l -q | 3 | l 
 put l '99999999999999999999\n'          | fit s a --landmarks-file l --components 1 -q | 3 | l
 put l '3\n3\n'                          | select s a --select given --landmarks-file l -q | 3 | row 3 twice
 put l '1,2,3\n0,9,1\n1,2,3\n'          | fit s a --landmarks-points l -q | 3 | l has the same point twice, in rows 0 and 2
+put l '1,2,3\n4,5,6\n7,8,9\n4,5,6\n1,2,3\n7,8,9\n' | fit s a --landmarks-points l -q | 3 | same point twice, in rows 1 and 3
+put l '1,2,3\n4,5,6\n7,8,9\n7,8,9\n1,2,3\n4,5,6\n' | fit s a --landmarks-points l -q | 3 | same point twice, in rows 2 and 3
+put l '7,8,9\n4,5,6\n1,2,3\n7,8,9\n1,2,3\n4,5,6\n' | fit s a --landmarks-points l -q | 3 | same point twice, in rows 0 and 3
 put l '1,2\n'                           | fit s a --landmarks-points l -q | 3 | l has 2 columns of points where the store has 3
 put l '1,2,3\nnan,3,4\n'                | fit s a --landmarks-points l -q | 3 | l, line 2
 put l ''                                | fit s a --landmarks-points l -q | 3 | l is empty

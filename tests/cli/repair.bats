@@ -229,3 +229,16 @@ same_as() {
     exits 5
     says "--restart"
 }
+
+@test "new rows find no neighbors by a graph whose rows were lost since" {
+    head -3 "$BATS_FILE_TMPDIR/all.csv" | cut -d, -f1-64 >new.csv
+    nystream graph s g --neighbors 3 -q
+    nystream transform s g --input new.csv -o near.npy -q
+    spoil_points
+    run -5 nystream transform s g --input new.csv -o lost.npy
+    [[ $output == *"block 1 of s (rows 4096 to 8191) is damaged"* ]]
+    nystream repair s -q
+    run -5 nystream transform s g --input new.csv -o lost.npy
+    [[ $output == *"rows of s were lost after 'g' was begun"* ]]
+    [ ! -e lost.npy ]
+}

@@ -4,6 +4,9 @@
  * that go on when the file is gone.
  */
 #include "property/update_case.h"
+#include "results/landmark_points.h"
+#include "results/record.h"
+#include "store/store.h"
 #include "support/brute.h"
 
 enum { M = 12 };
@@ -76,14 +79,48 @@ static double dot(const double *a, const double *b, size_t count)
     return sum;
 }
 
-/* All components of --map svd: y·y′ = K̃ of any two rows, and the trace that is left out. */
-static void check_fit(const char *store, struct ny_report *report, const double *x, size_t n)
+/* Returns how the points are kept with the fit. */
+static struct ny_landmark_points kept_points(const char *path)
 {
-    double *Z = malloc(n * M * sizeof(double)), *Y = malloc(n * M * sizeof(double)), left = 0;
+    struct ny_landmark_points how;
+    struct ny_store *store;
+    json_t *record;
+
+    assert_int_equal(ny_store_open(&store, ctx, path), NY_OK);
+    assert_int_equal(ny_record_load(store, "fit", &record), NY_OK);
+    how = ny_landmark_points_of(record);
+    json_decref(record);
+    ny_store_close(store);
+    assert_int_equal(how.count, M);
+    return how;
+}
+
+/* Checks that part "landmark-points", of type `type`, has these coordinates. */
+static void check_points(const char *store, const double *wanted, int type)
+{
     double back[M * D];
     uint64_t rows, columns;
     struct ny_view *view;
-    int type;
+    int found;
+
+    memset(back, 255, sizeof(back));
+    assert_int_equal(ny_view_open(&view, ctx, store, "fit"), NY_OK);
+    assert_int_equal(ny_view_shape(view, "landmark-points", &rows, &columns, &found), NY_OK);
+    assert_true(rows == M && columns == D && found == type);
+    assert_int_equal(ny_view_read(view, "landmark-points", 0, M, back), NY_OK);
+    for (int i = 0; i < M * D; i++)
+        assert_true((type == NY_F64 ? back[i] : (double)((float *)(void *)back)[i]) == wanted[i]);
+    ny_view_free(view);
+}
+
+/* All components of --map svd: y·y′ = K̃ of any two rows, and the trace that is left out. Points are
+ * as narrow as the rows and they themselves allow, f32 for rows of bytes. */
+static void check_fit(const char *store, struct ny_report *report, const double *x, size_t n,
+                      int dtype)
+{
+    double *Z = malloc(n * M * sizeof(double)), *Y = malloc(n * M * sizeof(double)), left = 0;
+    double wanted_points[M * D];
+    struct ny_view *view;
 
     approximate(x, n, Z);
     assert_int_equal(ny_view_open(&view, ctx, store, "fit"), NY_OK);
@@ -98,13 +135,11 @@ static void check_fit(const char *store, struct ny_report *report, const double 
     }
     assert_true(fabs(number(report, "trace_error") - left / (double)n) < 1e-6);
     assert_true(number(report, "landmarks") == M);
-    assert_int_equal(ny_view_shape(view, "landmark-points", &rows, &columns, &type), NY_OK);
-    assert_true(rows == M && columns == D && (type == NY_F32 || type == NY_F64));
-    assert_int_equal(ny_view_read(view, "landmark-points", 0, M, back), NY_OK);
-    for (int i = 0; i < M * D; i++)
-        assert_true((type == NY_F64 ? back[i] : (double)((float *)(void *)back)[i]) ==
-                    (double)given[i]);
     ny_view_free(view);
+    for (int i = 0; i < M * D; i++)
+        wanted_points[i] = (double)given[i];
+    check_points(store, wanted_points, dtype);
+    assert_int_equal(kept_points(store).dtype, dtype);
     free(Z);
     free(Y);
 }
@@ -146,10 +181,38 @@ static void rows_of_each_type(void **state)
         if (dtype == NY_F32) append(store, 0, N);
         ny_options_free(options);
         report = fit_well(&all_components, store, NULL);
-        check_fit(store, report, x, N);
+        check_fit(store, report, x, N, dtype == NY_F64 ? NY_F64 : NY_F32);
         ny_report_free(report);
         case_remove(store);
     }
+    free(x);
+}
+
+/* Points of text are as exact as the rows of the store. */
+static void points_of_text_have_the_digits_of_f64(void **state)
+{
+    double *x = malloc(FIRST * D * sizeof(double)), points[M * D];
+    struct ny_table table = {
+        .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = FIRST, .columns = D, .values = x};
+    char store[200];
+    FILE *file;
+
+    (void)state;
+    path_of(store, "digits.nys");
+    for (size_t i = 0; i < FIRST * D; i++)
+        x[i] = (double)value_of(i / D, i % D) + 1e-12;
+    assert_int_equal(ny_append(ctx, store, &table, NULL, NULL), NY_OK);
+    file = fopen(points_file, "w");
+    assert_non_null(file);
+    for (int i = 0; i < M * D; i++) {
+        points[i] = (double)given[i] + 1e-12;
+        fprintf(file, "%.17g%c", points[i], i % D < D - 1 ? ',' : '\n');
+    }
+    fclose(file);
+    ny_report_free(fit_well(&all_components, store, NULL));
+    check_points(store, points, NY_F64);
+    write_points(given);
+    case_remove(store);
     free(x);
 }
 
@@ -157,19 +220,71 @@ static void rows_of_each_type(void **state)
 static void sparse_rows(void **state)
 {
     double *x = calloc(FIRST * D, sizeof(double));
+    struct ny_table table = {
+        .struct_bytes = sizeof(table), .dtype = NY_F64, .rows = FIRST, .columns = D, .values = x};
+    struct ny_options *options;
     struct ny_report *report;
     char store[200];
 
     (void)state;
     path_of(store, "sparse.nys");
-    append_sparse(store, 0, FIRST);
     for (uint64_t i = 0; i < FIRST * D; i++)
-        if (value_of(i / D, i % D) > 1.5F) x[i] = (double)value_of(i / D, i % D);
+        if (value_of(i / D, i % D) > 1.5F && i % D != i / D % D)
+            x[i] = (double)value_of(i / D, i % D);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "dtype", "f32"), NY_OK);
+    assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
+    if (ny_append(ctx, store, &table, options, NULL)) fail_msg("%s", ny_context_message(ctx));
+    ny_options_free(options);
     report = fit_well(&all_components, store, NULL);
-    check_fit(store, report, x, FIRST);
+    check_fit(store, report, x, FIRST, NY_F32);
+    assert_int_equal(kept_points(store).slots, D);
     ny_report_free(report);
     case_remove(store);
     free(x);
+}
+
+/* Points of which each has two values: a record has no room for more, whether they come dense or
+ * sparse, and the others are 0 when it is read. */
+static void points_with_zeros_among_sparse_rows(void **state)
+{
+    double values[M * D] = {0}, packed[M * 2];
+    int32_t row_start[M + 1] = {0}, column[M * 2];
+    const struct ny_table dense = {
+        .struct_bytes = sizeof(dense), .dtype = NY_F64, .rows = M, .columns = D, .values = values};
+    const struct ny_table csr = {.struct_bytes = sizeof(csr),
+                                 .dtype = NY_F64,
+                                 .rows = M,
+                                 .columns = D,
+                                 .values = packed,
+                                 .row_start = row_start,
+                                 .column = column,
+                                 .index_bytes = 4,
+                                 .entries = M * 2};
+    char store[200];
+
+    (void)state;
+    path_of(store, "zeros.nys");
+    append_sparse(store, 0, FIRST);
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < 2; k++) {
+            column[2 * i + k] = i % (D - 1) + k;
+            packed[2 * i + k] = values[i * D + column[2 * i + k]] = 1 + i + k * 0.5;
+            row_start[i + 1] = 2 * i + 2;
+        }
+    for (int form = 0; form < 2; form++) {
+        struct ny_options *options;
+
+        assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+        assert_int_equal(ny_options_set_table(options, "landmarks-points", form ? &csr : &dense),
+                         NY_OK);
+        assert_int_equal(ny_options_set(options, "restart", "yes"), NY_OK);
+        if (ny_fit(ctx, store, "fit", options, NULL)) fail_msg("%s", ny_context_message(ctx));
+        ny_options_free(options);
+        check_points(store, values, NY_F32);
+        assert_int_equal(kept_points(store).slots, 2);
+    }
+    case_remove(store);
 }
 
 /* ---- rows as points ------------------------------------------------------------------------ */
@@ -237,37 +352,47 @@ static void fit_wide(const char *store, const char *option, const struct ny_tabl
     assert_int_equal(ny_embedding_read(ctx, store, option, 0, rows, embedding), NY_OK);
 }
 
+/* Landmarks of several to a chunk, and of several chunks each; all rows are landmarks. */
 static void points_may_be_larger_than_a_chunk(void **state)
 {
-    enum { WIDE = 300001, ROWS = 20, FEW = 5 };
-    float *x = malloc(sizeof(float) * ROWS * WIDE), *back = malloc(sizeof(float) * 2 * WIDE);
-    float by_number[ROWS * 2], by_point[ROWS * 2];
-    const struct ny_table points = {
-        .struct_bytes = sizeof(points), .dtype = NY_F32, .rows = FEW, .columns = WIDE, .values = x};
-    const double numbers[FEW] = {0, 1, 2, 3, 4};
+    enum { ROWS = 6 };
+    static const size_t widths[] = {60001, 300001};
+    const double numbers[ROWS] = {0, 1, 2, 3, 4, 5};
     const struct ny_table list = {.struct_bytes = sizeof(list),
                                   .dtype = NY_F64,
-                                  .rows = FEW,
+                                  .rows = ROWS,
                                   .columns = 1,
                                   .values = numbers};
-    struct ny_view *view;
-    char store[200];
 
     (void)state;
-    path_of(store, "wide.nys");
-    for (size_t i = 0; i < (size_t)ROWS * WIDE; i++)
-        x[i] = (float)ny_hash01(8, NY_STREAM_DATA, i);
-    assert_int_equal(ny_append_rows(ctx, store, x, ROWS, WIDE, NULL), NY_OK);
-    fit_wide(store, "landmarks-file", &list, ROWS, by_number);
-    fit_wide(store, "landmarks-points", &points, ROWS, by_point);
-    assert_memory_equal(by_number, by_point, sizeof(by_point));
-    assert_int_equal(ny_view_open(&view, ctx, store, "landmarks-points"), NY_OK);
-    assert_int_equal(ny_view_read(view, "landmark-points", 2, 2, back), NY_OK);
-    assert_memory_equal(back, x + 2 * WIDE, sizeof(float) * 2 * WIDE);
-    ny_view_free(view);
-    case_remove(store);
-    free(back);
-    free(x);
+    for (size_t w = 0; w < 2; w++) {
+        size_t d = widths[w];
+        float *x = malloc(sizeof(float) * ROWS * d), *back = malloc(sizeof(float) * 4 * d);
+        float by_number[ROWS * 2], by_point[ROWS * 2];
+        const struct ny_table points = {.struct_bytes = sizeof(points),
+                                        .dtype = NY_F32,
+                                        .rows = ROWS,
+                                        .columns = d,
+                                        .values = x};
+        struct ny_view *view;
+        char store[200];
+
+        assert_true(x && back);
+        path_of(store, "wide.nys");
+        for (size_t i = 0; i < ROWS * d; i++)
+            x[i] = (float)ny_hash01(8, NY_STREAM_DATA, i);
+        assert_int_equal(ny_append_rows(ctx, store, x, ROWS, d, NULL), NY_OK);
+        fit_wide(store, "landmarks-file", &list, ROWS, by_number);
+        fit_wide(store, "landmarks-points", &points, ROWS, by_point);
+        assert_memory_equal(by_number, by_point, sizeof(by_point));
+        assert_int_equal(ny_view_open(&view, ctx, store, "landmarks-points"), NY_OK);
+        assert_int_equal(ny_view_read(view, "landmark-points", 2, 4, back), NY_OK);
+        assert_memory_equal(back, x + 2 * d, sizeof(float) * 4 * d);
+        ny_view_free(view);
+        case_remove(store);
+        free(back);
+        free(x);
+    }
 }
 
 /* ---- when the file is gone ------------------------------------------------------------------ */
@@ -308,7 +433,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(rows_of_each_type, clear),
+        cmocka_unit_test_teardown(points_of_text_have_the_digits_of_f64, clear),
         cmocka_unit_test_teardown(sparse_rows, clear),
+        cmocka_unit_test_teardown(points_with_zeros_among_sparse_rows, clear),
         cmocka_unit_test_teardown(rows_give_the_bits_of_their_numbers, clear),
         cmocka_unit_test_teardown(points_may_be_larger_than_a_chunk, clear),
         cmocka_unit_test_teardown(jobs_go_on_and_are_updated_without_the_file, clear),

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sparse.h"
 #include "support/hostile_case.h"
 
 #define FIT "landmarks=20 components=2 "
@@ -274,6 +275,106 @@ static void a_model_of_other_columns_is_refused(void **state)
     is(run(FIT), NY_ESTORE);
 }
 
+/* ---- landmarks that are points --------------------------------------------------------------- */
+
+enum { GIVEN = 5, SLOTS = 2 };
+
+/* Makes a store of sparse rows and the result "r" of it by GIVEN points of SLOTS values. */
+static json_t *fit_points(void)
+{
+    double rows[50 * COLUMNS] = {0}, points[GIVEN * COLUMNS] = {0};
+    struct ny_table table = {.struct_bytes = sizeof(table),
+                             .dtype = NY_F64,
+                             .rows = 50,
+                             .columns = COLUMNS,
+                             .values = rows};
+    struct ny_options *options;
+    struct ny_store *store;
+    json_t *record;
+
+    for (int i = 0; i < 50; i++)
+        rows[i * COLUMNS + i % COLUMNS] = 1 + i / 5;
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "layout", "sparse"), NY_OK);
+    assert_int_equal(ny_append(in.ctx, in.store, &table, options, NULL), NY_OK);
+    ny_options_free(options);
+    for (int i = 0; i < GIVEN; i++)
+        points[i * COLUMNS] = points[i * COLUMNS + 2] = i + 0.5;
+    table.rows = GIVEN;
+    table.values = points;
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    assert_int_equal(ny_options_set_table(options, "landmarks-points", &table), NY_OK);
+    if (ny_fit(in.ctx, in.store, "r", options, NULL)) fail_msg("%s", ny_context_message(in.ctx));
+    ny_options_free(options);
+    assert_int_equal(ny_store_open(&store, in.ctx, in.store), NY_OK);
+    assert_int_equal(ny_record_load(store, "r", &record), NY_OK);
+    ny_store_close(store);
+    return record;
+}
+
+static int export_points(void)
+{
+    char output[160];
+
+    snprintf(output, sizeof(output), "%s/points.npy", in.folder);
+    return ny_export(in.ctx, in.store, "r", "landmark-points", output);
+}
+
+static void points_of_other_columns_are_refused(void **state)
+{
+    static const uint32_t forged[][SLOTS] = {{0, COLUMNS}, {1, 1}, {2, 0}, {UINT32_MAX, 0}};
+    static const double values[SLOTS] = {1, 2};
+    const uint32_t good[SLOTS] = {0, 2};
+    size_t bytes = ny_row_bytes(NY_F64, COLUMNS, SLOTS);
+    char *rows = calloc(GIVEN, bytes), whole[sizeof(in.store)];
+
+    (void)state;
+    assert_non_null(rows);
+    strcpy(whole, in.store);
+    snprintf(in.store, sizeof(in.store), "%s/sparse.nys", in.folder);
+    json_decref(fit_points());
+    is(export_points(), NY_OK);
+    for (size_t i = 0; i < GIVEN; i++)
+        ny_sparse_pack(rows + i * bytes, SLOTS, NY_F64, (struct ny_sparse){SLOTS, good, values});
+    put("landmark-points", rows, GIVEN * bytes);
+    is(export_points(), NY_OK);
+    for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+        ny_sparse_pack(rows + (GIVEN - 1) * bytes, SLOTS, NY_F64,
+                       (struct ny_sparse){SLOTS, forged[i], values});
+        put("landmark-points", rows, GIVEN * bytes);
+        is(export_points(), NY_ESTORE);
+        assert_non_null(strstr(ny_context_message(in.ctx), "are not those that its record"));
+    }
+    case_remove(in.store);
+    strcpy(in.store, whole);
+    free(rows);
+}
+
+static void points_that_the_record_does_not_count_are_refused(void **state)
+{
+    static const char *const given[] = {
+        "{\"landmarks\": 4, \"dtype\": \"f64\", \"slots\": 2}",
+        "{\"landmarks\": 6, \"dtype\": \"f64\", \"slots\": 2}",
+        "{\"landmarks\": 5, \"dtype\": \"f64\", \"slots\": 3}",
+    };
+    char whole[sizeof(in.store)];
+    json_t *record;
+
+    (void)state;
+    strcpy(whole, in.store);
+    snprintf(in.store, sizeof(in.store), "%s/sparse.nys", in.folder);
+    record = fit_points();
+    for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+        ny_field_set_json(record, "given", json_loads(given[i], 0, NULL));
+        ny_field_set_count(json_object_get(record, "report"), "landmarks", i == 1 ? 6 : 5);
+        save(record);
+        is(export_points(), NY_ESTORE);
+    }
+    json_decref(record);
+    case_remove(in.store);
+    strcpy(in.store, whole);
+}
+
 /* ---- updates -------------------------------------------------------------------------------- */
 
 enum { BEFORE = 5000, MORE = 100 };
@@ -377,6 +478,8 @@ int main(void)
         cmocka_unit_test(scales_that_are_too_large_are_told),
         cmocka_unit_test(new_rows_beyond_all_numbers_are_told),
         cmocka_unit_test(a_model_of_other_columns_is_refused),
+        cmocka_unit_test(points_of_other_columns_are_refused),
+        cmocka_unit_test(points_that_the_record_does_not_count_are_refused),
         cmocka_unit_test(updates_that_no_job_has_begun_are_refused),
     };
 
