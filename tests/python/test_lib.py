@@ -11,6 +11,7 @@ import pytest
 
 import nystream
 from nystream import _lib
+from nystream._context import Context
 
 quick = pytest.mark.quick
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,10 +94,13 @@ def test_every_option_is_in_some_group():
     assert alone == {"gamma-grid", "tmpdir", "graph"} & alone and len(alone) < 3
 
 
-def test_a_slow_openblas_is_told(monkeypatch):
+def test_a_slow_openblas_is_told_once(monkeypatch, tmp_path):
     monkeypatch.setattr(_lib.lib, "ny_blas_coretype", lambda: b"SkylakeX")
-    with pytest.warns(RuntimeWarning, match="OPENBLAS_CORETYPE=SkylakeX"):
-        _lib.check_blas()
+    monkeypatch.setattr(Context, "_blas_checked", False)
+    with pytest.warns(RuntimeWarning, match="OPENBLAS_CORETYPE=SkylakeX") as told:
+        nystream.open(tmp_path / "a.nys")
+        nystream.open(tmp_path / "b.nys")
+    assert [warning.filename for warning in told] == [__file__]  # not a line of the package
 
 
 def test_a_library_beside_the_package_is_taken(tmp_path):

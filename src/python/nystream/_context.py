@@ -157,7 +157,7 @@ class Context:
         self._set_limit("memory", self.memory)
         if not Context._blas_checked:
             Context._blas_checked = True
-            _lib.check_blas()
+            _lib.check_blas(_stack_level() + 1)
 
     def _set_limit(self, name: str, value: object) -> None:
         """Set the budget or the threads for good, through an option, which reads "8G"."""

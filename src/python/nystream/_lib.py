@@ -209,14 +209,14 @@ def _read_options() -> Dict[str, Option]:
 OPTIONS = _read_options()
 
 
-def check_blas() -> None:
+def check_blas(stack_level: int) -> None:
     """Warn where OpenBLAS does not know this CPU and computes at a fraction of its speed.
 
-    numpy has loaded OpenBLAS before this package can set OPENBLAS_CORETYPE, which is read when it
-    is loaded, so that only the user can set it.
+    It reads OPENBLAS_CORETYPE when it is loaded. numpy has loaded that of the system before, and
+    that of a wheel must be there to be asked, so that only the user can set the variable.
     """
     core = lib.ny_blas_coretype()
     if core:
         warnings.warn(f"OpenBLAS does not know this CPU and is several times slower than it could "
                       f"be; start Python with OPENBLAS_CORETYPE={core.decode()} in its environment",
-                      RuntimeWarning, stacklevel=3)
+                      RuntimeWarning, stacklevel=stack_level)
