@@ -352,6 +352,29 @@ static void fit_wide(const char *store, const char *option, const struct ny_tabl
     assert_int_equal(ny_embedding_read(ctx, store, option, 0, rows, embedding), NY_OK);
 }
 
+/* Chunks have whole rows, or the pieces of a row in their order. */
+static void check_chunks(const char *path, const float *x, size_t rows, size_t d)
+{
+    size_t row = d * sizeof(float), all = rows * row, at = 0;
+    size_t whole = NY_CHUNK_BYTES / row * row, most = whole ? whole : NY_CHUNK_BYTES;
+    struct ny_chunk chunk = {.data = malloc(NY_CHUNK_BYTES), .capacity = NY_CHUNK_BYTES};
+    struct ny_store *store;
+
+    assert_non_null(chunk.data);
+    assert_int_equal(ny_store_open(&store, ctx, path), NY_OK);
+    for (uint64_t i = 0; at < all; i++) {
+        size_t left = whole ? all - at : row - at % row, wanted = left < most ? left : most;
+
+        assert_int_equal(ny_chunk_get(store, "landmarks-points", "landmark-points", i, &chunk),
+                         NY_OK);
+        assert_int_equal(chunk.bytes, wanted);
+        assert_memory_equal(chunk.data, (const char *)x + at, wanted);
+        at += wanted;
+    }
+    ny_store_close(store);
+    free(chunk.data);
+}
+
 /* Makes the last chunk of a row of several shorter: the row is refused, others are read. */
 static void refuse_a_short_chunk(const char *path, size_t rows, size_t d, float *back)
 {
@@ -407,6 +430,7 @@ static void points_may_be_larger_than_a_chunk(void **state)
         assert_int_equal(ny_view_read(view, "landmark-points", 2, 4, back), NY_OK);
         assert_memory_equal(back, x + 2 * d, sizeof(float) * 4 * d);
         ny_view_free(view);
+        check_chunks(store, x, ROWS, d);
         if (w == 1) refuse_a_short_chunk(store, ROWS, d, back);
         case_remove(store);
         free(back);
