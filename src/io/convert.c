@@ -206,3 +206,28 @@ size_t ny_first_nonfinite(enum ny_dtype dtype, const void *values, size_t count)
     if (dtype == NY_F64) FIRST_NONFINITE(uint64_t, UINT64_C(0x7ff0000000000000));
     return count;
 }
+
+size_t ny_convert(struct ny_conversion *conversion, enum ny_dtype type, const void *from, void *to,
+                  size_t count, double *wrong)
+{
+    size_t size = ny_dtype_size(type), wanted = ny_dtype_size(conversion->wanted);
+    bool aligned = (uintptr_t)from % size == 0;
+
+    if (type == conversion->wanted) {
+        if (count) memcpy(to, from, count * size);
+        return count;
+    }
+    for (size_t done = 0; done < count; done += NY_CONVERT_ONCE) {
+        size_t some = count - done < NY_CONVERT_ONCE ? count - done : NY_CONVERT_ONCE, fit;
+        const char *piece = (const char *)from + done * size;
+
+        if (!aligned) piece = memcpy(conversion->piece, piece, some * size);
+        ny_dtype_to_f64(type, piece, conversion->wide, some);
+        fit = ny_narrow(conversion->wanted, conversion->rounding, conversion->wide,
+                        (char *)to + done * wanted, some);
+        if (fit == some) continue;
+        *wrong = conversion->wide[fit];
+        return done + fit;
+    }
+    return count;
+}

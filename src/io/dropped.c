@@ -1,5 +1,6 @@
-/* Rows that hold NaN or infinity are left out and counted, or end the reading. Formats call this
- * for each such row, and the reader of points tells of them at the end. */
+/* Rows that hold NaN or infinity are left out and counted, or end the reading, and so does a value
+ * that does not fit. Formats call this for each such row, and the reader of points tells of those
+ * that were left out at the end. */
 #include <math.h>
 
 #include "io/format.h"
@@ -34,6 +35,15 @@ int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, 
                       : value < 0  ? "-Inf"
                                    : "Inf",
                       ny_reader_nan_cure(reader));
+}
+
+int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, const char *type, double value)
+{
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
+                      "%s: row %llu (from 0), column %llu (from 1): the %s %.17g is not exactly a "
+                      "value of %s; give a wider --dtype",
+                      reader->path, ULL(reader->consumed), ULL(column + 1), type, value,
+                      ny_dtype_name(reader->table.dtype));
 }
 
 uint64_t ny_reader_dropped_count(const struct ny_reader *reader)

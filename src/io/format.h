@@ -90,5 +90,8 @@ void ny_reader_drop(struct ny_reader *reader, uint64_t line);
 /* A row with NaN or Inf (row from 0, column of the file from 0): counted as dropped, or NY_EDATA.
  */
 int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value);
+/* Fails because a value of row reader->consumed (column from 0), `type` in messages, cannot be
+ * kept in the type of the table. */
+int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, const char *type, double value);
 
 #endif

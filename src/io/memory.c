@@ -3,19 +3,14 @@
  * so that rows from memory go the whole way of an import: types and layouts that differ, NaN,
  * labels, shuffling, resuming.
  *
- * A dense row is copied, or converted by 4,096 values; sparse ones are read by io/memory_sparse.c.
+ * A dense row is copied, or converted by 4,096 values; sparse ones are read by io/sparse_rows.c.
  * Everything that the description of the table says is checked before a row is read
  * (io/memory_table.c).
  */
 #include <math.h>
 
 #include "base/memory.h"
-#include "io/convert.h"
 #include "io/memory_private.h"
-
-enum { DENSE_SHARE = 8 };
-
-#define ULL(x) ((unsigned long long)(x))
 
 /* Returns the entries of the fullest sparse row. */
 static uint64_t most_entries(const struct ny_table *table)
@@ -30,26 +25,11 @@ static uint64_t most_entries(const struct ny_table *table)
     return most;
 }
 
-/* Sparse rows stay so where fewer than one value in eight is not 0, unless the reading says. */
-static void choose_layout(struct ny_reader *reader, const struct ny_table *table, uint64_t most)
-{
-    struct ny_file_table *file = &reader->table;
-    uint64_t entries = ny_memory_start(table, table->rows) - ny_memory_start(table, 0);
-    bool few = (double)entries * DENSE_SHARE < (double)table->rows * (double)table->columns;
-
-    if (reader->options.reading == NY_READ_DENSE) return;
-    if (reader->options.reading == NY_READ_AUTO && !few) return;
-    file->layout = NY_CSR;
-    file->nnz = (entries + table->rows - 1) / table->rows;
-    file->slots = most < table->columns ? most : table->columns;
-    if (!file->slots) file->slots = 1;
-}
-
 static int open_memory(struct ny_reader *reader)
 {
-    const struct ny_table *table = ((struct ny_memory_state *)reader->state)->table;
+    struct ny_memory_state *memory = reader->state;
+    const struct ny_table *table = memory->table;
     struct ny_file_table *file = &reader->table;
-    uint64_t most;
     int err = ny_memory_check(reader->ctx, table);
 
     if (err) return err;
@@ -57,15 +37,21 @@ static int open_memory(struct ny_reader *reader)
     file->rows = table->rows;
     file->dtype = reader->options.dtype ? reader->options.dtype : (enum ny_dtype)table->dtype;
     file->labels = table->labels != NULL;
-    if (!ny_memory_is_sparse(table)) return NY_OK;
-    most = most_entries(table);
-    choose_layout(reader, table, most);
-    return ny_memory_entries_new(reader, most);
+    memory->rows.type = (enum ny_dtype)table->dtype;
+    memory->rows.type_name = ny_dtype_name(memory->rows.type);
+    memory->rows.index_bytes = table->index_bytes;
+    memory->rows.conversion.wanted = file->dtype;
+    memory->rows.conversion.rounding = table->dtype == NY_F32 || table->dtype == NY_F64;
+    if (ny_memory_is_sparse(table))
+        ny_sparse_rows_layout(reader,
+                              ny_memory_start(table, table->rows) - ny_memory_start(table, 0),
+                              most_entries(table));
+    return NY_OK;
 }
 
 static void close_memory(struct ny_reader *reader)
 {
-    ny_memory_entries_free(reader);
+    ny_sparse_rows_free(reader, &((struct ny_memory_state *)reader->state)->rows);
     ny_free(reader->ctx, reader->state);
 }
 
@@ -74,7 +60,8 @@ static void close_memory(struct ny_reader *reader)
 /* Reads the dense row that comes to the end of the batch; *dropped: it is left out. */
 static int read_dense(struct ny_reader *reader, struct ny_row_batch *batch, bool *dropped)
 {
-    const struct ny_table *table = ((struct ny_memory_state *)reader->state)->table;
+    struct ny_memory_state *memory = reader->state;
+    const struct ny_table *table = memory->table;
     enum ny_dtype dtype = reader->table.dtype;
     size_t d = (size_t)reader->table.d, bad;
     const char *from = (const char *)table->values + reader->consumed * ny_memory_stride(table);
@@ -82,8 +69,8 @@ static int read_dense(struct ny_reader *reader, struct ny_row_batch *batch, bool
     double value;
 
     *dropped = false;
-    bad = ny_memory_convert(reader, (enum ny_dtype)table->dtype, from, to, d, &value);
-    if (bad < d) return ny_memory_unfit(reader, bad, value);
+    bad = ny_convert(&memory->rows.conversion, memory->rows.type, from, to, d, &value);
+    if (bad < d) return ny_reader_fail_value(reader, bad, memory->rows.type_name, value);
     if (reader->nan == NY_NAN_KEEP) return NY_OK;
     bad = ny_first_nonfinite(dtype, to, d);
     if (bad == d) return NY_OK;
@@ -92,27 +79,33 @@ static int read_dense(struct ny_reader *reader, struct ny_row_batch *batch, bool
     return ny_reader_fail_row(reader, reader->consumed, bad, value);
 }
 
-/* Tells of sparse rows that were put in order. */
-static int tell(struct ny_reader *reader)
+/* Reads the sparse row that comes to the end of the batch; *dropped: it is left out. */
+static int read_sparse(struct ny_reader *reader, struct ny_row_batch *batch, bool *dropped)
 {
-    const struct ny_memory_state *memory = reader->state;
+    struct ny_memory_state *memory = reader->state;
+    const struct ny_table *table = memory->table;
+    uint64_t first = ny_memory_start(table, reader->consumed);
+    uint64_t end = ny_memory_start(table, reader->consumed + 1);
+    struct ny_row_entries row = {0};
 
-    if (reader->options.notes && (memory->unsorted || memory->doubled))
-        ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: %llu rows had columns out of order, and were sorted; %llu named a column "
-               "twice, and its values were added",
-               reader->path, ULL(memory->unsorted), ULL(memory->doubled));
-    return NY_END;
+    if (first < end)
+        row = (struct ny_row_entries){
+            (const char *)table->column + first * table->index_bytes,
+            (const char *)table->values + first * ny_memory_element(table), (size_t)(end - first)};
+    return ny_sparse_rows_read(reader, &memory->rows, &row, batch, dropped);
 }
 
 static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
     const struct ny_table *table = ((struct ny_memory_state *)reader->state)->table;
 
-    if (reader->consumed == table->rows) return tell(reader);
+    if (reader->consumed == table->rows) {
+        ny_sparse_rows_tell(reader, &((struct ny_memory_state *)reader->state)->rows);
+        return NY_END;
+    }
     for (size_t r = 0; r < max_rows && reader->consumed < table->rows; r++) {
         bool dropped;
-        int err = ny_memory_is_sparse(table) ? ny_memory_read_sparse(reader, batch, &dropped)
+        int err = ny_memory_is_sparse(table) ? read_sparse(reader, batch, &dropped)
                                              : read_dense(reader, batch, &dropped);
 
         if (err) return err;

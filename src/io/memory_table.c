@@ -1,16 +1,15 @@
 /*
  * The description of a table in the caller's memory (struct ny_table of the public header) is
- * checked, digested and named here, and its values are converted to the types of a store.
+ * checked, digested and named here.
  *
  * Everything that can be checked without looking at rows is checked before one is read: types,
  * sizes that overflow, row_start from its first number to its last. What is wrong with a row is
- * found when it is read (io/memory.c, io/memory_sparse.c).
+ * found when it is read (io/memory.c, io/sparse_rows.c).
  */
 #include <string.h>
 
 #include "base/checksum.h"
 #include "base/memory.h"
-#include "io/convert.h"
 #include "io/memory_private.h"
 
 #define ULL(x) ((unsigned long long)(x))
@@ -129,51 +128,4 @@ int ny_memory_check(struct ny_context *ctx, const struct ny_table *table)
     if (table->columns > NY_FILE_COLUMNS_MAX || table->rows > PTRDIFF_MAX / sizeof(double) - 1)
         return refuse(ctx, table, "its rows are more than an array in memory can hold");
     return ny_memory_is_sparse(table) ? check_sparse(ctx, table) : check_dense(ctx, table);
-}
-
-/* ---- values ------------------------------------------------------------------------------- */
-
-/* Floats may be rounded to a shorter float, as those of a file are. */
-static bool may_round(const struct ny_table *table)
-{
-    return table->dtype == NY_F32 || table->dtype == NY_F64;
-}
-
-size_t ny_memory_convert(const struct ny_reader *reader, enum ny_dtype type, const void *from,
-                         void *to, size_t count, double *wrong)
-{
-    struct ny_memory_state *memory = reader->state;
-    enum ny_dtype wanted = reader->table.dtype;
-    size_t size = ny_dtype_size(type);
-    bool aligned = (uintptr_t)from % size == 0; /* rows may lie any number of bytes apart */
-
-    if (type == wanted) {
-        memcpy(to, from, count * size);
-        return count;
-    }
-    for (size_t done = 0; done < count; done += NY_MEMORY_SCRATCH) {
-        size_t some = count - done < NY_MEMORY_SCRATCH ? count - done : NY_MEMORY_SCRATCH, fit;
-        const char *piece = (const char *)from + done * size;
-
-        if (!aligned) piece = memcpy(memory->piece, piece, some * size);
-        ny_dtype_to_f64(type, piece, memory->wide, some);
-        fit = ny_narrow(wanted, may_round(memory->table), memory->wide,
-                        (char *)to + done * ny_dtype_size(wanted), some);
-        if (fit == some) continue;
-        *wrong = memory->wide[fit];
-        return done + fit;
-    }
-    return count;
-}
-
-int ny_memory_unfit(struct ny_reader *reader, uint64_t column, double value)
-{
-    const struct ny_memory_state *memory = reader->state;
-
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
-                      "%s: row %llu (from 0), column %llu (from 1): the %s %.17g is not exactly a "
-                      "value of %s; give a wider --dtype",
-                      reader->path, ULL(reader->consumed), ULL(column + 1),
-                      ny_dtype_name((enum ny_dtype)memory->table->dtype), value,
-                      ny_dtype_name(reader->table.dtype));
 }

@@ -1,0 +1,372 @@
+/*
+ * Rows of entries on their way to the rows of an import: those of a table in the caller's memory
+ * (io/memory.c) and of files of sparse matrices (io/npz.c, io/mtx.c).
+ *
+ * Entries may stand in any order and name a column twice, as products and transposes of other
+ * libraries leave them: they are sorted, and values of one column are added in f64, in the order
+ * in which they stand, on a copy. Entries that are 0 are left out. A row that needs none of that
+ * (its columns rise, its values are finite and not 0) is checked at the speed of memory and copied
+ * as it is. Each column number is checked when its row is read, so that a wrong one is an error
+ * with its row and not an address.
+ *
+ * Entries are sorted by the bytes of their columns, the lowest first, and few of them by insertion.
+ * Both keep the order of entries of one column. Measured, 2·10⁷ entries in rows of 1,000 and 20,000
+ * columns: 7 ns an entry, where qsort() took 76.
+ */
+#include "io/sparse_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Up to so many entries are sorted by insertion. */
+enum { FEW = 24 };
+
+/* Rows are kept sparse where fewer than one in so many values is not 0 (base/sparse.h). */
+enum { DENSE_SHARE = 8 };
+
+/* A batch ends behind so many entries, whatever number of rows has room in it. */
+static const size_t batch_entries = (size_t)1 << 19;
+
+#define ULL(x) ((unsigned long long)(x))
+
+void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t most)
+{
+    struct ny_file_table *file = &reader->table;
+    bool few = (double)entries * DENSE_SHARE < (double)file->rows * (double)file->d;
+
+    if (reader->options.reading == NY_READ_DENSE) return;
+    if (reader->options.reading == NY_READ_AUTO && !few) return;
+    file->layout = NY_CSR;
+    file->nnz = (entries + file->rows - 1) / file->rows;
+    if (file->nnz > file->d) file->nnz = file->d;
+    file->slots = most < file->d ? most : file->d;
+    if (!file->slots) file->slots = 1;
+}
+
+static void free_entries(struct ny_context *ctx, struct ny_entries *entries)
+{
+    ny_free(ctx, entries->column);
+    ny_free(ctx, entries->other_column);
+    ny_free(ctx, entries->value);
+    ny_free(ctx, entries->other_value);
+    *entries = (struct ny_entries){0};
+}
+
+/* Makes room for the entries of a row that is put in order. It grows to twice the size, because
+ * the next row that is out of order is often a little longer. */
+static int reserve(struct ny_reader *reader, struct ny_entries *entries, size_t count)
+{
+    size_t room = 2 * entries->room > count ? 2 * entries->room : count;
+
+    if (count < entries->room) return NY_OK;
+    free_entries(reader->ctx, entries);
+    entries->column = ny_calloc(reader->ctx, NY_MEM_IO, room + 1, sizeof(*entries->column));
+    entries->other_column = ny_calloc(reader->ctx, NY_MEM_IO, room + 1, sizeof(*entries->column));
+    entries->value = ny_calloc(reader->ctx, NY_MEM_IO, room + 1, sizeof(*entries->value));
+    entries->other_value = ny_calloc(reader->ctx, NY_MEM_IO, room + 1, sizeof(*entries->value));
+    if (!entries->column || !entries->other_column || !entries->value || !entries->other_value)
+        return NY_EBUDGET;
+    entries->room = room + 1;
+    return NY_OK;
+}
+
+void ny_sparse_rows_free(struct ny_reader *reader, struct ny_sparse_rows *rows)
+{
+    free_entries(reader->ctx, &rows->entries);
+}
+
+/* ---- rows that are copied as they are ------------------------------------------------------ */
+
+/* The loop has no exit, so that it runs at the speed of memory. Negative numbers are the largest,
+ * and the last is that of all. */
+#define RISES(type)                                                                                \
+    do {                                                                                           \
+        const type *column = (const type *)(const void *)row->column;                              \
+        unsigned falls = 0;                                                                        \
+                                                                                                   \
+        for (size_t k = 1; k < row->count; k++)                                                    \
+            falls |= column[k] <= column[k - 1];                                                   \
+        return !falls && column[row->count - 1] < columns;                                         \
+    } while (0)
+
+/* Tells whether columns rise from entry to entry and are there. */
+static bool rises(const struct ny_row_entries *row, unsigned index_bytes, uint64_t columns)
+{
+    if (index_bytes == 4) RISES(uint32_t);
+    RISES(uint64_t);
+}
+
+/* Tells whether the row can be kept as it is. */
+static bool is_plain(const struct ny_reader *reader, const struct ny_sparse_rows *rows,
+                     const struct ny_row_entries *row)
+{
+    return row->count == 0 ||
+           (rises(row, rows->index_bytes, reader->table.d) &&
+            !ny_dtype_has_zero(rows->type, row->value, row->count) &&
+            (reader->nan == NY_NAN_KEEP ||
+             ny_first_nonfinite(rows->type, row->value, row->count) == row->count));
+}
+
+/* Columns that are known to be there, in 32 bits. */
+static void copy_columns(const struct ny_row_entries *row, unsigned index_bytes, uint32_t *to)
+{
+    const uint64_t *wide = (const uint64_t *)(const void *)row->column;
+
+    if (index_bytes == sizeof(*to)) {
+        memcpy(to, row->column, row->count * sizeof(*to));
+        return;
+    }
+    for (size_t k = 0; k < row->count; k++)
+        to[k] = (uint32_t)wide[k];
+}
+
+/* Adds the row to the sparse rows of the batch. */
+static int add_plain(struct ny_reader *reader, struct ny_sparse_rows *rows,
+                     const struct ny_row_entries *row, struct ny_csr *csr)
+{
+    size_t at = ny_csr_nnz(csr), fit;
+    int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, at + row->count);
+    double value;
+
+    if (err) return err;
+    if (row->count) {
+        copy_columns(row, rows->index_bytes, csr->index + at);
+        fit = ny_convert(&rows->conversion, rows->type, row->value,
+                         (char *)csr->value + at * ny_dtype_size(csr->dtype), row->count, &value);
+        if (fit < row->count)
+            return ny_reader_fail_value(reader, csr->index[at + fit], rows->type_name, value);
+    }
+    csr->start[++csr->rows] = (uint32_t)(at + row->count);
+    return NY_OK;
+}
+
+/* ---- rows that are put in order ------------------------------------------------------------ */
+
+/* Copies columns, which are checked, and tells whether they fall nowhere. */
+#define GATHER(type)                                                                               \
+    do {                                                                                           \
+        const type *column = (const type *)(const void *)row->column;                              \
+                                                                                                   \
+        for (size_t k = 0; k < row->count; k++) {                                                  \
+            if (column[k] >= columns) return k;                                                    \
+            entries->column[k] = (uint32_t)column[k];                                              \
+            *sorted = *sorted && (k == 0 || column[k - 1] <= column[k]);                           \
+        }                                                                                          \
+    } while (0)
+
+/* Returns the first column that is not there, or the number of entries. */
+static size_t gather_columns(const struct ny_row_entries *row, unsigned index_bytes,
+                             uint64_t columns, struct ny_entries *entries, bool *sorted)
+{
+    *sorted = true;
+    if (index_bytes == 4)
+        GATHER(uint32_t);
+    else
+        GATHER(uint64_t);
+    return row->count;
+}
+
+static void sort_few(struct ny_entries *entries)
+{
+    for (size_t k = 1; k < entries->count; k++) {
+        uint32_t column = entries->column[k];
+        double value = entries->value[k];
+        size_t to = k;
+
+        for (; to > 0 && entries->column[to - 1] > column; to--) {
+            entries->column[to] = entries->column[to - 1];
+            entries->value[to] = entries->value[to - 1];
+        }
+        entries->column[to] = column;
+        entries->value[to] = value;
+    }
+}
+
+/* Sorts by one byte of the columns into the other arrays, which become the first. */
+static void sort_by_byte(struct ny_entries *entries, unsigned shift)
+{
+    struct ny_entries before = *entries;
+    size_t next[256] = {0}, sum = 0;
+
+    for (size_t k = 0; k < before.count; k++)
+        next[before.column[k] >> shift & 255]++;
+    for (size_t byte = 0; byte < 256; byte++) {
+        size_t count = next[byte];
+
+        next[byte] = sum;
+        sum += count;
+    }
+    for (size_t k = 0; k < before.count; k++) {
+        size_t to = next[before.column[k] >> shift & 255]++;
+
+        before.other_column[to] = before.column[k];
+        before.other_value[to] = before.value[k];
+    }
+    entries->column = before.other_column;
+    entries->value = before.other_value;
+    entries->other_column = before.column;
+    entries->other_value = before.value;
+}
+
+/* Sorts entries by their columns; those of one column stay in order. */
+static void sort(struct ny_entries *entries, uint64_t columns)
+{
+    if (entries->count <= FEW) {
+        sort_few(entries);
+        return;
+    }
+    for (unsigned shift = 0; shift < 32 && (columns - 1) >> shift; shift += 8)
+        sort_by_byte(entries, shift);
+}
+
+/* Adds the values of one column, and leaves out those that are 0. */
+static void merge(struct ny_sparse_rows *rows)
+{
+    struct ny_entries *entries = &rows->entries;
+    size_t kept = 0;
+    bool twice = false;
+
+    for (size_t k = 0; k < entries->count;) {
+        uint32_t column = entries->column[k];
+        double sum = entries->value[k++];
+
+        for (; k < entries->count && entries->column[k] == column; k++) {
+            sum += entries->value[k];
+            twice = true;
+        }
+        if (sum == 0) continue;
+        entries->column[kept] = column;
+        entries->value[kept++] = sum;
+    }
+    entries->count = kept;
+    rows->doubled += twice;
+}
+
+/* Reads the entries of the row, in order of their columns. */
+static int gather(struct ny_reader *reader, struct ny_sparse_rows *rows,
+                  const struct ny_row_entries *row)
+{
+    uint64_t columns = reader->table.d;
+    bool sorted;
+    int err = reserve(reader, &rows->entries, row->count);
+    size_t good;
+
+    if (err) return err;
+    good = gather_columns(row, rows->index_bytes, columns, &rows->entries, &sorted);
+    if (good < row->count) {
+        const char *at = (const char *)row->column + good * rows->index_bytes;
+        long long column = rows->index_bytes == 4 ? *(const int32_t *)(const void *)at
+                                                  : *(const int64_t *)(const void *)at;
+
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
+                          "%s: row %llu (from 0) names column %lld (from 0), and the table has "
+                          "%llu columns",
+                          reader->path, ULL(reader->consumed), column, ULL(columns));
+    }
+    if (row->count) ny_dtype_to_f64(rows->type, row->value, rows->entries.value, row->count);
+    rows->entries.count = row->count;
+    if (!sorted) sort(&rows->entries, columns);
+    rows->unsorted += !sorted;
+    merge(rows);
+    return NY_OK;
+}
+
+/* Tells whether an entry of the row is not a number; a row that has one is dropped or an error. */
+static int check_entries(struct ny_reader *reader, const struct ny_entries *entries, bool *dropped)
+{
+    size_t bad;
+
+    if (reader->nan == NY_NAN_KEEP) return NY_OK;
+    bad = ny_first_nonfinite(NY_F64, entries->value, entries->count);
+    if (bad == entries->count) return NY_OK;
+    *dropped = true;
+    return ny_reader_fail_row(reader, reader->consumed, entries->column[bad], entries->value[bad]);
+}
+
+/* Writes the entries into a dense row. */
+static int spread(struct ny_reader *reader, struct ny_sparse_rows *rows, char *to)
+{
+    struct ny_entries *entries = &rows->entries;
+    size_t size = ny_dtype_size(reader->table.dtype), fit;
+    char *values = (char *)entries->other_value;
+    double value;
+
+    fit = ny_convert(&rows->conversion, NY_F64, entries->value, values, entries->count, &value);
+    if (fit < entries->count)
+        return ny_reader_fail_value(reader, entries->column[fit], rows->type_name, value);
+    memset(to, 0, (size_t)reader->table.d * size);
+    for (size_t k = 0; k < entries->count; k++)
+        memcpy(to + entries->column[k] * size, values + k * size, size);
+    return NY_OK;
+}
+
+/* Adds the entries to the sparse rows of the batch. */
+static int add_entries(struct ny_reader *reader, struct ny_sparse_rows *rows, struct ny_csr *csr)
+{
+    const struct ny_entries *entries = &rows->entries;
+    size_t at = ny_csr_nnz(csr), count = entries->count, fit;
+    int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, at + count);
+    double value;
+
+    if (err) return err;
+    fit = ny_convert(&rows->conversion, NY_F64, entries->value,
+                     (char *)csr->value + at * ny_dtype_size(csr->dtype), count, &value);
+    if (fit < count)
+        return ny_reader_fail_value(reader, entries->column[fit], rows->type_name, value);
+    if (count) memcpy(csr->index + at, entries->column, count * sizeof(*csr->index));
+    csr->start[++csr->rows] = (uint32_t)(at + count);
+    return NY_OK;
+}
+
+int ny_sparse_rows_read(struct ny_reader *reader, struct ny_sparse_rows *rows,
+                        const struct ny_row_entries *row, struct ny_row_batch *batch, bool *dropped)
+{
+    bool sparse = reader->table.layout == NY_CSR;
+    size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
+    int err;
+
+    *dropped = false;
+    if (sparse && is_plain(reader, rows, row)) return add_plain(reader, rows, row, batch->sparse);
+    err = gather(reader, rows, row);
+    if (!err) err = check_entries(reader, &rows->entries, dropped);
+    if (err || *dropped) return err;
+    return sparse ? add_entries(reader, rows, batch->sparse)
+                  : spread(reader, rows, (char *)batch->values + batch->count * row_bytes);
+}
+
+/* ---- batches ------------------------------------------------------------------------------- */
+
+int ny_sparse_rows_next(struct ny_reader *reader, struct ny_sparse_rows *rows, size_t max_rows,
+                        struct ny_row_batch *batch)
+{
+    bool sparse = reader->table.layout == NY_CSR;
+
+    if (reader->consumed == reader->table.rows) return NY_END;
+    for (size_t r = 0; r < max_rows && reader->consumed < reader->table.rows; r++) {
+        struct ny_row_entries row;
+        bool dropped;
+        int err = rows->fetch(reader, &row);
+
+        if (!err) err = ny_sparse_rows_read(reader, rows, &row, batch, &dropped);
+        if (err) return err;
+        if (!dropped) {
+            if (batch->labels) batch->labels[batch->count] = (double)NAN;
+            if (batch->source) batch->source[batch->count] = reader->consumed;
+            batch->count++;
+        }
+        reader->consumed++;
+        if (sparse && ny_csr_nnz(batch->sparse) >= batch_entries) break;
+    }
+    return NY_OK;
+}
+
+void ny_sparse_rows_tell(const struct ny_reader *reader, const struct ny_sparse_rows *rows)
+{
+    if (reader->options.notes && (rows->unsorted || rows->doubled))
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s: %llu rows had columns out of order, and were sorted; %llu named a column "
+               "twice, and its values were added",
+               reader->path, ULL(rows->unsorted), ULL(rows->doubled));
+}
