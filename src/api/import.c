@@ -151,6 +151,7 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     int err = ny_points_info(import->store, &info);
 
     *reader = NULL;
+    import->reading.scratch = ny_store_path(import->store);
     if (!err) err = check_layout(import, &info);
     if (!err && !import->classes) err = begin_classes(import);
     if (err) return err;

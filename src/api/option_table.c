@@ -75,10 +75,15 @@
       "the first line names the columns")                                                          \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
       ANY, "element type to keep; auto: as the file has it")                                       \
+    X("transpose", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT | READ | RARE, ANY,               \
+      "the points are the columns of the file, as in 10x's genes × cells. For sparse matrices, "  \
+      "mtx and npz: entries that are not in the order of the points are sorted in a scratch file " \
+      "(beside the store; else in $TMPDIR)")                                                       \
     X("append", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                                \
       "add to the points that the store has")                                                      \
     X("layout", NY_CHOICE, 0, true, "auto|dense|sparse", "auto", INPUT, IMPORT | EMBED | RARE,     \
-      ANY, "how rows are kept; auto: LIBSVM rows sparse where less than an eighth is not 0")       \
+      ANY,                                                                                         \
+      "how rows are kept; auto: those of sparse formats sparse where under an eighth is not 0")    \
     X("codec", NY_CHOICE, 0, true, "auto|raw", "auto", INPUT, IMPORT | RARE, ANY,                  \
       "auto: blocks are LZ4-compressed where that saves a quarter; raw: never")                    \
     X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                               \

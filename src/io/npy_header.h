@@ -9,7 +9,7 @@
 enum { NY_NPY_MAGIC_BYTES = 6, NY_NPY_HEADER_MAX = 128 * 1024 };
 #define NY_NPY_MAGIC "\x93NUMPY"
 
-/* What a header says: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
+/* The contents of a header, such as {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } */
 struct ny_npy_header {
     const char *at;    /* of the parser */
     const char *wrong; /* what should have been there; NULL: the header is sound */

@@ -24,10 +24,13 @@ struct ny_reader_options {
     const char *label_column; /* csv: 1-based number or name; NULL: none */
     const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept, in file order; NULL: all */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
+    bool transpose;           /* mtx, npz: rows of the file are columns of the points */
+    const char *scratch;      /* folder of scratch files; NULL: $TMPDIR, or /tmp */
     uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */
     bool whole_rows;          /* the user cannot choose columns: messages do not say so */
     const char *dims_of;      /* who wants dims, for messages; NULL: "--dims says" */
-    enum ny_reading reading;  /* libsvm; auto: sparse where fewer than one in eight is not 0 */
+    enum ny_reading
+        reading; /* sparse formats; auto: sparse where fewer than one in eight is not 0 */
     struct ny_classes *classes; /* numbers of label words, of the caller; NULL: the reader's own */
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
     bool nan_option;          /* the user has an option for nan_drop: messages name it */
@@ -40,7 +43,8 @@ struct ny_file_table {
     uint64_t rows; /* NY_ROWS_UNKNOWN when the file does not say */
     enum ny_dtype dtype;
     enum ny_layout layout;
-    uint64_t nnz, slots; /* sparse: values of a row on average, rounded up; of the fullest row */
+    uint64_t nnz;   /* sparse: values of a row on average, rounded up */
+    uint64_t slots; /* sparse: values of the fullest row; of an average one where that is unknown */
     bool labels;
     const char *format;
 };

@@ -31,6 +31,24 @@ static const size_t batch_entries = (size_t)1 << 19;
 
 #define ULL(x) ((unsigned long long)(x))
 
+int ny_sparse_rows_check(struct ny_reader *reader, uint64_t entries)
+{
+    const struct ny_file_table *file = &reader->table;
+    const uint64_t few_rows = 1000000, rows_an_entry = 1000;
+
+    if (file->d > NY_FILE_COLUMNS_MAX)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s has %llu columns of points, the most is %llu%s", reader->path,
+                          ULL(file->d), ULL(NY_FILE_COLUMNS_MAX),
+                          reader->options.transpose ? "" : "; is it to be read with --transpose?");
+    if (file->rows > few_rows && file->rows / rows_an_entry > entries)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s claims %llu rows and %llu entries, so that nearly all rows are "
+                          "empty; is the file damaged?",
+                          reader->path, ULL(file->rows), ULL(entries));
+    return NY_OK;
+}
+
 void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t most)
 {
     struct ny_file_table *file = &reader->table;
@@ -41,7 +59,7 @@ void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t 
     file->layout = NY_CSR;
     file->nnz = (entries + file->rows - 1) / file->rows;
     if (file->nnz > file->d) file->nnz = file->d;
-    file->slots = most < file->d ? most : file->d;
+    file->slots = !most ? file->nnz : most < file->d ? most : file->d;
     if (!file->slots) file->slots = 1;
 }
 

@@ -36,8 +36,12 @@ struct ny_sparse_rows {
     uint64_t doubled;  /* rows so far with a column twice */
 };
 
+/* Checks rows and columns of the reader's table, which a file claims together with so many entries:
+ * NY_EDATA for more columns than rows may have, and for a million rows of which few have one. */
+int ny_sparse_rows_check(struct ny_reader *reader, uint64_t entries);
 /* Sets the layout of the reader's table, whose rows and columns are known: sparse where fewer than
- * one value in eight is an entry, unless the options say. `most`: entries of the fullest row. */
+ * one value in eight is an entry, unless the options say. `most`: entries of the fullest row; 0:
+ * unknown. */
 void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t most);
 /* Reads one row to the end of the batch; *dropped: it is left out, as it holds NaN. NY_EDATA with
  * its row and column for a column that is not there and for a value that does not fit. */

@@ -31,7 +31,6 @@ static int not_a_table(struct ny_reader *reader)
          5, "xz-compressed", "unpack it first: xz -dk"},
         {"BZh", 3, "bzip2-compressed", "unpack it first: bzip2 -dk"},
         {"\x28\xb5\x2f\xfd", 4, "zstd-compressed", "unpack it first: zstd -d"},
-        {"PK\3\4", 4, "a zip archive", "unpack an .npz (unzip), save a spreadsheet as .csv"},
         {"\x89HDF", 4, "an HDF5 file",
          "write its rows with nystream-hdf5-rows (data-tools/hdf5-rows), or save the array as "
          ".npy"},
@@ -131,6 +130,11 @@ static int check_options(struct ny_reader *reader)
     if (options->header == NY_HEADER_YES && !reader->entry->format->has_header)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--header yes does not go with the format %s of %s, which names no columns",
+                       name, reader->path);
+    if (options->transpose && !reader->entry->format->takes_transpose)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--transpose does not go with the format %s of %s; it is for sparse "
+                       "matrices, of mtx and npz",
                        name, reader->path);
     if (options->label_column && options->labels_file)
         return ny_fail(reader->ctx, NY_EUSAGE,

@@ -460,7 +460,7 @@ END
 @test "files of other programs, and paths that are no files of points" {
     cases <<'END'
 put t.xz '\3757zXZ\0\0\4'               | import new t.xz                  | 3 | xz-compressed
-put t.npz 'PK\3\4 rest'                 | import new t.npz                 | 3 | zip archive
+put t.npz 'PK\3\4 rest'                 | import new t.npz                 | 3 | zip archive / truncated
 put t.h5 '\211HDF\r\n\032\n'            | import new t.h5                  | 3 | nystream-hdf5-rows (data-tools/hdf5-rows)
 put t.png '\211PNG\r\n\032\n'           | import new t.png                 | 3 | nystream-image-rows
 put t.jpg '\377\330\377\340'          | import new t.jpg                 | 3 | nystream-image-rows
@@ -638,7 +638,7 @@ mkdir im; touch im/a.jpeg | embed im -o out.npy | 4 | im is a directory of image
 table 9 2 >q.csv | transform s r --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the model has 3; give a file with these
 table 9 2 >q.csv; cp -r s t; nystream fit t a --approx randomized -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the store has 3
 table 9 2 >q.csv; cp -r s t; nystream fit t a --map isomap -q | transform t a --input q.csv -o out.npy | 3 | q.csv has 2 columns of points where the store has 3
-put t.xlsx 'PK\3\4 rest' | import new t.xlsx | 3 | save a spreadsheet as .csv
+python3 -m zipfile -c t.xlsx p.csv | import new t.xlsx | 3 | a spreadsheet as .csv
 :   | --landmarks 5                      | 2 | a verb comes first / --landmarks
 :   | transform s r --input p.csv -o p.csv | 2 | p.csv is the input, which the output would replace
 :   | export s d --part landmarks -o s/points/data.mdb | 2 | s/points/data.mdb is a part of a store, which the output would destroy

@@ -1,0 +1,515 @@
+/*
+ * Sparse matrices of scipy (scipy.sparse.save_npz): a zip archive of the arrays format, shape,
+ * data, indices and indptr.
+ *
+ * indptr is read twice: at first alone, which finds where it falls and the fullest row, then with
+ * indices and data as three streams side by side, so that memory holds the entries of one row, or
+ * 32,768 of several. A matrix by columns (CSC), or one by rows that is transposed, is sorted by
+ * rows when it is opened (io/row_sort.h); both together stream as they are. Members are compared
+ * with their checksums at their ends, which come before NY_END.
+ *
+ * Nothing that the file says is believed: io/zip.c checks sizes against the file, io/npz_array.c
+ * shapes against sizes, and every column number is checked when its row is read.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/npz_array.h"
+#include "io/row_sort.h"
+#include "io/sparse_rows.h"
+
+enum { POINTERS = 1024, ROOM_ENTRIES = 32768, FORMAT_BYTES = 16 };
+
+enum { FORMAT, SHAPE, INDPTR, INDICES, DATA, MEMBERS };
+
+static const char *const names[MEMBERS] = {"format.npy", "shape.npy", "indptr.npy", "indices.npy",
+                                           "data.npy"};
+
+#define ULL(x) ((unsigned long long)(x))
+
+/* The state of the reader. A line is a row of the file where it is CSR, a column where it is CSC.
+ */
+struct npz {
+    struct ny_sparse_rows rows;
+    struct ny_zip_member member[MEMBERS];
+    struct ny_npz_array pointers, indices, data;
+    uint64_t lines, across,
+        entries;               /* lines, numbers that indices may have, entries of all lines */
+    uint64_t most;             /* entries of the fullest line */
+    uint64_t line, position;   /* that is read next; its first entry */
+    int64_t pointer[POINTERS]; /* that were read, */
+    size_t pointer_at, pointer_held; /* and which of them is next */
+    uint64_t pointers_read;          /* all so far */
+    char *index, *value, *raw; /* entries held … held_end − 1; raw: one piece of the file */
+    uint64_t held, held_end;
+    size_t room;
+    uint64_t inexact; /* the first entry that f64 does not hold exactly */
+    struct ny_row_sort *sort;
+};
+
+static int fail(struct ny_reader *reader, const char *what)
+{
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE, "%s %s", reader->path, what);
+}
+
+/* ---- what the file is ----------------------------------------------------------------------- */
+
+/* Recognises a zip archive. One that is no matrix is refused by open_npz(), which knows why. */
+static enum ny_guess probe(const char *head, size_t length)
+{
+    return length >= 4 && (memcmp(head, "PK\3\4", 4) == 0 || memcmp(head, "PK\5\6", 4) == 0)
+               ? NY_GUESS_SURE
+               : NY_GUESS_NO;
+}
+
+/* Refuses input whose end cannot be read first. */
+static int check_input(struct ny_reader *reader)
+{
+    if (reader->bytes->unpacker)
+        return fail(reader, "is an .npz file that was packed again by gzip; unpack it: gunzip -k");
+    if (!reader->bytes->regular)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "%s is a pipe of npz data, whose directory is at its end; write it to a "
+                       "file first",
+                       reader->path);
+    return NY_OK;
+}
+
+/* Finds the members of a sparse matrix, or says what the archive is. */
+static int find_members(struct ny_reader *reader)
+{
+    struct npz *npz = reader->state;
+    size_t arrays;
+    int err;
+
+    for (size_t i = 0; i < MEMBERS; i++)
+        npz->member[i].name = names[i];
+    err = ny_zip_find(reader->bytes, npz->member, MEMBERS, &arrays);
+    if (err) return err;
+    if (!arrays)
+        return fail(reader, "is a zip archive without arrays; save a sparse matrix with "
+                            "scipy.sparse.save_npz, a spreadsheet as .csv");
+    if (!npz->member[FORMAT].found || !npz->member[SHAPE].found)
+        return fail(reader, "is an .npz file of plain arrays (numpy.savez), not of a sparse matrix "
+                            "(scipy.sparse.save_npz); save the one to read with numpy.save, as "
+                            ".npy");
+    return NY_OK;
+}
+
+/* Reads the name of the matrix's form, such as "csr": bytes, or UCS-4 of older versions. */
+static int read_format(struct ny_reader *reader, char format[FORMAT_BYTES])
+{
+    struct npz *npz = reader->state;
+    unsigned char text[4 * FORMAT_BYTES];
+    struct ny_npz_array array;
+    int err = ny_npz_array_open(&array, reader->bytes, &npz->member[FORMAT]);
+    size_t step = strchr(array.header.descr.text, 'U') ? 4 : 1, length = 0;
+
+    if (!err &&
+        (array.numeric || array.payload > sizeof(text) || !strpbrk(array.header.descr.text, "SU")))
+        err = ny_npz_array_fail(&array, "is not the name of a form of sparse matrices, such as "
+                                        "'csr'; save the matrix with scipy.sparse.save_npz");
+    if (!err) err = ny_zip_read(array.stream, text, (size_t)array.payload);
+    for (size_t k = 0; !err && k < array.payload && length + 1 < FORMAT_BYTES; k += step) {
+        unsigned char letter =
+            array.swap && step == 4 && k + 3 < array.payload ? text[k + 3] : text[k];
+
+        if (letter) format[length++] = (char)letter;
+    }
+    format[length] = '\0';
+    if (!err) err = ny_zip_finish(array.stream);
+    ny_npz_array_close(&array);
+    return err;
+}
+
+/* Tells lines from columns: *csc. Other forms are refused with the call that converts them. */
+static int judge_format(struct ny_reader *reader, bool *csc)
+{
+    struct npz *npz = reader->state;
+    char format[FORMAT_BYTES] = "";
+    int err = read_format(reader, format);
+
+    if (err) return err;
+    *csc = strcmp(format, "csc") == 0;
+    if (!*csc && strcmp(format, "csr") != 0)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s holds a sparse matrix of the form '%s'; save it by rows: "
+                          "scipy.sparse.save_npz(FILE, matrix.tocsr())",
+                          reader->path, ny_shown(format, strlen(format)).text);
+    for (size_t i = INDPTR; i < MEMBERS; i++)
+        if (!npz->member[i].found)
+            return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                              "%s has no member %s, which a sparse matrix by %s needs; write it "
+                              "again with scipy.sparse.save_npz",
+                              reader->path, names[i], *csc ? "columns" : "rows");
+    return NY_OK;
+}
+
+/* Tells whether an array holds int32 or int64. */
+static bool is_integers(const struct ny_npz_array *array)
+{
+    return array->numeric && (array->type == NY_E_I4 || array->type == NY_E_I8);
+}
+
+/* Reads rows and columns of the matrix. */
+static int read_shape(struct ny_reader *reader, int64_t shape[2])
+{
+    struct npz *npz = reader->state;
+    struct ny_npz_array array;
+    int err = ny_npz_array_open(&array, reader->bytes, &npz->member[SHAPE]);
+
+    if (!err && (!is_integers(&array) || array.count != 2))
+        err = ny_npz_array_fail(&array, "is not the two numbers of rows and columns; save a matrix "
+                                        "with scipy.sparse.save_npz");
+    if (!err) err = ny_npz_array_integers(&array, shape, 2);
+    if (!err) err = ny_zip_finish(array.stream);
+    ny_npz_array_close(&array);
+    if (err) return err;
+    if (shape[0] < 1 || shape[1] < 1)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s holds a matrix of %lld rows and %lld columns; there are no points "
+                          "in it",
+                          reader->path, (long long)shape[0], (long long)shape[1]);
+    return NY_OK;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+/* Gives the next number of indptr. */
+static int next_pointer(struct npz *npz, int64_t *pointer)
+{
+    if (npz->pointer_at == npz->pointer_held) {
+        uint64_t left = npz->lines + 1 - npz->pointers_read;
+        size_t some = left < POINTERS ? (size_t)left : POINTERS;
+        int err = ny_npz_array_integers(&npz->pointers, npz->pointer, some);
+
+        if (err) return err;
+        npz->pointer_at = 0;
+        npz->pointer_held = some;
+        npz->pointers_read += some;
+    }
+    *pointer = npz->pointer[npz->pointer_at++];
+    return NY_OK;
+}
+
+/* Opens indptr and begins at its first number. */
+static int begin_pointers(struct ny_reader *reader)
+{
+    struct npz *npz = reader->state;
+    int64_t first;
+    int err = ny_npz_array_open(&npz->pointers, reader->bytes, &npz->member[INDPTR]);
+
+    npz->line = npz->position = 0;
+    npz->pointer_at = npz->pointer_held = 0;
+    npz->pointers_read = 0;
+    if (err) return err;
+    if (!is_integers(&npz->pointers) || npz->pointers.header.dimensions != 1)
+        return ny_npz_array_fail(&npz->pointers, "is no list of int32 or int64; save the matrix "
+                                                 "with scipy.sparse.save_npz");
+    if (npz->pointers.count != npz->lines + 1)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s: indptr holds %llu numbers, and shape says %llu lines, which have "
+                          "one more; is the file damaged?",
+                          reader->path, ULL(npz->pointers.count), ULL(npz->lines));
+    err = next_pointer(npz, &first);
+    if (err || first == 0) return err;
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, 0,
+                      "%s: indptr begins with %lld, not with 0; is the file damaged?", reader->path,
+                      (long long)first);
+}
+
+/* Reads all of indptr, which must rise to the number of entries. */
+static int look_at_pointers(struct ny_reader *reader)
+{
+    struct npz *npz = reader->state;
+    int err = begin_pointers(reader);
+
+    for (; !err && npz->line < npz->lines; npz->line++) {
+        int64_t end;
+
+        err = next_pointer(npz, &end);
+        if (!err && (end < 0 || (uint64_t)end < npz->position))
+            err = ny_fail_at(reader->ctx, NY_EDATA, reader->path, npz->line,
+                             "%s: indptr falls from %llu to %lld behind row %llu (from 0); is the "
+                             "file damaged?",
+                             reader->path, ULL(npz->position), (long long)end, ULL(npz->line));
+        if (err) break;
+        if ((uint64_t)end - npz->position > npz->most) npz->most = (uint64_t)end - npz->position;
+        npz->position = (uint64_t)end;
+    }
+    if (!err) err = ny_npz_array_finish(&npz->pointers);
+    ny_npz_array_close(&npz->pointers);
+    npz->entries = npz->position;
+    return err;
+}
+
+/* Opens indices and data, which must have as many entries as indptr says; more are passed over. */
+static int open_entries(struct ny_reader *reader)
+{
+    struct npz *npz = reader->state;
+    int err = ny_npz_array_open(&npz->indices, reader->bytes, &npz->member[INDICES]);
+
+    if (!err) err = ny_npz_array_open(&npz->data, reader->bytes, &npz->member[DATA]);
+    if (err) return err;
+    if (!is_integers(&npz->indices))
+        return ny_npz_array_fail(&npz->indices, "is no list of int32 or int64; save the matrix "
+                                                "with scipy.sparse.save_npz");
+    if (!npz->data.numeric)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s: its values are of dtype '%s'; save them as one of bool, (u)int8 … "
+                          "(u)int64, float16, float32, float64",
+                          reader->path, npz->data.header.descr.text);
+    if (npz->indices.header.dimensions != 1 || npz->data.header.dimensions != 1 ||
+        npz->indices.count < npz->entries || npz->data.count < npz->entries)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s: indptr says %llu entries, and there are %llu indices and %llu "
+                          "values; is the file damaged?",
+                          reader->path, ULL(npz->entries), ULL(npz->indices.count),
+                          ULL(npz->data.count));
+    return NY_OK;
+}
+
+/* Chooses how values are kept here, in a type of the store, and makes room for them. */
+static int allocate(struct ny_reader *reader)
+{
+    struct npz *npz = reader->state;
+    enum ny_element_type type = npz->data.type;
+    enum ny_dtype natural = ny_element_natural(type);
+
+    npz->rows.type = ny_element_is(type, natural) ? natural : NY_F64;
+    npz->rows.type_name = ny_element_name(type);
+    npz->rows.index_bytes = (unsigned)ny_element_size(npz->indices.type);
+    npz->rows.conversion.rounding = ny_element_is_float(type);
+    npz->inexact = UINT64_MAX;
+    npz->room = npz->most > ROOM_ENTRIES ? (size_t)npz->most : ROOM_ENTRIES;
+    npz->index = ny_calloc(reader->ctx, NY_MEM_IO, npz->room, npz->rows.index_bytes);
+    npz->value = ny_calloc(reader->ctx, NY_MEM_IO, npz->room, ny_dtype_size(npz->rows.type));
+    npz->raw = ny_calloc(reader->ctx, NY_MEM_IO, POINTERS, sizeof(double));
+    return npz->index && npz->value && npz->raw ? NY_OK : NY_EBUDGET;
+}
+
+/* Reads values behind those that are held, widened to f64 where the store has no such type. */
+static int read_values(struct npz *npz, size_t kept, size_t count)
+{
+    double *wide = (double *)(void *)npz->value + kept;
+
+    if (ny_element_is(npz->data.type, npz->rows.type))
+        return ny_npz_array_read(&npz->data, npz->value + kept * ny_dtype_size(npz->rows.type),
+                                 count);
+    for (size_t done = 0; done < count; done += POINTERS) {
+        size_t some = count - done < POINTERS ? count - done : POINTERS, good;
+        int err = ny_npz_array_read(&npz->data, npz->raw, some);
+
+        if (err) return err;
+        good = ny_widen(npz->data.type, npz->raw, wide + done, some);
+        if (good == some) continue;
+        if (npz->inexact == UINT64_MAX) npz->inexact = npz->held_end + done + good;
+        for (size_t k = good; k < some; k++) /* the row of that entry is refused */
+            wide[done + k] = 1;
+    }
+    return NY_OK;
+}
+
+/* Reads on until the entries up to `end` are held. */
+static int hold(struct npz *npz, uint64_t end)
+{
+    unsigned index_bytes = npz->rows.index_bytes;
+    size_t value_bytes = ny_dtype_size(npz->rows.type), passed, kept, count;
+    uint64_t left;
+    int err;
+
+    if (end <= npz->held_end) return NY_OK;
+    passed = (size_t)(npz->position - npz->held);
+    kept = (size_t)(npz->held_end - npz->position);
+    memmove(npz->index, npz->index + passed * index_bytes, kept * index_bytes);
+    memmove(npz->value, npz->value + passed * value_bytes, kept * value_bytes);
+    npz->held = npz->position;
+    left = npz->entries - npz->held_end;
+    count = left < npz->room - kept ? (size_t)left : npz->room - kept;
+    err = ny_npz_array_read(&npz->indices, npz->index + kept * index_bytes, count);
+    if (!err) err = read_values(npz, kept, count);
+    npz->held_end += count;
+    return err;
+}
+
+/* Fails because an integer is too large for f64 to hold exactly. */
+static int fail_inexact(struct ny_reader *reader, const struct ny_row_entries *line)
+{
+    const struct npz *npz = reader->state;
+    size_t k = (size_t)(npz->inexact - npz->position);
+    long long across = npz->rows.index_bytes == 4 ? ((const int32_t *)line->column)[k]
+                                                  : ((const int64_t *)line->column)[k];
+    bool by_columns = npz->sort != NULL;
+
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, npz->line,
+                      "%s: row %llu, column %llu (from 0): the %s is not exactly a value of f64; "
+                      "save the matrix as float64",
+                      reader->path, by_columns ? ULL(across) : ULL(npz->line),
+                      by_columns ? ULL(npz->line) : ULL(across), npz->rows.type_name);
+}
+
+/* Gives the entries of the next line. */
+static int next_line(struct ny_reader *reader, struct ny_row_entries *line)
+{
+    struct npz *npz = reader->state;
+    size_t first;
+    int64_t end;
+    int err = next_pointer(npz, &end);
+
+    if (err) return err;
+    if ((uint64_t)end < npz->position || (uint64_t)end - npz->position > npz->most ||
+        (uint64_t)end > npz->entries)
+        return fail(reader, "was changed while it was read; import it again");
+    err = hold(npz, (uint64_t)end);
+    if (err) return err;
+    first = (size_t)(npz->position - npz->held);
+    *line = (struct ny_row_entries){npz->index + first * npz->rows.index_bytes,
+                                    npz->value + first * ny_dtype_size(npz->rows.type),
+                                    (size_t)((uint64_t)end - npz->position)};
+    if (npz->inexact >= npz->position && npz->inexact < (uint64_t)end)
+        return fail_inexact(reader, line);
+    npz->position = (uint64_t)end;
+    npz->line++;
+    return NY_OK;
+}
+
+/* Compares all checksums behind the last line. */
+static int finish(struct npz *npz)
+{
+    int err = npz->pointers.stream ? ny_npz_array_finish(&npz->pointers) : NY_OK;
+
+    if (!err && npz->indices.stream) err = ny_npz_array_finish(&npz->indices);
+    if (!err && npz->data.stream) err = ny_npz_array_finish(&npz->data);
+    return err;
+}
+
+/* ---- lines that are columns of the points ---------------------------------------------------- */
+
+/* Adds the entries of a column to the sort. */
+static int sort_line(struct ny_reader *reader, uint64_t column, const struct ny_row_entries *line)
+{
+    struct npz *npz = reader->state;
+    size_t value_bytes = ny_dtype_size(npz->rows.type);
+    int err = NY_OK;
+
+    for (size_t k = 0; !err && k < line->count; k++) {
+        long long row = npz->rows.index_bytes == 4 ? ((const int32_t *)line->column)[k]
+                                                   : ((const int64_t *)line->column)[k];
+
+        if (row < 0 || (uint64_t)row >= npz->across)
+            return ny_fail_at(reader->ctx, NY_EDATA, reader->path, column,
+                              "%s: column %llu (from 0) names row %lld (from 0), and the table has "
+                              "%llu rows",
+                              reader->path, ULL(column), row, ULL(npz->across));
+        err = ny_row_sort_add(npz->sort, (uint64_t)row, (uint32_t)column,
+                              (const char *)line->value + k * value_bytes);
+    }
+    return err;
+}
+
+/* Reads the whole matrix and sorts it by row. */
+static int sort_lines(struct ny_reader *reader)
+{
+    struct npz *npz = reader->state;
+    struct ny_row_sort_spec spec = {npz->across, npz->entries, npz->rows.type};
+    int err = ny_row_sort_new(&npz->sort, reader, &spec);
+
+    for (uint64_t column = 0; !err && column < npz->lines; column++) {
+        struct ny_row_entries line;
+
+        err = next_line(reader, &line);
+        if (!err) err = sort_line(reader, column, &line);
+    }
+    if (!err) err = finish(npz);
+    npz->rows.index_bytes = sizeof(uint32_t);
+    ny_free(reader->ctx, npz->index);
+    ny_free(reader->ctx, npz->value);
+    npz->index = npz->value = NULL;
+    return err;
+}
+
+static int next_sorted(struct ny_reader *reader, struct ny_row_entries *row)
+{
+    return ny_row_sort_row(((struct npz *)reader->state)->sort, reader->consumed, row);
+}
+
+/* ---- the format ------------------------------------------------------------------------------ */
+
+/* Reads what the matrix is: its form, shape and indptr. */
+static int begin(struct ny_reader *reader, bool *direct)
+{
+    struct npz *npz = reader->state;
+    struct ny_file_table *table = &reader->table;
+    int64_t shape[2] = {0};
+    bool csc;
+    int err = find_members(reader);
+
+    if (!err) err = judge_format(reader, &csc);
+    if (!err) err = read_shape(reader, shape);
+    if (err) return err;
+    table->rows = (uint64_t)shape[reader->options.transpose];
+    table->d = (uint64_t)shape[!reader->options.transpose];
+    *direct = csc == reader->options.transpose;
+    npz->lines = *direct ? table->rows : table->d;
+    npz->across = *direct ? table->d : table->rows;
+    err = look_at_pointers(reader);
+    return err ? err : ny_sparse_rows_check(reader, npz->entries);
+}
+
+static int open_npz(struct ny_reader *reader)
+{
+    struct npz *npz = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*npz));
+    struct ny_file_table *table = &reader->table;
+    bool direct = true;
+    int err;
+
+    if (!npz) return NY_EBUDGET;
+    reader->state = npz;
+    err = check_input(reader);
+    if (!err) err = begin(reader, &direct);
+    if (!err) err = open_entries(reader);
+    if (!err) err = begin_pointers(reader);
+    if (!err) err = allocate(reader);
+    if (err) return err;
+    table->dtype =
+        reader->options.dtype ? reader->options.dtype : ny_element_natural(npz->data.type);
+    npz->rows.conversion.wanted = table->dtype;
+    npz->rows.fetch = direct ? next_line : next_sorted;
+    ny_sparse_rows_layout(reader, npz->entries, direct ? npz->most : 0);
+    return direct ? NY_OK : sort_lines(reader);
+}
+
+static int next_npz(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
+{
+    struct npz *npz = reader->state;
+    int err = ny_sparse_rows_next(reader, &npz->rows, max_rows, batch);
+
+    if (err != NY_END) return err;
+    err = finish(npz);
+    if (err) return err;
+    ny_sparse_rows_tell(reader, &npz->rows);
+    return NY_END;
+}
+
+static void close_npz(struct ny_reader *reader)
+{
+    struct npz *npz = reader->state;
+
+    ny_npz_array_close(&npz->pointers);
+    ny_npz_array_close(&npz->indices);
+    ny_npz_array_close(&npz->data);
+    ny_row_sort_free(npz->sort);
+    ny_sparse_rows_free(reader, &npz->rows);
+    ny_free(reader->ctx, npz->index);
+    ny_free(reader->ctx, npz->value);
+    ny_free(reader->ctx, npz->raw);
+    ny_free(reader->ctx, npz);
+}
+
+const struct ny_format ny_format_npz = {
+    .probe = probe,
+    .open = open_npz,
+    .next = next_npz,
+    .close = close_npz,
+    .takes_transpose = true,
+};

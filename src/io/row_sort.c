@@ -1,0 +1,235 @@
+/*
+ * The external sort of row_sort.h: one pass of a bucket sort, then a counting sort of each bucket.
+ *
+ * A bucket holds as many consecutive rows as the others. Its entries go to a stream of the spool
+ * (base/spool.h) as they come, each of 8 bytes (row in the bucket, column) and its value. When the
+ * first of its rows is asked for, a bucket is loaded and its entries are counted by row and put in
+ * place, which keeps those of a row in the order in which they came: the result depends neither
+ * on the number of buckets nor on the budget. Buckets are so many that one takes about a 32nd of
+ * the budget, and rows that are fuller than others by some factors find room as well. A matrix that
+ * fits in the pieces in memory never touches the disk.
+ *
+ * Nothing is kept for an import that is resumed: its reader sorts again.
+ */
+#include "io/row_sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/memory.h"
+#include "base/spool.h"
+
+enum { BUCKETS_MAX = 4096, PIECE_BYTES_MIN = 4096, PIECE_BYTES_MAX = 256 * 1024 };
+
+/* Shares of the budget: of the pieces of all buckets, and of a bucket that is sorted. */
+enum { PIECES_SHARE = 8, BUCKET_SHARE = 32 };
+
+#define ULL(x) ((unsigned long long)(x))
+
+/* Precedes the value of an entry in the spool. */
+struct place {
+    uint32_t row; /* in the bucket */
+    uint32_t column;
+};
+
+struct ny_row_sort {
+    struct ny_context *ctx;
+    const char *path;
+    struct ny_row_sort_spec spec;
+    struct ny_spool *spool;
+    uint64_t width; /* rows of a bucket */
+    size_t value_bytes;
+    uint64_t bucket; /* that is loaded; UINT64_MAX: none */
+    size_t *start;   /* of each row of it; width + 1 numbers */
+    uint32_t *column;
+    char *value;
+};
+
+static void free_bucket(struct ny_row_sort *sort)
+{
+    ny_free(sort->ctx, sort->column);
+    ny_free(sort->ctx, sort->value);
+    sort->column = NULL;
+    sort->value = NULL;
+}
+
+void ny_row_sort_free(struct ny_row_sort *sort)
+{
+    if (!sort) return;
+    free_bucket(sort);
+    ny_spool_free(sort->spool);
+    ny_free(sort->ctx, sort->start);
+    ny_free(sort->ctx, sort);
+}
+
+/* Returns the folder of the file: the caller's, or $TMPDIR or /tmp. */
+static const char *scratch_folder(const struct ny_reader *reader)
+{
+    const char *set = getenv("TMPDIR");
+
+    if (reader->options.scratch) return reader->options.scratch;
+    return set && *set ? set : "/tmp";
+}
+
+/* Chooses the number of buckets and the bytes of their pieces. */
+static struct ny_spool_spec plan(const struct ny_row_sort *sort, const struct ny_reader *reader)
+{
+    size_t budget = ny_memory_limit(sort->ctx), entry = sizeof(struct place) + sort->value_bytes;
+    double bytes = (double)sort->spec.entries * (double)entry;
+    double buckets = bytes / ((double)budget / BUCKET_SHARE) + 1;
+    size_t most = budget / PIECES_SHARE / PIECE_BYTES_MIN, piece;
+
+    if (most > BUCKETS_MAX) most = BUCKETS_MAX;
+    if (buckets > (double)most) buckets = (double)most;
+    if (buckets > (double)sort->spec.rows) buckets = (double)sort->spec.rows;
+    if (buckets < 1) buckets = 1;
+    piece = budget / PIECES_SHARE / (size_t)buckets;
+    if (piece > PIECE_BYTES_MAX) piece = PIECE_BYTES_MAX;
+    if (piece < PIECE_BYTES_MIN) piece = PIECE_BYTES_MIN;
+    return (struct ny_spool_spec){.folder = scratch_folder(reader),
+                                  .what = "the entries to sort by row",
+                                  .streams = (size_t)buckets,
+                                  .piece_bytes = piece};
+}
+
+/* Checks that the file has room on its disk, before anything is read. */
+static int check_disk(const struct ny_row_sort *sort, const struct ny_spool_spec *spool)
+{
+    const double giga = 1e9;
+    double needed = (double)sort->spec.entries * (double)(sizeof(struct place) + sort->value_bytes);
+    double room;
+    struct statvfs disk;
+
+    if (needed <= (double)(spool->streams * spool->piece_bytes)) return NY_OK;
+    if (statvfs(spool->folder, &disk)) return NY_OK; /* the first write will tell */
+    room = (double)disk.f_bavail * (double)disk.f_frsize;
+    if (needed <= room) return NY_OK;
+    return ny_fail_at(sort->ctx, NY_EIO, spool->folder, NY_NO_LINE,
+                      "%s: its entries are not in the order of the rows, and to sort them takes "
+                      "%.3g GB in %s, which has %.3g GB free; make room there",
+                      sort->path, needed / giga, spool->folder, room / giga);
+}
+
+int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
+                    const struct ny_row_sort_spec *spec)
+{
+    struct ny_row_sort *sort = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*sort));
+    struct ny_spool_spec spool;
+    int err;
+
+    *out = NULL;
+    if (!sort) return NY_EBUDGET;
+    sort->ctx = reader->ctx;
+    sort->path = reader->path;
+    sort->spec = *spec;
+    sort->value_bytes = ny_dtype_size(spec->type);
+    sort->bucket = UINT64_MAX;
+    spool = plan(sort, reader);
+    sort->width = (spec->rows + spool.streams - 1) / spool.streams;
+    err = sort->width > UINT32_MAX ? ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                                                "%s claims %llu rows, which are too many to sort",
+                                                reader->path, ULL(spec->rows))
+                                   : check_disk(sort, &spool);
+    if (!err) err = ny_spool_new(&sort->spool, sort->ctx, &spool);
+    if (!err) {
+        sort->start =
+            ny_calloc(sort->ctx, NY_MEM_IO, (size_t)sort->width + 2, sizeof(*sort->start));
+        if (!sort->start) err = NY_EBUDGET;
+    }
+    if (err)
+        ny_row_sort_free(sort);
+    else
+        *out = sort;
+    return err;
+}
+
+int ny_row_sort_add(struct ny_row_sort *sort, uint64_t row, uint32_t column, const void *value)
+{
+    struct place place = {(uint32_t)(row % sort->width), column};
+    char entry[sizeof(place) + sizeof(double)];
+
+    memcpy(entry, &place, sizeof(place));
+    memcpy(entry + sizeof(place), value, sort->value_bytes);
+    return ny_spool_put(sort->spool, (size_t)(row / sort->width), entry,
+                        sizeof(place) + sort->value_bytes);
+}
+
+/* Fails because the rows of a bucket take so many bytes to sort. */
+static int too_full(const struct ny_row_sort *sort, size_t bytes)
+{
+    const size_t mib = 1048576;
+
+    return ny_fail(sort->ctx, NY_EBUDGET,
+                   "%s: rows %llu to %llu (from 0) take %.1f MiB to sort, which do not fit in the "
+                   "memory budget of %.1f MiB; give --memory %zuM",
+                   sort->path, ULL(sort->bucket * sort->width),
+                   ULL((sort->bucket + 1) * sort->width - 1), (double)bytes / (double)mib,
+                   (double)ny_memory_limit(sort->ctx) / (double)mib,
+                   (ny_memory_used(sort->ctx) + bytes) / mib + 1);
+}
+
+/* Puts the entries in the order of their rows. start[r + 1] is where the next entry of row r goes,
+ * and so becomes where row r + 1 begins. */
+static void sort_entries(struct ny_row_sort *sort, const char *entries, size_t count)
+{
+    size_t value_bytes = sort->value_bytes, entry_bytes = sizeof(struct place) + value_bytes;
+    struct place place;
+    size_t sum = 0;
+
+    memset(sort->start, 0, ((size_t)sort->width + 2) * sizeof(*sort->start));
+    for (size_t k = 0; k < count; k++) {
+        memcpy(&place, entries + k * entry_bytes, sizeof(place));
+        sort->start[place.row + 2]++;
+    }
+    for (uint64_t r = 2; r < sort->width + 2; r++)
+        sort->start[r] = sum += sort->start[r];
+    for (size_t k = 0; k < count; k++) {
+        const char *entry = entries + k * entry_bytes;
+        size_t to;
+
+        memcpy(&place, entry, sizeof(place));
+        to = sort->start[place.row + 1]++;
+        sort->column[to] = place.column;
+        memcpy(sort->value + to * value_bytes, entry + sizeof(place), value_bytes);
+    }
+}
+
+/* Loads a bucket and sorts it. */
+static int load_bucket(struct ny_row_sort *sort, uint64_t bucket)
+{
+    size_t entry_bytes = sizeof(struct place) + sort->value_bytes, bytes, count;
+    char *entries;
+    int err = NY_EBUDGET;
+
+    free_bucket(sort);
+    sort->bucket = bucket;
+    bytes = ny_spool_bytes(sort->spool, (size_t)bucket);
+    count = bytes / entry_bytes;
+    if (2 * bytes > ny_memory_left(sort->ctx)) return too_full(sort, 2 * bytes);
+    entries = ny_alloc(sort->ctx, NY_MEM_IO, bytes);
+    sort->column = ny_calloc(sort->ctx, NY_MEM_IO, count + 1, sizeof(*sort->column));
+    sort->value = ny_calloc(sort->ctx, NY_MEM_IO, count + 1, sort->value_bytes);
+    if (entries && sort->column && sort->value)
+        err = ny_spool_load(sort->spool, (size_t)bucket, entries);
+    if (!err) sort_entries(sort, entries, count);
+    ny_free(sort->ctx, entries);
+    return err;
+}
+
+int ny_row_sort_row(struct ny_row_sort *sort, uint64_t row, struct ny_row_entries *entries)
+{
+    uint64_t bucket = row / sort->width, here = row % sort->width;
+    size_t first;
+
+    if (bucket != sort->bucket) {
+        int err = load_bucket(sort, bucket);
+
+        if (err) return err;
+    }
+    first = sort->start[here];
+    *entries =
+        (struct ny_row_entries){sort->column + first, sort->value + first * sort->value_bytes,
+                                sort->start[here + 1] - first};
+    return NY_OK;
+}

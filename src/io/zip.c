@@ -1,0 +1,440 @@
+/*
+ * Zip archives as io/npz.c needs them (PKWARE's APPNOTE 6.3): the directory at the end, its form
+ * of 64 bits, and members as streams, each with a window of 64 KiB and zlib's state.
+ *
+ * Streams read by pread(), so that several of them share a descriptor, and what is damaged is
+ * found where it is: a directory that leads out of the file, a member that is packed in another
+ * way or encrypted, deflated data that end early or go on behind the member's size, a checksum
+ * that differs. The directory is trusted for sizes, as the headers of members that were written to
+ * a pipe have none.
+ */
+#include "io/zip.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/memory.h"
+
+enum {
+    END_BYTES = 22,        /* of the record at the archive's end, before its comment */
+    COMMENT_MAX = 65535,   /* bytes */
+    END64_BYTES = 56,      /* of that record in 64 bits */
+    LOCATOR_BYTES = 20,    /* of the record that says where it is, right before the other */
+    ENTRY_BYTES = 46,      /* of an entry of the directory, before its name */
+    LOCAL_BYTES = 30,      /* of the header of a member, before its name */
+    NAME_MAX_BYTES = 64,   /* of the names that are looked for */
+    MEMBERS_MAX = 1 << 16, /* more are no archive of arrays */
+    WINDOW_BYTES = 64 * 1024,
+    STORED = 0,
+    DEFLATED = 8
+};
+
+/* No deflated data are shorter than a 1032nd of what they hold. */
+static const uint64_t deflate_most = 1032;
+
+struct ny_zip_stream {
+    const struct ny_bytes *archive;
+    const struct ny_zip_member *member;
+    uint64_t next, packed_left; /* in the file */
+    uint64_t done;              /* bytes handed out */
+    uint32_t crc;
+    bool inflating, ended; /* deflated; and its end was seen */
+    z_stream z;
+    const unsigned char *at; /* stored: unread bytes of the window */
+    size_t held;
+    unsigned char window[WINDOW_BYTES];
+};
+
+static uint16_t u16(const unsigned char *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static uint32_t u32(const unsigned char *p)
+{
+    return (uint32_t)u16(p) | (uint32_t)u16(p + 2) << 16;
+}
+
+static uint64_t u64(const unsigned char *p)
+{
+    return (uint64_t)u32(p) | (uint64_t)u32(p + 4) << 32;
+}
+
+static int damaged(const struct ny_bytes *archive, const char *what)
+{
+    return ny_fail_at(archive->ctx, NY_EDATA, archive->path, NY_NO_LINE,
+                      "%s: %s (is the file truncated?); fetch or write it again", archive->path,
+                      what);
+}
+
+static uint64_t archive_bytes(const struct ny_bytes *archive)
+{
+    return archive->size - archive->start;
+}
+
+/* Reads bytes at a place of the archive; fewer only at the end of the file. */
+static int read_some(const struct ny_bytes *archive, uint64_t at, void *to, size_t wanted,
+                     size_t *got)
+{
+    for (*got = 0; *got < wanted;) {
+        ssize_t count = pread(archive->fd, (char *)to + *got, wanted - *got,
+                              (off_t)(archive->start + at + *got));
+
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return ny_fail_errno(archive->ctx, "read", archive->path);
+        if (count == 0) break;
+        *got += (size_t)count;
+    }
+    return NY_OK;
+}
+
+static int read_at(const struct ny_bytes *archive, uint64_t at, void *to, size_t wanted)
+{
+    size_t got;
+    int err = read_some(archive, at, to, wanted, &got);
+
+    if (err || got == wanted) return err;
+    return damaged(archive, "the zip archive ends too early");
+}
+
+/* ---- the directory ------------------------------------------------------------------------- */
+
+struct directory {
+    uint64_t at, bytes;
+};
+
+/* Reads the record of 64 bits, which a locator right before the record at `end` leads to. */
+static int read_end64(const struct ny_bytes *archive, uint64_t end, struct directory *directory)
+{
+    unsigned char locator[LOCATOR_BYTES], record[END64_BYTES];
+    uint64_t at;
+    int err;
+
+    if (end < LOCATOR_BYTES) return damaged(archive, "the directory of the zip archive is damaged");
+    err = read_at(archive, end - LOCATOR_BYTES, locator, sizeof(locator));
+    if (err) return err;
+    at = u64(locator + 8);
+    if (memcmp(locator, "PK\6\7", 4) != 0 || at > end || end - at < END64_BYTES)
+        return damaged(archive, "the directory of the zip archive is damaged");
+    err = read_at(archive, at, record, sizeof(record));
+    if (err) return err;
+    if (memcmp(record, "PK\6\6", 4) != 0)
+        return damaged(archive, "the directory of the zip archive is damaged");
+    *directory = (struct directory){u64(record + 48), u64(record + 40)};
+    return NY_OK;
+}
+
+/* Finds the record at the archive's end, behind which there is only its comment. */
+static int find_directory(const struct ny_bytes *archive, struct directory *directory)
+{
+    uint64_t size = archive_bytes(archive);
+    size_t tail = size < END_BYTES + COMMENT_MAX ? (size_t)size : END_BYTES + COMMENT_MAX, at;
+    unsigned char *bytes = ny_alloc(archive->ctx, NY_MEM_IO, tail);
+    int err = NY_EBUDGET;
+
+    if (!bytes) return err;
+    err = read_at(archive, size - tail, bytes, tail);
+    if (err) goto done;
+    for (at = tail < END_BYTES ? 0 : tail - END_BYTES + 1; at > 0; at--)
+        if (memcmp(bytes + at - 1, "PK\5\6", 4) == 0 &&
+            u16(bytes + at - 1 + 20) == tail - (at - 1) - END_BYTES)
+            break;
+    if (at == 0) {
+        err = damaged(archive, "the zip archive has no directory at its end");
+        goto done;
+    }
+    at--;
+    *directory = (struct directory){u32(bytes + at + 16), u32(bytes + at + 12)};
+    if (directory->at == UINT32_MAX || directory->bytes == UINT32_MAX ||
+        u16(bytes + at + 10) == UINT16_MAX)
+        err = read_end64(archive, size - tail + at, directory);
+    if (!err && (directory->at > size || directory->bytes > size - directory->at))
+        err = damaged(archive, "the directory of the zip archive leads out of it");
+done:
+    ny_free(archive->ctx, bytes);
+    return err;
+}
+
+/* Takes the sizes and the place that do not fit in 32 bits from the extra field of an entry. */
+static bool take_sizes64(struct ny_zip_member *member, const unsigned char *extra, size_t length)
+{
+    uint64_t *const wanted[] = {&member->bytes, &member->packed, &member->at};
+
+    for (size_t at = 0; at + 4 <= length; at += 4 + u16(extra + at + 2)) {
+        const unsigned char *field = extra + at + 4;
+        size_t left = u16(extra + at + 2);
+
+        if (u16(extra + at) != 1) continue;
+        if (at + 4 + left > length) return false;
+        for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+            if (*wanted[i] != UINT32_MAX) continue;
+            if (left < sizeof(uint64_t)) return false;
+            *wanted[i] = u64(field);
+            field += sizeof(uint64_t);
+            left -= sizeof(uint64_t);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Fills the member that an entry of the directory, read at `at`, is about. */
+static int take_entry(const struct ny_bytes *archive, const unsigned char *entry, uint64_t at,
+                      struct ny_zip_member *member)
+{
+    size_t length = u16(entry + 30);
+    unsigned char *extra;
+    int err = NY_OK;
+
+    member->found = true;
+    member->method = u16(entry + 10);
+    member->crc = u32(entry + 16);
+    member->packed = u32(entry + 20);
+    member->bytes = u32(entry + 24);
+    member->at = u32(entry + 42);
+    if (u16(entry + 8) & 1)
+        return ny_fail_at(archive->ctx, NY_EDATA, archive->path, NY_NO_LINE,
+                          "%s: the member %s is encrypted; unpack it, and save the matrix with "
+                          "scipy.sparse.save_npz",
+                          archive->path, member->name);
+    if (member->packed != UINT32_MAX && member->bytes != UINT32_MAX && member->at != UINT32_MAX)
+        return NY_OK;
+    extra = ny_alloc(archive->ctx, NY_MEM_IO, length);
+    if (!extra) return NY_EBUDGET;
+    err = read_at(archive, at + ENTRY_BYTES + u16(entry + 28), extra, length);
+    if (!err && !take_sizes64(member, extra, length))
+        err = damaged(archive, "the directory of the zip archive is damaged");
+    ny_free(archive->ctx, extra);
+    return err;
+}
+
+int ny_zip_find(const struct ny_bytes *archive, struct ny_zip_member *members, size_t count,
+                size_t *arrays)
+{
+    struct directory directory = {0};
+    int err = find_directory(archive, &directory);
+    uint64_t at = directory.at, end = at + directory.bytes;
+
+    *arrays = 0;
+    for (size_t seen = 0; !err && at < end && seen < MEMBERS_MAX; seen++) {
+        unsigned char entry[ENTRY_BYTES + NAME_MAX_BYTES];
+        const char *name = (const char *)entry + ENTRY_BYTES;
+        size_t length, got = 0;
+
+        err = read_some(archive, at, entry, sizeof(entry), &got);
+        if (err) break;
+        length = got < ENTRY_BYTES ? 0 : u16(entry + 28);
+        if (got < ENTRY_BYTES || memcmp(entry, "PK\1\2", 4) != 0 || end - at < ENTRY_BYTES)
+            return damaged(archive, "the directory of the zip archive is damaged");
+        if (length > 4 && length <= got - ENTRY_BYTES)
+            *arrays += memcmp(name + length - 4, ".npy", 4) == 0;
+        for (size_t i = 0; !err && i < count; i++)
+            if (length <= got - ENTRY_BYTES && strlen(members[i].name) == length &&
+                memcmp(members[i].name, name, length) == 0)
+                err = take_entry(archive, entry, at, &members[i]);
+        at += ENTRY_BYTES + length + u16(entry + 30) + u16(entry + 32);
+    }
+    return err;
+}
+
+/* ---- members ------------------------------------------------------------------------------- */
+
+/* zlib's own memory comes from the budget too. */
+static void *allocate(void *ctx, unsigned items, unsigned size)
+{
+    return ny_calloc(ctx, NY_MEM_IO, items, size);
+}
+
+static void release(void *ctx, void *ptr)
+{
+    ny_free(ctx, ptr);
+}
+
+/* Fails with what is wrong with a member. */
+static int fail(const struct ny_bytes *archive, const struct ny_zip_member *member,
+                const char *what)
+{
+    return ny_fail_at(archive->ctx, NY_EDATA, archive->path, NY_NO_LINE, "%s: the member %s %s",
+                      archive->path, member->name, what);
+}
+
+/* Checks what the directory claims of a member against the file, and finds its data. */
+static int find_data(const struct ny_bytes *archive, const struct ny_zip_member *member,
+                     uint64_t *data)
+{
+    unsigned char header[LOCAL_BYTES];
+    uint64_t size = archive_bytes(archive);
+    int err;
+
+    if (member->method != STORED && member->method != DEFLATED)
+        return fail(archive, member,
+                    "is packed in a way that is neither stored nor deflated; save the matrix with "
+                    "scipy.sparse.save_npz");
+    if (member->at > size || size - member->at < LOCAL_BYTES)
+        return damaged(archive, "the directory of the zip archive leads out of it");
+    err = read_at(archive, member->at, header, sizeof(header));
+    if (err) return err;
+    if (memcmp(header, "PK\3\4", 4) != 0)
+        return damaged(archive, "the zip archive has no member where its directory says");
+    *data = member->at + LOCAL_BYTES + u16(header + 26) + u16(header + 28);
+    if (*data > size || member->packed > size - *data)
+        return fail(archive, member,
+                    "goes on behind the end of the file (is it truncated?); fetch it again");
+    if (member->method == STORED ? member->bytes != member->packed
+                                 : member->bytes / deflate_most > member->packed)
+        return fail(archive, member,
+                    "claims a size that its packed bytes cannot hold; is the file damaged?");
+    return NY_OK;
+}
+
+int ny_zip_open(struct ny_zip_stream **out, const struct ny_bytes *archive,
+                const struct ny_zip_member *member)
+{
+    struct ny_zip_stream *stream;
+    uint64_t data = 0;
+    int err = find_data(archive, member, &data);
+
+    *out = NULL;
+    if (err) return err;
+    stream = ny_alloc(archive->ctx, NY_MEM_IO, sizeof(*stream));
+    if (!stream) return NY_EBUDGET;
+    *stream = (struct ny_zip_stream){.archive = archive,
+                                     .member = member,
+                                     .next = data,
+                                     .packed_left = member->packed,
+                                     .crc = (uint32_t)crc32(0, NULL, 0),
+                                     .inflating = member->method == DEFLATED};
+    stream->z = (z_stream){.zalloc = allocate, .zfree = release, .opaque = archive->ctx};
+    if (stream->inflating && inflateInit2(&stream->z, -MAX_WBITS) != Z_OK) {
+        ny_free(archive->ctx, stream);
+        return ny_fail(archive->ctx, NY_EBUDGET, "zlib cannot start for %s", archive->path);
+    }
+    *out = stream;
+    return NY_OK;
+}
+
+void ny_zip_close(struct ny_zip_stream *stream)
+{
+    if (!stream) return;
+    if (stream->inflating) inflateEnd(&stream->z);
+    ny_free(stream->archive->ctx, stream);
+}
+
+/* Reads packed bytes of the member; *got = 0 behind its last. */
+static int fetch(struct ny_zip_stream *stream, void *to, size_t wanted, size_t *got)
+{
+    int err = ny_check_interrupt(stream->archive->ctx);
+
+    if (wanted > stream->packed_left) wanted = (size_t)stream->packed_left;
+    if (!err) err = read_at(stream->archive, stream->next, to, wanted);
+    if (err) return err;
+    stream->next += wanted;
+    stream->packed_left -= wanted;
+    *got = wanted;
+    return NY_OK;
+}
+
+/* Copies stored bytes, past the window where there are many. */
+static int copy(struct ny_zip_stream *stream, unsigned char *to, size_t wanted, size_t *got)
+{
+    if (!stream->held && wanted >= WINDOW_BYTES) return fetch(stream, to, wanted, got);
+    if (!stream->held) {
+        int err = fetch(stream, stream->window, WINDOW_BYTES, &stream->held);
+
+        if (err) return err;
+        stream->at = stream->window;
+    }
+    *got = wanted < stream->held ? wanted : stream->held;
+    memcpy(to, stream->at, *got);
+    stream->at += *got;
+    stream->held -= *got;
+    return NY_OK;
+}
+
+/* Inflates at least one byte; *got = 0 at the end of the data. */
+static int unpack(struct ny_zip_stream *stream, unsigned char *to, size_t wanted, size_t *got)
+{
+    const unsigned room = wanted < 1U << 30 ? (unsigned)wanted : 1U << 30;
+    z_stream *z = &stream->z;
+
+    z->next_out = to;
+    z->avail_out = room;
+    while (z->avail_out == room && !stream->ended) {
+        if (z->avail_in == 0) {
+            size_t count = 0;
+            int err = fetch(stream, stream->window, WINDOW_BYTES, &count);
+
+            if (err) return err;
+            z->next_in = stream->window;
+            z->avail_in = (unsigned)count;
+        }
+        switch (inflate(z, Z_NO_FLUSH)) {
+        case Z_OK:
+            break;
+        case Z_BUF_ERROR: /* there is no byte left that it could go on with */
+            return fail(stream->archive, stream->member,
+                        "ends inside its deflated data; fetch the file again");
+        case Z_STREAM_END:
+            stream->ended = true;
+            break;
+        case Z_MEM_ERROR:
+            return ny_fail(stream->archive->ctx, NY_EBUDGET, "zlib has no memory");
+        default:
+            return fail(stream->archive, stream->member,
+                        "has damaged deflated data; fetch the file again");
+        }
+    }
+    *got = room - z->avail_out;
+    return NY_OK;
+}
+
+int ny_zip_read(struct ny_zip_stream *stream, void *to, size_t wanted)
+{
+    unsigned char *out = to;
+
+    if (wanted > stream->member->bytes - stream->done)
+        return fail(stream->archive, stream->member,
+                    "is shorter than its header says; fetch the file again");
+    while (wanted > 0) {
+        size_t got = 0;
+        int err =
+            stream->inflating ? unpack(stream, out, wanted, &got) : copy(stream, out, wanted, &got);
+
+        if (err) return err;
+        if (got == 0)
+            return fail(stream->archive, stream->member,
+                        "holds fewer bytes than the archive says; fetch the file again");
+        stream->crc = (uint32_t)crc32_z(stream->crc, out, got);
+        stream->done += got;
+        out += got;
+        wanted -= got;
+    }
+    return NY_OK;
+}
+
+int ny_zip_finish(struct ny_zip_stream *stream)
+{
+    unsigned char rest[4096], more;
+    size_t got = 0;
+
+    while (stream->done < stream->member->bytes) {
+        uint64_t left = stream->member->bytes - stream->done;
+        int err = ny_zip_read(stream, rest, left < sizeof(rest) ? (size_t)left : sizeof(rest));
+
+        if (err) return err;
+    }
+    if (stream->inflating && !stream->ended) {
+        int err = unpack(stream, &more, 1, &got);
+
+        if (err) return err;
+    }
+    if (got)
+        return fail(stream->archive, stream->member,
+                    "holds more bytes than the archive says; is the file damaged?");
+    if (stream->crc != stream->member->crc)
+        return fail(stream->archive, stream->member,
+                    "is damaged: its checksum (CRC-32) differs; fetch or write the file again");
+    return NY_OK;
+}

@@ -1,0 +1,301 @@
+/* io/npz.c: sparse matrices of scipy, by rows and by columns, and files that are none. */
+#include "npz_case.h"
+
+enum { ROWS = 4, COLUMNS = 5, ENTRIES = 8 };
+
+static const int64_t shape[2] = {ROWS, COLUMNS};
+static const double wanted[ROWS * COLUMNS] = {1, 0, 2, 0, 0, 0, 0, 0, 0, 0,
+                                              3, 4, 0, 5, 6, 0, 0, 7, 0, 8};
+
+/* The matrix by rows. */
+static const int32_t indptr[ROWS + 1] = {0, 2, 2, 6, 8};
+static const int32_t indices[ENTRIES] = {0, 2, 0, 1, 3, 4, 2, 4};
+static const uint8_t data[ENTRIES] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+static unsigned char archive[NPZ_CASE_BYTES];
+
+static const char *write_npz(const struct npz_case_array *arrays, size_t count,
+                             struct npz_case_how how)
+{
+    return support_file("m.npz", archive, npz_case_zip(archive, arrays, count, how));
+}
+
+static void by_rows(struct npz_case_array arrays[5])
+{
+    npz_case_matrix(arrays, "csr", shape, indptr, ROWS, indices, data, ENTRIES);
+}
+
+static void check_wanted(struct ny_context *ctx, const char *path,
+                         const struct ny_reader_options *options)
+{
+    for (size_t batch = 1; batch <= ROWS + 1; batch++) {
+        struct support_table table;
+
+        assert_reads(ctx, path, options, batch, &table);
+        assert_string_equal(table.format, "npz");
+        assert_int_equal(table.rows, ROWS);
+        assert_int_equal(table.d, COLUMNS);
+        assert_memory_equal(table.values, wanted, sizeof(wanted));
+        support_free(&table);
+    }
+}
+
+static void refuses(struct ny_context *ctx, const char *path, int status, const char *words)
+{
+    const struct ny_reader_options options = {0};
+    struct support_table table;
+
+    assert_int_equal(support_read(ctx, path, &options, 3, &table), status);
+    if (!strstr(ny_context_message(ctx), words))
+        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
+    assert_non_null(strstr(ny_context_message(ctx), path));
+    support_free(&table);
+}
+
+/* ---- what is read --------------------------------------------------------------------------- */
+
+static void rows_come_stored_deflated_and_with_64_bits(void **state)
+{
+    struct npz_case_array arrays[5];
+
+    by_rows(arrays);
+    for (int way = 0; way < 4; way++)
+        check_wanted(
+            *state,
+            write_npz(arrays, 5, (struct npz_case_how){.deflate = way & 1, .zip64 = way & 2}),
+            NULL);
+}
+
+/* Each type as npy has it, in both byte orders. */
+static void types_are_those_of_npy(void **state)
+{
+    static const int64_t wide[ENTRIES] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const float single[ENTRIES] = {1, 2, 3, 4, 5, 6, 7, 8};
+    static const uint16_t big[ENTRIES] = {0x100, 0x200, 0x300, 0x400, 0x500, 0x600, 0x700, 0x800};
+    static const int64_t wide_indices[ENTRIES] = {0, 2, 0, 1, 3, 4, 2, 4};
+    static const int64_t wide_indptr[ROWS + 1] = {0, 2, 2, 6, 8};
+    static const struct {
+        const char *descr;
+        const void *data;
+        size_t bytes;
+        enum ny_dtype dtype;
+    } cases[] = {{"|u1", data, 1, NY_U8},    {"|b1", data, 1, NY_U8}, {"<i8", wide, 8, NY_F64},
+                 {"<f4", single, 4, NY_F32}, {">i2", big, 2, NY_I16}, {">u2", big, 2, NY_F32}};
+    struct npz_case_array arrays[5];
+
+    by_rows(arrays);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct support_table table;
+
+        arrays[4].descr = cases[i].descr;
+        arrays[4].data = cases[i].data;
+        arrays[4].bytes = cases[i].bytes * ENTRIES;
+        assert_reads(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL, 2, &table);
+        assert_int_equal(table.dtype, cases[i].dtype);
+        assert_memory_equal(table.values, wanted, sizeof(wanted));
+        support_free(&table);
+    }
+    arrays[0] =
+        (struct npz_case_array){"indices.npy", "<i8", "(8,)", wide_indices, sizeof(wide_indices)};
+    arrays[1] =
+        (struct npz_case_array){"indptr.npy", "<i8", "(5,)", wide_indptr, sizeof(wide_indptr)};
+    arrays[2] = (struct npz_case_array){"format.npy", "<U3", "()", "c\0\0\0s\0\0\0r\0\0\0", 12};
+    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
+}
+
+static void columns_are_sorted_by_row(void **state)
+{
+    static const int64_t turned[2] = {COLUMNS, ROWS};
+    static const int32_t starts[COLUMNS + 1] = {0, 2, 3, 5, 6, 8};
+    static const int32_t rows[ENTRIES] = {0, 2, 2, 0, 3, 2, 2, 3};
+    static const uint8_t values[ENTRIES] = {1, 3, 4, 2, 7, 5, 6, 8};
+    const struct ny_reader_options transpose = {.transpose = true};
+    struct npz_case_array arrays[5];
+
+    npz_case_matrix(arrays, "csc", shape, starts, COLUMNS, rows, values, ENTRIES);
+    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
+    npz_case_matrix(arrays, "csr", turned, starts, COLUMNS, rows, values, ENTRIES);
+    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){.deflate = true}), &transpose);
+    npz_case_matrix(arrays, "csc", turned, indptr, ROWS, indices, data, ENTRIES);
+    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), &transpose);
+}
+
+/* Rows may be in any order and name a column twice; zeros may be stored. */
+static void rows_are_put_in_order(void **state)
+{
+    static const int32_t starts[ROWS + 1] = {0, 3, 4, 8, 10};
+    static const int32_t columns[10] = {2, 0, 2, 4, 4, 3, 1, 0, 2, 4};
+    static const uint8_t values[10] = {1, 1, 1, 0, 6, 5, 4, 3, 7, 8};
+    struct npz_case_array arrays[5];
+
+    npz_case_matrix(arrays, "csr", shape, starts, ROWS, columns, values, 10);
+    check_wanted(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NULL);
+}
+
+static void sparse_rows_have_no_zeros(void **state)
+{
+    const struct ny_reader_options options = {.reading = NY_READ_SPARSE};
+    struct ny_csr sparse = {.dtype = NY_U8};
+    struct ny_row_batch batch = {.sparse = &sparse};
+    struct npz_case_array arrays[5];
+    struct ny_reader *reader;
+
+    by_rows(arrays);
+    assert_int_equal(
+        ny_reader_open(&reader, *state, write_npz(arrays, 5, (struct npz_case_how){0}), &options),
+        NY_OK);
+    assert_int_equal(ny_reader_table(reader)->slots, 4);
+    assert_int_equal(ny_reader_table(reader)->nnz, 2);
+    assert_int_equal(ny_reader_next(reader, ROWS, &batch), NY_OK);
+    assert_int_equal(batch.count, ROWS);
+    assert_int_equal(ny_csr_nnz(&sparse), ENTRIES);
+    assert_memory_equal(sparse.value, data, sizeof(data));
+    assert_int_equal(ny_reader_next(reader, ROWS, &batch), NY_END);
+    ny_reader_close(reader);
+    ny_csr_release(&sparse, *state);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+static void wrong_arrays_are_named(void **state)
+{
+    static const int32_t falling[ROWS + 1] = {0, 2, 1, 6, 8}, late[ROWS + 1] = {1, 2, 2, 6, 8};
+    static const int32_t beyond[ENTRIES] = {0, 2, 0, 1, 5, 4, 2, 4};
+    static const int32_t negative[ENTRIES] = {0, 2, 0, 1, -3, 4, 2, 4};
+    static const int32_t more[ROWS + 1] = {0, 2, 2, 6, 9};
+    static const int64_t none[2] = {0, 5}, other[2] = {9, 5}, wide[2] = {ROWS, INT64_MAX};
+    static const struct {
+        size_t array;
+        const void *data;
+        const char *words;
+    } cases[] = {{1, falling, "indptr falls from 2 to 1 behind row 1"},
+                 {1, late, "indptr begins with 1"},
+                 {1, more, "indptr says 9 entries, and there are 8 indices and 8 values"},
+                 {0, beyond, "row 2 (from 0) names column 5 (from 0)"},
+                 {0, negative, "row 2 (from 0) names column -3 (from 0)"},
+                 {2, "bsr", "of the form 'bsr'; save it by rows"},
+                 {2, "coo", "matrix.tocsr()"},
+                 {3, none, "0 rows and 5 columns"},
+                 {3, other, "indptr holds 5 numbers"},
+                 {3, wide, "columns of points, the most is"}};
+    struct npz_case_array arrays[5];
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        by_rows(arrays);
+        arrays[cases[i].array].data = cases[i].data;
+        refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA, cases[i].words);
+    }
+    npz_case_matrix(arrays, "csc", shape, indptr, ROWS, indices, data, ENTRIES);
+    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA,
+            "indptr holds 5 numbers");
+}
+
+static void wrong_members_are_named(void **state)
+{
+    static const char *const names[] = {"indices.npy", "indptr.npy", "format.npy", "shape.npy",
+                                        "data.npy"};
+    struct npz_case_array arrays[5];
+
+    by_rows(arrays);
+    for (size_t i = 0; i < 5; i++)
+        for (int deflate = 0; deflate < 2; deflate++) {
+            refuses(*state,
+                    write_npz(arrays, 5,
+                              (struct npz_case_how){.deflate = deflate, .wrong_crc = names[i]}),
+                    NY_EDATA, "checksum (CRC-32) differs");
+            refuses(*state,
+                    write_npz(arrays, 5,
+                              (struct npz_case_how){
+                                  .deflate = deflate, .zip64 = true, .wrong_size = names[i]}),
+                    NY_EDATA, names[i]);
+        }
+    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){.method = 12}), NY_EDATA,
+            "neither stored nor deflated");
+    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){.flags = 1}), NY_EDATA,
+            "is encrypted");
+    refuses(*state, write_npz(arrays, 4, (struct npz_case_how){0}), NY_EDATA, "no member data.npy");
+    refuses(*state, write_npz(arrays, 2, (struct npz_case_how){0}), NY_EDATA, "numpy.savez");
+    arrays[4].descr = "<c8";
+    arrays[4].bytes = 0;
+    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA, "dtype '<c8'");
+    by_rows(arrays);
+    arrays[4].shape = "(9,)";
+    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA,
+            "another size than its shape says");
+    arrays[4] = (struct npz_case_array){"readme.txt", "|u1", "(1,)", "x", 1};
+    refuses(*state, write_npz(&arrays[4], 1, (struct npz_case_how){0}), NY_EDATA,
+            "a zip archive without arrays");
+}
+
+/* An integer that f64 does not hold has its row and column. */
+static void large_integers_are_named(void **state)
+{
+    static const int64_t wide[ENTRIES] = {1, 2, 3, 4, (1LL << 53) + 1, 6, 7, 8};
+    struct npz_case_array arrays[5];
+
+    by_rows(arrays);
+    arrays[4] = (struct npz_case_array){"data.npy", "<i8", "(8,)", wide, sizeof(wide)};
+    refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA,
+            "row 2, column 3 (from 0): the int64 is not exactly");
+}
+
+static void cut_archives_are_refused(void **state)
+{
+    struct npz_case_array arrays[5];
+
+    by_rows(arrays);
+    for (int way = 0; way < 4; way++) {
+        size_t length = npz_case_zip(archive, arrays, 5,
+                                     (struct npz_case_how){.deflate = way & 1, .zip64 = way & 2});
+
+        for (size_t cut = 4; cut < length; cut += 1 + cut % 7)
+            refuses(*state, support_file("cut.npz", archive, cut), NY_EDATA, "cut.npz");
+    }
+}
+
+static void pipes_and_gzip_are_refused(void **state)
+{
+    const struct ny_reader_options options = {0};
+    struct npz_case_array arrays[5];
+    struct support_table table;
+    struct support_pipe pipe;
+    size_t length;
+
+    by_rows(arrays);
+    length = npz_case_zip(archive, arrays, 5, (struct npz_case_how){0});
+    pipe = support_pipe(archive, length, 100);
+    assert_int_equal(support_read(*state, pipe.path, &options, 2, &table), NY_EUSAGE);
+    assert_non_null(strstr(ny_context_message(*state), "write it to a file first"));
+    support_pipe_close(&pipe);
+    refuses(*state, support_gzip("m.npz.gz", archive, length), NY_EDATA, "gunzip");
+}
+
+/* Dense formats have no columns that could be points. */
+static void transpose_is_for_sparse_matrices(void **state)
+{
+    const struct ny_reader_options options = {.transpose = true};
+    struct support_table table;
+
+    assert_int_equal(support_read(*state, support_text("a.csv", "1,2\n"), &options, 2, &table),
+                     NY_EUSAGE);
+    assert_non_null(strstr(ny_context_message(*state), "--transpose does not go with the format"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_come_stored_deflated_and_with_64_bits),
+        cmocka_unit_test(types_are_those_of_npy),
+        cmocka_unit_test(columns_are_sorted_by_row),
+        cmocka_unit_test(rows_are_put_in_order),
+        cmocka_unit_test(sparse_rows_have_no_zeros),
+        cmocka_unit_test(wrong_arrays_are_named),
+        cmocka_unit_test(wrong_members_are_named),
+        cmocka_unit_test(large_integers_are_named),
+        cmocka_unit_test(cut_archives_are_refused),
+        cmocka_unit_test(pipes_and_gzip_are_refused),
+        cmocka_unit_test(transpose_is_for_sparse_matrices),
+    };
+
+    return cmocka_run_group_tests(tests, support_setup, support_teardown);
+}
