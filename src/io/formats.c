@@ -12,6 +12,7 @@
     X("fvecs", "rows of float32, each after its length", ".fvecs", ny_format_fvecs)                \
     X("bvecs", "rows of bytes, each after its length", ".bvecs", ny_format_bvecs)                  \
     X("npz", "sparse matrix of scipy (save_npz), CSR or CSC", ".npz", ny_format_npz)               \
+    X("mtx", "sparse matrix of MatrixMarket (coordinate)", ".mtx", ny_format_mtx)                  \
     X("libsvm", "sparse text: label index:value …", ".libsvm .svm .svmlight", ny_format_libsvm)    \
     X("tsv", "text, columns separated by tabs", ".tsv .tab", ny_format_tsv)                        \
     X("csv", "text, columns separated by comma, semicolon, tab or blanks", ".csv", ny_format_csv)

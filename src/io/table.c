@@ -38,8 +38,6 @@ static int not_a_table(struct ny_reader *reader)
         {"\xff\xd8\xff", 3, "one image", "write those of a folder as rows: " NY_IMAGE_ROWS},
         {"ply\nformat ", 11, "a PLY file", "write its points: " PLY_ROWS},
         {"ply\r\nformat ", 12, "a PLY file", "write its points: " PLY_ROWS},
-        {"%%MatrixMarket", 14, "a Matrix Market file",
-         "write its rows as LIBSVM (scikit-learn's dump_svmlight_file), which stay sparse"},
         {"\x80\x04\x95", 3, "a Python pickle", "save the array with numpy.save"},
         {"\x80\x05\x95", 3, "a Python pickle", "save the array with numpy.save"},
         {"ARROW1", 6, "an Arrow file", "save the table as .npy or .csv"},

@@ -26,6 +26,8 @@ static struct sample {
                     "\4\0\0\0\0\0\x10\x41\0\0\x20\x41\0\0\x30\x41\0\0\xf0\x42")},
     {"bvecs", BYTES("\4\0\0\0\1\2\3\4\4\0\0\0\62\6\7\x8\4\0\0\0\x9\xa\xb\x78")},
     {"npz", (const char *)npz, 0},
+    {"mtx", BYTES("%%MatrixMarket matrix coordinate integer general\n3 4 12\n1 1 1\n1 2 2\n1 3 3\n"
+                  "1 4 4\n2 1 50\n2 2 6\n2 3 7\n2 4 8\n3 1 9\n3 2 10\n3 3 11\n3 4 120\n")},
     {"libsvm", BYTES("0 1:1 2:2 3:3 4:4\n1 1:50 2:6 3:7 4:8\n0 1:9 2:10 3:11 4:120\n")},
     {"tsv", BYTES("1\t2\t3\t4\n50\t6\t7\t8\n9\t10\t11\t120\n")},
     {"csv", BYTES("1,2,3,4\n50,6,7,8\n9,10,11,120\n")},

@@ -1,0 +1,235 @@
+/* io/mtx.c: MatrixMarket files in any order of entries, and files that are none. */
+#include "reader_support.h"
+
+#include "base/random.h"
+
+enum { ROWS = 4, COLUMNS = 5, ENTRIES = 8 };
+
+static const double wanted[ROWS * COLUMNS] = {1, 0, 2, 0, 0, 0, 0, 0, 0, 0,
+                                              3, 4, 0, 5, 6, 0, 0, 7, 0, 8};
+
+#define HEADER(field) "%%MatrixMarket matrix coordinate " field " general\n"
+#define BY_ROWS "4 5 8\n1 1 1\n1 3 2\n3 1 3\n3 2 4\n3 4 5\n3 5 6\n4 3 7\n4 5 8\n"
+
+static void check_wanted(struct ny_context *ctx, const char *path,
+                         const struct ny_reader_options *options)
+{
+    for (size_t batch = 1; batch <= ROWS + 1; batch++) {
+        struct support_table table;
+
+        assert_reads(ctx, path, options, batch, &table);
+        assert_string_equal(table.format, "mtx");
+        assert_int_equal(table.rows, ROWS);
+        assert_int_equal(table.claimed, ROWS);
+        assert_int_equal(table.d, COLUMNS);
+        assert_memory_equal(table.values, wanted, sizeof(wanted));
+        support_free(&table);
+    }
+}
+
+/* ---- what is read --------------------------------------------------------------------------- */
+
+static void text_may_be_written_in_many_ways(void **state)
+{
+    static const char *const texts[] = {
+        HEADER("integer") BY_ROWS,
+        HEADER("real") BY_ROWS,
+        "%%matrixmarket MATRIX Coordinate Real GENERAL\r\n% made by hand\r\n\r\n 4\t5  8 \r\n"
+        "1 1 1\r\n1 3 2.0\r\n\r\n3 1 +3e0\r\n03 2 4.\r\n3 4 5\r\n3 5 .6e1\r\n4 3 7\r\n4 5 "
+        "0000000008",
+        /* by columns, and in no order */
+        HEADER("integer") "4 5 8\n1 1 1\n3 1 3\n3 2 4\n1 3 2\n4 3 7\n3 4 5\n3 5 6\n4 5 8\n",
+        HEADER("real") "4 5 8\n4 5 8\n3 1 3\n1 3 2\n3 2 4\n3 5 6\n4 3 7\n1 1 1\n3 4 5\n",
+        /* a column of a row more than once, and a zero */
+        HEADER("integer") "4 5 10\n1 1 1\n1 3 1\n1 3 1\n2 2 0\n3 1 3\n3 2 4\n3 4 5\n3 5 6\n4 3 7\n"
+                          "4 5 8\n",
+    };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        const struct ny_reader_options dense = {.format = "mtx"};
+        size_t length = strlen(texts[i]);
+        struct support_pipe pipe;
+        struct support_table table;
+
+        check_wanted(*state, support_file("m.mtx", texts[i], length), NULL);
+        check_wanted(*state, support_gzip("m.mtx.gz", texts[i], length), NULL);
+        pipe = support_pipe(texts[i], length, 5);
+        assert_reads(*state, pipe.path, &dense, 2, &table);
+        assert_memory_equal(table.values, wanted, sizeof(wanted));
+        support_free(&table);
+        support_pipe_close(&pipe);
+    }
+}
+
+static void columns_may_be_the_points(void **state)
+{
+    const struct ny_reader_options options = {.transpose = true};
+
+    check_wanted(*state,
+                 support_text("m.mtx",
+                              HEADER("integer") "5 4 8\n1 1 1\n3 1 2\n1 3 3\n2 3 4\n4 3 5\n"
+                                                "5 3 6\n3 4 7\n5 4 8\n"),
+                 &options);
+    check_wanted(*state,
+                 support_text("m.mtx",
+                              HEADER("integer") "5 4 8\n1 1 1\n1 3 3\n2 3 4\n3 1 2\n3 4 7\n"
+                                                "4 3 5\n5 3 6\n5 4 8\n"),
+                 &options);
+}
+
+static void symmetric_matrices_have_both_halves(void **state)
+{
+    static const double both[9] = {1, 2, 0, 2, 0, 5, 0, 5, 3};
+    struct support_table table;
+
+    assert_reads(*state,
+                 support_text("s.mtx", "%%MatrixMarket matrix coordinate real symmetric\n"
+                                       "3 3 4\n1 1 1\n2 1 2\n3 2 5\n3 3 3\n"),
+                 NULL, 2, &table);
+    assert_memory_equal(table.values, both, sizeof(both));
+    support_free(&table);
+}
+
+/* Counts are kept in the smallest type that holds them. */
+static void integers_choose_their_type(void **state)
+{
+    static const struct {
+        const char *text;
+        enum ny_dtype dtype;
+    } cases[] = {{HEADER("integer") "2 2 2\n1 1 255\n2 2 1\n", NY_U8},
+                 {HEADER("integer") "2 2 2\n1 1 256\n2 2 1\n", NY_I16},
+                 {HEADER("integer") "2 2 2\n1 1 255\n2 2 -1\n", NY_I16},
+                 {HEADER("integer") "2 2 2\n2 2 32768\n1 1 1\n", NY_F32},
+                 {HEADER("integer") "2 2 2\n1 1 16777217\n2 2 1\n", NY_F64},
+                 {HEADER("pattern") "2 2 2\n1 1\n2 2\n", NY_U8},
+                 {HEADER("real") "2 2 2\n1 1 1\n2 2 1\n", NY_F32}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct support_table table;
+
+        assert_reads(*state, support_text("t.mtx", cases[i].text), NULL, 2, &table);
+        assert_int_equal(table.dtype, cases[i].dtype);
+        assert_true(table.values[3] != 0);
+        support_free(&table);
+    }
+}
+
+/* A long file, whose lines the window cuts everywhere, in three orders. */
+static void long_files_are_the_same_in_any_order(void **state)
+{
+    enum { N = 300, D = 50, EACH = 200000 };
+    static double dense[N * D];
+    const char *path = support_path("long.mtx");
+
+    for (int order = 0; order < 3; order++) {
+        FILE *file = fopen(path, "w");
+        struct support_table table;
+
+        assert_non_null(file);
+        memset(dense, 0, sizeof(dense));
+        fprintf(file, "%s%d %d %d\n", HEADER("real"), N, D, EACH);
+        for (uint64_t k = 0; k < EACH; k++) {
+            uint64_t hash = ny_hash64((uint64_t)order, NY_STREAM_DATA, k);
+            uint64_t i = order == 0 ? k * N / EACH : order == 1 ? hash / D % N : hash / 7 % N;
+            uint64_t j = order == 1 ? k * D / EACH : hash % D;
+            double value = (double)(hash % 97) - 48;
+
+            fprintf(file, "%d %d %.*f\n", (int)i + 1, (int)j + 1, k % 3 ? 0 : 2, value);
+            dense[i * D + j] += value;
+        }
+        fclose(file);
+        assert_reads(*state, path, NULL, 7, &table);
+        assert_int_equal(table.rows, N);
+        assert_memory_equal(table.values, dense, sizeof(dense));
+        support_free(&table);
+    }
+}
+
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+static void wrong_files_are_named_with_their_line(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"%%MatrixMarket matrix array real general\n2 2\n", "numpy.save(FILE, scipy.io.mmread"},
+        {"%%MatrixMarket vector coordinate real general\n", "'vector' is not the word 'matrix'"},
+        {"%%MatrixMarket matrix coordinate complex general\n", "'complex' is none of the fields"},
+        {"%%MatrixMarket matrix coordinate real hermitian\n", "symmetry='general'"},
+        {"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", "as many rows as columns"},
+        {HEADER("real"), "ends before the line of rows"},
+        {HEADER("real") "2 2\n", "does not begin a line of rows, columns and entries"},
+        {HEADER("real") "0 2 0\n", "0 rows and 2 columns"},
+        {HEADER("real") "2 4000000000 1\n1 1 1\n", "4000000000 columns of points"},
+        {HEADER("real") "9000000000 2 1\n1 1 1\n", "nearly all rows are empty"},
+        {HEADER("real") "2 2 1\n3 1 1\n",
+         "line 3: row 3 is not in the matrix, whose rows are 1 to 2"},
+        {HEADER("real") "2 2 1\n1 0 1\n", "line 3: column 0 is not in the matrix"},
+        {HEADER("real") "2 2 1\n-1 1 1\n", "line 3: '-1' is not the number of a row"},
+        {HEADER("real") "2 2 1\n1 1 x\n", "line 3: 'x' is not a number"},
+        {HEADER("real") "2 2 1\n1 1\n", "is not a number"},
+        {HEADER("real") "2 2 1\n1 1 1 1\n", "stands behind the entry"},
+        {HEADER("pattern") "2 2 1\n1 1 1\n", "stands behind the entry"},
+        {HEADER("integer") "2 2 1\n1 1 1.5\n", "no whole number"},
+        {HEADER("real") "2 2 2\n1 1 1\n", "line 4: the file ends behind 1 of 2 entries"},
+        {HEADER("real") "2 2 1\n1 1 1\n2 2 2\n", "line 4: there is an entry behind the 1"},
+        {HEADER("real") "2 2 1\n2 1 nan\n", "row 1 (from 0), column 1 (from 1) is NaN"},
+        {HEADER("real") "2 2 1\n2 1 1e99\n", "is not exactly a value of f32"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const char *path = support_text("bad.mtx", cases[i].text);
+        struct support_table table;
+
+        assert_int_equal(support_read(*state, path, NULL, 2, &table), NY_EDATA);
+        if (!strstr(ny_context_message(*state), cases[i].words))
+            fail_msg("'%s' is not in '%s'", cases[i].words, ny_context_message(*state));
+        assert_non_null(strstr(ny_context_message(*state), path));
+        support_free(&table);
+    }
+}
+
+/* Values of one column that are added may need a wider type than each of them. */
+static void sums_that_do_not_fit_are_named(void **state)
+{
+    struct support_table table;
+
+    assert_int_equal(
+        support_read(*state, support_text("sum.mtx", HEADER("integer") "2 2 2\n2 2 200\n2 2 100\n"),
+                     NULL, 2, &table),
+        NY_EDATA);
+    assert_non_null(
+        strstr(ny_context_message(*state),
+               "row 1 (from 0), column 2 (from 1): the value 300 is not exactly a value "
+               "of u8; give a wider --dtype"));
+    support_free(&table);
+}
+
+static void rows_with_nan_are_left_out(void **state)
+{
+    const struct ny_reader_options options = {.nan_drop = true};
+    struct support_table table;
+
+    assert_reads(*state, support_text("n.mtx", HEADER("real") "3 2 3\n1 1 1\n2 1 inf\n3 2 2\n"),
+                 &options, 2, &table);
+    assert_int_equal(table.rows, 2);
+    assert_int_equal(table.dropped, 1);
+    assert_int_equal(table.source[1], 2);
+    support_free(&table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_may_be_written_in_many_ways),
+        cmocka_unit_test(columns_may_be_the_points),
+        cmocka_unit_test(symmetric_matrices_have_both_halves),
+        cmocka_unit_test(integers_choose_their_type),
+        cmocka_unit_test(long_files_are_the_same_in_any_order),
+        cmocka_unit_test(wrong_files_are_named_with_their_line),
+        cmocka_unit_test(sums_that_do_not_fit_are_named),
+        cmocka_unit_test(rows_with_nan_are_left_out),
+    };
+
+    return cmocka_run_group_tests(tests, support_setup, support_teardown);
+}
