@@ -52,6 +52,8 @@ static const struct {
     {"format", "tsv", " tab "},
     {"format", "npy", " numpy "},
     {"format", "idx", " mnist ubyte "},
+    {"format", "mtx", " matrixmarket matrix-market mm "},
+    {"format", "npz", " scipy csr csc "},
     {"format", "libsvm", " svm svmlight svm-light "},
 };
 

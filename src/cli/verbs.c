@@ -16,7 +16,9 @@ const struct verb cli_verbs[] = {
     {"import", "STORE FILE…", "", 2, NO_LIMIT, NY_GROUP_IMPORT | WORK, EVERY,
      "read tables into a store",
      "Reads the FILEs, one after another, in one bounded-memory pass; - is the standard input. "
-     "npy, CSV and TSV, LIBSVM, IDX, fvecs and bvecs are understood, any of them gzipped too. "
+     "npy, CSV and TSV, LIBSVM, MatrixMarket, IDX, fvecs and bvecs are understood, any of them "
+     "gzipped too, and scipy's sparse npz. Sparse matrices stay sparse; --transpose takes genes × "
+     "cells, as 10x writes them, as rows of cells. "
      "An import is all or nothing: until it ends, readers see the store as before; after an "
      "interruption the same command goes on where it stopped. --append adds to a store that has "
      "points. Run it again if it was killed: it adds what is missing, and nothing twice. Do not "

@@ -75,7 +75,7 @@ static const char *scratch_folder(const struct ny_reader *reader)
 /* Chooses the number of buckets and the bytes of their pieces. */
 static struct ny_spool_spec plan(const struct ny_row_sort *sort, const struct ny_reader *reader)
 {
-    size_t budget = ny_memory_limit(sort->ctx), entry = sizeof(struct place) + sort->value_bytes;
+    size_t budget = ny_memory_left(sort->ctx), entry = sizeof(struct place) + sort->value_bytes;
     double bytes = (double)sort->spec.entries * (double)entry;
     double buckets = bytes / ((double)budget / BUCKET_SHARE) + 1;
     size_t most = budget / PIECES_SHARE / PIECE_BYTES_MIN, piece;
@@ -85,7 +85,12 @@ static struct ny_spool_spec plan(const struct ny_row_sort *sort, const struct ny
     if (buckets > (double)sort->spec.rows) buckets = (double)sort->spec.rows;
     if (buckets < 1) buckets = 1;
     piece = budget / PIECES_SHARE / (size_t)buckets;
-    if (piece > PIECE_BYTES_MAX) piece = PIECE_BYTES_MAX;
+    if (2 * bytes <= (double)(budget / PIECES_SHARE)) {
+        /* All stay in memory, unless most of them are in one bucket. */
+        if ((double)piece > 2 * bytes) piece = (size_t)(2 * bytes);
+    } else if (piece > PIECE_BYTES_MAX) {
+        piece = PIECE_BYTES_MAX;
+    }
     if (piece < PIECE_BYTES_MIN) piece = PIECE_BYTES_MIN;
     return (struct ny_spool_spec){.folder = scratch_folder(reader),
                                   .what = "the entries to sort by row",
@@ -96,7 +101,7 @@ static struct ny_spool_spec plan(const struct ny_row_sort *sort, const struct ny
 /* Checks that the file has room on its disk, before anything is read. */
 static int check_disk(const struct ny_row_sort *sort, const struct ny_spool_spec *spool)
 {
-    const double giga = 1e9;
+    const double mib = 1048576;
     double needed = (double)sort->spec.entries * (double)(sizeof(struct place) + sort->value_bytes);
     double room;
     struct statvfs disk;
@@ -107,8 +112,8 @@ static int check_disk(const struct ny_row_sort *sort, const struct ny_spool_spec
     if (needed <= room) return NY_OK;
     return ny_fail_at(sort->ctx, NY_EIO, spool->folder, NY_NO_LINE,
                       "%s: its entries are not in the order of the rows, and to sort them takes "
-                      "%.3g GB in %s, which has %.3g GB free; make room there",
-                      sort->path, needed / giga, spool->folder, room / giga);
+                      "%.1f MiB in %s, which has %.1f MiB free; make room there",
+                      sort->path, needed / mib, spool->folder, room / mib);
 }
 
 int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,

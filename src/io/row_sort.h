@@ -17,8 +17,8 @@ struct ny_row_sort_spec {
 struct ny_row_sort;
 
 /* Makes a sort, which keeps its entries in a temporary file in the reader's folder for scratch
- * files where they do not fit in its memory, at most an eighth of the budget. NY_EIO where that
- * folder has no room for them. */
+ * files where they do not fit in its memory, at most an eighth of what is left of the budget.
+ * NY_EIO where that folder has no room for them. */
 int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
                     const struct ny_row_sort_spec *spec);
 /* Frees the sort and its file; NULL is allowed. */

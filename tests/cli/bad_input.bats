@@ -407,6 +407,79 @@ put t.svm '1 9:1\n'                     | transform s r --input t.svm -o out.npy
 END
 }
 
+# mtx FIELD SIZES AND ENTRIES: writes a MatrixMarket file.
+mtx() {
+    printf '%%%%MatrixMarket matrix coordinate %s\n'"$2" "$1" >t.mtx
+}
+
+@test "mtx: headers and entries, by line" {
+    cases <<'END'
+mtx 'real general' '2 3 2\n1 1 1\n3 1 1\n' | import new t.mtx                 | 3 | t.mtx, line 4: row 3 is not in the matrix, whose rows are 1 to 2
+mtx 'real general' '2 3 1\n1 0 1\n'         | import new t.mtx                 | 3 | t.mtx, line 3: column 0 is not in the matrix
+mtx 'real general' '2 3 1\n1 4 1\n'         | import new t.mtx --transpose     | 3 | t.mtx, line 3: column 4 is not in the matrix
+mtx 'real general' '2 3 1\n1 1 a\n'         | import new t.mtx                 | 3 | t.mtx, line 3: 'a' is not a number
+mtx 'real general' '2 3 1\n1 1 1,5\n'       | import new t.mtx                 | 3 | t.mtx, line 3: '1,5' is not a number
+mtx 'real general' '2 3 2\n1 1 1\n'         | import new t.mtx                 | 3 | t.mtx, line 4: the file ends behind 1 of 2 entries
+mtx 'real general' '2 3 1\n1 1 1\n1 2 1\n' | import new t.mtx                 | 3 | t.mtx, line 4: there is an entry behind the 1 that the header says
+mtx 'real general' '2 3 1\n1 1 nan\n'       | import new t.mtx                 | 3 | row 0 (from 0), column 1 (from 1) is NaN / --nan drop
+mtx 'integer general' '2 3 1\n1 1 0.5\n'    | import new t.mtx                 | 3 | t.mtx, line 3 / no whole number
+mtx 'integer general' '2 3 1\n1 1 300\n'    | import new t.mtx --dtype u8      | 3 | row 0 (from 0), column 1 / 300 / wider --dtype
+mtx 'complex general' '2 2 1\n1 1 1 1\n'    | import new t.mtx                 | 3 | t.mtx, line 1: 'complex' is none of the fields
+mtx 'real hermitian' '2 2 1\n1 1 1\n'       | import new t.mtx                 | 3 | t.mtx, line 1: 'hermitian' / symmetry='general'
+mtx 'real general' '2 3\n'                   | import new t.mtx                 | 3 | t.mtx, line 2
+mtx 'real general' '99999999999 3 1\n1 1 1\n' | import new t.mtx               | 3 | t.mtx claims 99999999999 rows
+mtx 'real general' '9 99999999999 1\n1 1 1\n' | import new t.mtx               | 3 | 99999999999 columns / --transpose
+put t.mtx '%%%%MatrixMarket matrix array real general\n1 1\n1\n' | import new t.mtx | 3 | a dense matrix (array) / numpy.save
+put t.mtx '1 1 1\n'                          | import new t.mtx --format mtx    | 3 | %%MatrixMarket
+mtx 'real general' '2 2 2\n2 1 1\n1 2 1\n' | transform s r --input t.mtx -o out.npy | 3 | t.mtx has 2 columns of points where the model has 3
+mtx 'real general' '3 2 2\n2 1 1\n1 2 x\n' | transform s r --input t.mtx --transpose -o out.npy | 3 | t.mtx, line 4: 'x' is not a number
+END
+}
+
+# csr [NAME=NUMBERS]…: writes t.npz, a sparse matrix of 2 × 3 as scipy has it, with other numbers in
+# some of its arrays, or without those that have none.
+csr() {
+    python3 - "$@" <<'PY'
+import struct, sys, zipfile
+arrays = {"format": "csr", "shape": "2,3", "indices": "0,2", "indptr": "0,1,2", "data": "1,2"}
+types = {"format": "|S3", "shape": "<i8", "indices": "<i4", "indptr": "<i4", "data": "<i4"}
+arrays.update(change.split("=") for change in sys.argv[1:])
+with zipfile.ZipFile("t.npz", "w") as archive:
+    for name, numbers in arrays.items():
+        if not numbers:
+            continue
+        values, count = [numbers.encode()], ""
+        if name != "format":
+            size = 8 if name == "shape" else 4
+            values = [int(x).to_bytes(size, "little", signed=True) for x in numbers.split(",")]
+            count = "%d," % len(values)
+        header = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n" % (types[name], count)
+        archive.writestr(name + ".npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) +
+                         header.encode() + b"".join(values))
+PY
+}
+
+@test "npz: members, and the arrays of a sparse matrix" {
+    cases <<'END'
+csr indptr=0,2,1            | import new t.npz             | 3 | t.npz: indptr falls from 2 to 1 behind row 1 (from 0)
+csr indptr=1,1,2            | import new t.npz             | 3 | t.npz: indptr begins with 1, not with 0
+csr indptr=0,1,9            | import new t.npz             | 3 | t.npz: indptr says 9 entries, and there are 2 indices and 2 values
+csr indices=0,3             | import new t.npz             | 3 | t.npz: row 1 (from 0) names column 3 (from 0), and the table has 3 columns
+csr indices=-1,2            | import new t.npz             | 3 | t.npz: row 0 (from 0) names column -1
+csr indices=0,2             | import new t.npz --transpose --dims 3 | 3 | t.npz has 2 columns
+csr shape=2,0               | import new t.npz             | 3 | a matrix of 2 rows and 0 columns
+csr shape=9,3               | import new t.npz             | 3 | indptr holds 3 numbers
+csr format=bsr              | import new t.npz             | 3 | the form 'bsr' / matrix.tocsr()
+csr data=                   | import new t.npz             | 3 | t.npz has no member data.npy
+csr format=                 | import new t.npz             | 3 | plain arrays (numpy.savez) / numpy.save
+csr; truncate -s -1 t.npz   | import new t.npz             | 3 | t.npz: the zip archive has no directory at its end (is the file truncated?)
+csr; cat t.npz >u           | import new - --format npz < <(cat u) | 2 | a pipe of npz data / write it to a file first
+csr; gzip -n t.npz          | import new t.npz.gz          | 3 | packed again by gzip / gunzip
+csr; sed -i 's/NUMPY/NUMPX/' t.npz | import new t.npz      | 3 | the member format.npy does not begin like an npy file
+csr                         | transform s r --input t.npz --columns 1 -o out.npy | 2 | --columns does not go with the format npz
+END
+}
+
 @test "idx: headers and sizes" {
     cases <<'END'
 put t.idx '\0\0\10\3\0\0\0\2\0\0\0\2'   | import new t.idx                 | 3 | ends inside its IDX header of 3 dimensions
@@ -683,7 +756,6 @@ put t.csv '5,NULL,3\n6,1,2\n'           | import new t.csv | 3 | line 1, column 
 put t.csv '1,2\n1,2\n1,2\n'             | embed t.csv -o out.npy -q | 3 | all 3 rows of t.csv are equal
 put t.csv '# made on a Monday\n1,2\n'   | import new t.csv | 3 | t.csv, line 1 begins with '#' / grep -v '^#'
 put t.csv '1,2\n3,4\n'; put l 'class\n1\n2\n' | import new t.csv --labels l | 3 | l holds 3 labels / without a header
-put t.mtx '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n' | import new t.mtx | 3 | a Matrix Market file / LIBSVM
 put t.pkl '\200\4\225 rest'             | import new t.pkl | 3 | a Python pickle / numpy.save
 put t.csv '<!DOCTYPE html>\n<html>\n'   | import new t.csv | 3 | t.csv is an HTML page
 put t.csv 'version https://git-lfs.github.com/spec/v1\noid sha256:00\n' | import new t.csv | 3 | git lfs pull

@@ -40,6 +40,26 @@ larger() { # SIZE
     cmp whole.npy s.npy
 }
 
+@test "entries to sort that do not fit are refused before they are read" {
+    awk 'BEGIN {
+        print "%%MatrixMarket matrix coordinate integer general\n9000 40 360000"
+        for (j = 1; j <= 40; j++) for (i = 1; i <= 9000; i++) print i, j, (i * j) % 9 + 1
+    }' >t.mtx
+    nystream import whole t.mtx -q
+    ny import disk/s t.mtx --memory 32M
+    exits 4
+    says "t.mtx: its entries are not in the order of the rows, and to sort them takes 5.5 MiB in disk/s, which has "
+    says "make room there"
+    larger 64m
+    ny import disk/s t.mtx --memory 32M
+    exits 0
+    for s in whole disk/s; do
+        nystream fit $s a --landmarks 20 -q
+        nystream export $s a -o "${s##*/}.npy"
+    done
+    cmp whole.npy s.npy
+}
+
 @test "an import that did not fit leaves what was there" {
     npy_u8 20000 16 >first.npy
     npy_u8 400000 16 >second.npy

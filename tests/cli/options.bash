@@ -13,6 +13,10 @@ files() {
     tail -n +2 t.csv | cut -d, -f1-4 >new.csv
     (cat new.csv; echo nan,1,1,1) >nan.csv
     awk -F, '{ print NR % 3, "1:" $1, "4:" $4 }' new.csv >new.svm
+    awk 'BEGIN {
+        print "%%MatrixMarket matrix coordinate real general\n4 4 16"
+        for (k = 0; k < 16; k++) print int(k / 4) + 1, k % 4 + 1, k * k % 23 / 23
+    }' >new.mtx
     yes 1,2,3 | head -n 400 >same.csv
     awk '{ print NR % 2 }' new.csv >labels.txt
     seq 3 7 100 >rows.csv

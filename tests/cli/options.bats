@@ -126,6 +126,7 @@ seed         | import new t.csv --shuffle                | --seed 3
 nan          | import new nan.csv                        | --nan drop
 dims         | import new new.svm                        | --dims 9
 columns      | import new t.csv                          | --columns 1,3-4
+transpose    | import new new.mtx                        | --transpose
 input        | transform s f -o o.csv                    | --input new.csv
 output       | transform s f --input new.csv             | -o o.csv
 distances    | transform s g --input new.csv -o o.csv    | --distances o.far.csv
@@ -137,6 +138,7 @@ label-column | transform s f --input t.csv -o o.csv      | --label-column class
 columns      | transform s f --input t.csv -o o.csv      | --columns a,b,c,d
 header       | transform s f --input new.csv -o o.csv    | --header yes
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
+transpose    | transform s f --input new.mtx -o o.csv    | --transpose
 label-column | embed t.csv -o o.csv --landmarks 9        | --label-column class
 columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
@@ -285,6 +287,7 @@ END
     acts --quiet <<'END'
 seed          | import new t.csv                          | --seed 3 ! only with --shuffle
 header        | import new new.svm                        | --header yes ! the format libsvm
+transpose     | import new t.csv                          | --transpose ! the format csv
 label-column  | import new new.svm                        | --label-column 1 ! the format libsvm
 header        | transform s f --input new.svm -o o.csv    | --header yes ! the format libsvm
 degree        | fit s r                                   | --degree 2 ! rbf kernel

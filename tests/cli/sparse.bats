@@ -163,3 +163,111 @@ PY
     done
     cmp t.npy whole.npy
 }
+
+# matrix ORDER FILE [ROWS]: writes one matrix of 300 rows and 900 columns as MatrixMarket, in the order
+# of its rows, of its columns, or in none; "turned": its transpose, in the order of its columns.
+matrix() {
+    local rows=${3:-300}
+    awk -v order="$1" -v rows="$rows" 'BEGIN {
+        for (i = 1; i <= rows; i++)
+            for (j = i % 7 + 1; j <= 900; j += 11 + (i + j) % 13) {
+                key = order == "rows" || order == "turned" ? n : order == "columns" ? j * 100000 + i : i * j % 997
+                printf "%d %d %d %d\n", key, order == "turned" ? j : i, order == "turned" ? i : j, (i + j) % 120 + 1
+                n++
+            }
+    }' | sort -n -s | cut -d ' ' -f 2- >entries
+    {
+        echo '%%MatrixMarket matrix coordinate integer general'
+        echo '%metadata_json: {"software_version": "made by a test"}'
+        [ "$1" = turned ] && echo "900 $rows $(wc -l <entries)" || echo "$rows 900 $(wc -l <entries)"
+        cat entries
+    } >"$2"
+}
+
+# points STORE: its rows as they are stored, by way of the exact eigenvectors that they have.
+points() {
+    nystream fit "$1" p --approx exact --kernel linear --map svd --components 5 --precision f64 --restart -q
+    nystream export "$1" p -o "$2"
+}
+
+@test "MatrixMarket files in any order, gzipped, from a pipe and transposed are the same points" {
+    matrix rows rows.mtx
+    ny import rows.nys rows.mtx
+    exits 0
+    ny info rows.nys --json
+    [ "$(field "$output" format)" = sparse ]
+    [ "$(field "$output" dtype)" = u8 ] # counts, in their smallest type
+    [ "$(field "$output" n)" = 300 ]
+    [ "$(field "$output" d)" = 900 ]
+    points rows.nys rows.npy
+    matrix columns columns.mtx
+    matrix none none.mtx
+    matrix turned turned.mtx
+    gzip -k turned.mtx
+    ny import columns.nys columns.mtx
+    exits 0
+    ny import none.nys none.mtx
+    exits 0
+    ny import turned.nys turned.mtx.gz --transpose
+    exits 0
+    ny import pipe.nys - --transpose < <(cat turned.mtx)
+    exits 0
+    for store in columns none turned pipe; do
+        points $store.nys $store.npy
+        cmp rows.npy $store.npy
+    done
+    ny transform rows.nys p --input turned.mtx --transpose -o again.npy
+    exits 0
+    near rows.npy again.npy 1e-9
+}
+
+@test "a matrix that is sorted outside of memory is the same under any budget" {
+    matrix columns columns.mtx 4000
+    for memory in 32M 64M 512M; do
+        rm -rf s.nys
+        ny import s.nys columns.mtx --memory $memory
+        exits 0
+        points s.nys $memory.npy
+    done
+    cmp 32M.npy 64M.npy
+    cmp 32M.npy 512M.npy
+}
+
+@test "matrices of scipy, by rows and by columns, stored and deflated" {
+    /usr/bin/python3 -c 'import scipy.sparse' 2>/dev/null || skip "scipy is not installed"
+    matrix rows rows.mtx
+    nystream import rows.nys rows.mtx -q
+    points rows.nys rows.npy
+    /usr/bin/python3 - <<'PY'
+import numpy, scipy.io, scipy.sparse
+matrix = scipy.io.mmread("rows.mtx").tocsr().astype(numpy.uint8)
+scipy.sparse.save_npz("stored.npz", matrix, compressed=False)
+scipy.sparse.save_npz("deflated.npz", matrix)
+scipy.sparse.save_npz("columns.npz", matrix.tocsc())
+wide = matrix.copy()
+wide.indices, wide.indptr = wide.indices.astype(numpy.int64), wide.indptr.astype(numpy.int64)
+scipy.sparse.save_npz("wide.npz", wide)
+scipy.sparse.save_npz("turned.npz", matrix.T.tocsr())
+scipy.sparse.save_npz("coo.npz", matrix.tocoo())
+PY
+    for name in stored deflated columns wide turned; do
+        ny import $name.nys $name.npz $([ $name = turned ] && echo --transpose)
+        exits 0
+        points $name.nys $name.npy
+        cmp rows.npy $name.npy
+    done
+    ny import coo.nys coo.npz
+    exits 3
+    says "scipy.sparse.save_npz(FILE, matrix.tocsr())"
+    ny import stored.nys columns.npz --append
+    exits 0
+    ny info stored.nys --json
+    [ "$(field "$output" n)" = 600 ]
+}
+
+@test "rows out of order are sorted and doubled entries added, with a note" {
+    printf '%%%%MatrixMarket matrix coordinate real general\n2 40 4\n1 9 1\n1 3 2\n2 5 1\n2 5 1.5\n' >t.mtx
+    ny import t.nys t.mtx
+    exits 0
+    says "1 rows had columns out of order, and were sorted; 1 named a column twice, and its values were added"
+}

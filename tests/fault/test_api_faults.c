@@ -1,5 +1,11 @@
 /* Calls that fail below the verbs that move rows and pictures in and out (fault/api_faults.h). */
 #include "fault/api_faults.h"
+#include "support/npz_case.h"
+
+/* A matrix by columns, whose entries do not fit in memory while they are sorted, and one of scipy.
+ */
+enum { WIDE = 60, SORTED_ROWS = 2000 };
+static char by_columns[160], scipy[160];
 
 static struct bytes placed, page; /* the table transformed, a page of HTML */
 static size_t letters;
@@ -7,6 +13,62 @@ static size_t letters;
 static int import_fresh(struct ny_context *ctx)
 {
     return import_as(ctx, fresh);
+}
+
+static void write_matrices(void)
+{
+    static unsigned char bytes[NPZ_CASE_BYTES];
+    static int32_t indptr[SORTED_ROWS + 1], indices[2 * SORTED_ROWS];
+    static uint8_t data[2 * SORTED_ROWS];
+    const int64_t shape[2] = {SORTED_ROWS, WIDE};
+    struct npz_case_array arrays[5];
+    FILE *file;
+    size_t length;
+
+    snprintf(by_columns, sizeof(by_columns), "%s/by_columns.mtx", directory);
+    file = fopen(by_columns, "w");
+    assert_non_null(file);
+    fprintf(file, "%%%%MatrixMarket matrix coordinate integer general\n%d %d %d\n", SORTED_ROWS,
+            WIDE, SORTED_ROWS * WIDE);
+    for (int j = 0; j < WIDE; j++)
+        for (int i = 0; i < SORTED_ROWS; i++)
+            fprintf(file, "%d %d %d\n", i + 1, j + 1, (i * j) % 50);
+    fclose(file);
+
+    for (int i = 0; i < SORTED_ROWS; i++) {
+        indptr[i + 1] = 2 * i + 2;
+        indices[2 * i] = i % 29;
+        indices[2 * i + 1] = 29 + i % 31;
+        data[2 * i] = data[2 * i + 1] = (uint8_t)(1 + i % 200);
+    }
+    npz_case_matrix(arrays, "csr", shape, indptr, SORTED_ROWS, indices, data, 2 * SORTED_ROWS);
+    length = npz_case_zip(bytes, arrays, 5, (struct npz_case_how){.deflate = true});
+    snprintf(scipy, sizeof(scipy), "%s/scipy.npz", directory);
+    file = fopen(scipy, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    fclose(file);
+}
+
+static int import_matrix(struct ny_context *ctx, const char *matrix)
+{
+    const char *files[] = {matrix};
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, SET("memory", "40M"));
+
+    if (err == NY_OK) err = ny_import(ctx, fresh, files, 1, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static int import_by_columns(struct ny_context *ctx)
+{
+    return import_matrix(ctx, by_columns);
+}
+
+static int import_scipy(struct ny_context *ctx)
+{
+    return import_matrix(ctx, scipy);
 }
 
 /* Compacts a copy from which the result is gone. */
@@ -37,6 +99,11 @@ static void check_store_of(double rows)
 static void check_fresh(void)
 {
     check_store_of(ROWS);
+}
+
+static void check_matrix(void)
+{
+    check_store_of(SORTED_ROWS);
 }
 
 static void check_appended(void)
@@ -191,6 +258,7 @@ static int prepare(struct ny_context *ctx)
 {
     int err = fit_as(ctx, "old");
 
+    write_matrices();
     if (err == NY_OK) err = transform_table(ctx);
     if (err == NY_OK) keep_output(&placed);
     if (err == NY_OK) err = evaluate_old(ctx); /* what it finds is in the page */
@@ -203,6 +271,8 @@ int main(void)
 {
     static const struct work list[] = {
         {"import", import_fresh, check_fresh, undo_fresh, 1},
+        {"import by columns", import_by_columns, check_matrix, undo_fresh, 1},
+        {"import of npz", import_scipy, check_matrix, undo_fresh, 1},
         {"append", append_fresh, check_appended, undo_fresh, 1},
         {"append tables", append_tables, check_tables, undo_fresh, 1},
         {"view and place", view_and_place, nothing, nothing, 1},

@@ -26,6 +26,26 @@ static void write_table(const char *path, uint64_t first, uint64_t rows)
     fclose(file);
 }
 
+/* Writes rows of a table by columns, which the import sorts first, and their labels. */
+static void write_matrix(const char *path, const char *labels, uint64_t rows)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n%llu %d %llu\n",
+            (unsigned long long)rows, D, (unsigned long long)(rows * D));
+    for (uint64_t j = 0; j < D; j++)
+        for (uint64_t i = 0; i < rows; i++)
+            fprintf(file, "%llu %llu %.6g\n", (unsigned long long)i + 1, (unsigned long long)j + 1,
+                    (double)value_of(i, j));
+    fclose(file);
+    file = fopen(labels, "w");
+    assert_non_null(file);
+    for (uint64_t i = 0; i < rows; i++)
+        fprintf(file, "%s\n", i % 3 ? "odd" : "even");
+    fclose(file);
+}
+
 static void same_points(const char *one, const char *other)
 {
     const char *paths[2] = {one, other};
@@ -122,7 +142,7 @@ static void kill_imports(const struct run *run, const char *base)
     print_message("%s: %d kills\n", run->name, kills);
 }
 
-static char first[200], second[200];
+static char first[200], second[200], matrix[200], labels[200];
 
 static const struct run plain = {.call = call_import,
                                  .name = "import of two files",
@@ -139,6 +159,13 @@ static const struct run shuffled = {.call = call_import,
                                     .option = {"label-column", "class", "shuffle", "yes", "dtype",
                                                "f64"},
                                     .file = {first, second}};
+static const struct run sorted = {.call = call_import,
+                                  .name = "import of entries by columns",
+                                  .stage = "import",
+                                  .again = NY_EUSAGE,
+                                  .memory = 32 << 20,
+                                  .option = {"labels", labels},
+                                  .file = {matrix}};
 static const struct run append = {.call = call_import,
                                   .name = "append",
                                   .stage = "append",
@@ -152,6 +179,9 @@ static int write_tables(void **state)
 
     snprintf(first, sizeof(first), "%s/first.csv", directory);
     snprintf(second, sizeof(second), "%s/second.csv", directory);
+    snprintf(matrix, sizeof(matrix), "%s/matrix.mtx", directory);
+    snprintf(labels, sizeof(labels), "%s/labels.txt", directory);
+    write_matrix(matrix, labels, ROWS);
     write_table(first, 0, ROWS);
     write_table(second, ROWS + 1, ROWS / 2); /* class names in the same order as in the first */
     return err;
@@ -162,6 +192,7 @@ static void imports_go_on_as_if_unbroken(void **state)
     (void)state;
     kill_imports(&plain, NULL);
     kill_imports(&shuffled, NULL);
+    kill_imports(&sorted, NULL);
 }
 
 static void an_append_goes_on_as_if_unbroken(void **state)

@@ -22,6 +22,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "io/reader.h"
+#include "support/npy.h"
 
 static char support_folder[] = "/tmp/nystream-reader-XXXXXX";
 
@@ -82,22 +83,6 @@ static inline const char *support_gzip(const char *name, const void *bytes, size
     assert_int_equal(gzwrite(file, bytes, (unsigned)length), length);
     assert_int_equal(gzclose(file), Z_OK);
     return path;
-}
-
-/* Writes an npy 1.0 with the header text given, padded as numpy does. Returns the length. */
-static inline size_t support_npy(unsigned char *to, const char *header, const void *data,
-                                 size_t bytes)
-{
-    size_t text = strlen(header), total = (10 + text + 1 + 63) / 64 * 64;
-
-    memcpy(to, "\x93NUMPY\1", 8);
-    to[8] = (unsigned char)((total - 10) & 255);
-    to[9] = (unsigned char)((total - 10) >> 8);
-    memset(to + 10, ' ', total - 10);
-    memcpy(to + 10, header, text);
-    to[total - 1] = '\n';
-    memcpy(to + total, data, bytes);
-    return total + bytes;
 }
 
 /* A pipe that a child fills: the path of its reading end. Small writes, so that windows cut lines

@@ -1,6 +1,8 @@
 /* Tests the promises of every file format of the table: its names, a clean error or a clean table
  * from any bytes, and, for formats with a small file below, the same rows however it comes. */
-#include "npz_case.h"
+#include "reader_support.h"
+
+#include "support/npz_case.h"
 
 #include "base/random.h"
 #include "io/format.h"

@@ -1,5 +1,7 @@
 /* io/npz.c: sparse matrices of scipy, by rows and by columns, and files that are none. */
-#include "npz_case.h"
+#include "reader_support.h"
+
+#include "support/npz_case.h"
 
 enum { ROWS = 4, COLUMNS = 5, ENTRIES = 8 };
 

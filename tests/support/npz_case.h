@@ -2,7 +2,18 @@
 #ifndef NY_TESTS_NPZ_CASE_H
 #define NY_TESTS_NPZ_CASE_H
 
-#include "reader_support.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <zlib.h>
+
+#include "support/npy.h"
 
 enum { NPZ_CASE_BYTES = 64 * 1024, NPZ_CASE_ARRAYS = 8 };
 
@@ -51,8 +62,8 @@ static inline size_t npz_case_zip(unsigned char *to, const struct npz_case_array
                                   size_t count, struct npz_case_how how)
 {
     static unsigned char npy[NPZ_CASE_BYTES], packed[NPZ_CASE_BYTES];
-    static unsigned char directory[8192];
-    unsigned char *at = to, *entry = directory;
+    static unsigned char listing[8192];
+    unsigned char *at = to, *entry = listing;
     uint64_t start;
 
     for (size_t i = 0; i < count; i++) {
@@ -104,8 +115,8 @@ static inline size_t npz_case_zip(unsigned char *to, const struct npz_case_array
         }
     }
     start = (uint64_t)(at - to);
-    memcpy(at, directory, (size_t)(entry - directory));
-    at += entry - directory;
+    memcpy(at, listing, (size_t)(entry - listing));
+    at += entry - listing;
     if (how.zip64) {
         uint64_t end64 = (uint64_t)(at - to);
 
@@ -114,7 +125,7 @@ static inline size_t npz_case_zip(unsigned char *to, const struct npz_case_array
         at = npz_case_put(at, 0, 12);
         at = npz_case_put(at, count, 8);
         at = npz_case_put(at, count, 8);
-        at = npz_case_put(at, (uint64_t)(entry - directory), 8);
+        at = npz_case_put(at, (uint64_t)(entry - listing), 8);
         at = npz_case_put(at, start, 8);
         memcpy(at, "PK\6\7", 4);
         at = npz_case_put(at + 4, 0, 4);
@@ -125,7 +136,7 @@ static inline size_t npz_case_zip(unsigned char *to, const struct npz_case_array
     at = npz_case_put(at + 4, 0, 4);
     at = npz_case_put(at, how.zip64 ? UINT16_MAX : count, 2);
     at = npz_case_put(at, how.zip64 ? UINT16_MAX : count, 2);
-    at = npz_case_put(at, how.zip64 ? UINT32_MAX : (uint64_t)(entry - directory), 4);
+    at = npz_case_put(at, how.zip64 ? UINT32_MAX : (uint64_t)(entry - listing), 4);
     at = npz_case_put(at, how.zip64 ? UINT32_MAX : start, 4);
     return (size_t)(npz_case_put(at, 0, 2) - to);
 }
