@@ -136,13 +136,14 @@ class Store:
             lib.ny_appender_free(appender)
 
     def append_files(self, files: Union[PathLike, Sequence[PathLike]], **options: Any) -> Report:
-        """Append the rows of files: npy, csv, tsv, libsvm, idx, fvecs, also gzipped.
+        """Append rows of files: npy, csv, tsv, libsvm, mtx, idx, fvecs, also gzipped; sparse npz.
 
         Parameters
         ----------
         files : path, pattern such as "part-*.csv.gz", or a list of these
         **options
-            Options of append(), and format, header, label_column, columns, labels (a file).
+            Options of append(), and format, header, label_column, columns, labels (a file),
+            transpose.
         """
         given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         names: List[str] = []
