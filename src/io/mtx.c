@@ -22,6 +22,8 @@
 
 enum { FIRST_ROOM = 1024 };
 
+#define ULL(x) ((unsigned long long)(x))
+
 static const char magic[] = "%%MatrixMarket";
 
 /* The state of the reader. Entries are those of the points: transposed where that is asked for. */
@@ -185,6 +187,24 @@ static int next_sorted(struct ny_reader *reader, struct ny_row_entries *row)
 /* ---- the format -------------------------------------------------------------------------------
  */
 
+/* Checks the number of entries against the bytes of a regular file: the shortest line is "1 1", and
+ * gzip packs at most 1032 bytes into one. */
+static int check_entries(const struct ny_reader *reader)
+{
+    const struct ny_bytes *bytes = reader->bytes;
+    const struct mtx *mtx = reader->state;
+    const uint64_t line_bytes = 4, gzip_most = 1032;
+    uint64_t size = bytes->size - bytes->start, most = size / line_bytes + 1;
+
+    if (bytes->unpacker) most = size / line_bytes * gzip_most + gzip_most;
+    if (!bytes->regular || mtx->text.entries <= most) return NY_OK;
+    return ny_fail_at(
+        reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+        "%s claims %llu entries, which its %llu bytes cannot hold (is it truncated?); "
+        "fetch it again",
+        reader->path, ULL(mtx->text.entries), ULL(size));
+}
+
 /* Reads the header, and decides how rows come. */
 static int begin(struct ny_reader *reader)
 {
@@ -196,7 +216,8 @@ static int begin(struct ny_reader *reader)
     if (err) return err;
     table->rows = reader->options.transpose ? mtx->text.columns : mtx->text.rows;
     table->d = reader->options.transpose ? mtx->text.rows : mtx->text.columns;
-    err = ny_sparse_rows_check(reader, mtx->text.entries);
+    err = check_entries(reader);
+    if (!err) err = ny_sparse_rows_check(reader, mtx->text.entries);
     if (err) return err;
     mtx->entries = mtx->text.entries;
     if (reader->bytes->regular && !mtx->text.symmetric) err = look(reader, &ordered);

@@ -162,6 +162,7 @@ static void wrong_files_are_named_with_their_line(void **state)
         {HEADER("real") "0 2 0\n", "0 rows and 2 columns"},
         {HEADER("real") "2 4000000000 1\n1 1 1\n", "4000000000 columns of points"},
         {HEADER("real") "9000000000 2 1\n1 1 1\n", "nearly all rows are empty"},
+        {HEADER("real") "9 9 99999999999999\n1 1 1\n", "claims 99999999999999 entries"},
         {HEADER("real") "2 2 1\n3 1 1\n",
          "line 3: row 3 is not in the matrix, whose rows are 1 to 2"},
         {HEADER("real") "2 2 1\n1 0 1\n", "line 3: column 0 is not in the matrix"},
