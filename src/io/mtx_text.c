@@ -5,8 +5,9 @@
  * comments follow, then a line with rows, columns and entries, then an entry a line: row and column
  * from 1, and a value unless the field is pattern. Lines are parsed only when they are whole in the
  * window, so that nothing is parsed twice and the end of the window needs no test: a NUL follows
- * it, which no token contains. Short whole numbers, as counts are, go past the parser of decimal
- * numbers. Measured: an entry of 12 bytes takes 25 ns, 480 MB/s.
+ * it, which no token contains. Short whole numbers, as counts are, are parsed eight bytes at once.
+ * Measured with 5·10⁷ entries in 671 MB of text, which are read twice: the whole import took 3.1
+ * seconds of CPU, and 4.8 with a loop over digits.
  */
 #include "io/mtx_text.h"
 
