@@ -21,7 +21,7 @@ struct ny_features {
     double *diagonal; /* k(x,x) */
     char *raw;        /* raw_rows raw rows */
     size_t raw_rows;
-    struct ny_sparse_rows sparse; /* views into start, index and value */
+    struct ny_piece_rows sparse; /* views into start, index and value */
     uint32_t *start, *index;
     void *value;                    /* sparse: values; dense: NY_STRIP_ROWS × d */
     struct ny_preparation prepared; /* dense */
@@ -75,7 +75,7 @@ static int allocate_sparse(struct ny_features *features)
     features->index = ny_calloc(ctx, NY_MEM_TILES, values, sizeof(uint32_t));
     features->value = ny_calloc(ctx, NY_MEM_TILES, values, element_of(features->precision));
     if (!features->start || !features->index || !features->value) return NY_EBUDGET;
-    features->sparse = (struct ny_sparse_rows){
+    features->sparse = (struct ny_piece_rows){
         .start = features->start, .index = features->index, .value = features->value};
     return NY_OK;
 }

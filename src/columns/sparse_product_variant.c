@@ -28,7 +28,7 @@ static inline void ask(const void *at, size_t bytes, bool written)
 
 #define ROW(name, type, vector, GROUPS)                                                            \
     enum { name##_vectors_##GROUPS = GROUPS * GROUP * sizeof(type) / NY_VECTOR_BYTES };            \
-    static inline void name##_gather_##GROUPS(const struct ny_sparse_rows *rows, size_t first,     \
+    static inline void name##_gather_##GROUPS(const struct ny_piece_rows *rows, size_t first,      \
                                               size_t end, const type *Q, size_t l, type *out)      \
     {                                                                                              \
         const type *value = rows->value;                                                           \
@@ -45,7 +45,7 @@ static inline void ask(const void *at, size_t bytes, bool written)
         for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
             ((vector *)out)[v] = sum[v];                                                           \
     }                                                                                              \
-    static inline void name##_scatter_##GROUPS(const struct ny_sparse_rows *rows, size_t first,    \
+    static inline void name##_scatter_##GROUPS(const struct ny_piece_rows *rows, size_t first,     \
                                                size_t end, const type *y, size_t l, type *H)       \
     {                                                                                              \
         const type *value = rows->value;                                                           \
@@ -77,7 +77,7 @@ static inline void ask(const void *at, size_t bytes, bool written)
                                                                                                    \
         return left < most ? left : most;                                                          \
     }                                                                                              \
-    static void name##_gather(const struct ny_sparse_rows *rows, const void *columns, size_t l,    \
+    static void name##_gather(const struct ny_piece_rows *rows, const void *columns, size_t l,     \
                               void *product)                                                       \
     {                                                                                              \
         const type *Q = columns;                                                                   \
@@ -98,7 +98,7 @@ static inline void ask(const void *at, size_t bytes, bool written)
                     name##_gather_1(rows, first, end, Q + at, l, Y + i * l + at);                  \
             }                                                                                      \
     }                                                                                              \
-    static void name##_scatter(const struct ny_sparse_rows *rows, const void *columns, size_t l,   \
+    static void name##_scatter(const struct ny_piece_rows *rows, const void *columns, size_t l,    \
                                void *product)                                                      \
     {                                                                                              \
         const type *Y = columns;                                                                   \

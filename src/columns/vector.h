@@ -77,14 +77,14 @@ struct ny_scan_ops {
 };
 
 /* Sparse rows with l dense columns, l a multiple of 16; all arrays in one type, packed. */
-struct ny_sparse_rows {
+struct ny_piece_rows {
     size_t count, values;  /* rows, and the values of all of them */
     const uint32_t *start; /* count + 1: row i is start[i] … start[i+1]−1 */
     const uint32_t *index; /* ascending in a row */
     const void *value;
 };
 
-typedef void ny_sparse_product_fn(const struct ny_sparse_rows *rows, const void *columns, size_t l,
+typedef void ny_sparse_product_fn(const struct ny_piece_rows *rows, const void *columns, size_t l,
                                   void *product);
 struct ny_sparse_product_ops {
     ny_sparse_product_fn *gather32, *gather64;   /* Y (count × l) = ΦQ, Q: d × l */
