@@ -231,6 +231,17 @@ static int checkpoint(void *arg, uint64_t units_done)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* Pages of a new block that are read before they are written are mapped twice, and the second time
+ * stops all threads: sums are written at once. */
+static void *zero_sums(struct ny_context *ctx, size_t count, size_t size)
+{
+    size_t bytes;
+    void *sums =
+        ny_product(ctx, &bytes, count, size, 1) ? NULL : ny_alloc(ctx, NY_MEM_TILES, bytes);
+
+    return sums ? memset(sums, 0, bytes) : NULL;
+}
+
 static int allocate_worker(const struct run *run, struct worker *worker)
 {
     struct ny_context *ctx = run->spec.ctx;
@@ -240,7 +251,7 @@ static int allocate_worker(const struct run *run, struct worker *worker)
 
     if (err) return err;
     worker->Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, run->width * element);
-    worker->sums = ny_calloc(ctx, NY_MEM_TILES, sums, run->width * element);
+    worker->sums = zero_sums(ctx, sums, run->width * element);
     worker->touched = ny_calloc(ctx, NY_MEM_TILES, groups, 1);
     worker->column_sums = ny_calloc(ctx, NY_MEM_TILES, run->width, sizeof(double));
     worker->degrees = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));

@@ -35,12 +35,12 @@ static int keep_pairs(struct ny_fit *fit, const struct ny_restarted *it,
 /* Multiplies the columns of P by λ^power; those of pairs that were not kept become 0. */
 static void scale_map(struct ny_solution *solution, size_t rows, double power)
 {
-    for (size_t j = 0; j < rows; j++)
-        for (size_t k = 0; k < solution->p; k++) {
-            double value = solution->values[k];
+    for (size_t k = 0; k < solution->p; k++) {
+        double value = solution->values[k], factor = value > 0 ? pow(value, power) : 0;
 
-            solution->P.at[j * solution->p + k] *= value > 0 ? pow(value, power) : 0;
-        }
+        for (size_t j = 0; j < rows; j++)
+            solution->P.at[j * solution->p + k] *= factor;
+    }
 }
 
 /* V = ΦᵀUΛ^-½ of the vectors U of the rows, then P = VΛ^-½. What rounding has left of a vector of a
