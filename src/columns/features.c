@@ -21,6 +21,7 @@ struct ny_features {
     double *diagonal; /* k(x,x) */
     char *raw;        /* raw_rows raw rows */
     size_t raw_rows;
+    bool plain;                  /* all factors of the geometry are 1 */
     struct ny_piece_rows sparse; /* views into start, index and value */
     uint32_t *start, *index;
     void *value;                    /* sparse: values; dense: NY_STRIP_ROWS × d */
@@ -103,6 +104,9 @@ int ny_features_new(struct ny_features **out, const struct ny_columns_spec *spec
     features->spec = spec;
     features->precision = precision;
     features->raw_rows = raw_rows_of(spec);
+    features->plain = true;
+    for (size_t j = 0; j < spec->geometry->d; j++)
+        features->plain &= spec->geometry->factor[j] == 1;
     features->raw = ny_calloc(spec->ctx, NY_MEM_TILES, features->raw_rows, ny_raw_bytes(spec));
     features->diagonal =
         ny_calloc(spec->ctx, NY_MEM_TILES, ny_features_rows_most(spec), sizeof(double));
@@ -133,36 +137,67 @@ void ny_features_free(struct ny_features *features)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
+/* Σ(x·factor)² of a sparse row of a type, and φ = x·factor·scale; factor NULL: 1. */
+#define RECORDS(name, type)                                                                        \
+    static double name##_square(const type *x, const uint32_t *index, const double *factor,        \
+                                size_t count)                                                      \
+    {                                                                                              \
+        double sum = 0;                                                                            \
+                                                                                                   \
+        for (size_t k = 0; k < count; k++) {                                                       \
+            double value = (double)x[k] * (factor ? factor[index[k]] : 1);                         \
+                                                                                                   \
+            sum += value * value;                                                                  \
+        }                                                                                          \
+        return sum;                                                                                \
+    }                                                                                              \
+    static void name##_to32(const type *x, const uint32_t *index, const double *factor,            \
+                            double scale, size_t count, float *out)                                \
+    {                                                                                              \
+        for (size_t k = 0; k < count; k++)                                                         \
+            out[k] = (float)((double)x[k] * (factor ? factor[index[k]] : 1) * scale);              \
+    }                                                                                              \
+    static void name##_to64(const type *x, const uint32_t *index, const double *factor,            \
+                            double scale, size_t count, double *out)                               \
+    {                                                                                              \
+        for (size_t k = 0; k < count; k++)                                                         \
+            out[k] = (double)x[k] * (factor ? factor[index[k]] : 1) * scale;                       \
+    }
+
+RECORDS(u8, uint8_t)
+RECORDS(i16, int16_t)
+RECORDS(f32, float)
+RECORDS(f64, double)
+
+/* Calls one of them by the type of the rows. */
+#define BY_TYPE(dtype, what, x, ...)                                                               \
+    ((dtype) == NY_U8    ? u8_##what((const uint8_t *)(x), __VA_ARGS__)                            \
+     : (dtype) == NY_I16 ? i16_##what((const int16_t *)(x), __VA_ARGS__)                           \
+     : (dtype) == NY_F32 ? f32_##what((const float *)(x), __VA_ARGS__)                             \
+                         : f64_##what((const double *)(x), __VA_ARGS__))
+
 /* Appends a record behind the values of the piece: φ = x·factor, at length 1 where the kernel asks
- * for that. Values that are 0 are left out. */
+ * for that. */
 static void add_record(struct ny_features *features, const void *record)
 {
     const struct ny_columns_spec *spec = features->spec;
     struct ny_sparse row = ny_sparse_of(record, spec->slots);
-    const double *factor = spec->geometry->factor;
-    size_t at = features->sparse.values, end = at;
-    double square = 0, scale = 1, *wide = features->value;
-    float *narrow = features->value;
+    const double *factor = features->plain ? NULL : spec->geometry->factor;
+    size_t at = features->sparse.values;
+    double square = BY_TYPE(spec->dtype, square, row.value, row.index, factor, row.count);
+    double scale = 1;
 
-    for (size_t k = 0; k < row.count; k++) {
-        double value = ny_dtype_at(spec->dtype, row.value, k) * factor[row.index[k]];
-
-        square += value * value;
-    }
     if (spec->kernel->unit_rows) scale = square > 0 ? 1 / sqrt(square) : 0;
-    for (size_t k = 0; k < row.count; k++) {
-        double value = ny_dtype_at(spec->dtype, row.value, k) * factor[row.index[k]] * scale;
-
-        features->index[end] = row.index[k];
-        if (features->precision == NY_PRECISION_F64)
-            wide[end] = value;
-        else
-            narrow[end] = (float)value;
-        end += value != 0;
-    }
+    memcpy(features->index + at, row.index, row.count * sizeof(uint32_t));
+    if (features->precision == NY_PRECISION_F64)
+        BY_TYPE(spec->dtype, to64, row.value, row.index, factor, scale, row.count,
+                (double *)features->value + at);
+    else
+        BY_TYPE(spec->dtype, to32, row.value, row.index, factor, scale, row.count,
+                (float *)features->value + at);
     features->diagonal[features->rows] = spec->kernel->unit_rows ? square > 0 : square;
-    features->sparse.values = end;
-    features->start[++features->rows] = (uint32_t)end;
+    features->sparse.values = at + row.count;
+    features->start[++features->rows] = (uint32_t)features->sparse.values;
 }
 
 static int read_sparse(struct ny_features *features, const struct ny_tile *tile, size_t first)
@@ -184,15 +219,16 @@ static int read_sparse(struct ny_features *features, const struct ny_tile *tile,
     return NY_OK;
 }
 
-/* Prepares a dense row in place i of the strip. */
-static void prepare_row(struct ny_features *features, const void *raw, size_t i)
+/* Prepares dense row i of the strip. */
+static void prepare_row(struct ny_features *features, size_t i)
 {
     const struct ny_columns_spec *spec = features->spec;
     const struct ny_prepare_ops *ops = ny_vector()->prepare;
     size_t d = spec->geometry->d;
     double square, scale = 1, *wide = (double *)features->value + i * d;
 
-    ny_preparation_row(&features->prepared, spec, raw, features->row);
+    ny_preparation_row(&features->prepared, spec, features->raw + i * ny_raw_bytes(spec),
+                       features->row);
     square = ops->dot(features->row, features->row, d);
     if (spec->kernel->unit_rows) scale = square > 0 ? 1 / sqrt(square) : 0;
     features->diagonal[i] = spec->kernel->unit_rows ? square > 0 : square;
@@ -212,7 +248,7 @@ static int read_dense(struct ny_features *features, const struct ny_tile *tile, 
     err = ny_tile_strip(tile, first, count, features->raw);
     if (err) return err;
     for (size_t i = 0; i < count; i++)
-        prepare_row(features, features->raw + i * ny_raw_bytes(features->spec), i);
+        prepare_row(features, i);
     row_bytes = features->spec->geometry->d * element_of(features->precision);
     memset((char *)features->value + count * row_bytes, 0, (NY_STRIP_ROWS - count) * row_bytes);
     features->rows = count;
@@ -223,18 +259,6 @@ int ny_features_read(struct ny_features *features, const struct ny_tile *tile, s
 {
     return features->spec->slots ? read_sparse(features, tile, first)
                                  : read_dense(features, tile, first);
-}
-
-void ny_features_use(struct ny_features *features, const void *raw)
-{
-    features->rows = features->sparse.values = 0;
-    if (features->spec->slots) {
-        add_record(features, raw);
-    } else {
-        prepare_row(features, raw, 0);
-        features->rows = 1;
-    }
-    features->sparse.count = 1;
 }
 
 size_t ny_features_rows(const struct ny_features *features)
@@ -294,56 +318,62 @@ void ny_features_add_transposed(const struct ny_features *features, void *Y, siz
                   ny_matrix32(H, d, l));
 }
 
-/* Value e of the piece: of sparse rows the e-th that is kept, of dense ones element e. */
-static inline double value_at(const struct ny_features *features, size_t e)
+/* Sums over the values of one row, of the columns that they are in (index NULL: one after another);
+ * and additions of the values of all rows to those of their columns. */
+#define SUMS(name, type)                                                                           \
+    static double name##_dot(const type *value, const uint32_t *index, size_t count,               \
+                             const double *g)                                                      \
+    {                                                                                              \
+        double sum = 0;                                                                            \
+                                                                                                   \
+        for (size_t k = 0; k < count; k++)                                                         \
+            sum += (double)value[k] * g[index ? index[k] : k];                                     \
+        return sum;                                                                                \
+    }                                                                                              \
+    static void name##_add(const type *value, const uint32_t *index, size_t count, double *g)      \
+    {                                                                                              \
+        for (size_t k = 0; k < count; k++)                                                         \
+            g[index ? index[k] : k] += (double)value[k];                                           \
+    }
+
+SUMS(wide, double)
+SUMS(narrow, float)
+
+/* The first value of row i, its column numbers (NULL: all columns) and how many there are. */
+static size_t row_at(const struct ny_features *features, size_t i, size_t *count,
+                     const uint32_t **index)
 {
-    return features->precision == NY_PRECISION_F64 ? ((const double *)features->value)[e]
-                                                   : (double)((const float *)features->value)[e];
+    bool sparse = features->spec->slots > 0;
+    size_t d = features->spec->geometry->d, first = sparse ? features->start[i] : i * d;
+
+    *count = sparse ? features->start[i + 1] - first : d;
+    *index = sparse ? features->index + first : NULL;
+    return first;
 }
 
 void ny_features_dot(const struct ny_features *features, const double *g, double *out)
 {
-    size_t d = features->spec->geometry->d;
-
     for (size_t i = 0; i < features->rows; i++) {
-        double sum = 0;
+        const uint32_t *index;
+        size_t count, first = row_at(features, i, &count, &index);
 
-        if (features->spec->slots)
-            for (size_t e = features->start[i]; e < features->start[i + 1]; e++)
-                sum += value_at(features, e) * g[features->index[e]];
-        else
-            for (size_t j = 0; j < d; j++)
-                sum += value_at(features, i * d + j) * g[j];
-        out[i] = sum;
-    }
-}
-
-void ny_features_row_times(const struct ny_features *features, struct ny_matrix P, double *out)
-{
-    bool sparse = features->spec->slots > 0;
-    size_t end = sparse ? features->start[1] : features->spec->geometry->d;
-
-    memset(out, 0, P.cols * sizeof(double));
-    for (size_t e = 0; e < end; e++) {
-        const double *row = P.at + (sparse ? features->index[e] : e) * P.stride;
-        double value = value_at(features, e);
-
-        for (size_t k = 0; k < P.cols; k++)
-            out[k] += value * row[k];
+        out[i] = features->precision == NY_PRECISION_F64
+                     ? wide_dot((const double *)features->value + first, index, count, g)
+                     : narrow_dot((const float *)features->value + first, index, count, g);
     }
 }
 
 void ny_features_add_rows(const struct ny_features *features, double *g)
 {
-    size_t d = features->spec->geometry->d;
+    for (size_t i = 0; i < features->rows; i++) {
+        const uint32_t *index;
+        size_t count, first = row_at(features, i, &count, &index);
 
-    if (features->spec->slots)
-        for (size_t e = 0; e < features->sparse.values; e++)
-            g[features->index[e]] += value_at(features, e);
-    else
-        for (size_t i = 0; i < features->rows; i++)
-            for (size_t j = 0; j < d; j++)
-                g[j] += value_at(features, i * d + j);
+        if (features->precision == NY_PRECISION_F64)
+            wide_add((const double *)features->value + first, index, count, g);
+        else
+            narrow_add((const float *)features->value + first, index, count, g);
+    }
 }
 
 void ny_features_mark(const struct ny_features *features, unsigned char *touched, size_t group)

@@ -35,8 +35,6 @@ size_t ny_features_bytes(const struct ny_columns_spec *spec, enum ny_precision p
 /* Reads the piece of the tile that begins at row `first` of it: at least one row. Pieces of a tile
  * are read in ascending order, as strips are. Errors are those of the source. */
 int ny_features_read(struct ny_features *features, const struct ny_tile *tile, size_t first);
-/* Takes one raw row in memory as the piece. */
-void ny_features_use(struct ny_features *features, const void *raw);
 /* Returns the rows of the piece. */
 size_t ny_features_rows(const struct ny_features *features);
 /* Returns k(x,x) of the rows, in f64: 0 where a row has no value. */
@@ -51,8 +49,6 @@ void ny_features_times(const struct ny_features *features, const void *Q, size_t
 void ny_features_add_transposed(const struct ny_features *features, void *Y, size_t l, void *H);
 /* out_i = φ_i·g of the rows, in f64; g: d numbers. */
 void ny_features_dot(const struct ny_features *features, const double *g, double *out);
-/* out = φP of the first row, in f64, for a P of any width that is not transposed. */
-void ny_features_row_times(const struct ny_features *features, struct ny_matrix P, double *out);
 /* g += Σ_i φ_i of the rows, in f64. */
 void ny_features_add_rows(const struct ny_features *features, double *g);
 /* Sets touched[j / group] to 1 for each column j that has a value in the piece. */

@@ -10,7 +10,7 @@
 #include "columns/vector.h"
 
 /* Values ahead of the one under way whose rows are asked for. */
-enum { AHEAD = 8, GROUP = 16, LINE = 64 };
+enum { AHEAD = 16, GROUP = 16, LINE = 64 };
 
 typedef float floats_t __attribute__((vector_size(NY_VECTOR_BYTES), aligned(4), may_alias));
 typedef double doubles_t __attribute__((vector_size(NY_VECTOR_BYTES), aligned(8), may_alias));

@@ -32,6 +32,17 @@ static int keep_pairs(struct ny_fit *fit, const struct ny_restarted *it,
                    "no eigenvalue of the kernel matrix is above rounding: are all rows equal?");
 }
 
+/* Turns the vectors of the columns so that the entry of largest magnitude of each is positive: that
+ * needs no row. */
+static void fix_signs(struct ny_solution *solution, size_t d)
+{
+    struct ny_matrix P = ny_matrix(solution->P.at, d, solution->p);
+
+    for (size_t k = 0; k < P.cols; k++)
+        for (size_t j = 0, negative = ny_signs_negative(P, k); negative && j < d; j++)
+            P.at[j * P.stride + k] = -P.at[j * P.stride + k];
+}
+
 /* Multiplies the columns of P by λ^power; those of pairs that were not kept become 0. */
 static void scale_map(struct ny_solution *solution, size_t rows, double power)
 {
@@ -176,6 +187,7 @@ static int solve(struct ny_fit *fit, struct ny_solution *solution)
         err = state.sizes.rows ? map_of_rows(fit, &state, mu, solution)
                                : map_of_columns(&state, solution);
     if (err) goto done;
+    fix_signs(solution, state.sizes.d);
     find_offset(mu, state.sizes.d, solution);
     find_averages(fit, mu, solution);
     if (fit->degrees.v) /* Û₁ = 𝒟^½1/√Σd, and Σd = ‖g‖² */
@@ -202,7 +214,6 @@ static int run(struct ny_job *job)
     err = ny_fit_load_frozen(fit);
     if (!err) err = ny_fit_lower_workers(fit); /* of the pass from rows to columns */
     if (!err) err = solve(fit, &solution);
-    if (!err) err = ny_signs_fix(fit, &solution);
     if (!err) err = ny_fit_conclude(fit, &solution);
     if (!err) err = ny_job_save_without(job, ny_job_next(job), parts);
     ny_solution_release(&solution, job->ctx);
@@ -219,10 +230,7 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     size_t state = ny_factored_state_bytes(&sizes) + ny_restarted_bytes(&sizes.shape);
     size_t model = 2 * (map + arrays) + ny_batch_put_bytes(limit, map + arrays);
     size_t vectors = sizes.rows ? sizes.n * sizes.pairs * sizeof(double) : 0;
-    size_t signs =
-        ny_sizes_gather(f, NY_SIGN_ROWS) + ny_signs_bytes(&f->spec, sizes.d, sizes.pairs);
 
-    if (model < signs) model = signs;
     if (sizes.rows) { /* one more pass */
         bytes = ny_sizes_common(f, workers, workers);
         bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
