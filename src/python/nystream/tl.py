@@ -132,9 +132,9 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     n, d = X.shape
     if not 1 <= n_comps <= min(n, d):
         raise ValueError(f"n_comps={n_comps} must be between 1 and min(rows, columns)={min(n, d)}")
-    how = {"map": "kpca", "kernel": "linear"} if d > n else {"map": "pca"}
-    layout = None if d > n else "dense"
-    with _stored(X, layout=layout, **run) as store:
+    wide = d > n and not _data.is_sparse(X)  # whose columns have a larger scatter matrix than K
+    how = {"map": "kpca", "kernel": "linear"} if wide else {"map": "pca"}
+    with _stored(X, **run) as store:
         result = store.fit("pca", approx="exact", components=n_comps, seed=random_state, **how)
         Y, eigenvalues, trace = result.embedding[:], result.eigenvalues, result.report["trace"]
     axes = np.zeros((adata.n_vars, n_comps))
