@@ -318,6 +318,8 @@ bench-plans: all tools $(BENCHMARKS) ## seconds that plans foretell against the 
 	@BUILD=$(BUILD) tests/bench/plans
 bench-beside: all tools ## against scikit-learn and others, each up to where it ends (tests/bench/beside)
 	@BUILD=$(BUILD) tests/bench/beside
+bench-wide: all tools ## exact spectra of wide and sparse data, scipy beside (tests/bench/wide)
+	@BUILD=$(BUILD) tests/bench/wide
 bench-python: all tools ## times of the Python package, and scikit-learn beside it (tests/bench/python)
 	@BUILD=$(BUILD) tests/bench/python
 bench-large: all tools $(BENCHMARKS) ## fits of 3 and 31 million points (NYSTREAM_DATA, tests/bench/large)
@@ -388,4 +390,4 @@ endif
 .DELETE_ON_ERROR:
 FORCE:
 .PHONY: all docs tools demo papers papers-quick check check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
-        fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-python bench-large lint format install uninstall python deb clean help FORCE
+        fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-wide bench-python bench-large lint format install uninstall python deb clean help FORCE

@@ -183,7 +183,7 @@
       "passes after the first, which end earlier where residuals are small")                       \
     X("tol", NY_NUMBER, 0, true, "E", "0.0001", SOLVER, FIT | RARE, OF_KERNELS,                    \
       "exact, of linear and cosine kernels: relative error of eigenvalues found by products, "     \
-      "which the shape of the points calls for, or this; below 1e-6 with --precision f64")         \
+      "which the shape of the points calls for, or this; below 6e-5 they may end in f64")          \
     X("max-passes", NY_COUNT, 1, true, "N", "60", SOLVER, FIT | RARE, OF_KERNELS,                  \
       "the same: products, a pass each, that are made at most; what is reached by then is kept, "  \
       "with a warning")                                                                            \

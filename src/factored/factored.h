@@ -35,6 +35,11 @@
 #include "fit/fit.h"
 #include "spectral/restarted.h"
 
+/* Products in f32 tell the eigenvalues of all pairs that are waited for to this relative error. One
+ * of size θ they tell to about 2⁻²⁴√(θ₁/θ), as sums of the size of √θ₁√θ are rounded, and pairs
+ * below 2⁻²⁰θ₁ are not waited for. */
+#define NY_F32_TELLS 0x1p-14
+
 /* The sizes of such a fit. */
 struct ny_factored {
     uint64_t n;
@@ -44,11 +49,14 @@ struct ny_factored {
     bool rows;    /* the side of the rows; else that of the columns */
     bool sums;    /* g takes a pass of its own */
     bool centred; /* μ is taken off products */
+    bool refined; /* products may have to be in f64 at last, whatever the precision of the fit */
     bool divided;
 };
 
-/* Totals of all rows, which the first pass counts. */
+/* Totals of all rows, which the first pass counts; and whether products are in f64, as they are
+ * when those in f32 have found all that they can tell. */
 struct ny_feature_totals {
+    double precise;
     double trace;                      /* Σ k(x,x), or Σ k(x,x)/d_i where K is divided */
     double empty, first_empty;         /* rows without a value, and the number of the first */
     double unreached, first_unreached; /* rows that have values, and no degree */

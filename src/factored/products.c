@@ -4,6 +4,7 @@
  */
 #include "factored/factored_private.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -84,7 +85,7 @@ static int checkpoint(void *arg, uint64_t units_done)
  * finds c = Qᵀμ of what was rounded. */
 static void round_columns(struct multiply *run, struct ny_matrix V)
 {
-    bool f64 = run->fit->settings->precision == NY_PRECISION_F64;
+    bool f64 = run->pass.precision == NY_PRECISION_F64;
     size_t width = run->state->sizes.width;
     double *wide = run->Q;
     float *narrow = run->Q;
@@ -131,6 +132,34 @@ static int check_rows(const struct multiply *run)
                        "degree: more than 1 %%; leave them out of the store",
                        empty, n, (unsigned long long)totals->first_empty);
     return NY_OK;
+}
+
+/* Tells whether f32 has rounded some pair by more than was asked for. */
+static bool is_blurred(const struct multiply *run)
+{
+    const struct ny_restarted *it = &run->state->it;
+    double largest = it->values[0];
+
+    if (!run->state->sizes.refined || run->state->totals->precise > 0) return false;
+    for (size_t k = 0; k < it->how.shape.pairs; k++) {
+        double value = it->values[k];
+
+        if (value >= 0x1p-20 * largest && 0x1p-24 * sqrt(largest / value) > it->how.tolerance)
+            return true;
+    }
+    return false;
+}
+
+/* Takes f64 for the products that follow, which begin with the vectors that f32 has found. */
+static int refine(struct multiply *run)
+{
+    run->state->totals->precise = 1;
+    run->pass.precision = NY_PRECISION_F64;
+    ny_field_set_text(ny_job_report(&run->fit->job), "gram_precision", "f64");
+    ny_log(run->fit->job.ctx, NY_LOG_DETAIL,
+           "f32 cannot tell all eigenvalues to --tol %g: products go on in f64",
+           run->state->it.how.tolerance);
+    return ny_restarted_refine(&run->state->it);
 }
 
 /* Runs a pass of the product; the first of all counts the rows. */
@@ -222,7 +251,10 @@ static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
 
     if (err) return err;
     ny_blas_serial();
-    return ny_restarted_next(it, done);
+    err = ny_restarted_next(it, done);
+    if (err || !*done || it->converged < it->how.shape.pairs || !is_blurred(run)) return err;
+    *done = false;
+    return refine(run);
 }
 
 static int run_products(struct multiply *run, uint64_t first_unit)
@@ -247,7 +279,7 @@ static int allocate(struct multiply *run)
 {
     struct ny_context *ctx = run->fit->job.ctx;
     const struct ny_factored *sizes = &run->state->sizes;
-    size_t element = ny_precision_bytes(run->fit->settings->precision);
+    size_t element = ny_precision_bytes(sizes->refined ? NY_PRECISION_F64 : run->pass.precision);
 
     run->Q = ny_calloc(ctx, NY_MEM_SOLVE, sizes->d, sizes->width * element);
     run->offset = ny_calloc(ctx, NY_MEM_SOLVE, sizes->width, sizeof(double));
@@ -260,6 +292,7 @@ static int run(struct ny_job *job)
     struct ny_fit *fit = ny_fit_of(job);
     struct ny_feature_state state;
     struct multiply multiply = {.fit = fit, .state = &state, .saved_s = ny_now()};
+    enum ny_precision precision;
     double *mu = NULL;
     uint64_t place, places = ny_units_of(job->points.n) + 1;
     int err;
@@ -269,19 +302,21 @@ static int run(struct ny_job *job)
     if (!err) err = ny_fit_lower_workers(fit);
     if (!err) err = ny_feature_state_open(&state, fit, &place);
     if (!err) err = ny_feature_sums_load(fit, &state.sizes, &mu);
-    if (!err) err = allocate(&multiply);
     if (err) goto done;
     multiply.mu = mu;
+    precision = state.totals->precise > 0 ? NY_PRECISION_F64 : fit->settings->precision;
     multiply.pass_in_product = (unsigned)(place / places) % ny_factored_passes(&state.sizes);
     multiply.pass = (struct ny_feature_pass){.fit = fit,
                                              .sizes = &state.sizes,
-                                             .precision = fit->settings->precision,
+                                             .precision = precision,
                                              .g = fit->degrees.v,
                                              .mean_degree = fit->degrees.mean,
                                              .checkpoint = checkpoint,
                                              .checkpoint_arg = &multiply};
     ny_field_set_text(ny_job_report(job), "gram_precision",
-                      fit->settings->precision == NY_PRECISION_F64 ? "f64" : "f32");
+                      precision == NY_PRECISION_F64 ? "f64" : "f32");
+    err = allocate(&multiply);
+    if (err) goto done;
     err = run_products(&multiply, place % places);
 done:
     ny_free(job->ctx, multiply.offset);
@@ -298,14 +333,15 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t state = ny_factored_state_bytes(&sizes);
-    size_t pass = ny_feature_pass_bytes(&f->spec, f->settings->precision, sizes.width, workers);
+    enum ny_precision precision = sizes.refined ? NY_PRECISION_F64 : f->settings->precision;
+    size_t pass = ny_feature_pass_bytes(&f->spec, precision, sizes.width, workers);
     size_t next = ny_restarted_bytes(&sizes.shape);
 
     bytes.by_purpose[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 1) + sizeof(double);
     bytes.by_purpose[NY_MEM_STORE] +=
         ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
     bytes.by_purpose[NY_MEM_SOLVE] =
-        state + (sizes.d * ny_sizes_element(f) + sizeof(double)) * sizes.width;
+        state + (sizes.d * ny_precision_bytes(precision) + sizeof(double)) * sizes.width;
     bytes.by_purpose[NY_MEM_TILES] = pass > next ? pass : next;
     return bytes;
 }

@@ -16,6 +16,7 @@ struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64
     sizes.shape = ny_restarted_shape(sizes.rows ? (size_t)n : d, sizes.pairs,
                                      settings->randomized.oversample);
     sizes.width = (sizes.shape.width + COLUMNS - 1) / COLUMNS * COLUMNS;
+    sizes.refined = settings->precision == NY_PRECISION_F32 && settings->tol < NY_F32_TELLS;
     sizes.divided = ny_divided(settings->normalisation);
     /* Dense rows of pca are centred as they are read, and means of sparse ones are known. */
     sizes.centred = centres && (sparse || !known);

@@ -114,7 +114,6 @@ static int take_features(struct ny_context *ctx, struct ny_fit_settings *fit,
                          const struct ny_points_info *points)
 {
     const uint64_t most = (uint64_t)1 << 24;
-    const double least = 1e-6;
     bool unit = fit->kernel->unit_rows;
 
     if (points->d > most)
@@ -122,10 +121,6 @@ static int take_features(struct ny_context *ctx, struct ny_fit_settings *fit,
                        "--approx exact of a %s kernel takes at most %llu columns, and the points "
                        "have %llu; use --approx projected",
                        fit->kernel->name, (unsigned long long)most, (unsigned long long)points->d);
-    if (fit->precision == NY_PRECISION_F32 && fit->tol < least)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--tol %g is more than products in f32 can tell apart; give --precision f64",
-                       fit->tol);
     fit->method = ny_method_by_features(fit->method);
     fit->kernel = ny_kernel_find(unit ? NY_DIRECTIONS_KERNEL : NY_FEATURES_KERNEL);
     fit->normalisation = fit->map->additive  ? NY_CENTRED_IMPLICIT

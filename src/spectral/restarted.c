@@ -456,3 +456,18 @@ int ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X)
     ny_free(it->ctx, values);
     return err;
 }
+
+int ny_restarted_refine(struct ny_restarted *it)
+{
+    size_t width = smaller(it->how.shape.width, it->used);
+    struct ny_matrix block = ny_cols(it->V, 0, width);
+    int err = ny_restarted_vectors(it, block);
+
+    if (err) return err;
+    memset(it->T.at, 0, it->T.rows * it->T.stride * sizeof(double));
+    it->used = it->count = width;
+    it->converged = 0;
+    it->H = ny_matrix(it->H.at, it->H.rows, width);
+    memset(it->H.at, 0, it->H.rows * width * sizeof(double));
+    return NY_OK;
+}

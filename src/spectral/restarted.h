@@ -73,6 +73,9 @@ void ny_restarted_save(struct ny_restarted *it);
 /* Takes the product that is now in H: finds the Ritz pairs, and makes the next block with H = 0.
  * *done: all wanted pairs are found, the basis is the whole space, or there were `steps_most`. */
 int ny_restarted_next(struct ny_restarted *it, bool *done);
+/* Begins anew with the best Ritz vectors as the first block, for products that are more exact than
+ * those before. Called when ny_restarted_next() is done. */
+int ny_restarted_refine(struct ny_restarted *it);
 /* X (N × pairs) = the Ritz vectors of the largest values, orthonormal. */
 int ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X);
 

@@ -334,6 +334,47 @@ static void dense_rows_on_the_side_of_the_columns(void **state)
     try_points(NARROW, false, false);
 }
 
+/* Eigenvalues are as near as --tol says, beyond what products in f32 can tell; of values that fall
+ * to a hundred thousandth of the first. */
+static void the_error_that_was_asked_for(void **state)
+{
+    static const char *const tolerances[] = {"1e-2", "1e-5", "1e-7", "1e-10"};
+    struct points p = make_points(WIDE, true, false);
+    double *Z, A[ACTIVE * ACTIVE], V[ACTIVE * ACTIVE], values[ACTIVE];
+
+    (void)state;
+    for (size_t i = 0; i < ROWS * ACTIVE; i++) {
+        p.active[i] *= pow(0.6, (double)(i % ACTIVE));
+        p.active[i] = (double)(float)p.active[i];
+    }
+    for (uint32_t i = 0; i < ROWS; i++)
+        for (uint32_t e = p.start[i]; e < p.start[i + 1]; e++)
+            p.value[e] = (float)p.active[i * ACTIVE + p.column[e] / p.stride];
+    append(&p, 0, ROWS);
+    Z = features_of(&p, ROWS, "svd", false);
+    brute_multiply_t(Z, Z, A, ROWS, ACTIVE, ACTIVE);
+    brute_eigen(A, ACTIVE, values, V);
+    for (size_t t = 0; t < 4; t++) {
+        struct ny_options *options;
+        double *found, tolerance = strtod(tolerances[t], NULL);
+
+        assert_int_equal(ny_options_new(&options, c.ctx), NY_OK);
+        assert_int_equal(ny_options_set(options, "map", "svd"), NY_OK);
+        assert_int_equal(ny_options_set(options, "kernel", "linear"), NY_OK);
+        assert_int_equal(ny_options_set(options, "approx", "exact"), NY_OK);
+        assert_int_equal(ny_options_set(options, "components", "9"), NY_OK);
+        assert_int_equal(ny_options_set(options, "tol", tolerances[t]), NY_OK);
+        assert_int_equal(ny_fit(c.ctx, c.store, tolerances[t], options, NULL), NY_OK);
+        ny_options_free(options);
+        found = part(tolerances[t], "eigenvalues", 9, 1);
+        for (size_t k = 0; k < 9; k++)
+            near(found[k], values[k], tolerance * values[k], tolerances[t]);
+        free(found);
+    }
+    free(Z);
+    free_points(&p);
+}
+
 /* A full update finds what a fit of all rows does; a frozen one places the new rows by the model.
  */
 static void updates(void **state)
@@ -364,6 +405,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sparse_rows_on_the_side_of_the_columns, start, stop),
         cmocka_unit_test_setup_teardown(dense_rows_on_the_side_of_the_rows, start, stop),
         cmocka_unit_test_setup_teardown(dense_rows_on_the_side_of_the_columns, start, stop),
+        cmocka_unit_test_setup_teardown(the_error_that_was_asked_for, start, stop),
         cmocka_unit_test_setup_teardown(updates, start, stop),
     };
 
