@@ -90,14 +90,15 @@ TESTS        := $(UNIT_TESTS) $(call programs,property) $(FAULT_PROGRAMS) $(REPL
 CLI_TESTS    := $(wildcard tests/cli/*.bats)
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
-# The data-tools share data-tools/tool.c.
+# The data-tools share data-tools/tool.c; some have a second file.
+TOOL_PARTS   := tool cells_npz
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 # A tool that needs more libraries is built where they are (data-tools/setup tools).
 PACKAGES_hdf5-rows  := hdf5
 PACKAGES_image-rows := libpng libjpeg
 ABSENT_TOOLS := $(strip $(foreach tool,hdf5-rows image-rows,$(if \
                 $(shell pkg-config --exists $(PACKAGES_$(tool)) 2>/dev/null && echo yes),,$(tool))))
-TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out data-tools/tool.c \
+TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out $(TOOL_PARTS:%=data-tools/%.c) \
                 $(ABSENT_TOOLS:%=data-tools/%.c),$(wildcard data-tools/*.c)))
 # A make that a test runs sees the variables of this one's command line, and no jobserver.
 RUN_TESTS     = BUILD=$(abspath $(BUILD)) MAKEFLAGS='$(if $(MAKEOVERRIDES),-- $(MAKEOVERRIDES))' \
@@ -235,7 +236,8 @@ TOOL_LIBS   = $(if $(PACKAGES_$*),$(shell pkg-config --libs $(PACKAGES_$*)))
 $(BUILD)/data-tools/%: data-tools/%.c $(TOOL_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(TOOL_CFLAGS) $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
-	  $(TOOL_SUPPORT) $(STATIC_LIB) $(TOOL_LIBS) $(PACKAGE_LIBS)
+	  $(filter %.o,$^) $(STATIC_LIB) $(TOOL_LIBS) $(PACKAGE_LIBS)
+$(BUILD)/data-tools/cells: $(BUILD)/data-tools/cells_npz.o
 
 demo: all tools ## 70,000 real images: import, fit, certificate, held-out accuracy, picture
 	@BUILD=$(BUILD) data-tools/demo

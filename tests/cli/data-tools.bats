@@ -206,7 +206,7 @@ on_shape() {
 }
 
 @test "every tool explains itself" {
-    for tool in infinite-digits manifold sparse-text knn-accuracy windows ply-rows wfdb-rows; do
+    for tool in infinite-digits manifold sparse-text cells knn-accuracy windows ply-rows wfdb-rows; do
         run $tool --help
         [ "$status" -eq 0 ]
         [[ $output == "$tool "* ]]
@@ -214,6 +214,50 @@ on_shape() {
         [ "$status" -eq 2 ]
         [[ $output == *--nonsense* ]]
     done
+}
+
+@test "cells: an archive and a pipe have the same rows, and the wanted number of non-zeros" {
+    local options="--cells 3000 --features 2000 --mean 150 --types 4 --seed 7"
+    cells $options -o a.npz --labels-out types.txt
+    cells $options -o again.npz
+    cmp a.npz again.npz
+    nystream import a.nys a.npz --labels types.txt -q
+    cells $options -o - | nystream import b.nys - --dims 2000 --dtype i16 -q
+    nystream fit a.nys p --kernel linear --map svd --approx exact --components 3 -q
+    nystream fit b.nys p --kernel linear --map svd --approx exact --components 3 -q
+    cmp <(nystream export a.nys p -o - -q) <(nystream export b.nys p -o - -q)
+    [ "$(cells $options -o - | cut -d' ' -f1 | cksum)" = "$(cksum <types.txt)" ]
+    [ "$(sort -u types.txt | xargs)" = "0 1 2 3" ]
+    # 150 within 4 %, values above 1 in counts alone
+    cells $options -o - | awk '{n += NF - 1} END {exit !(n > NR * 144 && n < NR * 156)}'
+    cells $options -o - | grep -q ':[2-9]'
+    refute grep -q ':[2-9]' <(cells $options --binary -o -)
+    # row i depends on i alone, and on the seed
+    cmp <(cells $options -o - | head -n 9) <(cells $options --cells 9 -o -)
+    refute cmp -s <(cells $options -o - | head -n 9) <(cells $options --cells 9 --seed 8 -o -)
+}
+
+@test "cells: each type has a large eigenvalue, and no other direction has" {
+    cells --cells 2000 --features 5000 --mean 400 --types 6 --binary -o c.npz
+    nystream import c.nys c.npz -q
+    nystream fit c.nys s --map svd --approx exact --kernel cosine --components 7 -q
+    nystream export c.nys s --part eigenvalues -o values.csv -q
+    awk '{v[NR] = $1} END {exit !(v[6] > 2 * v[7])}' values.csv
+}
+
+@test "cells: mistakes leave no file" {
+    refuse() {
+        local wanted=$1
+        shift
+        run "$@"
+        [ "$status" -eq 2 ] && [[ $output == *"$wanted"* ]]
+    }
+    refuse "Say where to" cells --cells 3
+    refuse "half of --features" cells --features 10 --mean 6 -o a.npz
+    refuse "must be positive" cells --types 0 -o a.npz
+    run cells -o missing/a.npz
+    [ "$status" -eq 4 ]
+    [ -z "$(ls)" ]
 }
 
 # Two leads, 11 times: 1 … 11 and 101 … 111, as int16 npy.

@@ -1,0 +1,27 @@
+/* What cells.c, which draws rows, and npz.c, which packs them into an archive, share. */
+#ifndef NY_DATA_TOOLS_CELLS_H
+#define NY_DATA_TOOLS_CELLS_H
+
+#include "tool.h"
+
+struct cells {
+    uint64_t cells, features, types, seed;
+    double mean; /* non-zeros of a row on average */
+    bool binary;
+    uint32_t *edge;  /* types × features: where the part of a feature in [0, 2³²) ends */
+    uint32_t *guide; /* types × 2^guide_bits: the feature at k·2^(32 − guide_bits) */
+    unsigned guide_bits;
+    double *events;   /* S of each type */
+    double *share;    /* of the types, summed up */
+    uint32_t *column; /* of the row that was drawn: columns, ascending, */
+    int16_t *count;   /* and counts */
+};
+
+/* Draws a row into column and count; returns its type. */
+uint64_t cells_draw(struct cells *cells, uint64_t row, size_t *count);
+/* Writes all rows as scipy.sparse.save_npz(compressed=False) would, and their types to `labels`
+ * unless that is NULL. Values are int16, of --binary uint8. */
+void cells_write_npz(struct cells *cells, struct ny_context *ctx, const char *path,
+                     struct ny_writer *labels);
+
+#endif
