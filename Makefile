@@ -91,13 +91,17 @@ CLI_TESTS    := $(wildcard tests/cli/*.bats)
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
 # The data-tools share data-tools/tool.c; some have a second file.
-TOOL_PARTS   := tool cells_npz
+TOOL_PARTS   := tool cells_npz hdf5_file nystream-hdf5
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 # A tool that needs more libraries is built where they are (data-tools/setup tools).
 PACKAGES_hdf5-rows  := hdf5
+PACKAGES_hdf5_file  := hdf5
+PACKAGES_nystream-hdf5 := hdf5
 PACKAGES_image-rows := libpng libjpeg
 ABSENT_TOOLS := $(strip $(foreach tool,hdf5-rows image-rows,$(if \
                 $(shell pkg-config --exists $(PACKAGES_$(tool)) 2>/dev/null && echo yes),,$(tool))))
+# It reads HDF5 for the command, beside which it stands.
+HDF5_READER  := $(if $(filter hdf5-rows,$(ABSENT_TOOLS)),,$(BUILD)/nystream-hdf5)
 TOOLS        := $(patsubst %.c,$(BUILD)/%,$(filter-out $(TOOL_PARTS:%=data-tools/%.c) \
                 $(ABSENT_TOOLS:%=data-tools/%.c),$(wildcard data-tools/*.c)))
 # A make that a test runs sees the variables of this one's command line, and no jobserver.
@@ -127,7 +131,7 @@ clean:
 	rm -rf $(BUILD)
 else
 
-all: $(STATIC_LIB) $(BUILD)/libnystream.so $(CLI) ## build the library and the command (default)
+all: $(STATIC_LIB) $(BUILD)/libnystream.so $(CLI) $(HDF5_READER) ## build the library and the command (default)
 
 # Objects are made anew when the compiler, its flags or the list of sources change.
 $(BUILD)/flags: export NY_FLAGS = $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VECTOR_FLAGS) $(LDFLAGS) $(PACKAGE_LIBS) \
@@ -230,14 +234,20 @@ tools: $(TOOLS) ## generators, converters, judges (src/guide/walk-throughs.md)
 	$(if $(ABSENT_TOOLS),@echo "not built: $(ABSENT_TOOLS); data-tools/setup tools installs their libraries")
 $(BUILD)/data-tools/%.o: data-tools/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
-TOOL_CFLAGS = $(if $(PACKAGES_$*),$(shell pkg-config --cflags $(PACKAGES_$*)))
+	$(call say,CC) $(CC) $(BASE_CFLAGS) $(TOOL_CFLAGS) $(CFLAGS) $(DEPENDENCIES) -c $< -o $@
+TOOL_CFLAGS = $(if $(PACKAGES_$*),$(shell pkg-config --cflags $(PACKAGES_$*))) $(DEFINES_$*)
 TOOL_LIBS   = $(if $(PACKAGES_$*),$(shell pkg-config --libs $(PACKAGES_$*)))
 $(BUILD)/data-tools/%: data-tools/%.c $(TOOL_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(TOOL_CFLAGS) $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
 	  $(filter %.o,$^) $(STATIC_LIB) $(TOOL_LIBS) $(PACKAGE_LIBS)
 $(BUILD)/data-tools/cells: $(BUILD)/data-tools/cells_npz.o
+$(BUILD)/data-tools/hdf5-rows: $(BUILD)/data-tools/hdf5_file.o
+# A sanitizer takes memory that a limit would refuse.
+DEFINES_nystream-hdf5 = -DNY_LIMIT_DATA=$(if $(filter -fsanitize%,$(CFLAGS)),0,1)
+$(BUILD)/nystream-hdf5: $(addprefix $(BUILD)/data-tools/,nystream-hdf5.o hdf5_file.o tool.o) $(STATIC_LIB)
+	$(call say,LINK) $(CC) $(CFLAGS) -pie $(HARDENED_LINK) $(LDFLAGS) -Wl,--as-needed -Wl,--gc-sections -o $@ $^ \
+	  $(shell pkg-config --libs hdf5) $(PACKAGE_LIBS)
 
 demo: all tools ## 70,000 real images: import, fit, certificate, held-out accuracy, picture
 	@BUILD=$(BUILD) data-tools/demo
@@ -349,7 +359,7 @@ install: all docs $(CONVERTERS) ## honours DESTDIR, PREFIX and the GNU directory
 	  >$(DESTDIR)$(pkgconfigdir)/nystream.pc
 ifneq (,$(CLI))
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(bashdir) $(zshdir))
-	$(INSTALL) -m 755 $(CLI) $(DESTDIR)$(bindir)
+	$(INSTALL) -m 755 $(CLI) $(HDF5_READER) $(DESTDIR)$(bindir)
 	for tool in $(notdir $(CONVERTERS)); do \
 	  $(INSTALL) -m 755 $(BUILD)/data-tools/$$tool $(DESTDIR)$(bindir)/nystream-$$tool || exit 1; done
 	$(INSTALL) -m 644 $(BUILD)/nystream.1 $(DESTDIR)$(mandir)/man1
@@ -364,7 +374,7 @@ ifeq (,$(DESTDIR))
 endif
 
 uninstall: ## removes what install put there
-	rm -f $(addprefix $(DESTDIR),$(bindir)/nystream $(addprefix $(bindir)/nystream-,hdf5-rows \
+	rm -f $(addprefix $(DESTDIR),$(bindir)/nystream $(addprefix $(bindir)/nystream-,hdf5 hdf5-rows \
 	  image-rows ply-rows wfdb-rows windows) $(addprefix $(includedir)/,nystream.h nystream_memory.h) \
 	  $(addprefix $(libdir)/,libnystream.a libnystream.so libnystream.so.$(SOVERSION) \
 	  libnystream.so.$(VERSION)) $(pkgconfigdir)/nystream.pc $(mandir)/man1/nystream.1 \

@@ -1,4 +1,4 @@
-/* What cells.c, which draws rows, and npz.c, which packs them into an archive, share. */
+/* Rows of cells: cells.c draws them, cells_npz.c packs them into an archive. */
 #ifndef NY_DATA_TOOLS_CELLS_H
 #define NY_DATA_TOOLS_CELLS_H
 

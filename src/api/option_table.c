@@ -70,7 +70,9 @@
     X("labels", NY_TEXT, 0, true, "FILE", NULL, INPUT, IMPORT, ANY,                                \
       "labels, one a row: IDX, npy or a text file")                                                \
     X("label-column", NY_TEXT, 0, true, "N", NULL, INPUT, IMPORT | READ, ANY,                      \
-      "the label's column: its number, from 1, or its name")                                       \
+      "the label's column: its number, from 1, or its name. Of .h5ad a column of obs by name, "    \
+      "whose "                                                                                     \
+      "categories are classes")                                                                    \
     X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ, ANY,              \
       "the first line names the columns")                                                          \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
@@ -79,6 +81,9 @@
       "the points are the columns of the file, as in 10x's genes × cells. For sparse matrices, "  \
       "mtx and npz: entries that are not in the order of the points are sorted in a scratch file " \
       "(beside the store; else in $TMPDIR)")                                                       \
+    X("matrix", NY_TEXT, 0, true, "NAME", NULL, INPUT, IMPORT | READ | RARE, ANY,                  \
+      "the table to read of an HDF5 file: X, layers/NAME, obsm/NAME or raw/X; without it X, or "   \
+      "the matrix of 10x Genomics")                                                                \
     X("append", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                                \
       "add to the points that the store has")                                                      \
     X("layout", NY_CHOICE, 0, true, "auto|dense|sparse", "auto", INPUT, IMPORT | EMBED | RARE,     \

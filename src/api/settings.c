@@ -46,6 +46,7 @@ struct ny_reader_options ny_settings_reader(const struct ny_options *options)
     reader.label_column = ny_options_text(options, "label-column");
     reader.columns = ny_options_text(options, "columns");
     reader.labels_file = ny_options_text(options, "labels");
+    reader.matrix = ny_options_text(options, "matrix");
     reader.transpose = ny_options_flag(options, "transpose");
     reader.dims = size_of(options, "dims", 0);
     reader.nan_kept = nan && strcmp(nan, "keep") == 0;

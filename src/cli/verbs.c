@@ -17,7 +17,8 @@ const struct verb cli_verbs[] = {
      "read tables into a store",
      "Reads the FILEs, one after another, in one bounded-memory pass; - is the standard input. "
      "npy, CSV and TSV, LIBSVM, MatrixMarket, IDX, fvecs and bvecs are understood, any of them "
-     "gzipped too, and scipy's sparse npz. Sparse matrices stay sparse; --transpose takes genes × "
+     "gzipped too; scipy's sparse npz; HDF5 of AnnData (.h5ad) and 10x Genomics (.h5), where the "
+     "program nystream-hdf5 is installed. Sparse matrices stay sparse; --transpose takes genes × "
      "cells, as 10x writes them, as rows of cells. "
      "An import is all or nothing: until it ends, readers see the store as before; after an "
      "interruption the same command goes on where it stopped. --append adds to a store that has "

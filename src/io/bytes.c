@@ -266,23 +266,27 @@ static int open_file(struct ny_bytes *bytes, const char *path)
     return NY_OK;
 }
 
-int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *path)
+/* Opens a path or, where it is NULL, a descriptor that is open already. */
+static int open_bytes(struct ny_bytes **out, struct ny_context *ctx, const char *path, int fd,
+                      const char *shown)
 {
-    const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
     size_t length = strlen(shown) + 1;
     struct ny_bytes *bytes = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*bytes) + length);
     int err = NY_EBUDGET;
 
     *out = NULL;
-    if (!bytes) return err;
+    if (!bytes) {
+        if (fd >= 0) close(fd);
+        return err;
+    }
     bytes->ctx = ctx;
-    bytes->fd = -1;
+    bytes->fd = fd;
     memcpy(bytes + 1, shown, length);
     bytes->path = (const char *)(bytes + 1);
     bytes->capacity = WINDOW_BYTES;
     bytes->buffer = ny_alloc(ctx, NY_MEM_IO, bytes->capacity + PADDING);
     if (!bytes->buffer) goto done;
-    err = open_file(bytes, path);
+    err = path ? open_file(bytes, path) : NY_OK;
     if (err) goto done;
     err = begin(bytes);
 done:
@@ -291,6 +295,16 @@ done:
     else
         *out = bytes;
     return err;
+}
+
+int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *path)
+{
+    return open_bytes(out, ctx, path, -1, strcmp(path, "-") == 0 ? "standard input" : path);
+}
+
+int ny_bytes_open_stream(struct ny_bytes **out, struct ny_context *ctx, int fd, const char *shown)
+{
+    return open_bytes(out, ctx, NULL, fd, shown);
 }
 
 void ny_bytes_close(struct ny_bytes *bytes)

@@ -28,6 +28,9 @@ struct ny_bytes {
 
 /* NY_EIO: missing, unreadable, a directory. Some bytes are in the window already, if there are. */
 int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *path);
+/* Reads what a pipe gives, which is taken over, also on failure, and closed with the bytes; `shown`
+ * stands for it in messages. */
+int ny_bytes_open_stream(struct ny_bytes **out, struct ny_context *ctx, int fd, const char *shown);
 /* Closes the input and frees its window; standard input stays open. NULL is fine. */
 void ny_bytes_close(struct ny_bytes *bytes);
 

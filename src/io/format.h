@@ -32,6 +32,7 @@ struct ny_format {
     bool takes_columns, takes_label_column;
     bool has_header;      /* a first line may name the columns */
     bool takes_transpose; /* rows of the file may be columns of the points */
+    bool takes_matrix;    /* a file may hold several tables */
 };
 
 struct ny_format_entry {

@@ -385,28 +385,6 @@ static int finish(struct npz *npz)
 
 /* ---- lines that are columns of the points ---------------------------------------------------- */
 
-/* Adds the entries of a column to the sort. */
-static int sort_line(struct ny_reader *reader, uint64_t column, const struct ny_row_entries *line)
-{
-    struct npz *npz = reader->state;
-    size_t value_bytes = ny_dtype_size(npz->rows.type);
-    int err = NY_OK;
-
-    for (size_t k = 0; !err && k < line->count; k++) {
-        long long row = npz->rows.index_bytes == 4 ? ((const int32_t *)line->column)[k]
-                                                   : ((const int64_t *)line->column)[k];
-
-        if (row < 0 || (uint64_t)row >= npz->across)
-            return ny_fail_at(reader->ctx, NY_EDATA, reader->path, column,
-                              "%s: column %llu (from 0) names row %lld (from 0), and the table has "
-                              "%llu rows",
-                              reader->path, ULL(column), row, ULL(npz->across));
-        err = ny_row_sort_add(npz->sort, (uint64_t)row, (uint32_t)column,
-                              (const char *)line->value + k * value_bytes);
-    }
-    return err;
-}
-
 /* Reads the whole matrix and sorts it by row. */
 static int sort_lines(struct ny_reader *reader)
 {
@@ -418,7 +396,7 @@ static int sort_lines(struct ny_reader *reader)
         struct ny_row_entries line;
 
         err = next_line(reader, &line);
-        if (!err) err = sort_line(reader, column, &line);
+        if (!err) err = ny_row_sort_add_column(npz->sort, column, &line, npz->rows.index_bytes);
     }
     if (!err) err = finish(npz);
     npz->rows.index_bytes = sizeof(uint32_t);

@@ -24,6 +24,7 @@ struct ny_reader_options {
     const char *label_column; /* csv: 1-based number or name; NULL: none */
     const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept, in file order; NULL: all */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
+    const char *matrix; /* h5ad, h5: name of the table in the file; NULL: X, or 10x's matrix */
     bool transpose;           /* mtx, npz: rows of the file are columns of the points */
     const char *scratch;      /* folder of scratch files; NULL: $TMPDIR, or /tmp */
     uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */

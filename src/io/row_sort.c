@@ -160,6 +160,26 @@ int ny_row_sort_add(struct ny_row_sort *sort, uint64_t row, uint32_t column, con
                         sizeof(place) + sort->value_bytes);
 }
 
+int ny_row_sort_add_column(struct ny_row_sort *sort, uint64_t column,
+                           const struct ny_row_entries *entries, unsigned index_bytes)
+{
+    int err = NY_OK;
+
+    for (size_t k = 0; !err && k < entries->count; k++) {
+        long long row = index_bytes == 4 ? ((const int32_t *)entries->column)[k]
+                                         : ((const int64_t *)entries->column)[k];
+
+        if (row < 0 || (uint64_t)row >= sort->spec.rows)
+            return ny_fail_at(sort->ctx, NY_EDATA, sort->path, column,
+                              "%s: column %llu (from 0) names row %lld (from 0), and the table has "
+                              "%llu rows",
+                              sort->path, ULL(column), row, ULL(sort->spec.rows));
+        err = ny_row_sort_add(sort, (uint64_t)row, (uint32_t)column,
+                              (const char *)entries->value + k * sort->value_bytes);
+    }
+    return err;
+}
+
 /* Fails because the rows of a bucket take so many bytes to sort. */
 static int too_full(const struct ny_row_sort *sort, size_t bytes)
 {

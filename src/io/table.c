@@ -31,9 +31,6 @@ static int not_a_table(struct ny_reader *reader)
          5, "xz-compressed", "unpack it first: xz -dk"},
         {"BZh", 3, "bzip2-compressed", "unpack it first: bzip2 -dk"},
         {"\x28\xb5\x2f\xfd", 4, "zstd-compressed", "unpack it first: zstd -d"},
-        {"\x89HDF", 4, "an HDF5 file",
-         "write its rows with nystream-hdf5-rows (data-tools/hdf5-rows), or save the array as "
-         ".npy"},
         {"\x89PNG", 4, "one image", "write those of a folder as rows: " NY_IMAGE_ROWS},
         {"\xff\xd8\xff", 3, "one image", "write those of a folder as rows: " NY_IMAGE_ROWS},
         {"ply\nformat ", 11, "a PLY file", "write its points: " PLY_ROWS},
@@ -134,6 +131,10 @@ static int check_options(struct ny_reader *reader)
                        "--transpose does not go with the format %s of %s; it is for sparse "
                        "matrices, of mtx and npz",
                        name, reader->path);
+    if (options->matrix && !reader->entry->format->takes_matrix)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--matrix does not go with the format %s of %s, which holds one table", name,
+                       reader->path);
     if (options->label_column && options->labels_file)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--labels and --label-column are both given; a row has one label");

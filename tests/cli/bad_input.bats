@@ -534,7 +534,7 @@ END
     cases <<'END'
 put t.xz '\3757zXZ\0\0\4'               | import new t.xz                  | 3 | xz-compressed
 put t.npz 'PK\3\4 rest'                 | import new t.npz                 | 3 | zip archive / truncated
-put t.h5 '\211HDF\r\n\032\n'            | import new t.h5                  | 3 | nystream-hdf5-rows (data-tools/hdf5-rows)
+put t.h5 '\211HDF\r\n\032\n'; export NYSTREAM_HDF5=/nowhere | import new t.h5 | 4 | nystream-hdf5
 put t.png '\211PNG\r\n\032\n'           | import new t.png                 | 3 | nystream-image-rows
 put t.jpg '\377\330\377\340'          | import new t.jpg                 | 3 | nystream-image-rows
 put t.ply 'ply\nformat ascii 1.0\n'    | import new t.ply                 | 3 | nystream-ply-rows

@@ -34,6 +34,7 @@ compile() {
     (cd "$STAGE/usr" && find . ! -type d | sort) >"$BATS_TEST_TMPDIR/files"
     diff - "$BATS_TEST_TMPDIR/files" <<END
 ./bin/nystream
+$([ ! -x "$NYSTREAM_BUILD/nystream-hdf5" ] || echo ./bin/nystream-hdf5)
 $(cd "$NYSTREAM_BUILD/data-tools" && for tool in hdf5-rows image-rows ply-rows wfdb-rows windows; do
     [ ! -x $tool ] || echo "./bin/nystream-$tool"
 done)

@@ -127,6 +127,7 @@ nan          | import new nan.csv                        | --nan drop
 dims         | import new new.svm                        | --dims 9
 columns      | import new t.csv                          | --columns 1,3-4
 transpose    | import new new.mtx                        | --transpose
+matrix       | import new t.csv                          | --matrix X ! the format csv
 input        | transform s f -o o.csv                    | --input new.csv
 output       | transform s f --input new.csv             | -o o.csv
 distances    | transform s g --input new.csv -o o.csv    | --distances o.far.csv
@@ -139,10 +140,12 @@ columns      | transform s f --input t.csv -o o.csv      | --columns a,b,c,d
 header       | transform s f --input new.csv -o o.csv    | --header yes
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
+matrix       | transform s f --input new.csv -o o.csv    | --matrix X ! the format csv
 label-column | embed t.csv -o o.csv --landmarks 9        | --label-column class
 columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
 layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse
+matrix       | embed t.csv -o o.csv --landmarks 9        | --matrix X ! the format csv
 nan          | embed nan.csv -o o.csv --landmarks 9      | --nan drop
 tmpdir       | embed t.csv -o o.csv --landmarks 9        | --tmpdir nowhere ! nowhere
 output       | embed t.csv -o o.csv --landmarks 9        | -o o.npy

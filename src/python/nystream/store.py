@@ -136,14 +136,14 @@ class Store:
             lib.ny_appender_free(appender)
 
     def append_files(self, files: Union[PathLike, Sequence[PathLike]], **options: Any) -> Report:
-        """Append rows of files: npy, csv, tsv, libsvm, mtx, idx, fvecs, also gzipped; sparse npz.
+        """Append rows of files: npy, csv, tsv, libsvm, mtx, idx, fvecs (.gz too), npz, h5ad, h5.
 
         Parameters
         ----------
         files : path, pattern such as "part-*.csv.gz", or a list of these
         **options
             Options of append(), and format, header, label_column, columns, labels (a file),
-            transpose.
+            transpose, matrix.
         """
         given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         names: List[str] = []

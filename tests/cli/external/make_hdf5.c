@@ -75,7 +75,7 @@ static void sparse(hid_t file, const struct sparse *x)
     if (x->shape == 2) numbers(group, "shape", H5T_NATIVE_LLONG, 1, &two, turned);
     if (x->shape == 1) {
         id = H5Acreate2(group, "shape", H5T_STD_I64LE, space, H5P_DEFAULT, H5P_DEFAULT);
-        H5Awrite(id, H5T_NATIVE_LLONG, shape);
+        H5Awrite(id, H5T_NATIVE_LLONG, !strcmp(x->name, "by_columns") ? turned : shape);
         H5Aclose(id);
     }
     H5Sclose(space);

@@ -1,0 +1,64 @@
+/* An HDF5 file as h5py, AnnData and 10x Genomics write it: for hdf5-rows.c and nystream-hdf5.c. As
+ * all of the data tools do, these functions end the program at the first error. */
+#ifndef NY_DATA_TOOLS_HDF5_FILE_H
+#define NY_DATA_TOOLS_HDF5_FILE_H
+
+#include <hdf5.h>
+
+#include "tool.h"
+
+enum { HDF5_CACHE_BYTES = 4 << 20 };
+
+struct hdf5_file {
+    struct ny_context *ctx;
+    const char *path, *name; /* in messages; of the matrix */
+    hid_t id;
+};
+
+/* One dataset: what its numbers become, and its dimensions. */
+struct hdf5_numbers {
+    hid_t id, type; /* type: of the values in memory */
+    enum ny_dtype dtype;
+    int rank;
+    hsize_t sizes[H5S_MAX_RANK];
+};
+
+/* A sparse matrix. A line is a row, or a column of one that is stored by columns. */
+struct hdf5_sparse {
+    struct hdf5_numbers data, indices, starts;
+    uint64_t rows, columns, lines, across;
+    bool by_columns, of_10x;
+};
+
+/* Opens the file `where`, which is f->path for the user. */
+void hdf5_open(struct hdf5_file *f, const char *where);
+/* Ends with what libhdf5 says of its last failure. */
+_Noreturn void hdf5_fail(const struct hdf5_file *f, const char *what, const char *name);
+/* Writes a list of what can be asked for into `text`: each entry after `before`. */
+void hdf5_list(const struct hdf5_file *f, const char *before, char *text, size_t room);
+/* Writes the names that a group, f->id, has: each after a blank. */
+void hdf5_names(const struct hdf5_file *f, char *text, size_t room);
+
+/* Returns the type of the library that holds a dataset; NY_DTYPE_NONE: it is not of numbers. */
+enum ny_dtype hdf5_dtype(hid_t id);
+/* Opens a dataset of numbers. */
+void hdf5_open_numbers(const struct hdf5_file *f, hid_t where, const char *name,
+                       struct hdf5_numbers *x);
+/* Checks that the size that the file tells is there; libhdf5 would fill in what is not. Returns
+ * the rows of a chunk, 1 where there are none. */
+hsize_t hdf5_check_storage(const struct hdf5_file *f, const struct hdf5_numbers *x,
+                           const char *name);
+/* Reads `count` rows from row `first` on; of one dimension, numbers. */
+void hdf5_read_rows(const struct hdf5_file *f, const struct hdf5_numbers *x, hsize_t first,
+                    hsize_t count, void *values);
+/* Reads a short text of an attribute, of variable or fixed length; "" where there is none. */
+void hdf5_attribute_text(hid_t where, const char *name, char *text, size_t room);
+
+/* Opens the sparse matrix f->name; the types of data and indices in memory are the caller's. */
+void hdf5_open_sparse(const struct hdf5_file *f, struct hdf5_sparse *x);
+void hdf5_close_sparse(struct hdf5_sparse *x);
+/* Reads where lines begin, and checks it: lines + 1 numbers from line `first` on. */
+void hdf5_read_starts(const struct hdf5_file *f, const struct hdf5_sparse *x, uint64_t first,
+                      size_t lines, uint64_t *starts);
+
+#endif

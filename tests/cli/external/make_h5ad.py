@@ -1,0 +1,58 @@
+"""make_h5ad.py: writes small HDF5 files as AnnData and 10x Genomics do, and damaged ones, here."""
+import anndata
+import h5py
+import numpy as np
+import pandas as pd
+import scipy.sparse as sparse
+
+rng = np.random.default_rng(3)
+counts = sparse.random(300, 400, 0.05, format="csr", random_state=rng)
+counts.data = np.ceil(counts.data * 9).astype("f4")
+counts[7, :] = 0
+counts.eliminate_zeros()
+sparse.save_npz("rows.npz", counts)
+kinds = pd.Categorical(np.where(np.arange(300) % 3, "T cell", "B cell"), ["B cell", "T cell", "10"])
+obs = pd.DataFrame({"kind": kinds, "depth": np.arange(300) / 2.0},
+                   index=[f"cell{i}" for i in range(300)])
+obs.loc[obs.index[5], "kind"] = np.nan
+obs.loc[obs.index[9], "kind"] = "10"
+whole = anndata.AnnData(counts, obs, dtype="f4")
+whole.layers["columns"] = counts.tocsc()
+whole.layers["dense"] = counts.toarray()
+whole.layers["wide"] = counts.astype("i8")
+whole.obsm["X_pca"] = counts[:, :6].toarray().astype("f8")
+whole.raw = whole
+whole.write_h5ad("rows.h5ad")
+whole.write_h5ad("packed.h5ad", compression="gzip")
+with h5py.File("rows.h5ad", "r+") as file:
+    file["obs"]["word"] = np.array([b"a"] * 300)
+
+
+def write(name, data, indices, indptr, shape, encoding="csr_matrix"):
+    """Write a sparse X as it is told."""
+    with h5py.File(name, "w") as to:
+        group = to.create_group("X")
+        group.attrs["encoding-type"] = encoding
+        group.attrs["shape"] = shape
+        group["data"], group["indices"], group["indptr"] = data, indices, indptr
+
+
+with h5py.File("tenx.h5", "w") as file:  # features x cells, by columns
+    group = file.create_group("matrix")
+    group["data"] = counts.data.astype("i4")
+    group["indices"] = counts.indices.astype("i8")
+    group["indptr"] = counts.indptr.astype("i8")
+    group["shape"] = np.array([400, 300], "i4")
+    group["barcodes"] = np.array([b"AAAC-1"] * 300)
+three = np.array([0, 2, 3, 4])
+write("outside.h5ad", np.ones(4, "f4"), np.array([0, 5, 1, 2]), three, (3, 5))
+write("negative.h5ad", np.ones(4, "f4"), np.array([0, 1, -1, 2]), three, (3, 5))
+write("outside-csc.h5ad", np.ones(4, "f4"), np.array([0, 1, 1, 9]), three, (5, 3), "csc_matrix")
+write("falling.h5ad", np.ones(4, "f4"), np.array([0, 1, 2, 3]), np.array([0, 3, 2, 4]), (3, 5))
+write("blocks.h5ad", np.ones(4, "f4"), np.array([0, 1, 2, 3]), three, (3, 5), "bsr_matrix")
+write("nan.h5ad", np.array([1, 2, np.nan, 4], "f4"), np.array([0, 1, 2, 3]), three, (3, 5))
+write("huge.h5ad", np.array([1, 2, 2**60, 4]), np.array([0, 1, 2, 3]), three, (3, 5))
+with h5py.File("empty.h5ad", "w") as file:
+    file.create_group("obs")
+with h5py.File("dense.h5ad", "w") as file:
+    file["X"] = np.array([[1, 2], [3, np.nan], [5, 6]], "f4")

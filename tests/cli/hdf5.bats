@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# HDF5 files of AnnData and 10x Genomics, which nystream-hdf5 reads for the command.
+# bats file_tags=slow
+
+load helper
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    [ ! -x "$NYSTREAM_BUILD/nystream-hdf5" ] ||
+        /usr/bin/python3 "$BATS_TEST_DIRNAME/external/make_h5ad.py" >made.txt 2>&1 || true
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    FILES=$BATS_FILE_TMPDIR
+    export ASAN_OPTIONS=detect_leaks=0 # what libhdf5 keeps when the program ends with an error
+}
+
+# Skips a test that reads files of h5py or anndata.
+needs_files() {
+    [ -x "$NYSTREAM_BUILD/nystream-hdf5" ] || skip "nystream-hdf5 is not built: no libhdf5"
+    /usr/bin/python3 -c 'import anndata, h5py' 2>/dev/null || skip "no anndata and h5py in /usr/bin/python3"
+    [ -f "$FILES/dense.h5ad" ] || { cat "$FILES/made.txt"; return 1; }
+}
+
+# points STORE: the checksum of its rows, by an embedding that depends on all of them
+points() {
+    nystream fit "$1" s --map svd --kernel linear --approx exact --components 3 --restart -q &&
+        nystream export "$1" s -o - -q | cksum
+}
+
+# fake NAME LINE…: a script in the place of nystream-hdf5
+fake() {
+    printf '%s\n' '#!/bin/bash' "${@:2}" >"$1"
+    chmod +x "$1"
+    export NYSTREAM_HDF5=$PWD/$1
+}
+
+# refused STATUS TEXT COMMAND…: it ends so, says so in one line, and leaves no store
+refused() {
+    local status_wanted=$1 text=$2
+    run "${@:3}"
+    [ "$status" -eq "$status_wanted" ] || { echo "status $status: $output"; return 1; }
+    [[ $output == *"$text"* ]] || { echo "$output"; return 1; }
+    [ ! -e n.nys ]
+}
+
+@test "AnnData by rows, by columns, dense and as integers are the same points" {
+    needs_files
+    nystream import npz.nys "$FILES/rows.npz" -q
+    wanted=$(points npz.nys)
+    for matrix in X layers/columns layers/wide raw/X; do
+        rm -rf a.nys
+        nystream import a.nys "$FILES/rows.h5ad" --matrix $matrix --dtype f32 -q
+        [ "$(points a.nys)" = "$wanted" ]
+    done
+    nystream import d.nys "$FILES/rows.h5ad" --matrix layers/dense --layout sparse -q
+    [ "$(points d.nys)" = "$wanted" ]
+    nystream import p.nys "$FILES/packed.h5ad" -q
+    [ "$(points p.nys)" = "$wanted" ]
+    nystream import i.nys - -q <"$FILES/rows.h5ad"
+    [ "$(points i.nys)" = "$wanted" ]
+    nystream import o.nys "$FILES/rows.h5ad" --matrix obsm/X_pca --json | grep -q '"d": 6'
+}
+
+@test "counts of 10x Genomics are cells, in the smallest type" {
+    needs_files
+    nystream import t.nys "$FILES/tenx.h5" -q
+    nystream info t.nys --json >info.json
+    grep -q '"n": 300' info.json && grep -q '"d": 400' info.json && grep -q '"dtype": "u8"' info.json
+    nystream import npz.nys "$FILES/rows.npz" --dtype u8 -q
+    [ "$(points t.nys)" = "$(points npz.nys)" ]
+    refused 2 "has no obs" nystream import n.nys "$FILES/tenx.h5" --label-column kind
+}
+
+@test "a column of obs is labels: categories by name, numbers as they are" {
+    needs_files
+    nystream import a.nys "$FILES/rows.h5ad" --label-column kind -q
+    nystream fit a.nys s --map svd --kernel linear --approx exact -q
+    nystream export a.nys s --part labels -o labels.csv -q
+    [ "$(head -n 10 labels.csv | xargs)" = "0 1 1 0 1 nan 0 1 1 2" ]
+    nystream info a.nys --json | grep -q '"classes": 3'
+    nystream import b.nys "$FILES/rows.h5ad" --matrix obsm/X_pca --label-column depth -q
+    nystream fit b.nys s --map svd --kernel linear --approx exact -q
+    nystream export b.nys s --part labels -o depths.csv -q
+    [ "$(sed -n 4p depths.csv)" = 1.5 ]
+    refused 2 "it has depth kind word" nystream import n.nys "$FILES/rows.h5ad" --label-column typo
+    refused 3 'astype("category")' nystream import n.nys "$FILES/rows.h5ad" --label-column word
+}
+
+@test "transform and embed read .h5ad, too" {
+    needs_files
+    nystream import a.nys "$FILES/rows.h5ad" -q
+    nystream fit a.nys s --map pca --approx exact --components 2 -q
+    nystream transform a.nys s --input "$FILES/rows.h5ad" --matrix raw/X -o one.npy -q
+    nystream transform a.nys s --input "$FILES/rows.npz" -o two.npy -q
+    cmp one.npy two.npy
+    nystream embed "$FILES/rows.h5ad" --matrix obsm/X_pca --map pca --approx exact -o e.npy -q
+    [ -s e.npy ]
+}
+
+@test "bad files are named with what is wrong, and no store is left" {
+    needs_files
+    refused 3 "column 5" nystream import n.nys "$FILES/outside.h5ad"
+    refused 3 "column -1" nystream import n.nys "$FILES/negative.h5ad"
+    refused 3 "column 2 (from 0) names row 9" nystream import n.nys "$FILES/outside-csc.h5ad"
+    refused 3 "indptr of X is damaged" nystream import n.nys "$FILES/falling.h5ad"
+    refused 3 '"bsr_matrix", which is not csr or csc' nystream import n.nys "$FILES/blocks.h5ad"
+    refused 3 "row 1 (from 0)" nystream import n.nys "$FILES/nan.h5ad"
+    refused 3 "row 1" nystream import n.nys "$FILES/dense.h5ad"
+    refused 3 "integers beyond 2^53" nystream import n.nys "$FILES/huge.h5ad"
+    refused 3 "neither X nor matrix" nystream import n.nys "$FILES/empty.h5ad"
+    refused 2 "layers/columns  (sparse)" nystream import n.nys "$FILES/rows.h5ad" --matrix layers/x
+    refused 2 "does not go with the format npz" nystream import n.nys "$FILES/rows.npz" --matrix X
+    head -c 20000 "$FILES/rows.h5ad" >cut.h5ad
+    refused 3 "truncated file" nystream import n.nys cut.h5ad
+    gzip -c "$FILES/rows.h5ad" >rows.h5ad.gz
+    refused 3 "gunzip -k" nystream import n.nys rows.h5ad.gz --format h5ad
+    refused 2 "write it to a file first" nystream import n.nys - < <(cat "$FILES/rows.h5ad")
+    nystream import drop.nys "$FILES/dense.h5ad" --nan drop --json | grep -q '"dropped": 1'
+}
+
+# A file that begins as HDF5 does; what reads it is replaced below.
+signed() {
+    printf '\211HDF\r\n\032\n and more' >x.h5ad
+}
+
+@test "a reader that is missing, dies or lies is an error with a cure" {
+    signed
+    export NYSTREAM_HDF5=$PWD/nowhere
+    refused 4 "data-tools/setup tools" nystream import n.nys x.h5ad
+    fake dies 'kill -9 $$'
+    refused 4 "was killed (signal 9)" nystream import n.nys x.h5ad
+    fake crashes 'kill -SEGV $$'
+    refused 3 "crashed while it read it (signal 11)" nystream import n.nys x.h5ad
+    fake silent 'exit 0'
+    refused 3 "too few rows" nystream import n.nys x.h5ad
+    fake fails 'echo "x.h5ad: no such thing." >&2' 'exit 3'
+    refused 3 "x.h5ad: no such thing" nystream import n.nys x.h5ad
+    fake odd 'printf "\033[31mred\n" >&2' 'exit 77'
+    refused 3 "status 77:  [31mred" nystream import n.nys x.h5ad
+    fake garbage 'head -c 5000 /dev/zero'
+    refused 3 "a head that is none" nystream import n.nys x.h5ad
+    fake endless 'cat /dev/zero'
+    refused 3 "a head that is none" nystream import n.nys x.h5ad
+}
+
+# u32 NUMBER…, u64 NUMBER…: their bytes, of a little-endian machine
+u32() { for n; do printf "\\x$(printf %x $((n & 255)))\\x$(printf %x $((n >> 8 & 255)))\\x$(printf %x $((n >> 16 & 255)))\\x$(printf %x $((n >> 24 & 255)))"; done; }
+u64() { for n; do u32 $n $((n >> 32)); done; }
+
+# stream_of FORM ENTRIES MOST: the head of 3 rows and 5 columns of u8, columns of 4 bytes
+stream_of() {
+    printf 'nyrows1\n'
+    u32 "$1" 1 $(($1 ? 4 : 0)) 0 0 0
+    u64 3 5 "$2" "$3"
+}
+
+@test "nothing that the stream says is believed" {
+    [ "$(printf '\1\0' | od -An -td2 | xargs)" = 1 ] || skip "a big-endian machine"
+    signed
+    lies() { # TEXT, then the stream on stdin
+        cat >stream
+        fake lies "cat '$PWD/stream'"
+        refused 3 "$1" nystream import n.nys x.h5ad
+    }
+    lies "too few rows" < <(stream_of 1 4 2)
+    lies "ends at row 2" < <(stream_of 0 0 0; printf 12345678901)
+    lies "more than its rows" < <(stream_of 0 0 0; printf 12345678901234567)
+    lies "a batch that its head does not allow" < <(stream_of 1 4 2; u64 4 4)
+    lies "a batch that its head does not allow" < <(stream_of 1 4 2; u64 3 5)
+    lies "counts that are not those" < <(stream_of 1 4 2; u64 3 4; u32 1 1 1)
+    lies "column 9" < <(stream_of 1 3 1; u64 3 3; u32 1 1 1; u32 0 9 2; printf 123)
+    lies "names row 7" < <(stream_of 2 2 1; u64 5 2; u32 1 1 0 0 0; u32 0 7; printf 12)
+    lies "a head that is none" < <(stream_of 1 4 5)
+    lies "a head that is none" < <(stream_of 3 4 2)
+    stream_of 0 0 0 >stream
+    printf 123456789012345 >>stream
+    fake well "cat '$PWD/stream'"
+    nystream import good.nys x.h5ad -q
+    fake late "cat '$PWD/stream'; echo 'x.h5ad: the end is bad' >&2; exit 3"
+    refused 3 "the end is bad" nystream import n.nys x.h5ad
+}
+
+@test "an interrupt ends the import and its reader" {
+    signed
+    fake waits 'echo $$ >pid' 'exec sleep 100'
+    nystream import n.nys x.h5ad -q 3>&- &
+    for ((i = 0; i < 100; i++)); do
+        [ ! -s pid ] || break
+        sleep 0.05
+    done
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 143 ]
+    [ ! -d "/proc/$(cat pid)" ]
+    [ ! -e n.nys ]
+}
+
+@test "real cells: PBMC of 10x Genomics, with their types" {
+    needs_files
+    file=${NYSTREAM_DATA:-/nowhere}/pbmc3k/pbmc3k.h5ad
+    [ -f "$file" ] || skip "no pbmc3k in NYSTREAM_DATA"
+    nystream import a.nys "$file" --label-column cell_type --json >a.json
+    nystream info a.nys --json >info.json
+    grep -q '"n": 2638' info.json && grep -q '"d": 13714' info.json
+    grep -q '"nnz": 2238732' info.json && grep -q '"classes": 9' info.json
+    file=$NYSTREAM_DATA/pbmc_covid/pbmc_covid.h5ad
+    [ -f "$file" ] || skip "no pbmc_covid in NYSTREAM_DATA"
+    nystream import b.nys "$file" --label-column condition -q
+    nystream info b.nys --json | grep -q '"nnz": 11583564'
+}
