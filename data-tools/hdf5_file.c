@@ -97,6 +97,13 @@ hsize_t hdf5_check_storage(const struct hdf5_file *f, const struct hdf5_numbers 
     if (there < wanted)
         tool_fail(NY_EDATA, "%s: %s has %llu of its %llu chunks: it was not written as a whole.",
                   f->path, name, ULL(there), ULL(wanted));
+    if (f->share && bytes > ny_memory_left(f->ctx))
+        tool_fail(
+            NY_EBUDGET,
+            "%s: a chunk of %s takes %.1f MiB to unpack, which do not fit in the %.1f MiB that "
+            "its reader has of the memory budget; give --memory %lluM.",
+            f->path, name, (double)bytes / 1048576, (double)ny_memory_limit(f->ctx) / 1048576,
+            ULL((ny_memory_used(f->ctx) + 2 * bytes) / 1048576 + 1) * f->share);
     tool_check(f->ctx, ny_reserve(f->ctx, NY_MEM_IO, bytes)); /* libhdf5 holds one at a time */
     return chunk[0];
 }

@@ -13,6 +13,7 @@ struct hdf5_file {
     struct ny_context *ctx;
     const char *path, *name; /* in messages; of the matrix */
     hid_t id;
+    unsigned share; /* of the user's --memory this process has 1/share; 0: there is none */
 };
 
 /* One dataset: what its numbers become, and its dimensions. */

@@ -392,6 +392,7 @@ int main(int argc, char **argv)
     if (isatty(STDOUT_FILENO)) tool_fail(NY_EUSAGE, "Rows are not for a terminal: use a pipe.");
     s.in.ctx = tool_start();
     limit(s.in.ctx, memory);
+    s.in.share = memory ? NY_HDF5_SHARE : 0;
     setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1); /* the file is only read */
     hdf5_open(&s.in, where);
     if (find_matrix(&s))

@@ -23,8 +23,7 @@
 #include "io/row_sort.h"
 #include "io/sparse_rows.h"
 
-/* The child's share of the budget: a quarter of what is left, at least and at most these. */
-enum { SHARE = 4, SHARE_MIN = 32 << 20, SHARE_MAX = 256 << 20, NAME_BYTES_MAX = 1024 };
+enum { SHARE_MIN = 32 << 20, NAME_BYTES_MAX = 1024 };
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -123,7 +122,7 @@ static int start(struct ny_reader *reader)
 {
     struct hdf5 *hdf5 = reader->state;
     const struct ny_reader_options *options = &reader->options;
-    size_t share = ny_memory_left(reader->ctx) / SHARE, count = 5;
+    size_t share = ny_memory_left(reader->ctx) / NY_HDF5_SHARE, count = 5;
     char memory[32];
     const char *arguments[] = {"/dev/stdin", "--name", reader->path, "--memory", memory,
                                NULL,         NULL,     NULL,         NULL,       NULL};
@@ -139,7 +138,7 @@ static int start(struct ny_reader *reader)
     struct ny_bytes *stream;
     int output, err;
 
-    share = share < SHARE_MIN ? SHARE_MIN : share > SHARE_MAX ? SHARE_MAX : share;
+    if (share < SHARE_MIN) share = SHARE_MIN;
     err = ny_reserve(reader->ctx, NY_MEM_IO, share);
     if (err) return err;
     hdf5->share = share;

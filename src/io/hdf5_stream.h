@@ -19,6 +19,7 @@
 #define NY_HDF5_MAGIC "nyrows1\n"
 
 enum { NY_HDF5_PIECE = 1 << 17, NY_HDF5_BATCH_LINES = 1 << 14 };
+enum { NY_HDF5_SHARE = 4 }; /* the child may take a quarter of the memory that is left */
 
 enum ny_hdf5_form { NY_HDF5_DENSE, NY_HDF5_ROWS, NY_HDF5_COLUMNS };
 enum ny_hdf5_labels { NY_HDF5_NO_LABELS, NY_HDF5_NUMBERS, NY_HDF5_NAMES };

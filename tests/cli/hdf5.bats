@@ -20,7 +20,7 @@ setup() {
 needs_files() {
     [ -x "$NYSTREAM_BUILD/nystream-hdf5" ] || skip "nystream-hdf5 is not built: no libhdf5"
     /usr/bin/python3 -c 'import anndata, h5py' 2>/dev/null || skip "no anndata and h5py in /usr/bin/python3"
-    [ -f "$FILES/dense.h5ad" ] || { cat "$FILES/made.txt"; return 1; }
+    [ -f "$FILES/chunk.h5ad" ] || { cat "$FILES/made.txt"; return 1; }
 }
 
 # points STORE: the checksum of its rows, by an embedding that depends on all of them
@@ -117,6 +117,8 @@ refused() {
     gzip -c "$FILES/rows.h5ad" >rows.h5ad.gz
     refused 3 "gunzip -k" nystream import n.nys rows.h5ad.gz --format h5ad
     refused 2 "write it to a file first" nystream import n.nys - < <(cat "$FILES/rows.h5ad")
+    refused 8 "give --memory" nystream import n.nys "$FILES/chunk.h5ad" --memory 128M
+    nystream import chunk.nys "$FILES/chunk.h5ad" -q --memory "$(grep -oE '[0-9]+M' <<<"${output##*--memory}")"
     nystream import drop.nys "$FILES/dense.h5ad" --nan drop --json | grep -q '"dropped": 1'
 }
 

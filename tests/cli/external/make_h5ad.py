@@ -56,3 +56,5 @@ with h5py.File("empty.h5ad", "w") as file:
     file.create_group("obs")
 with h5py.File("dense.h5ad", "w") as file:
     file["X"] = np.array([[1, 2], [3, np.nan], [5, 6]], "f4")
+with h5py.File("chunk.h5ad", "w") as file:
+    file.create_dataset("X", data=np.ones((5000, 4000), "f4"), chunks=(5000, 4000), compression=1)
