@@ -200,9 +200,13 @@ on_shape() {
     [ "$status" -eq 0 ]
     [[ $output == *"new/data-tools/ply-rows"* && $output != *"new/data-tools/hdf5-rows"* ]]
     [[ $output == *"not built: hdf5-rows image-rows; data-tools/setup tools"* ]]
+    PATH=$PWD/bin:$PATH run make -n -C "$BATS_TEST_DIRNAME/../.." all BUILD="$PWD/new"
+    [[ $output == *"new/nystream"* && $output != *"nystream-hdf5"* ]]
     pkg-config --exists hdf5 libpng libjpeg || return 0
     run make -n -C "$BATS_TEST_DIRNAME/../.." tools BUILD="$PWD/new"
     [[ $output == *"new/data-tools/hdf5-rows"* && $output != *"not built"* ]]
+    run make -n -C "$BATS_TEST_DIRNAME/../.." all BUILD="$PWD/new"
+    [[ $output == *"new/nystream-hdf5"* ]]
 }
 
 @test "every tool explains itself" {

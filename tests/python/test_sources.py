@@ -1,4 +1,5 @@
 """Rows that are not one array in memory: files by name, HDF5, Dask, torch."""
+import os
 import tempfile
 from pathlib import Path
 
@@ -106,6 +107,22 @@ def test_sparse_anndata_in_files(tmp_path, counts, monkeypatch):
         assert np.array_equal(read_back(tmp_path, file["X"]), counts.toarray())
         with pytest.raises(ValueError, match="not a sparse matrix.*X"):
             read_back(tmp_path, file)
+
+
+def test_h5ad_by_the_library(tmp_path, counts):
+    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    if not (Path(os.environ["NYSTREAM_LIBRARY"]).parent / "nystream-hdf5").exists():
+        pytest.skip("nystream-hdf5 is not built: no libhdf5")
+    kinds = pandas.Categorical(["b" if row % 3 else "a" for row in range(counts.shape[0])])
+    obs = pandas.DataFrame({"kind": kinds}, index=[f"cell{row}" for row in range(counts.shape[0])])
+    whole = anndata.AnnData(counts, obs, dtype="float32")
+    whole.layers["columns"] = counts.tocsc()
+    whole.write_h5ad(tmp_path / "x.h5ad")
+    for name, matrix in (("rows", "X"), ("columns", "layers/columns")):
+        store = nystream.open(tmp_path / f"{name}.nys")
+        store.append_files(tmp_path / "x.h5ad", matrix=matrix, label_column="kind")
+        assert np.array_equal(store[:], counts.toarray())
+        assert np.array_equal(store.labels[:], kinds.codes)
 
 
 def test_columns_on_disk_are_refused(tmp_path, counts):
