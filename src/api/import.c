@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/inspect.h"
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/checksum.h"
@@ -72,6 +73,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .source = import->shuffle || import->reading.nan_drop,
                                            .raw = import->raw,
                                            .append = import->append,
+                                           .preparation = import->preparation,
                                            .fingerprint = import->fingerprint};
     choose_layout(import, table);
     import->reading.dtype = table->dtype;
@@ -129,6 +131,23 @@ static int check_layout(struct ny_import *import, const struct ny_points_info *i
     return NY_OK;
 }
 
+/* Rows to append are prepared as those of the store are; words that say otherwise are refused. */
+static int check_preparation(struct ny_import *import, const struct ny_points_info *info)
+{
+    const struct ny_prepared *asked = &import->preparation, *has = &info->preparation;
+    char rows[NY_PREPARED_WORD_BYTES];
+
+    if (info->n == 0) return NY_OK;
+    if ((!import->rows_typed || (asked->rows == has->rows && asked->total == has->total)) &&
+        (!import->values_typed || asked->values == has->values))
+        return NY_OK;
+    return ny_fail(import->ctx, NY_EUSAGE,
+                   "the rows of %s were imported with --rows %s --values %s, which goes for rows "
+                   "to append as well: leave --rows and --values out, or import into another store",
+                   ny_store_path(import->store), ny_prepared_rows(has, rows),
+                   ny_prepared_values(has));
+}
+
 /* Words of labels have the numbers of the store's class names, in the first file and all others. */
 static int begin_classes(struct ny_import *import)
 {
@@ -153,6 +172,7 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     *reader = NULL;
     import->reading.scratch = ny_store_path(import->store);
     if (!err) err = check_layout(import, &info);
+    if (!err) err = check_preparation(import, &info);
     if (!err && !import->classes) err = begin_classes(import);
     if (err) return err;
     if (import->append && info.n > 0) {
@@ -260,6 +280,7 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
     ny_field_set_json(object, "n", json_integer((json_int_t)info.n));
     ny_field_set_json(object, "d", json_integer((json_int_t)info.d));
     ny_field_set_json(object, "dtype", json_string(ny_dtype_name(info.dtype)));
+    ny_describe_preparation(object, &info);
     ny_field_set_json(object, "format", json_string(info.row_slots ? "sparse" : "dense"));
     ny_field_set_json(object, "nnz",
                       info.row_slots ? json_integer((json_int_t)info.nnz) : json_null());
@@ -281,6 +302,21 @@ static enum ny_reading layout_of(const char *word)
     return strcmp(word, "sparse") == 0 ? NY_READ_SPARSE : NY_READ_DENSE;
 }
 
+/* Reads how rows are to be prepared. */
+static int read_preparation(struct ny_import *import, const struct ny_options *options)
+{
+    const char *rows = ny_options_text(options, "rows");
+
+    import->rows_typed = ny_options_is_set(options, "rows");
+    import->values_typed = ny_options_is_set(options, "values");
+    if (ny_prepared_parse(&import->preparation, rows, ny_options_text(options, "values")))
+        return NY_OK;
+    return ny_fail(import->ctx, NY_EUSAGE,
+                   "--rows is none, unit, or total:S with a number S above 0, such as total:10000, "
+                   "not '%s'",
+                   rows);
+}
+
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options)
 {
     int err;
@@ -289,6 +325,7 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     import->reading.reading = import->layout;
     if (!options) return NY_OK;
     err = ny_options_check(options, NY_GROUP_IMPORT);
+    if (!err) err = read_preparation(import, options);
     if (err) return err;
     import->append = ny_options_flag(options, "append");
     import->shuffle = ny_options_flag(options, "shuffle");

@@ -17,6 +17,8 @@ struct ny_import {
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
     enum ny_reading layout; /* --layout */
+    struct ny_prepared preparation; /* --rows, --values; */
+    bool rows_typed, values_typed;  /* and which of them were given */
     uint64_t seed, fingerprint;
     struct ny_ingest_spec spec;
     struct ny_ingest *ingest;

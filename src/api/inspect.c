@@ -167,6 +167,17 @@ static int count_classes(struct ny_store *store, const struct ny_points_info *in
     return err;
 }
 
+void ny_describe_preparation(json_t *object, const struct ny_points_info *info)
+{
+    const struct ny_prepared *how = &info->preparation;
+    bool prepared = ny_prepares(how);
+    char rows[NY_PREPARED_WORD_BYTES];
+
+    ny_field_set_text(object, "stored_dtype", prepared ? ny_dtype_name(info->stored_dtype) : NULL);
+    ny_field_set_text(object, "prepared_rows", prepared ? ny_prepared_rows(how, rows) : NULL);
+    ny_field_set_text(object, "prepared_values", prepared ? ny_prepared_values(how) : NULL);
+}
+
 /* Reports the points. Labels are counted here, which reads them all, since no record keeps the
  * number of classes; norms come from the statistics of the import. */
 static int describe_points(struct ny_store *store, json_t *report)
@@ -189,6 +200,7 @@ static int describe_points(struct ny_store *store, json_t *report)
     ny_field_set_count(report, "n", info.n);
     ny_field_set_count(report, "d", info.d);
     ny_field_set_text(report, "dtype", ny_dtype_name(info.dtype));
+    ny_describe_preparation(report, &info);
     ny_field_set_text(report, "format", info.layout == NY_CSR ? "sparse" : "dense");
     ny_field_set_json(report, "nnz", json_null());
     if (info.layout == NY_CSR) ny_field_set_count(report, "nnz", info.nnz);

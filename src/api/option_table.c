@@ -89,6 +89,13 @@
     X("layout", NY_CHOICE, 0, true, "auto|dense|sparse", "auto", INPUT, IMPORT | EMBED | RARE,     \
       ANY,                                                                                         \
       "how rows are kept; auto: those of sparse formats sparse where under an eighth is not 0")    \
+    X("rows", NY_TEXT, 0, true, "none|total:S|unit", "none", INPUT, IMPORT | EMBED | RARE, ANY,    \
+      "divide each row: total:S, by its sum over S; unit: by its length. The store keeps the "     \
+      "values as they came; whatever reads it sees them prepared, and new rows are likewise")      \
+    X("values", NY_CHOICE, 0, true, "raw|log1p|sqrt|binary", "raw", INPUT, IMPORT | EMBED | RARE,  \
+      ANY,                                                                                         \
+      "then prepare each value: log1p: ln(1 + x); binary: 1 where it is not 0. As --rows does; "   \
+      "for counts, --rows total:10000 --values log1p")                                             \
     X("codec", NY_CHOICE, 0, true, "auto|raw", "auto", INPUT, IMPORT | RARE, ANY,                  \
       "auto: blocks are LZ4-compressed where that saves a quarter; raw: never")                    \
     X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                               \

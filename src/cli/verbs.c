@@ -25,7 +25,8 @@ const struct verb cli_verbs[] = {
      "points. Run it again if it was killed: it adds what is missing, and nothing twice. Do not "
      "run it again if it ended: it would add the same rows once more.",
      "nystream import points.nys table.csv --label-column class\n"
-     "nystream import points.nys more.csv --label-column class --append",
+     "nystream import points.nys more.csv --label-column class --append\n"
+     "nystream import cells.nys counts.csv --rows total:10000 --values log1p",
      .run = cli_run_import, .resumable = true},
     {"info", "STORE [NAME]", "", 1, 2, 0, EVERY, "what is in a store, or all about one result",
      "Shows what a store holds: rows, columns, element type, size, labels, results. With NAME "

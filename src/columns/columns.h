@@ -39,6 +39,7 @@ struct ny_columns_spec {
     enum ny_dtype dtype;                /* of raw rows */
     size_t slots;                       /* raw rows are records with so many; 0: dense */
     double row_nnz;                     /* of sparse rows: values of one on average, for prices */
+    struct ny_prepared preparation;     /* that has made them of what came in; new rows need it */
 };
 
 /* The way to compute a strip's base quantity: a function of the spec and the CPU alone. */

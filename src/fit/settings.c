@@ -174,6 +174,7 @@ struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                     .geometry = geometry,
                                     .dtype = points->dtype,
                                     .slots = (size_t)points->row_slots,
+                                    .preparation = points->preparation,
                                     .row_nnz =
                                         (double)points->nnz / (double)(points->n ? points->n : 1)};
 }

@@ -318,7 +318,8 @@ static int load_result(struct by_points *run, const json_t *record)
                                             .degree = (unsigned)run->extension.degree},
                                  .geometry = run->geometry,
                                  .dtype = run->points.dtype,
-                                 .slots = (size_t)run->points.row_slots};
+                                 .slots = (size_t)run->points.row_slots,
+                                 .preparation = run->points.preparation};
     return NY_OK;
 }
 

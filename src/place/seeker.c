@@ -27,7 +27,8 @@ int ny_seeker_open(struct ny_seeker *seeker, const json_t *record, size_t neighb
                                      .params = {.gamma = gamma},
                                      .geometry = seeker->geometry,
                                      .dtype = seeker->points.dtype,
-                                     .slots = (size_t)seeker->points.row_slots};
+                                     .slots = (size_t)seeker->points.row_slots,
+                                     .preparation = seeker->points.preparation};
     seeker->knn = (struct ny_knn){
         .spec = spec, .store = seeker->store, .n = seeker->points.n, .neighbors = neighbors};
     return err;

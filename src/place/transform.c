@@ -89,7 +89,7 @@ static void widen(struct ny_columns_spec *spec, const struct ny_file_table *tabl
 {
     size_t slots = (size_t)(table->layout == NY_CSR ? table->slots : table->d);
 
-    spec->dtype = ny_dtype_common(spec->dtype, table->dtype);
+    spec->dtype = ny_dtype_common(spec->dtype, ny_prepared_dtype(&spec->preparation, table->dtype));
     if (spec->slots && slots > spec->slots) spec->slots = slots;
 }
 
@@ -178,6 +178,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     err = ny_source_of_reader(&source, spec->ctx, reader, spec->dtype, spec->slots,
                               units_read(placer, placer->workers));
     if (err) goto done;
+    ny_source_prepare(source, &spec->preparation);
     err = placer->ops->open ? placer->ops->open(placer) : open_output(placer, rows);
     if (!err) err = place_all(placer, source);
     if (err || !placer->writer) goto done;

@@ -25,6 +25,9 @@
     X("n", "rows", "rows", COUNT, 12, KEPT)                                                        \
     X("d", "columns", "columns", COUNT, 14, KEPT)                                                  \
     X("dtype", "element type", NULL, PLAIN, 0, KEPT)                                               \
+    X("stored_dtype", "stored as", NULL, PLAIN, 0, KEPT)                                           \
+    X("prepared_rows", "rows prepared", NULL, PLAIN, 0, KEPT)                                      \
+    X("prepared_values", "values prepared", NULL, PLAIN, 0, KEPT)                                  \
     X("format", "format", NULL, PLAIN, 0, KEPT)                                                    \
     X("blocks", "blocks", NULL, COUNT, 0, KEPT)                                                    \
     X("bytes", "raw size", NULL, BYTES, 0, KEPT)                                                   \

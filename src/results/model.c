@@ -4,8 +4,8 @@
  *
  * Stage solve makes a model and saves it; transform, stage project and updates load it. The image
  * is a header that says all sizes, the arrays, the landmarks, and an XXH3 checksum of what is
- * before it. Version 2 is written for dense landmarks, 3 for sparse ones; 1, which has no struct
- * image_map, can still be read.
+ * before it. Version 2 is written for dense landmarks, 3 for sparse ones, 4 and 5 where new rows
+ * are to be prepared (base/prepare.h); 1, which has no struct image_map, can still be read.
  *
  * An image may come from anywhere, and its checksum may be right. So the sizes of the header must
  * add up to the length of the image, without overflow, before anything is allocated for them
@@ -18,10 +18,18 @@
 #include "base/checksum.h"
 #include "results/model_sparse.h"
 
-/* Models of sparse landmarks have a version of their own. */
-enum { IMAGE_VERSION = 2, SPARSE_VERSION = 3, CHECKSUM_BYTES = 8, KERNEL_NAME_BYTES = 32 };
+/* Models of sparse landmarks have a version of their own, and those of prepared rows two more. */
+enum {
+    IMAGE_VERSION = 2,
+    SPARSE_VERSION = 3,
+    PREPARED_VERSION = 4,
+    PREPARED_SPARSE_VERSION = 5,
+    CHECKSUM_BYTES = 8,
+    KERNEL_NAME_BYTES = 32
+};
 
-/* The image begins with this, and from version 2 on with image_map; then centre[d], factor[d],
+/* The image begins with this, and from version 2 on with image_map, from 4 on
+ * with a struct ny_prepared; then centre[d], factor[d],
  * a[m], P[m·p], q[p], where the kernel is divided v[m], where coordinates are scaled their factors,
  * all f64, the raw landmarks (sparse: results/model_sparse.h), padding to 8 bytes, the checksum. */
 struct image_header {
@@ -43,13 +51,28 @@ struct image_map {
 struct image_parts {
     struct image_header header;
     struct image_map map;
+    struct ny_prepared preparation;
     struct ny_sparse_image sparse; /* slots 0: dense landmarks */
 };
 
 /* Returns the bytes before the arrays of an image of this version. */
 static size_t head_bytes(uint32_t version)
 {
-    return sizeof(struct image_header) + (version > 1 ? sizeof(struct image_map) : 0);
+    return sizeof(struct image_header) + (version > 1 ? sizeof(struct image_map) : 0) +
+           (version >= PREPARED_VERSION ? sizeof(struct ny_prepared) : 0);
+}
+
+static bool is_sparse(uint32_t version)
+{
+    return version == SPARSE_VERSION || version == PREPARED_SPARSE_VERSION;
+}
+
+/* Returns the version of the image of a model with these rows. */
+static uint32_t version_of(const struct ny_columns_spec *spec)
+{
+    if (ny_prepares(&spec->preparation))
+        return spec->slots ? PREPARED_SPARSE_VERSION : PREPARED_VERSION;
+    return spec->slots ? SPARSE_VERSION : IMAGE_VERSION;
 }
 
 void ny_model_free(struct ny_model *model)
@@ -179,7 +202,7 @@ size_t ny_model_image_bytes(const struct ny_model *model)
     size_t landmarks =
         model->spec.slots ? ny_sparse_image_bytes(&sparse) : ny_padded(landmark_bytes(model));
 
-    return head_bytes(IMAGE_VERSION) + doubles_of(model) * sizeof(double) + landmarks +
+    return head_bytes(version_of(&model->spec)) + doubles_of(model) * sizeof(double) + landmarks +
            CHECKSUM_BYTES;
 }
 
@@ -225,7 +248,7 @@ static char *copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
 void ny_model_save(const struct ny_model *model, void *image)
 {
     struct image_header header = {.magic = NY_MODEL_MAGIC,
-                                  .version = model->spec.slots ? SPARSE_VERSION : IMAGE_VERSION,
+                                  .version = version_of(&model->spec),
                                   .dtype = (uint32_t)model->spec.dtype,
                                   .precision = (uint32_t)model->precision,
                                   .degree = model->spec.params.degree,
@@ -249,8 +272,11 @@ void ny_model_save(const struct ny_model *model, void *image)
     strncpy(header.kernel, model->spec.kernel->name, KERNEL_NAME_BYTES - 1);
     memcpy(image, &header, sizeof(header));
     memcpy((char *)image + sizeof(header), &map, sizeof(map));
-    after = copy_arrays((struct ny_model *)model, (char *)image + head_bytes(IMAGE_VERSION),
-                        to_image);
+    if (header.version >= PREPARED_VERSION)
+        memcpy((char *)image + sizeof(header) + sizeof(map), &model->spec.preparation,
+               sizeof(model->spec.preparation));
+    after =
+        copy_arrays((struct ny_model *)model, (char *)image + head_bytes(header.version), to_image);
     if (model->spec.slots) {
         sparse = ny_sparse_image_of(&model->spec, model->landmarks, landmark_rows(model), model->d);
         ny_sparse_image_save(&sparse, model->landmarks, after);
@@ -266,7 +292,7 @@ static bool shape_fits(const struct image_header *header)
     bool given = kernel && (kernel->base == NY_BASE_COORDINATE || kernel->base == NY_BASE_GIVEN);
 
     if (!given) return true;
-    return header->m == header->d && (header->version != SPARSE_VERSION || kernel->features);
+    return header->m == header->d && (!is_sparse(header->version) || kernel->features);
 }
 
 /* The header's sizes agree with the length of the image, without overflow; fills parts->sparse. */
@@ -278,8 +304,10 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
     size_t entries, raw, total;
     bool none; /* of the landmarks is a row */
 
-    if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d ||
-        !header->p || header->precision > NY_PRECISION_F64 || map->skip > 1 || !shape_fits(header))
+    if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d || !header->p ||
+        header->precision > NY_PRECISION_F64 || map->skip > 1 || !shape_fits(header) ||
+        !ny_prepared_plausible(&parts->preparation) ||
+        ny_prepares(&parts->preparation) != (header->version >= PREPARED_VERSION))
         return false;
     if (__builtin_mul_overflow(header->m, header->p, &entries) ||
         __builtin_mul_overflow(header->m, header->d, &raw) || entries > bytes ||
@@ -288,12 +316,12 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
     kernel = ny_kernel_find(header->kernel);
     none = kernel && kernel->base == NY_BASE_COORDINATE;
     if (none) raw = 0;
-    if (header->version != SPARSE_VERSION && raw > bytes) return false;
+    if (!is_sparse(header->version) && raw > bytes) return false;
     total = head_bytes(header->version) + CHECKSUM_BYTES +
             (2 * header->d + header->m + entries + header->p) * sizeof(double) +
             ((map->divided ? header->m : 0) + (map->scaled ? header->p - map->skip : 0)) *
                 sizeof(double);
-    if (header->version == SPARSE_VERSION) {
+    if (is_sparse(header->version)) {
         parts->sparse = (struct ny_sparse_image){
             .m = none ? 0 : header->m, .d = header->d, .dtype = (enum ny_dtype)header->dtype};
         return total <= bytes && ny_sparse_image_open(&parts->sparse,
@@ -323,14 +351,18 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
         return ny_model_foreign(ctx, where);
     memcpy(header, image, sizeof(*header));
     header->kernel[KERNEL_NAME_BYTES - 1] = '\0';
-    if (header->version < 1 || header->version > SPARSE_VERSION)
+    if (header->version < 1 || header->version > PREPARED_SPARSE_VERSION)
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a model of version %u; this nystream %s reads "
                        "versions up to %d",
-                       where, header->version, ny_version(), SPARSE_VERSION);
+                       where, header->version, ny_version(), PREPARED_SPARSE_VERSION);
     parts->map = (struct image_map){0};
     if (bytes >= head_bytes(header->version) && header->version > 1)
         memcpy(&parts->map, (const char *)image + sizeof(*header), sizeof(parts->map));
+    parts->preparation = (struct ny_prepared){0};
+    if (bytes >= head_bytes(header->version) && header->version >= PREPARED_VERSION)
+        memcpy(&parts->preparation, (const char *)image + sizeof(*header) + sizeof(parts->map),
+               sizeof(parts->preparation));
     memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, CHECKSUM_BYTES);
     if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) ||
         !sizes_agree(parts, image, bytes))
@@ -360,10 +392,9 @@ static struct ny_model sizes_of(const struct image_parts *parts, struct ny_conte
                             .coef0 = header->coef0,
                             .degree = header->degree},
                  .dtype = (enum ny_dtype)header->dtype,
-                 .slots = parts->sparse.slots},
-        .degrees = {.m = header->m,
-                    .v = map->divided ? present : NULL,
-                    .mean = map->mean_degree},
+                 .slots = parts->sparse.slots,
+                 .preparation = parts->preparation},
+        .degrees = {.m = header->m, .v = map->divided ? present : NULL, .mean = map->mean_degree},
         .coordinates = {.pairs = header->p,
                         .skip = map->skip,
                         .asymmetric = map->asymmetric,

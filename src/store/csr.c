@@ -236,12 +236,26 @@ static int image_room(struct ny_store *store, const struct ny_points_info *info,
     return *image ? NY_OK : NY_EBUDGET;
 }
 
+/* Prepares the rows of a block, whose values lie `stored` in the end of their room. */
+static void prepare_block(const struct ny_points_info *info, void *room, const char *stored)
+{
+    const struct room_head *head = room;
+    const uint32_t *start = starts_of(room);
+
+    for (size_t i = 0; i < head->rows; i++)
+        ny_prepare_row(&info->preparation, info->stored_dtype,
+                       stored + (size_t)start[i] * ny_dtype_size(info->stored_dtype),
+                       start[i + 1] - start[i], info->dtype,
+                       values_of(room) + (size_t)start[i] * head->value_bytes);
+}
+
 /* Decodes the image of a block into the room; NULL, or what is wrong. */
 static const char *decode_block(const struct ny_points_info *info, struct ny_csr_image *image,
                                 size_t wanted, void *room)
 {
     struct room_head *head = room;
     const char *wrong;
+    char *stored;
     size_t nnz;
 
     image->wanted = wanted;
@@ -251,7 +265,10 @@ static const char *decode_block(const struct ny_points_info *info, struct ny_csr
     *head = (struct room_head){(uint32_t)wanted, (uint32_t)nnz,
                                (uint32_t)ny_dtype_size(info->dtype), 0};
     starts_of(room)[0] = 0;
-    return ny_csr_decode(image, nnz, starts_of(room), columns_of(room), values_of(room));
+    stored = values_of(room) + nnz * (head->value_bytes - ny_dtype_size(info->stored_dtype));
+    wrong = ny_csr_decode(image, nnz, starts_of(room), columns_of(room), stored);
+    if (!wrong && ny_prepares(&info->preparation)) prepare_block(info, room, stored);
+    return wrong;
 }
 
 static int read_block(struct ny_snapshot *view, const struct ny_points_info *info,

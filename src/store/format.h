@@ -39,6 +39,8 @@
 
 #include <stdint.h>
 
+#include "base/prepare.h"
+
 #define NY_FORMAT_VERSION 3u
 #define NY_FORMAT_OF_1_0 2u
 #define NY_FORMAT_MAGIC "nystream"
@@ -95,7 +97,7 @@ struct ny_pulse {
 _Static_assert(sizeof(struct ny_pulse) == 56, "part of the format");
 enum { NY_POINTS_ENVIRONMENT = 1, NY_RESULTS_ENVIRONMENT = 2 };
 
-enum { NY_FLAG_LABELS = 1, NY_FLAG_SOURCE = 2, NY_FLAG_LOST = 4 };
+enum { NY_FLAG_LABELS = 1, NY_FLAG_SOURCE = 2, NY_FLAG_LOST = 4, NY_FLAG_PREPARED = 8 };
 
 struct ny_manifest {
     uint32_t dtype, layout, flags, classes;
@@ -105,11 +107,14 @@ struct ny_manifest {
     uint64_t source_from; /* first block with row numbers of the source */
     uint64_t digest;      /* chain over the checksums of the full blocks */
     uint64_t tail_digest; /* checksum of the short one */
-    /* For sparse rows alone; the manifest of dense ones ends here. */
+    /* For sparse rows, and prepared ones; the manifest of others ends here. */
     uint64_t nnz, row_nnz, block_nnz; /* values in all, in the fullest row, in the fullest block */
+    /* With NY_FLAG_PREPARED alone. Statistics and norms are of prepared values. */
+    struct ny_prepared preparation;
 };
-_Static_assert(sizeof(struct ny_manifest) == 120, "part of the format");
+_Static_assert(sizeof(struct ny_manifest) == 136, "part of the format");
 #define NY_DENSE_MANIFEST_BYTES ((size_t)96)
+#define NY_SPARSE_MANIFEST_BYTES ((size_t)120)
 
 struct ny_stats_record {
     uint64_t n, d;

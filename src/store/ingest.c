@@ -4,9 +4,9 @@
  *
  * ny_ingest_begin() takes the lock of the points and takes up what an earlier, killed run of the
  * same import has staged (store/ingest_staged.c); `consumed` tells the caller where to go on in
- * its source. Full buffers are packed and put by store/ingest_pack.c, sparse rows by
- * store/ingest_sparse.c. Readers see none of it before ny_ingest_commit(). The first failure ends
- * the import, and what was staged before stays.
+ * its source. Full buffers are counted by store/ingest_count.c, packed and put by
+ * store/ingest_pack.c, sparse rows by store/ingest_sparse.c. Readers see none of it before
+ * ny_ingest_commit(). The first failure ends the import, and what was staged before stays.
  */
 #include "base/memory.h"
 #include "store/convert.h"
@@ -76,7 +76,9 @@ static void choose_layout(struct ny_ingest *ingest)
     if (base->n == 0) { /* what the store will be */
         base->dtype = (uint32_t)spec->dtype;
         base->layout = (uint32_t)spec->layout;
-        base->flags = spec->labels ? NY_FLAG_LABELS : 0;
+        base->flags = (spec->labels ? NY_FLAG_LABELS : 0u) |
+                      (ny_prepares(&spec->preparation) ? NY_FLAG_PREPARED : 0u);
+        base->preparation = spec->preparation;
         base->d = spec->d;
         base->block_rows = spec->layout == NY_CSR
                                ? ny_sparse_block_rows_for(spec->row_nnz, spec->dtype)
@@ -261,6 +263,7 @@ void ny_ingest_free(struct ny_ingest *ingest)
         ny_free(ingest->ctx, ingest->buffer[kind]);
     ny_free(ingest->ctx, ingest->room);
     ny_free(ingest->ctx, ingest->packed);
+    ny_free(ingest->ctx, ingest->prepared);
     ny_free(ingest->ctx, ingest->stats);
     ny_free(ingest->ctx, ingest->classes);
     ny_ingest_sparse_free(ingest);

@@ -45,6 +45,9 @@ struct ny_ingest {
 
     struct ny_moments moments; /* of the rows below first_block × block_rows, and of base */
     struct ny_stats_record *stats; /* record around moments.cells */
+    char *prepared;                /* a block of prepared values; NULL: nothing is prepared */
+    size_t prepared_bytes;
+    bool fractions_told; /* that values are no counts */
     double norms;     /* Σ‖x‖ of the same rows */
     bool norms_known; /* false: rows of base came in before it was kept */
     uint64_t full_bytes, digest, source_from;
@@ -75,18 +78,28 @@ static inline uint64_t ny_ingest_total(const struct ny_ingest *ingest)
     return ingest->first_block * ingest->block_rows + ingest->filled;
 }
 
+/* Returns the bytes of one row of this kind in the buffer. */
+static inline size_t ny_ingest_row_bytes(const struct ny_ingest *ingest, unsigned kind)
+{
+    return ingest->elements[kind] * ingest->element_bytes[kind];
+}
+
 /* ---- packing (ingest_pack.c) ---- */
 
 /* Packs `rows` rows of block `index` of the buffer, all kinds. Thread-safe for different blocks. */
 void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows);
 /* The full blocks of the buffer: packs, counts, puts, and moves the rest to the front. */
 int ny_ingest_flush(struct ny_ingest *ingest);
-/* Adds rows of the unfinished block to the statistics, before the last commit. */
-int ny_ingest_count_open(struct ny_ingest *ingest);
 /* Puts the packed block under its key, `flag` 0 or NY_STAGED. */
 int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag);
 /* Begins the write transaction of the import, unless one is alive. */
 int ny_ingest_write_begin(struct ny_ingest *ingest);
+
+/* ---- statistics (ingest_count.c) ---- */
+
+/* Counts the first `rows` rows of the buffer that are not counted yet, as they are when prepared.
+ * NY_EDATA where a value cannot be prepared. */
+int ny_ingest_count(struct ny_ingest *ingest, size_t rows);
 
 /* ---- sparse rows (ingest_sparse.c) ---- */
 

@@ -481,7 +481,7 @@ static int write_manifest(struct ny_ingest *ingest)
     struct ny_manifest m = ingest->base;
     struct ny_key key = ny_points_key(NY_KIND_MANIFEST, 0);
     struct ny_frame frame = {.store = ingest->store->id,
-                             .raw_bytes = (uint32_t)ny_manifest_bytes(m.layout),
+                             .raw_bytes = (uint32_t)ny_manifest_bytes(&m),
                              .kind = NY_KIND_MANIFEST};
     struct ny_sparse_progress sparse = ny_ingest_sparse_total(ingest);
 
@@ -496,6 +496,11 @@ static int write_manifest(struct ny_ingest *ingest)
     m.nnz = sparse.nnz;
     m.row_nnz = sparse.row_nnz;
     m.block_nnz = sparse.block_nnz;
+    if (m.flags & NY_FLAG_PREPARED && ingest->write.pulse.version <= NY_FORMAT_OF_1_0)
+        return ny_fail(ingest->ctx, NY_EUSAGE,
+                       "%s was made by nystream 1.0, whose format has no place for --rows and "
+                       "--values: import into another store",
+                       ingest->store->path);
     if (ingest->has[NY_KIND_SOURCE]) {
         m.flags |= NY_FLAG_SOURCE;
         m.source_from = ingest->source_from;
@@ -514,7 +519,7 @@ int ny_ingest_publish(struct ny_ingest *ingest)
     if (!err) err = ny_ingest_write_begin(ingest);
     for (unsigned kind = 1; !err && tail < ingest->first_block && kind <= NY_BLOCK_KINDS; kind++)
         if (ingest->has[kind]) err = move_tail(ingest, kind, tail);
-    if (!err) err = ny_ingest_count_open(ingest);
+    if (!err) err = ny_ingest_count(ingest, ingest->filled);
     if (!err && ingest->filled > 0) {
         ny_ingest_pack_block(ingest, 0, ingest->filled);
         err = ny_ingest_put(ingest, 0, 0);

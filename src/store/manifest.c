@@ -64,9 +64,16 @@ uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype)
     return rows;
 }
 
-size_t ny_manifest_bytes(uint32_t layout)
+size_t ny_manifest_bytes(const struct ny_manifest *m)
 {
-    return layout == NY_CSR ? sizeof(struct ny_manifest) : NY_DENSE_MANIFEST_BYTES;
+    if (m->flags & NY_FLAG_PREPARED) return sizeof(*m);
+    return m->layout == NY_CSR ? NY_SPARSE_MANIFEST_BYTES : NY_DENSE_MANIFEST_BYTES;
+}
+
+struct ny_prepared ny_manifest_preparation(const struct ny_store *store,
+                                           const struct ny_manifest *m)
+{
+    return store->unprepared ? (struct ny_prepared){0} : m->preparation;
 }
 
 /* Checks the fields of sparse rows. Rows of a block were chosen from the first import. */
@@ -82,6 +89,9 @@ static bool plausible_sparse(const struct ny_manifest *m)
 static bool plausible(const struct ny_manifest *m)
 {
     if (m->dtype > NY_F64 || m->layout > NY_CSR || m->d > NY_STORE_COLUMNS_MAX) return false;
+    if (ny_prepares(&m->preparation) != ((m->flags & NY_FLAG_PREPARED) != 0) ||
+        !ny_prepared_plausible(&m->preparation))
+        return false;
     if (m->n == 0) return m->block_rows > 0;
     return m->dtype >= NY_U8 && m->d > 0 && m->n <= NY_ROWS_MAX &&
            (m->layout == NY_CSR
@@ -109,8 +119,8 @@ const char *ny_manifest_fetch(struct ny_snapshot *view, struct ny_manifest *mani
 
     memset(manifest, 0, sizeof(*manifest));
     err = ny_snapshot_read(view, &want, manifest, &wrong);
-    if (!err && want.frame.raw_bytes == ny_manifest_bytes(manifest->layout) &&
-        plausible(manifest) && blocks_fit(view, manifest))
+    if (!err && want.frame.raw_bytes == ny_manifest_bytes(manifest) && plausible(manifest) &&
+        blocks_fit(view, manifest))
         return NULL;
     memset(manifest, 0, sizeof(*manifest));
     manifest->block_rows = 1;

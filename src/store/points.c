@@ -31,6 +31,38 @@ size_t ny_points_block_bytes(const struct ny_points_info *info)
     return (size_t)info->block_rows * ny_points_row_bytes(info);
 }
 
+/* Returns the bytes of a row of this kind as it is read; points are dense. */
+static size_t read_row_bytes(const struct ny_store *store, const struct ny_manifest *m,
+                             enum ny_kind kind)
+{
+    struct ny_prepared how = ny_manifest_preparation(store, m);
+
+    if (kind != NY_KIND_POINTS) return ny_block_row_bytes(m, kind);
+    return (size_t)m->d * ny_dtype_size(ny_prepared_dtype(&how, (enum ny_dtype)m->dtype));
+}
+
+/* Prepares the rows of a block, which were read to the end of its room. */
+static void prepare(const struct ny_store *store, const struct ny_manifest *m, uint64_t block,
+                    void *out)
+{
+    struct ny_prepared how = ny_manifest_preparation(store, m);
+    enum ny_dtype dtype = (enum ny_dtype)m->dtype;
+
+    if (ny_prepares(&how))
+        ny_prepare_in_place(&how, dtype, ny_prepared_dtype(&how, dtype), out,
+                            (size_t)ny_rows_in_block(m, block), (size_t)m->d);
+}
+
+/* Returns where a block is read to: the end of the room that its rows fill when prepared. */
+static char *stored_at(const struct ny_store *store, const struct ny_manifest *m, enum ny_kind kind,
+                       uint64_t block, void *out)
+{
+    size_t stored = ny_block_row_bytes(m, kind);
+
+    return (char *)out +
+           (size_t)ny_rows_in_block(m, block) * (read_row_bytes(store, m, kind) - stored);
+}
+
 /* Reads one block in a view of its own; *m is the manifest of that view. `out` has room for a full
  * block. */
 static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
@@ -47,9 +79,11 @@ static int load_block(struct ny_store *store, enum ny_kind kind, uint64_t block,
         err = ny_fail(store->ctx, NY_EINTERNAL,
                       "block %llu was asked for, and %s has %llu rows of that layout",
                       (unsigned long long)block, store->path, (unsigned long long)m->n);
-    if (!err) err = ny_block_read(view, m, kind, block, out, &wrong);
+    if (!err)
+        err = ny_block_read(view, m, kind, block, stored_at(store, m, kind, block, out), &wrong);
     end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
     if (end) return end;
+    if (!err && !wrong && kind == NY_KIND_POINTS) prepare(store, m, block, out);
     return wrong ? ny_block_damaged(store, m, kind, block, wrong) : err;
 }
 
@@ -101,7 +135,7 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     if (!err && !end && slots) err = ny_points_info_all(store, &cache->info);
     if (err || end) return err ? err : end;
     cache->row_bytes =
-        slots ? ny_row_bytes(cache->info.dtype, 0, slots) : ny_block_row_bytes(&cache->m, kind);
+        slots ? ny_row_bytes(cache->info.dtype, 0, slots) : read_row_bytes(store, &cache->m, kind);
     bytes = slots ? ny_points_block_bytes(&cache->info)
                   : (size_t)cache->m.block_rows * cache->row_bytes;
     err = ny_reserve(store->ctx, NY_MEM_STORE, bytes); /* of the map */

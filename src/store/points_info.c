@@ -6,9 +6,11 @@
 
 int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
 {
+    struct ny_prepared how;
     struct ny_lost lost = {0};
     struct ny_manifest m;
     struct ny_snapshot *view;
+    enum ny_dtype stored;
     bool sparse;
     int end, err = ny_snapshot_begin(&view, store, store->points);
 
@@ -20,18 +22,22 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
     end = ny_snapshot_end(view);
     if (err || end) return err ? err : end;
     sparse = m.n > 0 && m.layout == NY_CSR;
+    stored = (enum ny_dtype)m.dtype;
+    how = ny_manifest_preparation(store, &m);
     *info = (struct ny_points_info){
         .n = m.n,
         .d = m.d,
-        .dtype = (enum ny_dtype)m.dtype,
+        .dtype = ny_prepared_dtype(&how, stored),
+        .stored_dtype = stored,
+        .preparation = how,
         .layout = (enum ny_layout)m.layout,
         .block_rows = m.block_rows,
         .blocks = (m.n + m.block_rows - 1) / m.block_rows,
         .nnz = sparse ? m.nnz : m.n * m.d,
         .row_slots = sparse ? (m.row_nnz ? m.row_nnz : 1) : 0,
         .block_nnz = m.block_nnz,
-        .raw_bytes = sparse ? m.nnz * (sizeof(uint32_t) + ny_dtype_size((enum ny_dtype)m.dtype))
-                            : m.n * m.d * ny_dtype_size((enum ny_dtype)m.dtype),
+        .raw_bytes = sparse ? m.nnz * (sizeof(uint32_t) + ny_dtype_size(stored))
+                            : m.n * m.d * ny_dtype_size(stored),
         .stored_bytes = m.full_bytes + m.tail_bytes,
         .dropped = m.dropped,
         .lost = lost.rows,

@@ -174,7 +174,7 @@ static int write_manifest(struct repair *r)
     struct ny_key key = ny_points_key(NY_KIND_MANIFEST, 0);
     struct ny_key progress = ny_points_key(NY_KIND_PROGRESS, 0);
     struct ny_frame frame = {.store = r->store->id,
-                             .raw_bytes = (uint32_t)ny_manifest_bytes(r->m.layout),
+                             .raw_bytes = (uint32_t)ny_manifest_bytes(&r->m),
                              .kind = NY_KIND_MANIFEST};
     uint64_t full = r->m.n / r->m.block_rows;
     int err = NY_OK;

@@ -317,6 +317,11 @@ const char *ny_store_path(const struct ny_store *store)
     return store->path;
 }
 
+void ny_store_read_raw(struct ny_store *store)
+{
+    store->unprepared = true;
+}
+
 bool ny_store_read_only(const struct ny_store *store)
 {
     return store->read_only;

@@ -22,6 +22,7 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/prepare.h"
 #include "base/sparse.h"
 
 struct ny_store;
@@ -63,14 +64,17 @@ void ny_store_guard_sigbus(void);
 
 struct ny_points_info {
     uint64_t n, d;
-    enum ny_dtype dtype;
+    enum ny_dtype dtype; /* of the rows that are read: of prepared ones f32 or f64 */
+    enum ny_dtype stored_dtype;
+    struct ny_prepared preparation; /* of rows as they are read */
     enum ny_layout layout;
     uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
     uint64_t blocks;
     uint64_t nnz;        /* values that are kept: of dense rows all */
     uint64_t row_slots;  /* sparse: values of the fullest row, at least 1; dense: 0 */
     uint64_t block_nnz;  /* sparse: values of the fullest block */
-    uint64_t raw_bytes;    /* dense: n × d × element size; sparse: column numbers and values */
+    uint64_t raw_bytes;  /* dense: n × d × element size; sparse: column numbers and values; as
+                          * they are stored */
     uint64_t stored_bytes; /* sum of the stored values, headers included */
     uint64_t dropped;      /* rows that --nan drop left out, over all imports */
     uint64_t lost;         /* rows that repair has set aside; they count in n, unless skipped */
@@ -107,6 +111,8 @@ uint64_t ny_lost_place(const struct ny_lost *lost, uint64_t row, uint64_t *run);
 /* Makes this handle skip the lost rows known now: from here on ny_points_info() counts only the
  * rows left, and ny_points_gather() and ny_source_of_points() number them 0 … n − lost − 1. */
 int ny_store_skip_lost(struct ny_store *store);
+/* Makes this handle read rows as they are stored, not as they were to be prepared. */
+void ny_store_read_raw(struct ny_store *store);
 /* Returns the rows that this handle skips, which belong to it; none before ny_store_skip_lost(). */
 const struct ny_lost *ny_store_skipped(const struct ny_store *store);
 
@@ -134,9 +140,9 @@ size_t ny_points_row_bytes(const struct ny_points_info *info);
 /* Bytes that a block takes while it is read. */
 size_t ny_points_block_bytes(const struct ny_points_info *info);
 
-/* Decodes block `block` of dense rows into `rows` (block_rows × d elements, packed); *count = rows
- * in it, cut at the store's n. Verifies checksum, id, number, sizes: NY_ESTORE names block and
- * rows. Thread-safe. Copies; never hands out a pointer into the map. */
+/* Decodes block `block` of dense rows into `rows` (ny_points_block_bytes() of room, packed); *count
+ * = rows in it, cut at the store's n. Verifies checksum, id, number, sizes: NY_ESTORE names block
+ * and rows. Thread-safe. Copies; never hands out a pointer into the map. */
 int ny_points_read_block(struct ny_store *store, uint64_t block, void *rows, size_t *count);
 /* Like ny_points_read_block(), for sparse rows, cut at info->n, into ny_points_block_bytes() of
  * room, where ny_sparse_block_row() finds a row. */
@@ -144,7 +150,7 @@ int ny_points_read_sparse(struct ny_store *store, const struct ny_points_info *i
                           void *room, size_t *count);
 /* Returns row i of a block that ny_points_read_sparse() has put in `room`, which it points into. */
 struct ny_sparse ny_sparse_block_row(const void *room, size_t i);
-/* Rows first … first+count−1 / the rows listed (any order), in the store's dtype, one after
+/* Rows first … first+count−1 / the rows listed (any order), of type info->dtype, one after
  * another: of a dense store (slots 0) or as records of so many slots. Gather reads each block once,
  * in block order. */
 int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t count, void *rows);
@@ -217,6 +223,7 @@ struct ny_ingest_spec {
                           * that is exact, else NY_EDATA */
     enum ny_layout layout; /* of a store that holds no points yet; one that does keeps its own */
     uint64_t row_nnz;      /* sparse: values of a row on average, for the size of blocks */
+    struct ny_prepared preparation; /* of a store that holds no points yet, likewise */
     bool labels, source;
     bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
     bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */

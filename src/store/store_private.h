@@ -245,6 +245,7 @@ struct ny_store {
     const struct ny_env *older; /* than the other one remembers; NULL: neither is */
     uint64_t behind;            /* by so many commits */
     bool mending;               /* it may be written although it is so */
+    bool unprepared;            /* see ny_store_read_raw() */
     struct ny_lost skipped; /* see ny_store_skip_lost() */
     struct ny_mutex lock;
     struct ny_snapshot *views; /* not in use */
@@ -312,8 +313,11 @@ bool ny_norms_read(struct ny_snapshot *view, uint64_t n, double *sum, const char
 uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype);
 /* Rows of a block of sparse rows that have so many values on average. */
 uint64_t ny_sparse_block_rows_for(uint64_t row_nnz, enum ny_dtype dtype);
-/* Bytes of a manifest, which depend on the layout. */
-size_t ny_manifest_bytes(uint32_t layout);
+/* Bytes of a manifest, which depend on its layout and flags. */
+size_t ny_manifest_bytes(const struct ny_manifest *manifest);
+/* Returns how the rows of points are prepared before this handle hands them out. */
+struct ny_prepared ny_manifest_preparation(const struct ny_store *store,
+                                           const struct ny_manifest *manifest);
 /* Rows of a block under this manifest. */
 uint64_t ny_rows_in_block(const struct ny_manifest *manifest, uint64_t block);
 /* Returns the bytes of an element in blocks of this kind: of points by dtype, of labels and

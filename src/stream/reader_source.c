@@ -11,13 +11,14 @@
 struct unit {
     char *values;       /* dense rows, or */
     struct ny_csr rows; /* sparse ones */
-    char *row;          /* a dense row on its way to a record, in the type that is handed out */
+    char *row; /* the values of one on its way to a record, in the type that is handed out */
 };
 
 struct reader_source {
     struct ny_source base;
     struct ny_reader *reader;
     enum ny_dtype read_dtype;
+    struct ny_prepared preparation;
     bool sparse;      /* as read */
     size_t row_bytes; /* of a dense row, as read */
     unsigned workers;
@@ -55,22 +56,55 @@ static void convert(enum ny_dtype from, const void *in, enum ny_dtype to, void *
         ny_dtype_to_f64(from, in, out, count);
 }
 
-/* One row as a record. */
-static int record(const struct reader_source *source, const struct unit *unit, size_t i, void *out)
+/* The values of row `number`, prepared or converted to the type that is handed out. */
+static int hand_out(const struct reader_source *source, struct ny_sparse row, uint64_t number,
+                    void *out)
 {
     const struct ny_source *base = &source->base;
-    struct ny_sparse row;
+    size_t k;
 
+    if (!ny_prepares(&source->preparation)) {
+        convert(source->read_dtype, row.value, base->dtype, out, row.count);
+        return NY_OK;
+    }
+    k = ny_prepare_row(&source->preparation, source->read_dtype, row.value, row.count, base->dtype,
+                       out);
+    if (k == row.count) return NY_OK;
+    return ny_fail_at(base->ctx, NY_EDATA, NULL, number,
+                      "row %llu, column %zu: %.17g cannot be prepared by --values %s, as the rows "
+                      "of the result were; leave the row out",
+                      (unsigned long long)number, row.index ? (size_t)row.index[k] : k,
+                      ny_dtype_at(source->read_dtype, row.value, k),
+                      ny_prepared_values(&source->preparation));
+}
+
+/* Row i of the unit as it was read. */
+static struct ny_sparse row_read(const struct reader_source *source, const struct unit *unit,
+                                 size_t i)
+{
+    if (source->sparse) return ny_csr_row(&unit->rows, i);
+    return (struct ny_sparse){.count = source->base.d,
+                              .value = unit->values + i * source->row_bytes};
+}
+
+/* One row as a record; `number` is for messages. */
+static int record(const struct reader_source *source, const struct unit *unit, size_t i,
+                  uint64_t number, void *out)
+{
+    const struct ny_source *base = &source->base;
+    struct ny_sparse row = row_read(source, unit, i);
+    int err;
+
+    if (source->sparse && row.count <= base->slots) {
+        err = hand_out(source, row, number, unit->row);
+        row.value = unit->row;
+        if (!err) ny_sparse_pack(out, base->slots, base->dtype, row);
+        return err;
+    }
     if (!source->sparse) {
-        convert(source->read_dtype, unit->values + i * source->row_bytes, base->dtype, unit->row,
-                base->d);
-        if (ny_sparse_from_dense(unit->row, base->d, base->dtype, out, base->slots)) return NY_OK;
-    } else {
-        row = ny_csr_row(&unit->rows, i);
-        if (row.count <= base->slots) {
-            ny_sparse_pack_as(out, base->slots, base->dtype, row, source->read_dtype);
-            return NY_OK;
-        }
+        err = hand_out(source, row, number, unit->row);
+        if (err || ny_sparse_from_dense(unit->row, base->d, base->dtype, out, base->slots))
+            return err;
     }
     return ny_fail(base->ctx, NY_EINTERNAL, "a row has more than %zu values", base->slots);
 }
@@ -84,13 +118,18 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
     size_t bytes = ny_row_bytes(base->dtype, base->d, base->slots);
     int err = NY_OK;
 
-    if (!base->slots) {
+    if (!base->slots && !ny_prepares(&source->preparation)) {
         convert(source->read_dtype, unit->values + first * source->row_bytes, base->dtype, rows,
                 count * base->d);
         return NY_OK;
     }
-    for (size_t i = 0; i < count && err == NY_OK; i++)
-        err = record(source, unit, first + i, (char *)rows + i * bytes);
+    for (size_t i = 0; i < count && err == NY_OK; i++) {
+        uint64_t number = tile->first_row + first + i;
+        char *out = (char *)rows + i * bytes;
+
+        err = base->slots ? record(source, unit, first + i, number, out)
+                          : hand_out(source, row_read(source, unit, first + i), number, out);
+    }
     return err;
 }
 
@@ -123,12 +162,16 @@ static int allocate(struct reader_source *source)
         unit->rows.dtype = source->read_dtype;
         unit->values = ny_alloc(ctx, NY_MEM_IO, bytes);
         unit->row = ny_alloc(ctx, NY_MEM_IO,
-                             source->base.slots && !source->sparse
-                                 ? ny_row_bytes(source->base.dtype, source->base.d, 0)
-                                 : 0);
+                             ny_row_bytes(source->base.dtype,
+                                          source->sparse ? source->base.slots : source->base.d, 0));
         if (!unit->values || !unit->row) return NY_EBUDGET;
     }
     return NY_OK;
+}
+
+void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how)
+{
+    ((struct reader_source *)source)->preparation = *how;
 }
 
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,

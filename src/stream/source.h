@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/prepare.h"
 #include "base/sparse.h"
 
 /* Every BLAS call of a pass has the shape of a unit or of a strip, padded with zero rows: another
@@ -81,6 +82,10 @@ struct ny_reader;
  * workers × one unit, NY_MEM_IO. */
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
                         enum ny_dtype dtype, size_t slots, unsigned workers);
+
+/* Has the rows of a reader's source, whose dtype is f32 or f64 then, prepared before they are
+ * handed out; NY_EDATA where one cannot be. */
+void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how);
 
 /* Rows in memory, which must stay valid. */
 int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const void *rows,

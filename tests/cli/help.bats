@@ -133,6 +133,7 @@ options_of() {
     (echo x,y,z,class && table 400 4 | awk -F, -v OFS=, '{$4 = NR % 3} 1') >table.csv
     (echo x,y,z,class && table 40 4 2 | awk -F, -v OFS=, '{$4 = NR % 3} 1') >more.csv
     table 20 3 3 >new.csv
+    awk -F, -v OFS=, '{print NR % 3, NR % 5, NR % 7}' new.csv >counts.csv
     for verb in $order; do
         nystream help $verb | sed -n '/^For example:/,/^$/s/^  //p' >examples
         head -n 1 examples | grep -q "nystream $verb" || [ $verb = repair ]

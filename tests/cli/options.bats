@@ -121,6 +121,8 @@ dtype        | import new t.csv                          | --dtype f64
 append       | import s t.csv --label-column class       | --append
 layout       | import new t.csv                          | --layout sparse
 codec        | import new same.csv                       | --codec raw
+rows         | import new rows.csv                       | --rows unit
+values       | import new labels.txt                     | --values log1p
 shuffle      | import new t.csv                          | --shuffle
 seed         | import new t.csv --shuffle                | --seed 3
 nan          | import new nan.csv                        | --nan drop
@@ -146,6 +148,8 @@ columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
 layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse
 matrix       | embed t.csv -o o.csv --landmarks 9        | --matrix X ! the format csv
+rows         | embed new.csv -o o.csv --landmarks 9      | --rows unit
+values       | embed rows.csv -o o.csv --landmarks 9     | --values log1p
 nan          | embed nan.csv -o o.csv --landmarks 9      | --nan drop
 tmpdir       | embed t.csv -o o.csv --landmarks 9        | --tmpdir nowhere ! nowhere
 output       | embed t.csv -o o.csv --landmarks 9        | -o o.npy

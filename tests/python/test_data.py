@@ -36,6 +36,23 @@ def test_types(tmp_path, dtype):
     assert back.dtype == STORED[dtype] and np.array_equal(back, grid(dtype))
 
 
+@quick
+def test_prepared(tmp_path):
+    X = (grid() % 5 * (np.arange(7) % 3)).astype("uint8")
+    X[3] = 0
+    sums = np.where(X.sum(axis=1), X.sum(axis=1), 1)[:, None]
+    want = np.log1p(X * (10000 / sums)).astype("float32")
+    for given in X, scipy.sparse.csr_array(X):
+        back = read_back(tmp_path, given, rows="total:10000", values="log1p")
+        assert back.dtype == np.float32 and np.allclose(back, want, rtol=1e-6, atol=0)
+    store = nystream.open(tmp_path / "p.nys")
+    assert store.append(X, values="binary").prepared_values == "binary"
+    store.append(X)
+    assert np.array_equal(store[500:], X != 0)
+    with pytest.raises(nystream.NystreamError, match="binary"):
+        store.append(X, values="sqrt")
+
+
 LAYOUTS = {
     "reversed": lambda X: X[::-1],
     "every second row": lambda X: X[::2],

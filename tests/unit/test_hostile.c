@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <math.h>
+
 #include "base/checksum.h"
 #include "base/memory.h"
 #include "results/record.h"
@@ -171,8 +173,9 @@ static struct ny_store *open_store(void)
 
 static void put_manifest(struct ny_store *store, const struct ny_manifest *manifest)
 {
-    struct ny_frame frame = {.store = store->id, .kind = NY_KIND_MANIFEST,
-                             .raw_bytes = (uint32_t)ny_manifest_bytes(manifest->layout)};
+    struct ny_frame frame = {.store = store->id,
+                             .kind = NY_KIND_MANIFEST,
+                             .raw_bytes = (uint32_t)ny_manifest_bytes(manifest)};
     struct ny_key key = ny_points_key(NY_KIND_MANIFEST, 0);
     struct ny_write write;
 
@@ -191,7 +194,7 @@ static void absurd_manifests_are_refused(void **state)
     struct ny_points_info info;
 
     (void)state;
-    for (int what = 0; what < 17; what++) {
+    for (int what = 0; what < 22; what++) {
         struct ny_manifest m = what < 8 ? good : sparse;
 
         switch (what) {
@@ -212,6 +215,25 @@ static void absurd_manifests_are_refused(void **state)
         case 14: m.n = m.block_rows = 0; break;
         case 15: m.n = 0; m.dtype = 77; break;
         case 16: m.n = 0; m.d = 1ULL << 40; break;
+        case 17:
+            m.flags = NY_FLAG_PREPARED;
+            break; /* and nothing to prepare */
+        case 18:
+            m.flags = NY_FLAG_PREPARED;
+            m.preparation.values = 4;
+            break;
+        case 19:
+            m.flags = NY_FLAG_PREPARED;
+            m.preparation.rows = 3;
+            break;
+        case 20:
+            m.flags = NY_FLAG_PREPARED;
+            m.preparation.rows = NY_ROWS_TOTAL;
+            break;
+        case 21:
+            m.flags = NY_FLAG_PREPARED;
+            m.preparation = (struct ny_prepared){NY_ROWS_TOTAL, NY_VALUES_RAW, NAN};
+            break;
         }
         put_manifest(store, &m);
         if (ny_points_info(store, &info) != NY_ESTORE) fail_msg("case %d is believed", what);

@@ -103,7 +103,8 @@ class Store:
         labels : array of shape (rows,), optional
             One number a row, NaN where it has none.
         **options
-            dtype, layout, nan, shuffle, codec, dims and seed, as `nystream help import` has them.
+            dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
+            is read, as `nystream help import` has them.
 
         Returns
         -------

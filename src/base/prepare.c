@@ -1,0 +1,198 @@
+/*
+ * Prepares rows (base/prepare.h), a piece of 256 values at a time in f64.
+ *
+ * The logarithm of a row's small whole numbers is computed once a row: most counts are 1, 2 or 3,
+ * and log1p takes as long as all that a pass does with a value.
+ */
+#include "base/prepare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 256, SMALL = 64 };
+
+static const char *const row_words[] = {"none", "total", "unit"};
+static const char *const value_words[] = {"raw", "log1p", "sqrt", "binary"};
+enum { VALUE_WORDS = sizeof(value_words) / sizeof(value_words[0]) };
+
+bool ny_prepared_plausible(const struct ny_prepared *how)
+{
+    bool total = how->rows == NY_ROWS_TOTAL;
+
+    return how->rows <= NY_ROWS_UNIT && how->values < VALUE_WORDS && isfinite(how->total) &&
+           (total ? how->total > 0 : how->total == 0);
+}
+
+bool ny_prepared_same(const struct ny_prepared *one, const struct ny_prepared *other)
+{
+    return one->rows == other->rows && one->values == other->values && one->total == other->total;
+}
+
+enum ny_dtype ny_prepared_dtype(const struct ny_prepared *how, enum ny_dtype dtype)
+{
+    if (!ny_prepares(how)) return dtype;
+    return dtype == NY_F64 ? NY_F64 : NY_F32;
+}
+
+/* ---- words --------------------------------------------------------------------------------- */
+
+const char *ny_prepared_rows(const struct ny_prepared *how, char text[NY_PREPARED_WORD_BYTES])
+{
+    if (how->rows == NY_ROWS_TOTAL)
+        snprintf(text, NY_PREPARED_WORD_BYTES, "total:%.17g", how->total);
+    else
+        snprintf(text, NY_PREPARED_WORD_BYTES, "%s", row_words[how->rows]);
+    return text;
+}
+
+const char *ny_prepared_values(const struct ny_prepared *how)
+{
+    return value_words[how->values];
+}
+
+/* A number above 0, such as 10000 or 1e4, and nothing behind it. */
+static bool parse_total(const char *text, double *total)
+{
+    char *end;
+
+    if (!*text || strspn(text, "0123456789.eE+-") != strlen(text)) return false;
+    *total = strtod(text, &end);
+    return !*end && isfinite(*total) && *total > 0;
+}
+
+bool ny_prepared_parse(struct ny_prepared *how, const char *rows, const char *values)
+{
+    *how = (struct ny_prepared){0};
+    if (strncmp(rows, "total:", 6) == 0) {
+        how->rows = NY_ROWS_TOTAL;
+        if (!parse_total(rows + 6, &how->total)) return false;
+    } else if (strcmp(rows, "unit") == 0) {
+        how->rows = NY_ROWS_UNIT;
+    } else if (strcmp(rows, "none") != 0) {
+        return false;
+    }
+    while (how->values < VALUE_WORDS && strcmp(values, value_words[how->values]) != 0)
+        how->values++;
+    return how->values < VALUE_WORDS;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* The sum of the values of a row, or of their squares. */
+static double sum_of(enum ny_dtype from, const void *in, size_t count, bool squares)
+{
+    double piece[PIECE], sum = 0;
+
+    for (size_t first = 0; first < count; first += PIECE) {
+        size_t some = count - first < PIECE ? count - first : PIECE;
+
+        ny_dtype_to_f64(from, (const char *)in + first * ny_dtype_size(from), piece, some);
+        for (size_t k = 0; k < some; k++)
+            sum += squares ? piece[k] * piece[k] : piece[k];
+    }
+    return sum;
+}
+
+/* Returns what the values of a row are multiplied by; NaN where their sum overflows. */
+static double factor_of(const struct ny_prepared *how, enum ny_dtype from, const void *in,
+                        size_t count)
+{
+    double sum;
+
+    if (how->rows == NY_ROWS_NONE) return 1;
+    sum = sum_of(from, in, count, how->rows == NY_ROWS_UNIT);
+    if (!isfinite(sum)) return NAN;
+    if (sum <= 0) return 0;
+    return how->rows == NY_ROWS_UNIT ? 1 / sqrt(sum) : how->total / sum;
+}
+
+/* The way to prepare the values of one row; `small` holds the logarithms of whole numbers that it
+ * had so far, −1 those that it had not. */
+struct row {
+    enum ny_value_preparation values;
+    double factor, small[SMALL];
+};
+
+static double log1p_of(struct row *row, double x)
+{
+    size_t at = x >= 0 && x < SMALL ? (size_t)x : SMALL;
+
+    if (at == SMALL || (double)at != x) return log1p(x * row->factor);
+    if (row->small[at] < 0) row->small[at] = log1p(x * row->factor);
+    return row->small[at];
+}
+
+/* Prepares values in their place. */
+static void prepare_piece(struct row *row, double *x, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        switch (row->values) {
+        case NY_VALUES_LOG1P:
+            x[k] = log1p_of(row, x[k]);
+            break;
+        case NY_VALUES_SQRT:
+            x[k] = sqrt(x[k] * row->factor);
+            break;
+        case NY_VALUES_BINARY:
+            x[k] = isnan(x[k] * row->factor) ? NAN : x[k] != 0;
+            break;
+        case NY_VALUES_RAW:
+            x[k] *= row->factor;
+            break;
+        }
+    }
+}
+
+/* Returns the first value that is not finite, or their number. */
+static size_t first_infinite(const double *x, size_t count)
+{
+    size_t k = 0;
+
+    while (k < count && isfinite(x[k]))
+        k++;
+    return k;
+}
+
+size_t ny_prepare_row(const struct ny_prepared *how, enum ny_dtype from, const void *in,
+                      size_t count, enum ny_dtype to, void *out)
+{
+    struct row row = {.values = (enum ny_value_preparation)how->values,
+                      .factor = factor_of(how, from, in, count)};
+    size_t in_bytes = ny_dtype_size(from), out_bytes = ny_dtype_size(to), good = count;
+    double piece[PIECE];
+    float narrow[PIECE];
+
+    if (row.factor == 0) {
+        memset(out, 0, count * out_bytes);
+        return count;
+    }
+    for (size_t k = 0; k < SMALL; k++)
+        row.small[k] = -1;
+    for (size_t first = 0; first < count; first += PIECE) {
+        size_t some = count - first < PIECE ? count - first : PIECE, finite;
+
+        ny_dtype_to_f64(from, (const char *)in + first * in_bytes, piece, some);
+        prepare_piece(&row, piece, some);
+        if (to == NY_F32) { /* a value beyond the range of f32 becomes infinite here */
+            ny_dtype_to_f32(NY_F64, piece, narrow, some);
+            ny_dtype_to_f64(NY_F32, narrow, piece, some);
+        }
+        finite = first_infinite(piece, some);
+        if (finite < some && good == count) good = first + finite;
+        memcpy((char *)out + first * out_bytes,
+               to == NY_F32 ? (const void *)narrow : (const void *)piece, some * out_bytes);
+    }
+    return good;
+}
+
+void ny_prepare_in_place(const struct ny_prepared *how, enum ny_dtype from, enum ny_dtype to,
+                         void *room, size_t rows, size_t d)
+{
+    size_t in_bytes = d * ny_dtype_size(from), out_bytes = d * ny_dtype_size(to);
+    const char *in = (const char *)room + rows * (out_bytes - in_bytes);
+
+    for (size_t i = 0; i < rows; i++)
+        ny_prepare_row(how, from, in + i * in_bytes, d, to, (char *)room + i * out_bytes);
+}

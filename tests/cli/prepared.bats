@@ -1,0 +1,161 @@
+# Counts that are prepared as they are read (import --rows, --values): a store of them is like one
+# of the prepared values, whatever reads it.
+load helper
+
+# 300 rows of 30 counts, one of them without any; what total:10000 and log1p make of them, in digits
+# that give the same f32; and the same rows in LIBSVM's format.
+counts() {
+    python3 - <<'PY'
+import math, random, struct
+random.seed(5)
+rows = [[int(random.expovariate(1) * (j % 5)) if random.random() < 0.4 else 0 for j in range(30)]
+        for i in range(300)]
+rows[7] = [0] * 30
+def narrow(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+def prepared(row):
+    return [narrow(math.log1p(x * (10000 / sum(row)))) if x else 0 for x in row]
+def write(name, table):
+    with open(name, "w") as file:
+        for row in table:
+            print(*(format(x, ".9g") for x in row), sep=",", file=file)
+write("counts.csv", rows)
+write("new.csv", rows[20:60])
+write("prepared.csv", map(prepared, rows))
+write("prepared_new.csv", map(prepared, rows[20:60]))
+for name, some in ("counts.svm", rows), ("new.svm", rows[20:60]):
+    with open(name, "w") as file:
+        for row in some:
+            print(0, *(f"{j + 1}:{x}" for j, x in enumerate(row) if x), file=file)
+PY
+}
+
+log='--rows total:10000 --values log1p'
+
+# bats test_tags=slow
+@test "fits, new rows, models, appends and graphs see prepared values" {
+    local layout options
+    counts
+    for layout in dense sparse; do
+        # shellcheck disable=SC2086
+        nystream import c$layout counts.csv --dtype u8 $log --layout $layout -q
+        nystream import p$layout prepared.csv --layout $layout -q
+        for options in "--map pca" "--map kpca --landmarks 40" "--scale standard --landmarks 20" \
+            "--map isomap --neighbors 20 --connect" "--approx randomized --map svd"; do
+            for s in c p; do
+                # shellcheck disable=SC2086
+                nystream fit $s$layout f $options --seed 1 --restart -q
+                nystream export $s$layout f -o $s.npy -q
+            done
+            cmp c.npy p.npy
+            nystream transform c$layout f --input new.csv --dtype u8 -o c.npy -q
+            nystream transform p$layout f --input prepared_new.csv -o p.npy -q
+            cmp c.npy p.npy
+            [[ $options == *isomap* || $options == *randomized* ]] && continue
+            nystream export c$layout f --part model -o m.nym -q
+            nystream transform m.nym --input new.csv --dtype u8 -o p.npy -q
+            cmp c.npy p.npy
+        done
+        nystream import c$layout new.csv --append -q
+        nystream import p$layout prepared_new.csv --append -q
+        for s in c p; do
+            nystream fit $s$layout f --update full -q
+            nystream export $s$layout f -o $s.npy -q
+            nystream info $s$layout --json | grep -E 'mean|"n"' >$s.txt
+        done
+        cmp c.npy p.npy
+        cmp c.txt p.txt
+        nystream verify c$layout
+    done
+}
+
+@test "a sparse file goes in, and new rows of it, dense or sparse" {
+    counts
+    # shellcheck disable=SC2086
+    nystream import c counts.svm --layout sparse $log -q
+    nystream import p prepared.csv --layout sparse -q
+    for s in c p; do
+        nystream fit $s f --landmarks 30 -q
+        nystream export $s f -o $s.npy -q
+    done
+    cmp c.npy p.npy
+    nystream transform p f --input prepared_new.csv -o p.npy -q
+    nystream transform c f --input new.svm -o c.npy -q
+    cmp c.npy p.npy
+    nystream transform c f --input new.csv -o c.npy -q
+    cmp c.npy p.npy
+}
+
+@test "info and import tell of it; the store keeps the type that came in" {
+    counts
+    # shellcheck disable=SC2086
+    ny import c counts.csv --dtype u8 $log --json
+    exits 0
+    [ "$(field "$output" prepared_rows)" = total:10000 ]
+    ny info c
+    exits 0
+    prints "stored as             u8"
+    prints "rows prepared         total:10000"
+    prints "values prepared       log1p"
+    prints "element type          f32"
+    nystream import plain counts.csv --dtype u8 -q
+    [ "$(field "$(nystream info plain --json)" bytes)" = "$(field "$(nystream info c --json)" bytes)" ]
+    [ "$(field "$(nystream info plain --json)" prepared_rows)" = null ]
+}
+
+@test "an append has the words of the store, or none" {
+    counts
+    # shellcheck disable=SC2086
+    nystream import c counts.csv $log -q
+    nystream import c new.csv --append --rows total:1e4 -q
+    ny import c new.csv --append --values sqrt
+    usage "the rows of c were imported with --rows total:10000 --values log1p"
+    ny import c new.csv --append --rows none
+    usage "total:10000"
+    nystream import plain new.csv -q
+    ny import plain new.csv --append --values log1p
+    usage "--rows none --values raw"
+    [ "$(field "$(nystream info c --json)" n)" = 340 ]
+}
+
+@test "values that cannot be prepared are refused with row and column" {
+    printf '1,2\n3,-4\n' >t.csv
+    ny import s t.csv --values sqrt
+    exits 3
+    says "row 1, column 1: -4 cannot be prepared"
+    [ ! -e s ]
+    printf '0 1:1\n0 2:-1\n' >t.svm
+    ny import s t.svm --values log1p --layout sparse
+    exits 3
+    says "row 1, column 1: -1"
+    printf '1,2\n3,1\n' | nystream import s - --values log1p -q
+    nystream fit s f --map pca --components 1 -q
+    ny transform s f --input t.csv -o o.npy
+    exits 3
+    says "row 1, column 1: -4 cannot be prepared"
+    [ ! -e o.npy ]
+    for rows in total total:0 total:-1 total:x halves; do
+        ny import new t.csv --rows $rows
+        usage "such as total:10000"
+    done
+}
+
+@test "fractions are no counts: one warning" {
+    printf '1,2\n3.5,4\n0.5,1\n' >t.csv
+    ny import s t.csv --rows total:100
+    exits 0
+    says "row 1, column 0 is 3.5, and --rows total is meant for counts"
+    [ "$(grep -c warning <<<"$stderr")" = 1 ]
+    ny import u t.csv --rows unit --values sqrt
+    exits 0
+    [[ $stderr != *warning* ]]
+}
+
+# bats test_tags=slow
+@test "embed prepares as import does" {
+    counts
+    # shellcheck disable=SC2086
+    nystream embed counts.csv -o c.npy --landmarks 30 $log -q
+    nystream embed prepared.csv -o p.npy --landmarks 30 -q
+    cmp c.npy p.npy
+}
