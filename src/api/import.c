@@ -70,7 +70,8 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
     import->spec = (struct ny_ingest_spec){.d = table->d,
                                            .dtype = table->dtype,
                                            .labels = table->labels,
-                                           .source = import->shuffle || import->reading.nan_drop,
+                                           .source = import->shuffle || import->reading.nan_drop ||
+                                                     import->min_values,
                                            .raw = import->raw,
                                            .append = import->append,
                                            .preparation = import->preparation,
@@ -200,7 +201,7 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
         err = check_same_shape(import, reader, source);
     }
     if (err == NY_OK) err = ny_import_allocate(import, ny_reader_table(reader));
-    if (err == NY_OK) err = ny_import_file(import, reader);
+    if (err == NY_OK) err = ny_import_file(import, reader, name_of(source));
     if (err == NY_OK) err = ny_import_class_names(import, reader);
     ny_reader_close(reader);
     return err;
@@ -332,6 +333,7 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     import->layout = layout_of(ny_options_text(options, "layout"));
     import->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
     ny_options_size(options, "seed", &import->seed);
+    ny_options_size(options, "min-values", &import->min_values);
     import->reading.reading = import->layout;
     import->fingerprint = ny_options_fingerprint(options, NY_GROUP_IMPORT);
     return NY_OK;

@@ -33,6 +33,8 @@ struct ny_import {
     uint64_t skip;              /* rows that an earlier run of the same import committed */
     uint64_t drained;           /* shuffled rows that came out again */
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
+    uint64_t min_values;        /* rows with fewer are left out; 0: none are */
+    uint64_t few, first_few;    /* such rows of the present file, and the first of them */
     struct ny_import_dropped left_out;
     struct ny_reader *reader;   /* in steps: the file, */
     struct ny_row_batch last;   /* in steps: how far it is read, */
@@ -82,11 +84,18 @@ void ny_import_release(struct ny_import *import);
 /* Imports so many rows of the file; NY_END after its last. */
 int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
                    struct ny_row_batch *last);
-/* Imports all rows of the file but those that an earlier run committed. */
-int ny_import_file(struct ny_import *import, struct ny_reader *reader);
+/* Imports all rows of the file, called `name`, but those that an earlier run committed. */
+int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name);
 /* Adds the rows that a file left out, whose rows begin at import->consumed. */
 void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader);
 /* Takes a record from ny_shuffle_drain(). */
 int ny_import_shuffled(void *import, const void *record, size_t bytes);
+
+/* ---- api/import_few.c ---------------------------------------------------------------------- */
+
+/* Takes the rows with fewer values than --min-values out of a batch of import->values. */
+void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch);
+/* Tells at the end of a file of so many rows how many were left out; NY_EDATA where all were. */
+int ny_import_end_few(struct ny_import *import, const char *name, uint64_t rows);
 
 #endif

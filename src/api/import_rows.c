@@ -100,6 +100,8 @@ static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64
     err = ny_reader_next(reader, most, batch);
     for (size_t i = 0; err == NY_OK && i < batch->count; i++)
         import->source[i] += import->consumed;
+    if (err == NY_OK) ny_import_drop_few(import, batch);
+    batch->dropped += import->few;
     return err;
 }
 
@@ -113,7 +115,7 @@ static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct 
     int err = NY_OK;
 
     if (import->order) return NY_OK;
-    if (here && rows != NY_ROWS_UNKNOWN && !import->reading.nan_drop) {
+    if (here && rows != NY_ROWS_UNKNOWN && !import->reading.nan_drop && !import->min_values) {
         if (here > rows) here = rows;
         last->consumed = here;
         return ny_reader_skip(reader, here, 0);
@@ -164,13 +166,18 @@ void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *re
     all->rows += ny_reader_dropped_count(reader);
 }
 
-int ny_import_file(struct ny_import *import, struct ny_reader *reader)
+int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name)
 {
     struct ny_row_batch last = {0};
     int err = skip_rows(import, reader, &last);
 
     if (err == NY_OK) err = ny_import_rows(import, reader, UINT64_MAX, &last);
     ny_import_note_dropped(import, reader);
+    if (err == NY_END) {
+        err = ny_import_end_few(import, name, last.consumed);
+        if (err) return err;
+    }
+    import->few = 0;
     import->consumed += last.consumed;
     import->dropped += last.dropped;
     return err == NY_END ? NY_OK : err;

@@ -96,6 +96,9 @@
       ANY,                                                                                         \
       "then prepare each value: log1p: ln(1 + x); binary: 1 where it is not 0. As --rows does; "   \
       "for counts, --rows total:10000 --values log1p")                                             \
+    X("min-values", NY_COUNT, 1, true, "N", NULL, INPUT, IMPORT | RARE, ANY,                       \
+      "leave out rows with fewer than N values that are not 0. They are counted and told, as "     \
+      "with --nan drop")                                                                           \
     X("codec", NY_CHOICE, 0, true, "auto|raw", "auto", INPUT, IMPORT | RARE, ANY,                  \
       "auto: blocks are LZ4-compressed where that saves a quarter; raw: never")                    \
     X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                               \

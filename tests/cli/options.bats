@@ -121,6 +121,7 @@ dtype        | import new t.csv                          | --dtype f64
 append       | import s t.csv --label-column class       | --append
 layout       | import new t.csv                          | --layout sparse
 codec        | import new same.csv                       | --codec raw
+min-values   | import new labels.txt                     | --min-values 1
 rows         | import new rows.csv                       | --rows unit
 values       | import new labels.txt                     | --values log1p
 shuffle      | import new t.csv                          | --shuffle

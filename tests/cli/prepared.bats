@@ -159,3 +159,42 @@ log='--rows total:10000 --values log1p'
     nystream embed prepared.csv -o p.npy --landmarks 30 -q
     cmp c.npy p.npy
 }
+
+@test "--min-values leaves rows out, and counts them" {
+    local format
+    counts
+    printf '1,0,2\n0,0,0\n3,4,5\n0,7,0\n0,0,6\n1,1,0\n' >t.csv
+    printf '0 1:1 3:2\n0\n0 1:3 2:4 3:5\n0 2:7\n0 2:0 3:6\n0 1:1 2:1\n' >t.svm
+    for format in csv svm; do
+        for layout in dense sparse; do
+            ny import s t.$format --min-values 2 --layout $layout
+            exits 0
+            says "t.$format: 3 rows with fewer than 2 values are left out, the first of them row 1"
+            rm -r s
+            ny import s t.$format --min-values 2 --layout $layout --json
+            [ "$(field "$output" n)" = 3 ] && [ "$(field "$output" rows)" = 3 ]
+            [ "$(tr -d ' \n' <<<"$output" | grep -o '"dropped_rows":\[1,3,4\]')" ]
+            nystream import s t.$format --append -q
+            [ "$(field "$(nystream info s --json)" dropped)" = 3 ]
+            nystream fit s f --map pca --components 1 -q
+            nystream export s f --part source -o source.csv -q
+            [ "$(head -n 3 source.csv | tr '\n' ' ')" = "0 2 5 " ]
+            rm -r s
+        done
+    done
+    ny import s t.csv --min-values 4
+    exits 3
+    says "all 6 rows of t.csv have fewer than 4 values"
+    [ ! -e s ]
+
+    seq 6 >l.txt
+    nystream import s t.csv t.csv --min-values 2 --shuffle --seed 3 -q
+    [ "$(field "$(nystream info s --json)" n)" = 6 ]
+    nystream import l t.csv --min-values 2 --labels l.txt -q
+    nystream fit l f --map pca --components 1 -q
+    nystream export l f --part labels -o labels.csv -q
+    [ "$(tr '\n' ' ' <labels.csv)" = "1 3 6 " ]
+    nystream import big counts.csv --min-values 9 -q
+    [ "$(field "$(nystream info big --json)" n)" = \
+        "$(awk -F, '{ k = 0; for (j = 1; j <= NF; j++) k += $j != 0 } k >= 9' counts.csv | wc -l)" ]
+}

@@ -1,0 +1,88 @@
+/*
+ * Leaves rows with few values out of an import (--min-values), such as empty cells, batch by batch,
+ * as --nan drop leaves rows with NaN out: they are counted, the first are told, and the others keep
+ * the numbers that they have in the file.
+ */
+#include <string.h>
+
+#include "api/import_private.h"
+
+/* Returns how many values of a row are not 0. */
+static uint64_t values_of(enum ny_dtype dtype, struct ny_sparse row)
+{
+    uint64_t count = 0;
+
+    for (size_t k = 0; k < row.count; k++)
+        count += ny_dtype_at(dtype, row.value, k) != 0;
+    return count;
+}
+
+static struct ny_sparse row_of(const struct ny_import *import, const struct ny_row_batch *batch,
+                               size_t i)
+{
+    if (batch->sparse) return ny_csr_row(batch->sparse, i);
+    return (struct ny_sparse){.count = (size_t)import->spec.d,
+                              .value = import->values + i * import->row_bytes};
+}
+
+/* Moves a sparse row behind those that are kept. */
+static void move_sparse(struct ny_csr *csr, size_t from, size_t to)
+{
+    size_t first = csr->start[from], count = csr->start[from + 1] - first, at = csr->start[to];
+    size_t size = ny_dtype_size(csr->dtype);
+
+    memmove(csr->index + at, csr->index + first, count * sizeof(*csr->index));
+    memmove((char *)csr->value + at * size, (char *)csr->value + first * size, count * size);
+    csr->start[to + 1] = (uint32_t)(at + count);
+}
+
+static void move_row(struct ny_import *import, struct ny_row_batch *batch, size_t from, size_t to)
+{
+    if (from == to) return;
+    import->labels[to] = import->labels[from];
+    import->source[to] = import->source[from];
+    if (batch->sparse)
+        move_sparse(batch->sparse, from, to);
+    else
+        memmove(import->values + to * import->row_bytes, import->values + from * import->row_bytes,
+                import->row_bytes);
+}
+
+void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch)
+{
+    struct ny_import_dropped *all = &import->left_out;
+    size_t kept = 0;
+
+    if (!import->min_values) return;
+    for (size_t i = 0; i < batch->count; i++) {
+        if (values_of(import->spec.dtype, row_of(import, batch, i)) >= import->min_values) {
+            move_row(import, batch, i, kept++);
+            continue;
+        }
+        if (all->told < NY_DROPPED_TOLD) all->first[all->told++] = import->source[i];
+        if (!import->few++) import->first_few = import->source[i] - import->consumed;
+        all->rows++;
+    }
+    batch->count = kept;
+    if (batch->sparse) batch->sparse->rows = kept;
+}
+
+int ny_import_end_few(struct ny_import *import, const char *name, uint64_t rows)
+{
+    uint64_t few = import->few;
+
+    import->few = 0;
+    if (!few) return NY_OK;
+    if (few == rows)
+        return ny_fail_at(import->ctx, NY_EDATA, name, NY_NO_LINE,
+                          "all %llu rows of %s have fewer than %llu values: give a smaller "
+                          "--min-values",
+                          (unsigned long long)rows, name, (unsigned long long)import->min_values);
+    ny_log(import->ctx, NY_LOG_NOTE,
+           "%s: %llu row%s with fewer than %llu values %s left out, the first of them row %llu "
+           "(from 0)",
+           name, (unsigned long long)few, few == 1 ? "" : "s",
+           (unsigned long long)import->min_values, few == 1 ? "is" : "are",
+           (unsigned long long)import->first_few);
+    return NY_OK;
+}
