@@ -285,10 +285,11 @@
       "among them")                                                                                \
     X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", PICTURE, REPORT, ANY,                   \
       "height and width of rows that are images; auto: where a square has as many pixels")         \
-    X("scale", NY_CHOICE, 0, true, "none|standard|unit", "none", EMBEDDING, FIT | SELECT | GRAPH,  \
-      ON_POINTS | OF_NEW_GRAPH,                                                                    \
-      "scale columns by deviation, or by range. standard: the standard deviation; unit: "          \
-      "the range; sparse rows are not centred")                                                    \
+    X("scale", NY_CHOICE, 0, true, "none|standard|unit|idf|idf-smooth", "none", EMBEDDING,         \
+      FIT | SELECT | GRAPH, ON_POINTS | OF_NEW_GRAPH,                                              \
+      "scale columns by spread or rarity. standard: the standard deviation; "                      \
+      "unit: the range; sparse rows are not centred; idf: times ln(n/df), df of n rows having a "  \
+      "value that is not 0; idf-smooth: ln((1+n)/(1+df)) + 1, as scikit-learn has it")             \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | RARE,                         \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
       "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of "       \

@@ -33,6 +33,7 @@ static const struct {
     {"select", "all", " every "},
     {"scale", "standard", " zscore z-score standardize standardise std yes "},
     {"scale", "unit", " minmax min-max range "},
+    {"scale", "idf", " tfidf tf-idf "},
     {"scale", "none", " no off "},
     {"metric", "euclidean", " l2 "},
     {"metric", "cosine", " angular correlation "},

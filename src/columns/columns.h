@@ -21,7 +21,18 @@
 #include "linalg/matrix.h"
 #include "stream/source.h"
 
-enum ny_scale { NY_SCALE_NONE, NY_SCALE_STANDARD, NY_SCALE_UNIT };
+enum ny_scale {
+    NY_SCALE_NONE,
+    NY_SCALE_STANDARD,
+    NY_SCALE_UNIT,
+    NY_SCALE_IDF, /* columns/frequency.c */
+    NY_SCALE_IDF_SMOOTH
+};
+/* Tells whether columns are scaled by their spread, and dense rows then centred. */
+static inline bool ny_scale_spread(enum ny_scale scale)
+{
+    return scale == NY_SCALE_STANDARD || scale == NY_SCALE_UNIT;
+}
 
 /* A prepared row is (x − centre)·factor, column by column. centre is the column mean μ₀ for
  * distances and centred linear kernels (pca), 0 for other dot products unless --scale asks. For
@@ -185,13 +196,19 @@ size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, uns
 /* ---- geometry and width ------------------------------------------------------------------- */
 
 struct ny_store;
-/* Makes the geometry from the store's column statistics. centred: subtract the mean, as NY_SCALE_*
- * (per column) does where rows are dense; a constant column gets factor 1 (none), 0 (standard,
- * unit). NY_EDATA when a scale overflows. */
+struct ny_points_info;
+/* Makes the geometry from the store's column statistics. centred: subtract the mean, as standard
+ * and unit (per column) do where rows are dense; a constant column gets factor 1 (none), 0
+ * (standard, unit). NY_EDATA when a scale overflows. The scales by frequency take a pass. */
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
                     bool centred);
 /* Makes the mean of the store's first `rows` rows, which are dense, the centre. */
 int ny_geometry_centre(struct ny_geometry *geometry, struct ny_store *store, uint64_t rows);
+/* Sets the factors of the columns by how many rows have a value in them, which a pass counts. */
+int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store,
+                       const struct ny_points_info *points, bool smooth);
+/* Bytes that it charges. */
+size_t ny_frequency_bytes(const struct ny_points_info *points);
 /* Makes the geometry from given arrays of d, as in a stored model. */
 int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,
                      const double *factor, size_t d);

@@ -68,12 +68,15 @@ int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_sc
     err = ny_points_info(store, &info);
     if (!err) err = ny_points_stats(store, &stats);
     if (err) goto done;
-    shifted = scale != NY_SCALE_NONE && !info.row_slots; /* sparse rows stay so */
+    shifted = ny_scale_spread(scale) && !info.row_slots; /* sparse rows stay so */
     err = geometry_alloc(out, ctx, stats.d);
     if (err) goto done;
     for (size_t k = 0; k < stats.d; k++)
         (*out)->centre[k] = centred || shifted ? stats.mean[k] : 0;
-    err = set_factors(*out, store, &stats, scale);
+    if (ny_scale_spread(scale) || scale == NY_SCALE_NONE)
+        err = set_factors(*out, store, &stats, scale);
+    else
+        err = ny_frequency_weigh(*out, store, &info, scale == NY_SCALE_IDF_SMOOTH);
     if (err == NY_OK) goto done;
     ny_geometry_free(*out, ctx);
     *out = NULL;

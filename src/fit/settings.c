@@ -17,7 +17,7 @@ static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)
 {
     if (sparse) return settings->map->centred_rows; /* else as they are */
     return settings->kernel->base == NY_BASE_SQUARE || settings->kernel->base == NY_BASE_ABSOLUTE ||
-           settings->map->centred_rows || settings->scale != NY_SCALE_NONE;
+           settings->map->centred_rows || ny_scale_spread(settings->scale);
 }
 
 /* Tells whether width and centre are those of the first rows, as of --online, so that nothing

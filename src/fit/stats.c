@@ -98,6 +98,8 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned wo
 
     bytes.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0);
     bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
+    if (f->settings->scale >= NY_SCALE_IDF)
+        bytes.by_purpose[NY_MEM_STORE] += ny_frequency_bytes(f->points);
     if (f->settings->gamma_auto)
         bytes.by_purpose[NY_MEM_OTHER] +=
             ny_columns_auto_gamma_bytes((size_t)f->points->d, ny_sizes_row(f), limit);

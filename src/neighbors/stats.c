@@ -82,8 +82,11 @@ struct ny_stage_bytes ny_graph_stage_bytes(const struct ny_graph_sizes *f, unsig
 static struct ny_stage_bytes stats_bytes(const struct ny_job_sizes *sizes, unsigned workers,
                                          size_t limit)
 {
+    const struct ny_graph_sizes *g = ny_graph_sizes_of(sizes);
+    size_t pass = g->settings->scale >= NY_SCALE_IDF ? ny_frequency_bytes(g->points) : 0;
+
     (void)limit;
-    return ny_graph_stage_bytes(ny_graph_sizes_of(sizes), workers, 2 * NY_CHUNK_BYTES);
+    return ny_graph_stage_bytes(g, workers, 2 * NY_CHUNK_BYTES + pass);
 }
 
 const struct ny_stage ny_stage_graph_stats = {NY_STAGE_STATS, stage_stats, stats_bytes, NULL};

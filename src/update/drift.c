@@ -215,7 +215,7 @@ static int warn_of_geometry(const struct ny_fit *fit)
     double most = 0;
     int err;
 
-    if (fit->settings->scale == NY_SCALE_NONE && !fit->settings->map->centred_rows) return NY_OK;
+    if (!ny_scale_spread(fit->settings->scale) && !fit->settings->map->centred_rows) return NY_OK;
     err = ny_points_stats(fit->job.store, &stats);
     if (err) return err;
     for (size_t k = 0; k < stats.d; k++) {

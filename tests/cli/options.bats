@@ -172,6 +172,7 @@ approx         | fit s r --landmarks 9                    | --approx nystrom
 components     | fit s r --landmarks 9                    | --components 3
 rank           | fit s r --landmarks 9                    | --rank 4
 scale          | fit s r --landmarks 9                    | --scale standard
+scale          | fit s r --landmarks 9                    | --scale idf-smooth
 select         | fit s r --landmarks 9                    | --select uniform
 landmarks      | fit s r --landmarks 9                    | --landmarks 12
 tolerance      | fit s r --select greedy --tolerance 0.5  | --tolerance 0.3
