@@ -33,7 +33,8 @@ enum own_option {
     OWN_CSV = 8192,
     OWN_ALL = 16384,
     OWN_DISTANCES = 32768,
-    OWN_NEIGHBORS = 65536
+    OWN_NEIGHBORS = 65536,
+    OWN_RAW = 131072
 };
 
 struct command;

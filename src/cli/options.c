@@ -28,6 +28,7 @@ static const struct option_view own_options[] = {
      .own = OWN_NEIGHBORS},
     {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on", OUTPUT,
      .own = OWN_SKIP_DAMAGED},
+    {0, "raw", NULL, NULL, "points as the store keeps them, not prepared", OUTPUT, .own = OWN_RAW},
     {0, "labels", NULL, NULL, "labels must be there: else exit 2", "Measures", .own = OWN_LABELS},
     {0, "csv", NULL, NULL, "print CSV: a line for each result", OUTPUT, .own = OWN_CSV},
     {0, "terminal", NULL, NULL, "draw in letters, on the standard output", OUTPUT,

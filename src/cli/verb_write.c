@@ -14,6 +14,9 @@ int cli_run_export(struct command *command)
 
     if (!command->output)
         return cli_fail_usage(command, "export needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
+    if (command->typed & OWN_RAW && strcmp(part, "points") != 0)
+        return cli_fail(command, NY_EUSAGE, "--raw acts only with --part points");
+    if (command->typed & OWN_RAW) part = "raw-points";
     if (command->typed & OWN_SKIP_DAMAGED)
         status = ny_export_undamaged(command->context, store, name, part, command->output, NULL);
     else

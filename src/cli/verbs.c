@@ -136,7 +136,8 @@ const struct verb cli_verbs[] = {
      "nystream transform points.nys near --input new.csv -o n.npy --distances d.npy",
      .run = cli_run_transform},
     {"export", "STORE NAME", "-o OUT.npy", 2, 2, COMMON,
-     EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED, "write a part of a result to a file",
+     EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED | OWN_RAW,
+     "write a part of a result to a file",
      "Writes the embedding or another part of a result. The end of the output's name says how: "
      ".npy, .csv, .csv.gz or .tsv; a model is a .nym; - and devices get npy. The file appears when "
      "it is complete. Where a chunk of it is damaged it "

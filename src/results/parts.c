@@ -134,6 +134,37 @@ static int fill_landmark_points(struct ny_result *result, uint64_t first, size_t
     return err;
 }
 
+/* Returns the type in which points are written: f64 where they are. */
+static enum ny_dtype points_dtype(const struct ny_result *result)
+{
+    struct ny_points_info info;
+
+    return ny_points_info(result->store, &info) == NY_OK && info.dtype == NY_F64 ? NY_F64 : NY_F32;
+}
+
+/* Reads the rows of the result as fits see them. */
+static int fill_points(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    const struct ny_landmark_points as = {count, points_dtype(result), 0};
+    uint64_t *rows = ny_calloc(result->ctx, NY_MEM_IO, count, sizeof(*rows));
+    int err = rows ? ny_result_rows_numbers(&result->rows, first, count, rows) : NY_EBUDGET;
+
+    if (err == NY_OK) err = ny_landmark_points_gather(result->store, &as, rows, out);
+    ny_free(result->ctx, rows);
+    return err;
+}
+
+/* Reads them as they are stored. */
+static int fill_raw_points(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    int err;
+
+    ny_store_read_raw(result->store, true);
+    err = fill_points(result, first, count, out);
+    ny_store_read_raw(result->store, false);
+    return err;
+}
+
 /* Reads residuals. Rows that a frozen update has placed were never measured, and are told as ∞. */
 static int fill_residuals(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
@@ -279,16 +310,32 @@ static const struct ny_result_part parts[] = {
     {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL},
     {"components", NY_OUT_U64, NULL, fill_components, count_listed, NULL},
     {"clusters", NY_OUT_U64, NULL, ny_stored_clusters_get, count_clusters, NULL},
+    {"points", NY_OUT_F32, columns_of_points, fill_points, count_result_rows, grain_of_points},
+    {"raw-points", NY_OUT_F32, columns_of_points, fill_raw_points, count_result_rows,
+     grain_of_points},
 };
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 /* Names of all parts for callers. The model is no table, and therefore not among the parts
  * above. */
-static const char *const names[] = {
-    "embedding", "eigenvectors", "eigenvalues", "landmarks", "landmark-points",
-    "residuals", "labels",       "source",      "rows",      "neighbors",
-    "distances", "components",   "clusters",    "model",     NULL};
+static const char *const names[] = {"embedding",
+                                    "eigenvectors",
+                                    "eigenvalues",
+                                    "landmarks",
+                                    "landmark-points",
+                                    "residuals",
+                                    "labels",
+                                    "source",
+                                    "rows",
+                                    "neighbors",
+                                    "distances",
+                                    "components",
+                                    "clusters",
+                                    "points",
+                                    "raw-points",
+                                    "model",
+                                    NULL};
 
 const char *const *ny_parts(void)
 {
@@ -404,12 +451,19 @@ static int no_such_part(const struct ny_result *result, const struct ny_result_p
                    ny_store_path(result->store), part->name, list, why);
 }
 
+/* Tells whether the rows of a part are points, whose type is not that of the fit. */
+static bool of_points(const struct ny_result_part *part)
+{
+    return part->fill == fill_points || part->fill == fill_raw_points;
+}
+
 int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows)
 {
     if (part->count(result) == 0) return no_such_part(result, part);
     if (part->fill == fill_eigenvectors && !result->inverse && invert_eigenvalues(result))
         return NY_EBUDGET;
-    return part->columns && part->fill != fill_landmark_points && !result->stored
+    return part->columns && part->fill != fill_landmark_points && !of_points(part) &&
+                   !result->stored
                ? reserve_stored(result, rows)
                : NY_OK;
 }
@@ -418,6 +472,7 @@ enum ny_element ny_result_element(const struct ny_result *result, const struct n
 {
     if (part->fill == fill_landmark_points)
         return landmark_dtype(result) == NY_F64 ? NY_OUT_F64 : NY_OUT_F32;
+    if (of_points(part)) return points_dtype(result) == NY_F64 ? NY_OUT_F64 : NY_OUT_F32;
     return part->columns && result->f64 ? NY_OUT_F64 : part->element;
 }
 

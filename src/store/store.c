@@ -317,9 +317,9 @@ const char *ny_store_path(const struct ny_store *store)
     return store->path;
 }
 
-void ny_store_read_raw(struct ny_store *store)
+void ny_store_read_raw(struct ny_store *store, bool raw)
 {
-    store->unprepared = true;
+    store->unprepared = raw;
 }
 
 bool ny_store_read_only(const struct ny_store *store)

@@ -111,8 +111,8 @@ uint64_t ny_lost_place(const struct ny_lost *lost, uint64_t row, uint64_t *run);
 /* Makes this handle skip the lost rows known now: from here on ny_points_info() counts only the
  * rows left, and ny_points_gather() and ny_source_of_points() number them 0 … n − lost − 1. */
 int ny_store_skip_lost(struct ny_store *store);
-/* Makes this handle read rows as they are stored, not as they were to be prepared. */
-void ny_store_read_raw(struct ny_store *store);
+/* Makes this handle read rows as they are stored, or, with false, prepared again. */
+void ny_store_read_raw(struct ny_store *store, bool raw);
 /* Returns the rows that this handle skips, which belong to it; none before ny_store_skip_lost(). */
 const struct ny_lost *ny_store_skipped(const struct ny_store *store);
 

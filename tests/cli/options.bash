@@ -30,6 +30,8 @@ files() {
 stores() {
     nystream import s t.csv --label-column class -q
     nystream fit s f --landmarks 9 -q
+    nystream import counted columns.csv --values log1p -q
+    nystream fit counted f --landmarks 9 -q
     nystream import bare new.csv -q
     nystream fit bare f --landmarks 9 -q
     cp -r s grown

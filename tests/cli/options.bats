@@ -172,7 +172,6 @@ approx         | fit s r --landmarks 9                    | --approx nystrom
 components     | fit s r --landmarks 9                    | --components 3
 rank           | fit s r --landmarks 9                    | --rank 4
 scale          | fit s r --landmarks 9                    | --scale standard
-scale          | fit s r --landmarks 9                    | --scale idf-smooth
 select         | fit s r --landmarks 9                    | --select uniform
 landmarks      | fit s r --landmarks 9                    | --landmarks 12
 tolerance      | fit s r --select greedy --tolerance 0.5  | --tolerance 0.3
@@ -273,6 +272,8 @@ seed           | eval s f --measures knn                  | --seed 5
 labels         | eval bare f                              | --labels ! labels
 csv            | eval s f                                 | --csv
 part           | export s f -o o.csv                      | --part eigenvalues
+raw            | export counted f -o o.csv --part points  | --raw
+raw            | export s f -o o.csv                      | --raw ! --part points
 output         | export s f -o o.csv                      | -o o.npy
 skip-damaged   | export hurt f -o o.csv                   | --skip-damaged ! no row can be read
 axes           | plot s f -o o.svg                        | --axes 2,1

@@ -198,3 +198,22 @@ log='--rows total:10000 --values log1p'
     [ "$(field "$(nystream info big --json)" n)" = \
         "$(awk -F, '{ k = 0; for (j = 1; j <= NF; j++) k += $j != 0 } k >= 9' counts.csv | wc -l)" ]
 }
+
+@test "export writes the points as fits see them, and with --raw as they came" {
+    local layout
+    counts
+    for layout in dense sparse; do
+        # shellcheck disable=SC2086
+        nystream import c$layout counts.csv --dtype u8 --layout $layout $log -q
+        nystream import p$layout prepared.csv --layout $layout -q
+        for s in c p; do
+            nystream fit $s$layout f --map pca -q
+            nystream export $s$layout f --part points -o $s.npy -q
+        done
+        cmp c.npy p.npy
+        nystream export c$layout f --part points --raw -o raw.csv -q
+        cmp raw.csv counts.csv
+    done
+    ny export cdense f --raw -o o.npy
+    usage "--raw acts only with --part points"
+}

@@ -164,8 +164,10 @@ static void all_ways(struct ny_ingest_spec how, enum ny_dtype dtype)
     CHECK(ny_points_info(store, &info));
     assert_int_equal(info.stored_dtype, how.dtype);
     assert_true(ny_prepared_same(&info.preparation, &how.preparation));
-    ny_store_read_raw(store);
+    ny_store_read_raw(store, true);
     check(&(struct ny_prepared){0}, how.dtype, ROWS);
+    ny_store_read_raw(store, false);
+    check(&how.preparation, dtype, ROWS);
 }
 
 static void dense_rows_are_prepared(void **state)
