@@ -196,12 +196,13 @@
     X("power", NY_COUNT, 1, true, "Q", "2", SOLVER, FIT | RARE, ON_RANDOMIZED | OF_KERNELS,        \
       "power iterations of randomized solvers; of projected, whose default is 4, the most "        \
       "passes after the first, which end earlier where residuals are small")                       \
-    X("tol", NY_NUMBER, 0, true, "E", "0.0001", SOLVER, FIT | RARE, OF_KERNELS,                    \
+    X("tol", NY_NUMBER, 0, true, "E", NULL, SOLVER, FIT | RARE, OF_KERNELS,                        \
       "exact, of linear and cosine kernels: relative error of eigenvalues found by products, "     \
-      "which the shape of the points calls for, or this; below 6e-5 they may end in f64")          \
-    X("max-passes", NY_COUNT, 1, true, "N", "60", SOLVER, FIT | RARE, OF_KERNELS,                  \
-      "the same: products, a pass each, that are made at most; what is reached by then is kept, "  \
-      "with a warning")                                                                            \
+      "which the shape of the points calls for, or this; by default 1e-4; below 6e-5 the last "    \
+      "ones may be in f64")                                                                        \
+    X("max-passes", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE, OF_KERNELS,                  \
+      "the same: products, a pass each, that are made at most, by default 60; what is reached by " \
+      "then is kept, with a warning")                                                              \
     X("experts", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE, OF_KERNELS,                     \
       "ensemble: how many slices of the landmarks; by default of 100 columns, or the rank")        \
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", SOLVER, FIT | RARE,   \

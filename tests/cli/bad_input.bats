@@ -870,7 +870,7 @@ END
 :   | plan s --landmarks 0               | 2 | --landmarks is a whole number
 :   | select s a --components 2          | 2 | --components is not an option of select
 :   | select s a --select every          | 2 | called 'all'
-:   | transform s r --input p.csv -o out.npy --format npz | 2 | --format is one of
+:   | transform s r --input p.csv -o out.npy --format xlsx | 2 | --format is one of
 :   | transform s r --input p.csv -o out.npy --columns 9 | 2 | no column 9
 :   | export s r --part embeding -o out.npy | 2 | did you mean 'embedding'?
 :   | export s r --part cluster -o out.npy | 2 | --part is one of / did you mean 'clusters'?
