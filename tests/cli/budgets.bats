@@ -13,8 +13,8 @@ setup_file() {
     for name in rows more few; do nystream import $name.nys $name.npy -q; done
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n 20000 --terms 60000 --length 80 --topics 8 -o text.libsvm
     nystream import text.nys text.libsvm -q
-    npy_u8 3000 9000 >wide.npy
-    nystream import wide.nys wide.npy -q
+    npy_u8 3000 9000 >broad.npy
+    nystream import broad.nys broad.npy -q
 }
 
 # The smallest budget ($least) has to be enough for the $peak of the resident set; no less will do.
@@ -53,7 +53,7 @@ at_least() {
         at_least text --map $map --kernel cosine --approx exact --components 20
     done
     at_least text --map pca --approx exact --components 20 --precision f64
-    at_least wide --map pca --approx exact --components 20
+    at_least broad --map pca --approx exact --components 20
 }
 
 # bats test_tags=slow
