@@ -154,7 +154,7 @@ static void draw_exponentials(uint64_t *state, float *block)
 /* A process of events along [0, 2³²), and the next of them. */
 struct events {
     uint64_t state;
-    double scale, x; /* of a distance of 1; of the last event */
+    double scale, x; /* the distance that counts 1; the place of the last event */
     float block[CELLS_BLOCK];
     uint32_t at[CELLS_BLOCK], feature[CELLS_BLOCK];
 };

@@ -12,8 +12,8 @@ struct cells {
     uint32_t *guide; /* types × 2^guide_bits: the feature at k·2^(32 − guide_bits) */
     unsigned guide_bits;
     double *events;   /* S of each type */
-    double *share;    /* of the types, summed up */
-    uint32_t *column; /* of the row that was drawn: columns, ascending, */
+    double *share;    /* shares of the types, summed up */
+    uint32_t *column; /* the row that was drawn: its columns, ascending, */
     int16_t *count;   /* and counts */
 };
 

@@ -40,7 +40,7 @@ struct sink {
 
 struct member {
     const char *name;
-    uint64_t at, bytes; /* of its local header; of its content */
+    uint64_t at, bytes; /* place of its local header; size of its content */
     uLong crc;
 };
 

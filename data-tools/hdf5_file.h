@@ -11,9 +11,9 @@ enum { HDF5_CACHE_BYTES = 4 << 20 };
 
 struct hdf5_file {
     struct ny_context *ctx;
-    const char *path, *name; /* in messages; of the matrix */
+    const char *path, *name; /* path for messages, name of the matrix */
     hid_t id;
-    unsigned share; /* of the user's --memory this process has 1/share; 0: there is none */
+    unsigned share; /* this process has 1/share of the user's --memory; 0: there is none */
 };
 
 /* One dataset: what its numbers become, and its dimensions. */

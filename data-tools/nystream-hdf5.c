@@ -33,7 +33,7 @@ struct source {
     struct hdf5_sparse sparse;
     struct ny_hdf5_head head;
     const char *label_column;
-    size_t values; /* of a dense row */
+    size_t values; /* in a dense row */
 };
 
 static void put(const void *bytes, size_t count)

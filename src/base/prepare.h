@@ -26,7 +26,7 @@ enum ny_value_preparation {
 struct ny_prepared {
     uint32_t rows;   /* enum ny_row_preparation */
     uint32_t values; /* enum ny_value_preparation */
-    double total;    /* of NY_ROWS_TOTAL, above 0; else 0 */
+    double total;    /* the S of total:S, above 0; else 0 */
 };
 _Static_assert(sizeof(struct ny_prepared) == 16, "part of the formats");
 

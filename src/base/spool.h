@@ -9,10 +9,10 @@
 #include "base/context.h"
 
 struct ny_spool_spec {
-    const char *folder; /* of the file; must outlive the spool */
+    const char *folder; /* holds the file; must outlive the spool */
     const char *what;   /* it holds, for messages, such as "the rows to shuffle" */
     size_t streams;
-    size_t piece_bytes; /* of each stream in memory, and written at once */
+    size_t piece_bytes; /* each stream has so many in memory, and writes them at once */
 };
 
 struct ny_spool;

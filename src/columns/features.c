@@ -17,7 +17,7 @@ enum { RAW_BYTES = 1 << 18 };
 struct ny_features {
     const struct ny_columns_spec *spec;
     enum ny_precision precision;
-    size_t rows;      /* of the piece */
+    size_t rows;      /* in the piece */
     double *diagonal; /* k(x,x) */
     char *raw;        /* raw_rows raw rows */
     size_t raw_rows;

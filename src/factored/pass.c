@@ -16,18 +16,18 @@ enum { GROUP = 16 };
 
 struct worker {
     struct ny_features *features;
-    void *Y;                /* of a unit, or as far as it is needed: NY_UNIT_ROWS × width */
+    void *Y;                /* rows of a unit, or of a piece: NY_UNIT_ROWS × width */
     void *sums;             /* d × width of the unit */
     unsigned char *touched; /* one a group of columns */
     double *column_sums;    /* width: 1ᵀY of the unit */
-    double *degrees;        /* of the rows of a piece */
+    double *degrees;        /* degrees of the rows of a piece, then their reciprocals */
     struct ny_feature_totals totals;
 };
 
 struct run {
     const struct ny_feature_pass *pass;
     struct ny_columns_spec spec;
-    enum ny_precision precision; /* of products; sums of rows are f64 */
+    enum ny_precision precision; /* products have it; sums of rows are in f64 */
     size_t width;                /* 1: sums of rows */
     struct worker *worker;
 };

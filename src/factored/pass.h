@@ -11,7 +11,7 @@ struct ny_feature_pass {
     /* A unit makes Y = ΦQ − 1cᵀ where there is Q, or takes the rows of X as Y. Then Y is divided,
      * and goes to the rows of Z where there is one, else H += ΦᵀY. With neither Q nor X, H += Φᵀ1,
      * which is d × 1. */
-    enum ny_precision precision; /* of products; sums of rows are in f64 */
+    enum ny_precision precision; /* products have it; sums of rows are in f64 */
     const void *Q;               /* d × width, in that precision */
     const double *offset;        /* c (width); NULL: nothing is taken off */
     struct ny_matrix X, Z;       /* n × columns, no more than width */

@@ -55,7 +55,7 @@ struct multiply {
     const double *mu;         /* NULL: K is not centred */
     void *Q;                  /* d × width, rounded */
     double *offset;           /* Qᵀμ */
-    unsigned pass_in_product; /* of the side of the rows: 0, then 1 */
+    unsigned pass_in_product; /* 0, then 1 on the side of the rows */
     double saved_s;
 };
 
@@ -355,7 +355,7 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
            usual = fmin(9, ceil(blocks));
     double passes = fmin(usual, t->settings->max_passes), width = (double)sizes.width;
     double order = (double)sizes.shape.order;
-    double basis = 8 * order * width * width * passes; /* of a product, half of it used */
+    double basis = 8 * order * width * width * passes; /* half of the basis is used on average */
 
     plan->whole = true;
     plan->passes += (unsigned)passes * ny_factored_passes(&sizes);

@@ -212,7 +212,7 @@ static int run(struct ny_job *job)
 
     fit->m = (size_t)job->points.d;
     err = ny_fit_load_frozen(fit);
-    if (!err) err = ny_fit_lower_workers(fit); /* of the pass from rows to columns */
+    if (!err) err = ny_fit_lower_workers(fit); /* for the pass from rows to columns */
     if (!err) err = solve(fit, &solution);
     if (!err) err = ny_fit_conclude(fit, &solution);
     if (!err) err = ny_job_save_without(job, ny_job_next(job), parts);

@@ -7,7 +7,7 @@
 
 struct ny_feature_projector {
     const struct ny_model *model;
-    struct ny_columns_spec spec; /* of the rows that are placed */
+    struct ny_columns_spec spec; /* describes the rows that are placed */
     unsigned workers;
     size_t width;                  /* p up to a multiple of 16 */
     void *P;                       /* d × width, in the model's precision */

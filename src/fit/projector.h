@@ -10,8 +10,8 @@ struct ny_projector {
     struct ny_columns *columns; /* NULL where the kernel has features: there are no tiles then */
     struct ny_tiles tiles;
     struct ny_feature_projector features;
-    double *diagonal; /* of features: k(x,x), workers × NY_UNIT_ROWS */
-    const double *u;  /* of features: products φ_i·u take the place of roots; NULL: of nothing */
+    double *diagonal; /* k(x,x) where there are features: workers × NY_UNIT_ROWS */
+    const double *u;  /* features: products φ_i·u take the place of roots; NULL: they do not */
     size_t width; /* elements of a stored row */
     double degree_offset;
     uint64_t kept; /* rows before this one are left out of the sums */

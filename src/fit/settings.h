@@ -37,14 +37,14 @@ struct ny_fit_settings {
     bool certify;
     bool online; /* one pass selects and accumulates (fit/online.h) */
     const struct ny_arrivals *arrivals; /* rows that arrive meanwhile; NULL: all are there */
-    double tol;                         /* of eigenvalues that are found by products, relative */
+    double tol;                         /* relative error of eigenvalues that products find */
     unsigned max_passes;                /* products that are made for them at most */
     size_t probes;            /* columns of K that measure the error; 0: none */
     size_t landmarks;         /* the m that is wanted */
     bool landmarks_typed;     /* m was set by the user: fewer are worth a warning */
     const uint64_t *named_landmarks; /* row numbers for rule `given`, as many as `landmarks` */
     struct ny_landmark_points landmark_points; /* how they are kept; count 0: they are rows */
-    size_t table_bytes;              /* of tables that the options hold while the job runs */
+    size_t table_bytes;                        /* tables that the options hold while the job runs */
     const char *columns_file;        /* file with C of a precomputed kernel */
     size_t components;        /* p */
     size_t rank;              /* k; 0: the method's default */

@@ -10,10 +10,10 @@
 /* A program to start. */
 struct ny_child_spec {
     const char *program;          /* its name, which is looked for (ny_child_start) */
-    const char *variable;         /* of the environment: its path, where that is set */
-    const char *const *arguments; /* those behind the name; ends with NULL */
-    const char *path;             /* of the file, in messages; stays valid */
-    const char *cure;             /* what to do where there is no such program */
+    const char *variable;         /* environment variable with its path; NULL or not set: none */
+    const char *const *arguments; /* arguments behind the name; ends with NULL */
+    const char *path;             /* names the file in messages; stays valid */
+    const char *cure;             /* tells what to do if there is no such program */
     int input;                    /* its standard input */
 };
 

@@ -36,12 +36,12 @@ struct hdf5 {
     struct ny_child *child;
     size_t share; /* reserved for it */
     struct ny_hdf5_head head;
-    double *label;                         /* of each row; NULL: none */
+    double *label;                         /* one a row; NULL: none */
     void *binary;                          /* dense: the state of io/binary.c */
     uint64_t lines, across, line, entries; /* line: the next; entries: told so far */
-    uint32_t *count;                       /* of the lines of the batch */
+    uint32_t *count;                       /* values of each line of the batch */
     size_t counted, counted_all;           /* the next of them, and how many there are */
-    char *index, *value;                   /* of the batch */
+    char *index, *value;                   /* values and their columns in the batch */
     size_t room, position;                 /* for so many; the first entry of the next line */
     struct ny_row_sort *sort;
 };

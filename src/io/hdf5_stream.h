@@ -31,7 +31,7 @@ struct ny_hdf5_head {
     uint32_t labels, names; /* enum ny_hdf5_labels; how many names there are */
     uint32_t of_10x;        /* 1: laid out as 10x Genomics does, 0: as AnnData does */
     uint64_t rows, columns;
-    uint64_t entries, most; /* in all; of the fullest line */
+    uint64_t entries, most; /* entries in all, and in the fullest line */
 };
 
 struct ny_hdf5_batch {

@@ -17,7 +17,7 @@ struct ny_mtx_text {
 
 struct ny_mtx_entry {
     uint64_t row, column; /* from 0 */
-    double value;         /* of a pattern: 1 */
+    double value;         /* 1 for a pattern */
 };
 
 /* Reads the header from the first byte of reader->bytes to the line of sizes. NY_EDATA for arrays

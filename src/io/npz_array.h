@@ -11,7 +11,7 @@ struct ny_npz_array {
     const struct ny_zip_member *member;
     struct ny_zip_stream *stream;
     struct ny_npy_header header;
-    enum ny_element_type type; /* where numeric */
+    enum ny_element_type type; /* set if numeric */
     bool numeric, swap;        /* numbers that are read; of the other byte order */
     uint64_t count;            /* numbers */
     uint64_t payload;          /* bytes of them, checked against the member */

@@ -41,7 +41,7 @@ struct ny_row_sort {
     uint64_t width; /* rows of a bucket */
     size_t value_bytes;
     uint64_t bucket; /* that is loaded; UINT64_MAX: none */
-    size_t *start;   /* of each row of it; width + 1 numbers */
+    size_t *start;   /* places where its rows begin; width + 1 numbers */
     uint32_t *column;
     char *value;
 };

@@ -11,7 +11,7 @@
 struct ny_row_sort_spec {
     uint64_t rows;
     uint64_t entries;   /* that are expected; more are sorted, too */
-    enum ny_dtype type; /* of the values */
+    enum ny_dtype type; /* type of the values */
 };
 
 struct ny_row_sort;

@@ -18,13 +18,13 @@
 #include "base/memory.h"
 
 enum {
-    END_BYTES = 22,        /* of the record at the archive's end, before its comment */
+    END_BYTES = 22,        /* the record at the archive's end, before its comment */
     COMMENT_MAX = 65535,   /* bytes */
-    END64_BYTES = 56,      /* of that record in 64 bits */
-    LOCATOR_BYTES = 20,    /* of the record that says where it is, right before the other */
-    ENTRY_BYTES = 46,      /* of an entry of the directory, before its name */
-    LOCAL_BYTES = 30,      /* of the header of a member, before its name */
-    NAME_MAX_BYTES = 64,   /* of the names that are looked for */
+    END64_BYTES = 56,      /* that record in 64 bits */
+    LOCATOR_BYTES = 20,    /* the record that says where it is, right before the other */
+    ENTRY_BYTES = 46,      /* an entry of the directory, before its name */
+    LOCAL_BYTES = 30,      /* the header of a member, before its name */
+    NAME_MAX_BYTES = 64,   /* names that are looked for */
     MEMBERS_MAX = 1 << 16, /* more are no archive of arrays */
     WINDOW_BYTES = 64 * 1024,
     STORED = 0,

@@ -14,7 +14,7 @@ struct ny_zip_member {
     bool found;
     unsigned method;
     uint32_t crc;
-    uint64_t at; /* of its header, from the beginning of the archive */
+    uint64_t at; /* place of its header in the archive */
     uint64_t packed, bytes;
 };
 

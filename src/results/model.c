@@ -302,7 +302,7 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
     const struct image_map *map = &parts->map;
     const struct ny_kernel *kernel;
     size_t entries, raw, total;
-    bool none; /* of the landmarks is a row */
+    bool none; /* no landmark is a row */
 
     if (header->dtype < NY_U8 || header->dtype > NY_F64 || !header->m || !header->d || !header->p ||
         header->precision > NY_PRECISION_F64 || map->skip > 1 || !shape_fits(header) ||

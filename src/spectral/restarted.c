@@ -408,7 +408,7 @@ static int next_block(struct ny_restarted *it, const double *R, double largest)
 {
     const double lost = 0x1p-45;
     size_t count = smaller(it->how.shape.width, it->how.shape.order - it->used);
-    double least = count < it->count ? 0 : INFINITY; /* what completes the space may be anything */
+    double least = count < it->count ? 0 : INFINITY; /* any vectors complete the space */
 
     for (size_t j = 0; j < count; j++)
         least = fmin(least, R[j * it->count + j]);

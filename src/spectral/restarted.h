@@ -42,9 +42,9 @@ size_t ny_restarted_bytes(const struct ny_restarted_shape *shape);
 /* The settings of an iteration. */
 struct ny_restarted_how {
     struct ny_restarted_shape shape;
-    double tolerance;    /* of the eigenvalues, relative */
+    double tolerance;    /* relative error of the eigenvalues */
     unsigned steps_most; /* products that are made at most */
-    uint64_t seed;       /* of the first block */
+    uint64_t seed;       /* draws the first block */
     bool centred;        /* the wanted vectors are orthogonal to 1, and so are all blocks */
 };
 

@@ -64,9 +64,9 @@ void ny_store_guard_sigbus(void);
 
 struct ny_points_info {
     uint64_t n, d;
-    enum ny_dtype dtype; /* of the rows that are read: of prepared ones f32 or f64 */
+    enum ny_dtype dtype; /* type of the rows that are read: f32 or f64 where they are prepared */
     enum ny_dtype stored_dtype;
-    struct ny_prepared preparation; /* of rows as they are read */
+    struct ny_prepared preparation; /* done to rows as they are read */
     enum ny_layout layout;
     uint64_t block_rows; /* power of two; all blocks but the last have this many rows */
     uint64_t blocks;
@@ -223,7 +223,7 @@ struct ny_ingest_spec {
                           * that is exact, else NY_EDATA */
     enum ny_layout layout; /* of a store that holds no points yet; one that does keeps its own */
     uint64_t row_nnz;      /* sparse: values of a row on average, for the size of blocks */
-    struct ny_prepared preparation; /* of a store that holds no points yet, likewise */
+    struct ny_prepared preparation; /* likewise, where the store holds no points yet */
     bool labels, source;
     bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
     bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */

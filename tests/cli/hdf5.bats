@@ -13,7 +13,7 @@ setup_file() {
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     FILES=$BATS_FILE_TMPDIR
-    export ASAN_OPTIONS=detect_leaks=0 # what libhdf5 keeps when the program ends with an error
+    export ASAN_OPTIONS=detect_leaks=0 # libhdf5 keeps memory when the program ends with an error
 }
 
 # Skips a test that reads files of h5py or anndata.

@@ -1,5 +1,5 @@
-# Counts that are prepared as they are read (import --rows, --values): a store of them is like one
-# of the prepared values, whatever reads it.
+# Counts that are prepared as they are read (import --rows, --values): whatever reads a store of
+# them, it is like a store of the prepared values.
 load helper
 
 # 300 rows of 30 counts, one of them without any; what total:10000 and log1p make of them, in digits

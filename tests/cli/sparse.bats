@@ -164,8 +164,8 @@ PY
     cmp t.npy whole.npy
 }
 
-# matrix ORDER FILE [ROWS]: writes one matrix of 300 rows and 900 columns as MatrixMarket, in the order
-# of its rows, of its columns, or in none; "turned": its transpose, in the order of its columns.
+# matrix ORDER FILE [ROWS]: writes one matrix of 300 rows and 900 columns as MatrixMarket, in the
+# order of its rows or columns, or in none; "turned": its transpose, in the order of its columns.
 matrix() {
     local rows=${3:-300}
     awk -v order="$1" -v rows="$rows" 'BEGIN {

@@ -6,7 +6,7 @@
 enum { FEW = 400 };
 
 static char grown[160]; /* the store, with rows appended since */
-static char scratch[160]; /* where stores of one call are made */
+static char scratch[160]; /* folder for the stores of one call */
 static float coordinates[FEW * 2], replaced[FEW * 2];
 static struct bytes by_points, full, frozen, clusters, online;
 

@@ -257,7 +257,7 @@ static void check_result(const struct points *p, const char *name, size_t n, con
     near(number(report, "trace"), trace, 1e-5 * trace, "trace");
     near(number(report, "trace_error"), 0, 0, "trace error");
     near(number(report, "variance_kept"), (kept - divided) / trace, 1e-5,
-         "variance kept"); /* without the trivial pair */
+         "variance kept"); /* the trivial pair is left out */
     near(number(report, "converged"), (double)pairs, 0, "pairs that are found");
     near(number(report, "rows_empty"), p->empty, 0, "empty rows");
     error = number(report, "probe_error");

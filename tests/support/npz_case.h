@@ -29,8 +29,8 @@ struct npz_case_how {
     bool deflate;
     bool zip64;             /* sizes and places of 64 bits, as zip writers of large files have */
     unsigned method;        /* not 0: the method that is claimed */
-    unsigned flags;         /* of each member */
-    const char *wrong_crc;  /* of this member */
+    unsigned flags;         /* flags of each member */
+    const char *wrong_crc;  /* name of the member that has it */
     const char *wrong_size; /* this member claims more bytes than it has */
 };
 

@@ -233,7 +233,7 @@ static void new_rows_find_their_neighbors(void **state)
     assert_null(strstr(ny_context_message(in.ctx), "file")); /* there is none */
     free((void *)(uintptr_t)wide.values);
 
-    wide = dense(NY_F64, 0); /* of several units and strips */
+    wide = dense(NY_F64, 0); /* has several units and strips */
     room = (struct ny_neighbors_room){2, malloc(sizeof(uint64_t) * ROWS * 2), NULL};
     put(NY_F64, (void *)(uintptr_t)wide.values, 2500 * COLUMNS + 4, 1e300);
     fails(NY_ENUMERIC, "distances of new row 2500 are beyond all numbers",

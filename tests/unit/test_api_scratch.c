@@ -6,7 +6,7 @@
 
 #include "unit/table_case.h"
 
-static unsigned syncs; /* of files and folders below `watched` */
+static unsigned syncs; /* counts those of files and folders below `watched` */
 static const char *watched;
 
 static void count_sync(int fd)
