@@ -29,11 +29,6 @@ struct ny_features {
     double *row;                    /* dense: a prepared row in f64 */
 };
 
-static size_t element_of(enum ny_precision precision)
-{
-    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
-}
-
 size_t ny_features_rows_most(const struct ny_columns_spec *spec)
 {
     return spec->slots ? NY_UNIT_ROWS : NY_STRIP_ROWS;
@@ -56,7 +51,7 @@ static size_t raw_rows_of(const struct ny_columns_spec *spec)
 
 size_t ny_features_bytes(const struct ny_columns_spec *spec, enum ny_precision precision)
 {
-    size_t d = spec->geometry->d, element = element_of(precision);
+    size_t d = spec->geometry->d, element = ny_precision_bytes(precision);
     size_t bytes = raw_rows_of(spec) * ny_raw_bytes(spec) +
                    ny_features_rows_most(spec) * sizeof(double) + sizeof(struct ny_features) +
                    8 * 128;
@@ -74,7 +69,7 @@ static int allocate_sparse(struct ny_features *features)
 
     features->start = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS + 1, sizeof(uint32_t));
     features->index = ny_calloc(ctx, NY_MEM_TILES, values, sizeof(uint32_t));
-    features->value = ny_calloc(ctx, NY_MEM_TILES, values, element_of(features->precision));
+    features->value = ny_calloc(ctx, NY_MEM_TILES, values, ny_precision_bytes(features->precision));
     if (!features->start || !features->index || !features->value) return NY_EBUDGET;
     features->sparse = (struct ny_piece_rows){
         .start = features->start, .index = features->index, .value = features->value};
@@ -88,7 +83,7 @@ static int allocate_dense(struct ny_features *features)
 
     features->row = ny_calloc(ctx, NY_MEM_TILES, d, sizeof(double));
     features->value =
-        ny_calloc(ctx, NY_MEM_TILES, NY_STRIP_ROWS, d * element_of(features->precision));
+        ny_calloc(ctx, NY_MEM_TILES, NY_STRIP_ROWS, d * ny_precision_bytes(features->precision));
     if (!features->row || !features->value) return NY_EBUDGET;
     return ny_preparation_init(&features->prepared, features->spec, 1);
 }
@@ -249,7 +244,7 @@ static int read_dense(struct ny_features *features, const struct ny_tile *tile, 
     if (err) return err;
     for (size_t i = 0; i < count; i++)
         prepare_row(features, i);
-    row_bytes = features->spec->geometry->d * element_of(features->precision);
+    row_bytes = features->spec->geometry->d * ny_precision_bytes(features->precision);
     memset((char *)features->value + count * row_bytes, 0, (NY_STRIP_ROWS - count) * row_bytes);
     features->rows = count;
     return NY_OK;
@@ -304,7 +299,7 @@ void ny_features_add_transposed(const struct ny_features *features, void *Y, siz
 {
     const struct ny_sparse_product_ops *ops = ny_vector()->sparse;
     bool f64 = features->precision == NY_PRECISION_F64;
-    size_t d = features->spec->geometry->d, row_bytes = l * element_of(features->precision);
+    size_t d = features->spec->geometry->d, row_bytes = l * ny_precision_bytes(features->precision);
 
     if (features->spec->slots) {
         (f64 ? ops->scatter64 : ops->scatter32)(&features->sparse, Y, l, H);

@@ -20,6 +20,14 @@
 /* Values of sparse rows that end a piece. */
 enum { NY_FEATURE_VALUES = 1 << 19 };
 
+/* Returns the columns that a product with so many is made with: a multiple of 16. */
+static inline size_t ny_features_width(size_t columns)
+{
+    const size_t group = 16;
+
+    return (columns + group - 1) / group * group;
+}
+
 /* One worker's piece of a unit, and room for it. */
 struct ny_features;
 

@@ -9,6 +9,12 @@
 
 enum ny_precision { NY_PRECISION_F32, NY_PRECISION_F64 };
 
+/* Bytes of an element of tiles, and of the rows stored from them. */
+static inline size_t ny_precision_bytes(enum ny_precision precision)
+{
+    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+}
+
 struct ny_tiles {
     struct ny_context *ctx;
     const struct ny_columns *columns;

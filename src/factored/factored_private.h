@@ -34,10 +34,4 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
  * where it is centred: g/n, or the means of sparse rows. ny_free() it; NULL: K is not centred. */
 int ny_feature_sums_load(struct ny_fit *fit, const struct ny_factored *sizes, double **mu);
 
-/* W (d × columns, 0) += (Φ − 1μᵀ)ᵀ𝒟^-½X in one pass, from a unit on: the way from vectors of rows
- * to vectors of columns. mu: NULL where K is not centred. */
-struct ny_feature_pass;
-int ny_features_of_rows(struct ny_feature_pass *pass, struct ny_matrix X, const double *mu,
-                        struct ny_matrix W);
-
 #endif

@@ -32,11 +32,6 @@ struct run {
     struct worker *worker;
 };
 
-static size_t element_of(enum ny_precision precision)
-{
-    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
-}
-
 static size_t groups_of(const struct ny_columns_spec *spec)
 {
     return (spec->geometry->d + GROUP - 1) / GROUP;
@@ -45,7 +40,7 @@ static size_t groups_of(const struct ny_columns_spec *spec)
 size_t ny_feature_pass_bytes(const struct ny_columns_spec *spec, enum ny_precision precision,
                              size_t width, unsigned workers)
 {
-    size_t element = element_of(precision);
+    size_t element = ny_precision_bytes(precision);
 
     return workers *
            (sizeof(struct worker) + ny_features_bytes(spec, precision) +
@@ -91,13 +86,12 @@ static void count_rows(const struct run *run, struct worker *worker, uint64_t fi
 {
     const double *diagonal = ny_features_diagonal(worker->features);
     struct ny_feature_totals *totals = &worker->totals;
-    double least = 0x1p-20 * run->pass->mean_degree;
 
     for (size_t i = 0; i < rows; i++) {
         bool empty = !(diagonal[i] > 0), reached = true;
 
         if (run->pass->g) {
-            reached = !empty && worker->degrees[i] > least;
+            reached = !empty && ny_degree_reaches(worker->degrees[i], run->pass->mean_degree);
             worker->degrees[i] = reached ? 1 / worker->degrees[i] : 0;
         }
         totals->trace += run->pass->g ? diagonal[i] * worker->degrees[i] : diagonal[i];
@@ -116,7 +110,7 @@ static void multiply(const struct run *run, struct worker *worker, const struct 
     bool f64 = run->precision == NY_PRECISION_F64;
     char *Y = worker->Y;
 
-    if (pass->Z.at) Y += first * run->width * element_of(run->precision);
+    if (pass->Z.at) Y += first * run->width * ny_precision_bytes(run->precision);
     if (pass->Q) /* Y = ΦQ */
         ny_features_times(worker->features, pass->Q, run->width, Y);
     else if (f64)
@@ -175,8 +169,8 @@ static void add_group(const struct run *run, struct worker *worker, size_t group
             h[k] += run->precision == NY_PRECISION_F64 ? wide[j * width + k]
                                                        : (double)narrow[j * width + k];
     }
-    memset((char *)worker->sums + first * width * element_of(run->precision), 0,
-           (end - first) * width * element_of(run->precision));
+    memset((char *)worker->sums + first * width * ny_precision_bytes(run->precision), 0,
+           (end - first) * width * ny_precision_bytes(run->precision));
 }
 
 /* Z's rows of the unit. */
@@ -245,7 +239,7 @@ static void *zero_sums(struct ny_context *ctx, size_t count, size_t size)
 static int allocate_worker(const struct run *run, struct worker *worker)
 {
     struct ny_context *ctx = run->spec.ctx;
-    size_t element = element_of(run->precision), groups = groups_of(&run->spec);
+    size_t element = ny_precision_bytes(run->precision), groups = groups_of(&run->spec);
     size_t sums = run->pass->Z.at ? 0 : groups * GROUP;
     int err = ny_features_new(&worker->features, &run->spec, run->precision);
 
@@ -284,6 +278,13 @@ static void release(struct run *run, unsigned workers)
         ny_free(ctx, run->worker[w].degrees);
     }
     ny_free(ctx, run->worker);
+}
+
+void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const double *sums)
+{
+    for (size_t j = 0; j < H.rows; j++)
+        for (size_t k = 0; k < H.cols; k++)
+            H.at[j * H.stride + k] -= mu[j] * sums[k];
 }
 
 int ny_feature_pass_run(const struct ny_feature_pass *pass)

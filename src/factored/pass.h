@@ -26,6 +26,9 @@ struct ny_feature_pass {
     void *checkpoint_arg;
 };
 
+/* H −= μ·sumsᵀ, with the column sums of a pass over rows that were centred: a correction of the
+ * size of rounding. */
+void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const double *sums);
 /* Runs the pass on fit->job.workers, and counts it in the report. */
 int ny_feature_pass_run(const struct ny_feature_pass *pass);
 /* Bytes of its workers, without the source. */

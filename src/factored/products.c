@@ -104,14 +104,6 @@ static void round_columns(struct multiply *run, struct ny_matrix V)
         }
 }
 
-/* H −= μ·sumsᵀ, which is of the size of rounding. */
-static void correct_centre(struct ny_matrix H, const double *mu, const double *sums)
-{
-    for (size_t j = 0; j < H.rows; j++)
-        for (size_t k = 0; k < H.cols; k++)
-            H.at[j * H.stride + k] -= mu[j] * sums[k];
-}
-
 /* Refuses what the first pass has found: rows whose degrees cancel, and too many empty ones. */
 static int check_rows(const struct multiply *run)
 {
@@ -163,81 +155,77 @@ static int refine(struct multiply *run)
 }
 
 /* Runs a pass of the product; the first of all counts the rows. */
-static int run_pass(struct multiply *run, uint64_t first_unit)
+static int run_pass(struct multiply *run, const struct ny_feature_pass *pass)
 {
     bool first = run->state->it.step == 0 && run->pass_in_product == 0;
+    struct ny_feature_pass counting = *pass;
     int err;
 
-    run->pass.totals = first ? run->state->totals : NULL;
-    run->pass.first_unit = first_unit;
-    err = ny_feature_pass_run(&run->pass);
+    counting.totals = first ? run->state->totals : NULL;
+    err = ny_feature_pass_run(&counting);
     return !err && first ? check_rows(run) : err;
+}
+
+/* Takes μ·sumsᵀ off what a pass over centred rows has summed up, and clears the sums. */
+static void finish_centre(struct multiply *run, struct ny_matrix H)
+{
+    if (run->mu) ny_feature_correct_centre(H, run->mu, run->state->column_sums);
+    memset(run->state->column_sums, 0, run->state->sizes.width * sizeof(double));
 }
 
 /* H = ΦᵀΦ·Q of the block, in one pass. */
 static int multiply_columns(struct multiply *run, struct ny_matrix block, uint64_t first_unit)
 {
-    struct ny_feature_state *state = run->state;
+    struct ny_feature_pass pass = run->pass;
     int err;
 
     round_columns(run, block);
-    run->pass.Q = run->Q;
-    run->pass.offset = run->mu ? run->offset : NULL;
-    run->pass.column_sums = run->mu ? state->column_sums : NULL;
-    run->pass.H = state->it.H;
-    err = run_pass(run, first_unit);
-    if (err) return err;
-    if (run->mu) correct_centre(state->it.H, run->mu, state->column_sums);
-    memset(state->column_sums, 0, state->sizes.width * sizeof(double));
-    return NY_OK;
+    pass.Q = run->Q;
+    pass.offset = run->mu ? run->offset : NULL;
+    pass.H = run->state->it.H;
+    pass.first_unit = first_unit;
+    err = run_pass(run, &pass);
+    if (!err) finish_centre(run, pass.H);
+    return err;
 }
 
-int ny_features_of_rows(struct ny_feature_pass *pass, struct ny_matrix X, const double *mu,
-                        struct ny_matrix W)
+/* W = ΦᵀQ of the block. */
+static int to_columns(struct multiply *run, struct ny_matrix block, uint64_t first_unit)
 {
-    double *sums = pass->column_sums;
+    struct ny_feature_pass pass = run->pass;
     int err;
 
-    pass->X = X;
-    pass->H = W;
-    if (!mu) pass->column_sums = NULL;
-    err = ny_feature_pass_run(pass);
-    if (!err && mu) correct_centre(W, mu, sums);
-    pass->column_sums = sums;
-    pass->X = (struct ny_matrix){0};
+    pass.X = block;
+    pass.H = ny_cols(run->state->W, 0, block.cols);
+    pass.first_unit = first_unit;
+    err = run_pass(run, &pass);
+    if (!err) finish_centre(run, pass.H);
     return err;
 }
 
 /* H = ΦΦᵀ·Q of the block: W = ΦᵀQ, then H = ΦW. */
 static int multiply_rows(struct multiply *run, struct ny_matrix block, uint64_t first_unit)
 {
-    struct ny_feature_state *state = run->state;
+    struct ny_feature_pass pass = run->pass;
+    struct ny_matrix W = run->state->W;
     int err;
 
-    run->pass.roots = true;
     if (run->pass_in_product == 0) {
-        run->pass.column_sums = run->mu ? state->column_sums : NULL;
-        run->pass.X = block;
-        run->pass.H = ny_cols(state->W, 0, block.cols);
-        err = run_pass(run, first_unit);
+        err = to_columns(run, block, first_unit);
         if (err) return err;
-        if (run->mu) correct_centre(run->pass.H, run->mu, state->column_sums);
-        memset(state->column_sums, 0, state->sizes.width * sizeof(double));
-        run->pass.X = run->pass.H = (struct ny_matrix){0};
-        run->pass.column_sums = NULL;
         run->pass_in_product = 1;
         first_unit = 0;
     }
-    round_columns(run, state->W);
-    run->pass.Q = run->Q;
-    run->pass.offset = run->mu ? run->offset : NULL;
-    run->pass.Z = state->it.H;
-    err = run_pass(run, first_unit);
-    run->pass.Z = (struct ny_matrix){0};
-    run->pass.Q = run->pass.offset = NULL;
+    round_columns(run, W);
+    pass.Q = run->Q;
+    pass.offset = run->mu ? run->offset : NULL;
+    pass.column_sums = NULL;
+    pass.Z = run->state->it.H;
+    pass.first_unit = first_unit;
+    err = run_pass(run, &pass);
     if (err) return err;
     run->pass_in_product = 0;
-    memset(state->W.at, 0, state->W.rows * state->W.stride * sizeof(double));
+    memset(W.at, 0, W.rows * W.stride * sizeof(double));
     return NY_OK;
 }
 
@@ -311,6 +299,8 @@ static int run(struct ny_job *job)
                                              .precision = precision,
                                              .g = fit->degrees.v,
                                              .mean_degree = fit->degrees.mean,
+                                             .roots = state.sizes.rows,
+                                             .column_sums = mu ? state.column_sums : NULL,
                                              .checkpoint = checkpoint,
                                              .checkpoint_arg = &multiply};
     ny_field_set_text(ny_job_report(job), "gram_precision",

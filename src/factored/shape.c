@@ -1,9 +1,6 @@
 /* The sizes of a fit by features. */
 #include "factored/factored.h"
 
-/* Columns of a product are a multiple of this. */
-enum { COLUMNS = 16 };
-
 struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64_t n, size_t d,
                                   bool sparse)
 {
@@ -15,7 +12,7 @@ struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64
     sizes.rows = n < d;
     sizes.shape = ny_restarted_shape(sizes.rows ? (size_t)n : d, sizes.pairs,
                                      settings->randomized.oversample);
-    sizes.width = (sizes.shape.width + COLUMNS - 1) / COLUMNS * COLUMNS;
+    sizes.width = ny_features_width(sizes.shape.width);
     sizes.refined = settings->precision == NY_PRECISION_F32 && settings->tol < NY_F32_TELLS;
     sizes.divided = ny_divided(settings->normalisation);
     /* Dense rows of pca are centred as they are read, and means of sparse ones are known. */

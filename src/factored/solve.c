@@ -69,14 +69,15 @@ static int map_of_rows(struct ny_fit *fit, struct ny_feature_state *state, const
                                    .g = fit->degrees.v,
                                    .mean_degree = fit->degrees.mean,
                                    .roots = true,
-                                   .column_sums = state->column_sums};
-    int err = U ? ny_restarted_vectors(&state->it, ny_matrix(U, n, p)) : NY_EBUDGET;
+                                   .X = ny_matrix(U, n, p),
+                                   .H = ny_matrix(solution->P.at, state->sizes.d, p),
+                                   .column_sums = mu ? state->column_sums : NULL};
+    int err = U ? ny_restarted_vectors(&state->it, pass.X) : NY_EBUDGET;
 
-    if (!err)
-        err = ny_features_of_rows(&pass, ny_matrix(U, n, p), mu,
-                                  ny_matrix(solution->P.at, state->sizes.d, p));
+    if (!err) err = ny_feature_pass_run(&pass);
     ny_free(ctx, U);
     if (err) return err;
+    if (mu) ny_feature_correct_centre(pass.H, mu, state->column_sums);
     scale_map(solution, state->sizes.d, -0.5);
     err = ny_orthonormalise(ctx, ny_cols(solution->P, 0, solution->rank_effective));
     scale_map(solution, state->sizes.d, -0.5);

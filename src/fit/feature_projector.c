@@ -4,23 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns of a product are a multiple of this. */
-enum { COLUMNS = 16 };
-
-static size_t width_of(size_t p)
-{
-    return (p + COLUMNS - 1) / COLUMNS * COLUMNS;
-}
-
-static size_t element_of(enum ny_precision precision)
-{
-    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
-}
-
 size_t ny_feature_projector_bytes(const struct ny_columns_spec *spec, size_t p,
                                   enum ny_precision precision, unsigned workers)
 {
-    size_t row = width_of(p) * element_of(precision);
+    size_t row = ny_features_width(p) * ny_precision_bytes(precision);
 
     return spec->geometry->d * row +
            workers * (ny_features_bytes(spec, precision) + sizeof(struct ny_features *) +
@@ -49,11 +36,13 @@ int ny_feature_projector_new(struct ny_feature_projector *fp, const struct ny_mo
                              enum ny_dtype dtype, size_t slots, unsigned workers)
 {
     struct ny_context *ctx = model->ctx;
-    size_t element = element_of(model->precision), rows;
+    size_t element = ny_precision_bytes(model->precision), rows;
     int err = NY_OK;
 
-    *fp = (struct ny_feature_projector){
-        .model = model, .spec = model->spec, .workers = workers, .width = width_of(model->p)};
+    *fp = (struct ny_feature_projector){.model = model,
+                                        .spec = model->spec,
+                                        .workers = workers,
+                                        .width = ny_features_width(model->p)};
     if (dtype != NY_DTYPE_NONE) fp->spec.dtype = ny_dtype_common(fp->spec.dtype, dtype);
     if (slots > fp->spec.slots) fp->spec.slots = slots;
     rows = ny_features_rows_most(&fp->spec);
@@ -91,7 +80,7 @@ static void find_roots(const struct ny_degrees *degrees, const struct ny_tile *t
 {
     for (size_t i = 0; i < rows; i++) {
         double d = products[i];
-        bool reached = d > 0 && d > 0x1p-20 * degrees->mean;
+        bool reached = ny_degree_reaches(d, degrees->mean);
 
         out->roots[first + i] = reached ? 1 / sqrt(d) : 0;
         if (!reached && out->diagonal[first + i] > 0 && out->unreached->count++ == 0)
@@ -104,7 +93,7 @@ int ny_feature_projector_tile(struct ny_feature_projector *fp, const struct ny_t
 {
     const struct ny_model *model = fp->model;
     struct ny_features *features = fp->features[tile->worker];
-    size_t element = element_of(model->precision), most = ny_features_rows_most(&fp->spec);
+    size_t element = ny_precision_bytes(model->precision), most = ny_features_rows_most(&fp->spec);
     char *Y = (char *)fp->Y + (size_t)tile->worker * most * fp->width * element;
     double *products = fp->products + (size_t)tile->worker * most;
 

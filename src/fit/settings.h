@@ -13,12 +13,6 @@
 /* Weights of edges: exp(−γ·length²), or 1. */
 enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
 
-/* Bytes of an element of tiles, and of the rows stored from them. */
-static inline size_t ny_precision_bytes(enum ny_precision precision)
-{
-    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
-}
-
 struct ny_fit_settings {
     const struct ny_map *map;
     const struct ny_method *method; /* NULL: a graph's map has none */

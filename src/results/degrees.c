@@ -87,7 +87,7 @@ void ny_degrees_roots(const struct ny_degrees *degrees, double offset, const str
         double d = roots[i];
 
         roots[i] = 0;
-        if (d > 0 && d > 0x1p-20 * degrees->mean)
+        if (ny_degree_reaches(d, degrees->mean))
             roots[i] = 1 / sqrt(d);
         else if (unreached->count++ == 0)
             unreached->first = tile->first_row + i;

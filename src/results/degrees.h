@@ -30,6 +30,12 @@ struct ny_unreached_rows {
     uint64_t count, first; /* first: the number of the first one */
 };
 
+/* Tells whether a row of this degree is reached, where the mean degree is `mean`. */
+static inline bool ny_degree_reaches(double degree, double mean)
+{
+    return degree > 0 && degree > 0x1p-20 * mean;
+}
+
 /* Sets degrees over D: v = (n/m)1, mean = n·ā of the column means a of W. */
 int ny_degrees_over_landmarks(struct ny_degrees *degrees, struct ny_context *ctx, const double *a,
                               size_t m, uint64_t n);

@@ -203,18 +203,13 @@ static int checkpoint(void *arg, uint64_t tiles_done)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-static size_t element_of(enum ny_precision precision)
-{
-    return precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
-}
-
 size_t ny_kernel_product_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t w,
                                enum ny_precision precision, unsigned workers)
 {
     size_t panel = ny_panel_rows(n), d = spec->geometry->d;
     size_t each = ny_columns_bytes(spec, panel) + ny_tiles_bytes(spec, panel, precision) +
                   panel * (sizeof(double) + ny_raw_bytes(spec)) +
-                  4 * NY_UNIT_ROWS * w * element_of(precision) + 2 * w * sizeof(double) +
+                  4 * NY_UNIT_ROWS * w * ny_precision_bytes(precision) + 2 * w * sizeof(double) +
                   sizeof(struct side) + 8 * 128;
 
     if (precision == NY_PRECISION_F32) each += d * (sizeof(double) + sizeof(float));
@@ -231,7 +226,7 @@ static int allocate_side(struct run *run, unsigned worker)
     size_t row_bytes = ny_raw_bytes(product->spec), Y;
     void **const rows[] = {&side->V_panel, &side->V_unit, &side->Y_unit, &side->Y_panel};
     uint64_t panel;
-    int err = ny_product(ctx, &Y, NY_UNIT_ROWS, run->w, element_of(product->precision));
+    int err = ny_product(ctx, &Y, NY_UNIT_ROWS, run->w, ny_precision_bytes(product->precision));
 
     if (err) return err;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -1,17 +1,13 @@
 /* Products with feature rows, sparse and dense, against plain loops over the same rows in full. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/random.h"
 #include "columns/features.h"
 #include "columns/vector.h"
+#include "support/context.h"
 
 /* The first 500 rows of the wide points have more values together than a piece. */
 enum { ROWS = 700, WIDE = 3000, L = 112 };
@@ -24,22 +20,6 @@ struct points {
     struct ny_geometry geometry;
     double *centre, *factor;
 };
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
 
 static void *room(size_t count, size_t size)
 {

@@ -1,33 +1,12 @@
 /* The restarted block Krylov iteration on matrices whose eigenpairs are known. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "base/memory.h"
 #include "base/random.h"
 #include "spectral/restarted.h"
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    assert_true(ny_memory_used(ctx) == 0);
-    ny_context_free(ctx);
-    return 0;
-}
+#include "support/context.h"
 
 /* A = diag(λ), λ descending: the start is random, so that no direction is special. */
 static void multiply(const double *lambda, struct ny_restarted *it)
