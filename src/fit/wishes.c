@@ -110,17 +110,10 @@ static bool goes_by_features(const struct ny_wishes *wishes, const struct ny_fit
 }
 
 /* --approx exact of linear and cosine kernels: products with the rows themselves (factored/). */
-static int take_features(struct ny_context *ctx, struct ny_fit_settings *fit,
-                         const struct ny_points_info *points)
+static void take_features(struct ny_fit_settings *fit, const struct ny_points_info *points)
 {
-    const uint64_t most = (uint64_t)1 << 24;
     bool unit = fit->kernel->unit_rows;
 
-    if (points->d > most)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--approx exact of a %s kernel takes at most %llu columns, and the points "
-                       "have %llu; use --approx projected",
-                       fit->kernel->name, (unsigned long long)most, (unsigned long long)points->d);
     fit->method = ny_method_by_features(fit->method);
     fit->kernel = ny_kernel_find(unit ? NY_DIRECTIONS_KERNEL : NY_FEATURES_KERNEL);
     fit->normalisation = fit->map->additive  ? NY_CENTRED_IMPLICIT
@@ -128,10 +121,6 @@ static int take_features(struct ny_context *ctx, struct ny_fit_settings *fit,
                                              : NY_RAW;
     fit->landmarks = (size_t)points->d;
     fit->randomized.oversample = 10;
-    if (ny_settings_pairs(fit) <= points->n) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %llu rows", fit->components,
-                   fit->map->divided ? " and the trivial one are" : " is",
-                   (unsigned long long)points->n);
 }
 
 /* Refuses more components than rows or landmarks can give. */
@@ -140,7 +129,7 @@ static int check_components(struct ny_context *ctx, const struct ny_fit_settings
     size_t pairs = ny_settings_pairs(fit);
     const char *are = fit->map->divided ? " and the trivial one are" : " is";
 
-    if (fit->method->whole && pairs > n)
+    if ((fit->method->whole || ny_settings_features(fit)) && pairs > n)
         return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %llu rows",
                        fit->components, are, (unsigned long long)n);
     if (ny_settings_unit_landmarks(fit) && fit->components > fit->landmarks)
@@ -206,11 +195,11 @@ static int decide_kernel_map(struct ny_context *ctx, const struct ny_wishes *wis
     fit->online = wishes->online && fit->rule->by_tolerance;
     fit->probes = wishes->probes < points->n ? wishes->probes : (size_t)points->n;
     err = decide_normalisation(ctx, wishes, fit);
-    if (!err && goes_by_features(wishes, fit, points))
-        err = take_features(ctx, fit, points);
-    else if (!err && fit->map->centred_rows && ny_method_by_columns(fit->method))
-        take_columns(fit, points);
     if (err) return err;
+    if (goes_by_features(wishes, fit, points))
+        take_features(fit, points);
+    else if (fit->map->centred_rows && ny_method_by_columns(fit->method))
+        take_columns(fit, points);
     if (fit->inner == NY_INNER_RANDOMIZED && ny_method_by_products(fit->method))
         fit->method = ny_method_by_products(fit->method);
     err = check_components(ctx, fit, points->n);
