@@ -78,6 +78,11 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     exact empty.nys a --map laplacian --kernel cosine
     exits 7
     says "50 of 2500 rows have no value, the first of them row 0"
+    awk 'BEGIN { for (i = 0; i < 2500; i++) print (i % 200 ? 1 " " i % 20 + 1 ":1 60:2" : "1") }' >less.libsvm
+    nystream import less.nys less.libsvm --dims 60 -q
+    exact less.nys a --map laplacian --kernel cosine
+    exits 0
+    says "13 of 2500 rows have no value, the first of them row 0: their coordinates are 0"
     exact empty.nys a --map svd --kernel cosine --components 3
     exits 0
     says "50 of 2500 rows have no value, the first of them row 0: they are placed as zero rows"

@@ -334,6 +334,32 @@ static void dense_rows_on_the_side_of_the_columns(void **state)
     try_points(NARROW, false, false);
 }
 
+/* Unit rows are placed at the vectors of the columns, whose largest entry is positive. */
+static void check_signs(const struct points *p, const char *name, size_t count)
+{
+    struct ny_table table = {.struct_bytes = sizeof(table), .dtype = NY_F32, .rows = ACTIVE};
+    float *rows = calloc(ACTIVE * p->d, sizeof(float));
+    double *V = calloc(ACTIVE * count, sizeof(double));
+    struct ny_model *model;
+
+    for (size_t j = 0; j < ACTIVE; j++)
+        rows[j * p->d + j * p->stride] = 1;
+    table.columns = p->d;
+    table.values = rows;
+    assert_int_equal(ny_model_open(&model, c.ctx, c.store, name), NY_OK);
+    assert_int_equal(ny_model_place(model, &table, NY_F64, V, 0), NY_OK);
+    for (size_t k = 0; k < count; k++) {
+        size_t largest = 0;
+
+        for (size_t j = 0; j < ACTIVE; j++)
+            if (fabs(V[j * count + k]) > fabs(V[largest * count + k])) largest = j;
+        assert_true(V[largest * count + k] > 0);
+    }
+    ny_model_free(model);
+    free(V);
+    free(rows);
+}
+
 /* Eigenvalues are as near as --tol says, beyond what products in f32 can tell; of values that fall
  * to a hundred thousandth of the first. */
 static void the_error_that_was_asked_for(void **state)
@@ -366,6 +392,13 @@ static void the_error_that_was_asked_for(void **state)
         assert_int_equal(ny_options_set(options, "tol", tolerances[t]), NY_OK);
         assert_int_equal(ny_fit(c.ctx, c.store, tolerances[t], options, NULL), NY_OK);
         ny_options_free(options);
+        check_signs(&p, tolerances[t], 9);
+        if (tolerance < 1e-4) {
+            double *U = part(tolerances[t], "eigenvectors", ROWS, 9);
+
+            check_vectors(Z, ROWS, U, 9, values);
+            free(U);
+        }
         found = part(tolerances[t], "eigenvalues", 9, 1);
         for (size_t k = 0; k < 9; k++)
             near(found[k], values[k], tolerance * values[k], tolerances[t]);
