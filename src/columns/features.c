@@ -11,8 +11,10 @@
 
 #include "columns/columns_private.h"
 
-/* Bytes of records that are read at a time, unless one record is larger. */
-enum { RAW_BYTES = 1 << 18 };
+enum {
+    RAW_BYTES = 1 << 18,  /* of records that are read at a time, unless one record is larger */
+    RANGE_BYTES = 1 << 19 /* of the dense columns, which stay in the cache of a core */
+};
 
 struct ny_features {
     const struct ny_columns_spec *spec;
@@ -23,7 +25,7 @@ struct ny_features {
     size_t raw_rows;
     bool plain;                  /* all factors of the geometry are 1 */
     struct ny_piece_rows sparse; /* views into start, index and value */
-    uint32_t *start, *index;
+    uint32_t *start, *index, *cursor; /* cursor: one a row, of products */
     void *value;                    /* sparse: values; dense: NY_STRIP_ROWS × d */
     struct ny_preparation prepared; /* dense */
     double *row;                    /* dense: a prepared row in f64 */
@@ -34,10 +36,22 @@ size_t ny_features_rows_most(const struct ny_columns_spec *spec)
     return spec->slots ? NY_UNIT_ROWS : NY_STRIP_ROWS;
 }
 
-/* Values that a piece may have: the row that ends it may be a full one. */
+/* Values of sparse rows that end a piece. */
+static size_t values_end(const struct ny_columns_spec *spec)
+{
+    const size_t least = (size_t)1 << 19, most = (size_t)1 << 23;
+    size_t wanted = 16 * spec->geometry->d;
+
+    return wanted < least ? least : wanted > most ? most : wanted;
+}
+
+/* Values that a piece may have: the row that ends it may be a full one. No unit has more than those
+ * of full rows. */
 static size_t values_most(const struct ny_columns_spec *spec)
 {
-    return NY_FEATURE_VALUES + spec->slots;
+    size_t piece = values_end(spec) + spec->slots, unit = NY_UNIT_ROWS * spec->slots;
+
+    return piece < unit ? piece : unit;
 }
 
 /* Raw rows that are read at a time. */
@@ -58,7 +72,7 @@ size_t ny_features_bytes(const struct ny_columns_spec *spec, enum ny_precision p
 
     if (spec->slots)
         return bytes + values_most(spec) * (sizeof(uint32_t) + element) +
-               (NY_UNIT_ROWS + 1) * sizeof(uint32_t);
+               (2 * NY_UNIT_ROWS + 1) * sizeof(uint32_t);
     return bytes + NY_STRIP_ROWS * d * element + 3 * d * sizeof(double);
 }
 
@@ -69,8 +83,10 @@ static int allocate_sparse(struct ny_features *features)
 
     features->start = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS + 1, sizeof(uint32_t));
     features->index = ny_calloc(ctx, NY_MEM_TILES, values, sizeof(uint32_t));
+    features->cursor = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(uint32_t));
     features->value = ny_calloc(ctx, NY_MEM_TILES, values, ny_precision_bytes(features->precision));
-    if (!features->start || !features->index || !features->value) return NY_EBUDGET;
+    if (!features->start || !features->index || !features->cursor || !features->value)
+        return NY_EBUDGET;
     features->sparse = (struct ny_piece_rows){
         .start = features->start, .index = features->index, .value = features->value};
     return NY_OK;
@@ -125,6 +141,7 @@ void ny_features_free(struct ny_features *features)
     ny_free(ctx, features->diagonal);
     ny_free(ctx, features->start);
     ny_free(ctx, features->index);
+    ny_free(ctx, features->cursor);
     ny_free(ctx, features->value);
     ny_free(ctx, features->row);
     ny_free(ctx, features);
@@ -197,17 +214,17 @@ static void add_record(struct ny_features *features, const void *record)
 
 static int read_sparse(struct ny_features *features, const struct ny_tile *tile, size_t first)
 {
-    size_t bytes = ny_raw_bytes(features->spec);
+    size_t bytes = ny_raw_bytes(features->spec), end = values_end(features->spec);
 
     features->rows = features->sparse.values = 0;
-    while (first + features->rows < tile->rows && features->sparse.values < NY_FEATURE_VALUES) {
+    while (first + features->rows < tile->rows && features->sparse.values < end) {
         size_t at = first + features->rows, count = tile->rows - at;
         int err;
 
         if (count > features->raw_rows) count = features->raw_rows;
         err = ny_tile_strip(tile, at, count, features->raw);
         if (err) return err;
-        for (size_t i = 0; i < count && features->sparse.values < NY_FEATURE_VALUES; i++)
+        for (size_t i = 0; i < count && features->sparse.values < end; i++)
             add_record(features, features->raw + i * bytes);
     }
     features->sparse.count = features->rows;
@@ -279,15 +296,49 @@ static struct ny_matrix32 strip32(const struct ny_features *features)
     return ny_matrix32(features->value, NY_STRIP_ROWS, features->spec->geometry->d);
 }
 
+/* Returns how many columns a product takes at a time: as many as stay in cache with l dense columns
+ * of this size, where rows have some values in each such range and columns some in each piece; else
+ * all. */
+static size_t range_columns(const struct ny_features *features, size_t row_bytes)
+{
+    const size_t values = features->sparse.values, d = features->spec->geometry->d;
+    size_t columns = RANGE_BYTES / row_bytes, ranges;
+
+    if (columns < 64) columns = 64;
+    ranges = (d + columns - 1) / columns;
+    return values >= 4 * features->rows * ranges && values >= 2 * d ? columns : d;
+}
+
+/* Runs a product of sparse rows with dense columns, range by range. `by_column` is the one of its
+ * arrays that has a row for each column of Φ. */
+static void by_ranges(const struct ny_features *features, ny_sparse_product_fn *multiply,
+                      const void *columns, size_t l, void *product, const void *by_column)
+{
+    size_t d = features->spec->geometry->d, row_bytes = l * ny_precision_bytes(features->precision);
+    size_t step = range_columns(features, row_bytes);
+
+    memcpy(features->cursor, features->start, features->rows * sizeof(uint32_t));
+    for (size_t end = step, next; end < d + step; end = next) {
+        struct ny_column_range range = {.cursor = features->cursor, .last = end >= d};
+
+        next = end + step;
+        range.end = (uint32_t)(range.last ? d : end);
+        range.next = (const char *)by_column + range.end * row_bytes;
+        range.next_bytes = ((next < d ? next : d) - range.end) * row_bytes;
+        multiply(&features->sparse, &range, columns, l, product);
+    }
+}
+
 void ny_features_times(const struct ny_features *features, const void *Q, size_t l, void *Y)
 {
     const struct ny_sparse_product_ops *ops = ny_vector()->sparse;
     bool f64 = features->precision == NY_PRECISION_F64;
     size_t d = features->spec->geometry->d;
 
-    if (features->spec->slots)
-        (f64 ? ops->gather64 : ops->gather32)(&features->sparse, Q, l, Y);
-    else if (f64)
+    if (features->spec->slots) {
+        memset(Y, 0, features->rows * l * ny_precision_bytes(features->precision));
+        by_ranges(features, f64 ? ops->gather64 : ops->gather32, Q, l, Y, Q);
+    } else if (f64)
         ny_gemm(1, strip64(features), ny_matrix((double *)Q, d, l), 0,
                 ny_matrix(Y, NY_STRIP_ROWS, l));
     else
@@ -302,7 +353,7 @@ void ny_features_add_transposed(const struct ny_features *features, void *Y, siz
     size_t d = features->spec->geometry->d, row_bytes = l * ny_precision_bytes(features->precision);
 
     if (features->spec->slots) {
-        (f64 ? ops->scatter64 : ops->scatter32)(&features->sparse, Y, l, H);
+        by_ranges(features, f64 ? ops->scatter64 : ops->scatter32, Y, l, H, H);
         return;
     }
     memset((char *)Y + features->rows * row_bytes, 0, (NY_STRIP_ROWS - features->rows) * row_bytes);
@@ -373,8 +424,10 @@ void ny_features_add_rows(const struct ny_features *features, double *g)
 
 void ny_features_mark(const struct ny_features *features, unsigned char *touched, size_t group)
 {
-    if (!features->spec->slots)
-        memset(touched, 1, (features->spec->geometry->d + group - 1) / group);
+    size_t groups = (features->spec->geometry->d + group - 1) / group;
+
+    if (!features->spec->slots || features->sparse.values >= 4 * groups)
+        memset(touched, 1, groups);
     else
         for (size_t e = 0; e < features->sparse.values; e++)
             touched[features->index[e] / group] = 1;

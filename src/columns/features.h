@@ -4,9 +4,11 @@
  * columns take the place of tiles of K where the kernel has features (struct ny_kernel): a pass
  * reads a unit in pieces, and multiplies each while it is in memory.
  *
- * Sparse rows stay sparse: a product costs their values times the columns, and memory holds at
- * most NY_FEATURE_VALUES values of a piece and one row more, whatever the fullest row is. Dense
- * rows come in strips of NY_STRIP_ROWS, padded with zero rows, and are multiplied by GEMM.
+ * Sparse rows stay sparse: a product costs their values times the columns, and memory holds the
+ * values of a piece and one row more, whatever the fullest row is. A piece ends with 16 values a
+ * column, 2¹⁹ at least and 2²³ at most, so that its rows use a column several times while its row
+ * of Q or H is in the cache. Dense rows come in strips of NY_STRIP_ROWS, padded with zero rows, and
+ * are multiplied by GEMM.
  *
  * A value of a product with Φ is summed over the columns of one row, and one of a product with Φᵀ
  * over the rows in order, so that neither depends on where a unit was cut. Sparse rows are not
@@ -16,9 +18,6 @@
 #define NY_COLUMNS_FEATURES_H
 
 #include "columns/tiles.h"
-
-/* Values of sparse rows that end a piece. */
-enum { NY_FEATURE_VALUES = 1 << 19 };
 
 /* Returns the columns that a product with so many is made with: a multiple of 16. */
 static inline size_t ny_features_width(size_t columns)
@@ -59,7 +58,8 @@ void ny_features_add_transposed(const struct ny_features *features, void *Y, siz
 void ny_features_dot(const struct ny_features *features, const double *g, double *out);
 /* g += Σ_i φ_i of the rows, in f64. */
 void ny_features_add_rows(const struct ny_features *features, double *g);
-/* Sets touched[j / group] to 1 for each column j that has a value in the piece. */
+/* Sets touched[j / group] to 1 for each column j that has a value in the piece; for all columns,
+ * where values are so many that most groups have one. */
 void ny_features_mark(const struct ny_features *features, unsigned char *touched, size_t group);
 
 #endif

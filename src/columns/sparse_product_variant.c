@@ -1,63 +1,103 @@
 /*
- * Products of sparse rows with dense columns: Y = ΦQ reads a row of Q for each value, and
+ * Products of sparse rows with dense columns: Y += ΦQ reads a row of Q for each value, and
  * H += ΦᵀY adds to a row of H for each.
  *
- * Columns come in groups of 16, up to four groups at a time, whose sums stay in registers. A row
- * of Q or H is a few cache lines somewhere in memory, so that time goes by how far ahead they are
- * asked for. Values of a row are taken in the order of its columns, and rows one after another:
- * every sum has one order.
+ * A row of Q or H is a few cache lines somewhere in memory, so that time goes by where they are.
+ * The caller cuts the columns in ranges that stay in the cache of a core, and each row takes its
+ * values of one range before any row takes those of the next; the lines of the next range are asked
+ * for meanwhile, a share with each row. Where rows have too few values for that, the range is all
+ * of the columns, and lines are asked for some values ahead.
+ *
+ * Columns of Q come in groups of 16, up to four groups at a time, whose sums stay in registers.
+ * Values of a row are taken in the order of its columns, and rows one after another: every sum has
+ * one order, whatever the ranges are.
  */
 #include "columns/vector.h"
 
-/* Values ahead of the one under way whose rows are asked for. */
-enum { AHEAD = 16, GROUP = 16, LINE = 64 };
+enum {
+    GROUP = 16,
+    LINE = 64,      /* bytes */
+    AHEAD = 16,     /* values ahead of the one under way whose lines are asked for */
+    ROWS_AHEAD = 8, /* rows likewise, of whose segments in the range the first lines are */
+    SEGMENT_LINES = 3
+};
 
 typedef float floats_t __attribute__((vector_size(NY_VECTOR_BYTES), aligned(4), may_alias));
 typedef double doubles_t __attribute__((vector_size(NY_VECTOR_BYTES), aligned(8), may_alias));
 
-/* Asks for the part of a row that is about to be read, or written. */
-static inline void ask(const void *at, size_t bytes, bool written)
+/* Asks for lines that are about to be read, or written. */
+static inline void ask(const char *at, size_t bytes, bool written)
 {
     for (size_t line = 0; line < bytes; line += LINE) {
         if (written)
-            __builtin_prefetch((const char *)at + line, 1);
+            __builtin_prefetch(at + line, 1);
         else
-            __builtin_prefetch((const char *)at + line, 0);
+            __builtin_prefetch(at + line, 0);
     }
+}
+
+/* The values of a row in a range, and where those end whose lines may be asked for with them. */
+struct segment {
+    size_t first, end, known;
+};
+
+/* Takes the next segment of row i; asks for the values of a later row, which lie elsewhere, and for
+ * the row's share of the next range. */
+static inline struct segment take(const struct ny_piece_rows *rows, struct ny_column_range *range,
+                                  size_t i, size_t value_bytes, bool written)
+{
+    size_t first = range->cursor[i], end = first, row_end = rows->start[i + 1];
+    size_t later = i + ROWS_AHEAD < rows->count ? range->cursor[i + ROWS_AHEAD] : first;
+    size_t share = (range->next_bytes / rows->count + LINE) / LINE * LINE, at = i * share;
+
+    ask((const char *)(rows->index + later), SEGMENT_LINES * LINE, false);
+    ask((const char *)rows->value + later * value_bytes, SEGMENT_LINES * LINE, false);
+    if (at < range->next_bytes) ask(range->next + at, share, written);
+    if (range->last)
+        end = row_end;
+    else
+        while (end < row_end && rows->index[end] < range->end)
+            end++;
+    range->cursor[i] = (uint32_t)end;
+    return (struct segment){first, end, range->last ? rows->values : first};
 }
 
 #define ROW(name, type, vector, GROUPS)                                                            \
     enum { name##_vectors_##GROUPS = GROUPS * GROUP * sizeof(type) / NY_VECTOR_BYTES };            \
-    static inline void name##_gather_##GROUPS(const struct ny_piece_rows *rows, size_t first,      \
-                                              size_t end, const type *Q, size_t l, type *out)      \
+    static inline void name##_gather_##GROUPS(const struct ny_piece_rows *rows, struct segment of, \
+                                              const type *Q, size_t l, type *out)                  \
     {                                                                                              \
         const type *value = rows->value;                                                           \
-        vector sum[name##_vectors_##GROUPS] = {{0}};                                               \
+        vector sum[name##_vectors_##GROUPS];                                                       \
                                                                                                    \
-        for (size_t e = first; e < end; e++) {                                                     \
+        for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
+            sum[v] = ((vector *)out)[v];                                                           \
+        for (size_t e = of.first; e < of.end; e++) {                                               \
             const vector *q = (const vector *)(Q + (size_t)rows->index[e] * l);                    \
+            size_t ahead = e + AHEAD < of.known ? e + AHEAD : e;                                   \
                                                                                                    \
-            ask(Q + (size_t)rows->index[e + AHEAD < rows->values ? e + AHEAD : e] * l,             \
-                GROUPS * GROUP * sizeof(type), false);                                             \
+            ask((const char *)(Q + (size_t)rows->index[ahead] * l), GROUPS *GROUP * sizeof(type),  \
+                false);                                                                            \
             for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                   \
                 sum[v] += value[e] * q[v];                                                         \
         }                                                                                          \
         for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
             ((vector *)out)[v] = sum[v];                                                           \
     }                                                                                              \
-    static inline void name##_scatter_##GROUPS(const struct ny_piece_rows *rows, size_t first,     \
-                                               size_t end, const type *y, size_t l, type *H)       \
+    static inline void name##_scatter_##GROUPS(                                                    \
+        const struct ny_piece_rows *rows, struct segment of, type *H, size_t l, const type *y)     \
     {                                                                                              \
         const type *value = rows->value;                                                           \
         vector held[name##_vectors_##GROUPS];                                                      \
                                                                                                    \
         for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
             held[v] = ((const vector *)y)[v];                                                      \
-        for (size_t e = first; e < end; e++) {                                                     \
+        for (size_t e = of.first; e < of.end; e++) {                                               \
             vector *h = (vector *)(H + (size_t)rows->index[e] * l);                                \
+            size_t ahead = e + AHEAD < of.known ? e + AHEAD : e;                                   \
                                                                                                    \
-            ask(H + (size_t)rows->index[e + AHEAD < rows->values ? e + AHEAD : e] * l,             \
-                GROUPS * GROUP * sizeof(type), true);                                              \
+            ask((const char *)(H + (size_t)rows->index[ahead] * l), GROUPS *GROUP * sizeof(type),  \
+                true);                                                                             \
             for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                   \
                 h[v] += value[e] * held[v];                                                        \
         }                                                                                          \
@@ -65,6 +105,31 @@ static inline void ask(const void *at, size_t bytes, bool written)
 
 /* Groups that a CPU has registers for: half of them hold sums. */
 #define MOST(type) (NY_VECTOR_REGISTERS / 2 * NY_VECTOR_BYTES / (GROUP * sizeof(type)))
+
+/* Takes the segment of each row, and all groups of columns of it. `by_column` is addressed by the
+ * columns of Φ, `by_row` by its rows. */
+#define PRODUCT(name, what, type, written)                                                         \
+    static inline void name##_##what##_rows(const struct ny_piece_rows *rows,                      \
+                                            struct ny_column_range *range, type *by_column,        \
+                                            size_t l, type *by_row)                                \
+    {                                                                                              \
+        for (size_t i = 0; i < rows->count; i++) {                                                 \
+            struct segment of = take(rows, range, i, sizeof(type), written);                       \
+            type *row = by_row + i * l;                                                            \
+                                                                                                   \
+            for (size_t at = 0, groups; at < l && of.first < of.end; at += groups * GROUP) {       \
+                groups = name##_groups((l - at) / GROUP);                                          \
+                if (groups == 4)                                                                   \
+                    name##_##what##_4(rows, of, by_column + at, l, row + at);                      \
+                else if (groups == 3)                                                              \
+                    name##_##what##_3(rows, of, by_column + at, l, row + at);                      \
+                else if (groups == 2)                                                              \
+                    name##_##what##_2(rows, of, by_column + at, l, row + at);                      \
+                else                                                                               \
+                    name##_##what##_1(rows, of, by_column + at, l, row + at);                      \
+            }                                                                                      \
+        }                                                                                          \
+    }
 
 #define PRODUCTS(name, type, vector)                                                               \
     ROW(name, type, vector, 1)                                                                     \
@@ -77,47 +142,17 @@ static inline void ask(const void *at, size_t bytes, bool written)
                                                                                                    \
         return left < most ? left : most;                                                          \
     }                                                                                              \
-    static void name##_gather(const struct ny_piece_rows *rows, const void *columns, size_t l,     \
-                              void *product)                                                       \
+    PRODUCT(name, gather, type, false)                                                             \
+    PRODUCT(name, scatter, type, true)                                                             \
+    static void name##_gather(const struct ny_piece_rows *rows, struct ny_column_range *range,     \
+                              const void *columns, size_t l, void *product)                        \
     {                                                                                              \
-        const type *Q = columns;                                                                   \
-        type *Y = product;                                                                         \
-                                                                                                   \
-        for (size_t i = 0; i < rows->count; i++)                                                   \
-            for (size_t at = 0, groups; at < l; at += groups * GROUP) {                            \
-                size_t first = rows->start[i], end = rows->start[i + 1];                           \
-                                                                                                   \
-                groups = name##_groups((l - at) / GROUP);                                          \
-                if (groups == 4)                                                                   \
-                    name##_gather_4(rows, first, end, Q + at, l, Y + i * l + at);                  \
-                else if (groups == 3)                                                              \
-                    name##_gather_3(rows, first, end, Q + at, l, Y + i * l + at);                  \
-                else if (groups == 2)                                                              \
-                    name##_gather_2(rows, first, end, Q + at, l, Y + i * l + at);                  \
-                else                                                                               \
-                    name##_gather_1(rows, first, end, Q + at, l, Y + i * l + at);                  \
-            }                                                                                      \
+        name##_gather_rows(rows, range, (type *)columns, l, product);                              \
     }                                                                                              \
-    static void name##_scatter(const struct ny_piece_rows *rows, const void *columns, size_t l,    \
-                               void *product)                                                      \
+    static void name##_scatter(const struct ny_piece_rows *rows, struct ny_column_range *range,    \
+                               const void *columns, size_t l, void *product)                       \
     {                                                                                              \
-        const type *Y = columns;                                                                   \
-        type *H = product;                                                                         \
-                                                                                                   \
-        for (size_t i = 0; i < rows->count; i++)                                                   \
-            for (size_t at = 0, groups; at < l; at += groups * GROUP) {                            \
-                size_t first = rows->start[i], end = rows->start[i + 1];                           \
-                                                                                                   \
-                groups = name##_groups((l - at) / GROUP);                                          \
-                if (groups == 4)                                                                   \
-                    name##_scatter_4(rows, first, end, Y + i * l + at, l, H + at);                 \
-                else if (groups == 3)                                                              \
-                    name##_scatter_3(rows, first, end, Y + i * l + at, l, H + at);                 \
-                else if (groups == 2)                                                              \
-                    name##_scatter_2(rows, first, end, Y + i * l + at, l, H + at);                 \
-                else                                                                               \
-                    name##_scatter_1(rows, first, end, Y + i * l + at, l, H + at);                 \
-            }                                                                                      \
+        name##_scatter_rows(rows, range, product, l, (type *)columns);                             \
     }
 
 PRODUCTS(f32, float, floats_t)

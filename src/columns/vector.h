@@ -84,10 +84,20 @@ struct ny_piece_rows {
     const void *value;
 };
 
-typedef void ny_sparse_product_fn(const struct ny_piece_rows *rows, const void *columns, size_t l,
-                                  void *product);
+/* The columns from one number up to another, of rows whose values before them are done. */
+struct ny_column_range {
+    uint32_t end;     /* columns from here on are left for later */
+    uint32_t *cursor; /* one a row: its first value that is not done, which a product moves on */
+    bool last;        /* no columns are left: what follows a row is the next row */
+    /* What the next range reads or writes of the dense columns, to be asked for meanwhile. */
+    const char *next;
+    size_t next_bytes;
+};
+
+typedef void ny_sparse_product_fn(const struct ny_piece_rows *rows, struct ny_column_range *range,
+                                  const void *columns, size_t l, void *product);
 struct ny_sparse_product_ops {
-    ny_sparse_product_fn *gather32, *gather64;   /* Y (count × l) = ΦQ, Q: d × l */
+    ny_sparse_product_fn *gather32, *gather64;   /* Y (count × l) += ΦQ, Q: d × l */
     ny_sparse_product_fn *scatter32, *scatter64; /* H (d × l) += ΦᵀY */
 };
 

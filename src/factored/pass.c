@@ -20,16 +20,21 @@ struct worker {
     void *sums;             /* d × width of the unit */
     unsigned char *touched; /* one a group of columns */
     double *column_sums;    /* width: 1ᵀY of the unit */
-    double *degrees;        /* degrees of the rows of a piece, then their reciprocals */
+    double *shares;         /* of the rows of a piece: 1/d_i, or 1/√d_i */
     struct ny_feature_totals totals;
+};
+
+struct ny_feature_workers {
+    struct ny_columns_spec spec;
+    enum ny_precision precision;
+    size_t width, count;
+    struct worker *worker;
+    double *degrees; /* of all rows, NaN where no pass has had them; NULL: they are not kept */
 };
 
 struct run {
     const struct ny_feature_pass *pass;
-    struct ny_columns_spec spec;
-    enum ny_precision precision; /* products have it; sums of rows are in f64 */
-    size_t width;                /* 1: sums of rows */
-    struct worker *worker;
+    const struct ny_feature_workers *all;
 };
 
 static size_t groups_of(const struct ny_columns_spec *spec)
@@ -37,15 +42,16 @@ static size_t groups_of(const struct ny_columns_spec *spec)
     return (spec->geometry->d + GROUP - 1) / GROUP;
 }
 
-size_t ny_feature_pass_bytes(const struct ny_columns_spec *spec, enum ny_precision precision,
-                             size_t width, unsigned workers)
+size_t ny_feature_workers_bytes(const struct ny_columns_spec *spec,
+                                const struct ny_feature_room *room, unsigned workers)
 {
-    size_t element = ny_precision_bytes(precision);
+    size_t element = ny_precision_bytes(room->precision), row_bytes = room->width * element;
 
-    return workers *
-           (sizeof(struct worker) + ny_features_bytes(spec, precision) +
-            NY_UNIT_ROWS * (width * element + sizeof(double)) +
-            groups_of(spec) * (GROUP * width * element + 1) + width * sizeof(double) + 8 * 128);
+    return workers * (sizeof(struct worker) + ny_features_bytes(spec, room->precision) +
+                      NY_UNIT_ROWS * (row_bytes + sizeof(double)) +
+                      groups_of(spec) * (GROUP * row_bytes + 1) + room->width * sizeof(double) +
+                      8 * 128) +
+           (size_t)room->degrees * sizeof(double) + sizeof(struct ny_feature_workers) + 2 * 128;
 }
 
 /* ---- a unit -------------------------------------------------------------------------------- */
@@ -58,22 +64,22 @@ size_t ny_feature_pass_bytes(const struct ny_columns_spec *spec, enum ny_precisi
         struct ny_matrix X = ny_rows(run->pass->X, (size_t)row, rows);                             \
         type *Y = worker->Y;                                                                       \
                                                                                                    \
-        for (size_t i = 0; i < rows; i++, Y += run->width)                                         \
-            for (size_t k = 0; k < run->width; k++)                                                \
+        for (size_t i = 0; i < rows; i++, Y += run->all->width)                                    \
+            for (size_t k = 0; k < run->all->width; k++)                                           \
                 Y[k] = k < X.cols ? (type)X.at[i * X.stride + k] : 0;                              \
     }                                                                                              \
     static void finish_rows(const struct run *run, struct worker *worker, type *Y, size_t rows)    \
     {                                                                                              \
         const double *c = run->pass->offset;                                                       \
                                                                                                    \
-        for (size_t i = 0; i < rows; i++, Y += run->width) {                                       \
-            double share = run->pass->g ? worker->degrees[i] : 1;                                  \
+        for (size_t i = 0; i < rows; i++, Y += run->all->width) {                                  \
+            double share = run->pass->g ? worker->shares[i] : 1;                                   \
                                                                                                    \
-            for (size_t k = 0; c && k < run->width; k++)                                           \
+            for (size_t k = 0; c && k < run->all->width; k++)                                      \
                 Y[k] = (type)((double)Y[k] - c[k]);                                                \
-            for (size_t k = 0; run->pass->g && k < run->width; k++)                                \
+            for (size_t k = 0; run->pass->g && k < run->all->width; k++)                           \
                 Y[k] *= (type)share;                                                               \
-            for (size_t k = 0; run->pass->column_sums && k < run->width; k++)                      \
+            for (size_t k = 0; run->pass->column_sums && k < run->all->width; k++)                 \
                 worker->column_sums[k] += (double)Y[k];                                            \
         }                                                                                          \
     }
@@ -81,7 +87,22 @@ size_t ny_feature_pass_bytes(const struct ny_columns_spec *spec, enum ny_precisi
 ROWS(load_rows32, finish_rows32, float)
 ROWS(load_rows64, finish_rows64, double)
 
-/* Turns the degrees of a piece into 1/d_i, or 1/√d_i, and counts its rows. */
+/* Finds the degrees of a piece, where they are not known yet, and 1/d_i, or 1/√d_i. */
+static void find_shares(const struct run *run, struct worker *worker, uint64_t first, size_t rows)
+{
+    double *degrees = run->all->degrees + first;
+
+    if (isnan(degrees[0])) /* a piece is the same rows in each pass */
+        ny_features_dot(worker->features, run->pass->g, degrees);
+    for (size_t i = 0; i < rows; i++) {
+        bool reached = ny_degree_reaches(degrees[i], run->pass->mean_degree);
+        double share = reached ? 1 / degrees[i] : 0;
+
+        worker->shares[i] = run->pass->roots ? sqrt(share) : share;
+    }
+}
+
+/* Counts the rows of a piece. */
 static void count_rows(const struct run *run, struct worker *worker, uint64_t first, size_t rows)
 {
     const double *diagonal = ny_features_diagonal(worker->features);
@@ -90,12 +111,11 @@ static void count_rows(const struct run *run, struct worker *worker, uint64_t fi
     for (size_t i = 0; i < rows; i++) {
         bool empty = !(diagonal[i] > 0), reached = true;
 
-        if (run->pass->g) {
-            reached = !empty && ny_degree_reaches(worker->degrees[i], run->pass->mean_degree);
-            worker->degrees[i] = reached ? 1 / worker->degrees[i] : 0;
-        }
-        totals->trace += run->pass->g ? diagonal[i] * worker->degrees[i] : diagonal[i];
-        if (run->pass->g && run->pass->roots) worker->degrees[i] = sqrt(worker->degrees[i]);
+        if (run->pass->g)
+            reached = ny_degree_reaches(run->all->degrees[first + i], run->pass->mean_degree);
+        if (reached && !empty)
+            totals->trace +=
+                run->pass->g ? diagonal[i] * (1 / run->all->degrees[first + i]) : diagonal[i];
         if (empty && totals->empty++ == 0) totals->first_empty = (double)(first + i);
         if (!empty && !reached && totals->unreached++ == 0)
             totals->first_unreached = (double)(first + i);
@@ -107,12 +127,12 @@ static void multiply(const struct run *run, struct worker *worker, const struct 
                      size_t first, size_t rows)
 {
     const struct ny_feature_pass *pass = run->pass;
-    bool f64 = run->precision == NY_PRECISION_F64;
+    bool f64 = run->all->precision == NY_PRECISION_F64;
     char *Y = worker->Y;
 
-    if (pass->Z.at) Y += first * run->width * ny_precision_bytes(run->precision);
+    if (pass->Z.at) Y += first * run->all->width * ny_precision_bytes(run->all->precision);
     if (pass->Q) /* Y = ΦQ */
-        ny_features_times(worker->features, pass->Q, run->width, Y);
+        ny_features_times(worker->features, pass->Q, run->all->width, Y);
     else if (f64)
         load_rows64(run, worker, tile->first_row + first, rows);
     else
@@ -123,14 +143,14 @@ static void multiply(const struct run *run, struct worker *worker, const struct 
         finish_rows32(run, worker, (float *)(void *)Y, rows);
     if (pass->Z.at) return;
     ny_features_mark(worker->features, worker->touched, GROUP);
-    ny_features_add_transposed(worker->features, Y, run->width, worker->sums); /* += ΦᵀY */
+    ny_features_add_transposed(worker->features, Y, run->all->width, worker->sums); /* += ΦᵀY */
 }
 
 /* Reads the unit piece by piece, and makes its sums or rows. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
-    struct worker *worker = &run->worker[tile->worker];
+    struct worker *worker = &run->all->worker[tile->worker];
     struct ny_features *features = worker->features;
     const struct ny_feature_pass *pass = run->pass;
     int err;
@@ -139,8 +159,8 @@ static int unit(void *arg, const struct ny_tile *tile)
         err = ny_features_read(features, tile, first);
         if (err) return err;
         rows = ny_features_rows(features);
-        if (pass->g) ny_features_dot(features, pass->g, worker->degrees);
-        count_rows(run, worker, tile->first_row + first, rows);
+        if (pass->g) find_shares(run, worker, tile->first_row + first, rows);
+        if (pass->totals) count_rows(run, worker, tile->first_row + first, rows);
         if (pass->Q || pass->X.at) {
             multiply(run, worker, tile, first, rows);
         } else {
@@ -157,7 +177,7 @@ static int unit(void *arg, const struct ny_tile *tile)
 static void add_group(const struct run *run, struct worker *worker, size_t group)
 {
     struct ny_matrix H = run->pass->H;
-    size_t first = group * GROUP, end = first + GROUP, width = run->width;
+    size_t first = group * GROUP, end = first + GROUP, width = run->all->width;
     float *narrow = worker->sums;
     double *wide = worker->sums;
 
@@ -166,11 +186,11 @@ static void add_group(const struct run *run, struct worker *worker, size_t group
         double *h = H.at + j * H.stride;
 
         for (size_t k = 0; k < H.cols; k++)
-            h[k] += run->precision == NY_PRECISION_F64 ? wide[j * width + k]
-                                                       : (double)narrow[j * width + k];
+            h[k] += run->all->precision == NY_PRECISION_F64 ? wide[j * width + k]
+                                                            : (double)narrow[j * width + k];
     }
-    memset((char *)worker->sums + first * width * ny_precision_bytes(run->precision), 0,
-           (end - first) * width * ny_precision_bytes(run->precision));
+    memset((char *)worker->sums + first * width * ny_precision_bytes(run->all->precision), 0,
+           (end - first) * width * ny_precision_bytes(run->all->precision));
 }
 
 /* Z's rows of the unit. */
@@ -182,10 +202,10 @@ static void put_rows(const struct run *run, const struct worker *worker, const s
 
     for (size_t i = 0; i < Z.rows; i++)
         for (size_t k = 0; k < Z.cols; k++) {
-            size_t at = i * run->width + k;
+            size_t at = i * run->all->width + k;
 
             Z.at[i * Z.stride + k] =
-                run->precision == NY_PRECISION_F64 ? wide[at] : (double)narrow[at];
+                run->all->precision == NY_PRECISION_F64 ? wide[at] : (double)narrow[at];
         }
 }
 
@@ -201,16 +221,16 @@ static void add_totals(struct ny_feature_totals *all, const struct ny_feature_to
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
-    struct worker *worker = &run->worker[tile->worker];
-    size_t groups = groups_of(&run->spec);
+    struct worker *worker = &run->all->worker[tile->worker];
+    size_t groups = groups_of(&run->all->spec);
 
     if (run->pass->Z.at) put_rows(run, worker, tile);
     for (size_t group = 0; group < groups; group++)
         if (worker->touched[group]) add_group(run, worker, group);
     memset(worker->touched, 0, groups);
-    for (size_t k = 0; run->pass->column_sums && k < run->width; k++)
+    for (size_t k = 0; run->pass->column_sums && k < run->all->width; k++)
         run->pass->column_sums[k] += worker->column_sums[k];
-    memset(worker->column_sums, 0, run->width * sizeof(double));
+    memset(worker->column_sums, 0, run->all->width * sizeof(double));
     if (run->pass->totals) add_totals(run->pass->totals, &worker->totals);
     worker->totals = (struct ny_feature_totals){0};
     return NY_OK;
@@ -236,48 +256,72 @@ static void *zero_sums(struct ny_context *ctx, size_t count, size_t size)
     return sums ? memset(sums, 0, bytes) : NULL;
 }
 
-static int allocate_worker(const struct run *run, struct worker *worker)
+static int allocate_worker(const struct ny_feature_workers *all, struct worker *worker)
 {
-    struct ny_context *ctx = run->spec.ctx;
-    size_t element = ny_precision_bytes(run->precision), groups = groups_of(&run->spec);
-    size_t sums = run->pass->Z.at ? 0 : groups * GROUP;
-    int err = ny_features_new(&worker->features, &run->spec, run->precision);
+    struct ny_context *ctx = all->spec.ctx;
+    size_t row_bytes = all->width * ny_precision_bytes(all->precision);
+    size_t groups = groups_of(&all->spec);
+    int err = ny_features_new(&worker->features, &all->spec, all->precision);
 
     if (err) return err;
-    worker->Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, run->width * element);
-    worker->sums = zero_sums(ctx, sums, run->width * element);
+    worker->Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, row_bytes);
+    worker->sums = zero_sums(ctx, groups * GROUP, row_bytes);
     worker->touched = ny_calloc(ctx, NY_MEM_TILES, groups, 1);
-    worker->column_sums = ny_calloc(ctx, NY_MEM_TILES, run->width, sizeof(double));
-    worker->degrees = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
-    return worker->Y && worker->sums && worker->touched && worker->column_sums && worker->degrees
+    worker->column_sums = ny_calloc(ctx, NY_MEM_TILES, all->width, sizeof(double));
+    worker->shares = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    return worker->Y && worker->sums && worker->touched && worker->column_sums && worker->shares
                ? NY_OK
                : NY_EBUDGET;
 }
 
-static int allocate(struct run *run, unsigned workers)
+/* Makes room for the degrees of all rows, of which none is known. */
+static int allocate_degrees(struct ny_feature_workers *all, size_t rows)
 {
-    int err = NY_OK;
+    if (!rows) return NY_OK;
+    all->degrees = ny_calloc(all->spec.ctx, NY_MEM_TILES, rows, sizeof(double));
+    if (!all->degrees) return NY_EBUDGET;
+    for (size_t i = 0; i < rows; i++)
+        all->degrees[i] = NAN;
+    return NY_OK;
+}
 
-    run->worker = ny_calloc(run->spec.ctx, NY_MEM_TILES, workers, sizeof(*run->worker));
-    if (!run->worker) return NY_EBUDGET;
-    for (unsigned w = 0; w < workers && !err; w++)
-        err = allocate_worker(run, &run->worker[w]);
+int ny_feature_workers_new(struct ny_feature_workers **out, struct ny_fit *fit,
+                           const struct ny_feature_room *room)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    struct ny_feature_workers *all = ny_calloc(ctx, NY_MEM_TILES, 1, sizeof(*all));
+    int err;
+
+    *out = all;
+    if (!all) return NY_EBUDGET;
+    *all = (struct ny_feature_workers){.spec = ny_fit_spec(fit),
+                                       .precision = room->precision,
+                                       .width = room->width,
+                                       .count = fit->job.workers};
+    all->worker = ny_calloc(ctx, NY_MEM_TILES, all->count, sizeof(*all->worker));
+    err = all->worker ? allocate_degrees(all, (size_t)room->degrees) : NY_EBUDGET;
+    for (size_t w = 0; w < all->count && !err; w++)
+        err = allocate_worker(all, &all->worker[w]);
     return err;
 }
 
-static void release(struct run *run, unsigned workers)
+void ny_feature_workers_free(struct ny_feature_workers *all)
 {
-    struct ny_context *ctx = run->spec.ctx;
+    struct ny_context *ctx;
 
-    for (unsigned w = 0; run->worker && w < workers; w++) {
-        ny_features_free(run->worker[w].features);
-        ny_free(ctx, run->worker[w].Y);
-        ny_free(ctx, run->worker[w].sums);
-        ny_free(ctx, run->worker[w].touched);
-        ny_free(ctx, run->worker[w].column_sums);
-        ny_free(ctx, run->worker[w].degrees);
+    if (!all) return;
+    ctx = all->spec.ctx;
+    for (size_t w = 0; all->worker && w < all->count; w++) {
+        ny_features_free(all->worker[w].features);
+        ny_free(ctx, all->worker[w].Y);
+        ny_free(ctx, all->worker[w].sums);
+        ny_free(ctx, all->worker[w].touched);
+        ny_free(ctx, all->worker[w].column_sums);
+        ny_free(ctx, all->worker[w].shares);
     }
-    ny_free(ctx, run->worker);
+    ny_free(ctx, all->worker);
+    ny_free(ctx, all->degrees);
+    ny_free(ctx, all);
 }
 
 void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const double *sums)
@@ -290,33 +334,26 @@ void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const doubl
 int ny_feature_pass_run(const struct ny_feature_pass *pass)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
-    struct ny_fit *fit = pass->fit;
-    struct run run = {
-        .pass = pass, .spec = ny_fit_spec(fit), .precision = NY_PRECISION_F64, .width = 1};
-    double products = pass->Q && !pass->Z.at ? 4 : pass->Q || pass->X.at ? 2 : 1, flops;
-    struct ny_source *source = NULL;
-    int err;
+    struct ny_job *job = &pass->fit->job;
+    const struct ny_feature_workers *all = pass->workers;
+    double products = pass->Q && !pass->Z.at ? 4 : pass->Q || pass->X.at ? 2 : 1;
+    double flops = products * (double)all->width * ny_entry_products(&all->spec);
+    struct run run = {.pass = pass, .all = all};
+    struct ny_source *source;
+    int err = ny_fit_open_source(pass->fit, pass->first_unit, job->points.n, &source);
 
-    if (pass->Q || pass->X.at) {
-        run.precision = pass->precision;
-        run.width = pass->sizes->width;
-    }
-    flops = products * (double)run.width * ny_entry_products(&run.spec);
+    if (err) return err;
     ny_blas_serial();
-    err = allocate(&run, fit->job.workers);
-    if (!err) err = ny_fit_open_source(fit, pass->first_unit, fit->job.points.n, &source);
-    if (!err)
-        err = ny_pass_run(&(struct ny_pass){.ctx = fit->job.ctx,
-                                            .source = source,
-                                            .stage = ny_stage_name(fit->job.stage),
-                                            .workers = fit->job.workers,
-                                            .first_unit = pass->first_unit,
-                                            .checkpoint_s = ny_context_checkpoint_s(fit->job.ctx),
-                                            .flops_per_row = flops},
-                          &work, &run);
-    if (!err) ny_job_count_pass(&fit->job, fit->job.points.n, flops * (double)fit->job.points.n);
-    ny_fit_close_source(fit, source);
-    release(&run, fit->job.workers);
+    err = ny_pass_run(&(struct ny_pass){.ctx = job->ctx,
+                                        .source = source,
+                                        .stage = ny_stage_name(job->stage),
+                                        .workers = (unsigned)all->count,
+                                        .first_unit = pass->first_unit,
+                                        .checkpoint_s = ny_context_checkpoint_s(job->ctx),
+                                        .flops_per_row = flops},
+                      &work, &run);
+    if (!err) ny_job_count_pass(job, job->points.n, flops * (double)job->points.n);
+    ny_fit_close_source(pass->fit, source);
     return err;
 }
 

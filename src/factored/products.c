@@ -52,7 +52,8 @@ struct multiply {
     struct ny_fit *fit;
     struct ny_feature_state *state;
     struct ny_feature_pass pass;
-    const double *mu;         /* NULL: K is not centred */
+    enum ny_precision precision; /* of products */
+    const double *mu;            /* NULL: K is not centred */
     void *Q;                  /* d × width, rounded */
     double *offset;           /* Qᵀμ */
     unsigned pass_in_product; /* 0, then 1 on the side of the rows */
@@ -85,7 +86,7 @@ static int checkpoint(void *arg, uint64_t units_done)
  * finds c = Qᵀμ of what was rounded. */
 static void round_columns(struct multiply *run, struct ny_matrix V)
 {
-    bool f64 = run->pass.precision == NY_PRECISION_F64;
+    bool f64 = run->precision == NY_PRECISION_F64;
     size_t width = run->state->sizes.width;
     double *wide = run->Q;
     float *narrow = run->Q;
@@ -142,12 +143,31 @@ static bool is_blurred(const struct multiply *run)
     return false;
 }
 
+/* The room of the workers, of n rows where K is divided. */
+static struct ny_feature_room room_of(const struct ny_factored *sizes, enum ny_precision precision)
+{
+    return (struct ny_feature_room){precision, sizes->width, sizes->divided ? sizes->n : 0};
+}
+
+/* Sets the precision of products, and makes their workers. */
+static int set_precision(struct multiply *run, enum ny_precision precision)
+{
+    const struct ny_feature_room room = room_of(&run->state->sizes, precision);
+
+    run->precision = precision;
+    ny_field_set_text(ny_job_report(&run->fit->job), "gram_precision",
+                      precision == NY_PRECISION_F64 ? "f64" : "f32");
+    ny_feature_workers_free(run->pass.workers);
+    return ny_feature_workers_new(&run->pass.workers, run->fit, &room);
+}
+
 /* Takes f64 for the products that follow, which begin with the vectors that f32 has found. */
 static int refine(struct multiply *run)
 {
+    int err = set_precision(run, NY_PRECISION_F64);
+
+    if (err) return err;
     run->state->totals->precise = 1;
-    run->pass.precision = NY_PRECISION_F64;
-    ny_field_set_text(ny_job_report(&run->fit->job), "gram_precision", "f64");
     ny_log(run->fit->job.ctx, NY_LOG_DETAIL,
            "f32 cannot tell all eigenvalues to --tol %g: products go on in f64",
            run->state->it.how.tolerance);
@@ -262,16 +282,19 @@ static int run_products(struct multiply *run, uint64_t first_unit)
     return save(run, ny_job_next(&run->fit->job), 0);
 }
 
-/* Makes the arrays that the passes share. */
+/* Makes the arrays that the passes share, and the workers. */
 static int allocate(struct multiply *run)
 {
+    enum ny_precision precision = run->fit->settings->precision;
     struct ny_context *ctx = run->fit->job.ctx;
     const struct ny_factored *sizes = &run->state->sizes;
-    size_t element = ny_precision_bytes(sizes->refined ? NY_PRECISION_F64 : run->pass.precision);
+    size_t element;
 
+    if (run->state->totals->precise > 0) precision = NY_PRECISION_F64;
+    element = ny_precision_bytes(sizes->refined ? NY_PRECISION_F64 : precision);
     run->Q = ny_calloc(ctx, NY_MEM_SOLVE, sizes->d, sizes->width * element);
     run->offset = ny_calloc(ctx, NY_MEM_SOLVE, sizes->width, sizeof(double));
-    return run->Q && run->offset ? NY_OK : NY_EBUDGET;
+    return run->Q && run->offset ? set_precision(run, precision) : NY_EBUDGET;
 }
 
 /* Runs the passes from where the checkpoint left them; the last save makes solve the next stage. */
@@ -280,7 +303,6 @@ static int run(struct ny_job *job)
     struct ny_fit *fit = ny_fit_of(job);
     struct ny_feature_state state;
     struct multiply multiply = {.fit = fit, .state = &state, .saved_s = ny_now()};
-    enum ny_precision precision;
     double *mu = NULL;
     uint64_t place, places = ny_units_of(job->points.n) + 1;
     int err;
@@ -292,23 +314,19 @@ static int run(struct ny_job *job)
     if (!err) err = ny_feature_sums_load(fit, &state.sizes, &mu);
     if (err) goto done;
     multiply.mu = mu;
-    precision = state.totals->precise > 0 ? NY_PRECISION_F64 : fit->settings->precision;
     multiply.pass_in_product = (unsigned)(place / places) % ny_factored_passes(&state.sizes);
     multiply.pass = (struct ny_feature_pass){.fit = fit,
-                                             .sizes = &state.sizes,
-                                             .precision = precision,
                                              .g = fit->degrees.v,
                                              .mean_degree = fit->degrees.mean,
                                              .roots = state.sizes.rows,
                                              .column_sums = mu ? state.column_sums : NULL,
                                              .checkpoint = checkpoint,
                                              .checkpoint_arg = &multiply};
-    ny_field_set_text(ny_job_report(job), "gram_precision",
-                      precision == NY_PRECISION_F64 ? "f64" : "f32");
     err = allocate(&multiply);
     if (err) goto done;
     err = run_products(&multiply, place % places);
 done:
+    ny_feature_workers_free(multiply.pass.workers);
     ny_free(job->ctx, multiply.offset);
     ny_free(job->ctx, multiply.Q);
     ny_free(job->ctx, mu);
@@ -324,15 +342,15 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t state = ny_factored_state_bytes(&sizes);
     enum ny_precision precision = sizes.refined ? NY_PRECISION_F64 : f->settings->precision;
-    size_t pass = ny_feature_pass_bytes(&f->spec, precision, sizes.width, workers);
-    size_t next = ny_restarted_bytes(&sizes.shape);
+    const struct ny_feature_room room = room_of(&sizes, precision);
 
     bytes.by_purpose[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 1) + sizeof(double);
     bytes.by_purpose[NY_MEM_STORE] +=
         ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
     bytes.by_purpose[NY_MEM_SOLVE] =
-        state + (sizes.d * ny_precision_bytes(precision) + sizeof(double)) * sizes.width;
-    bytes.by_purpose[NY_MEM_TILES] = pass > next ? pass : next;
+        state + (sizes.d * ny_precision_bytes(precision) + sizeof(double)) * sizes.width +
+        ny_restarted_bytes(&sizes.shape);
+    bytes.by_purpose[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
     return bytes;
 }
 

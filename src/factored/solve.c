@@ -54,6 +54,12 @@ static void scale_map(struct ny_solution *solution, size_t rows, double power)
     }
 }
 
+/* The room of the workers of the pass from rows to columns. */
+static struct ny_feature_room room_of_map(const struct ny_factored *sizes)
+{
+    return (struct ny_feature_room){NY_PRECISION_F64, sizes->width, sizes->divided ? sizes->n : 0};
+}
+
 /* V = ΦᵀUΛ^-½ of the vectors U of the rows, then P = VΛ^-½. What rounding has left of a vector of a
  * large λ in one of a small λ is larger in ΦᵀU by the root of their ratio: so the pass is in f64,
  * and V is made orthonormal, one column after the other. */
@@ -64,17 +70,18 @@ static int map_of_rows(struct ny_fit *fit, struct ny_feature_state *state, const
     size_t n = (size_t)state->sizes.n, p = solution->p;
     double *U = ny_alloc(ctx, NY_MEM_SOLVE, n * p * sizeof(double));
     struct ny_feature_pass pass = {.fit = fit,
-                                   .sizes = &state->sizes,
-                                   .precision = NY_PRECISION_F64,
                                    .g = fit->degrees.v,
                                    .mean_degree = fit->degrees.mean,
                                    .roots = true,
                                    .X = ny_matrix(U, n, p),
                                    .H = ny_matrix(solution->P.at, state->sizes.d, p),
                                    .column_sums = mu ? state->column_sums : NULL};
+    const struct ny_feature_room room = room_of_map(&state->sizes);
     int err = U ? ny_restarted_vectors(&state->it, pass.X) : NY_EBUDGET;
 
+    if (!err) err = ny_feature_workers_new(&pass.workers, fit, &room);
     if (!err) err = ny_feature_pass_run(&pass);
+    ny_feature_workers_free(pass.workers);
     ny_free(ctx, U);
     if (err) return err;
     if (mu) ny_feature_correct_centre(pass.H, mu, state->column_sums);
@@ -230,13 +237,13 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     size_t map = sizes.d * sizes.pairs * sizeof(double), arrays = ny_sizes_arrays(f, 5);
     size_t state = ny_factored_state_bytes(&sizes) + ny_restarted_bytes(&sizes.shape);
     size_t model = 2 * (map + arrays) + ny_batch_put_bytes(limit, map + arrays);
+    const struct ny_feature_room room = room_of_map(&sizes);
     size_t vectors = sizes.rows ? sizes.n * sizes.pairs * sizeof(double) : 0;
 
     if (sizes.rows) { /* one more pass */
         bytes = ny_sizes_common(f, workers, workers);
         bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
-        bytes.by_purpose[NY_MEM_TILES] =
-            ny_feature_pass_bytes(&f->spec, NY_PRECISION_F64, sizes.width, workers);
+        bytes.by_purpose[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
         state += vectors;
     }
     bytes.by_purpose[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 2);

@@ -7,11 +7,12 @@
 
 #include "factored/pass.h"
 
+static const struct ny_feature_room room = {NY_PRECISION_F64, 1, 0};
+
 static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
-    struct ny_factored sizes;
-    struct ny_feature_pass pass = {.fit = fit, .sizes = &sizes};
+    struct ny_feature_pass pass = {.fit = fit};
     size_t d = (size_t)job->points.d;
     double *g = NULL;
     int err;
@@ -20,9 +21,9 @@ static int run(struct ny_job *job)
     err = ny_fit_load_frozen(fit);
     if (!err) err = ny_fit_lower_workers(fit);
     if (err) return err;
-    sizes = ny_factored_of_fit(fit);
     g = ny_calloc(job->ctx, NY_MEM_DICTIONARY, d + 1, sizeof(double));
-    if (!g) return NY_EBUDGET;
+    err = g ? ny_feature_workers_new(&pass.workers, fit, &room) : NY_EBUDGET;
+    if (err) goto done;
     pass.H = ny_matrix(g, d, 1);
     err = ny_feature_pass_run(&pass);
     if (err) goto done;
@@ -32,6 +33,7 @@ static int run(struct ny_job *job)
     ny_job_mark_time(job);
     err = ny_job_save(job, ny_job_next(job));
 done:
+    ny_feature_workers_free(pass.workers);
     ny_free(job->ctx, g);
     return err;
 }
@@ -78,7 +80,7 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     bytes.by_purpose[NY_MEM_DICTIONARY] = array;
     bytes.by_purpose[NY_MEM_STORE] +=
         ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, array);
-    bytes.by_purpose[NY_MEM_TILES] = ny_feature_pass_bytes(&f->spec, NY_PRECISION_F64, 1, workers);
+    bytes.by_purpose[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
     return bytes;
 }
 
