@@ -12,6 +12,7 @@
  */
 #include "store/csr.h"
 
+#include <endian.h>
 #include <string.h>
 
 enum { HEAD_BYTES = 2 * sizeof(uint32_t), COUNT_BYTES_MAX = 5, COLUMN_BYTES_MAX = 4 };
@@ -80,6 +81,78 @@ static inline uint32_t get(struct numbers *from)
     return 0;
 }
 
+/* What eight bytes hold, by which of them have the high bit: numbers of one or two bytes, where
+ * each begins, in bits, and the high bit's seven where it has two. */
+enum { WORD = 8 };
+struct word_layout {
+    uint8_t shift[WORD];
+    uint16_t second[WORD];
+};
+
+static void lay_out_words(struct word_layout layout[256])
+{
+    for (unsigned mask = 0; mask < 256; mask++) {
+        size_t count = 0;
+
+        layout[mask] = (struct word_layout){0};
+        for (unsigned byte = 0; byte < WORD && count < WORD; byte++, count++) {
+            bool two = mask >> byte & 1;
+
+            layout[mask].shift[count] = (uint8_t)(8 * byte);
+            layout[mask].second[count] = two ? 127 << 7 : 0;
+            byte += two;
+        }
+    }
+}
+
+/* Reads the gaps of up to eight columns from eight bytes, where each gap has one or two: `next`
+ * columns are behind. Returns how many there are, or 0. All of index[0…7] are overwritten. */
+static inline unsigned get_word(struct numbers *from, const struct word_layout *layouts,
+                                uint64_t next, uint32_t *index)
+{
+    const uint64_t high_bits = 0x8080808080808080, to_mask = 0x0002040810204081;
+    const struct word_layout *layout;
+    uint64_t word, high;
+
+    memcpy(&word, from->at, sizeof(word));
+    word = le64toh(word);
+    high = word & high_bits;
+    if (high & high << 8) return 0;
+    layout = &layouts[high * to_mask >> 56];
+    word ^= high;
+    for (unsigned k = 0; k < WORD; k++) {
+        uint64_t number = word >> layout->shift[k];
+
+        next += (number & 127) | (number >> 1 & layout->second[k]);
+        index[k] = (uint32_t)next++;
+    }
+    from->at += WORD - (high >> 63);
+    return WORD - (unsigned)__builtin_popcountll(high);
+}
+
+/* Reads the columns of a row: false where one is not below d. Numbers are taken eight bytes at a
+ * time while the image and the row have so many. */
+static bool get_row(struct numbers *from, const struct word_layout *layouts, uint64_t d,
+                    uint32_t *index, size_t count)
+{
+    uint64_t next = 0;
+
+    for (size_t k = 0, got; k < count; k += got) {
+        got = 0;
+        if (count - k >= WORD && from->end - from->at >= WORD)
+            got = get_word(from, layouts, next, index + k);
+        if (got) {
+            next = (uint64_t)index[k + got - 1] + 1;
+        } else {
+            next += (uint64_t)get(from) + 1;
+            index[k] = (uint32_t)(next - 1);
+            got = 1;
+        }
+        if (next > d) return false;
+    }
+    return true;
+}
+
 /* The numbers of an image, and where its values are. */
 static const char *open_image(const struct ny_csr_image *image, struct numbers *numbers,
                               uint32_t *nnz, const char **values)
@@ -123,6 +196,7 @@ size_t ny_csr_count(const struct ny_csr_image *image, const char **wrong)
 const char *ny_csr_decode(const struct ny_csr_image *image, size_t nnz, uint32_t *start,
                           uint32_t *index, void *value)
 {
+    struct word_layout layouts[256];
     struct numbers numbers;
     const char *values, *wrong;
     uint32_t all;
@@ -138,15 +212,10 @@ const char *ny_csr_decode(const struct ny_csr_image *image, size_t nnz, uint32_t
         start[i + 1] = (uint32_t)sum;
         if (sum > nnz) return "its rows have more values than they can have";
     }
-    for (size_t i = 0; i < image->wanted; i++) {
-        uint64_t next = 0;
-
-        for (uint32_t k = start[i]; k < start[i + 1]; k++) {
-            next += get(&numbers);
-            if (next >= image->d) return "a column number is beyond the last";
-            index[k] = (uint32_t)next++;
-        }
-    }
+    lay_out_words(layouts);
+    for (size_t i = 0; i < image->wanted; i++)
+        if (!get_row(&numbers, layouts, image->d, index + start[i], start[i + 1] - start[i]))
+            return "a column number is beyond the last";
     if (numbers.bad) return "its column numbers end too early";
     if (nnz) memcpy(value, values, nnz * ny_dtype_size(image->dtype));
     return NULL;
