@@ -12,6 +12,7 @@
 #include "columns/columns_private.h"
 
 enum {
+    LANES = 4,            /* sums that do not wait for each other */
     RAW_BYTES = 1 << 18,  /* of records that are read at a time, unless one record is larger */
     RANGE_BYTES = 1 << 19 /* of the dense columns, which stay in the cache of a core */
 };
@@ -154,14 +155,14 @@ void ny_features_free(struct ny_features *features)
     static double name##_square(const type *x, const uint32_t *index, const double *factor,        \
                                 size_t count)                                                      \
     {                                                                                              \
-        double sum = 0;                                                                            \
+        double sum[LANES] = {0};                                                                   \
                                                                                                    \
         for (size_t k = 0; k < count; k++) {                                                       \
             double value = (double)x[k] * (factor ? factor[index[k]] : 1);                         \
                                                                                                    \
-            sum += value * value;                                                                  \
+            sum[k % LANES] += value * value;                                                       \
         }                                                                                          \
-        return sum;                                                                                \
+        return (sum[0] + sum[1]) + (sum[2] + sum[3]);                                              \
     }                                                                                              \
     static void name##_to32(const type *x, const uint32_t *index, const double *factor,            \
                             double scale, size_t count, float *out)                                \

@@ -85,23 +85,27 @@ static inline uint32_t get(struct numbers *from)
  * each begins, in bits, and the high bit's seven where it has two. */
 enum { WORD = 8 };
 struct word_layout {
+    uint8_t count, bytes;
     uint8_t shift[WORD];
     uint16_t second[WORD];
 };
 
-static void lay_out_words(struct word_layout layout[256])
+static void lay_out_words(struct word_layout layouts[256])
 {
     for (unsigned mask = 0; mask < 256; mask++) {
-        size_t count = 0;
+        struct word_layout layout = {0};
 
-        layout[mask] = (struct word_layout){0};
-        for (unsigned byte = 0; byte < WORD && count < WORD; byte++, count++) {
+        for (unsigned byte = 0; byte < WORD; byte++) {
             bool two = mask >> byte & 1;
 
-            layout[mask].shift[count] = (uint8_t)(8 * byte);
-            layout[mask].second[count] = two ? 127 << 7 : 0;
+            layout.shift[layout.count] = (uint8_t)(8 * byte);
+            layout.second[layout.count] = two ? 127 << 7 : 0;
             byte += two;
+            if (byte >= WORD) break;
+            layout.count++;
+            layout.bytes = (uint8_t)(byte + 1);
         }
+        layouts[mask] = layout;
     }
 }
 
@@ -126,8 +130,8 @@ static inline unsigned get_word(struct numbers *from, const struct word_layout *
         next += (number & 127) | (number >> 1 & layout->second[k]);
         index[k] = (uint32_t)next++;
     }
-    from->at += WORD - (high >> 63);
-    return WORD - (unsigned)__builtin_popcountll(high);
+    from->at += layout->bytes;
+    return layout->count;
 }
 
 /* Reads the columns of a row: false where one is not below d. Numbers are taken eight bytes at a
