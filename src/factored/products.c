@@ -53,6 +53,7 @@ struct multiply {
     struct ny_feature_state *state;
     struct ny_feature_pass pass;
     enum ny_precision precision; /* of products */
+    size_t width;                /* columns of this product, up to a multiple of 16 */
     const double *mu;            /* NULL: K is not centred */
     void *Q;                  /* d × width, rounded */
     double *offset;           /* Qᵀμ */
@@ -87,7 +88,7 @@ static int checkpoint(void *arg, uint64_t units_done)
 static void round_columns(struct multiply *run, struct ny_matrix V)
 {
     bool f64 = run->precision == NY_PRECISION_F64;
-    size_t width = run->state->sizes.width;
+    size_t width = run->width;
     double *wide = run->Q;
     float *narrow = run->Q;
 
@@ -143,18 +144,25 @@ static bool is_blurred(const struct multiply *run)
     return false;
 }
 
-/* The room of the workers, of n rows where K is divided. */
-static struct ny_feature_room room_of(const struct ny_factored *sizes, enum ny_precision precision)
+/* The room of the workers for products of so many columns. */
+static struct ny_feature_room room_of(const struct ny_factored *sizes, enum ny_precision precision,
+                                      size_t width)
 {
-    return (struct ny_feature_room){precision, sizes->width, sizes->divided ? sizes->n : 0};
+    return (struct ny_feature_room){precision, width, sizes->divided ? sizes->n : 0};
 }
 
-/* Sets the precision of products, and makes their workers. */
-static int set_precision(struct multiply *run, enum ny_precision precision)
+/* Makes the workers for the columns of the next block, unless they are there. */
+static int make_workers(struct multiply *run)
 {
-    const struct ny_feature_room room = room_of(&run->state->sizes, precision);
+    const struct ny_feature_state *state = run->state;
+    bool precise = state->totals->precise > 0;
+    enum ny_precision precision = precise ? NY_PRECISION_F64 : run->fit->settings->precision;
+    size_t width = ny_features_width(state->it.count);
+    const struct ny_feature_room room = room_of(&state->sizes, precision, width);
 
+    if (run->pass.workers && run->precision == precision && run->width == width) return NY_OK;
     run->precision = precision;
+    run->width = width;
     ny_field_set_text(ny_job_report(&run->fit->job), "gram_precision",
                       precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_feature_workers_free(run->pass.workers);
@@ -164,9 +172,6 @@ static int set_precision(struct multiply *run, enum ny_precision precision)
 /* Takes f64 for the products that follow, which begin with the vectors that f32 has found. */
 static int refine(struct multiply *run)
 {
-    int err = set_precision(run, NY_PRECISION_F64);
-
-    if (err) return err;
     run->state->totals->precise = 1;
     ny_log(run->fit->job.ctx, NY_LOG_DETAIL,
            "f32 cannot tell all eigenvalues to --tol %g: products go on in f64",
@@ -190,7 +195,7 @@ static int run_pass(struct multiply *run, const struct ny_feature_pass *pass)
 static void finish_centre(struct multiply *run, struct ny_matrix H)
 {
     if (run->mu) ny_feature_correct_centre(H, run->mu, run->state->column_sums);
-    memset(run->state->column_sums, 0, run->state->sizes.width * sizeof(double));
+    memset(run->state->column_sums, 0, run->width * sizeof(double));
 }
 
 /* H = ΦᵀΦ·Q of the block, in one pass. */
@@ -216,7 +221,7 @@ static int to_columns(struct multiply *run, struct ny_matrix block, uint64_t fir
     int err;
 
     pass.X = block;
-    pass.H = ny_cols(run->state->W, 0, block.cols);
+    pass.H = ny_matrix(run->state->W.at, run->state->sizes.d, block.cols);
     pass.first_unit = first_unit;
     err = run_pass(run, &pass);
     if (!err) finish_centre(run, pass.H);
@@ -227,7 +232,7 @@ static int to_columns(struct multiply *run, struct ny_matrix block, uint64_t fir
 static int multiply_rows(struct multiply *run, struct ny_matrix block, uint64_t first_unit)
 {
     struct ny_feature_pass pass = run->pass;
-    struct ny_matrix W = run->state->W;
+    struct ny_matrix W = ny_matrix(run->state->W.at, run->state->sizes.d, block.cols);
     int err;
 
     if (run->pass_in_product == 0) {
@@ -254,9 +259,11 @@ static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
 {
     struct ny_restarted *it = &run->state->it;
     struct ny_matrix block = ny_cols(it->V, it->used - it->count, it->count);
-    int err = run->state->sizes.rows ? multiply_rows(run, block, first_unit)
-                                     : multiply_columns(run, block, first_unit);
+    int err = make_workers(run);
 
+    if (!err)
+        err = run->state->sizes.rows ? multiply_rows(run, block, first_unit)
+                                     : multiply_columns(run, block, first_unit);
     if (err) return err;
     ny_blas_serial();
     err = ny_restarted_next(it, done);
@@ -282,19 +289,16 @@ static int run_products(struct multiply *run, uint64_t first_unit)
     return save(run, ny_job_next(&run->fit->job), 0);
 }
 
-/* Makes the arrays that the passes share, and the workers. */
+/* Makes the arrays that the passes share. */
 static int allocate(struct multiply *run)
 {
-    enum ny_precision precision = run->fit->settings->precision;
     struct ny_context *ctx = run->fit->job.ctx;
     const struct ny_factored *sizes = &run->state->sizes;
-    size_t element;
-
-    if (run->state->totals->precise > 0) precision = NY_PRECISION_F64;
-    element = ny_precision_bytes(sizes->refined ? NY_PRECISION_F64 : precision);
+    size_t element =
+        ny_precision_bytes(sizes->refined ? NY_PRECISION_F64 : run->fit->settings->precision);
     run->Q = ny_calloc(ctx, NY_MEM_SOLVE, sizes->d, sizes->width * element);
     run->offset = ny_calloc(ctx, NY_MEM_SOLVE, sizes->width, sizeof(double));
-    return run->Q && run->offset ? set_precision(run, precision) : NY_EBUDGET;
+    return run->Q && run->offset ? NY_OK : NY_EBUDGET;
 }
 
 /* Runs the passes from where the checkpoint left them; the last save makes solve the next stage. */
@@ -342,7 +346,7 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t state = ny_factored_state_bytes(&sizes);
     enum ny_precision precision = sizes.refined ? NY_PRECISION_F64 : f->settings->precision;
-    const struct ny_feature_room room = room_of(&sizes, precision);
+    const struct ny_feature_room room = room_of(&sizes, precision, sizes.width);
 
     bytes.by_purpose[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 1) + sizeof(double);
     bytes.by_purpose[NY_MEM_STORE] +=

@@ -21,7 +21,7 @@ enum { CHUNK = 4096, LANES = 8, GROUP = 16, BLOCKS_LEAST = 4, BLOCKS_MOST = 12, 
 static const size_t basis_bytes = (size_t)1 << 28;
 
 /* The numbers at the beginning of a state; Ritz values and residuals follow. */
-enum { USED, COUNT, STEP, CONVERGED, NUMBERS };
+enum { USED, COUNT, STEP, CONVERGED, SEEDS, SEEDED, WAITS, NUMBERS };
 
 /* Below this share of the largest, values are rounding. */
 static const double floor_share = 0x1p-20;
@@ -37,6 +37,7 @@ struct ny_restarted_shape ny_restarted_shape(size_t order, size_t pairs, size_t 
     size_t wanted = shape.pairs + oversample, blocks;
 
     shape.width = smaller((wanted + GROUP - 1) / GROUP * GROUP, order);
+    shape.start = smaller((wanted / 3 + GROUP - 1) / GROUP * GROUP, shape.width);
     shape.keep = smaller(wanted, shape.width);
     blocks = basis_bytes / (order * shape.width * sizeof(double));
     blocks = blocks < BLOCKS_LEAST ? BLOCKS_LEAST : smaller(blocks, BLOCKS_MOST);
@@ -177,6 +178,9 @@ static void view_state(struct ny_restarted *it)
     it->count = (size_t)it->state[COUNT];
     it->step = (unsigned)it->state[STEP];
     it->converged = (size_t)it->state[CONVERGED];
+    it->seeds = (size_t)it->state[SEEDS];
+    it->seeded = (unsigned)it->state[SEEDED];
+    it->waits = (unsigned)it->state[WAITS];
     it->values = it->state + NUMBERS;
     it->residuals = it->values + shape->pairs;
     it->T = ny_matrix(at, shape->most, shape->most);
@@ -191,6 +195,9 @@ void ny_restarted_save(struct ny_restarted *it)
     it->state[COUNT] = (double)it->count;
     it->state[STEP] = (double)it->step;
     it->state[CONVERGED] = (double)it->converged;
+    it->state[SEEDS] = (double)it->seeds;
+    it->state[SEEDED] = it->seeded;
+    it->state[WAITS] = it->waits;
 }
 
 /* The numbers of an image that was stored are not believed. */
@@ -199,7 +206,9 @@ static bool fits(const struct ny_restarted_shape *shape, const double *image)
     return image[USED] >= 1 && image[USED] <= (double)shape->most && image[COUNT] >= 1 &&
            image[COUNT] <= fmin((double)shape->width, image[USED]) && image[STEP] >= 0 &&
            image[STEP] < 0x1p31 && image[CONVERGED] >= 0 &&
-           image[CONVERGED] <= (double)shape->pairs;
+           image[CONVERGED] <= (double)shape->pairs && image[SEEDS] >= 1 &&
+           image[SEEDS] <= (double)shape->order && image[SEEDED] >= 0 &&
+           image[SEEDED] <= image[STEP] && image[WAITS] >= 0 && image[WAITS] < 0x1p31;
 }
 
 /* Adds hashed numbers of this size to E, whose directions rounding may have left without any. */
@@ -275,10 +284,12 @@ static int append_block(struct ny_restarted *it, size_t count)
 /* The first block: hashed normal numbers. */
 static int begin(struct ny_restarted *it)
 {
-    it->H.cols = it->H.stride = it->how.shape.width;
+    it->seeds = it->how.shape.start;
+    it->H.cols = it->H.stride = it->seeds;
+    memset(it->H.at, 0, it->H.rows * it->seeds * sizeof(double));
     disturb(it, it->H, 1);
     centre(it, it->H);
-    return append_block(it, it->how.shape.width);
+    return append_block(it, it->seeds);
 }
 
 int ny_restarted_begin(struct ny_restarted *it, struct ny_context *ctx,
@@ -291,7 +302,7 @@ int ny_restarted_begin(struct ny_restarted *it, struct ny_context *ctx,
         return ny_fail(ctx, NY_ESTORE,
                        "the checkpoint of the eigenvectors is not one of this fit; "
                        "begin it anew with --restart");
-    if (!resumed) memset(state, 0, ny_restarted_state_bytes(shape));
+    if (!resumed) memset(state, 0, (head_of(shape) + shape->most * shape->most) * sizeof(double));
     view_state(it);
     return resumed ? NY_OK : begin(it);
 }
@@ -403,38 +414,87 @@ static int restart(struct ny_restarted *it, const double *values, double *Y)
     return err;
 }
 
-/* Makes the next block of what is left of H, disturbed where hardly anything is. */
-static int next_block(struct ny_restarted *it, const double *R, double largest)
+/* Returns how many wanted pairs are surely the largest. Where as many values lie together as the
+ * space had hashed columns, more vectors may belong to them than it can tell apart, and would come
+ * before the values below. Those that lie further apart are told apart by the powers that find the
+ * last of them. */
+static size_t count_certain(const struct ny_restarted *it, size_t seeds)
+{
+    double together = fmin(0.05, fmax(128 * it->how.tolerance, 0x1p-16));
+    size_t pairs = it->how.shape.pairs;
+
+    for (size_t k = 0; k + seeds < pairs && seeds < it->how.shape.keep; k++) {
+        double last = it->values[k + seeds - 1];
+
+        if (last > floor_share * it->values[0] && it->values[k] - last <= together * last)
+            return k + seeds;
+    }
+    return pairs;
+}
+
+/* Appends hashed normal columns to H, which has `count`: new directions for the space, which get as
+ * many steps to show their pairs as the ones before took. Returns how many columns there are now.
+ */
+static size_t widen(struct ny_restarted *it, double size)
+{
+    size_t count = it->count, order = it->how.shape.order;
+    size_t wide = smaller(count + it->how.shape.start, it->how.shape.width);
+
+    for (size_t i = order; i-- > 0 && wide > count;) {
+        memmove(it->H.at + i * wide, it->H.at + i * count, count * sizeof(double));
+        memset(it->H.at + i * wide + count, 0, (wide - count) * sizeof(double));
+    }
+    it->H = ny_matrix(it->H.at, order, wide);
+    disturb(it, ny_cols(it->H, count, wide - count), size > 0 ? size : 1);
+    it->seeds += wide - count;
+    it->waits = it->step + (it->step - it->seeded);
+    it->seeded = it->step;
+    return wide;
+}
+
+/* Makes the next block of what is left of H, disturbed where hardly anything is, and with new
+ * columns where pairs may be hidden. */
+static int next_block(struct ny_restarted *it, const double *R, double largest, bool hidden)
 {
     const double lost = 0x1p-45;
-    size_t count = smaller(it->how.shape.width, it->how.shape.order - it->used);
+    size_t left = it->how.shape.order - it->used, count = smaller(it->count, left);
     double least = count < it->count ? 0 : INFINITY; /* any vectors complete the space */
 
     for (size_t j = 0; j < count; j++)
         least = fmin(least, R[j * it->count + j]);
     if (!(sqrt(least) > lost * largest)) disturb(it, it->H, largest > 0 ? lost * largest : 1);
+    if (hidden) count = smaller(widen(it, largest), left);
     centre(it, it->H);
     return append_block(it, count);
 }
 
 int ny_restarted_next(struct ny_restarted *it, bool *done)
 {
-    size_t count = smaller(it->how.shape.keep + 1, it->used), room = it->count * it->count;
+    const struct ny_restarted_shape *shape = &it->how.shape;
+    size_t count = smaller(shape->keep + 1, it->used), room = it->count * it->count;
     double *values =
         ny_alloc(it->ctx, NY_MEM_SOLVE, (count * (1 + it->used) + room) * sizeof(double));
     double *Y = values ? values + count : NULL, *R = values ? Y + count * it->used : NULL;
     int err = values ? extend_projection(it) : NY_EBUDGET;
+    size_t certain = shape->pairs;
+    bool waits, hidden;
 
     if (!err) err = find_pairs(it, count, values, Y, R);
     if (err) goto done;
     it->step++;
-    *done = it->converged == it->how.shape.pairs || it->used == it->how.shape.order ||
-            it->step >= it->how.steps_most;
-    if (*done) goto done;
-    if (it->used + it->how.shape.width > it->how.shape.most &&
-        it->how.shape.most < it->how.shape.order)
+    waits = it->step < it->waits;
+    if (it->used < shape->order)
+        certain = count_certain(it, waits ? it->seeds - shape->start : it->seeds);
+    *done = it->used == shape->order || it->step >= it->how.steps_most ||
+            (it->converged == shape->pairs && certain == shape->pairs);
+    if (*done) {
+        it->converged = smaller(it->converged, certain);
+        goto done;
+    }
+    hidden = it->converged == shape->pairs && !waits;
+    if (it->used + (hidden ? shape->width : it->count) > shape->most && shape->most < shape->order)
         err = restart(it, values, Y);
-    if (!err) err = next_block(it, R, values[0]);
+    if (!err) err = next_block(it, R, values[0], hidden);
 done:
     ny_free(it->ctx, values);
     return err;

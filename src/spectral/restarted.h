@@ -15,6 +15,13 @@
  * wanted, with its own residual, and the second bound counts only where the gap is positive. Pairs
  * below 2⁻²⁰θ₁ are rounding to those above, and are not waited for.
  *
+ * Blocks have about a third of the columns that are wanted: the smaller they are, the more powers
+ * of A a space of so many columns has, and the more passes it takes. A space that begins with w
+ * columns has no more than w vectors of a multiple eigenvalue, and would find those of smaller ones
+ * in their place. So where w found values lie together, as blocks of as many columns as are wanted
+ * would show them, new hashed columns join the next block, and have as many steps to show what is
+ * missing as those before took to find theirs.
+ *
  * All of it is the same for any number of threads: sums over the rows of the basis run in fixed
  * lanes. How many columns the basis may have depends on the shape of the problem alone, so that no
  * budget changes a bit.
@@ -27,12 +34,13 @@
 struct ny_restarted_shape {
     size_t order; /* N: rows of the basis */
     size_t pairs; /* eigenpairs wanted */
-    size_t width; /* columns of a block, all but the last one of the space */
+    size_t width; /* columns of a block at most: pairs + oversample, up to a multiple of 16 */
+    size_t start; /* columns of the first block */
     size_t keep;  /* Ritz vectors that a restart keeps */
     size_t most;  /* columns of the basis */
 };
 
-/* Returns the sizes for so many pairs of a matrix of this order: blocks of pairs + oversample. */
+/* Returns the sizes for so many pairs of a matrix of this order. */
 struct ny_restarted_shape ny_restarted_shape(size_t order, size_t pairs, size_t oversample);
 /* Bytes of the state, which a checkpoint keeps: T, H, V and some numbers. */
 size_t ny_restarted_state_bytes(const struct ny_restarted_shape *shape);
@@ -53,6 +61,9 @@ struct ny_restarted {
     struct ny_restarted_how how;
     double *state;
     size_t used, count; /* columns of V, and of its last block, which is to be multiplied */
+    size_t seeds;       /* hashed columns that the space was made from */
+    unsigned seeded;    /* step at which the last of them came */
+    unsigned waits;     /* step before which the iteration does not end: they need time */
     unsigned step;      /* products that are done */
     struct ny_matrix V; /* N × most, orthonormal */
     struct ny_matrix T; /* most × most: VᵀAV of the columns that have been multiplied */

@@ -33,16 +33,17 @@ static void release(struct found *found)
 /* The iteration to its end; `stop_at` > 0: it is saved after so many steps, and a new one goes on.
  */
 static struct found solve(const double *lambda, const struct ny_restarted_shape *shape,
-                          double tolerance, unsigned stop_at)
+                          double tolerance, unsigned stop_at, unsigned steps_most)
 {
     const struct ny_restarted_how how = {
-        .shape = *shape, .tolerance = tolerance, .steps_most = 200, .seed = 3};
+        .shape = *shape, .tolerance = tolerance, .steps_most = steps_most, .seed = 3};
     double *state = ny_alloc(ctx, NY_MEM_SOLVE, ny_restarted_state_bytes(shape));
     struct ny_restarted it;
     struct found found = {0};
     bool done = false;
 
     assert_non_null(state);
+    ny_blas_serial(); /* sums are shared out by lanes */
     assert_int_equal(ny_restarted_begin(&it, ctx, &how, state, false), NY_OK);
     while (!done) {
         size_t before = ny_memory_used(ctx);
@@ -103,7 +104,7 @@ static void try(const double *lambda, size_t n, size_t pairs, double tolerance)
         struct found found;
 
         if (small && 3 * shape.width < shape.most) shape.most = 3 * shape.width;
-        found = solve(lambda, &shape, tolerance, 0);
+        found = solve(lambda, &shape, tolerance, 0, 200);
         assert_int_equal(found.converged, pairs);
         check(lambda, &shape, &found, tolerance);
         release(&found);
@@ -147,6 +148,44 @@ static void an_eigenvalue_of_many_vectors_is_found(void **state)
     try(lambda, N, 12, 1e-6);
 }
 
+/* More vectors of a value than the first block has columns, with wanted values below them: as many
+ * times the same, or a little apart. */
+static void copies_beyond_the_first_block_are_found(void **state)
+{
+    static const double apart[] = {0, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 0.05, 0.2};
+    const size_t n = 700, copies = 40, pairs = copies + 20;
+
+    (void)state;
+    assert_true(ny_restarted_shape(n, pairs, 10).start < copies);
+    for (size_t a = 0; a < sizeof(apart) / sizeof(apart[0]); a++) {
+        for (size_t i = 0; i < n; i++)
+            lambda[i] = i < 3            ? 4 - 0.5 * (double)i
+                        : i < copies + 3 ? 2 * (1 - apart[a] * ny_hash01(5, 3, i))
+                                         : 1.5 * pow(0.95, (double)(i - copies - 3)) + 1e-9;
+        qsort(lambda, n, sizeof(double), descending);
+        try(lambda, n, pairs, 1e-4);
+    }
+    try(lambda, n, pairs, 1e-8);
+}
+
+/* Where the steps end before that is known, pairs behind those that lie together do not count. */
+static void pairs_that_may_be_wrong_do_not_count(void **state)
+{
+    const size_t n = 700, copies = 40, pairs = 60;
+    struct ny_restarted_shape shape = ny_restarted_shape(n, pairs, 10);
+
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        lambda[i] = i < copies ? 2 : 1.5 * pow(0.8, (double)(i - copies)) + 1e-9;
+    for (unsigned most = 4; most < 14; most++) {
+        struct found found = solve(lambda, &shape, 1e-4, 0, most);
+
+        for (size_t k = 0; k < pairs && found.converged == pairs; k++)
+            assert_true(fabs(found.values[k] - lambda[k]) <= 1e-4 * lambda[k]);
+        release(&found);
+    }
+}
+
 static void a_flat_bulk_is_told_apart_as_far_as_asked(void **state)
 {
     (void)state;
@@ -165,7 +204,7 @@ static void less_than_was_wanted_is_there(void **state)
     (void)state;
     memset(lambda, 0, sizeof(lambda));
     lambda[0] = 5, lambda[1] = 4, lambda[2] = 3;
-    found = solve(lambda, &shape, 1e-4, 0);
+    found = solve(lambda, &shape, 1e-4, 0, 200);
     assert_int_equal(found.converged, 10);
     assert_true(found.steps <= 3);
     check(lambda, &shape, &found, 1e-8);
@@ -195,12 +234,12 @@ static void the_same_with_any_threads_and_after_a_pause(void **state)
     decay(0.995);
     shape.most = 3 * shape.width;
     ny_context_set_threads(ctx, 1);
-    first = solve(lambda, &shape, 1e-6, 0);
+    first = solve(lambda, &shape, 1e-6, 0, 200);
     assert_true(first.steps > 4); /* it has restarted */
     for (unsigned threads = 1; threads <= 3; threads += 2)
         for (unsigned pause = 0; pause <= 3; pause += 3) {
             ny_context_set_threads(ctx, threads);
-            second = solve(lambda, &shape, 1e-6, pause);
+            second = solve(lambda, &shape, 1e-6, pause, 200);
             assert_int_equal(second.steps, first.steps);
             assert_memory_equal(second.values, first.values, 24 * sizeof(double));
             assert_memory_equal(second.vectors, first.vectors, (size_t)N * 12 * sizeof(double));
@@ -231,6 +270,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(values_that_fall_are_found, start, stop),
+        cmocka_unit_test_setup_teardown(copies_beyond_the_first_block_are_found, start, stop),
+        cmocka_unit_test_setup_teardown(pairs_that_may_be_wrong_do_not_count, start, stop),
         cmocka_unit_test_setup_teardown(an_eigenvalue_of_many_vectors_is_found, start, stop),
         cmocka_unit_test_setup_teardown(a_flat_bulk_is_told_apart_as_far_as_asked, start, stop),
         cmocka_unit_test_setup_teardown(less_than_was_wanted_is_there, start, stop),
