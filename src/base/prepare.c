@@ -1,8 +1,9 @@
 /*
  * Prepares rows (base/prepare.h), a piece of 256 values at a time in f64.
  *
- * The logarithm of a row's small whole numbers is computed once a row: most counts are 1, 2 or 3,
- * and log1p takes as long as all that a pass does with a value.
+ * What becomes of a row's small whole numbers is computed once a row: most counts are 1, 2 or 3,
+ * and log1p takes as long as all that a pass does with a value. Counts in one or two bytes, which
+ * have no other way to be prepared than by their number, are looked up at once.
  */
 #include "base/prepare.h"
 
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 256, SMALL = 64 };
+enum { PIECE = 256, SMALL = 128 };
 
 static const char *const row_words[] = {"none", "total", "unit"};
 static const char *const value_words[] = {"raw", "log1p", "sqrt", "binary"};
@@ -80,11 +81,27 @@ bool ny_prepared_parse(struct ny_prepared *how, const char *rows, const char *va
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
+/* The sum of counts, or of their squares: the same in any order, below 2⁵³. */
+#define COUNTS_SUM(name, type)                                                                     \
+    static double name(const type *in, size_t count, bool squares)                                 \
+    {                                                                                              \
+        int64_t sum = 0;                                                                           \
+                                                                                                   \
+        for (size_t k = 0; k < count; k++)                                                         \
+            sum += squares ? (int32_t)in[k] * (int32_t)in[k] : (int32_t)in[k];                     \
+        return (double)sum;                                                                        \
+    }
+
+COUNTS_SUM(sum_of_bytes, uint8_t)
+COUNTS_SUM(sum_of_shorts, int16_t)
+
 /* The sum of the values of a row, or of their squares. */
 static double sum_of(enum ny_dtype from, const void *in, size_t count, bool squares)
 {
     double piece[PIECE], sum = 0;
 
+    if (from == NY_U8) return sum_of_bytes(in, count, squares);
+    if (from == NY_I16) return sum_of_shorts(in, count, squares);
     for (size_t first = 0; first < count; first += PIECE) {
         size_t some = count - first < PIECE ? count - first : PIECE;
 
@@ -108,42 +125,77 @@ static double factor_of(const struct ny_prepared *how, enum ny_dtype from, const
     return how->rows == NY_ROWS_UNIT ? 1 / sqrt(sum) : how->total / sum;
 }
 
-/* The way to prepare the values of one row; `small` holds the logarithms of whole numbers that it
+/* The way to prepare the values of one row; `small` holds what becomes of the whole numbers that it
  * had so far, −1 those that it had not. */
 struct row {
     enum ny_value_preparation values;
     double factor, small[SMALL];
 };
 
-static double log1p_of(struct row *row, double x)
+/* Returns what becomes of a value. */
+static double prepare_value(const struct row *row, double x)
 {
-    size_t at = x >= 0 && x < SMALL ? (size_t)x : SMALL;
-
-    if (at == SMALL || (double)at != x) return log1p(x * row->factor);
-    if (row->small[at] < 0) row->small[at] = log1p(x * row->factor);
-    return row->small[at];
+    switch (row->values) {
+    case NY_VALUES_LOG1P:
+        return log1p(x * row->factor);
+    case NY_VALUES_SQRT:
+        return sqrt(x * row->factor);
+    case NY_VALUES_BINARY:
+        return isnan(x * row->factor) ? NAN : x != 0;
+    case NY_VALUES_RAW:
+        break;
+    }
+    return x * row->factor;
 }
 
 /* Prepares values in their place. */
 static void prepare_piece(struct row *row, double *x, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
-        switch (row->values) {
-        case NY_VALUES_LOG1P:
-            x[k] = log1p_of(row, x[k]);
-            break;
-        case NY_VALUES_SQRT:
-            x[k] = sqrt(x[k] * row->factor);
-            break;
-        case NY_VALUES_BINARY:
-            x[k] = isnan(x[k] * row->factor) ? NAN : x[k] != 0;
-            break;
-        case NY_VALUES_RAW:
-            x[k] *= row->factor;
-            break;
+        size_t at = x[k] >= 0 && x[k] < SMALL ? (size_t)x[k] : SMALL;
+
+        if (row->values != NY_VALUES_LOG1P || at == SMALL || (double)at != x[k]) {
+            x[k] = prepare_value(row, x[k]);
+        } else {
+            if (row->small[at] < 0) row->small[at] = prepare_value(row, x[k]);
+            x[k] = row->small[at];
         }
     }
 }
+
+/* Prepares counts as f32, a piece at a time, as `in` may be the end of the room of `out`. Returns
+ * how many come before the first that is not finite then: such a value is not kept among the small.
+ */
+#define PREPARE_COUNTS(name, type)                                                                 \
+    static size_t name(const struct row *row, const char *in, size_t count, char *out)             \
+    {                                                                                              \
+        float small[SMALL], narrow[PIECE];                                                         \
+        size_t good = count;                                                                       \
+        type piece[PIECE];                                                                         \
+                                                                                                   \
+        for (size_t k = 0; k < SMALL; k++)                                                         \
+            small[k] = -1;                                                                         \
+        for (size_t first = 0, some; first < count; first += some) {                               \
+            some = count - first < PIECE ? count - first : PIECE;                                  \
+            memcpy(piece, in + first * sizeof(type), some * sizeof(type));                         \
+            for (size_t k = 0; k < some; k++) {                                                    \
+                size_t at = piece[k] >= 0 && piece[k] < SMALL ? (size_t)piece[k] : SMALL;          \
+                float value = at < SMALL ? small[at] : -1;                                         \
+                                                                                                   \
+                if (value < 0) {                                                                   \
+                    value = (float)prepare_value(row, (double)piece[k]);                           \
+                    if (!isfinite(value) && good == count) good = first + k;                       \
+                    if (at < SMALL && isfinite(value)) small[at] = value;                          \
+                }                                                                                  \
+                narrow[k] = value;                                                                 \
+            }                                                                                      \
+            memcpy(out + first * sizeof(float), narrow, some * sizeof(float));                     \
+        }                                                                                          \
+        return good;                                                                               \
+    }
+
+PREPARE_COUNTS(prepare_bytes, uint8_t)
+PREPARE_COUNTS(prepare_shorts, int16_t)
 
 /* Returns the first value that is not finite, or their number. */
 static size_t first_infinite(const double *x, size_t count)
@@ -168,6 +220,8 @@ size_t ny_prepare_row(const struct ny_prepared *how, enum ny_dtype from, const v
         memset(out, 0, count * out_bytes);
         return count;
     }
+    if (from == NY_U8 && to == NY_F32) return prepare_bytes(&row, in, count, out);
+    if (from == NY_I16 && to == NY_F32) return prepare_shorts(&row, in, count, out);
     for (size_t k = 0; k < SMALL; k++)
         row.small[k] = -1;
     for (size_t first = 0; first < count; first += PIECE) {
