@@ -12,6 +12,8 @@ struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64
     sizes.rows = n < d;
     sizes.shape = ny_restarted_shape(sizes.rows ? (size_t)n : d, sizes.pairs,
                                      settings->randomized.oversample);
+    /* A value of a dense row costs more to read than to multiply, so that passes are to be few. */
+    if (!sparse) sizes.shape.start = sizes.shape.width;
     sizes.width = ny_features_width(sizes.shape.width);
     sizes.refined = settings->precision == NY_PRECISION_F32 && settings->tol < NY_F32_TELLS;
     sizes.divided = ny_divided(settings->normalisation);

@@ -15,8 +15,9 @@
  * wanted, with its own residual, and the second bound counts only where the gap is positive. Pairs
  * below 2⁻²⁰θ₁ are rounding to those above, and are not waited for.
  *
- * Blocks have about a third of the columns that are wanted: the smaller they are, the more powers
- * of A a space of so many columns has, and the more passes it takes. A space that begins with w
+ * Blocks begin with about a third of the columns that are wanted, or what the caller sets: the
+ * smaller they are, the more powers of A a space of so many columns has, and the more products it
+ * takes. A space that begins with w
  * columns has no more than w vectors of a multiple eigenvalue, and would find those of smaller ones
  * in their place. So where w found values lie together, as blocks of as many columns as are wanted
  * would show them, new hashed columns join the next block, and have as many steps to show what is
