@@ -143,9 +143,9 @@ done:
 
 /* Gathers what a repair has done; the lists belong to the report. */
 struct repaired {
-    json_t *lost, *labels, *source, *removed;
+    json_t *lost, *labels, *source, *names, *removed;
     uint64_t rows;
-    bool older;
+    bool older, columns;
 };
 
 /* Adds what was set aside, a range of rows, or the name of a result that was removed. */
@@ -164,11 +164,17 @@ static int add_repaired(void *user, const struct ny_repaired *done)
         r->older = true;
         return NY_OK;
     }
+    if (done->kind == NY_DAMAGED_COLUMN_NAMES) {
+        json_decref(range);
+        r->columns = true;
+        return NY_OK;
+    }
     if (done->kind == NY_DAMAGED_POINTS) r->rows += done->rows;
     ny_field_set_count(range, "first_row", done->first_row);
     ny_field_set_count(range, "rows", done->rows);
     ny_field_append(done->kind == NY_DAMAGED_POINTS   ? r->lost
                     : done->kind == NY_DAMAGED_LABELS ? r->labels
+                    : done->kind == NY_DAMAGED_NAMES  ? r->names
                                                       : r->source,
                     range);
     return NY_OK;
@@ -184,17 +190,23 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    r = (struct repaired){json_array(), json_array(), json_array(), json_array(), 0, false};
+    r = (struct repaired){.lost = json_array(),
+                          .labels = json_array(),
+                          .source = json_array(),
+                          .names = json_array(),
+                          .removed = json_array()};
     object = json_object();
     ny_field_set_json(object, "lost", r.lost);
     ny_field_set_json(object, "labels", r.labels);
     ny_field_set_json(object, "source", r.source);
+    ny_field_set_json(object, "row_names", r.names);
     ny_field_set_json(object, "removed", r.removed);
     err = ny_store_open(&store, context, path);
     if (err == NY_OK) err = ny_store_repair(store, add_repaired, &r);
     if (err == NY_OK && report) {
         ny_field_set_count(object, "rows_lost", r.rows);
         ny_field_set_json(object, "older_accepted", json_boolean(r.older));
+        ny_field_set_json(object, "column_names_removed", json_boolean(r.columns));
         err = ny_report_of_json(report, context, json_incref(object));
     }
     json_decref(object);

@@ -206,8 +206,13 @@ static void print_repaired(const struct command *command, const json_t *facts)
     done += print_ranges(facts, "lost", "lost");
     done += print_ranges(facts, "labels", "their labels are missing now");
     done += print_ranges(facts, "source", "their row numbers in the source are lost");
+    done += print_ranges(facts, "row_names", "their names are empty now");
     for (size_t i = 0; i < json_array_size(removed); i++)
         printf("result '%s': removed\n", json_string_value(json_array_get(removed, i)));
+    if (json_is_true(json_object_get(facts, "column_names_removed"))) {
+        puts("names of columns: removed");
+        done++;
+    }
     if (json_is_true(json_object_get(facts, "older_accepted"))) {
         puts("points/ and results/ are taken as they are, though one is from an older copy");
         done++;

@@ -37,6 +37,7 @@ int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny
 static const char *kind_name(enum ny_kind kind)
 {
     if (kind == NY_KIND_LABELS) return "labels of block";
+    if (kind == NY_KIND_NAMES) return "names of block";
     return kind == NY_KIND_SOURCE ? "source row numbers of block" : "block";
 }
 

@@ -53,11 +53,13 @@ enum ny_kind {
     NY_KIND_STATS = 4,  /* struct ny_stats_record, then 4·d f64: mean, M2, minimum, maximum */
     NY_KIND_MANIFEST = 5,
     NY_KIND_CHUNK = 6,
-    NY_KIND_CLASSES = 7, /* zero-terminated names, one after another */
+    NY_KIND_CLASSES = 7,  /* zero-terminated names, one after another */
     NY_KIND_PROGRESS = 8, /* struct ny_progress_record, then, until it ends, statistics as above,
                            * and the sum of the norms, where it is known, as the last 8 bytes */
     NY_KIND_LOST = 9,     /* ranges of rows that are gone: first, end; see store/lost.c */
-    NY_KIND_NORMS = 10    /* struct ny_norms_record, where all rows were counted by it */
+    NY_KIND_NORMS = 10,   /* struct ny_norms_record, where all rows were counted by it */
+    NY_KIND_NAMES = 11,   /* of the rows of a block: zero-terminated, one behind another */
+    NY_KIND_COLUMNS = 12  /* likewise of the columns, NY_COLUMN_NAMES in each entry but the last */
 };
 enum { NY_STAGED = 0x40 };
 
@@ -97,7 +99,14 @@ struct ny_pulse {
 _Static_assert(sizeof(struct ny_pulse) == 56, "part of the format");
 enum { NY_POINTS_ENVIRONMENT = 1, NY_RESULTS_ENVIRONMENT = 2 };
 
-enum { NY_FLAG_LABELS = 1, NY_FLAG_SOURCE = 2, NY_FLAG_LOST = 4, NY_FLAG_PREPARED = 8 };
+enum {
+    NY_FLAG_LABELS = 1,
+    NY_FLAG_SOURCE = 2,
+    NY_FLAG_LOST = 4,
+    NY_FLAG_PREPARED = 8,
+    NY_FLAG_NAMES = 16,  /* rows have names, from the first on */
+    NY_FLAG_COLUMNS = 32 /* columns have names */
+};
 
 struct ny_manifest {
     uint32_t dtype, layout, flags, classes;
@@ -143,6 +152,8 @@ struct ny_sparse_progress {
 };
 
 /* Bounds of the format. */
+#define NY_COLUMN_NAMES ((uint64_t)4096)       /* in an entry of names of columns */
+#define NY_NAMES_BYTES_MAX ((uint64_t)1 << 30) /* of the names of a block, or of an entry */
 #define NY_BLOCK_BYTES ((uint64_t)1 << 20)     /* raw, but at least one row */
 #define NY_BLOCK_ROWS_MAX ((uint64_t)1 << 20)
 #define NY_SPARSE_BLOCK_ROWS_MAX ((uint64_t)1 << 16)

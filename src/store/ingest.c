@@ -16,6 +16,8 @@
 
 /* A share of the budget for the buffers; blocks a worker, so that threads pay for their start. */
 enum { BUFFER_SHARE = 16, BLOCKS_A_WORKER = 8 };
+/* Names have any size; buffers are chosen for those of sequencing, of 18 bytes. */
+enum { USUAL_NAME_BYTES = 32 };
 
 /* ---- what may come in ---------------------------------------------------------------------- */
 
@@ -76,7 +78,7 @@ static void choose_layout(struct ny_ingest *ingest)
     if (base->n == 0) { /* what the store will be */
         base->dtype = (uint32_t)spec->dtype;
         base->layout = (uint32_t)spec->layout;
-        base->flags = (spec->labels ? NY_FLAG_LABELS : 0u) |
+        base->flags = (spec->labels ? NY_FLAG_LABELS : 0u) | (spec->names ? NY_FLAG_NAMES : 0u) |
                       (ny_prepares(&spec->preparation) ? NY_FLAG_PREPARED : 0u);
         base->preparation = spec->preparation;
         base->d = spec->d;
@@ -90,13 +92,15 @@ static void choose_layout(struct ny_ingest *ingest)
     ingest->has[NY_KIND_POINTS] = true;
     ingest->has[NY_KIND_LABELS] = spec->labels;
     ingest->has[NY_KIND_SOURCE] = spec->source || base->flags & NY_FLAG_SOURCE;
+    ingest->has[NY_KIND_NAMES] = (base->flags & NY_FLAG_NAMES) != 0;
     ingest->source_from = base->flags & NY_FLAG_SOURCE ? base->source_from
                                                         : base->n / base->block_rows;
-    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++) {
+    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
         ingest->elements[kind] = (size_t)ny_elements((enum ny_kind)kind, base->d);
         ingest->element_bytes[kind] = ny_element_bytes((enum ny_kind)kind, ingest->dtype);
     }
     if (ingest->is_sparse) ingest->elements[NY_KIND_POINTS] = 0; /* not in the buffer */
+    ingest->elements[NY_KIND_NAMES] = 0;                         /* nor are names */
 }
 
 /* Bytes of a full block of this kind. */
@@ -114,12 +118,13 @@ static void choose_group(struct ny_ingest *ingest)
     size_t most = (size_t)BLOCKS_A_WORKER * ny_context_threads(ctx);
 
     ingest->room_bytes = sizeof(struct ny_header);
-    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++) {
+    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
         if (!ingest->has[kind]) continue;
         ingest->kind_room_bytes[kind] = ny_lz4_room(block_bytes(ingest, kind));
         ingest->room_bytes += ingest->kind_room_bytes[kind];
         raw += block_bytes(ingest, kind);
     }
+    if (ingest->has[NY_KIND_NAMES]) raw += (size_t)ingest->block_rows * USUAL_NAME_BYTES;
     if (share > left / 4) share = left / 4;
     ingest->group = share / (raw + ingest->room_bytes);
     if (ingest->group > most) ingest->group = most;
@@ -139,7 +144,7 @@ static int allocate(struct ny_ingest *ingest)
     int err;
 
     choose_group(ingest);
-    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++) {
+    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
         if (!ingest->has[kind]) continue;
         ingest->buffer[kind] = ny_alloc(ctx, NY_MEM_STORE,
                                         ingest->group * block_bytes(ingest, kind));
@@ -150,6 +155,8 @@ static int allocate(struct ny_ingest *ingest)
     ingest->packed = ny_calloc(ctx, NY_MEM_STORE, ingest->group * (NY_BLOCK_KINDS + 1),
                                sizeof(*ingest->packed));
     if (!ingest->packed) return NY_EBUDGET;
+    ingest->name_start = ny_calloc(ctx, NY_MEM_STORE, ingest->group + 1, sizeof(size_t));
+    if (!ingest->name_start) return NY_EBUDGET;
     ingest->stats = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*ingest->stats) + cells);
     if (!ingest->stats) return NY_EBUDGET;
     ingest->moments = (struct ny_moments){.d = d, .cells = (double *)(void *)(ingest->stats + 1)};
@@ -259,13 +266,17 @@ void ny_ingest_free(struct ny_ingest *ingest)
     }
     ny_lock_release(&ingest->lock);
     ny_unreserve(ingest->ctx, NY_MEM_STORE, ingest->reserved);
-    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++)
+    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind))
         ny_free(ingest->ctx, ingest->buffer[kind]);
     ny_free(ingest->ctx, ingest->room);
     ny_free(ingest->ctx, ingest->packed);
     ny_free(ingest->ctx, ingest->prepared);
     ny_free(ingest->ctx, ingest->stats);
     ny_free(ingest->ctx, ingest->classes);
+    ny_free(ingest->ctx, ingest->name_start);
+    ny_free(ingest->ctx, ingest->names_room);
+    ny_names_release(&ingest->names, ingest->ctx);
+    ny_names_release(&ingest->columns, ingest->ctx);
     ny_ingest_sparse_free(ingest);
     ny_free(ingest->ctx, ingest);
 }
@@ -287,10 +298,12 @@ static int inexact(struct ny_ingest *ingest, const struct ny_rows *rows, size_t 
                       ingest->store->path);
 }
 
-/* Labels and source row numbers of rows that are in the buffer, which now count. */
-static void take_marks(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at,
-                       size_t count)
+/* Labels, source row numbers and names of rows that are in the buffer, which now count. */
+static int take_marks(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at, size_t count)
 {
+    int err = ny_ingest_names_take(ingest, count);
+
+    if (err) return err;
     if (ingest->has[NY_KIND_LABELS])
         memcpy((double *)(void *)ingest->buffer[NY_KIND_LABELS] + ingest->filled, rows->labels + at,
                count * sizeof(double));
@@ -301,6 +314,7 @@ static void take_marks(struct ny_ingest *ingest, const struct ny_rows *rows, siz
             source[i] = ingest->spec.source ? rows->source[at + i] : ny_ingest_total(ingest) + i;
     }
     ingest->filled += count;
+    return NY_OK;
 }
 
 /* Rows at … at+count−1 of the batch to the end of the buffer. */
@@ -313,9 +327,7 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_
 
     if (ingest->is_sparse) {
         err = ny_ingest_sparse_take(ingest, rows, at, count);
-        if (err) return err;
-        take_marks(ingest, rows, at, count);
-        return NY_OK;
+        return err ? err : take_marks(ingest, rows, at, count);
     }
     done = ny_convert_exactly(ingest->spec.dtype, (const char *)rows->values + at * d * in_bytes,
                               ingest->dtype, out, count * d);
@@ -323,8 +335,7 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_
         ingest->filled += done / d; /* for the row's number in the message */
         return inexact(ingest, rows, at * d + done);
     }
-    take_marks(ingest, rows, at, count);
-    return NY_OK;
+    return take_marks(ingest, rows, at, count);
 }
 
 /* Takes a batch, block by block. Rows consumed and rows staged belong together only at its end, so
@@ -334,6 +345,7 @@ static int take_batch(struct ny_ingest *ingest, const struct ny_rows *rows)
     size_t room = ingest->group * (size_t)ingest->block_rows;
     int err = NY_OK;
 
+    ingest->next_name = rows->names;
     for (size_t at = 0; !err && at < rows->count;) {
         size_t some = room - ingest->filled;
 
@@ -445,7 +457,9 @@ int ny_ingest_commit(struct ny_ingest *ingest)
                                             "numbers: give labels of the same kind",
                                             ingest->store->path));
     if (ny_ingest_total(ingest) == ingest->base.n) err = ny_ingest_drop(ingest, ingest->base.n);
-    else err = ny_ingest_publish(ingest);
+    else
+        err = ny_ingest_columns_put(ingest);
+    if (!err && ny_ingest_total(ingest) > ingest->base.n) err = ny_ingest_publish(ingest);
     ingest->ended = err == NY_OK;
     ingest->told = ingest->ended && ny_ingest_total(ingest) > ingest->base.n;
     return keep_failure(ingest, err);

@@ -25,14 +25,14 @@ void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
 {
     char *room = ingest->room + index * ingest->room_bytes;
 
-    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++) {
+    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
         struct ny_packed *packed = &ingest->packed[index * (NY_BLOCK_KINDS + 1) + kind];
         struct ny_frame frame = {.store = ingest->store->id,
                                  .number = ingest->first_block + index,
                                  .rows = (uint32_t)rows,
                                  .kind = (enum ny_kind)kind};
 
-        if (!ingest->has[kind]) continue;
+        if (!ingest->has[kind] || kind == NY_KIND_NAMES) continue; /* packed when they are put */
         if (kind == NY_KIND_POINTS && ingest->is_sparse) {
             ny_ingest_sparse_pack(ingest, packed, rows);
             continue;
@@ -75,13 +75,16 @@ int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag)
     uint64_t number = ingest->first_block + index;
     int err = NY_OK;
 
-    for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
+    for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind)) {
         const struct ny_packed *packed = &ingest->packed[index * (NY_BLOCK_KINDS + 1) + kind];
         struct ny_key key = ny_points_key(kind | flag, number);
-        size_t bytes = sizeof(packed->header) + packed->bytes;
+        size_t bytes;
         void *room;
 
         if (!ingest->has[kind]) continue;
+        if (kind == NY_KIND_NAMES) err = ny_ingest_names_pack(ingest, index);
+        if (err) break;
+        bytes = sizeof(packed->header) + packed->bytes;
         if (ingest->write.txn && ingest->write.dirty_bytes + bytes > ingest->dirty_max)
             err = ny_write_commit(&ingest->write);
         if (!err) err = ny_ingest_write_begin(ingest);
@@ -100,9 +103,10 @@ static void move_down(struct ny_ingest *ingest, size_t blocks)
     size_t gone = blocks * (size_t)ingest->block_rows;
 
     if (ingest->is_sparse) ny_ingest_sparse_clear(ingest);
+    ny_ingest_names_drop(ingest, blocks);
     ingest->filled -= gone;
     ingest->first_block += blocks;
-    for (unsigned kind = 1; kind <= NY_BLOCK_KINDS; kind++)
+    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind))
         if (ingest->has[kind])
             memmove(ingest->buffer[kind], block_rows_at(ingest, kind, blocks),
                     ingest->filled * ny_ingest_row_bytes(ingest, kind));

@@ -16,7 +16,14 @@
 #include "store/statistics.h"
 #include "store/store_private.h"
 
-enum { NY_BLOCK_KINDS = 3 }; /* points, labels, source: kinds 1 to 3 */
+/* The largest kind of blocks of rows; arrays are indexed by kind. */
+enum { NY_BLOCK_KINDS = NY_KIND_NAMES };
+
+/* Returns the next of the kinds of blocks of rows: points, labels, source, names; 0 behind them. */
+static inline unsigned ny_kind_after(unsigned kind)
+{
+    return kind < NY_KIND_SOURCE ? kind + 1 : kind == NY_KIND_SOURCE ? NY_KIND_NAMES : 0;
+}
 
 struct ny_ingest {
     struct ny_store *store;
@@ -42,6 +49,13 @@ struct ny_ingest {
     char *room;                       /* for packing: group × room_bytes */
     size_t room_bytes, kind_room_bytes[NY_BLOCK_KINDS + 1];
     struct ny_packed *packed; /* group × (NY_BLOCK_KINDS + 1) */
+
+    struct ny_names names; /* of the rows in the buffer */
+    size_t *name_start;    /* where those of each block of the buffer begin in the text */
+    const char *next_name; /* of the batch that is taken; NULL: its rows have none */
+    char *names_room;      /* for packing the names of one block, or of one entry of columns */
+    size_t names_room_bytes;
+    struct ny_names columns; /* of a store that holds no points yet; count 0: none */
 
     struct ny_moments moments; /* of the rows below first_block × block_rows, and of base */
     struct ny_stats_record *stats; /* record around moments.cells */
@@ -124,6 +138,33 @@ int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_snapshot *view, un
                           size_t rows, uint64_t block_nnz, const char **wrong);
 /* The first value of the block's rows from row `known` on that is not finite, or NY_OK. */
 int ny_ingest_sparse_infinite(struct ny_ingest *ingest, size_t known, size_t rows);
+
+/* Raises what may be dirty to the last two blocks of all kinds, which the last transaction writes.
+ */
+int ny_ingest_reserve_last(struct ny_ingest *ingest);
+
+/* ---- names of rows (ingest_names.c) ---- */
+
+/* Makes room for packing names of so many bytes. */
+int ny_ingest_names_reserve(struct ny_ingest *ingest, size_t bytes);
+/* Adds the names of the next `count` rows of the batch to those of the buffer, which has `filled`
+ * rows before. */
+int ny_ingest_names_take(struct ny_ingest *ingest, size_t count);
+/* Packs the names of block `index` of the buffer, into the one room that there is for names. */
+int ny_ingest_names_pack(struct ny_ingest *ingest, size_t index);
+/* Drops the names of the first `blocks` blocks of the buffer. */
+void ny_ingest_names_drop(struct ny_ingest *ingest, size_t blocks);
+/* Loads the names of an unfinished block, under its key; as ny_names_read(). */
+int ny_ingest_names_load(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned flag,
+                         size_t rows, const char **wrong);
+/* Makes room for the completed tail, which an earlier run may have packed. */
+int ny_ingest_names_reserve_tail(struct ny_ingest *ingest);
+
+/* ---- names of columns (ingest_columns.c) ---- */
+
+/* Writes the names of columns, in transactions of bounded size; nobody sees them before the
+ * manifest says so. */
+int ny_ingest_columns_put(struct ny_ingest *ingest);
 
 /* ---- what is staged (ingest_staged.c) ---- */
 

@@ -32,13 +32,11 @@ void ny_ingest_sparse_free(struct ny_ingest *ingest)
     ny_csr_release(&ingest->sparse, ingest->ctx);
 }
 
-/* Makes room for an encoded block of so many values, and besides for its LZ4 form. The last
- * transaction writes two blocks, whatever the bound of what is dirty. */
+/* Makes room for an encoded block of so many values, and besides for its LZ4 form. */
 int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
 {
     size_t bound = (ny_csr_bound((size_t)ingest->block_rows, nnz, ingest->dtype) + 7) / 8 * 8;
     size_t bytes = bound + sizeof(struct ny_header) + ny_lz4_room(bound);
-    size_t dirty = 2 * (bytes + ingest->room_bytes), more;
     char *room;
 
     if (nnz > NY_BLOCK_NNZ_MAX)
@@ -53,12 +51,7 @@ int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
     ingest->sparse_room = room;
     ingest->sparse_room_bytes = bytes;
     ingest->encoded_bytes = bound;
-    if (dirty <= ingest->dirty_max) return NY_OK;
-    more = dirty - ingest->dirty_max;
-    if (ny_reserve(ingest->ctx, NY_MEM_STORE, more)) return NY_EBUDGET;
-    ingest->reserved += more;
-    ingest->dirty_max = dirty;
-    return NY_OK;
+    return ny_ingest_reserve_last(ingest);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */

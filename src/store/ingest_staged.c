@@ -28,7 +28,7 @@ static size_t moments_bytes(const struct ny_ingest *ingest)
 static uint32_t flags_of(const struct ny_ingest *ingest)
 {
     return (ingest->spec.labels ? NY_FLAG_LABELS : 0u) |
-           (ingest->spec.source ? NY_FLAG_SOURCE : 0u);
+           (ingest->spec.source ? NY_FLAG_SOURCE : 0u) | (ingest->spec.names ? NY_FLAG_NAMES : 0u);
 }
 
 /* Returns the record of the import as it stands. Its first fields tell a later run whether it is
@@ -89,7 +89,7 @@ static int delete_staged(struct ny_ingest *ingest, uint64_t block)
 {
     int err = NY_OK;
 
-    for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
+    for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind)) {
         struct ny_key key = ny_points_key(kind | NY_STAGED, block);
 
         err = ny_write_delete(&ingest->write, &key);
@@ -145,6 +145,7 @@ static int load_open(struct ny_ingest *ingest, struct ny_snapshot *view, unsigne
 
     if (sparse)
         return ny_ingest_sparse_load(ingest, view, NY_STAGED, rows, ingest->full.block_nnz, &wrong);
+    if (kind == NY_KIND_NAMES) return ny_ingest_names_load(ingest, view, NY_STAGED, rows, &wrong);
     return ny_snapshot_read(view, &want, ingest->buffer[kind], &wrong);
 }
 
@@ -164,7 +165,7 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
         if (err) return err;
     }
     ingest->first_block = record->rows / ingest->block_rows;
-    for (unsigned kind = 1; !err && rows > 0 && kind <= NY_BLOCK_KINDS; kind++)
+    for (unsigned kind = NY_KIND_POINTS; !err && rows > 0 && kind; kind = ny_kind_after(kind))
         if (ingest->has[kind]) err = load_open(ingest, view, kind, rows);
     if (err) return NY_END; /* what is staged is of no use, and nobody has seen it */
     memcpy(ingest->moments.cells, cells, moments_bytes(ingest));
@@ -288,7 +289,7 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
     err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
     if (err) return err;
     err = tail_is_lost(ingest, view, &lost_tail);
-    for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
+    for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind)) {
         uint64_t *source = (uint64_t *)(void *)ingest->buffer[kind];
 
         if (!ingest->has[kind]) continue;
@@ -299,6 +300,8 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
             err = blank_tail(ingest, rows);
         else if (kind == NY_KIND_POINTS && ingest->is_sparse)
             err = ny_ingest_sparse_load(ingest, view, 0, rows, ingest->base.block_nnz, &wrong);
+        else if (kind == NY_KIND_NAMES)
+            err = ny_ingest_names_load(ingest, view, 0, rows, &wrong);
         else
             err = ny_block_read(view, &ingest->base, (enum ny_kind)kind, ingest->first_block,
                                 ingest->buffer[kind], &wrong);
@@ -363,15 +366,17 @@ int ny_ingest_drop(struct ny_ingest *ingest, uint64_t rows)
     uint64_t full = rows / ingest->block_rows;
     uint64_t tail = all ? ny_no_block : ny_ingest_tail_block(ingest);
     uint64_t open = all || rows % ingest->block_rows == 0 ? ny_no_block : full;
+    const struct range columns = {NY_KIND_COLUMNS, 0, ny_no_block};
     int err = NY_OK;
 
     ny_write_abort(&ingest->write);
     /* The progress record goes first: without it the rest is nothing but rubbish, whenever this run
      * is cut short. */
     if (all) err = ny_ingest_drop_progress(ingest);
+    if (!err && !(ingest->base.flags & NY_FLAG_COLUMNS)) err = drop_range(ingest, &columns);
     if (tail == ny_no_block) tail = open;
     if (open == ny_no_block) open = tail;
-    for (unsigned kind = 1; !err && kind <= NY_BLOCK_KINDS; kind++) {
+    for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind)) {
         const struct range ranges[] = {
             {kind, full > visible ? full : visible, ny_no_block},
             {kind | NY_STAGED, 0, tail},
@@ -419,11 +424,15 @@ static int copy_staged(void *arg)
 static int move_tail(struct ny_ingest *ingest, unsigned kind, uint64_t block)
 {
     struct ny_key from = ny_points_key(kind | NY_STAGED, block), to = ny_points_key(kind, block);
-    bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse;
+    bool sparse = kind == NY_KIND_POINTS && ingest->is_sparse, names = kind == NY_KIND_NAMES;
     struct moving m = {
         .ingest = ingest,
-        .room = sparse ? ingest->sparse_room : ingest->room,
-        .room_bytes = sparse ? ingest->sparse_room_bytes : ingest->group * ingest->room_bytes,
+        .room = sparse  ? ingest->sparse_room
+                : names ? ingest->names_room
+                        : ingest->room,
+        .room_bytes = sparse  ? ingest->sparse_room_bytes
+                      : names ? ingest->names_room_bytes
+                              : ingest->group * ingest->room_bytes,
         .key = {from.bytes, from.data},
         .frame = {.store = ingest->store->id, .number = block, .kind = (enum ny_kind)kind}};
     struct ny_header header;
@@ -501,6 +510,7 @@ static int write_manifest(struct ny_ingest *ingest)
                        "%s was made by nystream 1.0, whose format has no place for --rows and "
                        "--values: import into another store",
                        ingest->store->path);
+    if (ingest->columns.count) m.flags |= NY_FLAG_COLUMNS;
     if (ingest->has[NY_KIND_SOURCE]) {
         m.flags |= NY_FLAG_SOURCE;
         m.source_from = ingest->source_from;
@@ -515,10 +525,12 @@ int ny_ingest_publish(struct ny_ingest *ingest)
 
     if (!err && ingest->write.txn && ingest->write.dirty_bytes > 0)
         err = ny_write_commit(&ingest->write);
+    if (!err && tail < ingest->first_block) err = ny_ingest_names_reserve_tail(ingest);
     ingest->dirty_max = SIZE_MAX; /* from here on it is one transaction, of a few blocks */
     if (!err) err = ny_ingest_write_begin(ingest);
-    for (unsigned kind = 1; !err && tail < ingest->first_block && kind <= NY_BLOCK_KINDS; kind++)
-        if (ingest->has[kind]) err = move_tail(ingest, kind, tail);
+    if (tail < ingest->first_block)
+        for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind))
+            if (ingest->has[kind]) err = move_tail(ingest, kind, tail);
     if (!err) err = ny_ingest_count(ingest, ingest->filled);
     if (!err && ingest->filled > 0) {
         ny_ingest_pack_block(ingest, 0, ingest->filled);

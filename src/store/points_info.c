@@ -44,6 +44,8 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
         .txn = m.txn,
         .labels = (m.flags & NY_FLAG_LABELS) != 0,
         .source = (m.flags & NY_FLAG_SOURCE) != 0,
+        .names = (m.flags & NY_FLAG_NAMES) != 0,
+        .column_names = (m.flags & NY_FLAG_COLUMNS) != 0,
         .digest = m.digest,
         .tail_digest = m.tail_digest,
     };

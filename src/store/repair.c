@@ -1,8 +1,8 @@
 /*
  * Repair: what cannot be read is set aside, so that all else can be used. Damaged blocks of points
  * are emptied, and their rows listed as lost (store/lost.c); labels that are lost are missing
- * (NaN), source row numbers 2^64−1; results with a damaged chunk go as a whole; a part from an
- * older copy of the store is taken as it is.
+ * (NaN), source row numbers 2^64−1, names of rows empty, names of columns gone; results with a
+ * damaged chunk go as a whole; a part from an older copy of the store is taken as it is.
  *
  * First all is read and all locks are taken: what cannot be repaired (trees, manifest, statistics)
  * is refused before anything is changed. Each of the two environments is then changed in one
@@ -39,6 +39,7 @@ struct repair {
     struct loss *loss;
     size_t losses;
     bool digest; /* does not match */
+    bool columns; /* their names are damaged */
     bool older;  /* one part is from an older copy */
     struct ny_write write;
     struct ny_manifest m;
@@ -79,7 +80,12 @@ static int add_damage(void *user, const struct ny_damage *damage)
     switch (damage->kind) {
     case NY_DAMAGED_POINTS:
     case NY_DAMAGED_LABELS:
-    case NY_DAMAGED_SOURCE: return add_loss(r, damage);
+    case NY_DAMAGED_SOURCE:
+    case NY_DAMAGED_NAMES:
+        return add_loss(r, damage);
+    case NY_DAMAGED_COLUMN_NAMES:
+        r->columns = true;
+        return NY_OK;
     case NY_DAMAGED_DIGEST: r->digest = true; return NY_OK;
     case NY_DAMAGED_OLDER:
         r->older = true;
@@ -131,12 +137,14 @@ static int drop_points(struct repair *r, const struct loss *loss)
     return err;
 }
 
-/* A block of labels that are missing, of row numbers that are not known. */
+/* A block of labels that are missing, of row numbers that are not known, of empty names. */
 static int blank_marks(struct repair *r, const struct loss *loss)
 {
-    enum ny_kind kind = loss->kind == NY_DAMAGED_LABELS ? NY_KIND_LABELS : NY_KIND_SOURCE;
+    enum ny_kind kind = loss->kind == NY_DAMAGED_LABELS   ? NY_KIND_LABELS
+                        : loss->kind == NY_DAMAGED_SOURCE ? NY_KIND_SOURCE
+                                                          : NY_KIND_NAMES;
     struct ny_key key = ny_points_key(kind, loss->block);
-    size_t bytes = (size_t)loss->rows * sizeof(uint64_t);
+    size_t bytes = (size_t)loss->rows * (kind == NY_KIND_NAMES ? 1 : sizeof(uint64_t));
     struct ny_frame frame = {.store = r->store->id,
                              .number = loss->block,
                              .rows = (uint32_t)loss->rows,
@@ -146,12 +154,28 @@ static int blank_marks(struct repair *r, const struct loss *loss)
     int err;
 
     if (!blank) return NY_EBUDGET;
-    for (size_t i = 0; i < loss->rows; i++) {
+    if (kind == NY_KIND_NAMES) memset(blank, 0, bytes);
+    for (size_t i = 0; kind != NY_KIND_NAMES && i < loss->rows; i++) {
         if (kind == NY_KIND_LABELS) ((double *)blank)[i] = NAN;
         else ((uint64_t *)blank)[i] = UINT64_MAX;
     }
     err = ny_write_record(&r->write, &key, &frame, blank);
     ny_free(r->ctx, blank);
+    return err;
+}
+
+/* Names of columns go as a whole. */
+static int drop_columns(struct repair *r)
+{
+    int err = NY_OK;
+
+    if (!r->columns) return NY_OK;
+    r->m.flags &= ~(uint32_t)NY_FLAG_COLUMNS;
+    for (uint64_t number = 0; !err && number < ny_column_entries(r->m.d); number++) {
+        struct ny_key key = ny_points_key(NY_KIND_COLUMNS, number);
+
+        err = ny_write_delete(&r->write, &key);
+    }
     return err;
 }
 
@@ -217,6 +241,7 @@ static int repair_points(struct repair *r)
     for (size_t i = 0; !err && i < r->losses; i++)
         err = r->loss[i].kind == NY_DAMAGED_POINTS ? drop_points(r, &r->loss[i])
                                                    : blank_marks(r, &r->loss[i]);
+    if (!err) err = drop_columns(r);
     if (!err) err = write_lost(r);
     if (!err) err = write_manifest(r);
     if (!err) return ny_write_commit(&r->write);
@@ -251,6 +276,8 @@ static int tell(const struct repair *r, ny_repaired_fn *told, void *user)
 
         err = told(user, &done);
     }
+    if (!err && r->columns)
+        err = told(user, &(struct ny_repaired){.kind = NY_DAMAGED_COLUMN_NAMES});
     if (r->older) err = told(user, &(struct ny_repaired){.kind = NY_DAMAGED_OLDER});
     for (size_t i = 0; !err && i < r->names; i++) {
         struct ny_repaired done = {.kind = NY_DAMAGED_RESULT, .name = r->name[i].text};
@@ -283,7 +310,7 @@ int ny_store_repair(struct ny_store *store, ny_repaired_fn *told, void *user)
     if (!err && broken) err = repair_results(&r);
     while (!err && store->older)
         err = ny_store_accept_older(store);
-    if (!err && r.losses) err = repair_points(&r);
+    if (!err && (r.losses || r.columns)) err = repair_points(&r);
     if (!err) err = tell(&r, told, user);
     store->mending = false;
     release(&r);

@@ -22,6 +22,7 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/names.h"
 #include "base/prepare.h"
 #include "base/sparse.h"
 
@@ -81,6 +82,8 @@ struct ny_points_info {
     uint64_t txn;          /* LMDB transaction that wrote the manifest */
     bool labels;           /* every row has a label (missing: NaN) */
     bool source;           /* row numbers in the source files are kept (shuffled or dropped) */
+    bool names;            /* rows have names, empty where one came without */
+    bool column_names;
     uint8_t id[16];
     uint64_t digest;      /* over the full blocks */
     uint64_t tail_digest; /* over the last, short block; 0 when there is none */
@@ -162,6 +165,17 @@ int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows,
 int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels);
 /* Reads the source row numbers of rows first … first+count−1. */
 int ny_points_source(struct ny_store *store, uint64_t first, size_t count, uint64_t *source);
+/* Adds the names of rows first … first+count−1 to `names`; empty ones where the store has none. It
+ * holds the names of one block beside them. */
+int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct ny_names *names);
+/* Adds the names of columns first … first+count−1, likewise. */
+int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
+                           struct ny_names *names);
+/* Finds columns by their names: columns[i] is that of names[i]. NY_EUSAGE where the columns have no
+ * names; NY_EDATA with a list of the names that no column has, or for a name that several have.
+ * Reads the names of all columns once, and holds 4,096 of them. */
+int ny_store_find_columns(struct ny_store *store, const char *const *names, size_t count,
+                          uint64_t *columns);
 /* Hints for the mapped pages of blocks first … first+count−1: start reading them / drop them from
  * the resident set. Never fails; thread-safe. */
 void ny_points_will_need(struct ny_store *store, uint64_t first, uint64_t count);
@@ -178,7 +192,9 @@ enum ny_damaged {
     NY_DAMAGED_SOURCE, /* row numbers */
     NY_DAMAGED_DIGEST, /* some block is sound, but not the one that was there */
     NY_DAMAGED_RESULT,
-    NY_DAMAGED_OLDER /* points/ or results/ is from an older copy of the store */
+    NY_DAMAGED_OLDER, /* points/ or results/ is from an older copy of the store */
+    NY_DAMAGED_NAMES, /* of the rows of a block */
+    NY_DAMAGED_COLUMN_NAMES
 };
 struct ny_damage {
     enum ny_damaged kind;
@@ -191,8 +207,9 @@ typedef int ny_damage_fn(void *user, const struct ny_damage *damage);
 /* Reads all of the store and calls `damaged` for each piece that is. */
 int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user);
 
-/* Sets aside what cannot be read: rows of points are lost from then on, labels missing, source row
- * numbers 2^64−1, results with a damaged chunk removed. Tells each. NY_ESTORE, and nothing is
+/* Sets aside what cannot be read: rows of points are lost from then on, labels missing, names of
+ * rows empty, source row numbers 2^64−1, results with a damaged chunk removed, and names of columns
+ * as a whole. Tells each. NY_ESTORE, and nothing is
  * changed, where that does not help: the trees, the manifest, the statistics. NY_EBUSY while an
  * import or a job runs. Reads every byte first. */
 struct ny_repaired {
@@ -225,6 +242,7 @@ struct ny_ingest_spec {
     uint64_t row_nnz;      /* sparse: values of a row on average, for the size of blocks */
     struct ny_prepared preparation; /* likewise, where the store holds no points yet */
     bool labels, source;
+    bool names;           /* rows have names; a store that holds points keeps them if it has some */
     bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
     bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */
     uint64_t fingerprint; /* of the command; a staged import with the same one is resumed, another
@@ -236,6 +254,7 @@ struct ny_rows {
     const struct ny_csr *sparse; /* the rows; the store must be sparse, too */
     const double *labels;   /* count, or NULL when spec.labels is false */
     const uint64_t *source; /* count source row numbers, or NULL when spec.source is false */
+    const char *names;      /* count names, zero-terminated, one behind another; NULL: none */
     size_t count;
     uint64_t consumed; /* rows of the source read so far, dropped ones included */
     uint64_t dropped;  /* of them, dropped so far */
@@ -253,6 +272,9 @@ int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
 int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows);
 /* Class names of word labels, before the commit. */
 int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, size_t count);
+/* Names of the columns, one each, before the commit; copied. Points that are there keep theirs, or
+ * none: NY_EDATA names the first column that is called otherwise. */
+int ny_ingest_column_names(struct ny_ingest *ingest, const struct ny_names *names);
 /* Makes all of it visible in one transaction. Until ny_ingest_free() the same import, begun by
  * another process after a kill, is known as done; afterwards it adds its rows again. */
 int ny_ingest_commit(struct ny_ingest *ingest);

@@ -8,7 +8,7 @@
  *   write, view               its transactions
  *   manifest, lost            the records of rows; rows that are gone
  *   older, store              an environment put back from a copy; the handle
- *   points_info, block, csr, points, ingest  rows
+ *   points_info, block, csr, points, names, ingest  rows
  *   results                   chunks
  *   verify, repair, compact   all of it
  *
@@ -331,6 +331,23 @@ size_t ny_block_row_bytes(const struct ny_manifest *manifest, enum ny_kind kind)
  * NY_ESTORE: *wrong says what is; no error is set. */
 int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *manifest, enum ny_kind kind,
                   uint64_t block, void *rows, const char **wrong);
+/* An entry of names: those of the rows of a block (NY_KIND_NAMES), or of NY_COLUMN_NAMES columns
+ * (NY_KIND_COLUMNS), as the manifest has it; `kind` may carry NY_STAGED. */
+struct ny_names_entry {
+    unsigned kind;
+    uint64_t number;
+    size_t count; /* names */
+};
+/* Reads an entry behind the names that are there. NY_ESTORE: *wrong says what is; no error is set,
+ * and nothing is added. */
+int ny_names_read(struct ny_snapshot *view, const struct ny_names_entry *entry,
+                  struct ny_names *names, const char **wrong);
+/* Number of entries that the names of d columns take. */
+uint64_t ny_column_entries(uint64_t d);
+/* The entry of this number. */
+struct ny_names_entry ny_column_entry(uint64_t d, uint64_t number);
+/* Sets the error for damaged names of columns. */
+int ny_columns_damaged(struct ny_store *store, const char *wrong);
 /* Sets the error for a damaged block. */
 int ny_block_damaged(struct ny_store *store, const struct ny_manifest *manifest, enum ny_kind kind,
                      uint64_t block, const char *wrong);

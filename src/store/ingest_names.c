@@ -1,0 +1,146 @@
+/*
+ * Names of rows in an import.
+ *
+ * They collect as one text for all blocks of the buffer, and the names of a block are
+ * packed when the block is put, into one room that grows with the longest of them: they have any
+ * size, where labels and row numbers have one. Rows that come without names, to a store whose rows
+ * have some, get empty ones; a store whose rows have none keeps none.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/ingest_private.h"
+
+#define ULL(x) ((unsigned long long)(x))
+
+int ny_ingest_reserve_last(struct ny_ingest *ingest)
+{
+    size_t bytes = ingest->room_bytes + ingest->sparse_room_bytes + ingest->names_room_bytes;
+    size_t more;
+
+    if (2 * bytes <= ingest->dirty_max) return NY_OK;
+    more = 2 * bytes - ingest->dirty_max;
+    if (ny_reserve(ingest->ctx, NY_MEM_STORE, more)) return NY_EBUDGET;
+    ingest->reserved += more;
+    ingest->dirty_max = 2 * bytes;
+    return NY_OK;
+}
+
+int ny_ingest_names_reserve(struct ny_ingest *ingest, size_t bytes)
+{
+    size_t room = sizeof(struct ny_header) + ny_lz4_room(bytes);
+    char *larger;
+
+    if (bytes > NY_NAMES_BYTES_MAX)
+        return ny_fail(
+            ingest->ctx, NY_EDATA,
+            "the names of %llu rows or columns have more than %llu bytes in all: shorten "
+            "them",
+            ULL(ingest->block_rows), ULL(NY_NAMES_BYTES_MAX));
+    if (room <= ingest->names_room_bytes) return NY_OK;
+    larger = ny_resize(ingest->ctx, NY_MEM_STORE, ingest->names_room, room);
+    if (!larger) return NY_EBUDGET;
+    ingest->names_room = larger;
+    ingest->names_room_bytes = room;
+    return ny_ingest_reserve_last(ingest);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------- */
+
+/* Bytes of the names of block `index` of the buffer, and where they begin. The last one may be
+ * short. */
+static size_t block_of(const struct ny_ingest *ingest, size_t index, const char **text)
+{
+    size_t rows = (size_t)ingest->block_rows, first = ingest->name_start[index];
+    bool full = (index + 1) * rows < ingest->filled;
+
+    *text = ingest->names.text + first;
+    return (full ? ingest->name_start[index + 1] : ingest->names.bytes) - first;
+}
+
+/* Adds names to those of one block. */
+static int take(struct ny_ingest *ingest, size_t count)
+{
+    struct ny_names *names = &ingest->names;
+    int err;
+
+    if (!ingest->next_name) return ny_names_add_empty(names, ingest->ctx, count);
+    err = ny_names_append(names, ingest->ctx, ingest->next_name, count);
+    ingest->next_name = ny_names_skip(ingest->next_name, count);
+    return err;
+}
+
+int ny_ingest_names_take(struct ny_ingest *ingest, size_t count)
+{
+    size_t rows = (size_t)ingest->block_rows, at = ingest->filled;
+    int err = NY_OK;
+
+    if (!ingest->has[NY_KIND_NAMES]) return NY_OK;
+    while (!err && count > 0) {
+        size_t block = at / rows, piece = rows - at % rows;
+
+        if (piece > count) piece = count;
+        if (at % rows == 0) ingest->name_start[block] = ingest->names.bytes;
+        err = take(ingest, piece);
+        if (!err)
+            err = ny_ingest_names_reserve(ingest, ingest->names.bytes - ingest->name_start[block]);
+        at += piece;
+        count -= piece;
+    }
+    return err;
+}
+
+int ny_ingest_names_pack(struct ny_ingest *ingest, size_t index)
+{
+    struct ny_packed *packed = &ingest->packed[index * (NY_BLOCK_KINDS + 1) + NY_KIND_NAMES];
+    size_t rows = (size_t)ingest->block_rows, left = ingest->filled - index * rows;
+    struct ny_frame frame = {.store = ingest->store->id,
+                             .number = ingest->first_block + index,
+                             .rows = (uint32_t)(left < rows ? left : rows),
+                             .kind = NY_KIND_NAMES};
+    const char *text;
+
+    frame.raw_bytes = (uint32_t)block_of(ingest, index, &text);
+    *packed = ny_frame_pack(&frame, text, ingest->spec.raw ? NULL : ingest->names_room);
+    return NY_OK;
+}
+
+void ny_ingest_names_drop(struct ny_ingest *ingest, size_t blocks)
+{
+    struct ny_names *names = &ingest->names;
+    size_t rows = (size_t)ingest->block_rows, gone = names->bytes;
+
+    if (!ingest->has[NY_KIND_NAMES]) return;
+    if (blocks * rows < ingest->filled) gone = ingest->name_start[blocks];
+    names->bytes -= gone;
+    names->count -= blocks * rows;
+    if (names->bytes) memmove(names->text, names->text + gone, names->bytes);
+    ingest->name_start[0] = 0;
+}
+
+int ny_ingest_names_load(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned flag,
+                         size_t rows, const char **wrong)
+{
+    const struct ny_names_entry entry = {NY_KIND_NAMES | flag, ingest->first_block, rows};
+    int err;
+
+    ny_names_clear(&ingest->names);
+    ingest->name_start[0] = 0;
+    err = ny_names_read(view, &entry, &ingest->names, wrong);
+    return err ? err : ny_ingest_names_reserve(ingest, ingest->names.bytes);
+}
+
+int ny_ingest_names_reserve_tail(struct ny_ingest *ingest)
+{
+    struct ny_key key = ny_points_key(NY_KIND_NAMES | NY_STAGED, ny_ingest_tail_block(ingest));
+    struct ny_snapshot *view;
+    size_t bytes = 0;
+    int end, err;
+
+    if (!ingest->has[NY_KIND_NAMES]) return NY_OK;
+    err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
+    if (err) return err;
+    if (ny_snapshot_size(view, &key, &bytes)) bytes = 0; /* whoever moves it says what is wrong */
+    end = ny_snapshot_end(view);
+    return end ? end : ny_ingest_names_reserve(ingest, bytes);
+}

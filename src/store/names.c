@@ -1,0 +1,264 @@
+/*
+ * Names of rows and of columns, as they are read.
+ *
+ * The names of the rows of a block lie in an entry of their own beside the block, those of columns
+ * in entries of NY_COLUMN_NAMES. An entry holds as many names as its header says rows, each ended
+ * by a zero byte; how many bytes they have follows from nothing, so that its size is asked for
+ * before it is read. Whoever reads names holds one entry at a time.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/store_private.h"
+
+#define ULL(x) ((unsigned long long)(x))
+
+/* ---- entries ------------------------------------------------------------------------------- */
+
+int ny_names_read(struct ny_snapshot *view, const struct ny_names_entry *entry,
+                  struct ny_names *names, const char **wrong)
+{
+    enum ny_kind kind = (enum ny_kind)(entry->kind & ~(unsigned)NY_STAGED);
+    struct ny_want want = {
+        .key = ny_points_key(entry->kind, entry->number),
+        .frame = {.store = view->store->id, .number = entry->number, .kind = kind}};
+    size_t bytes = 0;
+    bool whole;
+    int err = ny_snapshot_size(view, &want.key, &bytes);
+
+    *wrong = err == NY_END ? "it is missing" : "it is too short";
+    if (!err && bytes > NY_NAMES_BYTES_MAX) *wrong = "it is larger than it can be";
+    if (err || bytes > NY_NAMES_BYTES_MAX) return NY_ESTORE;
+    *wrong = NULL;
+    err = ny_names_reserve(names, view->store->ctx, bytes);
+    if (err) return err;
+    want.capacity = bytes;
+    if (ny_snapshot_read(view, &want, names->text + names->bytes, wrong)) return NY_ESTORE;
+    bytes = want.frame.raw_bytes;
+    if (want.frame.rows != entry->count ||
+        ny_names_count(names->text + names->bytes, bytes, &whole) != entry->count || !whole) {
+        *wrong = "it has another number of names than the store says";
+        return NY_ESTORE;
+    }
+    names->bytes += bytes;
+    names->count += entry->count;
+    return NY_OK;
+}
+
+uint64_t ny_column_entries(uint64_t d)
+{
+    return (d + NY_COLUMN_NAMES - 1) / NY_COLUMN_NAMES;
+}
+
+struct ny_names_entry ny_column_entry(uint64_t d, uint64_t number)
+{
+    uint64_t left = d - number * NY_COLUMN_NAMES;
+
+    return (struct ny_names_entry){NY_KIND_COLUMNS, number,
+                                   (size_t)(left < NY_COLUMN_NAMES ? left : NY_COLUMN_NAMES)};
+}
+
+int ny_columns_damaged(struct ny_store *store, const char *wrong)
+{
+    return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, NY_NO_LINE,
+                      "the names of columns of %s are damaged: %s; 'nystream repair' removes them",
+                      store->path, wrong);
+}
+
+/* Reads an entry in a view of its own, with the manifest of that view. Names that the store does
+ * not have are empty. */
+static int load(struct ny_store *store, unsigned kind, uint64_t number, struct ny_names *names)
+{
+    struct ny_names_entry entry = {kind, number, 0};
+    const char *wrong = NULL;
+    struct ny_manifest m;
+    struct ny_snapshot *view;
+    bool has;
+    int end, err = ny_snapshot_begin(&view, store, store->points);
+
+    if (err) return err;
+    err = ny_manifest_read(view, &m);
+    if (kind == NY_KIND_COLUMNS)
+        entry = ny_column_entry(m.d, number);
+    else
+        entry.count = (size_t)ny_rows_in_block(&m, number);
+    has = (m.flags & (kind == NY_KIND_COLUMNS ? NY_FLAG_COLUMNS : NY_FLAG_NAMES)) != 0;
+    if (!err && !has) err = ny_names_add_empty(names, store->ctx, entry.count);
+    if (!err && has) err = ny_names_read(view, &entry, names, &wrong);
+    end = ny_snapshot_end(view); /* a torn read without locks looks like damage, and is none */
+    if (end || !wrong) return end ? end : err;
+    return kind == NY_KIND_COLUMNS ? ny_columns_damaged(store, wrong)
+                                   : ny_block_damaged(store, &m, NY_KIND_NAMES, number, wrong);
+}
+
+/* ---- ranges -------------------------------------------------------------------------------- */
+
+/* Names first … first + count − 1 of entries that hold `width` each. */
+static int read_range(struct ny_store *store, unsigned kind, uint64_t width, uint64_t first,
+                      size_t count, struct ny_names *names)
+{
+    struct ny_names entry = {0};
+    int err = NY_OK;
+
+    while (!err && count > 0) {
+        size_t at = (size_t)(first % width);
+        size_t piece = count < width - at ? count : (size_t)(width - at);
+
+        ny_names_clear(&entry);
+        err = load(store, kind, first / width, &entry);
+        if (!err) err = ny_names_append(names, store->ctx, ny_names_skip(entry.text, at), piece);
+        first += piece;
+        count -= piece;
+    }
+    ny_names_release(&entry, store->ctx);
+    return err;
+}
+
+static int fail_range(struct ny_store *store, const char *what, uint64_t first, size_t count,
+                      uint64_t all)
+{
+    return ny_fail(store->ctx, NY_EINTERNAL,
+                   "%s %llu to %llu were asked for, and %s has %llu of them", what, ULL(first),
+                   ULL(first + count - 1), store->path, ULL(all));
+}
+
+int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct ny_names *names)
+{
+    struct ny_points_info info;
+    int err = ny_points_info_all(store, &info);
+
+    if (err) return err;
+    if (first > info.n || count > info.n - first)
+        return fail_range(store, "rows", first, count, info.n);
+    return read_range(store, NY_KIND_NAMES, info.block_rows, first, count, names);
+}
+
+int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
+                           struct ny_names *names)
+{
+    struct ny_points_info info;
+    int err = ny_points_info_all(store, &info);
+
+    if (err) return err;
+    if (first > info.d || count > info.d - first)
+        return fail_range(store, "columns", first, count, info.d);
+    return read_range(store, NY_KIND_COLUMNS, NY_COLUMN_NAMES, first, count, names);
+}
+
+/* ---- columns by their names ---------------------------------------------------------------- */
+
+/* A name that is looked for, and the columns that have it. */
+struct sought {
+    const char *name;
+    size_t place; /* in the list of the caller */
+    uint64_t column, second;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct sought *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+
+    return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+/* Returns the first of the sorted names that is this one; NULL: it is not sought. */
+static struct sought *first_of(struct sought *sought, size_t count, const char *name)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (strcmp(sought[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && strcmp(sought[low].name, name) == 0 ? sought + low : NULL;
+}
+
+/* Notes the columns of one entry. */
+static void match(struct sought *sought, size_t count, const struct ny_names *names, uint64_t first)
+{
+    const char *name = names->text;
+
+    for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1) {
+        struct sought *found = *name ? first_of(sought, count, name) : NULL;
+
+        for (; found && found < sought + count && strcmp(found->name, name) == 0; found++) {
+            if (found->column == UINT64_MAX)
+                found->column = first + i;
+            else if (found->second == UINT64_MAX)
+                found->second = first + i;
+        }
+    }
+}
+
+/* Judges what was found: the first names that no column has, in the order of the list, and how many
+ * others; or a name of two columns. */
+static int judge(struct ny_store *store, const struct sought *sought, size_t count,
+                 const uint64_t *columns)
+{
+    enum { TOLD = 5 };
+    char list[TOLD * 80] = "";
+    size_t unknown = 0, used = 0;
+    const char *first[TOLD];
+
+    for (size_t i = 0; i < count; i++) {
+        if (sought[i].second == UINT64_MAX) continue;
+        return ny_fail_at(store->ctx, NY_EDATA, store->path, NY_NO_LINE,
+                          "columns %llu and %llu of %s are both called '%.60s'; give the number of "
+                          "the column instead of its name",
+                          ULL(sought[i].column), ULL(sought[i].second), store->path,
+                          sought[i].name);
+    }
+    for (size_t place = 0; place < count; place++) {
+        if (columns[place] != UINT64_MAX) continue;
+        for (size_t i = 0; unknown < TOLD && i < count; i++)
+            if (sought[i].place == place) first[unknown] = sought[i].name;
+        unknown++;
+    }
+    if (!unknown) return NY_OK;
+    for (size_t i = 0; i < unknown && i < TOLD; i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s'%.60s'", i ? ", " : "",
+                                 first[i]);
+    if (unknown > TOLD) snprintf(list + used, sizeof(list) - used, " and %zu more", unknown - TOLD);
+    return ny_fail_at(store->ctx, NY_EDATA, store->path, NY_NO_LINE,
+                      "no column of %s is called %s; 'nystream export %s --part columns -o "
+                      "names.txt' lists the names",
+                      store->path, list, store->path);
+}
+
+int ny_store_find_columns(struct ny_store *store, const char *const *names, size_t count,
+                          uint64_t *columns)
+{
+    struct ny_context *ctx = store->ctx;
+    struct ny_names entry = {0};
+    struct ny_points_info info;
+    struct sought *sought;
+    int err = ny_points_info_all(store, &info);
+
+    if (err) return err;
+    if (!info.column_names)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "the columns of %s have no names; give their numbers, from 0", store->path);
+    sought = ny_calloc(ctx, NY_MEM_STORE, count + 1, sizeof(*sought));
+    if (!sought) return NY_EBUDGET;
+    for (size_t i = 0; i < count; i++)
+        sought[i] = (struct sought){names[i], i, UINT64_MAX, UINT64_MAX};
+    qsort(sought, count, sizeof(*sought), by_name);
+    for (uint64_t number = 0; !err && number < ny_column_entries(info.d); number++) {
+        ny_names_clear(&entry);
+        err = load(store, NY_KIND_COLUMNS, number, &entry);
+        if (!err) match(sought, count, &entry, number * NY_COLUMN_NAMES);
+    }
+    for (size_t i = 0; i < count; i++)
+        columns[sought[i].place] = sought[i].column;
+    if (!err) err = judge(store, sought, count, columns);
+    ny_names_release(&entry, ctx);
+    ny_free(ctx, sought);
+    return err;
+}

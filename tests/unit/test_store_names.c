@@ -1,0 +1,323 @@
+/* Names of rows and of columns in a store: kept in blocks, through appends, resumes, compaction and
+ * damage; columns found by their names. */
+#include "store_checks.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "store/codec.h"
+
+/* u8 rows of D columns: blocks of 128 rows, two entries of names of columns. */
+enum { D = 4096 + 4, PAGE = 4096 };
+
+/* Names of many lengths, each of its own; every 50th is empty. */
+static const char *name_of(uint64_t row)
+{
+    static char text[200];
+    int length = row % 50 == 0 ? 0 : sprintf(text, "cell-%llu-", (unsigned long long)row);
+
+    memset(text + length, 'x', row % 50 == 0 ? 0 : row % 100);
+    text[length + (row % 50 == 0 ? 0 : (int)(row % 100))] = '\0';
+    return text;
+}
+
+static struct ny_names names_of(uint64_t first, uint64_t count)
+{
+    struct ny_names names = {0};
+
+    for (uint64_t row = first; row < first + count; row++)
+        CHECK(ny_names_add(&names, ctx, name_of(row), strlen(name_of(row))));
+    return names;
+}
+
+static struct ny_names column_names(const char *prefix, size_t count)
+{
+    struct ny_names names = {0};
+
+    for (size_t j = 0; j < count; j++) {
+        char text[40];
+
+        CHECK(ny_names_add(&names, ctx, text, (size_t)sprintf(text, "%s%zu", prefix, j)));
+    }
+    return names;
+}
+
+/* An import of rows first … first + count − 1, in batches; `stop` ends it without a commit. */
+struct naming {
+    uint64_t first, count;
+    const char *columns; /* the beginning of their names; NULL: they have none */
+    bool names, bare, stop, sparse;
+};
+
+static uint64_t resumed_at; /* rows that an earlier run of the last import had staged */
+
+static int import_names(const struct naming *naming)
+{
+    const struct ny_ingest_spec spec = {.d = D,
+                                        .dtype = NY_U8,
+                                        .layout = naming->sparse ? NY_CSR : NY_DENSE,
+                                        .row_nnz = D,
+                                        .append = true,
+                                        .names = naming->names,
+                                        .raw = naming->names,
+                                        .fingerprint = naming->first + 1};
+    struct ny_names columns = {0}, names = {0};
+    char *values = calloc(100, D);
+    struct ny_ingest *ingest;
+    uint64_t done, at;
+    int err = ny_ingest_begin(&ingest, store, &spec, &done);
+
+    resumed_at = done;
+    if (naming->columns) columns = column_names(naming->columns, D);
+    if (!err && naming->columns) err = ny_ingest_column_names(ingest, &columns);
+    for (at = done; !err && at < naming->count;) {
+        size_t some = naming->count - at < 100 ? (size_t)(naming->count - at) : 100;
+        struct ny_rows rows = {.values = values, .count = some};
+
+        names = names_of(naming->first + at, some);
+        rows.names = naming->names && !naming->bare ? names.text : NULL;
+        at += some;
+        rows.consumed = at;
+        err = ny_ingest_rows(ingest, &rows);
+        ny_names_release(&names, ctx);
+    }
+    if (!err && !naming->stop) err = ny_ingest_commit(ingest);
+    ny_ingest_free(ingest);
+    ny_names_release(&columns, ctx);
+    free(values);
+    return err;
+}
+
+static void check_names(uint64_t first, uint64_t count)
+{
+    struct ny_names names = {0};
+    const char *at;
+
+    CHECK(ny_points_names(store, first, (size_t)count, &names));
+    assert_int_equal(names.count, count);
+    at = names.text;
+    for (uint64_t row = first; row < first + count; row++, at += strlen(at) + 1)
+        assert_string_equal(at, name_of(row));
+    assert_ptr_equal(at, names.text + names.bytes);
+    ny_names_release(&names, ctx);
+}
+
+static void names_come_back(void **state)
+{
+    static const uint64_t counts[] = {1, 127, 128, 300, 7, 1000, 5};
+    struct ny_points_info info;
+
+    (void)state;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+            CHECK(import_names(&(struct naming){
+                .first = n, .count = counts[i], .names = true, .columns = "g", .sparse = sparse}));
+            n += counts[i];
+            check_names(0, n);
+        }
+        CHECK(ny_points_info(store, &info));
+        assert_true(info.names && info.column_names && info.n == n);
+        check_names(130, 500);
+        check_names(n - 1, 1);
+        CHECK(ny_store_compact(store));
+        check_names(0, n);
+        new_store();
+    }
+}
+
+static void rows_without_names(void **state)
+{
+    struct ny_names names = {0};
+    struct ny_points_info info;
+
+    (void)state;
+    CHECK(import_names(&(struct naming){.count = 200}));
+    CHECK(
+        import_names(&(struct naming){.first = 200, .count = 200, .names = true, .columns = "g"}));
+    CHECK(ny_points_info(store, &info));
+    assert_true(!info.names && !info.column_names);
+    CHECK(ny_points_names(store, 0, 400, &names));
+    assert_int_equal(names.bytes, 400); /* empty ones */
+    ny_names_clear(&names);
+    new_store();
+    CHECK(import_names(&(struct naming){.count = 200, .names = true}));
+    CHECK(import_names(&(struct naming){.first = 200, .count = 200}));
+    CHECK(import_names(&(struct naming){.first = 400, .count = 200, .names = true}));
+    check_names(0, 200);
+    check_names(400, 200);
+    CHECK(ny_points_names(store, 200, 200, &names));
+    assert_int_equal(names.bytes, 200);
+    ny_names_release(&names, ctx);
+}
+
+static void an_import_that_was_killed_goes_on(void **state)
+{
+    (void)state;
+    ny_context_set_memory(ctx, 64 << 20);
+    CHECK(import_names(&(struct naming){.count = 50, .names = true}));
+    CHECK(import_names(&(struct naming){.first = 50, .count = 9000, .names = true, .stop = true}));
+    check_names(0, 50);
+    CHECK(import_names(&(struct naming){.first = 50, .count = 9000, .names = true}));
+    assert_true(resumed_at > 128);
+    check_names(0, 9050);
+}
+
+static void columns_must_be_called_the_same(void **state)
+{
+    struct ny_names names = {0}, want;
+    struct naming other = {.first = 10, .count = 10, .columns = "h"};
+
+    (void)state;
+    CHECK(import_names(&(struct naming){.count = 10, .columns = "g"}));
+    CHECK(import_names(&(struct naming){.first = 10, .count = 10})); /* no names: no question */
+    refused(import_names(&other), NY_EDATA, "column 0 (from 0) is called 'h0'");
+    CHECK(ny_points_column_names(store, 0, D, &names));
+    want = column_names("g", D);
+    assert_int_equal(names.bytes, want.bytes);
+    assert_memory_equal(names.text, want.text, want.bytes);
+    ny_names_release(&want, ctx);
+    ny_names_clear(&names);
+    CHECK(ny_points_column_names(store, 4090, 10, &names));
+    assert_string_equal(names.text, "g4090");
+    ny_names_release(&names, ctx);
+}
+
+static void columns_are_found(void **state)
+{
+    const char *const known[] = {"g4099", "g0", "g4095", "g4096", "g0"};
+    const char *const unknown[] = {"g1", "a", "g2", "b", "c", "d", "e", "f"};
+    uint64_t columns[8];
+
+    (void)state;
+    CHECK(import_names(&(struct naming){.count = 10}));
+    refused(ny_store_find_columns(store, known, 1, columns), NY_EUSAGE, "have no names");
+    new_store();
+    CHECK(import_names(&(struct naming){.count = 10, .columns = "g"}));
+    CHECK(ny_store_find_columns(store, known, 5, columns));
+    assert_int_equal(columns[0], 4099);
+    assert_int_equal(columns[1], 0);
+    assert_int_equal(columns[2], 4095);
+    assert_int_equal(columns[3], 4096);
+    assert_int_equal(columns[4], 0);
+    refused(ny_store_find_columns(store, unknown, 8, columns), NY_EDATA,
+            "called 'a', 'b', 'c', 'd', 'e' and 1 more;");
+    assert_int_equal(columns[2], 2);
+}
+
+static void a_name_of_two_columns(void **state)
+{
+    const struct ny_ingest_spec spec = {.d = 3, .dtype = NY_U8};
+    const char *const sought[] = {"b"};
+    struct ny_names names = {0};
+    struct ny_ingest *ingest;
+    uint64_t column;
+
+    (void)state;
+    CHECK(ny_names_append(&names, ctx, "b\0a\0b", 3));
+    CHECK(ny_ingest_begin(&ingest, store, &spec, &column));
+    CHECK(ny_ingest_column_names(ingest, &names));
+    CHECK(ny_ingest_rows(ingest, &(struct ny_rows){.values = "abc", .count = 1, .consumed = 1}));
+    CHECK(ny_ingest_commit(ingest));
+    ny_ingest_free(ingest);
+    ny_names_release(&names, ctx);
+    refused(ny_store_find_columns(store, sought, 1, &column), NY_EDATA, "columns 0 and 2");
+}
+
+/* ---- damage -------------------------------------------------------------------------------- */
+
+/* Flips a byte in the frame of an entry that lies on pages of its own. */
+static void spoil(unsigned kind, uint64_t number)
+{
+    struct ny_header header;
+    char file[256], byte;
+    bool found = false;
+    int fd;
+
+    snprintf(file, sizeof(file), "%s/points/data.mdb", path);
+    fd = open(file, O_RDWR);
+    for (off_t at = 16; !found && pread(fd, &header, sizeof(header), at) == sizeof(header);
+         at += PAGE) {
+        found = header.number == number && header.packed >> 28 == kind;
+        if (!found) continue;
+        assert_int_equal(pread(fd, &byte, 1, at + 500), 1);
+        byte ^= 4;
+        assert_int_equal(pwrite(fd, &byte, 1, at + 500), 1);
+    }
+    assert_true(found);
+    close(fd);
+}
+
+static char told[500];
+
+static int tell_damage(void *user, const struct ny_damage *damage)
+{
+    (void)user;
+    snprintf(told + strlen(told), sizeof(told) - strlen(told), "%d rows %d+%d: %s\n",
+             (int)damage->kind, (int)damage->first_row, (int)damage->rows, damage->what);
+    return NY_OK;
+}
+
+static int tell_repaired(void *user, const struct ny_repaired *done)
+{
+    (void)user;
+    snprintf(told + strlen(told), sizeof(told) - strlen(told), "%d rows %d+%d\n", (int)done->kind,
+             (int)done->first_row, (int)done->rows);
+    return NY_OK;
+}
+
+static void damage_is_found_and_set_aside(void **state)
+{
+    struct ny_names names = {0};
+    struct ny_points_info info;
+    char wanted[200];
+
+    (void)state;
+    CHECK(import_names(&(struct naming){.count = 300, .names = true, .columns = "g"}));
+    ny_store_close(store);
+    spoil(11, 1);
+    spoil(12, 0);
+    open_store();
+    told[0] = '\0';
+    CHECK(ny_store_verify(store, tell_damage, NULL));
+    snprintf(wanted, sizeof(wanted),
+             "%d rows 128+128: names of block 1: its checksum is wrong\n"
+             "%d rows 0+0: names of columns: its checksum is wrong\n",
+             NY_DAMAGED_NAMES, NY_DAMAGED_COLUMN_NAMES);
+    assert_string_equal(told, wanted);
+    check_names(0, 128);
+    refused(ny_points_names(store, 128, 1, &names), NY_ESTORE, "names of block 1");
+    refused(ny_points_column_names(store, 0, 1, &names), NY_ESTORE, "names of columns");
+    told[0] = '\0';
+    CHECK(ny_store_repair(store, tell_repaired, NULL));
+    snprintf(wanted, sizeof(wanted), "%d rows 128+128\n%d rows 0+0\n", NY_DAMAGED_NAMES,
+             NY_DAMAGED_COLUMN_NAMES);
+    assert_string_equal(told, wanted);
+    told[0] = '\0';
+    CHECK(ny_store_verify(store, tell_damage, NULL));
+    assert_string_equal(told, "");
+    CHECK(ny_points_info(store, &info));
+    assert_true(info.names && !info.column_names);
+    CHECK(ny_points_names(store, 128, 128, &names));
+    assert_int_equal(names.bytes, 128);
+    check_names(256, 44);
+    CHECK(import_names(&(struct naming){.first = 300, .count = 300, .names = true}));
+    check_names(256, 344);
+    ny_names_release(&names, ctx);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(names_come_back),
+        TEST(rows_without_names),
+        TEST(an_import_that_was_killed_goes_on),
+        TEST(columns_must_be_called_the_same),
+        TEST(columns_are_found),
+        TEST(a_name_of_two_columns),
+        TEST(damage_is_found_and_set_aside),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
