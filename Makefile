@@ -91,11 +91,12 @@ CLI_TESTS    := $(wildcard tests/cli/*.bats)
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
 # The data-tools share data-tools/tool.c; some have a second file.
-TOOL_PARTS   := tool cells_npz hdf5_file nystream-hdf5
+TOOL_PARTS   := tool cells_npz hdf5_file hdf5_texts nystream-hdf5
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 # A tool that needs more libraries is built where they are (data-tools/setup tools).
 PACKAGES_hdf5-rows  := hdf5
 PACKAGES_hdf5_file  := hdf5
+PACKAGES_hdf5_texts := hdf5
 PACKAGES_nystream-hdf5 := hdf5
 PACKAGES_image-rows := libpng libjpeg
 ABSENT_TOOLS := $(strip $(foreach tool,hdf5-rows image-rows,$(if \
@@ -245,7 +246,7 @@ $(BUILD)/data-tools/cells: $(BUILD)/data-tools/cells_npz.o
 $(BUILD)/data-tools/hdf5-rows: $(BUILD)/data-tools/hdf5_file.o
 # A sanitizer takes memory that a limit would refuse.
 DEFINES_nystream-hdf5 = -DNY_LIMIT_DATA=$(if $(filter -fsanitize%,$(CFLAGS)),0,1)
-$(BUILD)/nystream-hdf5: $(addprefix $(BUILD)/data-tools/,nystream-hdf5.o hdf5_file.o tool.o) $(STATIC_LIB)
+$(BUILD)/nystream-hdf5: $(addprefix $(BUILD)/data-tools/,nystream-hdf5.o hdf5_file.o hdf5_texts.o tool.o) $(STATIC_LIB)
 	$(call say,LINK) $(CC) $(CFLAGS) -pie $(HARDENED_LINK) $(LDFLAGS) -Wl,--as-needed -Wl,--gc-sections -o $@ $^ \
 	  $(shell pkg-config --libs hdf5) $(PACKAGE_LIBS)
 

@@ -24,6 +24,13 @@ struct hdf5_numbers {
     hsize_t sizes[H5S_MAX_RANK];
 };
 
+/* A dataset of texts, of variable or fixed length. */
+struct hdf5_texts {
+    struct hdf5_numbers at; /* its type is that of a text in memory */
+    hid_t id;               /* −1: there is none */
+    bool variable;
+};
+
 /* A sparse matrix. A line is a row, or a column of one that is stored by columns. */
 struct hdf5_sparse {
     struct hdf5_numbers data, indices, starts;
@@ -54,6 +61,20 @@ void hdf5_read_rows(const struct hdf5_file *f, const struct hdf5_numbers *x, hsi
                     hsize_t count, void *values);
 /* Reads a short text of an attribute, of variable or fixed length; "" where there is none. */
 void hdf5_attribute_text(hid_t where, const char *name, char *text, size_t room);
+
+/* Opens a dataset of texts below a group; texts->id is −1 where it is not there, or not of texts.
+ */
+void hdf5_open_texts(const struct hdf5_file *f, const char *group, const char *name,
+                     struct hdf5_texts *texts);
+/* Opens the index of a table of AnnData, such as obs. */
+void hdf5_open_index(const struct hdf5_file *f, const char *table, struct hdf5_texts *texts);
+/* Checks that there are so many, where there are any; `what` is "rows" or "columns". */
+void hdf5_check_texts(const struct hdf5_file *f, const struct hdf5_texts *texts, uint64_t count,
+                      const char *what);
+/* Calls `each` for every text, in order, and closes the dataset. */
+typedef void hdf5_text_fn(void *user, const char *text, size_t length);
+void hdf5_each_text(const struct hdf5_file *f, struct hdf5_texts *texts, hdf5_text_fn *each,
+                    void *user);
 
 /* Opens the sparse matrix f->name; the types of data and indices in memory are the caller's. */
 void hdf5_open_sparse(const struct hdf5_file *f, struct hdf5_sparse *x);

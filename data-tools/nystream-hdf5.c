@@ -14,13 +14,16 @@
 #include "io/number.h"
 
 static const char usage[] =
-    "nystream-hdf5 FILE [--matrix NAME] [--label-column NAME] [--name SHOWN] [--memory BYTES]\n"
+    "nystream-hdf5 FILE [--matrix NAME] [--label-column NAME] [--names] [--name SHOWN]\n"
+    "              [--memory BYTES]\n"
     "\n"
     "Writes the rows of a matrix in an HDF5 file (.h5ad of AnnData, .h5 of 10x Genomics) to a\n"
     "pipe, in a form that nystream import reads, which starts this program by itself.\n"
     "\n"
     "  --matrix NAME        X, layers/NAME, obsm/NAME, raw/X; X or 10x's matrix without it\n"
     "  --label-column NAME  a column of obs, as labels\n"
+    "  --names              the names of rows and of columns come, too: the index of obs and of\n"
+    "                       var; barcodes, and names of features\n"
     "  --name SHOWN         the file's name in messages\n"
     "  --memory BYTES       the most that this process may take for its data\n";
 
@@ -33,7 +36,8 @@ struct source {
     struct hdf5_sparse sparse;
     struct ny_hdf5_head head;
     const char *label_column;
-    size_t values; /* in a dense row */
+    bool names; /* are asked for */
+    struct hdf5_texts row_names, column_names;
 };
 
 static void put(const void *bytes, size_t count)
@@ -139,7 +143,7 @@ static uint32_t count_names(const struct source *s, hid_t id)
 }
 
 /* Writes the head, and the labels behind it. */
-static void put_head(struct source *s)
+static void put_labels(struct source *s)
 {
     struct hdf5_numbers codes;
     size_t size = sizeof(double);
@@ -171,6 +175,48 @@ static void put_head(struct source *s)
         hdf5_read_rows(&s->in, &codes, at, count, band);
         put(band, (size_t)count * size);
     }
+}
+
+/* ---- names of rows and of columns ------------------------------------------------------------ */
+
+/* Opens what names the rows and the columns of the matrix, where the file has that. */
+static void open_names(struct source *s)
+{
+    const char *name = s->in.name;
+    bool raw = strncmp(name, "raw/", 4) == 0;
+
+    if (!s->names) return;
+    if (s->head.of_10x) {
+        hdf5_open_texts(&s->in, name, "barcodes", &s->row_names);
+        hdf5_open_texts(&s->in, name, "features/name", &s->column_names);
+        if (s->column_names.id < 0) hdf5_open_texts(&s->in, name, "gene_names", &s->column_names);
+    } else {
+        hdf5_open_index(&s->in, "obs", &s->row_names);
+        if (raw || strcmp(name, "X") == 0 || strncmp(name, "layers/", 7) == 0)
+            hdf5_open_index(&s->in, raw ? "raw/var" : "var", &s->column_names);
+    }
+    hdf5_check_texts(&s->in, &s->row_names, s->head.rows, "rows");
+    hdf5_check_texts(&s->in, &s->column_names, s->head.columns, "columns");
+    s->head.row_names = s->row_names.id >= 0;
+    s->head.column_names = s->column_names.id >= 0;
+}
+
+static void put_text(void *user, const char *text, size_t length)
+{
+    uint32_t bytes = (uint32_t)length;
+
+    (void)user;
+    put(&bytes, sizeof bytes);
+    put(text, length);
+}
+
+/* Writes the head, the labels behind it, and the names. */
+static void put_head(struct source *s)
+{
+    open_names(s);
+    put_labels(s);
+    if (s->head.column_names) hdf5_each_text(&s->in, &s->column_names, put_text, NULL);
+    if (s->head.row_names) hdf5_each_text(&s->in, &s->row_names, put_text, NULL);
 }
 
 /* ---- types ----------------------------------------------------------------------------------- */
@@ -378,14 +424,15 @@ static void limit(struct ny_context *ctx, uint64_t bytes)
 
 int main(int argc, char **argv)
 {
-    static struct source s = {.head = {.magic = {'n', 'y', 'r', 'o', 'w', 's', '1', '\n'}}};
+    static struct source s = {.head = {.magic = {'n', 'y', 'r', 'o', 'w', 's', '2', '\n'}},
+                              .row_names = {.id = -1},
+                              .column_names = {.id = -1}};
     const char *where = NULL;
     uint64_t memory = 0;
-    const struct tool_option options[] = {{"--matrix", TOOL_TEXT, &s.in.name},
-                                          {"--label-column", TOOL_TEXT, &s.label_column},
-                                          {"--name", TOOL_TEXT, &s.in.path},
-                                          {"--memory", TOOL_COUNT, &memory},
-                                          {NULL, TOOL_TEXT, NULL}};
+    const struct tool_option options[] = {
+        {"--matrix", TOOL_TEXT, &s.in.name}, {"--label-column", TOOL_TEXT, &s.label_column},
+        {"--names", TOOL_SWITCH, &s.names},  {"--name", TOOL_TEXT, &s.in.path},
+        {"--memory", TOOL_COUNT, &memory},   {NULL, TOOL_TEXT, NULL}};
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){&where, 1, 0});
     if (!s.in.path) s.in.path = where;

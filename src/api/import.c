@@ -65,11 +65,15 @@ static void choose_layout(struct ny_import *import, const struct ny_file_table *
 int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reader)
 {
     const struct ny_file_table *table = ny_reader_table(reader);
-    int err;
+    struct ny_points_info info;
+    int err = ny_points_info(import->store, &info);
 
+    if (err) return err;
+    import->names = info.n ? info.names : table->names;
     import->spec = (struct ny_ingest_spec){.d = table->d,
                                            .dtype = table->dtype,
                                            .labels = table->labels,
+                                           .names = table->names,
                                            .source = import->shuffle || import->reading.nan_drop ||
                                                      import->min_values,
                                            .raw = import->raw,
@@ -106,6 +110,21 @@ static int check_same_shape(const struct ny_import *import, const struct ny_read
                       "%s has %slabels, unlike the %s before it; import it by itself%s", name,
                       table->labels ? "" : "no ", source.file ? "file" : "table",
                       source.file ? " with --append" : "");
+}
+
+/* Hands the names of columns over, and tells where names of rows are missing or not kept. */
+static int begin_names(struct ny_import *import, const struct ny_reader *reader,
+                       struct ny_import_source source)
+{
+    const struct ny_names *columns = ny_reader_column_names(reader);
+    bool has = ny_reader_table(reader)->names;
+
+    if (has != import->names)
+        ny_log(import->ctx, NY_LOG_NOTE,
+               has ? "%s: the rows of %s have no names, and those of these rows are left out"
+                   : "%s: the rows of %s have names, and these rows get empty ones",
+               name_of(source), ny_store_path(import->store));
+    return columns->count ? ny_ingest_column_names(import->ingest, columns) : NY_OK;
 }
 
 int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader)
@@ -200,6 +219,7 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
     } else {
         err = check_same_shape(import, reader, source);
     }
+    if (err == NY_OK) err = begin_names(import, reader, source);
     if (err == NY_OK) err = ny_import_allocate(import, ny_reader_table(reader));
     if (err == NY_OK) err = ny_import_file(import, reader, name_of(source));
     if (err == NY_OK) err = ny_import_class_names(import, reader);
@@ -256,6 +276,7 @@ void ny_import_release(struct ny_import *import)
     ny_free(import->ctx, import->labels);
     ny_free(import->ctx, import->source);
     ny_free(import->ctx, import->record);
+    ny_names_release(&import->row_names, import->ctx);
     ny_csr_release(&import->sparse, import->ctx);
     ny_store_close(import->store);
 }
@@ -322,7 +343,7 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
 {
     int err;
 
-    import->reading.nan_option = import->reading.notes = true;
+    import->reading.nan_option = import->reading.notes = import->reading.names = true;
     import->reading.reading = import->layout;
     if (!options) return NY_OK;
     err = ny_options_check(options, NY_GROUP_IMPORT);

@@ -48,14 +48,30 @@ static void move_row(struct ny_import *import, struct ny_row_batch *batch, size_
                 import->row_bytes);
 }
 
+/* Moves the next name, at *from, behind those that are kept, or passes over it. */
+static void move_name(struct ny_names *names, const char **from, bool keep)
+{
+    size_t bytes = strlen(*from) + 1;
+
+    if (keep) memmove(names->text + names->bytes, *from, bytes);
+    *from += bytes;
+    if (keep) names->bytes += bytes;
+    names->count += keep;
+}
+
 void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch)
 {
     struct ny_import_dropped *all = &import->left_out;
+    const char *name = batch->names ? batch->names->text : NULL;
     size_t kept = 0;
 
     if (!import->min_values) return;
+    if (name) ny_names_clear(batch->names);
     for (size_t i = 0; i < batch->count; i++) {
-        if (values_of(import->spec.dtype, row_of(import, batch, i)) >= import->min_values) {
+        bool keep = values_of(import->spec.dtype, row_of(import, batch, i)) >= import->min_values;
+
+        if (name) move_name(batch->names, &name, keep);
+        if (keep) {
             move_row(import, batch, i, kept++);
             continue;
         }

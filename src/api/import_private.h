@@ -28,6 +28,8 @@ struct ny_import {
     struct ny_csr sparse; /* the batch, of a file with sparse rows */
     double *labels;
     uint64_t *source;
+    bool names;                /* rows of the store have names, */
+    struct ny_names row_names; /* and those of the batch these, where the file has some */
     char *record; /* one shuffled row, see shuffle_batch() */
     size_t record_bytes;
     uint64_t skip;              /* rows that an earlier run of the same import committed */

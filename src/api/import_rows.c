@@ -18,6 +18,7 @@ static int store_batch(struct ny_import *import, const struct ny_row_batch *batc
                            .sparse = batch->sparse,
                            .labels = import->spec.labels ? batch->labels : NULL,
                            .source = import->spec.source ? batch->source : NULL,
+                           .names = batch->names ? batch->names->text : NULL,
                            .count = batch->count,
                            .consumed = import->consumed + batch->consumed,
                            .dropped = import->dropped + batch->dropped};
@@ -27,11 +28,13 @@ static int store_batch(struct ny_import *import, const struct ny_row_batch *batc
     return ny_ingest_rows(import->ingest, &rows);
 }
 
-/* A shuffled row: this, then its values, or its column numbers (padded to 8 bytes) and values. */
+/* A shuffled row: this, then its values, or its column numbers (padded to 8 bytes) and values, and
+ * its name at the end. */
 struct shuffled {
     double label;
     uint64_t source;
     uint64_t nnz, sparse;
+    uint64_t name_bytes; /* its end included; 0: it has none */
 };
 
 /* Makes room for the record of a shuffled row, twice as much as is needed now, so that sparse
@@ -48,11 +51,14 @@ static int record_room(struct ny_import *import, size_t bytes)
     return NY_OK;
 }
 
-/* Packs row i with its label and its number in the files into a record, and adds it to the
- * shuffle. */
-static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batch, size_t i)
+/* Packs row i with its label, its number in the files and its name into a record, and adds it to
+ * the shuffle. */
+static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batch, size_t i,
+                       const char *name)
 {
-    struct shuffled head = {.label = batch->labels[i], .source = batch->source[i]};
+    struct shuffled head = {.label = batch->labels[i],
+                            .source = batch->source[i],
+                            .name_bytes = name ? strlen(name) + 1 : 0};
     size_t element = ny_dtype_size(import->spec.dtype), bytes = sizeof(head) + import->row_bytes;
     struct ny_sparse row = {0, NULL, NULL};
     int err;
@@ -63,8 +69,10 @@ static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batc
         head.nnz = row.count;
         bytes = sizeof(head) + ny_padded(row.count * sizeof(uint32_t)) + row.count * element;
     }
+    bytes += head.name_bytes;
     err = record_room(import, bytes);
     if (err) return err;
+    if (name) memcpy(import->record + bytes - head.name_bytes, name, head.name_bytes);
     memcpy(import->record, &head, sizeof(head));
     if (!batch->sparse) {
         memcpy(import->record + sizeof(head), import->values + i * import->row_bytes,
@@ -79,10 +87,13 @@ static int shuffle_row(struct ny_import *import, const struct ny_row_batch *batc
 
 static int shuffle_batch(struct ny_import *import, const struct ny_row_batch *batch)
 {
+    const char *name = batch->names ? batch->names->text : NULL;
     int err = NY_OK;
 
-    for (size_t i = 0; i < batch->count && err == NY_OK; i++)
-        err = shuffle_row(import, batch, i);
+    for (size_t i = 0; i < batch->count && err == NY_OK; i++) {
+        err = shuffle_row(import, batch, i, name);
+        if (name) name += strlen(name) + 1;
+    }
     return err;
 }
 
@@ -96,6 +107,8 @@ static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64
     *batch = (struct ny_row_batch){
         .values = import->values, .labels = import->labels, .source = import->source};
     if (ny_reader_table(reader)->layout == NY_CSR) batch->sparse = &import->sparse;
+    if (import->names && ny_reader_table(reader)->names) batch->names = &import->row_names;
+    ny_names_clear(&import->row_names);
     import->sparse.rows = 0;
     err = ny_reader_next(reader, most, batch);
     for (size_t i = 0; err == NY_OK && i < batch->count; i++)
@@ -188,6 +201,7 @@ int ny_import_shuffled(void *arg, const void *record, size_t bytes)
     struct ny_import *import = arg;
     const struct shuffled *head = record;
     char *at = (char *)(uintptr_t)(head + 1);
+    const char *name = head->name_bytes ? (const char *)record + bytes - head->name_bytes : NULL;
     uint32_t start[2] = {0, (uint32_t)head->nnz};
     struct ny_csr sparse = {.dtype = import->spec.dtype,
                             .rows = 1,
@@ -198,10 +212,10 @@ int ny_import_shuffled(void *arg, const void *record, size_t bytes)
                            .sparse = head->sparse ? &sparse : NULL,
                            .labels = import->spec.labels ? &head->label : NULL,
                            .source = &head->source,
+                           .names = name,
                            .count = 1,
                            .consumed = ++import->drained,
                            .dropped = import->dropped};
 
-    (void)bytes;
     return import->drained <= import->skip ? NY_OK : ny_ingest_rows(import->ingest, &rows);
 }

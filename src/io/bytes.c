@@ -131,6 +131,18 @@ int ny_bytes_more(struct ny_bytes *bytes)
     return err;
 }
 
+int ny_bytes_line(struct ny_bytes *bytes, const char **newline)
+{
+    for (;;) {
+        int err;
+
+        *newline = memchr(bytes->at, '\n', (size_t)(bytes->end - bytes->at));
+        if (*newline || bytes->ended) return NY_OK;
+        err = ny_bytes_more(bytes);
+        if (err) return err;
+    }
+}
+
 int ny_bytes_need(struct ny_bytes *bytes, size_t wanted)
 {
     int err = NY_OK;

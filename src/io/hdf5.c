@@ -5,7 +5,8 @@
  * The child gets the open file as its standard input and writes the rows to a pipe, in the form of
  * io/hdf5_stream.h. That pipe takes the place of the reader's bytes, so that dense rows are read as
  * those of npy files are (io/binary.c). A sparse matrix by columns is sorted by row when it is
- * opened (io/row_sort.h). Labels, of a column of obs, come first and are kept, 8 bytes a row.
+ * opened (io/row_sort.h). Labels, of a column of obs, come first and are kept, 8 bytes a row; names
+ * of rows come behind them and wait in a temporary file (io/row_names.h).
  *
  * Nothing that the stream says is believed: its head is checked here, counts are checked against
  * it, and columns and values when rows are read. Where the stream breaks, the child is waited for,
@@ -20,6 +21,7 @@
 #include "io/binary.h"
 #include "io/child.h"
 #include "io/hdf5_stream.h"
+#include "io/row_names.h"
 #include "io/row_sort.h"
 #include "io/sparse_rows.h"
 
@@ -124,7 +126,7 @@ static int start(struct ny_reader *reader)
     const struct ny_reader_options *options = &reader->options;
     size_t share = ny_memory_left(reader->ctx) / NY_HDF5_SHARE, count = 5;
     char memory[32];
-    const char *arguments[] = {"/dev/stdin", "--name", reader->path, "--memory", memory,
+    const char *arguments[] = {"/dev/stdin", "--name", reader->path, "--memory", memory, NULL,
                                NULL,         NULL,     NULL,         NULL,       NULL};
     const struct ny_child_spec spec = {
         .program = "nystream-hdf5",
@@ -151,6 +153,7 @@ static int start(struct ny_reader *reader)
         arguments[count++] = "--label-column";
         arguments[count++] = options->label_column;
     }
+    if (options->names) arguments[count++] = "--names";
     err = ny_child_start(&hdf5->child, reader->ctx, &spec, &output);
     if (err) return err;
     err = ny_bytes_open_stream(&stream, reader->ctx, output, reader->path);
@@ -172,6 +175,8 @@ static int read_head(struct ny_reader *reader)
     dense = head->form == NY_HDF5_DENSE;
     if (memcmp(head->magic, NY_HDF5_MAGIC, sizeof(head->magic)) != 0 ||
         head->form > NY_HDF5_COLUMNS || head->labels > NY_HDF5_NAMES || head->of_10x > 1 ||
+        head->row_names > 1 || head->column_names > 1 ||
+        ((head->row_names || head->column_names) && !reader->options.names) ||
         (head->dtype != NY_U8 && head->dtype != NY_I16 && head->dtype != NY_F32 &&
          head->dtype != NY_F64) ||
         (!dense && head->index_bytes != 4 && head->index_bytes != 8) ||
@@ -252,6 +257,26 @@ static int read_labels(struct ny_reader *reader)
     if (!err) err = read_codes(reader, labels);
     ny_free(reader->ctx, labels);
     return err;
+}
+
+/* ---- names of columns and of rows ------------------------------------------------------------ */
+
+static int read_row_and_column_names(struct ny_reader *reader)
+{
+    const struct ny_hdf5_head *head = &((struct hdf5 *)reader->state)->head;
+    int err;
+
+    if (!head->row_names && !head->column_names) return NY_OK;
+    reader->table.rows = head->rows;
+    reader->table.d = head->columns;
+    err = ny_sparse_rows_check(reader, head->form == NY_HDF5_DENSE ? UINT64_MAX : head->entries);
+    for (uint64_t j = 0; !err && head->column_names && j < head->columns; j++)
+        err = ny_stream_name(reader, "column", j, &reader->columns);
+    if (!err && head->row_names) {
+        reader->table.names = true;
+        err = ny_row_names_of_stream(&reader->row_names, reader);
+    }
+    return err == NY_END ? fail_end(reader) : err;
 }
 
 /* Sets the labels of the rows of a batch that its last call has added. */
@@ -416,6 +441,7 @@ static int open_hdf5(struct ny_reader *reader)
     if (!err) err = start(reader);
     if (!err) err = read_head(reader);
     if (!err) err = read_labels(reader);
+    if (!err) err = read_row_and_column_names(reader);
     if (err) return err;
     reader->table.format = hdf5->head.of_10x ? "h5" : "h5ad";
     return hdf5->head.form == NY_HDF5_DENSE ? open_dense(reader) : open_sparse(reader);

@@ -5,6 +5,8 @@
  *
  * The head comes first; then, where there are labels of names, each name as a u32 length and its
  * bytes; then a label of each row: f64 (NaN: none), or an i32 number of a name (below 0: none).
+ * Where the head says so, the names of all columns follow, and those of all rows, each likewise as
+ * a length and bytes.
  *
  * Dense rows follow as they are, row after row. A sparse matrix follows in batches of whole lines,
  * which are its rows or, in a matrix by columns, its columns: a struct ny_hdf5_batch; a u32 count
@@ -16,7 +18,7 @@
 
 #include <stdint.h>
 
-#define NY_HDF5_MAGIC "nyrows1\n"
+#define NY_HDF5_MAGIC "nyrows2\n"
 
 enum { NY_HDF5_PIECE = 1 << 17, NY_HDF5_BATCH_LINES = 1 << 14 };
 enum { NY_HDF5_SHARE = 4 }; /* the child may take a quarter of the memory that is left */
@@ -30,6 +32,7 @@ struct ny_hdf5_head {
     uint32_t index_bytes;   /* 4 or 8, signed; dense: 0 */
     uint32_t labels, names; /* enum ny_hdf5_labels; how many names there are */
     uint32_t of_10x;        /* 1: laid out as 10x Genomics does, 0: as AnnData does */
+    uint32_t row_names, column_names; /* 1: they follow */
     uint64_t rows, columns;
     uint64_t entries, most; /* entries in all, and in the fullest line */
 };

@@ -80,20 +80,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Gets the whole of the next line into the window. *newline is where it ends, or NULL in a last
- * line without an end. */
-static int whole_line(struct ny_bytes *bytes, const char **newline)
-{
-    for (;;) {
-        int err;
-
-        *newline = memchr(bytes->at, '\n', (size_t)(bytes->end - bytes->at));
-        if (*newline || bytes->ended) return NY_OK;
-        err = ny_bytes_more(bytes);
-        if (err) return err;
-    }
-}
-
 /* The next line's label; NY_END after the last. Empty lines may only stand at the end. */
 static int text_label(struct ny_labels *labels, double *value)
 {
@@ -103,7 +89,7 @@ static int text_label(struct ny_labels *labels, double *value)
     int err;
 
     for (;; bytes->at = newline + 1, bytes->line++) {
-        err = whole_line(bytes, &newline);
+        err = ny_bytes_line(bytes, &newline);
         if (err) return err;
         last = newline ? newline : bytes->end;
         for (first = bytes->at; first < last && is_blank(*first); first++)

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "io/format.h"
 #include "io/labels.h"
+#include "io/row_names.h"
 
 enum { LABEL_ROWS = 4096, SKIP_BYTES = 64 * 1024 };
 
@@ -40,8 +41,6 @@ static int open_labels(struct ny_reader *reader)
 
     if (strcmp(path, "-") == 0 && reader->bytes->fd == 0)
         return ny_fail(reader->ctx, NY_EUSAGE, "points and labels cannot both be standard input");
-    reader->source = ny_alloc(reader->ctx, NY_MEM_IO, LABEL_ROWS * sizeof(*reader->source));
-    if (!reader->source) return NY_EBUDGET;
     err = ny_labels_open(&reader->labels, reader->ctx, path, reader->classes, &rows);
     if (err) return err;
     reader->table.labels = true;
@@ -60,7 +59,11 @@ int ny_reader_open(struct ny_reader **out, struct ny_context *ctx, const char *p
     *out = NULL;
     if (!err) err = ny_table_open(&reader, bytes, options);
     if (err) return err;
-    if (reader->options.labels_file) err = open_labels(reader);
+    if (reader->options.labels_file || reader->row_names) {
+        reader->source = ny_alloc(reader->ctx, NY_MEM_IO, LABEL_ROWS * sizeof(*reader->source));
+        if (!reader->source) err = NY_EBUDGET;
+    }
+    if (!err && reader->options.labels_file) err = open_labels(reader);
     if (err)
         ny_reader_close(reader);
     else
@@ -84,6 +87,11 @@ const struct ny_file_table *ny_reader_table(const struct ny_reader *reader)
 void ny_reader_class_names(const struct ny_reader *reader, const char *const **names, size_t *count)
 {
     ny_classes_names(reader->classes, names, count);
+}
+
+const struct ny_names *ny_reader_column_names(const struct ny_reader *reader)
+{
+    return &reader->columns;
 }
 
 /* "t.csv: header: 37 names; columns 1-36" */
@@ -154,6 +162,22 @@ static int join_labels(struct ny_reader *reader, struct ny_row_batch *rows, size
     return NY_OK;
 }
 
+/* Names for the rows of a batch, likewise. */
+static int join_names(struct ny_reader *reader, struct ny_row_batch *rows)
+{
+    const uint64_t *source = rows->source;
+    int err = NY_OK;
+
+    for (size_t i = 0, run; !err && i < rows->count; i += run) {
+        for (run = 1; i + run < rows->count && source[i + run] == source[i] + run; run++)
+            continue;
+        err =
+            ny_row_names_next(reader->row_names, source[i] - reader->names_read, run, rows->names);
+        reader->names_read = source[i] + run;
+    }
+    return err;
+}
+
 /* Called after the last row: all labels must be used, and the file must have held something. */
 static int finish(struct ny_reader *reader)
 {
@@ -181,13 +205,16 @@ int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batc
     struct ny_row_batch rows = *batch;
     int err;
 
-    if (reader->labels && !rows.source) {
+    bool named = reader->row_names && rows.names;
+
+    if ((reader->labels || named) && !rows.source) {
         rows.source = reader->source;
         if (max_rows > LABEL_ROWS) max_rows = LABEL_ROWS;
     }
     batch->count = 0;
     err = ny_table_next(reader, max_rows, &rows);
     if (!err && reader->labels) err = join_labels(reader, &rows, max_rows);
+    if (!err && named) err = join_names(reader, &rows);
     if (err == NY_END) err = finish(reader);
     batch->consumed = reader->consumed;
     batch->dropped = reader->dropped;

@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/names.h"
 #include "base/sparse.h"
 
 #define NY_ROWS_UNKNOWN UINT64_MAX
@@ -36,6 +37,7 @@ struct ny_reader_options {
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
     bool nan_option;          /* the user has an option for nan_drop: messages name it */
     bool nan_kept;            /* with nan_drop: its place in the output holds NaN */
+    bool names;               /* names of rows and of columns are wanted */
     bool notes;               /* what was read as what, and what looks like a slip, is logged */
 };
 
@@ -47,6 +49,7 @@ struct ny_file_table {
     uint64_t nnz;   /* sparse: values of a row on average, rounded up */
     uint64_t slots; /* sparse: values of the fullest row; of an average one where that is unknown */
     bool labels;
+    bool names; /* rows have names, where options.names asks for them */
     const char *format;
 };
 
@@ -73,6 +76,8 @@ struct ny_row_batch {
     struct ny_csr *sparse; /* rows are added to those that are there; grows under NY_MEM_IO */
     double *labels;   /* NaN where missing */
     uint64_t *source; /* row number in this file, 0-based */
+    struct ny_names
+        *names;       /* of a table that has them: names of the rows are added; NULL: not wanted */
     size_t count;     /* out: rows delivered */
     uint64_t consumed; /* out: rows of the file read so far, dropped ones included */
     uint64_t dropped;  /* out: of them, dropped so far */
@@ -90,6 +95,10 @@ const struct ny_dropped *ny_reader_dropped(const struct ny_reader *reader, size_
 /* Word labels met so far (csv): label value = index into names; count 0 when labels are numbers. */
 void ny_reader_class_names(const struct ny_reader *reader, const char *const **names,
                            size_t *count);
+
+/* Names of the columns, one for each of table.d; count 0: the file has none, or they were not asked
+ * for. They belong to the reader. */
+const struct ny_names *ny_reader_column_names(const struct ny_reader *reader);
 
 /* The formats, for --help: *count names with a one-line description each. */
 struct ny_format_info {

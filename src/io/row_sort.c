@@ -64,7 +64,7 @@ void ny_row_sort_free(struct ny_row_sort *sort)
 }
 
 /* Returns the folder of the file: the caller's, or $TMPDIR or /tmp. */
-static const char *scratch_folder(const struct ny_reader *reader)
+const char *ny_scratch_folder(const struct ny_reader *reader)
 {
     const char *set = getenv("TMPDIR");
 
@@ -92,7 +92,7 @@ static struct ny_spool_spec plan(const struct ny_row_sort *sort, const struct ny
         piece = PIECE_BYTES_MAX;
     }
     if (piece < PIECE_BYTES_MIN) piece = PIECE_BYTES_MIN;
-    return (struct ny_spool_spec){.folder = scratch_folder(reader),
+    return (struct ny_spool_spec){.folder = ny_scratch_folder(reader),
                                   .what = "the entries to sort by row",
                                   .streams = (size_t)buckets,
                                   .piece_bytes = piece};

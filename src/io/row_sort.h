@@ -16,6 +16,8 @@ struct ny_row_sort_spec {
 
 struct ny_row_sort;
 
+/* Returns the folder of a reader's temporary files. */
+const char *ny_scratch_folder(const struct ny_reader *reader);
 /* Makes a sort, which keeps its entries in a temporary file in the reader's folder for scratch
  * files where they do not fit in its memory, at most an eighth of what is left of the budget.
  * NY_EIO where that folder has no room for them. */

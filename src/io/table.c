@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "io/directory.h"
 #include "io/format.h"
+#include "io/row_names.h"
 
 #define PLY_ROWS "nystream-ply-rows FILE -o OUT.npy (data-tools/ply-rows)"
 #define ULL(x) ((unsigned long long)(x))
@@ -228,6 +229,8 @@ void ny_table_close(struct ny_reader *reader)
 {
     if (!reader) return;
     if (reader->state) reader->entry->format->close(reader);
+    ny_row_names_close(reader->row_names);
+    ny_names_release(&reader->columns, reader->ctx);
     if (!reader->options.classes) ny_classes_free(reader->classes);
     ny_bytes_close(reader->bytes);
     ny_free(reader->ctx, reader);

@@ -153,8 +153,8 @@ u64() { for n; do u32 $n $((n >> 32)); done; }
 
 # stream_of FORM ENTRIES MOST: the head of 3 rows and 5 columns of u8, columns of 4 bytes
 stream_of() {
-    printf 'nyrows1\n'
-    u32 "$1" 1 $(($1 ? 4 : 0)) 0 0 0
+    printf 'nyrows2\n'
+    u32 "$1" 1 $(($1 ? 4 : 0)) 0 0 0 "${4:-0}" "${5:-0}"
     u64 3 5 "$2" "$3"
 }
 

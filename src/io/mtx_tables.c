@@ -1,0 +1,143 @@
+/*
+ * barcodes.tsv and features.tsv (genes.tsv in older files, each also .gz) beside a matrix.mtx: the
+ * names of cells, and ids, symbols and kinds of genes, of which the symbols are taken, as Scanpy
+ * and Seurat do. What stands before "matrix" in the name of the file stands before theirs, too.
+ *
+ * In files of 10x Genomics features are rows and cells are columns; others write cells as rows. So
+ * the number of names tells whose they are, and --transpose says it where both are as many.
+ */
+#include "io/mtx_tables.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "io/row_names.h"
+
+#define ULL(x) ((unsigned long long)(x))
+
+/* A table that is there. */
+struct table {
+    char path[PATH_MAX];
+    unsigned field; /* of a line: its name */
+    uint64_t names;
+    bool of_rows; /* of the points; else of columns */
+};
+
+/* Finds the first of `stems` that is a file; *table has an empty path where none is. */
+static void find(struct table *table, const char *path, int prefix, const char *const *stems)
+{
+    for (size_t i = 0; stems[i]; i++)
+        for (int packed = 0; packed < 2; packed++) {
+            int length = snprintf(table->path, PATH_MAX, "%.*s%s%s", prefix, path, stems[i],
+                                  packed ? ".gz" : "");
+
+            if (length < PATH_MAX && access(table->path, F_OK) == 0) return;
+        }
+    table->path[0] = '\0';
+}
+
+/* Counts the lines of a table up to the last that is not empty. */
+static int count(struct ny_reader *reader, struct table *table)
+{
+    struct ny_names name = {0};
+    struct ny_bytes *lines;
+    uint64_t line = 0;
+    int err = ny_bytes_open(&lines, reader->ctx, table->path);
+
+    if (err) return err;
+    while (!err) {
+        ny_names_clear(&name);
+        err = ny_line_name(lines, table->field, &name);
+        line += err == NY_OK;
+        if (!err && name.bytes > 1) table->names = line;
+        if (!err && line % 4096 == 0) err = ny_check_interrupt(reader->ctx);
+    }
+    ny_names_release(&name, reader->ctx);
+    ny_bytes_close(lines);
+    return err == NY_END ? NY_OK : err;
+}
+
+/* Decides whose names a table has. `usual`: it is of rows where both would do. */
+static int decide(const struct ny_reader *reader, struct table *table, bool usual)
+{
+    uint64_t rows = reader->table.rows, columns = reader->table.d;
+
+    table->of_rows = table->names == rows && (rows != columns || usual);
+    if (table->names == rows || table->names == columns) return NY_OK;
+    return ny_fail_at(reader->ctx, NY_EDATA, table->path, NY_NO_LINE,
+                      "%s holds %llu names, and %s has %llu rows and %llu columns; give the table "
+                      "that belongs to it, or move this one away",
+                      table->path, ULL(table->names), reader->path, ULL(rows), ULL(columns));
+}
+
+/* Reads all names of columns. */
+static int read_columns(struct ny_reader *reader, const struct table *table, struct ny_bytes *lines)
+{
+    int err = NY_OK;
+
+    ny_names_clear(&reader->columns);
+    while (!err && reader->columns.count < table->names)
+        err = ny_line_name(lines, table->field, &reader->columns);
+    ny_bytes_close(lines);
+    return err;
+}
+
+/* Takes the names of a table, whose place is decided. */
+static int take(struct ny_reader *reader, const struct table *table)
+{
+    struct ny_bytes *lines = NULL;
+    int err;
+
+    if (table->of_rows ? reader->row_names != NULL : reader->columns.count > 0)
+        return ny_fail_at(reader->ctx, NY_EDATA, table->path, NY_NO_LINE,
+                          "%s has as many names as the table before it; one of the two belongs to "
+                          "another matrix than %s: move it away",
+                          table->path, reader->path);
+    err = ny_bytes_open(&lines, reader->ctx, table->path);
+    if (err) return err;
+    if (!table->of_rows) return read_columns(reader, table, lines);
+    reader->table.names = true;
+    return ny_row_names_of_lines(&reader->row_names, reader, lines, table->field);
+}
+
+/* Bytes of the path before "matrix.mtx" or "matrix.mtx.gz"; −1: it does not end so. */
+static int prefix_of(const char *path)
+{
+    static const char *const ends[] = {"matrix.mtx", "matrix.mtx.gz"};
+    size_t length = strlen(path);
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        size_t end = strlen(ends[i]);
+
+        if (length >= end && strcmp(path + length - end, ends[i]) == 0 && length < PATH_MAX)
+            return (int)(length - end);
+    }
+    return -1;
+}
+
+int ny_mtx_tables_open(struct ny_reader *reader)
+{
+    static const char *const cells[] = {"barcodes.tsv", NULL};
+    static const char *const features[] = {"features.tsv", "genes.tsv", NULL};
+    struct table tables[2] = {{.field = 0}, {.field = 1}};
+    bool turned = reader->options.transpose;
+    int prefix = prefix_of(reader->path), err = NY_OK;
+
+    if (prefix < 0) return NY_OK;
+    find(&tables[0], reader->path, prefix, cells);
+    find(&tables[1], reader->path, prefix, features);
+    for (size_t i = 0; !err && i < 2; i++) {
+        if (!tables[i].path[0]) continue;
+        err = count(reader, &tables[i]);
+        if (!err) err = decide(reader, &tables[i], i == 0 ? turned : !turned);
+        if (!err) err = take(reader, &tables[i]);
+    }
+    if (!err && reader->options.notes && tables[1].path[0] && tables[1].of_rows)
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s: its rows are the features of %s; --transpose %s rows of cells", reader->path,
+               tables[1].path, turned ? "left out gives" : "gives");
+    return err;
+}
