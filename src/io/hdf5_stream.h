@@ -5,8 +5,8 @@
  *
  * The head comes first; then, where there are labels of names, each name as a u32 length and its
  * bytes; then a label of each row: f64 (NaN: none), or an i32 number of a name (below 0: none).
- * Where the head says so, the names of all columns follow, and those of all rows, each likewise as
- * a length and bytes.
+ * The names of all columns and those of all rows follow, if the head says so, each likewise as a
+ * length and bytes.
  *
  * Dense rows follow as they are, row after row. A sparse matrix follows in batches of whole lines,
  * which are its rows or, in a matrix by columns, its columns: a struct ny_hdf5_batch; a u32 count
