@@ -140,7 +140,7 @@ struct ny_progress {
 /* A file that was written, for a line that names it. */
 struct ny_written {
     uint64_t rows, columns; /* of a table, columns 0: a list of numbers; rows 0: no table */
-    const char *type;       /* "float32", "float64", "uint64"; NULL: no table */
+    const char *type;       /* "float32", "float64", "uint64", "text"; NULL: no table */
 };
 
 enum ny_log_level { NY_LOG_WARNING = 1, NY_LOG_NOTE = 2, NY_LOG_DETAIL = 3 };
@@ -263,13 +263,16 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
 /* Imports `count` files, at least one, one after another, in one bounded-memory pass, which takes
  * 256 MiB of the context's budget at most; option memory gives it more. All or nothing: until it
  * returns NY_OK readers see the store as before; after a kill the same call goes on. Creates the
- * store where there is none; onto points that exist only with option append. *report: n d dtype
- * format nnz bytes compressed_bytes of all points that the store has now; rows dropped seconds of
- * this call. */
+ * store where there is none; onto points that exist only with option append. Names of rows and of
+ * columns are kept where the first file has them (.h5ad, .h5, tables beside matrix.mtx; csv: of
+ * columns). Rows that come to them without names get empty ones; NY_EDATA for columns that are
+ * called otherwise than those that are there. *report: n d dtype format nnz bytes compressed_bytes
+ * of all points that the store has now; rows dropped seconds of this call. */
 NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,
                      size_t count, const struct ny_options *options, struct ny_report **report);
 
-/* A store and what is in it: n d dtype format blocks bytes … results. */
+/* A store and what is in it: n d dtype format blocks bytes … results; row_names and column_names
+ * say whether there are names, first_row_names and first_column_names have five of them at most. */
 NY_API int ny_store_report(struct ny_context *context, const char *path,
                            struct ny_report **report);
 /* Everything about one result, also of one that is not done: its status (done, running,
@@ -285,12 +288,13 @@ NY_API int ny_result_report(struct ny_context *context, const char *path, const 
 NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_report **report);
 /* Sets aside what ny_verify() finds damaged, after reading all of it. Rows of points are then lost:
  * they keep their numbers; what is fitted from then on covers the others, and its part "rows" lists
- * them. Damaged labels are missing (NaN), row numbers of the source 2^64−1; a result with a damaged
- * chunk is removed (ny_export_undamaged() first). If points/ or results/ is from an older copy of
- * the store, it is taken as it is from then on. *report: lost[], labels[], source[] of {first_row
- * rows}, removed[] of names, rows_lost, older_accepted. NY_ESTORE, and nothing has changed, where
- * the trees, the manifest or the statistics are damaged; NY_EBUSY while an import or a job runs.
- * Points change in one transaction, results in another. */
+ * them. Damaged labels are missing (NaN), row numbers of the source 2^64−1, names of rows empty;
+ * names of columns are removed as a whole, and so is a result with a damaged chunk
+ * (ny_export_undamaged() first). If points/ or results/ is from an older copy of the store, it is
+ * taken as it is from then on. *report: lost[], labels[], source[], row_names[] of {first_row
+ * rows}, removed[] of names, rows_lost, older_accepted, column_names_removed. NY_ESTORE, and
+ * nothing has changed, where the trees, the manifest or the statistics are damaged; NY_EBUSY while
+ * an import or a job runs. Points change in one transaction, results in another. */
 NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_report **report);
 /* Gives back to the disk what removed results have held, by a copy of what is left that takes the
  * store's place; nothing happens where that is less than a sixteenth. The disk needs room for the
@@ -391,8 +395,10 @@ struct ny_placing {
 };
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);
-/* Writes a part of a result, one of ny_export_parts(). `output` ends in .npy, .csv, .csv.gz or
- * .tsv, for a model in .nym; any other ending of a regular file is NY_EUSAGE. "-" is the standard
+/* Writes a part of a result, one of ny_export_parts(). `name` NULL: of the points themselves, which
+ * have "ids", the names of all rows, and "columns", those of columns; of a result "ids" are of its
+ * rows. `output` ends in .npy, .csv, .csv.gz or .tsv, for a model in .nym, for names in .txt or as
+ * a text table, one a line; any other ending of a regular file is NY_EUSAGE. "-" is the standard
  * output: it gets npy, as pipes and devices do. NY_EUSAGE, with those that there are, where the
  * result has no such part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,

@@ -140,6 +140,14 @@ struct ny_csr_room {
  * room; "nnz" of ny_store_report() is enough for all of them. */
 NY_API int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
                                const struct ny_csr_room *room);
+/* Type of names: ny_view_shape() says it of parts "ids" (names of rows; of a result, those of its
+ * rows) and "columns" (names of columns). NY_EUSAGE where there are none. */
+enum { NY_NAME_TEXT = 7 };
+/* Reads names first … first + count − 1 of such a part: *names has them one behind another, each
+ * ended by a zero byte and empty where a row came without one; *bytes in all. They belong to the
+ * view and live until the next call of this function. NY_EUSAGE where not all of them are in it. */
+NY_API int ny_view_names(struct ny_view *view, const char *part, uint64_t first, uint64_t count,
+                         const char **names, uint64_t *bytes);
 /* The report of ny_result_report() or ny_store_report(), which lives as long as the view. NULL when
  * there is no memory. */
 NY_API struct ny_report *ny_view_report(struct ny_view *view);

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "results/export.h"
+#include "results/names.h"
 #include "io/output.h"
 #include "nystream.h"
 
@@ -22,7 +23,23 @@ const char *const *ny_export_parts(void)
 static enum ny_output output_of(const char *part)
 {
     if (strcmp(part, "model") == 0) return NY_OUTPUT_MODEL;
+    if (ny_is_names_part(part)) return NY_OUTPUT_NAMES;
     return ny_one_of(part, "neighbors|distances") ? NY_OUTPUT_NEIGHBORS : NY_OUTPUT_TABLE;
+}
+
+/* Exports a part of the points themselves, which are no result. */
+static int export_points(struct ny_store *store, const char *part, const char *output)
+{
+    struct ny_names_part names;
+    int err;
+
+    if (!ny_is_names_part(part))
+        return ny_fail(ny_store_context(store), NY_EUSAGE,
+                       "part %s is of a result: give its NAME ('nystream list %s' tells which "
+                       "there are); ids and columns alone are there without one",
+                       part, ny_store_path(store));
+    err = ny_names_part_find(&names, store, NULL, part);
+    return err ? err : ny_names_part_export(&names, output);
 }
 
 /* Exports a part. With `salvage`, rows that are damaged are marked in the file and counted
@@ -33,14 +50,16 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     struct ny_store *store = NULL;
     int err;
 
-    err = NY_GIVEN(ctx, path, name, part, output);
+    err = NY_GIVEN(ctx, path, part, output);
     if (!err) err = ny_part_check(ctx, part);
     if (!err) err = ny_output_check(ctx, output, output_of(part));
     if (err) return err;
     err = ny_call_begin(ctx);
     if (err) return err;
     err = ny_store_open(&store, ctx, path);
-    if (err == NY_OK) err = ny_part_export(store, name, part, output, salvage);
+    if (err == NY_OK)
+        err = name ? ny_part_export(store, name, part, output, salvage)
+                   : export_points(store, part, output);
     ny_store_close(store);
     ny_call_end(ctx);
     return err;

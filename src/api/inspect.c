@@ -178,6 +178,31 @@ void ny_describe_preparation(json_t *object, const struct ny_points_info *info)
     ny_field_set_text(object, "prepared_values", prepared ? ny_prepared_values(how) : NULL);
 }
 
+/* Reports the first names of rows, or of columns; null where there are none. */
+static int describe_names(struct ny_store *store, json_t *report, const char *key, bool columns)
+{
+    enum { SHOWN = 5 };
+    struct ny_points_info info;
+    struct ny_names names = {0};
+    json_t *array = NULL;
+    const char *name;
+    uint64_t count;
+    int err = ny_points_info(store, &info);
+
+    if (err) return err;
+    count = columns ? info.d : info.n;
+    if (count > SHOWN) count = SHOWN;
+    if (columns && info.column_names) err = ny_points_column_names(store, 0, (size_t)count, &names);
+    if (!columns && info.names) err = ny_points_names(store, 0, (size_t)count, &names);
+    name = names.text;
+    if (names.count) array = json_array();
+    for (size_t i = 0; i < names.count; i++, name += strlen(name) + 1)
+        ny_field_append(array, ny_json_text(name));
+    ny_names_release(&names, ny_store_context(store));
+    ny_field_set_json(report, key, array ? array : json_null());
+    return err;
+}
+
 /* Reports the points. Labels are counted here, which reads them all, since no record keeps the
  * number of classes; norms come from the statistics of the import. */
 static int describe_points(struct ny_store *store, json_t *report)
@@ -210,11 +235,14 @@ static int describe_points(struct ny_store *store, json_t *report)
     ny_field_set_count(report, "compressed_bytes", info.stored_bytes);
     ny_field_set_json(report, "labels", json_boolean(info.labels));
     ny_field_set_number(report, "classes", classes);
+    ny_field_set_json(report, "row_names", json_boolean(info.names));
+    ny_field_set_json(report, "column_names", json_boolean(info.column_names));
     ny_field_set_number(report, "mean_norm", norm);
     ny_field_set_number(report, "mean_square_norm", squares);
     ny_field_set_count(report, "dropped", info.dropped);
     ny_field_set_count(report, "lost", info.lost);
-    return NY_OK;
+    err = describe_names(store, report, "first_row_names", false);
+    return err ? err : describe_names(store, report, "first_column_names", true);
 }
 
 int ny_store_describe(struct ny_report **out, struct ny_store *store)

@@ -14,6 +14,7 @@
 #include "api/report.h"
 #include "base/memory.h"
 #include "results/export.h"
+#include "results/names.h"
 #include "results/parts.h"
 #include "results/record.h"
 #include "store/store.h"
@@ -28,6 +29,7 @@ struct ny_view {
     char *name; /* of the result; NULL: the points are viewed */
     struct ny_result result;
     struct ny_report *report; /* NULL until it is asked for */
+    struct ny_names names;    /* that were read last */
     uint64_t walked;          /* rows of a graph's largest component read so far, in order */
 };
 
@@ -71,6 +73,7 @@ void ny_view_free(struct ny_view *view)
     if (!view) return;
     ctx = view->ctx;
     if (view->result.ctx) ny_result_close(&view->result);
+    ny_names_release(&view->names, ctx);
     ny_report_free(view->report);
     ny_store_close(view->store);
     ny_free(ctx, view->name);
@@ -154,11 +157,18 @@ static int find_of_points(struct ny_view *view, const char *name, struct viewed 
     else if (strcmp(name, "source") == 0)
         *part = (struct viewed){NULL, fill_source, info.n, 0, NY_U64, 0};
     if (part->fill) return NY_OK;
-    return ny_fail(view->ctx, NY_EUSAGE, "%s has no %s; it has points, %ssource",
-                   ny_store_path(view->store), name, info.labels ? "labels, " : "");
+    return ny_fail(view->ctx, NY_EUSAGE, "%s has no %s; it has points, %s%s%ssource",
+                   ny_store_path(view->store), name, info.labels ? "labels, " : "",
+                   info.names ? "ids, " : "", info.column_names ? "columns, " : "");
 }
 
 /* ---- any part ----------------------------------------------------------------------------- */
+
+/* Finds a part of names. */
+static int find_names(struct ny_view *view, const char *name, struct ny_names_part *names)
+{
+    return ny_names_part_find(names, view->store, view->name ? &view->result.rows : NULL, name);
+}
 
 static size_t size_of(int type)
 {
@@ -175,8 +185,8 @@ static int find_of_result(struct ny_view *view, const char *name, struct viewed 
     if (err) return err;
     *part = (struct viewed){.part = ny_part_find(name)};
     if (!part->part)
-        return ny_fail(view->ctx, NY_EUSAGE,
-                       "part '%s' is no table of rows; ny_model_open() reads it", name);
+        return ny_fail(view->ctx, NY_EUSAGE, "part '%s' is no table of numbers; %s reads it", name,
+                       ny_is_names_part(name) ? "ny_view_names()" : "ny_model_open()");
     err = ny_result_prepare(result, part->part, PIECE_ROWS);
     if (err) return err;
     part->rows = part->part->count(result);
@@ -198,9 +208,15 @@ int ny_view_shape(struct ny_view *view, const char *part, uint64_t *rows, uint64
                   int *type)
 {
     struct viewed viewed = {0};
+    struct ny_names_part names = {0};
     int err = NY_GIVEN(view ? view->ctx : NULL, part);
 
-    if (!err) err = find(view, part, &viewed);
+    if (!err && ny_is_names_part(part)) {
+        err = find_names(view, part, &names);
+        if (!err) viewed = (struct viewed){.rows = names.count, .type = NY_NAME_TEXT};
+    } else if (!err) {
+        err = find(view, part, &viewed);
+    }
     if (rows) *rows = viewed.rows;
     if (columns) *columns = viewed.columns;
     if (type) *type = viewed.type;
@@ -281,6 +297,29 @@ int ny_view_gather(struct ny_view *view, const char *part, const uint64_t *rows,
         if (!err) err = read_rows(view, &viewed, rows[i], run, (char *)out + i * viewed.row_bytes);
     }
     return err;
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+int ny_view_names(struct ny_view *view, const char *part, uint64_t first, uint64_t count,
+                  const char **names, uint64_t *bytes)
+{
+    struct ny_names_part found;
+    int err = NY_GIVEN(view ? view->ctx : NULL, part, names, bytes);
+
+    if (names) *names = NULL;
+    if (bytes) *bytes = 0;
+    if (!err && !ny_is_names_part(part))
+        err = ny_fail(view->ctx, NY_EUSAGE, "part '%s' has no names; ids and columns have", part);
+    if (!err) err = find_names(view, part, &found);
+    if (!err) err = check_rows(view, &(struct viewed){.rows = found.count}, part, first, count);
+    if (err) return err;
+    ny_names_clear(&view->names);
+    err = ny_names_part_read(&found, first, (size_t)count, &view->names);
+    if (err) return err;
+    *names = view->names.text ? view->names.text : "";
+    *bytes = view->names.bytes;
+    return NY_OK;
 }
 
 /* ---- sparse points ------------------------------------------------------------------------ */

@@ -9,9 +9,12 @@
 int cli_run_export(struct command *command)
 {
     const char *part = command->part ? command->part : "embedding";
-    const char *store = command->operands[0], *name = command->operands[1];
+    const char *store = command->operands[0];
+    const char *name = command->operand_count > 1 ? command->operands[1] : NULL;
     int status;
 
+    if (!name && strcmp(part, "ids") != 0 && strcmp(part, "columns") != 0)
+        return cli_fail_usage(command, "export needs NAME");
     if (!command->output)
         return cli_fail_usage(command, "export needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
     if (command->typed & OWN_RAW && strcmp(part, "points") != 0)

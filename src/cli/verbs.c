@@ -135,16 +135,19 @@ const struct verb cli_verbs[] = {
      "nystream transform points.nys first --input new.csv -o placed.npy\n"
      "nystream transform points.nys near --input new.csv -o n.npy --distances d.npy",
      .run = cli_run_transform},
-    {"export", "STORE NAME", "-o OUT.npy", 2, 2, COMMON,
+    {"export", "STORE [NAME]", "-o OUT.npy", 1, 2, COMMON,
      EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED | OWN_RAW,
      "write a part of a result to a file",
      "Writes the embedding or another part of a result. The end of the output's name says how: "
-     ".npy, .csv, .csv.gz or .tsv; a model is a .nym; - and devices get npy. The file appears when "
+     ".npy, .csv, .csv.gz or .tsv; a model is a .nym, names are a .txt; - and devices get npy. "
+     "Names of rows (ids) and of columns need no NAME: they are then of all rows of the store. "
+     "The file appears when "
      "it is complete. Where a chunk of it is damaged it "
      "exits 5; with --skip-damaged it goes on, with NaN in the rows that are lost (2^64-1 where "
      "they are numbers) so that all others keep theirs, and warns of them.",
      "nystream export points.nys first -o embedding.npy\n"
-     "nystream export points.nys first --part eigenvalues -o eigenvalues.csv",
+     "nystream export points.nys first --part eigenvalues -o eigenvalues.csv\n"
+     "nystream export points.nys --part columns -o names.txt",
      .run = cli_run_export},
     {"plot", "STORE NAME", "-o OUT.png", 2, 2, NY_GROUP_PLOT | COMMON,
      EVERY | OWN_OUTPUT | OWN_TERMINAL,

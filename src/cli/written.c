@@ -35,7 +35,8 @@ static void print_shape(const struct command *command)
         if (cli_ends_with(command->output, ".npy"))
             fprintf(stderr, " %s", written->type);
         else if (!written->columns)
-            fputs(written->rows == 1 ? " number" : " numbers", stderr);
+            fprintf(stderr, " %s%s", strcmp(written->type, "text") == 0 ? "name" : "number",
+                    written->rows == 1 ? "" : "s");
     } else if (cli_ends_with(command->output, ".png")) {
         print_pixels(ny_options_get(command->options, "size"));
     } else {

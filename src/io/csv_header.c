@@ -163,6 +163,27 @@ static int keep_names(struct ny_reader *reader, const struct glimpse *first)
     return NY_OK;
 }
 
+/* Takes the names of the columns of points. Where one of them is too long or has a line end in it,
+ * none is taken: they are no more than a help, and the rows can be read all the same. */
+static int take_names(struct ny_reader *reader)
+{
+    const struct ny_csv *csv = reader->state;
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < csv->header.count; i++) {
+        const char *name = csv->header.names[i];
+        size_t length = strlen(name);
+
+        if (csv->use[i] != NY_CSV_VALUE) continue;
+        if (length > NY_NAME_BYTES_MAX || strpbrk(name, "\r\n")) {
+            ny_names_clear(&reader->columns);
+            return NY_OK;
+        }
+        err = ny_names_add(&reader->columns, reader->ctx, name, length);
+    }
+    return err;
+}
+
 /* Decides the use of each column by --columns and --label-column, both of which take names or
  * numbers. The label is never among the points, even if --columns lists it. */
 static int choose_columns(struct ny_reader *reader)
@@ -270,6 +291,7 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
              (options->header == NY_HEADER_AUTO && looks_like_header(reader, two));
     if (header) err = keep_names(reader, &two[0]);
     if (!err) err = choose_columns(reader);
+    if (!err && header && options->names) err = take_names(reader);
     if (!err) ny_csv_suspect_begin(reader);
     csv->counts = !header && counts(reader, two);
 done:

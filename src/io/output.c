@@ -17,6 +17,7 @@ static const struct {
 } kinds[] = {
     [NY_OUTPUT_TABLE] = {"a table", {".npy", ".csv", ".csv.gz", ".tsv"}},
     [NY_OUTPUT_NEIGHBORS] = {"a table of neighbours", {".npy", ".csv", ".csv.gz", ".tsv"}},
+    [NY_OUTPUT_NAMES] = {"a list of names", {".txt", ".csv", ".csv.gz", ".tsv"}},
     [NY_OUTPUT_MODEL] = {"a model", {".nym"}},
     [NY_OUTPUT_PICTURE] = {"a picture", {".png", ".svg", ".pdf"}},
     [NY_OUTPUT_PAGE] = {"a report", {".html", ".htm"}},

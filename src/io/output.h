@@ -13,6 +13,7 @@
 enum ny_output {
     NY_OUTPUT_TABLE,     /* npy csv csv.gz tsv */
     NY_OUTPUT_NEIGHBORS, /* those of a table; a graph's own formats are refused with their reason */
+    NY_OUTPUT_NAMES,     /* txt csv csv.gz tsv: one a line */
     NY_OUTPUT_MODEL,     /* nym */
     NY_OUTPUT_PICTURE,   /* png svg pdf */
     NY_OUTPUT_PAGE       /* html htm */

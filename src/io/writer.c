@@ -53,7 +53,8 @@ static size_t element_size(enum ny_element element)
     static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
                                    [NY_OUT_F64] = sizeof(double),
                                    [NY_OUT_U64] = sizeof(uint64_t),
-                                   [NY_OUT_BYTES] = 1};
+                                   [NY_OUT_BYTES] = 1,
+                                   [NY_OUT_TEXT] = 1};
 
     return sizes[element];
 }
@@ -209,8 +210,9 @@ int ny_writer_open(struct ny_writer **out, struct ny_context *ctx, const char *p
     if (!writer) return err;
     *writer =
         (struct ny_writer){.ctx = ctx, .fd = -1, .element = element, .rows = rows, .cols = cols};
-    writer->npy = element != NY_OUT_BYTES;
-    if (writer->npy) writer->text = ny_output_text(path);
+    writer->npy = element < NY_OUT_BYTES;
+    if (writer->npy || element == NY_OUT_TEXT) writer->text = ny_output_text(path);
+    if (element == NY_OUT_TEXT) writer->text.delimiter = '\0'; /* the lines are ready */
     writer->npy &= !writer->text.delimiter;
     writer->path = ny_alloc(ctx, NY_MEM_IO, length + 1);
     writer->buffer = ny_alloc(ctx, NY_MEM_IO, BUFFER_BYTES);
@@ -317,7 +319,7 @@ static void note_written(const struct ny_writer *writer)
 {
     static const char *const types[] = {
         [NY_OUT_F32] = "float32", [NY_OUT_F64] = "float64", [NY_OUT_U64] = "uint64"};
-    bool table = writer->element != NY_OUT_BYTES;
+    bool table = writer->element < NY_OUT_BYTES;
 
     ny_context_wrote(writer->ctx,
                      (struct ny_written){.rows = table ? writer->written : 0,

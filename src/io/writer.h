@@ -8,8 +8,9 @@
 
 #include "base/context.h"
 
-/* NY_OUT_BYTES: a file as it is given, with no header, whatever its name. */
-enum ny_element { NY_OUT_F32, NY_OUT_F64, NY_OUT_U64, NY_OUT_BYTES };
+/* NY_OUT_BYTES: a file as it is given, with no header, whatever its name. NY_OUT_TEXT: likewise,
+ * but packed by gzip where the name says so. A row of both is a byte. */
+enum ny_element { NY_OUT_F32, NY_OUT_F64, NY_OUT_U64, NY_OUT_BYTES, NY_OUT_TEXT };
 
 struct ny_writer;
 

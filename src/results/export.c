@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "results/extension.h"
+#include "results/names.h"
 #include "spectral/method.h"
 
 enum { PIECE_BYTES = 4 << 20 };
@@ -236,10 +237,19 @@ done:
     return err;
 }
 
+/* Writes the names of the rows that the result has, or those of columns. */
+static int write_names(struct ny_result *result, const char *part, const char *output)
+{
+    struct ny_names_part names;
+    int err = ny_names_part_find(&names, result->store, &result->rows, part);
+
+    return err ? err : ny_names_part_export(&names, output);
+}
+
 int ny_part_check(struct ny_context *ctx, const char *name)
 {
     const char *const *parts = ny_parts();
-    char list[256];
+    char list[288];
     size_t count = 0;
 
     for (; parts[count]; count++)
@@ -283,7 +293,9 @@ int ny_part_export(struct ny_store *store, const char *name, const char *part, c
     int err = ny_result_open(&result, store, name);
 
     if (err == NY_OK)
-        err = rows ? write_part(&result, rows, output, salvage, 0) : write_model(&result, output);
+        err = rows                     ? write_part(&result, rows, output, salvage, 0)
+              : ny_is_names_part(part) ? write_names(&result, part, output)
+                                       : write_model(&result, output);
     if (err == NY_OK && salvage && salvage->rows)
         warn_of_missing(&result, salvage, part, output);
     ny_result_close(&result);

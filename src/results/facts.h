@@ -35,6 +35,10 @@
     X("store_bytes", "store size", "store size", BYTES, 63, KEPT)                                  \
     X("labels", "labels", NULL, PLAIN, 0, KEPT)                                                    \
     X("classes", "classes", NULL, PLAIN, 0, KEPT)                                                  \
+    X("row_names", NULL, NULL, PLAIN, 0, KEPT)                                                     \
+    X("column_names", NULL, NULL, PLAIN, 0, KEPT)                                                  \
+    X("first_row_names", "names of rows", NULL, PLAIN, 0, KEPT)                                    \
+    X("first_column_names", "names of columns", NULL, PLAIN, 0, KEPT)                              \
     X("dropped", "rows dropped", NULL, COUNT, 0, KEPT)                                             \
     X("lost", "rows lost", NULL, COUNT, 13, KEPT)                                                  \
     X("mean_norm", "mean norm", NULL, PLAIN, 0, KEPT)                                              \

@@ -317,25 +317,13 @@ static const struct ny_result_part parts[] = {
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
-/* Names of all parts for callers. The model is no table, and therefore not among the parts
- * above. */
-static const char *const names[] = {"embedding",
-                                    "eigenvectors",
-                                    "eigenvalues",
-                                    "landmarks",
-                                    "landmark-points",
-                                    "residuals",
-                                    "labels",
-                                    "source",
-                                    "rows",
-                                    "neighbors",
-                                    "distances",
-                                    "components",
-                                    "clusters",
-                                    "points",
-                                    "raw-points",
-                                    "model",
-                                    NULL};
+/* Names of all parts for callers. The model and names (results/names.c) are no tables of numbers,
+ * and therefore not among the parts above. */
+static const char *const names[] = {
+    "embedding", "eigenvectors", "eigenvalues", "landmarks", "landmark-points",
+    "residuals", "labels",       "source",      "rows",      "neighbors",
+    "distances", "components",   "clusters",    "points",    "raw-points",
+    "ids",       "columns",      "model",       NULL};
 
 const char *const *ny_parts(void)
 {

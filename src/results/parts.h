@@ -41,7 +41,8 @@ struct ny_result_part {
     size_t (*grain)(const struct ny_result *result); /* rows damaged together; NULL: none are */
 };
 
-/* Returns the names of all parts, NULL-terminated; "model" among them is no table of rows. */
+/* Returns the names of all parts, NULL-terminated; "model", "ids" and "columns" among them are no
+ * tables of numbers. */
 const char *const *ny_parts(void);
 /* Finds a part by its name; NULL: there is none. */
 const struct ny_result_part *ny_part_find(const char *name);

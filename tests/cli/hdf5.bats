@@ -73,6 +73,26 @@ refused() {
     refused 2 "has no obs" nystream import n.nys "$FILES/tenx.h5" --label-column kind
 }
 
+@test "names of cells and genes come with every matrix that has them" {
+    needs_files
+    names() { nystream export "$1" --part "$2" -o - -q | sha256sum; }
+    for matrix in X layers/columns layers/dense raw/X; do
+        rm -rf a.nys
+        nystream import a.nys "$FILES/packed.h5ad" --matrix $matrix -q
+        [ "$(names a.nys ids)" = "$(seq -f cell%.0f 0 299 | sha256sum)" ]
+        [ "$(names a.nys columns)" = "$(seq 0 399 | sha256sum)" ]
+    done
+    nystream import b.nys "$FILES/rows.h5ad" --matrix obsm/X_pca --label-column kind -q
+    [ "$(names b.nys ids)" = "$(seq -f cell%.0f 0 299 | sha256sum)" ]
+    refused 2 "the columns of b.nys have no names" nystream export b.nys --part columns -o n.txt
+    nystream import c.nys "$FILES/tenx.h5" --min-values 1 -q
+    [ "$(names c.nys ids)" = "$(seq -f AAAC-%.0f 0 299 | sed 8d | sha256sum)" ] # row 7 is empty
+    [ "$(names c.nys columns)" = "$(seq -f 'gene %.0f' 0 399 | sha256sum)" ]
+    refused 3 "not one for each of the 3 rows of X" nystream import n.nys "$FILES/short-names.h5ad"
+    refused 3 "row 1 (from 0), 'b?c', has a line end" nystream import n.nys "$FILES/line-names.h5ad"
+    refused 3 "row 0 (from 0) has 5000 bytes; a name has 4096" nystream import n.nys "$FILES/long-names.h5ad"
+}
+
 @test "a column of obs is labels: categories by name, numbers as they are" {
     needs_files
     nystream import a.nys "$FILES/rows.h5ad" --label-column kind -q
@@ -176,6 +196,11 @@ stream_of() {
     lies "names row 7" < <(stream_of 2 2 1; u64 5 2; u32 1 1 0 0 0; u32 0 7; printf 12)
     lies "a head that is none" < <(stream_of 1 4 5)
     lies "a head that is none" < <(stream_of 3 4 2)
+    lies "a head that is none" < <(stream_of 1 4 2 2 0)
+    lies "too few rows" < <(stream_of 1 4 2 0 1; u32 1; printf a)
+    lies "too few rows" < <(stream_of 1 4 2 1 0; u32 1; printf a; u32 700)
+    lies "row 1 (from 0) has 70000 bytes" < <(stream_of 1 4 2 1 0; u32 1; printf a; u32 70000)
+    lies "column 0 (from 0), 'a?b', has a line end" < <(stream_of 1 4 2 1 1; u32 3; printf 'a\nb')
     stream_of 0 0 0 >stream
     printf 123456789012345 >>stream
     fake well "cat '$PWD/stream'"

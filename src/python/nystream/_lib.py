@@ -14,7 +14,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 __version__ = "1.0.0"
 
 # Values of enum ny_dtype and NY_U64, and the names that numpy has for them.
-DTYPES: Dict[int, str] = {1: "uint8", 2: "int16", 3: "float32", 4: "float64", 6: "uint64"}
+DTYPES: Dict[int, str] = {1: "uint8", 2: "int16", 3: "float32", 4: "float64", 6: "uint64", 7: "object"}
 NUMBERS: Dict[str, int] = {name: number for number, name in DTYPES.items()}
 
 # enum ny_status
@@ -102,6 +102,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_view_shape": [_P, _S, C.POINTER(_U64), C.POINTER(_U64), C.POINTER(C.c_int)],
     "ny_view_read": [_P, _S, _U64, _U64, _P],
     "ny_view_gather": [_P, _S, _P, _U64, _P],
+    "ny_view_names": [_P, _S, _U64, _U64, C.POINTER(C.c_void_p), C.POINTER(_U64)],
     "ny_view_read_sparse": [_P, _U64, _U64, C.POINTER(CCsrRoom)],
     "ny_plan": [_P, _S, _P, _OUT],
     "ny_fit": [_P, _S, _S, _P, _OUT],

@@ -83,16 +83,36 @@ class View:
     def read(self, part: str, first: int, count: int) -> Any:
         """Return rows first … first + count - 1 of a part."""
         with self._lock:
+            if self.shape(part).dtype == object:
+                return self._read_names(part, first, count)
             pointer, out = self._open(), self._room(part, count)
             if count:
                 self._context.run(lib.ny_view_read, pointer, part.encode(), first, count,
                                   out.ctypes.data)
         return out
 
+    def _read_names(self, part: str, first: int, count: int) -> Any:
+        """Return names as an array of str."""
+        text, size = C.c_void_p(), C.c_uint64()
+        self._context.run(lib.ny_view_names, self._open(), part.encode(), first, count,
+                          C.byref(text), C.byref(size))
+        names = C.string_at(text, size.value).split(b"\0")[:-1]
+        out = np.empty(count, dtype=object)
+        out[:] = [name.decode("utf-8", "replace") for name in names]
+        return out
+
+    def _gather_names(self, part: str, rows: Any) -> Any:
+        """Return the names that are listed, run by run of rows that lie together."""
+        runs = np.split(rows, np.flatnonzero(np.diff(rows.astype(np.int64)) != 1) + 1)
+        read = [self._read_names(part, int(run[0]), len(run)) for run in runs if len(run)]
+        return np.concatenate(read) if read else np.empty(0, dtype=object)
+
     def gather(self, part: str, rows: Any) -> Any:
         """Return the rows of a part whose numbers are listed, in that order."""
         rows = np.ascontiguousarray(rows, dtype=np.uint64)
         with self._lock:
+            if self.shape(part).dtype == object:
+                return self._gather_names(part, rows)
             pointer, out = self._open(), self._room(part, len(rows))
             if len(rows):
                 self._context.run(lib.ny_view_gather, pointer, part.encode(), rows.ctypes.data,

@@ -184,6 +184,16 @@ class Store:
         """Labels, float64, NaN where missing."""
         return Part(self._view, "labels")
 
+    @property
+    def row_names(self) -> Part:
+        """Names of the rows, str, empty where one came without; UsageError where none has one."""
+        return Part(self._view, "ids")
+
+    @property
+    def column_names(self) -> Any:
+        """Names of the columns, an array of str (columns,); UsageError where they have none."""
+        return Part(self._view, "columns")[:]
+
     def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
         """Return rows of a sparse store as a scipy.sparse.csr_matrix."""
         import scipy.sparse
@@ -349,6 +359,11 @@ class Result:
     def labels(self) -> Part:
         """Labels of the rows of the embedding, float64, NaN where missing."""
         return self.part("labels")
+
+    @property
+    def row_names(self) -> Part:
+        """Names of the rows of the embedding, str."""
+        return self.part("ids")
 
     @property
     def trace_error(self) -> Optional[float]:

@@ -43,7 +43,9 @@ with h5py.File("tenx.h5", "w") as file:  # features x cells, by columns
     group["indices"] = counts.indices.astype("i8")
     group["indptr"] = counts.indptr.astype("i8")
     group["shape"] = np.array([400, 300], "i4")
-    group["barcodes"] = np.array([b"AAAC-1"] * 300)
+    group["barcodes"] = np.array([f"AAAC-{i}".encode() for i in range(300)])
+    group["features/id"] = np.array([f"ENSG{j}".encode() for j in range(400)])
+    group["features/name"] = np.array([f"gene {j}" for j in range(400)], h5py.string_dtype())
 three = np.array([0, 2, 3, 4])
 write("outside.h5ad", np.ones(4, "f4"), np.array([0, 5, 1, 2]), three, (3, 5))
 write("negative.h5ad", np.ones(4, "f4"), np.array([0, 1, -1, 2]), three, (3, 5))
@@ -52,6 +54,12 @@ write("falling.h5ad", np.ones(4, "f4"), np.array([0, 1, 2, 3]), np.array([0, 3, 
 write("blocks.h5ad", np.ones(4, "f4"), np.array([0, 1, 2, 3]), three, (3, 5), "bsr_matrix")
 write("nan.h5ad", np.array([1, 2, np.nan, 4], "f4"), np.array([0, 1, 2, 3]), three, (3, 5))
 write("huge.h5ad", np.array([1, 2, 2**60, 4]), np.array([0, 1, 2, 3]), three, (3, 5))
+for name, index in ("short", [b"a", b"b"]), ("line", [b"a", b"b\nc", b"d"]), ("long", ["x" * 5000] * 3):
+    write(f"{name}-names.h5ad", np.ones(4, "f4"), np.array([0, 1, 2, 3]), three, (3, 5))
+    with h5py.File(f"{name}-names.h5ad", "r+") as file:
+        table = file.create_group("obs")
+        table.attrs["_index"] = "cells"
+        table["cells"] = np.array(index) if name != "long" else np.array(index, h5py.string_dtype())
 with h5py.File("empty.h5ad", "w") as file:
     file.create_group("obs")
 with h5py.File("dense.h5ad", "w") as file:

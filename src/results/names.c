@@ -1,0 +1,115 @@
+/* Names of rows and of columns, read and written in pieces (results/names.h). A result has the
+ * names of its own rows: those that were lost before it, or that a map of a graph leaves out, are
+ * not among them. */
+#include "results/names.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/output.h"
+#include "io/writer.h"
+
+enum { PIECE_NAMES = 1 << 14, LOOK_ROWS = 1024 };
+
+bool ny_is_names_part(const char *name)
+{
+    return strcmp(name, "ids") == 0 || strcmp(name, "columns") == 0;
+}
+
+int ny_names_part_find(struct ny_names_part *part, struct ny_store *store,
+                       const struct ny_result_rows *rows, const char *name)
+{
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    if (err) return err;
+    *part = (struct ny_names_part){store, rows, strcmp(name, "columns") == 0, 0};
+    part->count = part->columns ? info.d : rows ? rows->count : info.n;
+    if (part->columns ? info.column_names : info.names) return NY_OK;
+    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                   "the %s of %s have no names: what was imported first had none (.h5ad, .h5, and "
+                   "matrix.mtx with %s beside it have some)",
+                   part->columns ? "columns" : "rows", ny_store_path(store),
+                   part->columns ? "features.tsv" : "barcodes.tsv");
+}
+
+/* Adds the names of rows of a result, run by run of rows that lie together in the store. */
+static int read_result(const struct ny_names_part *part, uint64_t first, size_t count,
+                       struct ny_names *names)
+{
+    uint64_t row[LOOK_ROWS];
+    int err = NY_OK;
+
+    while (!err && count > 0) {
+        size_t look = count < LOOK_ROWS ? count : LOOK_ROWS;
+
+        err = ny_result_rows_numbers(part->rows, first, look, row);
+        for (size_t i = 0, run; !err && i < look; i += run) {
+            for (run = 1; i + run < look && row[i + run] == row[i] + run; run++)
+                continue;
+            err = ny_points_names(part->store, row[i], run, names);
+        }
+        first += look;
+        count -= look;
+    }
+    return err;
+}
+
+int ny_names_part_read(const struct ny_names_part *part, uint64_t first, size_t count,
+                       struct ny_names *names)
+{
+    if (part->columns) return ny_points_column_names(part->store, first, count, names);
+    if (part->rows) return read_result(part, first, count, names);
+    return ny_points_names(part->store, first, count, names);
+}
+
+/* Writes one name and the end of its line. */
+static int write_line(struct ny_writer *out, const char *name, struct ny_table_text form)
+{
+    const char special[] = {'"', form.delimiter, '\0'};
+    bool quoted = form.delimiter && (*name == '\0' || strpbrk(name, special));
+    int err = quoted ? ny_writer_rows(out, "\"", 1) : NY_OK;
+
+    for (const char *at = name; !err && *at; at++) {
+        size_t plain = quoted ? strcspn(at, "\"") : strlen(at);
+
+        err = ny_writer_rows(out, at, plain);
+        at += plain;
+        if (!err && *at) err = ny_writer_rows(out, "\"\"", 2);
+        if (!*at) break;
+    }
+    return err ? err : ny_writer_rows(out, "\"\n" + !quoted, quoted ? 2 : 1);
+}
+
+int ny_names_part_export(const struct ny_names_part *part, const char *output)
+{
+    struct ny_context *ctx = ny_store_context(part->store);
+    struct ny_table_text form = ny_output_text(output);
+    struct ny_names names = {0};
+    struct ny_writer *out;
+    int err = ny_writer_open(&out, ctx, output, NY_OUT_TEXT, NY_ROWS_COUNTED, 0);
+
+    if (err) return err;
+    for (uint64_t first = 0; !err && first < part->count; first += PIECE_NAMES) {
+        uint64_t left = part->count - first;
+        const char *name;
+
+        ny_names_clear(&names);
+        err = ny_check_interrupt(ctx);
+        if (!err)
+            err = ny_names_part_read(part, first, (size_t)(left < PIECE_NAMES ? left : PIECE_NAMES),
+                                     &names);
+        name = names.text;
+        for (size_t i = 0; !err && i < names.count; i++, name += strlen(name) + 1)
+            err = write_line(out, name, form);
+    }
+    ny_names_release(&names, ctx);
+    if (err) {
+        ny_writer_abort(out);
+        return err;
+    }
+    err = ny_writer_commit(out);
+    if (!err && !ny_output_is_stream(output))
+        ny_context_wrote(ctx, (struct ny_written){.rows = part->count, .type = "text"});
+    return err;
+}

@@ -1,0 +1,28 @@
+/* Names of rows and of columns as parts that are exported: "ids", the names of the rows of a result
+ * or of the store, and "columns". */
+#ifndef NY_RESULTS_NAMES_H
+#define NY_RESULTS_NAMES_H
+
+#include "base/names.h"
+#include "results/rows.h"
+
+/* Which names, and of which rows. */
+struct ny_names_part {
+    struct ny_store *store;
+    const struct ny_result_rows *rows; /* of a result; NULL: all rows of the store */
+    bool columns;                      /* the names of columns are meant, whatever the rows */
+    uint64_t count;
+};
+
+/* Tells whether a part is one of names. */
+bool ny_is_names_part(const char *name);
+/* Finds a part of names. NY_EUSAGE where the store has none. */
+int ny_names_part_find(struct ny_names_part *part, struct ny_store *store,
+                       const struct ny_result_rows *rows, const char *name);
+/* Adds names first … first + count − 1. */
+int ny_names_part_read(const struct ny_names_part *part, uint64_t first, size_t count,
+                       struct ny_names *names);
+/* Writes all of them, one a line; to .csv and .tsv with quotes where they are needed. */
+int ny_names_part_export(const struct ny_names_part *part, const char *output);
+
+#endif

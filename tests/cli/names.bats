@@ -1,0 +1,237 @@
+#!/usr/bin/env bats
+# Names of rows and of columns: read beside the rows, kept with them, and given back.
+
+load helper
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+# tenx FOLDER [EXTRA]: 3 cells of 4 genes as 10x Genomics writes them, genes x cells
+tenx() {
+    mkdir -p "$1"
+    cat >"$1/matrix.mtx" <<'MTX'
+%%MatrixMarket matrix coordinate integer general
+4 3 6
+1 1 1
+2 1 2
+3 2 3
+4 2 5
+1 3 7
+4 3 9
+MTX
+    printf 'AAA-1\nCCC-1\nGGG-1\n' >"$1/barcodes.tsv"
+    printf 'ENS1\tActb\tGene Expression\nENS2\tCd4\tGene\nENS3\tCd8a\tGene\nENS4\tMs4a1\tGene\n' \
+        >"$1/features.tsv"
+}
+
+# ids STORE [NAME], columns STORE: the names on one line
+ids() { nystream export "$@" --part ids -o - -q | xargs; }
+columns() { nystream export "$1" --part columns -o - -q | xargs; }
+
+@test "the tables of 10x Genomics name cells and genes, whichever the rows are" {
+    tenx plain
+    nystream import a.nys plain/matrix.mtx --transpose -q
+    [ "$(ids a.nys)" = "AAA-1 CCC-1 GGG-1" ]
+    [ "$(columns a.nys)" = "Actb Cd4 Cd8a Ms4a1" ]
+    run nystream import b.nys plain/matrix.mtx
+    [[ $output == *"its rows are the features of plain/features.tsv; --transpose gives rows of cells"* ]]
+    [ "$(ids b.nys)" = "Actb Cd4 Cd8a Ms4a1" ]
+    [ "$(columns b.nys)" = "AAA-1 CCC-1 GGG-1" ]
+    tenx packed
+    gzip packed/*
+    mv packed/features.tsv.gz packed/genes.tsv.gz # as before version 3 of Cell Ranger
+    nystream import c.nys packed/matrix.mtx.gz --transpose -q
+    [ "$(ids c.nys)" = "AAA-1 CCC-1 GGG-1" ]
+    [ "$(columns c.nys)" = "Actb Cd4 Cd8a Ms4a1" ]
+    for file in matrix.mtx barcodes.tsv features.tsv; do
+        mv plain/$file plain/GSM1_$file # as archives keep them
+    done
+    nystream import d.nys plain/GSM1_matrix.mtx --transpose -q
+    [ "$(ids d.nys)" = "AAA-1 CCC-1 GGG-1" ]
+    cp plain/GSM1_matrix.mtx plain/other.mtx # no table belongs to it
+    nystream import e.nys plain/other.mtx -q
+    run nystream export e.nys --part ids -o e.txt
+    [ "$status" -eq 2 ]
+    [[ $output == *"the rows of e.nys have no names"* ]]
+    [ ! -e e.txt ]
+}
+
+@test "cells by rows, and as many cells as genes" {
+    tenx square
+    printf '%%%%MatrixMarket matrix coordinate integer general\n3 4 1\n1 1 5\n' >square/matrix.mtx
+    nystream import a.nys square/matrix.mtx -q
+    [ "$(ids a.nys)" = "AAA-1 CCC-1 GGG-1" ]
+    printf '%%%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 1 5\n' >square/matrix.mtx
+    head -n 3 square/features.tsv >some && mv some square/features.tsv
+    nystream import b.nys square/matrix.mtx -q
+    [ "$(ids b.nys)" = "Actb Cd4 Cd8a" ] # rows are genes
+    nystream import c.nys square/matrix.mtx --transpose -q
+    [ "$(ids c.nys)" = "AAA-1 CCC-1 GGG-1" ]
+}
+
+@test "a table of another matrix is refused, and leaves no store" {
+    tenx bad
+    echo "TTT-1" >>bad/barcodes.tsv
+    echo "UUU-1" >>bad/barcodes.tsv
+    run nystream import a.nys bad/matrix.mtx --transpose
+    [ "$status" -eq 3 ]
+    [[ $output == *"bad/barcodes.tsv holds 5 names, and bad/matrix.mtx has 3 rows and 4 columns"* ]]
+    [ ! -e a.nys ]
+    tenx bad
+    cp bad/features.tsv bad/barcodes.tsv
+    run nystream import a.nys bad/matrix.mtx --transpose
+    [ "$status" -eq 3 ]
+    [[ $output == *"has as many names as the table before it"* ]]
+    tenx bad
+    head -c 5000 /dev/zero | tr '\0' x >bad/barcodes.tsv
+    printf '\nB\nC\n' >>bad/barcodes.tsv
+    run nystream import a.nys bad/matrix.mtx --transpose
+    [ "$status" -eq 3 ]
+    [[ $output == *"bad/barcodes.tsv, line 1: the name has more; a name is text of 4096 bytes"* ]]
+    printf 'A\nB\0\nC\n' >bad/barcodes.tsv
+    run nystream import a.nys bad/matrix.mtx --transpose
+    [ "$status" -eq 3 ]
+    [[ $output == *"line 2: the name has a zero byte"* ]]
+    [ ! -e a.nys ]
+}
+
+@test "rows that are dropped take their names along; shuffled rows keep theirs" {
+    tenx few
+    printf '%s\n' '%%MatrixMarket matrix coordinate real general' '4 3 5' '1 1 1' '2 1 nan' '3 2 3' \
+        '4 2 5' '1 3 7' >few/matrix.mtx
+    nystream import a.nys few/matrix.mtx --transpose --nan drop -q
+    [ "$(ids a.nys)" = "CCC-1 GGG-1" ]
+    nystream import b.nys few/matrix.mtx --transpose --nan drop --min-values 2 -q
+    [ "$(ids b.nys)" = "CCC-1" ]
+    mkdir many
+    {
+        echo '%%MatrixMarket matrix coordinate integer general'
+        echo '2000 50 2000'
+        for ((i = 1; i <= 2000; i++)); do echo "$i $((i % 50 + 1)) $((i % 9 + 1))"; done
+    } >many/matrix.mtx
+    seq -f cell%.0f 0 1999 >many/barcodes.tsv
+    for layout in sparse dense; do
+        rm -rf s.nys
+        nystream import s.nys many/matrix.mtx --shuffle --layout $layout -q
+        nystream fit s.nys p --map pca --approx exact --kernel linear --components 1 -q
+        nystream export s.nys p --part source -o source.csv -q
+        nystream export s.nys p --part ids -o ids.txt -q
+        sed 's/^/cell/' source.csv | cmp - ids.txt
+        ! cmp -s ids.txt many/barcodes.tsv
+    done
+}
+
+@test "appending: the same columns, and empty names where there are none" {
+    tenx one
+    tenx two
+    sed -i 's/^/two-/' two/barcodes.tsv
+    nystream import a.nys one/matrix.mtx --transpose -q
+    nystream import a.nys two/matrix.mtx --transpose --append -q
+    [ "$(ids a.nys)" = "AAA-1 CCC-1 GGG-1 two-AAA-1 two-CCC-1 two-GGG-1" ]
+    printf '1,2,3,4\n5,6,7,8\n' >more.csv
+    run nystream import a.nys more.csv --append
+    [ "$status" -eq 0 ]
+    [[ $output == *"the rows of a.nys have names, and these rows get empty ones"* ]]
+    [ "$(nystream export a.nys --part ids -o - | tail -n 2 | tr '\n' ,)" = ",," ]
+    sed -i 's/Cd8a/Cd8b/' two/features.tsv
+    run nystream import a.nys two/matrix.mtx --transpose --append
+    [ "$status" -eq 3 ]
+    [[ $output == *"column 2 (from 0) is called 'Cd8b', and that of a.nys 'Cd8a'"* ]]
+    run nystream import n.nys one/matrix.mtx two/matrix.mtx --transpose
+    [ "$status" -eq 3 ]
+    [[ $output == *"'Cd8b'"* ]]
+    [ ! -e n.nys ]
+    nystream import b.nys more.csv -q
+    run nystream import b.nys one/matrix.mtx --transpose --append
+    [ "$status" -eq 0 ]
+    [[ $output == *"the rows of b.nys have no names, and those of these rows are left out"* ]]
+    run nystream export b.nys --part ids -o -
+    [ "$status" -eq 2 ]
+    nystream verify a.nys
+    nystream compact a.nys
+    [ "$(ids a.nys)" = "AAA-1 CCC-1 GGG-1 two-AAA-1 two-CCC-1 two-GGG-1" ]
+}
+
+@test "a header names columns; those of labels and those left out are none" {
+    printf 'a,b,class,c\n1,2,x,3\n4,5,y,6\n' >t.csv
+    nystream import a.nys t.csv --label-column class -q
+    [ "$(columns a.nys)" = "a b c" ]
+    nystream import b.nys t.csv --columns c,a -q
+    [ "$(columns b.nys)" = "a c" ]
+    printf '"a ""1""","b,c"\n1,2\n3,4\n' >q.csv
+    nystream import q.nys q.csv -q
+    nystream export q.nys --part columns -o q.txt -q
+    [ "$(cat q.txt)" = $'a "1"\nb,c' ]
+    nystream export q.nys --part columns -o out.csv -q
+    [ "$(cat out.csv)" = $'"a ""1"""\n"b,c"' ]
+    nystream export q.nys --part columns -o out.csv.gz -q
+    [ "$(gzip -dc out.csv.gz)" = "$(cat out.csv)" ]
+    printf '1,2\n3,4\n' >n.csv
+    nystream import n.nys n.csv -q
+    run nystream export n.nys --part columns -o n.txt
+    [ "$status" -eq 2 ]
+    [[ $output == *"the columns of n.nys have no names"* ]]
+}
+
+@test "info says whether there are names, and export says what it wrote" {
+    tenx some
+    nystream import a.nys some/matrix.mtx --transpose -q
+    ny info a.nys --json
+    [ "$(field "$output" row_names)" = true ]
+    [ "$(field "$output" column_names)" = true ]
+    [[ $output == *'"first_row_names": ['*AAA-1*GGG-1* ]]
+    ny info a.nys
+    [[ $output == *"names of columns      Actb Cd4 Cd8a Ms4a1"* ]]
+    run nystream export a.nys --part ids -o ids.txt
+    [ "$output" = "nystream: ids.txt: 3 names (18 bytes)" ]
+    run nystream export a.nys --part ids -o ids.npy
+    [ "$status" -eq 2 ]
+    [[ $output == *"ends in .txt, .csv, .csv.gz or .tsv"* ]]
+    run nystream export a.nys -o x.npy
+    [ "$status" -eq 2 ]
+    [[ $output == *"export needs NAME"* ]]
+}
+
+@test "names of a graph's largest component are those of its rows" {
+    { echo 'x,y'; for ((i = 0; i < 40; i++)); do echo "$((i % 7)).$i,$((i / 7))"; done; echo 900,900; echo 901,900; } >t.csv
+    mkdir m
+    {
+        echo '%%MatrixMarket matrix coordinate real general'
+        echo '42 2 84'
+        tail -n +2 t.csv | awk -F, '{print NR, 1, $1 + 1; print NR, 2, $2 + 1}'
+    } >m/matrix.mtx
+    seq -f r%.0f 0 41 | sed '1,2s/r\(.\)/first\1/' >m/barcodes.tsv
+    nystream import m.nys m/matrix.mtx -q
+    nystream fit m.nys i --map isomap --neighbors 1 --components 1 --largest -q ||
+        nystream fit m.nys i --map isomap --neighbors 3 --components 1 -q
+    nystream export m.nys i --part rows -o rows.csv -q
+    nystream export m.nys i --part ids -o ids.txt -q
+    while read -r row; do sed -n "$((row + 1))p" m/barcodes.tsv; done <rows.csv | cmp - ids.txt
+    [ "$(wc -l <ids.txt)" -lt 42 ]
+}
+
+@test "verify finds a flipped bit in names; repair empties them" {
+    mkdir m
+    {
+        echo '%%MatrixMarket matrix coordinate integer general'
+        echo '3000 5 3000'
+        for ((i = 1; i <= 3000; i++)); do echo "$i $((i % 5 + 1)) $((i % 9 + 1))"; done
+    } >m/matrix.mtx
+    for ((i = 0; i < 3000; i++)); do echo "$((RANDOM * RANDOM))-$RANDOM-secret$i"; done >m/barcodes.tsv
+    nystream import m.nys m/matrix.mtx --codec raw -q
+    [ "$(nystream verify m.nys)" = ok ]
+    at=$(grep -abo -m 1 secret2000 m.nys/points/data.mdb | head -n 1 | cut -d : -f 1)
+    printf S | dd of=m.nys/points/data.mdb bs=1 seek="$at" conv=notrunc status=none
+    run nystream verify m.nys
+    [ "$status" -eq 5 ]
+    [[ $output == *"names of block 0: its checksum is wrong"* ]]
+    run nystream export m.nys --part ids -o ids.txt
+    [ "$status" -eq 5 ]
+    [ ! -e ids.txt ]
+    run nystream repair m.nys
+    [ "$status" -eq 0 ]
+    [[ $output == *"rows 0 to 2999: their names are empty now"* ]]
+    [ "$(nystream verify m.nys)" = ok ]
+    [ "$(nystream export m.nys --part ids -o - | sort -u)" = "" ]
+}
