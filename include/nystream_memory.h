@@ -35,12 +35,15 @@ struct ny_table {
     const void *column;    /* sparse: columns of the entries, from 0 */
     uint64_t entries;      /* sparse: how many there are room for in values and column */
     const double *labels;  /* one a row, NaN where it has none; NULL: no labels */
+    const char *const *row_names;    /* one a row, NULL or "" where it has none; NULL: no names */
+    const char *const *column_names; /* one a column; NULL: no names */
 };
 
 /* Appends the table to the points of a store, as ny_import() does with files: in bounded memory,
  * all or nothing, converted to the type and layout of points that exist where that is exact, and
  * gone on with by the same call after a kill. Creates the store where there is none. Options of
- * NY_GROUP_IMPORT but those that say how to read a file; NULL: all defaults. NY_EUSAGE for a
+ * NY_GROUP_IMPORT but those that say how to read a file; NULL: all defaults. Names are kept as
+ * ny_import() keeps them; one has 4,096 bytes at most, and no line end in it. NY_EUSAGE for a
  * description that is none (row_start falls, sizes overflow), NY_EDATA for values that are not
  * finite or do not fit, and for columns that are not there; messages name row and column. *report
  * as of ny_import(). Memory: a batch of rows, and the entries of the fullest sparse row. */

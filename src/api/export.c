@@ -27,18 +27,12 @@ static enum ny_output output_of(const char *part)
     return ny_one_of(part, "neighbors|distances") ? NY_OUTPUT_NEIGHBORS : NY_OUTPUT_TABLE;
 }
 
-/* Exports a part of the points themselves, which are no result. */
+/* Exports names of the points themselves, which are no result. */
 static int export_points(struct ny_store *store, const char *part, const char *output)
 {
     struct ny_names_part names;
-    int err;
+    int err = ny_names_part_find(&names, store, NULL, part);
 
-    if (!ny_is_names_part(part))
-        return ny_fail(ny_store_context(store), NY_EUSAGE,
-                       "part %s is of a result: give its NAME ('nystream list %s' tells which "
-                       "there are); ids and columns alone are there without one",
-                       part, ny_store_path(store));
-    err = ny_names_part_find(&names, store, NULL, part);
     return err ? err : ny_names_part_export(&names, output);
 }
 
@@ -50,7 +44,8 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     struct ny_store *store = NULL;
     int err;
 
-    err = NY_GIVEN(ctx, path, part, output);
+    err = name || (part && ny_is_names_part(part)) ? NY_GIVEN(ctx, path, part, output)
+                                                   : NY_GIVEN(ctx, path, name, part, output);
     if (!err) err = ny_part_check(ctx, part);
     if (!err) err = ny_output_check(ctx, output, output_of(part));
     if (err) return err;

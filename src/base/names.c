@@ -69,6 +69,15 @@ void ny_names_release(struct ny_names *names, struct ny_context *ctx)
     *names = (struct ny_names){0};
 }
 
+const char *ny_name_wrong(const char *text, size_t length)
+{
+    if (length > NY_NAME_BYTES_MAX) return "has more than 4096 bytes; shorten it";
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\0' || text[i] == '\n' || text[i] == '\r')
+            return "has a line end or a zero byte in it; rename it";
+    return NULL;
+}
+
 const char *ny_names_skip(const char *text, size_t count)
 {
     while (count--)

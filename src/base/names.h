@@ -27,6 +27,8 @@ void ny_names_clear(struct ny_names *names);
 /* Frees the memory. */
 void ny_names_release(struct ny_names *names, struct ny_context *ctx);
 
+/* Says as the end of a sentence why bytes cannot be a name, or returns NULL. */
+const char *ny_name_wrong(const char *text, size_t length);
 /* Returns the first byte behind `count` names, which are known to be there. */
 const char *ny_names_skip(const char *text, size_t count);
 /* Counts the names in `bytes` bytes, the last of which must be an end; *whole says whether it is.

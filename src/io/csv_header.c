@@ -175,7 +175,7 @@ static int take_names(struct ny_reader *reader)
         size_t length = strlen(name);
 
         if (csv->use[i] != NY_CSV_VALUE) continue;
-        if (length > NY_NAME_BYTES_MAX || strpbrk(name, "\r\n")) {
+        if (ny_name_wrong(name, length)) {
             ny_names_clear(&reader->columns);
             return NY_OK;
         }

@@ -8,6 +8,7 @@
  * (io/memory_table.c).
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "io/memory_private.h"
@@ -23,6 +24,32 @@ static uint64_t most_entries(const struct ny_table *table)
         if (count > most) most = count;
     }
     return most;
+}
+
+/* Adds a name of the caller's, which may be NULL, behind the others. */
+static int add_name(const struct ny_reader *reader, const char *what, uint64_t number,
+                    const char *name, struct ny_names *to)
+{
+    size_t length = name ? strnlen(name, NY_NAME_BYTES_MAX + 1) : 0;
+    const char *wrong = ny_name_wrong(name, length);
+
+    if (!wrong) return ny_names_add(to, reader->ctx, name ? name : "", length);
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s: the name of %s %llu (from 0) %s", reader->path, what,
+                      (unsigned long long)number, wrong);
+}
+
+/* Takes the names of columns, and says whether rows have some. */
+static int take_names(struct ny_reader *reader)
+{
+    const struct ny_table *table = ((struct ny_memory_state *)reader->state)->table;
+    int err = NY_OK;
+
+    if (!reader->options.names) return NY_OK;
+    reader->table.names = table->row_names != NULL;
+    for (uint64_t j = 0; !err && table->column_names && j < table->columns; j++)
+        err = add_name(reader, "column", j, table->column_names[j], &reader->columns);
+    return err;
 }
 
 static int open_memory(struct ny_reader *reader)
@@ -46,7 +73,7 @@ static int open_memory(struct ny_reader *reader)
         ny_sparse_rows_layout(reader,
                               ny_memory_start(table, table->rows) - ny_memory_start(table, 0),
                               most_entries(table));
-    return NY_OK;
+    return take_names(reader);
 }
 
 static void close_memory(struct ny_reader *reader)
@@ -114,6 +141,10 @@ static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_
                 batch->labels[batch->count] =
                     table->labels ? table->labels[reader->consumed] : (double)NAN;
             if (batch->source) batch->source[batch->count] = reader->consumed;
+            if (batch->names)
+                err = add_name(reader, "row", reader->consumed, table->row_names[reader->consumed],
+                               batch->names);
+            if (err) return err;
             batch->count++;
         }
         reader->consumed++;

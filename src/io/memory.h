@@ -13,7 +13,8 @@ int ny_reader_open_memory(struct ny_reader **out, struct ny_context *ctx,
                           const struct ny_table *table, const struct ny_reader_options *options);
 /* Returns what messages call the table. */
 const char *ny_memory_name(const struct ny_table *table);
-/* Returns a digest of a table that is checked: its shape, types, values, entries and labels. */
+/* Returns a digest of a table that is checked: its shape, types, values, entries, labels and
+ * names. */
 uint64_t ny_memory_digest(const struct ny_table *table);
 
 #endif

@@ -35,6 +35,17 @@ uint64_t ny_memory_stride(const struct ny_table *table)
     return table->row_bytes ? table->row_bytes : table->columns * ny_memory_element(table);
 }
 
+/* Adds a list of names, which may be NULL, to a digest. */
+static uint64_t digest_names(uint64_t digest, const char *const *names, uint64_t count)
+{
+    for (uint64_t i = 0; names && i < count; i++) {
+        const uint64_t both[2] = {digest, names[i] ? ny_checksum(names[i], strlen(names[i])) : 0};
+
+        digest = ny_checksum(both, sizeof(both));
+    }
+    return digest;
+}
+
 uint64_t ny_memory_digest(const struct ny_table *table)
 {
     size_t element = ny_memory_element(table), row = (size_t)table->columns * element;
@@ -61,7 +72,9 @@ uint64_t ny_memory_digest(const struct ny_table *table)
         }
     }
     if (table->labels) parts[4] = ny_checksum(table->labels, (size_t)table->rows * sizeof(double));
-    return ny_checksum(parts, sizeof(parts));
+    return digest_names(
+        digest_names(ny_checksum(parts, sizeof(parts)), table->row_names, table->rows),
+        table->column_names, table->columns);
 }
 
 /* ---- what the description says ------------------------------------------------------------ */

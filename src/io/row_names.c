@@ -33,6 +33,7 @@ struct ny_row_names {
 int ny_stream_name(struct ny_reader *reader, const char *what, uint64_t number, struct ny_names *to)
 {
     char text[NY_NAME_BYTES_MAX];
+    const char *wrong;
     uint32_t length;
     size_t got;
     int err = ny_bytes_read(reader->bytes, &length, sizeof(length), &got);
@@ -41,17 +42,16 @@ int ny_stream_name(struct ny_reader *reader, const char *what, uint64_t number, 
     if (got < sizeof(length)) return NY_END;
     if (length > NY_NAME_BYTES_MAX)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: the name of %s %llu (from 0) has %u bytes; a name has %d at most, "
-                          "shorten it",
-                          reader->path, what, ULL(number), (unsigned)length, NY_NAME_BYTES_MAX);
+                          "%s: the name of %s %llu (from 0) %s", reader->path, what, ULL(number),
+                          ny_name_wrong("", length));
     err = ny_bytes_read(reader->bytes, text, length, &got);
     if (err) return err;
     if (got < length) return NY_END;
-    if (memchr(text, '\0', length) || memchr(text, '\n', length) || memchr(text, '\r', length))
+    wrong = ny_name_wrong(text, length);
+    if (wrong)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: the name of %s %llu (from 0), '%s', has a line end or a zero byte "
-                          "in it; rename it",
-                          reader->path, what, ULL(number), ny_shown(text, length).text);
+                          "%s: the name of %s %llu (from 0), '%s', %s", reader->path, what,
+                          ULL(number), ny_shown(text, length).text, wrong);
     return ny_names_add(to, reader->ctx, text, length);
 }
 
@@ -73,7 +73,7 @@ static const char *field_of(const char *line, const char *end, unsigned field, s
 
 int ny_line_name(struct ny_bytes *lines, unsigned field, struct ny_names *to)
 {
-    const char *newline, *end, *text;
+    const char *newline, *end, *text, *wrong;
     size_t length;
     int err = ny_bytes_line(lines, &newline);
 
@@ -82,12 +82,10 @@ int ny_line_name(struct ny_bytes *lines, unsigned field, struct ny_names *to)
     if (!newline && lines->at == lines->end) return NY_END;
     if (end > lines->at && end[-1] == '\r') end--;
     text = field_of(lines->at, end, field, &length);
-    if (length > NY_NAME_BYTES_MAX || memchr(text, '\0', length))
+    wrong = ny_name_wrong(text, length);
+    if (wrong)
         return ny_fail_at(lines->ctx, NY_EDATA, lines->path, lines->line,
-                          "%s, line %llu: the name has %s; a name is text of %d bytes at most",
-                          lines->path, ULL(lines->line),
-                          length > NY_NAME_BYTES_MAX ? "more" : "a zero byte in it",
-                          NY_NAME_BYTES_MAX);
+                          "%s, line %llu: the name %s", lines->path, ULL(lines->line), wrong);
     err = ny_names_add(to, lines->ctx, text, length);
     lines->at = newline ? newline + 1 : lines->end;
     lines->line++;

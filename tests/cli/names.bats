@@ -88,11 +88,11 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf '\nB\nC\n' >>bad/barcodes.tsv
     run nystream import a.nys bad/matrix.mtx --transpose
     [ "$status" -eq 3 ]
-    [[ $output == *"bad/barcodes.tsv, line 1: the name has more; a name is text of 4096 bytes"* ]]
+    [[ $output == *"bad/barcodes.tsv, line 1: the name has more than 4096 bytes"* ]]
     printf 'A\nB\0\nC\n' >bad/barcodes.tsv
     run nystream import a.nys bad/matrix.mtx --transpose
     [ "$status" -eq 3 ]
-    [[ $output == *"line 2: the name has a zero byte"* ]]
+    [[ $output == *"line 2: the name has a line end or a zero byte"* ]]
     [ ! -e a.nys ]
 }
 

@@ -46,10 +46,37 @@ static void write_matrix(const char *path, const char *labels, uint64_t rows)
     fclose(file);
 }
 
+/* Writes names beside the matrix, of rows and of columns. */
+static void write_names(const char *cells, const char *features, uint64_t rows)
+{
+    FILE *file = fopen(cells, "w");
+
+    assert_non_null(file);
+    for (uint64_t i = 0; i < rows; i++)
+        fprintf(file, "cell %llu\n", (unsigned long long)i);
+    fclose(file);
+    file = fopen(features, "w");
+    assert_non_null(file);
+    for (uint64_t j = 0; j < D; j++)
+        fprintf(file, "id%llu\tgene %llu\n", (unsigned long long)j, (unsigned long long)j);
+    fclose(file);
+}
+
+/* Reads the names of rows and of columns, which are there or not. */
+static struct ny_names names_of(struct ny_store *opened, const struct ny_points_info *info)
+{
+    struct ny_names names = {0};
+
+    assert_int_equal(ny_points_names(opened, 0, (size_t)info->n, &names), NY_OK);
+    assert_int_equal(ny_points_column_names(opened, 0, (size_t)info->d, &names), NY_OK);
+    return names;
+}
+
 static void same_points(const char *one, const char *other)
 {
     const char *paths[2] = {one, other};
     struct ny_points_info info[2];
+    struct ny_names names[2];
     struct ny_store *opened;
     struct ny_context *ctx;
     void *rows[2];
@@ -70,6 +97,7 @@ static void same_points(const char *one, const char *other)
         assert_int_equal(ny_points_read(opened, 0, 0, n, rows[k]), NY_OK);
         assert_int_equal(ny_points_labels(opened, 0, n, labels[k]), NY_OK);
         assert_int_equal(ny_points_source(opened, 0, n, source[k]), NY_OK);
+        names[k] = names_of(opened, &info[k]);
         ny_store_close(opened);
     }
     assert_int_equal(info[0].n, info[1].n);
@@ -78,7 +106,11 @@ static void same_points(const char *one, const char *other)
     assert_memory_equal(rows[0], rows[1], info[0].n * D * ny_dtype_size(info[0].dtype));
     assert_memory_equal(labels[0], labels[1], info[0].n * sizeof(double));
     assert_memory_equal(source[0], source[1], info[0].n * sizeof(uint64_t));
+    assert_true(info[0].names == info[1].names && info[0].column_names && info[1].column_names);
+    assert_int_equal(names[0].bytes, names[1].bytes);
+    assert_memory_equal(names[0].text, names[1].text, names[0].bytes);
     for (int k = 0; k < 2; k++) {
+        ny_names_release(&names[k], ctx);
         free(rows[k]);
         free(labels[k]);
         free(source[k]);
@@ -175,6 +207,7 @@ static const struct run append = {.call = call_import,
 
 static int write_tables(void **state)
 {
+    char cells[200], features[200];
     int err = start(state);
 
     snprintf(first, sizeof(first), "%s/first.csv", directory);
@@ -182,6 +215,9 @@ static int write_tables(void **state)
     snprintf(matrix, sizeof(matrix), "%s/matrix.mtx", directory);
     snprintf(labels, sizeof(labels), "%s/labels.txt", directory);
     write_matrix(matrix, labels, ROWS);
+    snprintf(cells, sizeof(cells), "%s/barcodes.tsv", directory);
+    snprintf(features, sizeof(features), "%s/features.tsv", directory);
+    write_names(cells, features, ROWS);
     write_table(first, 0, ROWS);
     write_table(second, ROWS + 1, ROWS / 2); /* class names in the same order as in the first */
     return err;

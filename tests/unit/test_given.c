@@ -285,6 +285,7 @@ static void memory_of_the_caller_is_needed(void **state)
     const struct ny_neighbors_room near = {1, NULL, NULL};
     struct ny_model *opened = model;
     struct ny_view *view;
+    const char *names;
     const void *image;
     size_t bytes;
 
@@ -297,6 +298,7 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("part", ny_view_read(view, NULL, 0, 1, rows));
     REFUSES("out", ny_view_read(view, "points", 0, 1, NULL));
     REFUSES("rows", ny_view_gather(view, "points", NULL, 1, rows));
+    REFUSES("bytes", ny_view_names(view, "ids", 0, 1, &names, NULL));
     REFUSES("given", ny_view_read_sparse(view, 0, 1, NULL));
     ny_view_free(view);
     REFUSES("out", ny_model_load(NULL, ctx, rows, 4));
@@ -380,6 +382,7 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_view_shape(NULL, "points", NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_view_read(NULL, "points", 0, 1, rows));
     REFUSES_SILENTLY(ny_view_gather(NULL, "points", &count, 1, rows));
+    REFUSES_SILENTLY(ny_view_names(NULL, "ids", 0, 1, NULL, NULL));
     REFUSES_SILENTLY(ny_view_read_sparse(NULL, 0, 1, NULL));
     ny_context_set_memory(NULL, 1);
     ny_context_set_threads(NULL, 1);

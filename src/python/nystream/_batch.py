@@ -14,11 +14,19 @@ SLICE_ROWS = 2048  # rows that are made dense at a time
 EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
 
 
+class Names:
+    """Names as the library reads them: a list of pointers to texts."""
+
+    def __init__(self, names: Any) -> None:
+        texts = [str(name).encode() for name in names]
+        self.pointers = (C.c_char_p * max(1, len(texts)))(*texts)
+
+
 class Batch(NamedTuple):
     """Rows that the library reads as they are.
 
     values : array (rows, columns), rows contiguous; or the values of a CSR matrix, with `indptr`
-    and `indices`. labels : float64 array (rows,) or None.
+    and `indices`. labels : float64 array (rows,) or None. row_names, column_names : Names or None.
     """
 
     values: Any
@@ -27,6 +35,8 @@ class Batch(NamedTuple):
     indptr: Any = None
     indices: Any = None
     labels: Any = None
+    row_names: Optional["Names"] = None
+    column_names: Optional["Names"] = None
 
     def piece(self, first: int, end: int) -> Any:
         """Return rows first … end - 1 as an array, or as a CSR matrix where they are sparse."""
@@ -56,6 +66,10 @@ class Batch(NamedTuple):
             table.entries = len(self.indices)
         if self.labels is not None:
             table.labels = self.labels.ctypes.data
+        if self.row_names is not None:
+            table.row_names = C.addressof(self.row_names.pointers)
+        if self.column_names is not None:
+            table.column_names = C.addressof(self.column_names.pointers)
         return table
 
 

@@ -15,7 +15,7 @@ from nystream._arrow import arrow_rows, is_arrow
 from nystream._batch import (SLICE_ROWS, Batch, as_labels, check_shape, is_sparse, lies_in_rows,
                              make_batch, on_host, stored_dtype)
 from nystream._sources import (ENTRY_BYTES, CsrGroup, dask_blocks, is_dask, is_path,
-                               is_sparse_group, open_file)
+                               is_sparse_group, names_in_file, open_file)
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "count_bytes", "is_sparse", "place",
            "slice_rows", "unwrap"]
@@ -147,6 +147,26 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
         raise ValueError("labels of an iterator come with its rows: let it give pairs "
                          "(rows, labels)")
     return False, _pieces(X)
+
+
+def named(X: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+    """Give batches the names of rows and columns that an AnnData, its file or a DataFrame has.
+
+    A frame has them where its index, and all its columns, are str.
+    """
+    rows, columns = getattr(X, "obs_names", None), getattr(X, "var_names", None)
+    if is_path(X):
+        rows, columns = names_in_file(X)
+    if hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index"):
+        rows, columns = X.index, X.columns
+        rows = rows if isinstance(next(iter(rows), None), str) else None
+        columns = columns if all(isinstance(name, str) for name in columns) else None
+    of_columns = None if columns is None else _batch.Names(columns)
+    first = 0
+    for batch in found:
+        of_rows = None if rows is None else _batch.Names(rows[first:first + batch.rows])
+        first += batch.rows
+        yield batch._replace(row_names=of_rows, column_names=of_columns)
 
 
 def table_of(X: Any) -> Batch:

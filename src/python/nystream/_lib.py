@@ -14,7 +14,8 @@ from typing import Any, Dict, List, NamedTuple, Optional
 __version__ = "1.0.0"
 
 # Values of enum ny_dtype and NY_U64, and the names that numpy has for them.
-DTYPES: Dict[int, str] = {1: "uint8", 2: "int16", 3: "float32", 4: "float64", 6: "uint64", 7: "object"}
+DTYPES: Dict[int, str] = {1: "uint8", 2: "int16", 3: "float32", 4: "float64", 6: "uint64",
+                          7: "object"}
 NUMBERS: Dict[str, int] = {name: number for number, name in DTYPES.items()}
 
 # enum ny_status
@@ -57,7 +58,8 @@ class CTable(C.Structure):
     _fields_ = [("struct_bytes", C.c_size_t), ("name", C.c_char_p), ("dtype", C.c_int),
                 ("index_bytes", C.c_uint), ("rows", C.c_uint64), ("columns", C.c_uint64),
                 ("values", C.c_void_p), ("row_bytes", C.c_uint64), ("row_start", C.c_void_p),
-                ("column", C.c_void_p), ("entries", C.c_uint64), ("labels", C.c_void_p)]
+                ("column", C.c_void_p), ("entries", C.c_uint64), ("labels", C.c_void_p),
+                ("row_names", C.c_void_p), ("column_names", C.c_void_p)]
 
 
 class CCsrRoom(C.Structure):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Iterator, Tuple
+from typing import Any, Iterator, List, Tuple
 
 import numpy as np
 
@@ -102,6 +102,22 @@ def open_file(name: Any) -> Any:
     import scipy.sparse
 
     return scipy.sparse.load_npz(name)
+
+
+def names_in_file(name: Any) -> Tuple[Any, Any]:
+    """Return the names of rows and of columns of an .h5ad, or None where a file has none."""
+    if Path(name).suffix != ".h5ad":
+        return None, None
+    import h5py
+
+    found: List[Any] = []
+    with h5py.File(name, "r") as file:
+        for table in (file.get("obs"), file.get("var")):
+            index = table.attrs.get("_index") if isinstance(table, h5py.Group) else None
+            texts = table.get(index) if index else None
+            is_text = isinstance(texts, h5py.Dataset) and h5py.check_string_dtype(texts.dtype)
+            found.append(texts.asstr()[:] if is_text else None)
+    return found[0], found[1]
 
 
 def is_for_library(name: Any) -> bool:

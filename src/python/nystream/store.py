@@ -99,7 +99,8 @@ class Store:
         X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, array of
             Dask, table of Arrow, or an iterator of batches of rows, of shape (rows, columns)
             Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do, and the
-            name of a file: .npy, .npz, .h5ad, and those of append_files().
+            name of a file: .npy, .npz, .h5ad, and those of append_files(). Names of rows and of
+            columns are kept of an AnnData, a DataFrame (those that are str) and files.
         labels : array of shape (rows,), optional
             One number a row, NaN where it has none.
         **options
@@ -114,6 +115,7 @@ class Store:
         if is_path(X) and labels is None and is_for_library(X):
             return self.append_files(X, **options)
         whole, found = _data.batches(X, labels)
+        found = _data.named(X, found)
         with Options(self._context, _lib.IMPORT, options) as pointer:
             if whole:
                 batch = next(found)
