@@ -25,8 +25,9 @@
 #include "io/memory.h"
 #include "results/record.h"
 
-/* Budget of an import where option memory is not set, and the most bytes of a batch. */
-static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
+/* Budget of an import where option memory is not set, the most bytes of a batch, and those of a name
+ * in it, which are not known before. */
+static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20, usual_name_bytes = 64;
 
 /* Buffers for a batch of the file, about as large as a share of the budget. */
 int ny_import_allocate(struct ny_import *import, const struct ny_file_table *table)
@@ -38,6 +39,7 @@ int ny_import_allocate(struct ny_import *import, const struct ny_file_table *tab
     import->row_bytes = sparse ? 0 : (size_t)table->d * element;
     bytes = sparse ? (size_t)table->slots * (sizeof(uint32_t) + element) + sizeof(uint32_t)
                    : import->row_bytes + 1;
+    if (import->names && table->names) bytes += usual_name_bytes;
     rows = (budget < batch_bytes ? budget : batch_bytes) / bytes;
     import->batch_rows = rows ? rows : 1;
     import->sparse.dtype = table->dtype;
