@@ -15,6 +15,24 @@ static int import_fresh(struct ny_context *ctx)
     return import_as(ctx, fresh);
 }
 
+/* Writes the tables that are beside a matrix: names of rows and of columns. */
+static void write_names(void)
+{
+    static const char *const files[] = {"barcodes.tsv", "genes.tsv"};
+
+    for (int k = 0; k < 2; k++) {
+        char path[160];
+        FILE *file;
+
+        snprintf(path, sizeof(path), "%s/%s", directory, files[k]);
+        file = fopen(path, "w");
+        assert_non_null(file);
+        for (int i = 0; i < (k ? WIDE : SORTED_ROWS); i++)
+            fprintf(file, "id-%d\tname-%d\n", i, i);
+        fclose(file);
+    }
+}
+
 static void write_matrices(void)
 {
     static unsigned char bytes[NPZ_CASE_BYTES];
@@ -25,7 +43,8 @@ static void write_matrices(void)
     FILE *file;
     size_t length;
 
-    snprintf(by_columns, sizeof(by_columns), "%s/by_columns.mtx", directory);
+    write_names();
+    snprintf(by_columns, sizeof(by_columns), "%s/matrix.mtx", directory);
     file = fopen(by_columns, "w");
     assert_non_null(file);
     fprintf(file, "%%%%MatrixMarket matrix coordinate integer general\n%d %d %d\n", SORTED_ROWS,
@@ -104,6 +123,23 @@ static void check_fresh(void)
 static void check_matrix(void)
 {
     check_store_of(SORTED_ROWS);
+}
+
+static void check_named(void)
+{
+    struct ny_context *ctx = new_context();
+    struct ny_view *view = NULL;
+    const char *names;
+    uint64_t bytes;
+
+    check_matrix();
+    assert_int_equal(ny_view_open(&view, ctx, fresh, NULL), NY_OK);
+    assert_int_equal(ny_view_names(view, "ids", SORTED_ROWS - 1, 1, &names, &bytes), NY_OK);
+    assert_string_equal(names, "id-1999");
+    assert_int_equal(ny_view_names(view, "columns", WIDE - 1, 1, &names, &bytes), NY_OK);
+    assert_string_equal(names, "name-59");
+    ny_view_free(view);
+    ny_context_free(ctx);
 }
 
 static void check_appended(void)
@@ -271,7 +307,7 @@ int main(void)
 {
     static const struct work list[] = {
         {"import", import_fresh, check_fresh, undo_fresh, 1},
-        {"import by columns", import_by_columns, check_matrix, undo_fresh, 1},
+        {"import by columns", import_by_columns, check_named, undo_fresh, 1},
         {"import of npz", import_scipy, check_matrix, undo_fresh, 1},
         {"append", append_fresh, check_appended, undo_fresh, 1},
         {"append tables", append_tables, check_tables, undo_fresh, 1},
