@@ -64,7 +64,8 @@ static bool takes_arrivals(const struct ny_options *options)
     bool alone = (!scale || strcmp(scale, "none") == 0) && !ny_options_flag(options, "shuffle") &&
                  !ny_options_is_set(options, "landmarks-file") &&
                  !ny_options_is_set(options, "landmarks-points") &&
-                 !ny_options_is_set(options, "landmarks-from");
+                 !ny_options_is_set(options, "landmarks-from") &&
+                 !ny_options_is_set(options, "features");
     uint64_t count;
 
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) /* at most n */

@@ -153,6 +153,7 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
         put_graph(report, fit);
     else
         put_kernel(report, fit, embeds);
+    ny_field_set_text(report, "features", ny_options_text(request->options, "features"));
     ny_field_set_count(report, "seed", fit->seed);
     ny_field_set_count(report, "threads", fit->threads);
     if (!embeds) return record;
@@ -165,18 +166,8 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     return record;
 }
 
-/* Sets a digest as 16 hexadecimal digits: it uses all 64 bits, and integers of JSON are signed
- * here. */
-static void set_digest(json_t *inputs, const char *key, uint64_t digest)
-{
-    char text[20];
-
-    snprintf(text, sizeof(text), "%016llx", (unsigned long long)digest);
-    ny_field_set_text(inputs, key, text);
-}
-
-/* Describes the files that the options only name: a digest of the landmarks, and one of pieces of
- * the columns, which may be as large as the points. */
+/* Describes the files that the options only name: digests of the landmarks and of the columns that
+ * count, and one of pieces of the columns of C, which may be as large as the points. */
 static int inputs_of(const struct ny_request *request, json_t **out)
 {
     const struct ny_fit_settings *fit = &request->settings.fit;
@@ -184,10 +175,12 @@ static int inputs_of(const struct ny_request *request, json_t **out)
     uint64_t digest = ny_landmarks_digest(&request->settings.given);
     int err = NY_OK;
 
-    if (digest) set_digest(inputs, "landmarks", digest);
+    if (digest) ny_request_set_digest(inputs, "landmarks", digest);
+    digest = ny_given_choice_digest(&request->settings.given_choice);
+    if (digest) ny_request_set_digest(inputs, "features", digest);
     if (fit->columns_file) {
         err = ny_file_identity(request->ctx, fit->columns_file, &digest);
-        set_digest(inputs, "columns", digest);
+        ny_request_set_digest(inputs, "columns", digest);
     }
     *out = inputs;
     return err;
@@ -195,8 +188,12 @@ static int inputs_of(const struct ny_request *request, json_t **out)
 
 static int keep(struct ny_request *request)
 {
-    return ny_landmarks_keep(&request->settings.given, request->store, request->name,
-                             request->record);
+    int err = ny_given_choice_keep(&request->settings.given_choice, request->store, request->name,
+                                   request->record);
+
+    return err ? err
+               : ny_landmarks_keep(&request->settings.given, request->store, request->name,
+                                   request->record);
 }
 
 /* Says what the fit will cost; refuses what does not fit before anything is written. */

@@ -10,6 +10,7 @@
  * value: they are for fits. */
 static int take_settings(struct ny_request *request)
 {
+    const struct ny_own_landmarks own = {.name = request->name, .record = request->record};
     int err = ny_options_check(request->options, NY_GROUP_GRAPH);
 
     if (err == NY_OK && !(ny_options_text(request->options, "knn") &&
@@ -17,8 +18,12 @@ static int take_settings(struct ny_request *request)
         return ny_fail(request->ctx, NY_EUSAGE,
                        "options graph and kernel precomputed are for fits; leave them out to make "
                        "a graph");
+    if (!err)
+        err = ny_given_choice_read(&request->settings.given_choice, request->store,
+                                   request->options, request->stored ? &own : NULL);
     if (err) return err;
     request->graph = ny_settings_graph(request->options, request->ctx);
+    request->graph.choice = request->settings.given_choice.choice;
     err = ny_graph_settings_decide(&request->graph, request->store,
                                    ny_options_text(request->options, "sweep"));
     if (err == NY_OK && !request->graph.forest && ny_options_is_set(request->options, "seed"))
@@ -34,6 +39,8 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     json_t *record = ny_job_record_new(points, options, request->kind->name);
 
     ny_graph_facts_begin(json_object_get(record, "report"), &request->graph);
+    ny_field_set_text(json_object_get(record, "report"), "features",
+                      ny_options_text(request->options, "features"));
     if (request->graph.forest)
         ny_field_set_count(json_object_get(record, "report"), "seed", request->graph.seed);
     ny_field_set_count(json_object_get(record, "report"), "threads", request->graph.threads);
@@ -69,6 +76,22 @@ static int announce(struct ny_request *request)
     return NY_OK;
 }
 
+/* Describes the file of columns that an option may name. */
+static int inputs_of(const struct ny_request *request, json_t **out)
+{
+    uint64_t digest = ny_given_choice_digest(&request->settings.given_choice);
+
+    *out = json_object();
+    if (digest) ny_request_set_digest(*out, "features", digest);
+    return NY_OK;
+}
+
+static int keep(struct ny_request *request)
+{
+    return ny_given_choice_keep(&request->settings.given_choice, request->store, request->name,
+                                request->record);
+}
+
 static int run(struct ny_request *request)
 {
     return ny_graph_job_run(request->store, request->name, &request->graph, request->record,
@@ -78,8 +101,10 @@ static int run(struct ny_request *request)
 const struct ny_request_kind ny_request_graph = {.name = "graph",
                                                  .groups = NY_GROUP_GRAPH,
                                                  .settings = take_settings,
+                                                 .inputs = inputs_of,
                                                  .record = record_of,
                                                  .announce = announce,
+                                                 .keep = keep,
                                                  .run = run};
 
 int ny_graph(struct ny_context *context, const char *path, const char *name,

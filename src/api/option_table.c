@@ -104,7 +104,7 @@
     X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                               \
       "store the rows of this import in random order (see --seed)")                                \
     X("nan", NY_CHOICE, 0, true, "error|drop|keep", "error", INPUT, IMPORT | EMBED, ANY,           \
-      "refuse rows with NaN, or drop or keep them. Or with infinity; those that are dropped are "  \
+      "refuse, drop or keep rows with NaN. Or with infinity; those that are dropped are "          \
       "counted, and the first are told; keep, of embed alone: the output has the rows of the "     \
       "input, NaN for those that have no place")                                                   \
     X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE, ANY,                     \
@@ -291,6 +291,14 @@
       "scale columns by spread or rarity. standard: the standard deviation; "                      \
       "unit: the range; sparse rows are not centred; idf: times ln(n/df), df of n rows having a "  \
       "value that is not 0; idf-smooth: ln((1+n)/(1+df)) + 1, as scikit-learn has it")             \
+    X("features", NY_TEXT, 0, true, "SPEC", NULL, EMBEDDING, FIT | SELECT | GRAPH,                 \
+      ON_POINTS | OF_NEW_GRAPH,                                                                    \
+      "columns that count: variable:2000, or FILE. variable:N: those of the N largest "            \
+      "dispersions within 20 bins by mean, as Seurat chooses genes, of values before --values; "   \
+      "variance:N: of the N largest variances; min-rows:N: with values in N rows or more; FILE: "  \
+      "column numbers, from 0, one a line. Chosen once, before --scale, and kept with the "        \
+      "result, "                                                                                   \
+      "so that new rows and updates go by them")                                                   \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | RARE,                         \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
       "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of "       \

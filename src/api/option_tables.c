@@ -17,7 +17,7 @@
 #include "io/memory.h"
 
 /* The options that name a file of numbers. */
-static const char with_tables[] = "landmarks-file|landmarks-points";
+static const char with_tables[] = "landmarks-file|landmarks-points|features";
 
 /* The sizes of the parts of a copy, each rounded up to 8 bytes. */
 struct parts {
@@ -101,8 +101,8 @@ int ny_options_set_table(struct ny_options *options, const char *name, const str
 
     if (!err && !ny_one_of(name, with_tables))
         err = ny_fail(ctx, NY_EUSAGE,
-                      "option %s takes no table; those that do are landmarks-file and "
-                      "landmarks-points",
+                      "option %s takes no table; those that do are landmarks-file, "
+                      "landmarks-points and features",
                       name);
     if (!err) err = ny_given_table(ctx, table, &given);
     if (!err) err = ny_memory_check(ctx, &given);

@@ -44,6 +44,7 @@ static const struct condition {
     {"landmarks-points", "kernel", "!precomputed"},
     {"landmarks-from", "select", ""},
     {"scale", "kernel", "!precomputed"},
+    {"features", "kernel", "!precomputed"},
     {"experts", "approx", ""},
     {"weights", "approx", ""},
     {"recall", "knn", "forest"},

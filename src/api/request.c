@@ -21,6 +21,14 @@
 #include "base/progress.h"
 #include "results/resume.h"
 
+void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest)
+{
+    char text[20];
+
+    snprintf(text, sizeof(text), "%016llx", (unsigned long long)digest);
+    ny_field_set_text(inputs, key, text);
+}
+
 /* Digests the files that the options name; *inputs is NULL for a kind that names none. */
 static int inputs_of(const struct ny_request *request, json_t **inputs)
 {
@@ -32,6 +40,7 @@ static int inputs_of(const struct ny_request *request, json_t **inputs)
 static const char *option_of(const struct ny_request *request, const char *key)
 {
     if (strcmp(key, "columns") == 0) return "columns-file";
+    if (strcmp(key, "features") == 0) return "features";
     if (ny_options_is_set(request->options, "landmarks-file")) return "landmarks-file";
     return ny_options_is_set(request->options, "landmarks-points") ? "landmarks-points"
                                                                    : "landmarks-from";

@@ -43,13 +43,16 @@ struct ny_request {
     const struct ny_request_kind *kind;
     json_t *record; /* NULL: there is none yet */
     bool reserved;  /* what the process takes */
-    struct ny_owned_settings settings; /* fit, select */
+    struct ny_owned_settings settings; /* fit, select; the choice of columns graph, too */
     struct ny_plan plan;
     struct ny_graph_settings graph;
 };
 
 extern const struct ny_request_kind ny_request_fit, ny_request_select, ny_request_graph;
 
+/* Sets a digest as 16 hexadecimal digits: it uses all 64 bits, and integers of JSON are signed
+ * here. */
+void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest);
 /* *report (may be NULL) as ny_result_report(). */
 int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
                    const char *path, const char *name, const struct ny_options *options,

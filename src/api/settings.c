@@ -224,7 +224,11 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (err) return err;
     wishes = read_wishes(options, ny_store_context(store), groups);
     wishes.plain.table_bytes = ny_options_table_bytes(options);
-    err = ny_landmarks_read(&settings->given, store, options, own);
+    err = ny_given_choice_read(&settings->given_choice, store, options, own);
+    wishes.plain.choice = settings->given_choice.choice;
+    wishes.plain.graph.choice = settings->given_choice.choice;
+    wishes.plain.table_bytes += ny_given_choice_bytes(&settings->given_choice);
+    if (!err) err = ny_landmarks_read(&settings->given, store, options, own);
     if (!err) err = take_landmarks(ny_store_context(store), &settings->given, options, &wishes);
     if (err) return err;
     wishes.plain.updates = own && own->done;
@@ -240,4 +244,5 @@ void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx)
 {
     ny_landmarks_release(&settings->given, ctx);
+    ny_given_choice_release(&settings->given_choice, ctx);
 }

@@ -2,25 +2,27 @@
 #ifndef NY_API_SETTINGS_H
 #define NY_API_SETTINGS_H
 
-#include "api/landmarks.h"
+#include "api/choice.h"
 #include "fit/settings.h"
 #include "io/reader.h"
 #include "store/store.h"
 
 struct ny_owned_settings {
     struct ny_fit_settings fit;
-    struct ny_given_landmarks given; /* fit.named_landmarks points to its rows */
+    struct ny_given_landmarks given;     /* fit.named_landmarks points to its rows */
+    struct ny_given_choice given_choice; /* fit.choice points to its columns */
 };
 
-/* `own`: NULL, or the job that is gone on with or updated, whose landmarks are those that are
- * given. Checks the options of `groups` (NY_GROUP_FIT or NY_GROUP_SELECT) against each other and
- * against the store's n and d; reads landmarks from their file or result. */
+/* `own`: NULL, or the job that is gone on with or updated, whose landmarks and columns are those
+ * that are given. Checks the options of `groups` (NY_GROUP_FIT or NY_GROUP_SELECT) against each
+ * other and against the store's n and d; reads landmarks from their file or result, and columns
+ * from their file. */
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                     const struct ny_options *options, unsigned groups,
                     const struct ny_own_landmarks *own);
 /* Logs a note, for calls with the options of a fit but no result, if --restart was given. */
 void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx);
-/* Frees the landmarks. */
+/* Frees the landmarks and columns. */
 void ny_settings_release(struct ny_owned_settings *settings, struct ny_context *ctx);
 
 /* Returns the settings of a graph as they are asked for; ny_graph_settings_decide() completes and

@@ -69,9 +69,9 @@ const struct verb cli_verbs[] = {
      "Selects landmarks, accumulates, solves, projects, and stores the result under NAME. A "
      "checkpoint is made at least every 30 seconds: after an interruption the same command goes "
      "on from there, to the same bytes, and so does `fit STORE NAME` alone. A NAME that has other "
-     "options is refused; --restart replaces it. --update takes in the rows that were appended "
-     "since.\n"
-     "Readers see the old result until the updated one is whole.",
+     "options is refused; --restart replaces it.\n"
+     "--update takes in the rows that were appended since; readers see the old result until the "
+     "updated one is whole.",
      "nystream fit points.nys first --landmarks 100 --components 3 --memory 256M\n"
      "nystream fit points.nys groups --map laplacian --landmarks 100 --row-normalize",
      .run = cli_run_fit, .resumable = true},

@@ -17,6 +17,7 @@
 
 #include "base/dtype.h"
 #include "base/sparse.h"
+#include "columns/choice.h"
 #include "columns/kernel.h"
 #include "linalg/matrix.h"
 #include "stream/source.h"
@@ -36,7 +37,8 @@ static inline bool ny_scale_spread(enum ny_scale scale)
 
 /* A prepared row is (x − centre)·factor, column by column. centre is the column mean μ₀ for
  * distances and centred linear kernels (pca), 0 for other dot products unless --scale asks. For
- * sparse rows it is 0 but in pca, as subtracting it would fill them. */
+ * sparse rows it is 0 but in pca, as subtracting it would fill them. A factor is 0 where the column
+ * does not count: it is not chosen, or its scale weighs it so. */
 struct ny_geometry {
     size_t d;
     double *centre, *factor; /* d each */
@@ -195,19 +197,41 @@ size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, uns
 
 /* ---- geometry and width ------------------------------------------------------------------- */
 
-struct ny_store;
-struct ny_points_info;
-/* Makes the geometry from the store's column statistics. centred: subtract the mean, as standard
- * and unit (per column) do where rows are dense; a constant column gets factor 1 (none), 0
- * (standard, unit). NY_EDATA when a scale overflows. The scales by frequency take a pass. */
-int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
-                    bool centred);
+/* The wishes that a geometry is made by. */
+struct ny_geometry_wish {
+    enum ny_scale scale;
+    bool centred; /* subtract the mean */
+    bool rough;   /* for a plan: no row is read, and weights that need it are guessed */
+    struct ny_column_choice choice;
+    unsigned char *chosen; /* d bytes, set to 1 for the columns of the choice; NULL: not wanted */
+};
+
+/* The factor of a column that weighs 0 because no row of the fit has a value there, so that new
+ * rows' values there are dropped: −0, which is told from other zeros by its sign. */
+#define NY_UNSEEN (-0.0)
+
+/* Makes the geometry from the store's column statistics. The mean is subtracted as `centred` says,
+ * and by standard and unit (per column) where rows are dense; a constant column gets factor 1
+ * (none), 0 (standard, unit). NY_EDATA when a scale overflows. The scales by frequency take a pass,
+ * and some choices do. */
+int ny_geometry_new(struct ny_geometry **out, struct ny_store *store,
+                    const struct ny_geometry_wish *wish);
+/* Returns how many passes over these points that takes. */
+unsigned ny_geometry_passes(const struct ny_geometry_wish *wish,
+                            const struct ny_points_info *points);
+/* Bytes that it charges besides statistics and geometry. */
+size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_points_info *points);
 /* Makes the mean of the store's first `rows` rows, which are dense, the centre. */
 int ny_geometry_centre(struct ny_geometry *geometry, struct ny_store *store, uint64_t rows);
-/* Sets the factors of the columns by how many rows have a value in them, which a pass counts. */
-int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store,
-                       const struct ny_points_info *points, bool smooth);
-/* Bytes that it charges. */
+/* Adds to df[k], d numbers, in how many rows column k has a value that is not 0: a pass. */
+int ny_frequency_count(struct ny_store *store, double *df);
+/* Multiplies factors, of which each is 1 or 0, by weights from the number of rows that have a value
+ * in the column, which a pass counts. */
+int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store, bool smooth);
+/* Like it, for a plan: guesses from the statistics which columns weigh something. */
+void ny_frequency_guess(struct ny_geometry *geometry, const struct ny_points_stats *stats,
+                        bool smooth);
+/* Bytes that ny_frequency_weigh() charges. */
 size_t ny_frequency_bytes(const struct ny_points_info *points);
 /* Makes the geometry from given arrays of d, as in a stored model. */
 int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,

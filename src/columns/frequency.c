@@ -11,37 +11,22 @@
 
 #include "base/memory.h"
 #include "columns/columns.h"
-#include "store/store.h"
-#include "stream/source.h"
+#include "columns/visit.h"
 
 /* Adds the values of one row that are not 0. */
-static void count_row(const struct ny_source *source, const void *row, double *df)
+static int count_row(void *arg, uint64_t number, enum ny_dtype dtype, const struct ny_sparse *row)
 {
-    struct ny_sparse sparse = {.count = source->d, .value = row};
+    double *df = arg;
 
-    if (source->slots) sparse = ny_sparse_of(row, source->slots);
-    for (size_t k = 0; k < sparse.count; k++)
-        df[source->slots ? sparse.index[k] : k] += ny_dtype_at(source->dtype, sparse.value, k) != 0;
+    (void)number;
+    for (size_t k = 0; k < row->count; k++)
+        df[row->index ? row->index[k] : k] += ny_dtype_at(dtype, row->value, k) != 0;
+    return NY_OK;
 }
 
-static int count_rows(struct ny_source *source, double *df)
+int ny_frequency_count(struct ny_store *store, double *df)
 {
-    struct ny_tile tile = {.source = source};
-    void *row =
-        ny_alloc(source->ctx, NY_MEM_STORE, ny_row_bytes(source->dtype, source->d, source->slots));
-    int err = row ? NY_OK : NY_EBUDGET;
-
-    while (!err && (err = source->ops->take(source, &tile)) == NY_OK) {
-        err = ny_check_interrupt(source->ctx);
-        for (size_t i = 0; !err && i < tile.rows; i++) {
-            err = ny_tile_strip(&tile, i, 1, row);
-            if (!err) count_row(source, row, df);
-        }
-        tile.unit++;
-        tile.first_row += NY_UNIT_ROWS;
-    }
-    ny_free(source->ctx, row);
-    return err == NY_END ? NY_OK : err;
+    return ny_visit_rows(store, false, count_row, df);
 }
 
 /* Warns of columns that idf weighs 0 as all rows have them, and refuses to weigh all of them so. */
@@ -55,8 +40,8 @@ static int check_weights(const struct ny_geometry *geometry, struct ny_store *st
         any |= geometry->factor[k] > 0;
     if (!any)
         return ny_fail(ctx, NY_EDATA,
-                       "each column of %s has a value in all rows or in none, so that --scale idf "
-                       "weighs them all 0; give --scale idf-smooth",
+                       "each column of %s that counts has a value in all rows or in none, so that "
+                       "--scale idf weighs them all 0; give --scale idf-smooth",
                        ny_store_path(store));
     if (full)
         ny_log(ctx, NY_LOG_WARNING,
@@ -68,30 +53,47 @@ static int check_weights(const struct ny_geometry *geometry, struct ny_store *st
 
 size_t ny_frequency_bytes(const struct ny_points_info *points)
 {
-    return ny_source_of_points_bytes(points, 1) + ny_points_row_bytes(points);
+    return ny_visit_bytes(points) + (size_t)points->d * sizeof(double);
 }
 
-int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store,
-                       const struct ny_points_info *points, bool smooth)
+/* Weighs the columns that are chosen by their df, of n rows. */
+static int weigh(struct ny_geometry *geometry, struct ny_store *store, const double *df, double n,
+                 bool smooth)
 {
-    struct ny_source *source = NULL;
-    double n = (double)points->n, *df = geometry->factor;
     size_t full = 0, first = 0;
-    int err = ny_source_of_points(&source, store, points->n, (size_t)points->row_slots, 1);
 
-    for (size_t k = 0; k < geometry->d; k++)
-        df[k] = 0;
-    if (!err) err = count_rows(source, df);
-    ny_source_free(source);
-    if (err) return err;
     for (size_t k = 0; k < geometry->d; k++) {
         bool everywhere = df[k] >= n;
 
+        if (geometry->factor[k] == 0) continue;
         if (everywhere && !full++) first = k;
         if (smooth)
             geometry->factor[k] = log((1 + n) / (1 + df[k])) + 1;
         else
-            geometry->factor[k] = df[k] > 0 && !everywhere ? log(n / df[k]) : 0;
+            geometry->factor[k] = df[k] == 0 ? NY_UNSEEN : everywhere ? 0 : log(n / df[k]);
     }
     return smooth ? NY_OK : check_weights(geometry, store, full, first);
+}
+
+int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store, bool smooth)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    double *df = ny_calloc(ctx, NY_MEM_OTHER, geometry->d, sizeof(double));
+    struct ny_points_info points;
+    int err = df ? ny_points_info(store, &points) : NY_EBUDGET;
+
+    if (!err) err = ny_frequency_count(store, df);
+    if (!err) err = weigh(geometry, store, df, (double)points.n, smooth);
+    ny_free(ctx, df);
+    return err;
+}
+
+void ny_frequency_guess(struct ny_geometry *geometry, const struct ny_points_stats *stats,
+                        bool smooth)
+{
+    const double middling = 0.5;
+
+    for (size_t k = 0; k < geometry->d; k++)
+        if (geometry->factor[k] != 0)
+            geometry->factor[k] = smooth || stats->minimum[k] < stats->maximum[k] ? middling : 0;
 }

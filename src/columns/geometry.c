@@ -34,14 +34,15 @@ static double factor_of(const struct ny_points_stats *stats, size_t k, enum ny_s
     return isfinite(factor) ? factor : 0;
 }
 
-/* Sets the factor of each column: 1 where nothing is scaled, else 1/√variance or 1/range, and 0 for
- * a constant column. NY_EDATA when one cannot be scaled. */
-static int set_factors(struct ny_geometry *geometry, struct ny_store *store,
-                       const struct ny_points_stats *stats, enum ny_scale scale)
+/* Multiplies the factor of each column that is chosen: by 1/√variance or 1/range, and by 0 where it
+ * is constant. NY_EDATA when one cannot be scaled. */
+static int scale_factors(struct ny_geometry *geometry, struct ny_store *store,
+                         const struct ny_points_stats *stats, enum ny_scale scale)
 {
     for (size_t k = 0; k < stats->d; k++) {
-        geometry->factor[k] = scale == NY_SCALE_NONE ? 1 : 0;
-        if (scale == NY_SCALE_NONE || stats->maximum[k] == stats->minimum[k]) continue;
+        if (geometry->factor[k] == 0) continue;
+        geometry->factor[k] = 0;
+        if (stats->maximum[k] == stats->minimum[k]) continue;
         geometry->factor[k] = factor_of(stats, k, scale);
         if (geometry->factor[k] == 0)
             return ny_fail(ny_store_context(store), NY_EDATA,
@@ -55,8 +56,37 @@ static int set_factors(struct ny_geometry *geometry, struct ny_store *store,
     return NY_OK;
 }
 
-int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_scale scale,
-                    bool centred)
+/* Sets each factor to 1, or 0 where the column is not chosen. */
+static int choose(struct ny_geometry *geometry, struct ny_store *store,
+                  const struct ny_points_stats *stats, const struct ny_geometry_wish *wish)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    unsigned char *own = wish->chosen ? NULL : ny_alloc(ctx, NY_MEM_OTHER, stats->d);
+    unsigned char *chosen = wish->chosen ? wish->chosen : own;
+    int err =
+        chosen ? ny_choose_columns(&wish->choice, store, stats, wish->rough, chosen) : NY_EBUDGET;
+
+    for (size_t k = 0; !err && k < stats->d; k++)
+        geometry->factor[k] = chosen[k];
+    ny_free(ctx, own);
+    return err;
+}
+
+/* Multiplies the factors as --scale says. */
+static int scale_columns(struct ny_geometry *geometry, struct ny_store *store,
+                         const struct ny_points_stats *stats, const struct ny_geometry_wish *wish)
+{
+    bool smooth = wish->scale == NY_SCALE_IDF_SMOOTH;
+
+    if (wish->scale == NY_SCALE_NONE) return NY_OK;
+    if (ny_scale_spread(wish->scale)) return scale_factors(geometry, store, stats, wish->scale);
+    if (!wish->rough) return ny_frequency_weigh(geometry, store, smooth);
+    ny_frequency_guess(geometry, stats, smooth);
+    return NY_OK;
+}
+
+int ny_geometry_new(struct ny_geometry **out, struct ny_store *store,
+                    const struct ny_geometry_wish *wish)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_points_stats stats = {0};
@@ -68,21 +98,33 @@ int ny_geometry_new(struct ny_geometry **out, struct ny_store *store, enum ny_sc
     err = ny_points_info(store, &info);
     if (!err) err = ny_points_stats(store, &stats);
     if (err) goto done;
-    shifted = ny_scale_spread(scale) && !info.row_slots; /* sparse rows stay so */
+    shifted = ny_scale_spread(wish->scale) && !info.row_slots; /* sparse rows stay so */
     err = geometry_alloc(out, ctx, stats.d);
     if (err) goto done;
     for (size_t k = 0; k < stats.d; k++)
-        (*out)->centre[k] = centred || shifted ? stats.mean[k] : 0;
-    if (ny_scale_spread(scale) || scale == NY_SCALE_NONE)
-        err = set_factors(*out, store, &stats, scale);
-    else
-        err = ny_frequency_weigh(*out, store, &info, scale == NY_SCALE_IDF_SMOOTH);
+        (*out)->centre[k] = wish->centred || shifted ? stats.mean[k] : 0;
+    err = choose(*out, store, &stats, wish);
+    if (!err) err = scale_columns(*out, store, &stats, wish);
     if (err == NY_OK) goto done;
     ny_geometry_free(*out, ctx);
     *out = NULL;
 done:
     ny_points_stats_release(&stats, ctx);
     return err;
+}
+
+unsigned ny_geometry_passes(const struct ny_geometry_wish *wish,
+                            const struct ny_points_info *points)
+{
+    return (unsigned)ny_choice_visits(&wish->choice, points) + (wish->scale >= NY_SCALE_IDF);
+}
+
+size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_points_info *points)
+{
+    size_t scale = wish->scale >= NY_SCALE_IDF ? ny_frequency_bytes(points) : 0;
+    size_t choice = ny_choice_bytes(&wish->choice, points);
+
+    return (size_t)points->d + (scale > choice ? scale : choice);
 }
 
 /* Adds row by row, so that the sum does not depend on blocks. */
@@ -169,7 +211,7 @@ int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_stor
         double spread = spread_of(geometry, &stats, k, base);
 
         sum += spread;
-        varying += stats.minimum[k] < stats.maximum[k];
+        varying += geometry->factor[k] > 0 && stats.minimum[k] < stats.maximum[k];
         if (spread <= top) continue;
         top = spread;
         largest = k;

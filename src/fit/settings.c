@@ -21,11 +21,13 @@ static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)
 }
 
 /* Tells whether width and centre are those of the first rows, as of --online, so that nothing
- * depends on rows to come. With --scale, and of sparse rows, they are those of all. */
+ * depends on rows to come. With --scale or --features, and of sparse rows, they are those of all.
+ */
 static bool freezes_first(const struct ny_fit_settings *settings,
                           const struct ny_points_info *points)
 {
-    return settings->online && settings->scale == NY_SCALE_NONE && !points->row_slots;
+    return settings->online && settings->scale == NY_SCALE_NONE &&
+           settings->choice.rule == NY_CHOOSE_ALL && !points->row_slots;
 }
 
 bool ny_settings_selects(const struct ny_fit_settings *settings)
@@ -49,21 +51,32 @@ uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
                                                                          : points->n;
 }
 
+struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *settings,
+                                                  const struct ny_points_info *points)
+{
+    return (struct ny_geometry_wish){.scale = settings->scale,
+                                     .centred = centres_rows(settings, points->row_slots > 0),
+                                     .choice = settings->choice};
+}
+
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
-                         const struct ny_fit_settings *settings, size_t d)
+                         const struct ny_fit_settings *settings, size_t d, bool rough,
+                         unsigned char *chosen)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_points_info points;
+    struct ny_geometry_wish wish;
     double *neutral;
-    bool centred;
     int err;
 
     if (!settings->columns_file) {
         err = ny_points_info(store, &points);
         if (err) return err;
-        centred = centres_rows(settings, points.row_slots > 0);
-        err = ny_geometry_new(out, store, settings->scale, centred);
-        if (err || !centred || !freezes_first(settings, &points)) return err;
+        wish = ny_settings_geometry_wish(settings, &points);
+        wish.rough = rough;
+        wish.chosen = chosen;
+        err = ny_geometry_new(out, store, &wish);
+        if (err || !wish.centred || !freezes_first(settings, &points)) return err;
         err = ny_geometry_centre(*out, store, ny_settings_frozen_rows(settings, &points));
         if (err) ny_geometry_free(*out, ctx);
         if (err) *out = NULL;

@@ -21,6 +21,7 @@ struct ny_fit_settings {
     struct ny_kernel_params params;
     bool gamma_auto; /* params.gamma is to be found */
     enum ny_scale scale;
+    struct ny_column_choice choice; /* the columns that count; what is listed is borrowed */
     enum ny_normalisation normalisation;
     enum ny_precision precision;
     enum ny_inner inner;
@@ -79,9 +80,14 @@ void ny_settings_widen(const struct ny_fit_settings *settings, struct ny_points_
  * NY_ONLINE_ROWS where later rows are looked at once, all rows otherwise. */
 uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
                                  const struct ny_points_info *points);
-/* Makes the geometry of the store's points; precomputed columns (d = m) are left as they are. */
+/* Returns what the geometry of these points is made from. */
+struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *settings,
+                                                  const struct ny_points_info *points);
+/* Makes the geometry of the store's points; precomputed columns (d = m) are left as they are.
+ * rough: for a plan. chosen: d bytes, set to 1 for the columns that are chosen, or NULL. */
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
-                         const struct ny_fit_settings *settings, size_t d);
+                         const struct ny_fit_settings *settings, size_t d, bool rough,
+                         unsigned char *chosen);
 /* Returns how many eigenpairs the solver finds: the components, and a trivial one of divided maps.
  */
 size_t ny_settings_pairs(const struct ny_fit_settings *settings);

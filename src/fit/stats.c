@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "results/choice.h"
 #include "results/geometry.h"
 
 static int check_points(const struct ny_fit *fit)
@@ -67,6 +68,30 @@ static int save_geometry(struct ny_fit *fit)
                                   NULL);
 }
 
+/* Makes the geometry, and keeps the columns that are chosen where they are not all. */
+static int make_geometry(struct ny_fit *fit)
+{
+    const struct ny_fit_settings *settings = fit->settings;
+    struct ny_job *job = &fit->job;
+    struct ny_geometry_wish wish = ny_settings_geometry_wish(settings, &job->points);
+    unsigned passes = ny_geometry_passes(&wish, &job->points);
+    size_t d = (size_t)job->points.d;
+    unsigned char *chosen = NULL;
+    int err;
+
+    ny_geometry_free(fit->geometry, job->ctx);
+    fit->geometry = NULL;
+    if (settings->choice.rule != NY_CHOOSE_ALL) {
+        chosen = ny_alloc(job->ctx, NY_MEM_OTHER, d);
+        if (!chosen) return NY_EBUDGET;
+    }
+    err = ny_settings_geometry(&fit->geometry, job->store, settings, d, false, chosen);
+    if (!err && passes) ny_job_count_passes(job, passes, passes * job->points.n, 0);
+    if (!err && chosen) err = ny_stored_choice_put(job->store, job->name, job->record, chosen, d);
+    ny_free(job->ctx, chosen);
+    return err;
+}
+
 static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
@@ -74,9 +99,7 @@ static int run(struct ny_job *job)
     int err;
 
     err = check_points(fit);
-    if (err) return err;
-    ny_geometry_free(fit->geometry, fit->job.ctx);
-    err = ny_settings_geometry(&fit->geometry, fit->job.store, settings, (size_t)fit->job.points.d);
+    if (!err) err = make_geometry(fit);
     if (err) return err;
     err = ny_geometry_warn_dominant(fit->geometry, fit->job.store, settings->kernel->base);
     if (err) return err;
@@ -94,27 +117,35 @@ static int run(struct ny_job *job)
 static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit)
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
+    struct ny_geometry_wish wish = ny_settings_geometry_wish(f->settings, f->points);
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
 
     bytes.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0);
     bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
-    if (f->settings->scale >= NY_SCALE_IDF)
-        bytes.by_purpose[NY_MEM_STORE] += ny_frequency_bytes(f->points);
+    bytes.by_purpose[NY_MEM_OTHER] += ny_geometry_bytes(&wish, f->points);
+    if (f->settings->choice.rule != NY_CHOOSE_ALL)
+        bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_sizes_arrays(f, 1));
     if (f->settings->gamma_auto)
         bytes.by_purpose[NY_MEM_OTHER] +=
             ny_columns_auto_gamma_bytes((size_t)f->points->d, ny_sizes_row(f), limit);
     return bytes;
 }
 
-/* The process begins, the machine is looked at; the width of the kernel. */
+/* The process begins, the machine is looked at; passes of one thread for columns that are chosen or
+ * weighed; the width of the kernel. */
 static void work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     const double begin_s = 0.06, pairs = 20000;
     const struct ny_kernel *kernel = t->sizes->spec.kernel;
+    struct ny_geometry_wish wish = ny_settings_geometry_wish(t->settings, t->sizes->points);
+    unsigned passes = ny_geometry_passes(&wish, t->sizes->points);
     bool width = t->settings->gamma_auto && kernel->auto_gamma && kernel->base != NY_BASE_DOT;
 
     t->plan->stage_s[NY_STAGE_STATS] = begin_s + ny_price_commit(&t->price, 0);
+    t->plan->passes += passes;
+    t->plan->stage_s[NY_STAGE_STATS] +=
+        passes * ny_price_threads(t->settings->threads) * ny_price_rows(&t->price, t->n);
     if (width)
         t->plan->stage_s[NY_STAGE_STATS] += ny_price_pairs(&t->price, pairs, t->settings->threads);
 }

@@ -13,6 +13,7 @@ enum { NY_SWEEP_MAX = 32 };
 struct ny_graph_settings {
     const struct ny_kernel *metric; /* euclidean or angular */
     enum ny_scale scale;
+    struct ny_column_choice choice; /* the columns that count; what is listed is borrowed */
     size_t neighbors;           /* t */
     size_t sweep[NY_SWEEP_MAX]; /* other t to try */
     size_t sweeps, stored;      /* stored: the largest of all */

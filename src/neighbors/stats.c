@@ -3,6 +3,7 @@
 
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
+#include "results/choice.h"
 #include "results/geometry.h"
 
 static double unit_gamma(const struct ny_geometry *geometry, const struct ny_points_stats *stats)
@@ -14,13 +15,33 @@ static double unit_gamma(const struct ny_geometry *geometry, const struct ny_poi
     return spread > 0 && isfinite(spread) ? ldexp(1, -2 * (int)lrint(log2(spread) / 2)) : 1;
 }
 
+/* Makes the geometry, and keeps the columns that are chosen where they are not all. */
+static int make_geometry(struct ny_graph_job *g, bool centred)
+{
+    struct ny_job *job = &g->job;
+    struct ny_geometry_wish wish = {
+        .scale = g->settings->scale, .centred = centred, .choice = g->settings->choice};
+    size_t d = (size_t)job->points.d;
+    int err;
+
+    if (wish.choice.rule != NY_CHOOSE_ALL) {
+        wish.chosen = ny_alloc(job->ctx, NY_MEM_OTHER, d);
+        if (!wish.chosen) return NY_EBUDGET;
+    }
+    err = ny_geometry_new(&g->geometry, job->store, &wish);
+    if (!err && wish.chosen)
+        err = ny_stored_choice_put(job->store, job->name, job->record, wish.chosen, d);
+    ny_free(job->ctx, wish.chosen);
+    return err;
+}
+
 static int stage_stats(struct ny_job *job)
 {
     struct ny_graph_job *g = (struct ny_graph_job *)job;
     bool centred = g->settings->metric->base == NY_BASE_SQUARE && !job->points.row_slots;
     struct ny_points_stats stats = {0};
     double gamma;
-    int err = ny_geometry_new(&g->geometry, job->store, g->settings->scale, centred);
+    int err = make_geometry(g, centred);
 
     if (err) goto done;
     err = ny_points_stats(job->store, &stats);
@@ -83,10 +104,13 @@ static struct ny_stage_bytes stats_bytes(const struct ny_job_sizes *sizes, unsig
                                          size_t limit)
 {
     const struct ny_graph_sizes *g = ny_graph_sizes_of(sizes);
-    size_t pass = g->settings->scale >= NY_SCALE_IDF ? ny_frequency_bytes(g->points) : 0;
+    const struct ny_geometry_wish wish = {.scale = g->settings->scale,
+                                          .choice = g->settings->choice};
+    size_t bytes = 2 * NY_CHUNK_BYTES + ny_geometry_bytes(&wish, g->points);
 
-    (void)limit;
-    return ny_graph_stage_bytes(g, workers, 2 * NY_CHUNK_BYTES + pass);
+    if (wish.choice.rule != NY_CHOOSE_ALL)
+        bytes += ny_batch_put_bytes(limit, (size_t)g->points->d * sizeof(uint64_t));
+    return ny_graph_stage_bytes(g, workers, bytes);
 }
 
 const struct ny_stage ny_stage_graph_stats = {NY_STAGE_STATS, stage_stats, stats_bytes, NULL};

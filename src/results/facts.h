@@ -53,6 +53,8 @@
     X("gamma", "gamma", NULL, PLAIN, 5, KEPT)                                                      \
     X("sigma", "sigma", NULL, PLAIN, 6, KEPT)                                                      \
     X("epsilon", "epsilon", NULL, PLAIN, 7, KEPT)                                                  \
+    X("features", "columns chosen by", NULL, PLAIN, 70, KEPT)                                      \
+    X("features_kept", "columns kept", "columns kept", COUNT, 71, KEPT)                            \
     X("landmarks", "landmarks", NULL, COUNT, 15, KEPT)                                             \
     X("tolerance", "tolerance", NULL, PLAIN, 36, KEPT)                                             \
     X("pilot_tolerance_low", "pilot's tolerance", NULL, PLAIN, 40, KEPT)                           \

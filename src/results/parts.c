@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "results/choice.h"
 #include "results/clusters.h"
 #include "results/landmark_points.h"
 #include "results/map.h"
@@ -116,6 +117,20 @@ static int fill_landmarks(struct ny_result *result, uint64_t first, size_t count
     for (size_t i = 0; err == NY_OK && i < count; i++)
         rows[i] = ny_result_rows_place(&result->rows, rows[i]);
     return err;
+}
+
+/* Counts the columns that were chosen: none where all of them count. */
+static size_t count_features(const struct ny_result *result)
+{
+    return ny_stored_choice_count(result->record);
+}
+
+static int fill_features(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    struct ny_embedding_layout layout = {ny_part_of("features", 0), count_features(result),
+                                         sizeof(uint64_t), NY_CHUNK_BYTES / sizeof(uint64_t)};
+
+    return ny_embedding_rows(result->store, result->name, &layout, first, count, out);
 }
 
 /* Reads landmarks: the points that were given, or rows of the store. */
@@ -302,6 +317,7 @@ static const struct ny_result_part parts[] = {
     {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues, NULL},
     {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmark_rows, grain_of_landmarks},
     {"landmark-points", NY_OUT_F32, columns_of_points, fill_landmark_points, count_landmarks, NULL},
+    {"features", NY_OUT_U64, NULL, fill_features, count_features, NULL},
     {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals},
     {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points},
     {"source", NY_OUT_U64, NULL, fill_source, count_result_rows, grain_of_points},
@@ -320,10 +336,10 @@ enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 /* Names of all parts for callers. The model and names (results/names.c) are no tables of numbers,
  * and therefore not among the parts above. */
 static const char *const names[] = {
-    "embedding", "eigenvectors", "eigenvalues", "landmarks", "landmark-points",
-    "residuals", "labels",       "source",      "rows",      "neighbors",
-    "distances", "components",   "clusters",    "points",    "raw-points",
-    "ids",       "columns",      "model",       NULL};
+    "embedding",  "eigenvectors", "eigenvalues", "landmarks", "landmark-points",
+    "features",   "residuals",    "labels",      "source",    "rows",
+    "neighbors",  "distances",    "components",  "clusters",  "points",
+    "raw-points", "ids",          "columns",     "model",     NULL};
 
 const char *const *ny_parts(void)
 {

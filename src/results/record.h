@@ -10,6 +10,7 @@
  *   inputs      digests of the files that the options name, where they name some
  *   given       landmarks that were given, kept with the job from its beginning: how many, and of
  *               points also their type (results/landmark_points.h)
+ *   features    how many columns were chosen (results/choice.h); not there where all count
  *   lost        ranges of rows that the store had lost; the result numbers those that were left
  *   checkpoint  where the stage under way is
  *   report      what `info` prints

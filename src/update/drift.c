@@ -200,6 +200,7 @@ static double drift_of(const struct ny_fit *fit, const struct ny_points_stats *s
     double deviation = sqrt(stats->variance[k]), factor = geometry->factor[k], mean, scale = 1;
 
     if (!(deviation > 0)) return 0;
+    if (fit->settings->choice.rule != NY_CHOOSE_ALL && factor == 0) return 0;
     mean = fabs(stats->mean[k] - geometry->centre[k]) / deviation;
     if (fit->settings->scale == NY_SCALE_STANDARD) scale = deviation * factor;
     if (fit->settings->scale == NY_SCALE_UNIT)

@@ -172,6 +172,7 @@ approx         | fit s r --landmarks 9                    | --approx nystrom
 components     | fit s r --landmarks 9                    | --components 3
 rank           | fit s r --landmarks 9                    | --rank 4
 scale          | fit s r --landmarks 9                    | --scale standard
+features       | fit s r --landmarks 9                    | --features variance:2
 select         | fit s r --landmarks 9                    | --select uniform
 landmarks      | fit s r --landmarks 9                    | --landmarks 12
 tolerance      | fit s r --select greedy --tolerance 0.5  | --tolerance 0.3
@@ -238,6 +239,7 @@ epsilon           | select s r --landmarks 9              | --epsilon 9
 degree            | select s r --landmarks 9 --kernel polynomial | --degree 1
 coef0             | select s r --landmarks 9 --kernel polynomial | --coef0 100
 scale             | select s r --landmarks 9 --gamma 9    | --scale standard
+features          | select s r --landmarks 9 --gamma 9    | --features variance:2
 restart           | select s d                            | --restart
 seed              | select s r --landmarks 9              | --seed 5
 neighbors         | graph s r                             | --neighbors 3
@@ -251,6 +253,7 @@ mutual            | graph s r                             | --mutual
 connect           | graph s r --neighbors 1               | --connect
 sweep             | graph s r                             | --sweep 1,2
 scale             | graph s r                             | --scale unit
+features          | graph s r                             | --features variance:1
 restart           | graph s g                             | --restart
 seed              | graph s r --knn forest --leaf 32      | --seed 5
 from              | path s g --from 0 --to 1              | --from 2
@@ -336,6 +339,9 @@ restart       | fit grown f --update full                 | --restart ! --update
 gamma         | select s r --select uniform               | --gamma 2 ! --select uniform
 kernel        | select s r --landmarks-from d             | --kernel linear ! --select given
 scale         | select s r --select all                   | --scale unit ! --select all
+features      | select s r --select all                   | --features variance:2 ! --select all
+features      | fit s r --map isomap --graph g            | --features variance:2 ! --graph g
+features      | fit s r --landmarks-file rows.csv --columns-file columns.csv | --features variance:2 ! --kernel precomputed
 leaf          | graph s r                                 | --leaf 9 ! --knn forest
 seed          | graph s r                                 | --seed 3 ! --knn forest
 clusters      | eval s f --measures knn                   | --clusters 4 ! --measures knn

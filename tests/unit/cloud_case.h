@@ -43,6 +43,7 @@ static double coordinate(enum kind kind, enum ny_dtype dtype, size_t i, size_t j
 static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, size_t n, size_t d,
                       const struct ny_kernel *metric)
 {
+    const struct ny_geometry_wish wish = {.centred = metric->base == NY_BASE_SQUARE};
     struct ny_ingest_spec ingest_spec = {.d = d, .dtype = dtype};
     struct ny_ingest *ingest;
     struct ny_rows rows = {.count = n, .consumed = n};
@@ -67,9 +68,7 @@ static void cloud_new(struct cloud *cloud, enum kind kind, enum ny_dtype dtype, 
     assert_int_equal(ny_ingest_commit(ingest), NY_OK);
     ny_ingest_free(ingest);
     free(raw);
-    assert_int_equal(ny_geometry_new(&cloud->geometry, cloud->store, NY_SCALE_NONE,
-                                     metric->base == NY_BASE_SQUARE),
-                     NY_OK);
+    assert_int_equal(ny_geometry_new(&cloud->geometry, cloud->store, &wish), NY_OK);
     cloud->spec = (struct ny_columns_spec){.ctx = ctx,
                                            .kernel = metric,
                                            .params = {.gamma = 0.25},

@@ -82,7 +82,9 @@ static void check_gamma(const struct data *data, enum ny_scale scale, uint64_t n
     struct ny_store *store = store_of(data);
     struct ny_geometry *g;
 
-    assert_int_equal(ny_geometry_new(&g, store, scale, true), NY_OK);
+    assert_int_equal(
+        ny_geometry_new(&g, store, &(struct ny_geometry_wish){.scale = scale, .centred = true}),
+        NY_OK);
     for (size_t k = 0; k < 2; k++)
         for (uint64_t seed = 0; seed < 2; seed++) {
             struct ny_columns_spec spec = {.ctx = ctx,
@@ -121,7 +123,8 @@ static void auto_gamma_in_a_small_budget_is_the_same(void **state)
     double gamma = 0;
 
     (void)state;
-    assert_int_equal(ny_geometry_new(&g, store, NY_SCALE_NONE, true), NY_OK);
+    assert_int_equal(ny_geometry_new(&g, store, &(struct ny_geometry_wish){.centred = true}),
+                     NY_OK);
     struct ny_columns_spec spec = {
         .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_F32};
     ny_context_set_memory(ctx, ny_memory_used(ctx) + (8u << 20)); /* all pairs take 48 MB */
@@ -144,7 +147,8 @@ static void equal_rows_have_no_width(void **state)
     for (size_t i = 0; i < 50 * 4; i++)
         data_set(&data, i, 9);
     store = store_of(&data);
-    assert_int_equal(ny_geometry_new(&g, store, NY_SCALE_NONE, true), NY_OK);
+    assert_int_equal(ny_geometry_new(&g, store, &(struct ny_geometry_wish){.centred = true}),
+                     NY_OK);
     struct ny_columns_spec spec = {
         .ctx = ctx, .kernel = ny_kernel_find("rbf"), .geometry = g, .dtype = NY_U8};
     assert_int_equal(ny_columns_auto_gamma(&spec, store, 50, 0, &gamma), NY_EDATA);
@@ -171,9 +175,11 @@ static void geometry_is_the_statistics(void **state)
     store = store_of(&data);
     for (int scale = NY_SCALE_NONE; scale <= NY_SCALE_UNIT; scale++)
         for (int centred = 0; centred < 2; centred++) {
+            const struct ny_geometry_wish wish = {.scale = (enum ny_scale)scale,
+                                                  .centred = centred};
             struct ny_geometry *g, *copy;
 
-            assert_int_equal(ny_geometry_new(&g, store, (enum ny_scale)scale, centred), NY_OK);
+            assert_int_equal(ny_geometry_new(&g, store, &wish), NY_OK);
             assert_int_equal(g->d, D);
             for (size_t k = 0; k < D; k++) {
                 double sum = 0, square = 0, low = INFINITY, high = -INFINITY, factor;

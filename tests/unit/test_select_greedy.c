@@ -121,7 +121,9 @@ static struct ny_selection_request request_of(struct asked *asked)
     struct ny_points_info info;
 
     assert_int_equal(ny_points_info(store, &info), NY_OK);
-    assert_int_equal(ny_geometry_new(&asked->geometry, store, NY_SCALE_NONE, true), NY_OK);
+    assert_int_equal(
+        ny_geometry_new(&asked->geometry, store, &(struct ny_geometry_wish){.centred = true}),
+        NY_OK);
     asked->spec = (struct ny_columns_spec){.ctx = ctx,
                                            .kernel = ny_kernel_find("rbf"),
                                            .params = {.gamma = asked->gamma},

@@ -1,0 +1,316 @@
+/*
+ * Parses --features and keeps the columns of a list with the job. A text word:N is a rule; any
+ * other names a file with one column number a line, or a table of them.
+ */
+#include "api/choice.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/option_tables.h"
+#include "api/option_values.h"
+#include "base/checksum.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/lines.h"
+#include "io/number.h"
+#include "results/choice.h"
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    enum ny_choice_rule id;
+} rules[] = {{"variable", NY_CHOOSE_VARIABLE},
+             {"variance", NY_CHOOSE_VARIANCE},
+             {"min-rows", NY_CHOOSE_MIN_ROWS}};
+enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+
+/* Finds a rule by its word; RULES: there is none. */
+static size_t find_rule(const char *word)
+{
+    size_t at = 0;
+
+    while (at < RULES && strcmp(rules[at].word, word) != 0)
+        at++;
+    return at;
+}
+
+/* Refuses a word that is no rule. */
+static int no_such_rule(struct ny_context *ctx, const char *word, const char *text)
+{
+    const char *words[RULES];
+
+    for (size_t i = 0; i < RULES; i++)
+        words[i] = rules[i].word;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--features is variable:N, variance:N, min-rows:N or a file of column numbers "
+                   "(./%s for one of this name), not '%s'%s",
+                   text, text, ny_hint(word, words, RULES).text);
+}
+
+/* Tells whether the text has the form of a rule, word:N, or is the word alone. Any other names a
+ * file, as ./word:N does. */
+static bool is_rule(const char *text)
+{
+    size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
+
+    return word && (text[word] == ':' || find_rule(text) < RULES);
+}
+
+static int parse_rule(struct ny_context *ctx, const char *text, struct ny_column_choice *choice)
+{
+    size_t length = strcspn(text, ":"), at;
+    char word[40];
+    uint64_t number;
+
+    snprintf(word, sizeof(word), "%.*s", (int)length, text);
+    at = find_rule(word);
+    if (at == RULES) return no_such_rule(ctx, word, text);
+    if (!text[length] || !ny_value_count(text + length + 1, &number) || number == 0)
+        return ny_fail(ctx, NY_EUSAGE, "--features %s:N takes a whole number, at least 1, not '%s'",
+                       word, text[length] ? text + length + 1 : "");
+    *choice = (struct ny_column_choice){.rule = rules[at].id, .number = (size_t)number};
+    return NY_OK;
+}
+
+/* ---- a list --------------------------------------------------------------------------------- */
+
+/* Up to five numbers in words, "3, 5 and 8 more". */
+struct numbers {
+    char text[160];
+    size_t length, count;
+};
+
+static void name_number(struct numbers *numbers, uint64_t number)
+{
+    const size_t most = 5;
+
+    if (numbers->count++ < most)
+        numbers->length += (size_t)snprintf(
+            numbers->text + numbers->length, sizeof(numbers->text) - numbers->length, "%s%llu",
+            numbers->length ? ", " : "", (unsigned long long)number);
+}
+
+static const char *in_words(struct numbers *numbers)
+{
+    const size_t most = 5;
+
+    if (numbers->count > most)
+        snprintf(numbers->text + numbers->length, sizeof(numbers->text) - numbers->length,
+                 " and %zu more", numbers->count - most);
+    return numbers->text;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts the list, and refuses numbers that the store does not have, or that come twice. */
+static int check_list(struct ny_store *store, const char *path, uint64_t d,
+                      struct ny_given_choice *given)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct numbers beyond = {.count = 0}, twice = {.count = 0};
+    size_t count = given->choice.number;
+
+    qsort(given->columns, count, sizeof(*given->columns), by_number);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t column = given->columns[i];
+        bool again = i && given->columns[i - 1] == column;
+
+        if (again && !(i > 1 && given->columns[i - 2] == column)) name_number(&twice, column);
+        if (!again && column >= d) name_number(&beyond, column);
+    }
+    if (beyond.count)
+        return ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE,
+                          "%s names columns that %s does not have: %s; it has %llu, numbered from "
+                          "0",
+                          path, ny_store_path(store), in_words(&beyond), (unsigned long long)d);
+    if (twice.count)
+        return ny_fail_at(ctx, NY_EDATA, path, NY_NO_LINE,
+                          "%s names columns more than once: %s; name each once", path,
+                          in_words(&twice));
+    return NY_OK;
+}
+
+/* A list that is being read. */
+struct list {
+    struct ny_context *ctx;
+    const char *path;
+    struct ny_given_choice *given;
+    size_t room;
+};
+
+static int add_column(struct list *list, uint64_t column)
+{
+    struct ny_given_choice *given = list->given;
+
+    if (given->choice.number == list->room) {
+        size_t room = list->room ? 2 * list->room : 1024;
+        uint64_t *grown =
+            ny_resize(list->ctx, NY_MEM_OTHER, given->columns, room * sizeof(*given->columns));
+
+        if (!grown) return NY_EBUDGET;
+        given->columns = grown;
+        list->room = room;
+    }
+    given->columns[given->choice.number++] = column;
+    return NY_OK;
+}
+
+/* Takes one line of a text file. */
+static int add_line(void *arg, uint64_t number, const char *text, size_t length)
+{
+    struct list *list = arg;
+    uint64_t column;
+
+    if (!ny_number_whole(text, length, &column))
+        return ny_fail_at(list->ctx, NY_EDATA, list->path, number,
+                          "%s, line %llu: '%s' is not a column number, which is whole and from 0",
+                          list->path, (unsigned long long)number, ny_shown(text, length).text);
+    return add_column(list, column);
+}
+
+/* Takes the column numbers of a table of one column, as f64: exact up to 2⁵³. */
+static int add_rows(struct list *list, struct ny_reader *reader)
+{
+    enum { ROWS = 1024 };
+    double values[ROWS];
+    int err;
+
+    do {
+        struct ny_row_batch batch = {.values = values};
+
+        err = ny_reader_next(reader, ROWS, &batch);
+        for (size_t i = 0; !err && i < batch.count; i++) {
+            double x = values[i];
+
+            if (x < 0 || x != floor(x) || x > 0x1p53)
+                return ny_fail_at(list->ctx, NY_EDATA, list->path, list->given->choice.number,
+                                  "%s, row %zu: %g is not a column number, which is whole and "
+                                  "from 0",
+                                  list->path, list->given->choice.number, x);
+            err = add_column(list, (uint64_t)x);
+        }
+    } while (!err);
+    return err == NY_END ? NY_OK : err;
+}
+
+/* Reads a table: one that was set in place of the file, or of npy. */
+static int read_table(struct list *list, const struct ny_options *options)
+{
+    struct ny_reader_options how = {.dtype = NY_F64};
+    struct ny_reader *reader = NULL;
+    int err = ny_options_open(&reader, options, "features", &how);
+
+    if (err) return err;
+    if (ny_reader_table(reader)->d != 1)
+        err = ny_fail_at(list->ctx, NY_EDATA, list->path, NY_NO_LINE,
+                         "%s has %llu columns; --features takes one column number a row",
+                         list->path, (unsigned long long)ny_reader_table(reader)->d);
+    if (!err) err = add_rows(list, reader);
+    ny_reader_close(reader);
+    return err;
+}
+
+/* Reads the list that --features names. */
+static int read_list(struct ny_store *store, const struct ny_options *options, uint64_t d,
+                     struct ny_given_choice *given)
+{
+    struct list list = {.ctx = ny_store_context(store),
+                        .path = ny_options_source(options, "features"),
+                        .given = given};
+    const char *text = ny_options_text(options, "features"), *end = strrchr(text, '.');
+    bool table = list.path != text || (end && strcmp(end, ".npy") == 0);
+    uint64_t *exact;
+    int err = table ? read_table(&list, options) : ny_lines_read(list.ctx, text, add_line, &list);
+
+    given->choice.rule = NY_CHOOSE_LISTED;
+    if (!err && !given->choice.number)
+        err =
+            ny_fail_at(list.ctx, NY_EDATA, list.path, NY_NO_LINE, "%s names no column", list.path);
+    if (!err) err = check_list(store, list.path, d, given);
+    if (err) return err;
+    exact = ny_resize(list.ctx, NY_MEM_OTHER, given->columns, ny_given_choice_bytes(given));
+    if (!exact) return NY_EBUDGET;
+    given->columns = exact;
+    given->choice.listed = exact;
+    return NY_OK;
+}
+
+/* ---- what was kept -------------------------------------------------------------------------- */
+
+/* Takes the columns that the job itself has chosen, if it has. */
+static int read_kept(struct ny_given_choice *given, struct ny_store *store, uint64_t d,
+                     const struct ny_own_landmarks *own)
+{
+    json_t *record = NULL;
+    int err = NY_OK;
+
+    if (own->done)
+        err = ny_record_need_done(store, own->name, &record);
+    else
+        record = json_incref((json_t *)own->record);
+    if (!err && ny_stored_choice_count(record)) {
+        err = ny_stored_choice(store, own->name, record, d, &given->columns);
+        given->kept = true;
+        given->choice = (struct ny_column_choice){.rule = NY_CHOOSE_LISTED,
+                                                  .number = ny_stored_choice_count(record),
+                                                  .listed = given->columns};
+    }
+    json_decref(record);
+    return err;
+}
+
+int ny_given_choice_read(struct ny_given_choice *given, struct ny_store *store,
+                         const struct ny_options *options, const struct ny_own_landmarks *own)
+{
+    const char *text = ny_options_text(options, "features");
+    struct ny_points_info points;
+    int err;
+
+    *given = (struct ny_given_choice){.kept = !text};
+    if (!text) return NY_OK;
+    err = ny_points_info(store, &points);
+    if (!err && own) err = read_kept(given, store, points.d, own);
+    if (err || given->kept) return err;
+    return is_rule(text) ? parse_rule(ny_store_context(store), text, &given->choice)
+                         : read_list(store, options, points.d, given);
+}
+
+int ny_given_choice_keep(const struct ny_given_choice *given, struct ny_store *store,
+                         const char *name, json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info points;
+    unsigned char *chosen;
+    int err;
+
+    if (given->kept || !given->columns || ny_stored_choice_count(record)) return NY_OK;
+    err = ny_points_info(store, &points);
+    if (err) return err;
+    chosen = ny_calloc(ctx, NY_MEM_OTHER, (size_t)points.d, 1);
+    if (!chosen) return NY_EBUDGET;
+    for (size_t i = 0; i < given->choice.number; i++)
+        chosen[given->columns[i]] = 1;
+    err = ny_stored_choice_put(store, name, record, chosen, (size_t)points.d);
+    ny_free(ctx, chosen);
+    return err ? err : ny_record_save(store, name, record);
+}
+
+uint64_t ny_given_choice_digest(const struct ny_given_choice *given)
+{
+    return given->columns ? ny_checksum(given->columns, ny_given_choice_bytes(given)) : 0;
+}
+
+void ny_given_choice_release(struct ny_given_choice *given, struct ny_context *ctx)
+{
+    ny_free(ctx, given->columns);
+    *given = (struct ny_given_choice){0};
+}

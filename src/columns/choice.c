@@ -1,0 +1,152 @@
+/* Chooses the columns that count: by scores, by how many rows have a value there, or by a list. */
+#include "columns/choice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "columns/columns.h"
+#include "columns/visit.h"
+
+struct ranked {
+    double score;
+    size_t column;
+};
+
+/* The largest score first; of equal ones the lower column. */
+static int by_score(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->score != y->score) return x->score < y->score ? 1 : -1;
+    return x->column < y->column ? -1 : 1;
+}
+
+/* Chooses the `number` columns of the largest scores; fewer where the others have none, NaN. */
+static int choose_top(struct ny_store *store, const double *score, size_t d, size_t number,
+                      unsigned char *chosen)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ranked *ranked = ny_alloc(ctx, NY_MEM_OTHER, d * sizeof(*ranked));
+    size_t count = 0;
+
+    if (!ranked) return NY_EBUDGET;
+    for (size_t k = 0; k < d; k++)
+        if (!isnan(score[k])) ranked[count++] = (struct ranked){score[k], k};
+    qsort(ranked, count, sizeof(*ranked), by_score);
+    for (size_t i = 0; i < count && i < number; i++)
+        chosen[ranked[i].column] = 1;
+    ny_free(ctx, ranked);
+    if (!count)
+        return ny_fail(ctx, NY_EDATA,
+                       "no column of %s varies as --features variable asks: each has one value "
+                       "alone; give --features variance:N, or none",
+                       ny_store_path(store));
+    if (count < number)
+        ny_log(ctx, NY_LOG_WARNING,
+               "%zu columns are kept and not %zu: the others are constant, or alike in all that "
+               "--features variable goes by",
+               count, number);
+    return NY_OK;
+}
+
+/* Chooses by the dispersions, or for a plan that must not read all rows by the variances. */
+static int choose_variable(const struct ny_column_choice *choice, struct ny_store *store,
+                           const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info points;
+    double *score;
+    int err = ny_points_info(store, &points);
+
+    if (err) return err;
+    if (rough && ny_dispersion_visits(&points))
+        return choose_top(store, stats->variance, stats->d, choice->number, chosen);
+    score = ny_alloc(ctx, NY_MEM_OTHER, stats->d * sizeof(double));
+    err = score ? ny_dispersion_scores(store, stats, score) : NY_EBUDGET;
+    if (!err) err = choose_top(store, score, stats->d, choice->number, chosen);
+    ny_free(ctx, score);
+    return err;
+}
+
+/* Chooses the columns with values in so many rows; for a plan all that have a value. */
+static int choose_common(const struct ny_column_choice *choice, struct ny_store *store,
+                         const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    double *rows = ny_calloc(ctx, NY_MEM_OTHER, stats->d, sizeof(double));
+    double most = 0;
+    bool any = rough;
+    int err = rows ? NY_OK : NY_EBUDGET;
+
+    if (!err && !rough) err = ny_frequency_count(store, rows);
+    for (size_t k = 0; !err && k < stats->d; k++) {
+        chosen[k] = rough ? stats->minimum[k] != 0 || stats->maximum[k] != 0
+                          : rows[k] >= (double)choice->number;
+        any |= chosen[k];
+        if (rows[k] > most) most = rows[k];
+    }
+    ny_free(ctx, rows);
+    if (err || any) return err;
+    return ny_fail(ctx, NY_EDATA,
+                   "no column of %s has values in %zu rows, as --features min-rows:%zu asks: the "
+                   "fullest has them in %.0f; give a smaller number",
+                   ny_store_path(store), choice->number, choice->number, most);
+}
+
+/* Refuses to choose more columns than there are. */
+static int check_number(const struct ny_column_choice *choice, struct ny_store *store, size_t d)
+{
+    bool counts = choice->rule == NY_CHOOSE_VARIABLE || choice->rule == NY_CHOOSE_VARIANCE;
+
+    if (!counts || choice->number <= d) return NY_OK;
+    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                   "--features %s:%zu asks for more columns than the %zu that %s has",
+                   choice->rule == NY_CHOOSE_VARIABLE ? "variable" : "variance", choice->number, d,
+                   ny_store_path(store));
+}
+
+int ny_choose_columns(const struct ny_column_choice *choice, struct ny_store *store,
+                      const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
+{
+    size_t d = stats->d;
+    int err = check_number(choice, store, d);
+
+    if (err) return err;
+    memset(chosen, choice->rule == NY_CHOOSE_ALL, d);
+    switch (choice->rule) {
+    case NY_CHOOSE_VARIABLE:
+        return choose_variable(choice, store, stats, rough, chosen);
+    case NY_CHOOSE_VARIANCE:
+        return choose_top(store, stats->variance, d, choice->number, chosen);
+    case NY_CHOOSE_MIN_ROWS:
+        return choose_common(choice, store, stats, rough, chosen);
+    case NY_CHOOSE_LISTED:
+        for (size_t i = 0; i < choice->number; i++)
+            chosen[choice->listed[i]] = 1;
+        return NY_OK;
+    case NY_CHOOSE_ALL:
+        break;
+    }
+    return NY_OK;
+}
+
+bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_points_info *points)
+{
+    if (choice->rule == NY_CHOOSE_VARIABLE) return ny_dispersion_visits(points);
+    return choice->rule == NY_CHOOSE_MIN_ROWS;
+}
+
+size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_points_info *points)
+{
+    const size_t moments = 3, raw_row = 2; /* arrays of the dispersions; a row, raw and in f64 */
+    size_t d = (size_t)points->d, bytes = d + choice->number * sizeof(uint64_t);
+
+    if (choice->rule == NY_CHOOSE_ALL) return 0;
+    if (choice->rule == NY_CHOOSE_VARIABLE || choice->rule == NY_CHOOSE_VARIANCE)
+        bytes += d * (sizeof(struct ranked) + sizeof(double));
+    if (choice->rule == NY_CHOOSE_VARIABLE) bytes += (moments + raw_row) * d * sizeof(double);
+    if (choice->rule == NY_CHOOSE_MIN_ROWS) bytes += d * (sizeof(double) + sizeof(uint64_t));
+    return bytes + (ny_choice_visits(choice, points) ? ny_visit_bytes(points) : 0);
+}

@@ -1,0 +1,197 @@
+/*
+ * How variable columns are, as Seurat and scanpy's flavor "seurat" have it (--features variable).
+ *
+ * The dispersion of a column is ln(variance / mean) of its values before --values: of counts that
+ * are stored with --rows total:S --values log1p, of the scaled counts. Columns are cut into 20 bins
+ * of equal width by ln(1 + mean), and the score of a column is how many standard deviations its
+ * dispersion is above the mean of those in its bin. A column that is alone in its bin has score 1.
+ * One that does not vary has no dispersion and no score, but its mean counts for the bins.
+ *
+ * Details are those of scanpy, so that the same columns are chosen: variances and deviations are
+ * divided by n − 1, a mean of 0 counts as 1e-12, bins are open below and closed above, and the
+ * lowest edge is moved down by a thousandth of the range (pandas.cut).
+ */
+#include <math.h>
+
+#include "base/memory.h"
+#include "columns/choice.h"
+#include "columns/visit.h"
+
+enum { BINS = 20 };
+
+/* ---- mean and variance ---------------------------------------------------------------------- */
+
+/* The values of a column that are not 0: how many, their mean, and Σ(x − mean)². */
+struct moments {
+    double count, mean, squares;
+};
+
+struct gathering {
+    struct ny_store *store;
+    struct ny_prepared rows; /* what --rows says, without --values */
+    struct moments *column;  /* d */
+    double *values;          /* of a row, in f64 */
+};
+
+static int refuse_negative(const struct gathering *g, uint64_t row, size_t column, double value)
+{
+    uint64_t run;
+
+    row = ny_lost_place(ny_store_skipped(g->store), row, &run);
+    return ny_fail_at(ny_store_context(g->store), NY_EDATA, ny_store_path(g->store), row,
+                      "row %llu, column %zu (both from 0) of %s is %g: --features variable is for "
+                      "counts, which are not negative; give --features variance:N",
+                      (unsigned long long)row, column, ny_store_path(g->store), value);
+}
+
+/* Adds a row to the moments, value by value, so that nothing cancels (Welford). */
+static int add_row(void *arg, uint64_t number, enum ny_dtype dtype, const struct ny_sparse *row)
+{
+    struct gathering *g = arg;
+
+    ny_prepare_row(&g->rows, dtype, row->value, row->count, NY_F64, g->values);
+    for (size_t k = 0; k < row->count; k++) {
+        size_t at = row->index ? row->index[k] : k;
+        struct moments *column = &g->column[at];
+        double x = g->values[k], from = x - column->mean;
+
+        if (x == 0) continue;
+        if (x < 0) return refuse_negative(g, number, at, ny_dtype_at(dtype, row->value, k));
+        column->count++;
+        column->mean += from / column->count;
+        column->squares += from * (x - column->mean);
+    }
+    return NY_OK;
+}
+
+/* Gathers mean and variance of all rows in a pass; the zeros of a column come in at the end. */
+static int gather(struct ny_store *store, const struct ny_points_info *points, double *mean,
+                  double *variance)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    size_t d = (size_t)points->d, values = points->row_slots ? (size_t)points->row_slots : d;
+    double n = (double)points->n;
+    struct gathering g = {.store = store, .rows = points->preparation};
+    int err;
+
+    g.rows.values = NY_VALUES_RAW;
+    g.column = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(*g.column));
+    g.values = ny_alloc(ctx, NY_MEM_OTHER, values * sizeof(double));
+    err = g.column && g.values ? ny_visit_rows(store, true, add_row, &g) : NY_EBUDGET;
+    for (size_t k = 0; !err && k < d; k++) {
+        const struct moments *of = &g.column[k];
+        double squares = of->squares + of->mean * of->mean * of->count * ((n - of->count) / n);
+
+        mean[k] = of->mean * of->count / n;
+        variance[k] = squares / (n - 1);
+    }
+    ny_free(ctx, g.values);
+    ny_free(ctx, g.column);
+    return err;
+}
+
+/* Takes them from the statistics, where these are of the same values and none is negative. */
+static bool known(const struct ny_points_info *points, const struct ny_points_stats *stats,
+                  double *mean, double *variance)
+{
+    double n = (double)stats->n;
+
+    if (ny_dispersion_visits(points)) return false;
+    for (size_t k = 0; k < stats->d; k++) {
+        if (stats->minimum[k] < 0) return false; /* a pass tells in which row */
+        mean[k] = stats->mean[k];
+        variance[k] = stats->variance[k] * n / (n - 1);
+    }
+    return true;
+}
+
+/* ---- scores --------------------------------------------------------------------------------- */
+
+/* Fills in the edges of the bins, from the least mean to the largest. */
+static void find_edges(const double *mean, size_t d, double edge[BINS + 1])
+{
+    double low = mean[0], high = mean[0];
+
+    for (size_t k = 1; k < d; k++) {
+        low = fmin(low, mean[k]);
+        high = fmax(high, mean[k]);
+    }
+    if (low == high) {
+        double half = low != 0 ? 0.001 * fabs(low) : 0.001;
+
+        low -= half;
+        high += half;
+    }
+    for (int i = 0; i < BINS; i++)
+        edge[i] = low + i * ((high - low) / BINS);
+    edge[BINS] = high;
+    edge[0] -= (high - low) * 0.001;
+}
+
+/* Returns the bin with edge[bin] < mean ≤ edge[bin + 1]. */
+static int bin_of(const double edge[BINS + 1], double mean)
+{
+    int bin = 0;
+
+    while (bin + 1 < BINS && mean > edge[bin + 1])
+        bin++;
+    return bin;
+}
+
+/* Turns dispersions into scores, NaN staying NaN. */
+static void standardise(const double *mean, size_t d, double *dispersion)
+{
+    double edge[BINS + 1], count[BINS] = {0}, average[BINS] = {0}, deviation[BINS] = {0};
+
+    find_edges(mean, d, edge);
+    for (size_t k = 0; k < d; k++) {
+        int bin = bin_of(edge, mean[k]);
+
+        if (isnan(dispersion[k])) continue;
+        count[bin]++;
+        average[bin] += dispersion[k];
+    }
+    for (int bin = 0; bin < BINS; bin++)
+        average[bin] /= count[bin];
+    for (size_t k = 0; k < d; k++) {
+        int bin = bin_of(edge, mean[k]);
+
+        if (!isnan(dispersion[k])) deviation[bin] += pow(dispersion[k] - average[bin], 2);
+    }
+    for (int bin = 0; bin < BINS; bin++) {
+        deviation[bin] = sqrt(deviation[bin] / (count[bin] - 1));
+        if (count[bin] != 1) continue;
+        deviation[bin] = average[bin]; /* the score becomes 1 */
+        average[bin] = 0;
+    }
+    for (size_t k = 0; k < d; k++) {
+        int bin = bin_of(edge, mean[k]);
+
+        dispersion[k] = (dispersion[k] - average[bin]) / deviation[bin];
+    }
+}
+
+bool ny_dispersion_visits(const struct ny_points_info *points)
+{
+    return points->preparation.values != NY_VALUES_RAW;
+}
+
+int ny_dispersion_scores(struct ny_store *store, const struct ny_points_stats *stats, double *score)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    size_t d = stats->d;
+    double *mean = ny_alloc(ctx, NY_MEM_OTHER, d * sizeof(double));
+    struct ny_points_info points;
+    int err = mean ? ny_points_info(store, &points) : NY_EBUDGET;
+
+    if (!err && !known(&points, stats, mean, score)) err = gather(store, &points, mean, score);
+    for (size_t k = 0; !err && k < d; k++) {
+        double dispersion = score[k] / (mean[k] == 0 ? 1e-12 : mean[k]);
+
+        score[k] = dispersion > 0 ? log(dispersion) : NAN;
+        mean[k] = log1p(mean[k] == 0 ? 1e-12 : mean[k]);
+    }
+    if (!err) standardise(mean, d, score);
+    ny_free(ctx, mean);
+    return err;
+}

@@ -1,0 +1,62 @@
+#include "columns/visit.h"
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "stream/source.h"
+
+/* Visits the rows of one tile, each read into `row`. */
+static int visit_tile(const struct ny_tile *tile, ny_row_visitor *visit, void *arg, void *row)
+{
+    const struct ny_source *source = tile->source;
+    int err = ny_check_interrupt(source->ctx);
+
+    for (size_t i = 0; !err && i < tile->rows; i++) {
+        struct ny_sparse values = {.count = source->d, .value = row};
+
+        err = ny_tile_strip(tile, i, 1, row);
+        if (source->slots) values = ny_sparse_of(row, source->slots);
+        if (!err) err = visit(arg, tile->first_row + i, source->dtype, &values);
+    }
+    return err;
+}
+
+static int visit_all(struct ny_source *source, ny_row_visitor *visit, void *arg)
+{
+    struct ny_tile tile = {.source = source};
+    struct ny_meter meter;
+    void *row =
+        ny_alloc(source->ctx, NY_MEM_STORE, ny_row_bytes(source->dtype, source->d, source->slots));
+    int err = row ? NY_OK : NY_EBUDGET;
+
+    ny_meter_start(&meter, source->ctx, "stats", 0, source->n);
+    while (!err && (err = source->ops->take(source, &tile)) == NY_OK) {
+        err = visit_tile(&tile, visit, arg, row);
+        if (err) break;
+        ny_meter_add(&meter, tile.rows, (double)tile.rows * source->stored_bytes_per_row, 0);
+        tile.unit++;
+        tile.first_row += NY_UNIT_ROWS;
+    }
+    if (err == NY_END) ny_meter_finish(&meter);
+    ny_free(source->ctx, row);
+    return err == NY_END ? NY_OK : err;
+}
+
+int ny_visit_rows(struct ny_store *store, bool raw, ny_row_visitor *visit, void *arg)
+{
+    struct ny_source *source = NULL;
+    struct ny_points_info points;
+    int err;
+
+    ny_store_read_raw(store, raw);
+    err = ny_points_info(store, &points);
+    if (!err) err = ny_source_of_points(&source, store, points.n, (size_t)points.row_slots, 1);
+    if (!err) err = visit_all(source, visit, arg);
+    ny_source_free(source);
+    ny_store_read_raw(store, false);
+    return err;
+}
+
+size_t ny_visit_bytes(const struct ny_points_info *points)
+{
+    return ny_source_of_points_bytes(points, 1) + ny_points_row_bytes(points);
+}

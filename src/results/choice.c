@@ -1,0 +1,53 @@
+#include "results/choice.h"
+
+#include "base/memory.h"
+
+static const char part[] = "features";
+
+int ny_stored_choice_put(struct ny_store *store, const char *name, json_t *record,
+                         const unsigned char *chosen, size_t d)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    size_t count = 0, at = 0;
+    uint64_t *columns;
+    int err;
+
+    for (size_t k = 0; k < d; k++)
+        count += chosen[k];
+    columns = ny_alloc(ctx, NY_MEM_OTHER, ny_stored_choice_bytes(count));
+    if (!columns) return NY_EBUDGET;
+    for (size_t k = 0; k < d; k++)
+        if (chosen[k]) columns[at++] = k;
+    err = ny_blob_put(store, name, part, columns, ny_stored_choice_bytes(count));
+    ny_free(ctx, columns);
+    ny_field_set_count(record, "features", count);
+    ny_field_set_count(json_object_get(record, "report"), "features_kept", count);
+    return err;
+}
+
+size_t ny_stored_choice_count(const json_t *record)
+{
+    return (size_t)ny_field_count(record, "features", 0);
+}
+
+int ny_stored_choice(struct ny_store *store, const char *name, const json_t *record, uint64_t d,
+                     uint64_t **columns)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    size_t count = ny_stored_choice_count(record);
+    uint64_t next = 0;
+    int err;
+
+    *columns = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(**columns));
+    if (!*columns) return NY_EBUDGET;
+    err = ny_blob_get(store, name, part, *columns, ny_stored_choice_bytes(count));
+    for (size_t i = 0; !err && i < count; i++) {
+        if ((*columns)[i] < next || (*columns)[i] >= d)
+            err = ny_fail(ctx, NY_ESTORE,
+                          "the columns that '%s' in %s has chosen cannot be; fit it again with "
+                          "--restart",
+                          name, ny_store_path(store));
+        next = (*columns)[i] + 1;
+    }
+    return err;
+}
