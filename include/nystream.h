@@ -383,8 +383,10 @@ NY_API int ny_transform_model(struct ny_context *context, const char *model, con
  * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out,
  * measured on drift_rows of them and null where there are no landmarks. The log warns where it is
  * more than ten times drift_trace_error_fitted, that of the rows of the fit (null where it was not
- * needed). By a graph new rows get no place but neighbors: the numbers of their nearest rows of the
- * store, as of ny_neighbors_of(), u64, with their distances as f32 in a file of their own. */
+ * needed); columns_unseen, the columns in which new rows have values that are dropped, as --scale
+ * idf weighs a column 0 in which no row of the fit has one. By a graph new rows get no place but
+ * neighbors: the numbers of their nearest rows of the store, as of ny_neighbors_of(), u64, with
+ * their distances as f32 in a file of their own. */
 struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;

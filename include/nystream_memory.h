@@ -73,10 +73,11 @@ NY_API int ny_append_rows(struct ny_context *context, const char *path, const fl
                           uint64_t rows, uint64_t d, const double *labels);
 
 /* Gives from memory what option landmarks-points or landmarks-file names a file for: m landmarks ×
- * d columns, or their row numbers, m × 1. The table is copied, its bytes charged to the budget
- * until the option is set again or the options are freed; the option's text is "table" and a digest
- * of it, by which a job knows it again. NY_EUSAGE for other options and for a description that is
- * none, NY_EDATA for values that are not finite, NY_EBUDGET where there is no room for the copy. */
+ * d columns, or their row numbers, m × 1; or features, column numbers, count × 1. The table is
+ * copied, its bytes charged to the budget until the option is set again or the options are freed;
+ * the option's text is "table" and a digest of it, by which a job knows it again. NY_EUSAGE for
+ * other options and for a description that is none, NY_EDATA for values that are not finite,
+ * NY_EBUDGET where there is no room for the copy. */
 NY_API int ny_options_set_table(struct ny_options *options, const char *name,
                                 const struct ny_table *table);
 

@@ -152,6 +152,7 @@ static int by_file(struct run *run)
 /* Reports how many rows were placed and their drift; a drift that is not known is null. */
 static int describe(const struct run *run, double seconds, struct ny_report **report)
 {
+    bool by_model = run->placed.rows && !run->neighbors;
     json_t *object;
 
     if (!report) return NY_OK;
@@ -163,8 +164,22 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     ny_field_set_number(object, "drift_trace_error", run->placed.drift_trace_error);
     ny_field_set_number(object, "drift_trace_error_fitted", run->fitted);
     ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));
+    ny_field_set_json(object, "columns_unseen",
+                      by_model ? json_integer((json_int_t)run->placed.columns_unseen)
+                               : json_null());
     ny_field_set_number(object, "seconds", seconds);
     return ny_report_of_json(report, run->ctx, object);
+}
+
+/* Tells of values that have no weight, since the fit knows none in their columns. */
+static void note_unseen(const struct run *run)
+{
+    size_t count = run->placed.columns_unseen;
+
+    if (count)
+        ny_log(run->ctx, NY_LOG_NOTE,
+               "%s has values in %zu column%s in which no row of the fit has one: they are dropped",
+               run->from, count, count == 1 ? "" : "s");
 }
 
 /* Places the rows by what the request names, and looks at their drift. */
@@ -175,6 +190,7 @@ static int place(struct run *run)
     if (err) return err;
     err = run->placing->name ? by_store(run) : by_file(run);
     if (err == NY_OK) warn_of_drift(run);
+    if (err == NY_OK) note_unseen(run);
     ny_call_end(run->ctx);
     return err;
 }

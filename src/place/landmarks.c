@@ -9,6 +9,7 @@
 
 #include "fit/projector.h"
 #include "place/drift.h"
+#include "place/unseen.h"
 #include "stream/pass.h"
 
 /* The pass over new rows: the model, and what is noticed on the way. */
@@ -19,6 +20,7 @@ struct by_landmarks {
     struct ny_model *keeper; /* the model, where it keeps a projector for few rows; else NULL */
     struct ny_unreached_rows unreached;
     struct ny_drift_sample sample; /* of the rows of a file */
+    struct ny_unseen unseen;       /* likewise */
     size_t blas_bytes;             /* reserved */
     struct ny_placed *placed;      /* NULL: nothing is told, and no drift measured */
 };
@@ -30,7 +32,7 @@ static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
 
     (void)limit;
     return ny_projector_bytes(&run->base.spec, model->m, model->p, model->precision, workers) +
-           ny_blas_bytes(workers, workers, model->m);
+           ny_blas_bytes(workers, workers, model->m) + ny_unseen_bytes(&run->base.spec);
 }
 
 /* A model keeps this to place few rows at a time: a projector for rows of one type. */
@@ -84,7 +86,8 @@ static int begin(struct ny_placer *placer)
     int err;
 
     if (run->placed) ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec));
-    err = ny_reserve(spec->ctx, NY_MEM_PROCESS, blas_bytes);
+    err = run->placed ? ny_unseen_begin(&run->unseen, spec) : NY_OK;
+    if (!err) err = ny_reserve(spec->ctx, NY_MEM_PROCESS, blas_bytes);
     if (err) return err;
     run->blas_bytes = blas_bytes;
     if (run->keeper) return take_kept(run);
@@ -104,6 +107,7 @@ static int fold(void *arg, const struct ny_tile *tile)
     struct by_landmarks *run = arg;
     int err = ny_drift_sample_take(&run->sample, tile);
 
+    if (!err) err = ny_unseen_take(&run->unseen, tile);
     ny_unreached_rows_add(&run->unreached, &run->projector->unreached[tile->worker]);
     if (err) return err;
     return ny_placer_put(&run->base, ny_projector_rows(run->projector, tile->worker), tile->rows);
@@ -134,6 +138,7 @@ static int end(struct ny_placer *placer)
 
     if (err || !placed) return err;
     placed->rows = placer->placed;
+    placed->columns_unseen = ny_unseen_count(&run->unseen);
     placed->drift_rows = run->sample.count;
     if (!run->projector->columns) return NY_OK; /* features leave nothing out */
     return ny_drift_measure(&placer->spec, ny_columns_raw(run->projector->columns), run->model->m,
@@ -158,6 +163,7 @@ static struct by_landmarks placer_of(const struct ny_model *model)
 static void release(struct by_landmarks *run)
 {
     ny_drift_sample_release(&run->sample);
+    ny_unseen_release(&run->unseen);
     ny_projector_release(&run->own);
     ny_unreserve(run->model->ctx, NY_MEM_PROCESS, run->blas_bytes);
 }

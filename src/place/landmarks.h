@@ -11,6 +11,7 @@ struct ny_placed {
     uint64_t rows;
     double drift_trace_error; /* share of their trace that the landmarks leave out; NaN: unknown */
     size_t drift_rows;        /* rows that it was measured on */
+    size_t columns_unseen; /* with values of theirs, which are dropped, and with none of the fit */
 };
 
 /* Places rows by a model, whose precision a file of coordinates has. `placed` NULL: nothing is
