@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from nystream._context import Context
 from nystream._errors import UsageError
 from nystream._lib import lib
 
-TABLES = ("landmarks-file", "landmarks-points")  # options whose file may be an array
 EXACT_ROWS = 100_000  # with more, neighbours are those that a forest finds
 
 
@@ -26,7 +25,8 @@ class Options:
     """Options of one call by name, such as {"row_normalize": True, "gamma": 0.5}.
 
     Landmarks may be arrays: landmarks_points of shape (landmarks, columns), and landmarks_file of
-    integers, the row numbers, of shape (landmarks,). The library copies them.
+    integers, the row numbers, of shape (landmarks,). features may be an array of integers, the
+    numbers of the columns, or a mask of them. The library copies them.
 
     A budget or threads among them are those of the context until the end of the `with` block.
     """
@@ -65,7 +65,7 @@ class Options:
         if option and not option.groups & (self._groups | always):
             raise _refuse(name.replace("-", "_"))
         if name in TABLES and not isinstance(value, (str, os.PathLike)):
-            batch = _data.table_of(as_numbers(value) if name == "landmarks-file" else value)
+            batch = _data.table_of(TABLES[name](value))
             table = batch.table(name.replace("-", "_"))
             self._context.check(lib.ny_options_set_table(self._pointer, name.encode(),
                                                          C.byref(table)))
@@ -80,13 +80,26 @@ def _refuse(name: str) -> UsageError:
     return error
 
 
-def as_numbers(value: Any) -> Any:
-    """Return row numbers as a column, an array (landmarks, 1); ValueError where they are none."""
+def as_numbers(value: Any, what: str = "row numbers of landmarks") -> Any:
+    """Return numbers as a column, an array (count, 1); ValueError where they are none."""
     numbers = np.asarray(value)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise ValueError(f"row numbers of landmarks are a one-dimensional array of integers, not "
+        raise ValueError(f"{what} are a one-dimensional array of integers, not "
                          f"of shape {numbers.shape} and type {numbers.dtype}")
     return numbers.reshape(-1, 1)
+
+
+def as_columns(value: Any) -> Any:
+    """Return column numbers as a column, also of a mask over all columns."""
+    columns = np.asarray(value)
+    if columns.ndim == 1 and columns.dtype.kind == "b":
+        columns = np.flatnonzero(columns)
+    return as_numbers(columns, "numbers of columns, or a mask of them,")
+
+
+# Options whose file may be an array, each with what makes a table of it.
+TABLES: Dict[str, Callable[[Any], Any]] = {
+    "landmarks-file": as_numbers, "landmarks-points": lambda rows: rows, "features": as_columns}
 
 
 def spell_value(value: Any) -> str:

@@ -219,10 +219,11 @@ class Store:
         ----------
         name : str
         **options
-            map, landmarks, components, kernel, gamma, … as `nystream help fit --all` has them, with
-            "_" for "-"; a switch is True or False. Landmarks that are given may be arrays:
+            map, landmarks, components, kernel, gamma … as `nystream help fit --all` has them;
+            "_" stands for "-"; a switch is True or False. Landmarks that are given may be arrays:
             landmarks_points of shape (landmarks, columns), which need be no rows of the store, or
-            landmarks_file, row numbers of shape (landmarks,).
+            landmarks_file, row numbers of shape (landmarks,). features, the columns that count,
+            may be a rule such as "variable:2000", an array of column numbers, or a mask.
         """
         return self._work(lib.ny_fit, name, FITTING | _lib.UPDATE, options)
 
@@ -331,6 +332,14 @@ class Result:
     def landmark_points(self) -> Any:
         """The landmarks themselves, an array (landmarks, columns), float32 or float64."""
         return self.part("landmark-points")[:]
+
+    @property
+    def features(self) -> Any:
+        """Numbers of the columns that features= has chosen, ascending, an array (columns kept,).
+
+        UsageError where all columns count.
+        """
+        return self.part("features")[:]
 
     @property
     def residuals(self) -> Part:

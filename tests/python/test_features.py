@@ -1,0 +1,95 @@
+"""Columns that are chosen: features=, as arrays and as rules, and scanpy's choice of genes."""
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import nystream
+
+quick = pytest.mark.quick
+COARSE = {"map": "pca", "approx": "nystrom", "landmarks": 20}  # it is the choice that matters
+
+
+@quick
+def test_columns_are_given_as_an_array(store, rows):
+    columns = np.array([4, 1, 2])
+    result = store.fit("few", features=columns, **COARSE)
+    assert np.array_equal(result.features, [1, 2, 4]) and result.features.dtype == np.uint64
+    assert result.report["features_kept"] == 3
+    mask = np.isin(np.arange(6), columns)
+    assert np.array_equal(store.fit("mask", features=mask, **COARSE).embedding[:],
+                          result.embedding[:])
+    alone = nystream.open(store.path.parent / "alone.nys")
+    alone.append(rows[:, [1, 2, 4]])
+    wanted = alone.fit("few", **COARSE).embedding[:]
+    sign = np.sign((result.embedding[:] * wanted).sum(axis=0))
+    assert np.allclose(result.embedding[:] * sign, wanted, atol=1e-4 * np.abs(wanted).max())
+    changed = rows[:10].copy()
+    changed[:, [0, 3, 5]] = 99
+    assert np.array_equal(result.transform(changed), result.transform(rows[:10]))
+
+
+@quick
+def test_a_rule_is_a_text(store, rows):
+    result = store.fit("most", features="variance:2", **COARSE)
+    assert np.array_equal(result.features, np.sort(np.argsort(-rows.var(axis=0))[:2]))
+    assert result.report["features"] == "variance:2"
+    store.append(rows[:100] * 3, labels=np.zeros(100))
+    assert np.array_equal(result.update("full").features, store.result("most").features)
+    with pytest.raises(nystream.UsageError, match="has no features"):
+        store.fit("all", **COARSE).features
+
+
+@quick
+@pytest.mark.parametrize("features, words", [
+    ([0.5, 1], "numbers of columns"), ([[1, 2]], "one-dimensional"), ([6], "does not have: 6"),
+    ([-1], "not a column number"), ([2, 2], "more than once: 2"), ("variable:7", "more columns"),
+    ("variable:2", "row [0-9]+, column .* is -"), (np.zeros(6, bool), "no column|no rows|0 rows")])
+def test_columns_that_are_none(store, features, words):
+    with pytest.raises(ValueError, match=words):
+        store.fit("none", features=features, **COARSE)
+
+
+def variable(counts, total, count):
+    """The genes of scanpy's highly_variable_genes, flavor "seurat", of counts scaled to a total."""
+    n = counts.shape[0]
+    X = scipy.sparse.diags(total / np.asarray(counts.sum(axis=1)).ravel()) @ counts
+    X = X.astype(np.float32).log1p()
+    X.data = np.expm1(X.data.astype(np.float64))
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    variance = (np.asarray(X.power(2).mean(axis=0)).ravel() - mean ** 2) * n / (n - 1)
+    mean[mean == 0] = 1e-12
+    dispersion = variance / mean
+    dispersion[dispersion == 0] = np.nan
+    dispersion, mean = np.log(dispersion), np.log1p(mean)
+    edges = np.linspace(mean.min(), mean.max(), 21)  # pandas.cut(mean, 20)
+    edges[0] -= (mean.max() - mean.min()) * 0.001
+    bins = np.searchsorted(edges, mean, side="left") - 1
+    score = np.full(len(mean), -np.inf)
+    for i in range(20):
+        known = (bins == i) & ~np.isnan(dispersion)
+        if known.sum() == 1:
+            score[known] = 1
+        elif known.any():
+            of = dispersion[known]
+            score[known] = (of - of.mean()) / of.std(ddof=1)
+    return np.sort(np.lexsort((np.arange(len(mean)), -score))[:count])
+
+
+@pytest.mark.parametrize("name", ["pbmc3k", "pbmc_covid"])
+def test_variable_genes_are_those_of_scanpy(tmp_path, name):
+    h5py = pytest.importorskip("h5py")
+    path = Path(os.environ.get("NYSTREAM_DATA", "/nowhere")) / name / f"{name}.h5ad"
+    if not path.exists():
+        pytest.skip(f"NYSTREAM_DATA has no {name}")
+    with h5py.File(path) as file:
+        X = file["X"]
+        counts = scipy.sparse.csr_matrix((X["data"][:], X["indices"][:], X["indptr"][:]),
+                                         shape=tuple(X.attrs["shape"])).astype(np.float64)
+    store = nystream.open(tmp_path / "cells.nys")
+    store.append(counts.astype(np.float32), rows="total:10000", values="log1p")
+    for count in (500, 2000, 5000):
+        result = store.fit(f"of-{count}", features=f"variable:{count}", **COARSE)
+        assert np.array_equal(result.features, variable(counts, 1e4, count))
