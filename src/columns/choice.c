@@ -107,19 +107,14 @@ static int check_number(const struct ny_column_choice *choice, struct ny_store *
                    ny_store_path(store));
 }
 
-int ny_choose_columns(const struct ny_column_choice *choice, struct ny_store *store,
-                      const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
+static int choose(const struct ny_column_choice *choice, struct ny_store *store,
+                  const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
 {
-    size_t d = stats->d;
-    int err = check_number(choice, store, d);
-
-    if (err) return err;
-    memset(chosen, choice->rule == NY_CHOOSE_ALL, d);
     switch (choice->rule) {
     case NY_CHOOSE_VARIABLE:
         return choose_variable(choice, store, stats, rough, chosen);
     case NY_CHOOSE_VARIANCE:
-        return choose_top(store, stats->variance, d, choice->number, chosen);
+        return choose_top(store, stats->variance, stats->d, choice->number, chosen);
     case NY_CHOOSE_MIN_ROWS:
         return choose_common(choice, store, stats, rough, chosen);
     case NY_CHOOSE_LISTED:
@@ -130,6 +125,30 @@ int ny_choose_columns(const struct ny_column_choice *choice, struct ny_store *st
         break;
     }
     return NY_OK;
+}
+
+/* Refuses columns in which all rows are equal. */
+static int check_varies(struct ny_store *store, const struct ny_points_stats *stats,
+                        const unsigned char *chosen)
+{
+    for (size_t k = 0; k < stats->d; k++)
+        if (chosen[k] && stats->minimum[k] < stats->maximum[k]) return NY_OK;
+    return ny_fail(ny_store_context(store), NY_EDATA,
+                   "all %llu rows of %s are equal in the columns that --features keeps: nothing to "
+                   "fit",
+                   (unsigned long long)stats->n, ny_store_path(store));
+}
+
+int ny_choose_columns(const struct ny_column_choice *choice, struct ny_store *store,
+                      const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
+{
+    bool all = choice->rule == NY_CHOOSE_ALL;
+    int err = check_number(choice, store, stats->d);
+
+    if (err) return err;
+    memset(chosen, all, stats->d);
+    err = choose(choice, store, stats, rough, chosen);
+    return err || all ? err : check_varies(store, stats, chosen);
 }
 
 bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_points_info *points)

@@ -24,7 +24,8 @@ struct ny_column_choice {
 
 /* Sets chosen[k], d bytes, to 1 or 0. Ties go to the lower column. With `rough` no row is read: a
  * choice that would take a pass is guessed from the statistics, for plans. NY_EUSAGE where there
- * are not so many columns, NY_EDATA where none is left, or `variable` meets a negative value. */
+ * are not so many columns, NY_EDATA where none is left, or none that varies, and where
+ * `variable` meets a negative value. */
 int ny_choose_columns(const struct ny_column_choice *choice, struct ny_store *store,
                       const struct ny_points_stats *stats, bool rough, unsigned char *chosen);
 /* Tells whether the choice takes a pass over these points. */

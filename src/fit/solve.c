@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "fit/gram_noise.h"
+#include "results/choice.h"
 #include "results/model.h"
 
 static json_t *json_of_values(const double *values, size_t count, double factor)
@@ -67,18 +68,20 @@ static void warn_rank_cut(const struct ny_fit *fit, const struct ny_solution *so
 {
     const struct ny_fit_settings *settings = fit->settings;
     size_t most = ny_settings_rank(settings, fit->m), rank = solution->rank_effective;
-    bool dot, chosen = settings->rule && settings->rule->measures;
+    size_t chosen = ny_stored_choice_count(fit->job.record);
+    size_t columns = chosen ? chosen : (size_t)fit->job.points.d;
+    bool dot, measured = settings->rule && settings->rule->measures;
 
     if (!settings->kernel || ny_settings_unit_landmarks(settings)) return;
     dot = settings->kernel->base == NY_BASE_DOT;
-    if (dot && fit->job.points.d < most) most = (size_t)fit->job.points.d;
+    if (dot && columns < most) most = columns;
     if (rank >= most - most / 4) return;
     if (dot && settings->scale == NY_SCALE_NONE)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu directions of the landmarks are above rounding: the columns may "
                "differ in scale so much that small ones are lost; --scale standard keeps them",
                rank, most);
-    else if (!dot && !chosen && settings->precision == NY_PRECISION_F32)
+    else if (!dot && !measured && settings->precision == NY_PRECISION_F32)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu landmarks count, the others are as good as equal to them in f32; "
                "--select rpcholesky chooses others, --precision f64 tells more apart",

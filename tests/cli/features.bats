@@ -208,6 +208,7 @@ kept() {
     refuse '4\n30\n77\n' "columns that x does not have: 30, 77; it has 30, numbered from 0"
     refuse '4\n1\n4\n2\n4\n1\n' "columns more than once: 1, 4"
     refuse '\n \n' "names no column"
+    refuse '7\n11\n' "all 300 rows of x are equal in the columns that --features keeps"
     printf '1,2\n3,-4\n5,6\n' | nystream import signed - -q
     ny fit signed f --map pca --features variable:1
     exits 3
@@ -252,6 +253,7 @@ kept() {
     counts
     chosen variable:8 > list
     narrow x.csv few.csv list
+    narrow new.csv fewnew.csv list
     local layout least
     for layout in dense sparse; do
         rm -rf x few
@@ -261,6 +263,9 @@ kept() {
         nystream graph few g --neighbors 5 --metric cosine -q
         diff list <(kept g)
         for s in x few; do nystream export $s g --part neighbors -o $s.near.csv -q; done
+        nystream transform x g --input new.csv -o x.new.csv -q
+        nystream transform few g --input fewnew.csv -o few.new.csv -q
+        [ "$(diff x.new.csv few.new.csv | grep -c '^<')" -lt 5 ]
         # Rows of equal distance may change places: nearly all rows have the same neighbours.
         [ "$(diff x.near.csv few.near.csv | grep -c '^<')" -lt 20 ]
         nystream select x d --landmarks 10 --kernel cosine --features list -q
