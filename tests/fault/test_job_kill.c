@@ -213,6 +213,17 @@ static void nystrom_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+static void chosen_columns_go_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.call = call_fit,
+                            .name = "features",
+                            .option = {"approx", "nystrom", "landmarks", "150", "features",
+                                       "min-rows:9000", "scale", "idf-smooth"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 static void randomized_goes_on_as_if_unbroken(void **state)
 {
     const struct run run = {.call = call_fit,
@@ -490,6 +501,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(graph_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(forest_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(nystrom_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(chosen_columns_go_on_as_if_unbroken, new_store,
+                                        remove_store),
         cmocka_unit_test_setup_teardown(randomized_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(gaussian_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(all_of_k_goes_on_from_every_write, few_rows, remove_store),

@@ -70,6 +70,8 @@ static const struct fit fits[] = {
     {700, {"approx", "column", "landmarks", "50", "probe", "50", "map", "laplacian"}},
     {700, {"select", "greedy", "landmarks", "200"}},
     {700, {"approx", "projected", "landmarks", "300", "scale", "standard"}},
+    {700, {"approx", "nystrom", "landmarks", "30", "features", "variable:200"}},
+    {700, {"map", "pca", "landmarks", "30", "features", "min-rows:9", "scale", "idf-smooth"}},
     {700, {"approx", "column", "landmarks", "200", "precision", "f64", "threads", "3"}},
 };
 
