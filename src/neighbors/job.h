@@ -34,6 +34,8 @@ struct ny_graph_plan {
     double value_bytes;  /* of the rows as they are stored */
     double measured;     /* products of candidates that are measured in f64 */
     enum ny_way way;
+    unsigned visits; /* passes that choose and weigh columns */
+    double values;   /* of all rows */
 };
 /* Plans a graph of the store's points under the memory limit of the context. A plan that does not
  * fit is no error: plan->fits is false. */

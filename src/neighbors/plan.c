@@ -82,6 +82,7 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
     plan->flops = 2 * plan->pairs * ny_entry_products(f->knn.spec);
     plan->entries = n * (double)f->settings->stored;
     plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
+    plan->values = n * ny_entry_products(f->knn.spec);
     plan->result_bytes = f->points->n * (f->settings->stored * 8 + 4);
     plan->disk_bytes = plan->result_bytes + 2 * f->points->n * (4 + 8 * ny_knn_width(&f->knn));
 }
@@ -112,6 +113,7 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
         (struct ny_knn){.spec = &spec, .n = points.n, .neighbors = settings->stored, .workers = 1};
     sizes.part = settings->forest ? ny_forest_held_least(&sizes.knn, settings->leaf) : 1;
     plan->memory_min_bytes = ny_budget_least(least_peak, &sizes);
+    plan->visits = ny_geometry_passes(&wish, &points);
     fit_in(&sizes, ny_memory_limit(ctx), plan);
     plan_work(&sizes, plan);
     ny_geometry_free(geometry, ctx);
@@ -138,6 +140,7 @@ static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibra
 void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
 {
     const double components_s = 5e-8; /* an entry of the lists */
+    const double visit_ns = 8;        /* a value of the rows */
 
     plan->fits = plan->fits && graph->fits;
     if (plan->memory_min_bytes < graph->memory_min_bytes)
@@ -150,11 +153,12 @@ void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
     }
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         if (graph->stage_bytes[stage]) plan->stage_bytes[stage] = graph->stage_bytes[stage];
+    plan->stage_s[NY_STAGE_STATS] += 1e-9 * visit_ns * graph->visits * graph->values;
     plan->stage_s[NY_STAGE_NEIGHBORS] = pairs_s(graph, &plan->rates);
     plan->stage_s[NY_STAGE_GRAPH] = components_s * graph->entries;
     plan->disk_bytes += graph->disk_bytes;
     plan->result_bytes += graph->result_bytes;
     plan->loose = plan->loose || graph->forest;
     plan->flops += graph->flops;
-    plan->passes++;
+    plan->passes += 1 + graph->visits;
 }

@@ -21,6 +21,7 @@ static int make_geometry(struct ny_graph_job *g, bool centred)
     struct ny_job *job = &g->job;
     struct ny_geometry_wish wish = {
         .scale = g->settings->scale, .centred = centred, .choice = g->settings->choice};
+    unsigned passes = ny_geometry_passes(&wish, &job->points);
     size_t d = (size_t)job->points.d;
     int err;
 
@@ -29,6 +30,7 @@ static int make_geometry(struct ny_graph_job *g, bool centred)
         if (!wish.chosen) return NY_EBUDGET;
     }
     err = ny_geometry_new(&g->geometry, job->store, &wish);
+    if (!err && passes) ny_job_count_passes(job, passes, passes * job->points.n, 0);
     if (!err && wish.chosen)
         err = ny_stored_choice_put(job->store, job->name, job->record, wish.chosen, d);
     ny_free(job->ctx, wish.chosen);

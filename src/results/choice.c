@@ -30,24 +30,31 @@ size_t ny_stored_choice_count(const json_t *record)
     return (size_t)ny_field_count(record, "features", 0);
 }
 
+/* Tells whether they ascend and are below d. */
+static bool plausible(const uint64_t *columns, size_t count, uint64_t d)
+{
+    for (size_t i = 0; i < count; i++)
+        if (columns[i] >= d || (i && columns[i] <= columns[i - 1])) return false;
+    return true;
+}
+
 int ny_stored_choice(struct ny_store *store, const char *name, const json_t *record, uint64_t d,
                      uint64_t **columns)
 {
     struct ny_context *ctx = ny_store_context(store);
     size_t count = ny_stored_choice_count(record);
-    uint64_t next = 0;
-    int err;
+    bool good = count <= d;
+    int err = NY_OK;
 
-    *columns = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(**columns));
-    if (!*columns) return NY_EBUDGET;
-    err = ny_blob_get(store, name, part, *columns, ny_stored_choice_bytes(count));
-    for (size_t i = 0; !err && i < count; i++) {
-        if ((*columns)[i] < next || (*columns)[i] >= d)
-            err = ny_fail(ctx, NY_ESTORE,
-                          "the columns that '%s' in %s has chosen cannot be; fit it again with "
-                          "--restart",
-                          name, ny_store_path(store));
-        next = (*columns)[i] + 1;
+    *columns = NULL;
+    if (good) {
+        *columns = ny_calloc(ctx, NY_MEM_OTHER, count, sizeof(**columns));
+        if (!*columns) return NY_EBUDGET;
+        err = ny_blob_get(store, name, part, *columns, ny_stored_choice_bytes(count));
+        good = !err && plausible(*columns, count, d);
     }
-    return err;
+    if (err || good) return err;
+    return ny_fail(ctx, NY_ESTORE,
+                   "the columns that '%s' in %s has chosen cannot be; fit it again with --restart",
+                   name, ny_store_path(store));
 }
