@@ -195,7 +195,7 @@ static void rows_are_counted_where_the_plan_only_guesses(void **state)
     data_release(&data);
 }
 
-/* What is not chosen weighs +0, and by rarity what no row has −0. */
+/* Columns that are not chosen weigh +0, and by rarity those that no row has weigh −0. */
 static void factors_tell_columns_without_values_from_those_not_chosen(void **state)
 {
     const uint64_t listed[] = {0, SAME, EMPTY};
