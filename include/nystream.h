@@ -406,7 +406,8 @@ NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
 /* Exports like ny_export() where chunks of the part are damaged: rows that cannot be read are NaN
- * in the output (numbers: 2^64−1), so that all others keep their place; the log warns of them,
+ * in the output (numbers: 2^64−1; names: empty lines), so that all others keep their place; the log
+ * warns of them,
  * *missing (may be NULL) counts them. NY_ESTORE only where no row is left, or the result's own
  * record is damaged. */
 NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,

@@ -28,12 +28,13 @@ static enum ny_output output_of(const char *part)
 }
 
 /* Exports names of the points themselves, which are no result. */
-static int export_points(struct ny_store *store, const char *part, const char *output)
+static int export_points(struct ny_store *store, const char *part, const char *output,
+                         struct ny_salvage *salvage)
 {
     struct ny_names_part names;
     int err = ny_names_part_find(&names, store, NULL, part);
 
-    return err ? err : ny_names_part_export(&names, output);
+    return err ? err : ny_names_part_export(&names, output, salvage ? &salvage->rows : NULL);
 }
 
 /* Exports a part. With `salvage`, rows that are damaged are marked in the file and counted
@@ -54,7 +55,7 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     err = ny_store_open(&store, ctx, path);
     if (err == NY_OK)
         err = name ? ny_part_export(store, name, part, output, salvage)
-                   : export_points(store, part, output);
+                   : export_points(store, part, output, salvage);
     ny_store_close(store);
     ny_call_end(ctx);
     return err;

@@ -25,9 +25,10 @@
 #include "io/memory.h"
 #include "results/record.h"
 
-/* Budget of an import where option memory is not set, the most bytes of a batch, and those of a name
- * in it, which are not known before. */
-static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20, usual_name_bytes = 64;
+/* Budget of an import where option memory is not set, the most bytes of a batch, and those that a
+ * name in it is taken to have. */
+static const size_t import_memory = (size_t)256 << 20, batch_bytes = 4 << 20;
+static const size_t usual_name_bytes = 64;
 
 /* Buffers for a batch of the file, about as large as a share of the budget. */
 int ny_import_allocate(struct ny_import *import, const struct ny_file_table *table)

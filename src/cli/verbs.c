@@ -146,7 +146,8 @@ const struct verb cli_verbs[] = {
      "The file appears when "
      "it is complete. Where a chunk of it is damaged it "
      "exits 5; with --skip-damaged it goes on, with NaN in the rows that are lost (2^64-1 where "
-     "they are numbers) so that all others keep theirs, and warns of them.",
+     "they are numbers, empty where they are names) so that all others keep theirs, and warns of "
+     "them.",
      "nystream export points.nys first -o embedding.npy\n"
      "nystream export points.nys first --part eigenvalues -o eigenvalues.csv\n"
      "nystream export points.nys --part columns -o names.txt",

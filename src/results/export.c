@@ -238,12 +238,13 @@ done:
 }
 
 /* Writes the names of the rows that the result has, or those of columns. */
-static int write_names(struct ny_result *result, const char *part, const char *output)
+static int write_names(struct ny_result *result, const char *part, const char *output,
+                       uint64_t *missing)
 {
     struct ny_names_part names;
     int err = ny_names_part_find(&names, result->store, &result->rows, part);
 
-    return err ? err : ny_names_part_export(&names, output);
+    return err ? err : ny_names_part_export(&names, output, missing);
 }
 
 int ny_part_check(struct ny_context *ctx, const char *name)
@@ -293,10 +294,11 @@ int ny_part_export(struct ny_store *store, const char *name, const char *part, c
     int err = ny_result_open(&result, store, name);
 
     if (err == NY_OK)
-        err = rows                     ? write_part(&result, rows, output, salvage, 0)
-              : ny_is_names_part(part) ? write_names(&result, part, output)
-                                       : write_model(&result, output);
-    if (err == NY_OK && salvage && salvage->rows)
+        err = rows ? write_part(&result, rows, output, salvage, 0)
+              : ny_is_names_part(part)
+                  ? write_names(&result, part, output, salvage ? &salvage->rows : NULL)
+                  : write_model(&result, output);
+    if (err == NY_OK && salvage && salvage->rows && rows)
         warn_of_missing(&result, salvage, part, output);
     ny_result_close(&result);
     return err;

@@ -81,29 +81,55 @@ static int write_line(struct ny_writer *out, const char *name, struct ny_table_t
     return err ? err : ny_writer_rows(out, "\"\n" + !quoted, quoted ? 2 : 1);
 }
 
-int ny_names_part_export(const struct ny_names_part *part, const char *output)
+/* Reads the names of a piece, and writes them. With `missing` those that are damaged are empty, and
+ * counted there. */
+static int write_piece(const struct ny_names_part *part, uint64_t first, size_t count,
+                       struct ny_writer *out, struct ny_table_text form, uint64_t *missing)
 {
     struct ny_context *ctx = ny_store_context(part->store);
-    struct ny_table_text form = ny_output_text(output);
     struct ny_names names = {0};
+    const char *name;
+    int err = ny_names_part_read(part, first, count, &names);
+
+    if (err == NY_ESTORE && missing) {
+        ny_error_clear(ctx);
+        ny_names_clear(&names);
+        err = ny_names_add_empty(&names, ctx, count);
+        *missing += count;
+    }
+    name = names.text;
+    for (size_t i = 0; !err && i < names.count; i++, name += strlen(name) + 1)
+        err = write_line(out, name, form);
+    ny_names_release(&names, ctx);
+    return err;
+}
+
+/* Writes all names. No piece reaches from one block into the next, so that a damaged block takes no
+ * other names along. */
+static int write_all(const struct ny_names_part *part, struct ny_writer *out,
+                     struct ny_table_text form, uint64_t *missing)
+{
+    struct ny_points_info info;
+    uint64_t width = PIECE_NAMES;
+    int err = ny_points_info(part->store, &info);
+
+    if (!part->columns && info.block_rows < width) width = info.block_rows;
+    for (uint64_t first = 0, count; !err && first < part->count; first += count) {
+        count = part->count - first < width ? part->count - first : width;
+        err = ny_check_interrupt(ny_store_context(part->store));
+        if (!err) err = write_piece(part, first, (size_t)count, out, form, missing);
+    }
+    return err;
+}
+
+int ny_names_part_export(const struct ny_names_part *part, const char *output, uint64_t *missing)
+{
+    struct ny_context *ctx = ny_store_context(part->store);
     struct ny_writer *out;
     int err = ny_writer_open(&out, ctx, output, NY_OUT_TEXT, NY_ROWS_COUNTED, 0);
 
     if (err) return err;
-    for (uint64_t first = 0; !err && first < part->count; first += PIECE_NAMES) {
-        uint64_t left = part->count - first;
-        const char *name;
-
-        ny_names_clear(&names);
-        err = ny_check_interrupt(ctx);
-        if (!err)
-            err = ny_names_part_read(part, first, (size_t)(left < PIECE_NAMES ? left : PIECE_NAMES),
-                                     &names);
-        name = names.text;
-        for (size_t i = 0; !err && i < names.count; i++, name += strlen(name) + 1)
-            err = write_line(out, name, form);
-    }
-    ny_names_release(&names, ctx);
+    err = write_all(part, out, ny_output_text(output), missing);
     if (err) {
         ny_writer_abort(out);
         return err;
@@ -111,5 +137,8 @@ int ny_names_part_export(const struct ny_names_part *part, const char *output)
     err = ny_writer_commit(out);
     if (!err && !ny_output_is_stream(output))
         ny_context_wrote(ctx, (struct ny_written){.rows = part->count, .type = "text"});
+    if (!err && missing && *missing)
+        ny_log(ctx, NY_LOG_WARNING, "%llu names of %s are damaged; in %s they are empty",
+               (unsigned long long)*missing, part->columns ? "columns" : "rows", output);
     return err;
 }

@@ -22,7 +22,8 @@ int ny_names_part_find(struct ny_names_part *part, struct ny_store *store,
 /* Adds names first … first + count − 1. */
 int ny_names_part_read(const struct ny_names_part *part, uint64_t first, size_t count,
                        struct ny_names *names);
-/* Writes all of them, one a line; to .csv and .tsv with quotes where they are needed. */
-int ny_names_part_export(const struct ny_names_part *part, const char *output);
+/* Writes all of them, one a line; to .csv and .tsv with quotes where they are needed. Damaged names
+ * give NY_ESTORE; with `missing` (0 before) they are empty lines, counted there and warned of. */
+int ny_names_part_export(const struct ny_names_part *part, const char *output, uint64_t *missing);
 
 #endif

@@ -229,6 +229,10 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     run nystream export m.nys --part ids -o ids.txt
     [ "$status" -eq 5 ]
     [ ! -e ids.txt ]
+    run nystream export m.nys --part ids -o ids.txt --skip-damaged
+    [ "$status" -eq 0 ]
+    [[ $output == *"warning: 3000 names of rows are damaged; in ids.txt they are empty"* ]]
+    [ "$(wc -l <ids.txt)" -eq 3000 ]
     run nystream repair m.nys
     [ "$status" -eq 0 ]
     [[ $output == *"rows 0 to 2999: their names are empty now"* ]]
