@@ -1,6 +1,7 @@
 /*
  * Parses --features and keeps the columns of a list with the job. A text word:N is a rule; any
- * other names a file with one column number a line, or a table of them.
+ * other names a file with one column number or name a line, or a table of numbers. Where the
+ * columns of the store have names, lines are taken as numbers only if all of them are.
  */
 #include "api/choice.h"
 
@@ -46,7 +47,7 @@ static int no_such_rule(struct ny_context *ctx, const char *word, const char *te
     for (size_t i = 0; i < RULES; i++)
         words[i] = rules[i].word;
     return ny_fail(ctx, NY_EUSAGE,
-                   "--features is variable:N, variance:N, min-rows:N or a file of column numbers "
+                   "--features is variable:N, variance:N, min-rows:N or a file of columns "
                    "(./%s for one of this name), not '%s'%s",
                    text, text, ny_hint(word, words, RULES).text);
 }
@@ -145,6 +146,9 @@ struct list {
     const char *path;
     struct ny_given_choice *given;
     size_t room;
+    bool may_name; /* the columns of the store have names */
+    bool named;    /* some line is no number, and so all are names */
+    struct ny_names names;
 };
 
 static int add_column(struct list *list, uint64_t column)
@@ -169,8 +173,13 @@ static int add_line(void *arg, uint64_t number, const char *text, size_t length)
 {
     struct list *list = arg;
     uint64_t column;
+    bool whole = ny_number_whole(text, length, &column);
+    int err = list->may_name ? ny_names_add(&list->names, list->ctx, text, length) : NY_OK;
 
-    if (!ny_number_whole(text, length, &column))
+    if (err) return err;
+    list->named |= !whole && list->may_name;
+    if (list->named) return NY_OK;
+    if (!whole)
         return ny_fail_at(list->ctx, NY_EDATA, list->path, number,
                           "%s, line %llu: '%s' is not a column number, which is whole and from 0",
                           list->path, (unsigned long long)number, ny_shown(text, length).text);
@@ -219,6 +228,40 @@ static int read_table(struct list *list, const struct ny_options *options)
     return err;
 }
 
+/* Turns the names of the lines into column numbers. */
+static int find_named(struct list *list, struct ny_store *store)
+{
+    size_t count = list->names.count;
+    const char **name = ny_calloc(list->ctx, NY_MEM_OTHER, count, sizeof(*name));
+    uint64_t *columns = ny_calloc(list->ctx, NY_MEM_OTHER, count, sizeof(*columns));
+    int err = NY_EBUDGET;
+
+    if (!name || !columns) goto done;
+    for (size_t i = 0; i < count; i++)
+        name[i] = i ? ny_names_skip(name[i - 1], 1) : list->names.text;
+    err = ny_store_find_columns(store, name, count, columns);
+    list->given->choice.number = 0;
+    for (size_t i = 0; i < count && !err; i++)
+        err = add_column(list, columns[i]);
+done:
+    ny_free(list->ctx, name);
+    ny_free(list->ctx, columns);
+    return err;
+}
+
+/* Reads the lines of a text file. */
+static int read_lines(struct list *list, struct ny_store *store)
+{
+    struct ny_points_info points;
+    int err = ny_points_info(store, &points);
+
+    list->may_name = !err && points.column_names;
+    if (!err) err = ny_lines_read(list->ctx, list->path, add_line, list);
+    if (!err && list->named) err = find_named(list, store);
+    ny_names_release(&list->names, list->ctx);
+    return err;
+}
+
 /* Reads the list that --features names. */
 static int read_list(struct ny_store *store, const struct ny_options *options, uint64_t d,
                      struct ny_given_choice *given)
@@ -229,7 +272,7 @@ static int read_list(struct ny_store *store, const struct ny_options *options, u
     const char *text = ny_options_text(options, "features"), *end = strrchr(text, '.');
     bool table = list.path != text || (end && strcmp(end, ".npy") == 0);
     uint64_t *exact;
-    int err = table ? read_table(&list, options) : ny_lines_read(list.ctx, text, add_line, &list);
+    int err = table ? read_table(&list, options) : read_lines(&list, store);
 
     given->choice.rule = NY_CHOOSE_LISTED;
     if (!err && !given->choice.number)

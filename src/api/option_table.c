@@ -296,7 +296,8 @@
       "columns that count: variable:2000, or FILE. variable:N: those of the N largest "            \
       "dispersions within 20 bins by mean, as Seurat chooses genes, of values before --values; "   \
       "variance:N: of the N largest variances; min-rows:N: with values in N rows or more; FILE: "  \
-      "column numbers, from 0, one a line. Chosen once, before --scale, and kept with the "        \
+      "names or numbers (from 0) of columns, one a line. Chosen once, before --scale, and kept "   \
+      "with the "                                                                                  \
       "result, "                                                                                   \
       "so that new rows and updates go by them")                                                   \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | RARE,                         \

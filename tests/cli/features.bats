@@ -282,3 +282,37 @@ kept() {
     nystream export x b -o b.csv -q
     cmp a.csv b.csv
 }
+
+@test "a file names columns, where they have names" {
+    counts
+    {
+        seq -f "gene%g" -s, 0 29
+        cat x.csv
+    } >named.csv
+    nystream import named.nys named.csv -q
+    seq 2 9 >numbers
+    sed 's/^/gene/' numbers | sort -r >names
+    nystream fit named.nys by-number --features numbers --map pca --approx exact --components 2 -q
+    nystream fit named.nys by-name --features names --map pca --approx exact --components 2 -q
+    for name in by-number by-name; do
+        nystream export named.nys "$name" --part features -o "$name.csv" -q
+        nystream export named.nys "$name" -o "$name.npy" -q
+    done
+    cmp by-number.csv numbers
+    cmp by-number.csv by-name.csv
+    cmp by-number.npy by-name.npy
+    # Unknown names are listed, numbers among names are names, and a name may come once.
+    printf 'gene1\nABC\nDEF\n3\n' >wrong
+    run nystream fit named.nys x --features wrong --map pca --approx exact --components 1 -q
+    [ "$status" -eq 3 ]
+    [[ $output == *ABC* && $output == *DEF* && $output == *3* && $output != *gene1* ]]
+    printf 'gene1\ngene2\ngene1\n' >twice
+    run nystream fit named.nys x --features twice --map pca --approx exact --components 1 -q
+    [ "$status" -eq 3 ]
+    prints "more than once"
+    # Without names a word is none.
+    nystream import plain.nys x.csv -q
+    run nystream fit plain.nys x --features names --map pca --approx exact --components 1 -q
+    [ "$status" -eq 3 ]
+    prints "is not a column number"
+}
