@@ -38,6 +38,23 @@ setup() {
 resume_f="nystream fit 'my store' f $fit_options -q"
 
 # bats test_tags=slow
+@test "a fit of listed columns goes on when the list is gone" {
+    printf '6\n0\n3\n' > list
+    begin "my store" nystream fit "my store" few $fit_options --features list
+    nystream fit "my store" straight $fit_options --features list -q
+    rm list
+    ny fit "my store" few --json
+    exits 0
+    [ "$(field "$output" features)" = list ]
+    [ "$(field "$output" features_kept)" = 3 ]
+    nystream export "my store" few -o few.npy -q
+    nystream export "my store" straight -o straight.npy -q
+    cmp few.npy straight.npy
+    nystream export "my store" few --part features -o few.csv -q
+    diff few.csv <(printf '0\n3\n6\n')
+}
+
+# bats test_tags=slow
 @test "fit STORE NAME without options goes on with the options it was begun with" {
     ny fit "my store" f --json
     exits 0
