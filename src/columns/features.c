@@ -150,31 +150,45 @@ void ny_features_free(struct ny_features *features)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Σ(x·factor)² of a sparse row of a type, and φ = x·factor·scale; factor NULL: 1. */
+/* Σ(x·factor)² of a sparse row of a type; and φ = x·factor·scale with its columns, without those of
+ * factor 0, which returns how many there are. factor NULL: 1. */
 #define RECORDS(name, type)                                                                        \
-    static double name##_square(const type *x, const uint32_t *index, const double *factor,        \
-                                size_t count)                                                      \
+    static double name##_square(struct ny_sparse row, const double *factor)                        \
     {                                                                                              \
+        const type *x = row.value;                                                                 \
         double sum[LANES] = {0};                                                                   \
                                                                                                    \
-        for (size_t k = 0; k < count; k++) {                                                       \
-            double value = (double)x[k] * (factor ? factor[index[k]] : 1);                         \
+        for (size_t k = 0; k < row.count; k++) {                                                   \
+            double value = (double)x[k] * (factor ? factor[row.index[k]] : 1);                     \
                                                                                                    \
             sum[k % LANES] += value * value;                                                       \
         }                                                                                          \
         return (sum[0] + sum[1]) + (sum[2] + sum[3]);                                              \
     }                                                                                              \
-    static void name##_to32(const type *x, const uint32_t *index, const double *factor,            \
-                            double scale, size_t count, float *out)                                \
+    APPENDED(name##_to32, type, float)                                                             \
+    APPENDED(name##_to64, type, double)
+
+#define APPENDED(name, type, wanted)                                                               \
+    static size_t name(struct ny_sparse row, const double *factor, double scale, uint32_t *index,  \
+                       wanted *out)                                                                \
     {                                                                                              \
-        for (size_t k = 0; k < count; k++)                                                         \
-            out[k] = (float)((double)x[k] * (factor ? factor[index[k]] : 1) * scale);              \
-    }                                                                                              \
-    static void name##_to64(const type *x, const uint32_t *index, const double *factor,            \
-                            double scale, size_t count, double *out)                               \
-    {                                                                                              \
-        for (size_t k = 0; k < count; k++)                                                         \
-            out[k] = (double)x[k] * (factor ? factor[index[k]] : 1) * scale;                       \
+        const type *x = row.value;                                                                 \
+        size_t count = 0;                                                                          \
+                                                                                                   \
+        if (!factor) {                                                                             \
+            memcpy(index, row.index, row.count * sizeof(uint32_t));                                \
+            for (size_t k = 0; k < row.count; k++)                                                 \
+                out[k] = (wanted)((double)x[k] * scale);                                           \
+            return row.count;                                                                      \
+        }                                                                                          \
+        for (size_t k = 0; k < row.count; k++) {                                                   \
+            double weight = factor[row.index[k]];                                                  \
+                                                                                                   \
+            index[count] = row.index[k];                                                           \
+            out[count] = (wanted)((double)x[k] * weight * scale);                                  \
+            count += weight != 0;                                                                  \
+        }                                                                                          \
+        return count;                                                                              \
     }
 
 RECORDS(u8, uint8_t)
@@ -183,11 +197,11 @@ RECORDS(f32, float)
 RECORDS(f64, double)
 
 /* Calls one of them by the type of the rows. */
-#define BY_TYPE(dtype, what, x, ...)                                                               \
-    ((dtype) == NY_U8    ? u8_##what((const uint8_t *)(x), __VA_ARGS__)                            \
-     : (dtype) == NY_I16 ? i16_##what((const int16_t *)(x), __VA_ARGS__)                           \
-     : (dtype) == NY_F32 ? f32_##what((const float *)(x), __VA_ARGS__)                             \
-                         : f64_##what((const double *)(x), __VA_ARGS__))
+#define BY_TYPE(dtype, what, ...)                                                                  \
+    ((dtype) == NY_U8    ? u8_##what(__VA_ARGS__)                                                  \
+     : (dtype) == NY_I16 ? i16_##what(__VA_ARGS__)                                                 \
+     : (dtype) == NY_F32 ? f32_##what(__VA_ARGS__)                                                 \
+                         : f64_##what(__VA_ARGS__))
 
 /* Appends a record behind the values of the piece: φ = x·factor, at length 1 where the kernel asks
  * for that. */
@@ -197,20 +211,17 @@ static void add_record(struct ny_features *features, const void *record)
     struct ny_sparse row = ny_sparse_of(record, spec->slots);
     const double *factor = features->plain ? NULL : spec->geometry->factor;
     size_t at = features->sparse.values;
-    double square = BY_TYPE(spec->dtype, square, row.value, row.index, factor, row.count);
-    double scale = 1;
+    double square = BY_TYPE(spec->dtype, square, row, factor), scale = 1;
+    uint32_t *index = features->index + at;
 
     if (spec->kernel->unit_rows) scale = square > 0 ? 1 / sqrt(square) : 0;
-    memcpy(features->index + at, row.index, row.count * sizeof(uint32_t));
     if (features->precision == NY_PRECISION_F64)
-        BY_TYPE(spec->dtype, to64, row.value, row.index, factor, scale, row.count,
-                (double *)features->value + at);
+        at += BY_TYPE(spec->dtype, to64, row, factor, scale, index, (double *)features->value + at);
     else
-        BY_TYPE(spec->dtype, to32, row.value, row.index, factor, scale, row.count,
-                (float *)features->value + at);
+        at += BY_TYPE(spec->dtype, to32, row, factor, scale, index, (float *)features->value + at);
     features->diagonal[features->rows] = spec->kernel->unit_rows ? square > 0 : square;
-    features->sparse.values = at + row.count;
-    features->start[++features->rows] = (uint32_t)features->sparse.values;
+    features->sparse.values = at;
+    features->start[++features->rows] = (uint32_t)at;
 }
 
 static int read_sparse(struct ny_features *features, const struct ny_tile *tile, size_t first)

@@ -41,7 +41,7 @@ static struct points make_points(size_t d, double share, bool sparse, bool unit)
     p.centre = room(d, sizeof(double));
     p.factor = room(d, sizeof(double));
     for (size_t j = 0; j < d; j++)
-        p.factor[j] = 0.5 + ny_hash01(7, 1, j);
+        p.factor[j] = j % 7 == 3 ? 0 : 0.5 + ny_hash01(7, 1, j); /* 0: left out */
     p.geometry = (struct ny_geometry){d, p.centre, p.factor};
     for (size_t i = 0; i < ROWS; i++) {
         double square = 0;
