@@ -2,8 +2,7 @@
  * Prepares rows (base/prepare.h), a piece of 256 values at a time in f64.
  *
  * What becomes of a row's small whole numbers is computed once a row: most counts are 1, 2 or 3,
- * and log1p takes as long as all that a pass does with a value. Counts in one or two bytes, which
- * have no other way to be prepared than by their number, are looked up at once.
+ * and log1p takes as long as all that a pass does with a value.
  */
 #include "base/prepare.h"
 
@@ -163,8 +162,9 @@ static void prepare_piece(struct row *row, double *x, size_t count)
     }
 }
 
-/* Prepares counts as f32, a piece at a time, as `in` may be the end of the room of `out`. Returns
- * how many come before the first that is not finite then: such a value is not kept among the small.
+/* Prepares values that are mostly counts as f32, a piece at a time, as `in` may be the end of the
+ * room of `out`. Returns how many come before the first that is not finite then: such a value is
+ * not kept among the small.
  */
 #define PREPARE_COUNTS(name, type)                                                                 \
     static size_t name(const struct row *row, const char *in, size_t count, char *out)             \
@@ -180,12 +180,13 @@ static void prepare_piece(struct row *row, double *x, size_t count)
             memcpy(piece, in + first * sizeof(type), some * sizeof(type));                         \
             for (size_t k = 0; k < some; k++) {                                                    \
                 size_t at = piece[k] >= 0 && piece[k] < SMALL ? (size_t)piece[k] : SMALL;          \
-                float value = at < SMALL ? small[at] : -1;                                         \
+                bool is_small = at < SMALL && (type)at == piece[k];                                \
+                float value = is_small ? small[at] : -1;                                           \
                                                                                                    \
                 if (value < 0) {                                                                   \
                     value = (float)prepare_value(row, (double)piece[k]);                           \
                     if (!isfinite(value) && good == count) good = first + k;                       \
-                    if (at < SMALL && isfinite(value)) small[at] = value;                          \
+                    if (is_small && isfinite(value)) small[at] = value;                            \
                 }                                                                                  \
                 narrow[k] = value;                                                                 \
             }                                                                                      \
@@ -196,6 +197,7 @@ static void prepare_piece(struct row *row, double *x, size_t count)
 
 PREPARE_COUNTS(prepare_bytes, uint8_t)
 PREPARE_COUNTS(prepare_shorts, int16_t)
+PREPARE_COUNTS(prepare_floats, float)
 
 /* Returns the first value that is not finite, or their number. */
 static size_t first_infinite(const double *x, size_t count)
@@ -222,6 +224,8 @@ size_t ny_prepare_row(const struct ny_prepared *how, enum ny_dtype from, const v
     }
     if (from == NY_U8 && to == NY_F32) return prepare_bytes(&row, in, count, out);
     if (from == NY_I16 && to == NY_F32) return prepare_shorts(&row, in, count, out);
+    if (from == NY_F32 && to == NY_F32 && row.values == NY_VALUES_LOG1P)
+        return prepare_floats(&row, in, count, out);
     for (size_t k = 0; k < SMALL; k++)
         row.small[k] = -1;
     for (size_t first = 0; first < count; first += PIECE) {
