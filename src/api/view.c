@@ -185,7 +185,7 @@ static int find_of_result(struct ny_view *view, const char *name, struct viewed 
     if (err) return err;
     *part = (struct viewed){.part = ny_part_find(name)};
     if (!part->part)
-        return ny_fail(view->ctx, NY_EUSAGE, "part '%s' is no table of numbers; %s reads it", name,
+        return ny_fail(view->ctx, NY_EUSAGE, "part '%s' is no table of rows; %s reads it", name,
                        ny_is_names_part(name) ? "ny_view_names()" : "ny_model_open()");
     err = ny_result_prepare(result, part->part, PIECE_ROWS);
     if (err) return err;
