@@ -104,6 +104,13 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(ids a.nys)" = "CCC-1 GGG-1" ]
     nystream import b.nys few/matrix.mtx --transpose --nan drop --min-values 2 -q
     [ "$(ids b.nys)" = "CCC-1" ]
+    printf '%s\n' '%%MatrixMarket matrix coordinate integer general' '4 3 4' '1 1 1' '3 2 3' '4 2 5' \
+        '1 3 7' >few/matrix.mtx
+    for layout in sparse dense; do
+        rm -rf b.nys
+        nystream import b.nys few/matrix.mtx --transpose --min-values 2 --layout $layout -q
+        [ "$(ids b.nys)" = "CCC-1" ] # neither the first nor the last
+    done
     mkdir many
     {
         echo '%%MatrixMarket matrix coordinate integer general'
