@@ -179,21 +179,37 @@ static void put_labels(struct source *s)
 
 /* ---- names of rows and of columns ------------------------------------------------------------ */
 
+/* The tables of AnnData that name rows and columns of its matrices; NULL: none does. */
+static const struct {
+    const char *matrix; /* its name, or with '/' at the end the group that it is in */
+    const char *rows, *columns;
+} tables[] = {{"X", "obs", "var"},    {"layers/", "obs", "var"}, {"raw/", "obs", "raw/var"},
+              {"obsm/", "obs", NULL}, {"obsp/", "obs", "obs"},   {"varm/", "var", NULL},
+              {"varp/", "var", "var"}};
+
+static void open_anndata_names(struct source *s)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        size_t length = strlen(tables[i].matrix);
+        bool group = tables[i].matrix[length - 1] == '/';
+
+        if (strncmp(s->in.name, tables[i].matrix, length + !group) != 0) continue;
+        hdf5_open_index(&s->in, tables[i].rows, &s->row_names);
+        if (tables[i].columns) hdf5_open_index(&s->in, tables[i].columns, &s->column_names);
+    }
+}
+
 /* Opens what names the rows and the columns of the matrix, where the file has that. */
 static void open_names(struct source *s)
 {
-    const char *name = s->in.name;
-    bool raw = strncmp(name, "raw/", 4) == 0;
-
     if (!s->names) return;
     if (s->head.of_10x) {
-        hdf5_open_texts(&s->in, name, "barcodes", &s->row_names);
-        hdf5_open_texts(&s->in, name, "features/name", &s->column_names);
-        if (s->column_names.id < 0) hdf5_open_texts(&s->in, name, "gene_names", &s->column_names);
+        hdf5_open_texts(&s->in, s->in.name, "barcodes", &s->row_names);
+        hdf5_open_texts(&s->in, s->in.name, "features/name", &s->column_names);
+        if (s->column_names.id < 0)
+            hdf5_open_texts(&s->in, s->in.name, "gene_names", &s->column_names);
     } else {
-        hdf5_open_index(&s->in, "obs", &s->row_names);
-        if (raw || strcmp(name, "X") == 0 || strncmp(name, "layers/", 7) == 0)
-            hdf5_open_index(&s->in, raw ? "raw/var" : "var", &s->column_names);
+        open_anndata_names(s);
     }
     hdf5_check_texts(&s->in, &s->row_names, s->head.rows, "rows");
     hdf5_check_texts(&s->in, &s->column_names, s->head.columns, "columns");

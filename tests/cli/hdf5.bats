@@ -85,6 +85,8 @@ refused() {
     nystream import b.nys "$FILES/rows.h5ad" --matrix obsm/X_pca --label-column kind -q
     [ "$(names b.nys ids)" = "$(seq -f cell%.0f 0 299 | sha256sum)" ]
     refused 2 "the columns of b.nys have no names" nystream export b.nys --part columns -o n.txt
+    nystream import v.nys "$FILES/rows.h5ad" --matrix varm/PCs -q
+    [ "$(names v.nys ids)" = "$(seq 0 399 | sha256sum)" ]
     nystream import c.nys "$FILES/tenx.h5" --min-values 1 -q
     [ "$(names c.nys ids)" = "$(seq -f AAAC-%.0f 0 299 | sed 8d | sha256sum)" ] # row 7 is empty
     [ "$(names c.nys columns)" = "$(seq -f 'gene %.0f' 0 399 | sha256sum)" ]

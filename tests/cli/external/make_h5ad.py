@@ -21,6 +21,7 @@ whole.layers["columns"] = counts.tocsc()
 whole.layers["dense"] = counts.toarray()
 whole.layers["wide"] = counts.astype("i8")
 whole.obsm["X_pca"] = counts[:, :6].toarray().astype("f8")
+whole.varm["PCs"] = counts[:3].toarray().T.astype("f8")
 whole.raw = whole
 whole.write_h5ad("rows.h5ad")
 whole.write_h5ad("packed.h5ad", compression="gzip")
