@@ -362,7 +362,7 @@ double ny_feature_pass_seconds(const struct ny_timing *t, const struct ny_factor
 {
     /* Beats of a value with a column of both products where rows are sparse, and of an entry of the
      * fold. */
-    const double sparse_beats = 0.16, fold_beats = 0.5;
+    const double sparse_beats = 0.1, fold_beats = 0.5;
     double entries = t->n * t->price.d, units = (double)ny_units_of(sizes->n);
     double touched = fmin((double)sizes->d, t->price.d * fmin(t->n, NY_UNIT_ROWS));
     double seconds = ny_price_rows(&t->price, t->n) +

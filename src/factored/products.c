@@ -358,24 +358,25 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     return bytes;
 }
 
-/* The seconds are those of the passes that most fits need. */
+/* The seconds are those of the products that most fits need, more where blocks are narrow. */
 static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(job, plan), *t = &timing;
     struct ny_factored sizes = ny_factored_of_sizes(t->sizes);
-    double blocks = (double)sizes.shape.order / (double)sizes.shape.width,
-           usual = fmin(9, ceil(blocks));
-    double passes = fmin(usual, t->settings->max_passes), width = (double)sizes.width;
-    double order = (double)sizes.shape.order;
-    double basis = 8 * order * width * width * passes; /* half of the basis is used on average */
+    bool narrow = sizes.shape.start < sizes.shape.width;
+    double order = (double)sizes.shape.order, width = (double)sizes.shape.start;
+    double products = fmin(narrow ? 10 : 9, ceil(order / width));
+    double basis, product = ny_feature_pass_seconds(t, &sizes, width);
 
+    products = fmin(products, t->settings->max_passes);
+    basis = 4 * order * width * width * products * products;
+    if (sizes.rows) product += ny_price_rows(&t->price, t->n);
     plan->whole = true;
-    plan->passes += (unsigned)passes * ny_factored_passes(&sizes);
-    plan->flops += passes * (4 * t->n * t->price.d * width + basis);
+    plan->passes += (unsigned)products * ny_factored_passes(&sizes);
+    plan->flops += products * 4 * t->n * t->price.d * width + basis;
     plan->stage_s[NY_STAGE_ACCUMULATE] =
-        passes * (ny_feature_pass_seconds(t, &sizes, width) *
-                      ny_timing_share(t, NY_STAGE_ACCUMULATE, bytes) +
-                  basis / plan->rates.gemm64) +
+        products * product * ny_timing_share(t, NY_STAGE_ACCUMULATE, bytes) +
+        basis / plan->rates.gemm64 +
         ny_price_commit(&t->price, (double)ny_factored_state_bytes(&sizes));
 }
 

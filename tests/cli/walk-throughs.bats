@@ -67,3 +67,28 @@ make_images() {
     PKG_CONFIG_PATH=$PWD/stage/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage \
         LD_LIBRARY_PATH=$PWD/stage/usr/lib bash -eu steps.sh
 }
+
+@test "6. a cell atlas" {
+    CELLS=${NYSTREAM_DATA-}/pbmc3k/pbmc3k.h5ad
+    [ -e "$CELLS" ] || skip "no pbmc3k in NYSTREAM_DATA"
+    [ -x "$NYSTREAM_BUILD/nystream-hdf5" ] || skip "no libhdf5"
+    CELLS=$CELLS CLUSTERS=9 run bash -eu steps.sh
+    echo "$output"
+    [ "$status" -eq 0 ]
+    prints inertia
+    [ "$(wc -l <cluster-of-cell.csv)" -eq 2638 ]
+    grep -qE '^[ACGT]{14},[0-8]$' cluster-of-cell.csv
+    [[ $(npy_header placed.npy) == *"(2638, 30)"* ]]
+    [ -s spectrum.png ] && grep -q Cells atlas.html
+    # A cell that is placed anew is where it was.
+    nystream export cells.nys pca -o pca.npy
+    cmp pca.npy placed.npy
+}
+
+@test "7. documents" {
+    N=3000 COMPONENTS=20 run bash -eu steps.sh
+    echo "$output"
+    [ "$status" -eq 0 ]
+    prints purity
+    [[ $(npy_header today.npy) == *"(1000, 20)"* ]]
+}
