@@ -286,7 +286,7 @@ static int allocate_degrees(struct ny_feature_workers *all, size_t rows)
 }
 
 int ny_feature_workers_new(struct ny_feature_workers **out, struct ny_fit *fit,
-                           const struct ny_feature_room *room)
+                           const struct ny_feature_room *room, unsigned workers)
 {
     struct ny_context *ctx = fit->job.ctx;
     struct ny_feature_workers *all = ny_calloc(ctx, NY_MEM_TILES, 1, sizeof(*all));
@@ -297,7 +297,7 @@ int ny_feature_workers_new(struct ny_feature_workers **out, struct ny_fit *fit,
     *all = (struct ny_feature_workers){.spec = ny_fit_spec(fit),
                                        .precision = room->precision,
                                        .width = room->width,
-                                       .count = fit->job.workers};
+                                       .count = workers};
     all->worker = ny_calloc(ctx, NY_MEM_TILES, all->count, sizeof(*all->worker));
     err = all->worker ? allocate_degrees(all, (size_t)room->degrees) : NY_EBUDGET;
     for (size_t w = 0; w < all->count && !err; w++)

@@ -12,9 +12,9 @@ struct ny_feature_room {
     uint64_t degrees;            /* rows whose degrees are kept from one pass to the next, or 0 */
 };
 struct ny_feature_workers;
-/* Makes the workers of fit->job.workers for passes one after another. NY_EBUDGET. */
+/* Makes so many workers for passes one after another, fit->job.workers at most. NY_EBUDGET. */
 int ny_feature_workers_new(struct ny_feature_workers **out, struct ny_fit *fit,
-                           const struct ny_feature_room *room);
+                           const struct ny_feature_room *room, unsigned workers);
 /* Frees them; NULL is allowed. */
 void ny_feature_workers_free(struct ny_feature_workers *workers);
 /* Bytes of them, without the source. */

@@ -151,7 +151,22 @@ static struct ny_feature_room room_of(const struct ny_factored *sizes, enum ny_p
     return (struct ny_feature_room){precision, width, sizes->divided ? sizes->n : 0};
 }
 
-/* Makes the workers for the columns of the next block, unless they are there. */
+/* Bytes of the workers: all of them have room for the first blocks, and one for the widest. */
+static size_t workers_bytes(const struct ny_columns_spec *spec, const struct ny_factored *sizes,
+                            enum ny_precision precision, unsigned workers)
+{
+    size_t start = ny_features_width(sizes->shape.start);
+    enum ny_precision last = sizes->refined ? NY_PRECISION_F64 : precision;
+    const struct ny_feature_room first = room_of(sizes, precision, start);
+    const struct ny_feature_room widest = room_of(sizes, last, sizes->width);
+    size_t all = ny_feature_workers_bytes(spec, &first, workers);
+    size_t one = ny_feature_workers_bytes(spec, &widest, 1);
+
+    return all > one ? all : one;
+}
+
+/* Makes the workers for the columns of the next block, unless they are there: as many as have room.
+ */
 static int make_workers(struct multiply *run)
 {
     const struct ny_feature_state *state = run->state;
@@ -159,6 +174,9 @@ static int make_workers(struct multiply *run)
     enum ny_precision precision = precise ? NY_PRECISION_F64 : run->fit->settings->precision;
     size_t width = ny_features_width(state->it.count);
     const struct ny_feature_room room = room_of(&state->sizes, precision, width);
+    const struct ny_columns_spec spec = ny_fit_spec(run->fit);
+    unsigned workers = run->fit->job.workers;
+    size_t bytes = workers_bytes(&spec, &state->sizes, run->fit->settings->precision, workers);
 
     if (run->pass.workers && run->precision == precision && run->width == width) return NY_OK;
     run->precision = precision;
@@ -166,7 +184,9 @@ static int make_workers(struct multiply *run)
     ny_field_set_text(ny_job_report(&run->fit->job), "gram_precision",
                       precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_feature_workers_free(run->pass.workers);
-    return ny_feature_workers_new(&run->pass.workers, run->fit, &room);
+    while (workers > 1 && ny_feature_workers_bytes(&spec, &room, workers) > bytes)
+        workers--;
+    return ny_feature_workers_new(&run->pass.workers, run->fit, &room, workers);
 }
 
 /* Takes f64 for the products that follow, which begin with the vectors that f32 has found. */
@@ -346,7 +366,6 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     struct ny_factored sizes = ny_factored_of_sizes(f);
     size_t state = ny_factored_state_bytes(&sizes);
     enum ny_precision precision = sizes.refined ? NY_PRECISION_F64 : f->settings->precision;
-    const struct ny_feature_room room = room_of(&sizes, precision, sizes.width);
 
     bytes.by_purpose[NY_MEM_DICTIONARY] = ny_sizes_arrays(f, 1) + sizeof(double);
     bytes.by_purpose[NY_MEM_STORE] +=
@@ -354,7 +373,8 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     bytes.by_purpose[NY_MEM_SOLVE] =
         state + (sizes.d * ny_precision_bytes(precision) + sizeof(double)) * sizes.width +
         ny_restarted_bytes(&sizes.shape);
-    bytes.by_purpose[NY_MEM_TILES] = ny_feature_workers_bytes(&f->spec, &room, workers);
+    bytes.by_purpose[NY_MEM_TILES] =
+        workers_bytes(&f->spec, &sizes, f->settings->precision, workers);
     return bytes;
 }
 

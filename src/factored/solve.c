@@ -79,7 +79,7 @@ static int map_of_rows(struct ny_fit *fit, struct ny_feature_state *state, const
     const struct ny_feature_room room = room_of_map(&state->sizes);
     int err = U ? ny_restarted_vectors(&state->it, pass.X) : NY_EBUDGET;
 
-    if (!err) err = ny_feature_workers_new(&pass.workers, fit, &room);
+    if (!err) err = ny_feature_workers_new(&pass.workers, fit, &room, fit->job.workers);
     if (!err) err = ny_feature_pass_run(&pass);
     ny_feature_workers_free(pass.workers);
     ny_free(ctx, U);

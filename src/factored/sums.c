@@ -22,7 +22,7 @@ static int run(struct ny_job *job)
     if (!err) err = ny_fit_lower_workers(fit);
     if (err) return err;
     g = ny_calloc(job->ctx, NY_MEM_DICTIONARY, d + 1, sizeof(double));
-    err = g ? ny_feature_workers_new(&pass.workers, fit, &room) : NY_EBUDGET;
+    err = g ? ny_feature_workers_new(&pass.workers, fit, &room, fit->job.workers) : NY_EBUDGET;
     if (err) goto done;
     pass.H = ny_matrix(g, d, 1);
     err = ny_feature_pass_run(&pass);
