@@ -1,8 +1,8 @@
 /*
  * Prepares rows (base/prepare.h), a piece of 256 values at a time in f64.
  *
- * What becomes of a row's small whole numbers is computed once a row: most counts are 1, 2 or 3,
- * and log1p takes as long as all that a pass does with a value.
+ * Small whole numbers are prepared once a row: most counts are 1, 2 or 3, and log1p takes as long
+ * as all that a pass does with a value.
  */
 #include "base/prepare.h"
 

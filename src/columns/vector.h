@@ -89,7 +89,8 @@ struct ny_column_range {
     uint32_t end;     /* columns from here on are left for later */
     uint32_t *cursor; /* one a row: its first value that is not done, which a product moves on */
     bool last;        /* no columns are left: what follows a row is the next row */
-    /* What the next range reads or writes of the dense columns, to be asked for meanwhile. */
+    /* The next range will read or write this part of the dense columns: it is asked for meanwhile.
+     */
     const char *next;
     size_t next_bytes;
 };

@@ -81,8 +81,8 @@ static inline uint32_t get(struct numbers *from)
     return 0;
 }
 
-/* What eight bytes hold, by which of them have the high bit: numbers of one or two bytes, where
- * each begins, in bits, and the high bit's seven where it has two. */
+/* Eight bytes hold numbers of one or two bytes, and which of them have the high bit tells where
+ * each number begins, in bits, and whether it has seven bits more in a second byte. */
 enum { WORD = 8 };
 struct word_layout {
     uint8_t count, bytes;

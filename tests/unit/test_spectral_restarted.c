@@ -168,7 +168,8 @@ static void copies_beyond_the_first_block_are_found(void **state)
     try(lambda, n, pairs, 1e-8);
 }
 
-/* Where the steps end before that is known, pairs behind those that lie together do not count. */
+/* Pairs behind those that lie together do not count if the steps end before it is known that they
+ * are right. */
 static void pairs_that_may_be_wrong_do_not_count(void **state)
 {
     const size_t n = 700, copies = 40, pairs = 60;
