@@ -43,14 +43,23 @@ static void fix_signs(struct ny_solution *solution, size_t d)
             P.at[j * P.stride + k] = -P.at[j * P.stride + k];
 }
 
+enum { SCALED_TOGETHER = 64 }; /* columns: rows of P are long, and seldom in the cache */
+
 /* Multiplies the columns of P by λ^power; those of pairs that were not kept become 0. */
 static void scale_map(struct ny_solution *solution, size_t rows, double power)
 {
-    for (size_t k = 0; k < solution->p; k++) {
-        double value = solution->values[k], factor = value > 0 ? pow(value, power) : 0;
+    const double *value = solution->values;
+    size_t p = solution->p;
 
+    for (size_t first = 0, end; first < p; first = end) {
+        double factor[SCALED_TOGETHER];
+
+        end = first + SCALED_TOGETHER < p ? first + SCALED_TOGETHER : p;
+        for (size_t k = first; k < end; k++)
+            factor[k - first] = value[k] > 0 ? pow(value[k], power) : 0;
         for (size_t j = 0; j < rows; j++)
-            solution->P.at[j * solution->p + k] *= factor;
+            for (size_t k = first; k < end; k++)
+                solution->P.at[j * p + k] *= factor[k - first];
     }
 }
 

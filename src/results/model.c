@@ -168,13 +168,12 @@ int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
     model->spec.geometry = geometry;
     if (model->landmarks) memcpy(model->landmarks, parts->landmarks, landmark_bytes(model));
     memcpy(model->a, parts->a, model->m * sizeof(double));
-    for (size_t k = 0; k < model->p; k++) {
-        double scale = parts->scale ? parts->scale[k] : 1;
-
-        model->q[k] = parts->q[k] * scale;
-        for (size_t i = 0; i < model->m; i++)
-            model->P[i * model->p + k] = parts->P[i * model->p + k] * scale;
-    }
+    for (size_t k = 0; k < model->p; k++)
+        model->q[k] = parts->q[k] * (parts->scale ? parts->scale[k] : 1);
+    for (size_t i = 0; i < model->m; i++)
+        for (size_t k = 0; k < model->p; k++)
+            model->P[i * model->p + k] =
+                parts->P[i * model->p + k] * (parts->scale ? parts->scale[k] : 1);
     if (model->degrees.v)
         memcpy(model->degrees.v, parts->degrees->v, model->m * sizeof(double));
     if (model->coordinates.scale)
