@@ -360,16 +360,18 @@ int ny_feature_pass_run(const struct ny_feature_pass *pass)
 double ny_feature_pass_seconds(const struct ny_timing *t, const struct ny_factored *sizes,
                                double columns)
 {
-    /* Beats of a value with a column of both products where rows are sparse, and of an entry of the
-     * fold. */
-    const double sparse_beats = 0.1, fold_beats = 0.5;
+    /* Beats of a value with a column of both products where rows are sparse and use a column
+     * several times while it is in cache, or where they do not, and of an entry of the fold. */
+    const double cached_beats = 0.1, far_beats = 0.25, fold_beats = 0.5;
+    bool cached = NY_UNIT_ROWS * t->price.d >= 2 * (double)sizes->d;
     double entries = t->n * t->price.d, units = (double)ny_units_of(sizes->n);
     double touched = fmin((double)sizes->d, t->price.d * fmin(t->n, NY_UNIT_ROWS));
     double seconds = ny_price_rows(&t->price, t->n) +
                      ny_price_beats(&t->price, fold_beats * units * touched * columns);
 
     if (t->sizes->spec.slots)
-        return seconds + ny_price_beats(&t->price, sparse_beats * entries * columns);
+        return seconds +
+               ny_price_beats(&t->price, (cached ? cached_beats : far_beats) * entries * columns);
     return seconds +
            4 * entries * columns / (t->price.f64 ? t->price.rate->gemm64 : t->price.rate->gemm32);
 }

@@ -310,6 +310,19 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
     return bytes;
 }
 
+/* Seconds of the products of the pass: of the values of rows with p columns, or of tiles with the
+ * map. */
+static double products_seconds(const struct ny_timing *t, double p)
+{
+    const double sparse_beats = 0.1; /* of a value with a column */
+    double values = t->n * t->price.d;
+
+    if (!ny_settings_features(t->settings))
+        return ny_price_tile(&t->price, t->entries) + ny_price_map(&t->price, t->entries, p);
+    return t->sizes->spec.slots ? ny_price_beats(&t->price, sparse_beats * values * p)
+                                : ny_price_map(&t->price, values, p);
+}
+
 static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
@@ -319,13 +332,13 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     bool model_holds_rows = !ny_settings_unit_landmarks(t->settings);
     bool measures = model_holds_rows && (t->settings->rule->by_tolerance || t->settings->certify);
     bool averages = t->settings->probes && ny_settings_probe_averages(t->settings);
+    bool features = ny_settings_features(t->settings);
 
     t->plan->passes++;
-    t->plan->flops += 2 * t->entries * (t->price.d + p);
+    t->plan->flops += features ? 2 * t->n * t->price.d * p : 2 * t->entries * (t->price.d + p);
     t->plan->stage_s[NY_STAGE_PROJECT] =
         ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) *
-            (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
-             ny_price_map(&t->price, t->entries, p)) +
+            (ny_price_rows(&t->price, t->n) + products_seconds(t, p)) +
         ny_price_commit(&t->price, out_bytes);
     out_bytes += t->m * p * 8 + (model_holds_rows ? t->m * t->price.raw_bytes : 0) +
                  (measures ? 4 * t->n : 0) + (averages ? 8 * t->n : 0);
