@@ -1,8 +1,8 @@
 /*
  * Reads pieces of units as feature rows, sparse or dense (features.h), and multiplies them.
  *
- * Sparse rows arrive as records of the size of the fullest row. They are read a few at a time,
- * and packed one after another, so that one full row makes no others dear.
+ * Sparse rows are packed one after another, so that one full row makes no others dear: from where
+ * they lie in the source, or from records of the size of the fullest row, a few at a time.
  */
 #include "columns/features.h"
 
@@ -203,12 +203,12 @@ RECORDS(f64, double)
      : (dtype) == NY_F32 ? f32_##what(__VA_ARGS__)                                                 \
                          : f64_##what(__VA_ARGS__))
 
-/* Appends a record behind the values of the piece: φ = x·factor, at length 1 where the kernel asks
- * for that. */
-static void add_record(struct ny_features *features, const void *record)
+/* Appends a row behind the values of the piece: φ = x·factor, at length 1 where the kernel asks for
+ * that. NY_END: the piece is full. */
+static int add_row(void *arg, struct ny_sparse row)
 {
+    struct ny_features *features = arg;
     const struct ny_columns_spec *spec = features->spec;
-    struct ny_sparse row = ny_sparse_of(record, spec->slots);
     const double *factor = features->plain ? NULL : spec->geometry->factor;
     size_t at = features->sparse.values;
     double square = BY_TYPE(spec->dtype, square, row, factor), scale = 1;
@@ -222,25 +222,38 @@ static void add_record(struct ny_features *features, const void *record)
     features->diagonal[features->rows] = spec->kernel->unit_rows ? square > 0 : square;
     features->sparse.values = at;
     features->start[++features->rows] = (uint32_t)at;
+    return at < values_end(spec) ? NY_OK : NY_END;
+}
+
+/* Reads records, some at a time, until the piece is full or the tile ends. */
+static int read_records(struct ny_features *features, const struct ny_tile *tile, size_t first)
+{
+    const struct ny_columns_spec *spec = features->spec;
+    size_t bytes = ny_raw_bytes(spec);
+    int err = NY_OK;
+
+    while (first < tile->rows && !err) {
+        size_t count = tile->rows - first;
+
+        if (count > features->raw_rows) count = features->raw_rows;
+        err = ny_tile_strip(tile, first, count, features->raw);
+        for (size_t i = 0; i < count && !err; i++)
+            err = add_row(features, ny_sparse_of(features->raw + i * bytes, spec->slots));
+        first += count;
+    }
+    return err == NY_END ? NY_OK : err;
 }
 
 static int read_sparse(struct ny_features *features, const struct ny_tile *tile, size_t first)
 {
-    size_t bytes = ny_raw_bytes(features->spec), end = values_end(features->spec);
+    struct ny_source *source = tile->source;
+    int err;
 
     features->rows = features->sparse.values = 0;
-    while (first + features->rows < tile->rows && features->sparse.values < end) {
-        size_t at = first + features->rows, count = tile->rows - at;
-        int err;
-
-        if (count > features->raw_rows) count = features->raw_rows;
-        err = ny_tile_strip(tile, at, count, features->raw);
-        if (err) return err;
-        for (size_t i = 0; i < count && features->sparse.values < end; i++)
-            add_record(features, features->raw + i * bytes);
-    }
+    err = source->ops->visit ? source->ops->visit(source, tile, first, add_row, features)
+                             : read_records(features, tile, first);
     features->sparse.count = features->rows;
-    return NY_OK;
+    return err;
 }
 
 /* Prepares dense row i of the strip. */

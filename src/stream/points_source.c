@@ -135,36 +135,66 @@ static void unpin(struct points_source *source, struct slot *slot)
     ny_cond_broadcast(&source->changed);
 }
 
-/* Rows first … first+count−1 of a decoded block. */
+/* Takes rows first … first+count−1 of a decoded block. */
+typedef int take_rows_fn(const struct points_source *source, const struct slot *slot,
+                         uint64_t first, size_t count, void *arg);
+
+/* Refuses a row that has more values than the slots of the source. */
+static int check_row(const struct ny_source *base, struct ny_sparse row)
+{
+    if (row.count <= base->slots) return NY_OK;
+    return ny_fail(base->ctx, NY_EINTERNAL, "a row has %zu values where %zu were expected",
+                   row.count, base->slots);
+}
+
+/* Copies them to *arg, which is a char *, and moves it on. */
 static int copy_rows(const struct points_source *source, const struct slot *slot, uint64_t first,
-                     size_t count, char *out)
+                     size_t count, void *arg)
 {
     const struct ny_source *base = &source->base;
+    char *out = *(char **)arg;
 
+    *(char **)arg += count * source->row_bytes;
     if (!base->slots) {
         memcpy(out, slot->rows + first * source->row_bytes, count * source->row_bytes);
         return NY_OK;
     }
     for (size_t i = 0; i < count; i++) {
         struct ny_sparse row = ny_sparse_block_row(slot->rows, first + i);
+        int err = check_row(base, row);
 
-        if (row.count > base->slots)
-            return ny_fail(base->ctx, NY_EINTERNAL, "a row has %zu values where %zu were expected",
-                           row.count, base->slots);
+        if (err) return err;
         ny_sparse_pack(out + i * source->row_bytes, base->slots, base->dtype, row);
     }
     return NY_OK;
 }
 
-/* Copies rows of one or several blocks, each pinned while it is copied from, outside of the lock.
- * */
-static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
-                 void *rows)
-{
-    struct points_source *source = (struct points_source *)base;
-    uint64_t row = tile->first_row + first;
-    char *out = rows;
+/* Whoever looks at the rows where they are. */
+struct visitor {
+    ny_sparse_row_fn *row;
+    void *arg;
+};
 
+static int show_rows(const struct points_source *source, const struct slot *slot, uint64_t first,
+                     size_t count, void *arg)
+{
+    const struct visitor *visitor = arg;
+    int err = NY_OK;
+
+    for (size_t i = 0; i < count && !err; i++) {
+        struct ny_sparse row = ny_sparse_block_row(slot->rows, first + i);
+
+        err = check_row(&source->base, row);
+        if (!err) err = visitor->row(visitor->arg, row);
+    }
+    return err;
+}
+
+/* Takes rows of one or several blocks, each pinned while its rows are taken, outside of the lock.
+ */
+static int take_rows(struct points_source *source, uint64_t row, size_t count, take_rows_fn *each,
+                     void *arg)
+{
     while (count > 0) {
         uint64_t run, place = ny_lost_place(source->lost, row, &run);
         uint64_t in_block = place % source->block_rows;
@@ -177,16 +207,33 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
         err = pin(source, place / source->block_rows, &slot);
         ny_mutex_unlock(&source->lock);
         if (err) return err;
-        err = copy_rows(source, slot, in_block, piece, out);
+        err = each(source, slot, in_block, piece, arg);
         ny_mutex_lock(&source->lock);
         unpin(source, slot);
         ny_mutex_unlock(&source->lock);
         if (err) return err;
-        out += piece * source->row_bytes;
         row += piece;
         count -= piece;
     }
     return NY_OK;
+}
+
+static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
+                 void *rows)
+{
+    char *out = rows;
+
+    return take_rows((struct points_source *)base, tile->first_row + first, count, copy_rows, &out);
+}
+
+static int visit(struct ny_source *base, const struct ny_tile *tile, size_t first,
+                 ny_sparse_row_fn *row, void *arg)
+{
+    struct visitor visitor = {row, arg};
+    int err = take_rows((struct points_source *)base, tile->first_row + first, tile->rows - first,
+                        show_rows, &visitor);
+
+    return err == NY_END ? NY_OK : err;
 }
 
 static void release(struct ny_source *base)
@@ -224,7 +271,7 @@ static int allocate_slots(struct points_source *source, size_t block_bytes)
 int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n, size_t slots,
                         unsigned workers)
 {
-    static const struct ny_source_ops ops = {take, strip, release};
+    static const struct ny_source_ops ops = {take, strip, release, visit};
     struct ny_context *ctx = ny_store_context(store);
     struct ny_points_info info;
     struct points_source *source;

@@ -28,6 +28,9 @@ struct ny_tile {
     bool skipped; /* no strip of it will be asked for */
 };
 
+/* Takes one row, which is there until it returns; NY_END: no more are wanted. */
+typedef int ny_sparse_row_fn(void *arg, struct ny_sparse row);
+
 /* The contract of a source. */
 struct ny_source_ops {
     /* Called in unit order, never two at a time: fills tile->rows for tile->unit and prepares what
@@ -39,6 +42,11 @@ struct ny_source_ops {
     int (*strip)(struct ny_source *source, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows);
     void (*free)(struct ny_source *source);
+    /* Shows the sparse rows of the tile from row `first` on, where they lie in the source, until
+     * row() is not NY_OK; NY_END of it ends the visit without an error. NULL: rows come by strip
+     * alone. Called as strip is. */
+    int (*visit)(struct ny_source *source, const struct ny_tile *tile, size_t first,
+                 ny_sparse_row_fn *row, void *arg);
 };
 
 /* The part that every source starts with. */
