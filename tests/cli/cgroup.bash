@@ -65,7 +65,7 @@ within() {
 # Fails when the OOM killer had to come, or a peak was above its budget.
 no_oom() {
     local file=$cgroup/memory.events
-    ! awk '$1 > $2 {print "peak " $1 " of " $2}' "$peaks" | grep . >&2 || return 1
+    ! awk '$1 > $2 {print "peak " $1 " of " $2}' "${peaks-/dev/null}" | grep . >&2 || return 1
     [ -n "$cgroup" ] || return 0
     [ -e "$file" ] || file=$cgroup/memory.oom_control
     ! grep -E '^oom_kill [1-9]' "$file"
