@@ -17,13 +17,26 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh, svds
 
 
+def logarithms(counts):
+    """log1p of the rows scaled to a total of 10⁴."""
+    X = counts.astype(np.float64)
+    X = (sp.diags(1e4 / X.sum(1).A1) @ X).tocsr()
+    X.data = np.log1p(X.data)
+    return X
+
+
+def centred(X):
+    """X less the means of its columns, as an operator."""
+    mean = np.asarray(X.mean(0)).ravel()
+    return LinearOperator(X.shape, lambda v: X @ v.ravel() - mean @ v.ravel(), dtype=X.dtype,
+                          rmatvec=lambda v: X.T @ v.ravel() - mean * v.sum())
+
+
 def convert(source, out):
     if source.endswith(".h5ad"):
         import anndata
 
-        X = sp.csr_matrix(anndata.read_h5ad(source).X).astype(np.float64)
-        X = (sp.diags(1e4 / X.sum(1).A1) @ X).tocsr()
-        X.data = np.log1p(X.data)
+        X = logarithms(sp.csr_matrix(anndata.read_h5ad(source).X))
     else:
         from sklearn.datasets import load_svmlight_file
 
@@ -35,9 +48,7 @@ def features(kind, path, dtype):
     """The matrix Z with ZZᵀ decomposed: a sparse one, or an operator."""
     X = sp.load_npz(path).astype(dtype)
     if kind == "centred":
-        mean = np.asarray(X.mean(0)).ravel()
-        return LinearOperator(X.shape, lambda v: X @ v.ravel() - mean @ v.ravel(), dtype=dtype,
-                              rmatvec=lambda v: X.T @ v.ravel() - mean * v.sum())
+        return centred(X)
     Z = sp.diags(1 / np.sqrt(X.multiply(X).sum(1).A1)) @ X
     if kind == "divided":
         Z = sp.diags(1 / np.sqrt(Z @ np.asarray(Z.sum(0)).ravel())) @ Z
