@@ -43,6 +43,13 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     nystream import few.nys few.libsvm -q
     exact few.nys a --kernel cosine --json
     [ "$(field "$output" way)" = kernel ]
+    # options that products alone take ask for products
+    exact few.nys b --kernel cosine --tol 1e-6 --json
+    [ "$(field "$output" way)" = krylov ]
+    exact few.nys c --kernel cosine --max-passes 30 --json
+    [ "$(field "$output" way)" = krylov ]
+    exact d.nys q --map pca --tol 1e-6 --json
+    [ "$(field "$output" way)" = krylov ]
 }
 
 @test "--tol and --max-passes" {

@@ -18,6 +18,8 @@ static void multiply(const double *lambda, struct ny_restarted *it)
             it->H.at[i * it->H.stride + k] += lambda[i] * Q.at[i * Q.stride + k];
 }
 
+static bool checks_count; /* solve() has it checked after each step */
+
 struct found {
     unsigned steps;
     size_t converged;
@@ -28,6 +30,21 @@ static void release(struct found *found)
 {
     free(found->values);
     free(found->vectors);
+}
+
+/* A pair whose residual is as small as asked counts as found, however near the next value is; and
+ * none counts whose value is further off than that. */
+static void check_count(const double *lambda, const struct ny_restarted *it)
+{
+    size_t small = 0, near = 0, pairs = it->how.shape.pairs;
+
+    for (size_t k = 0; k < pairs; k++) {
+        double size = it->how.tolerance * fmax(it->values[k], 0x1p-20 * it->values[0]);
+
+        small += it->residuals[k] <= size;
+        near += fabs(it->values[k] - lambda[k]) <= size;
+    }
+    assert_in_range(it->converged, small, near);
 }
 
 /* The iteration to its end; `stop_at` > 0: it is saved after so many steps, and a new one goes on.
@@ -57,6 +74,7 @@ static struct found solve(const double *lambda, const struct ny_restarted_shape 
         ny_memory_peak_reset(ctx);
         assert_int_equal(ny_restarted_next(&it, &done), NY_OK);
         assert_true(ny_memory_peak(ctx) - before <= ny_restarted_bytes(shape));
+        if (!done && checks_count) check_count(lambda, &it);
     }
     found.steps = it.step;
     found.converged = it.converged;
@@ -168,6 +186,87 @@ static void copies_beyond_the_first_block_are_found(void **state)
     try(lambda, n, pairs, 1e-8);
 }
 
+/* The least wanted value and the next are a little apart, or the wanted ones are. */
+static void pairs_count_as_soon_as_they_are_found(void **state)
+{
+    const size_t n = 700, pairs = 12;
+    struct ny_restarted_shape shape = ny_restarted_shape(n, pairs, 10);
+
+    (void)state;
+    checks_count = true;
+    for (unsigned a = 0; a < 40; a++) {
+        double apart = pow(10, -0.1 * a), tolerance = a % 2 ? 1e-2 : 1e-4;
+        struct found found;
+
+        for (size_t i = 0; i < n; i++)
+            lambda[i] =
+                i < pairs ? 1 + apart * (double)(pairs - i) : pow(0.97, (double)(i - pairs));
+        found = solve(lambda, &shape, tolerance, 0, 60);
+        release(&found);
+    }
+    checks_count = false;
+}
+
+/* Values near the least wanted one, of which the first steps know too little to tell the gap. */
+static void pairs_do_not_count_by_a_gap_that_is_not_known(void **state)
+{
+    static const struct {
+        double apart, rate, top, tolerance;
+        size_t near;
+    } cases[] = {{0.481205, 0.951159, 1.35589, 0.0926189, 13},
+                 {0.000927541, 0.907132, 8.7335, 0.0842071, 22},
+                 {0.556607, 0.981801, 1.74406, 0.0436701, 32},
+                 {0.0291649, 0.987787, 13.4967, 0.0117818, 18},
+                 {0.736878, 0.933795, 20.6037, 0.011624, 19}};
+    const size_t n = 700, pairs = 12;
+    struct ny_restarted_shape shape = ny_restarted_shape(n, pairs, 10);
+
+    (void)state;
+    checks_count = true;
+    for (size_t a = 0; a < sizeof(cases) / sizeof(cases[0]); a++) {
+        double step = cases[a].apart / (double)(cases[a].near - pairs + 1);
+        struct found found;
+
+        for (size_t i = 0; i < n; i++)
+            lambda[i] = i + 1 < pairs ? 1 + cases[a].apart + cases[a].top * pow(0.8, (double)i)
+                        : i < cases[a].near ? 1 + step * (double)(cases[a].near - i)
+                                            : pow(cases[a].rate, (double)(i - cases[a].near + 1));
+        found = solve(lambda, &shape, cases[a].tolerance, 0, 60);
+        release(&found);
+    }
+    checks_count = false;
+}
+
+/* Vectors of a matrix of centred rows have no mean, from the first block on. */
+static void the_basis_of_a_centred_matrix_has_no_mean(void **state)
+{
+    const struct ny_restarted_how how = {.shape = ny_restarted_shape(600, 8, 10),
+                                         .tolerance = 1e-8,
+                                         .steps_most = 20,
+                                         .centred = true,
+                                         .seed = 3};
+    double *image = ny_alloc(ctx, NY_MEM_SOLVE, ny_restarted_state_bytes(&how.shape));
+    struct ny_restarted it;
+    bool done = false;
+
+    (void)state;
+    assert_non_null(image);
+    decay(0.9);
+    assert_int_equal(ny_restarted_begin(&it, ctx, &how, image, false), NY_OK);
+    while (!done) {
+        for (size_t k = 0; k < it.used; k++) {
+            double sum = 0;
+
+            for (size_t i = 0; i < it.V.rows; i++)
+                sum += it.V.at[i * it.V.stride + k];
+            assert_true(fabs(sum) < 1e-10);
+        }
+        multiply(lambda, &it);
+        assert_int_equal(ny_restarted_next(&it, &done), NY_OK);
+    }
+    ny_free(ctx, image);
+}
+
 /* Pairs behind those that lie together do not count if the steps end before it is known that they
  * are right. */
 static void pairs_that_may_be_wrong_do_not_count(void **state)
@@ -272,6 +371,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(values_that_fall_are_found, start, stop),
         cmocka_unit_test_setup_teardown(copies_beyond_the_first_block_are_found, start, stop),
+        cmocka_unit_test_setup_teardown(pairs_count_as_soon_as_they_are_found, start, stop),
+        cmocka_unit_test_setup_teardown(pairs_do_not_count_by_a_gap_that_is_not_known, start, stop),
+        cmocka_unit_test_setup_teardown(the_basis_of_a_centred_matrix_has_no_mean, start, stop),
         cmocka_unit_test_setup_teardown(pairs_that_may_be_wrong_do_not_count, start, stop),
         cmocka_unit_test_setup_teardown(an_eigenvalue_of_many_vectors_is_found, start, stop),
         cmocka_unit_test_setup_teardown(a_flat_bulk_is_told_apart_as_far_as_asked, start, stop),
