@@ -63,6 +63,12 @@ struct ny_kernel {
 #define NY_FEATURES_KERNEL "features"
 #define NY_DIRECTIONS_KERNEL "directions"
 
+/* Tells whether K is the product of feature rows with themselves: the rows as they are prepared
+ * (linear), or at length 1 (cosine). */
+static inline bool ny_kernel_has_features(const struct ny_kernel *kernel)
+{
+    return kernel->base == NY_BASE_DOT && !kernel->has_gamma;
+}
 const struct ny_kernel *ny_kernel_find(const char *name); /* NULL: no such kernel */
 /* Returns the name that users know a kernel by: of one that is not listed, what it computes. */
 const char *ny_kernel_shown(const struct ny_kernel *kernel);

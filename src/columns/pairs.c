@@ -79,7 +79,7 @@ static int strip(struct ny_source *source, const struct ny_tile *tile, size_t fi
 void ny_pairs_init(struct ny_pairs *pairs, struct ny_source *points, uint64_t first_panel,
                    uint64_t panels)
 {
-    static const struct ny_source_ops ops = {take, strip, NULL};
+    static const struct ny_source_ops ops = {.take = take, .strip = strip};
 
     *pairs = (struct ny_pairs){.source = *points,
                                .points = points,

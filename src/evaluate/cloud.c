@@ -165,7 +165,7 @@ static int measure(struct ny_cloud *cloud)
 int ny_cloud_open(struct ny_cloud *cloud, struct ny_context *ctx,
                   const struct ny_cloud_reader *reader, unsigned workers, bool hold)
 {
-    static const struct ny_source_ops ops = {take, NULL, NULL};
+    static const struct ny_source_ops ops = {.take = take};
     size_t n = (size_t)reader->n, p = reader->p;
 
     *cloud = (struct ny_cloud){

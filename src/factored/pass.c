@@ -324,6 +324,27 @@ void ny_feature_workers_free(struct ny_feature_workers *all)
     ny_free(ctx, all);
 }
 
+void ny_feature_round(const struct ny_feature_room *room, struct ny_matrix V, const double *mu,
+                      void *Q, double *offset)
+{
+    bool f64 = room->precision == NY_PRECISION_F64;
+    size_t width = room->width;
+    double *wide = Q;
+    float *narrow = Q;
+
+    memset(offset, 0, width * sizeof(double));
+    for (size_t j = 0; j < V.rows; j++)
+        for (size_t k = 0; k < width; k++) {
+            double value = k < V.cols ? V.at[j * V.stride + k] : 0;
+
+            if (f64)
+                wide[j * width + k] = value;
+            else
+                narrow[j * width + k] = (float)value;
+            if (mu) offset[k] += mu[j] * (f64 ? value : (double)narrow[j * width + k]);
+        }
+}
+
 void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const double *sums)
 {
     for (size_t j = 0; j < H.rows; j++)
@@ -357,15 +378,15 @@ int ny_feature_pass_run(const struct ny_feature_pass *pass)
     return err;
 }
 
-double ny_feature_pass_seconds(const struct ny_timing *t, const struct ny_factored *sizes,
-                               double columns)
+double ny_feature_pass_seconds(const struct ny_timing *t, double columns)
 {
     /* Beats of a value with a column of both products where rows are sparse and use a column
      * several times while it is in cache, or where they do not, and of an entry of the fold. */
     const double cached_beats = 0.1, far_beats = 0.25, fold_beats = 0.5;
-    bool cached = NY_UNIT_ROWS * t->price.d >= 2 * (double)sizes->d;
-    double entries = t->n * t->price.d, units = (double)ny_units_of(sizes->n);
-    double touched = fmin((double)sizes->d, t->price.d * fmin(t->n, NY_UNIT_ROWS));
+    double d = (double)t->sizes->points->d;
+    bool cached = NY_UNIT_ROWS * t->price.d >= 2 * d;
+    double entries = t->n * t->price.d, units = (double)ny_units_of(t->sizes->points->n);
+    double touched = fmin(d, t->price.d * fmin(t->n, NY_UNIT_ROWS));
     double seconds = ny_price_rows(&t->price, t->n) +
                      ny_price_beats(&t->price, fold_beats * units * touched * columns);
 

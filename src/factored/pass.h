@@ -41,6 +41,11 @@ struct ny_feature_pass {
     void *checkpoint_arg;
 };
 
+/* Rounds V, of d rows and no more columns than the width of the room, to its precision as the Q of
+ * a pass, with columns of 0 up to the width; and makes offset = Qᵀμ of what was rounded, which is 0
+ * where there is no mu. */
+void ny_feature_round(const struct ny_feature_room *room, struct ny_matrix V, const double *mu,
+                      void *Q, double *offset);
 /* H −= μ·sumsᵀ, with the column sums of a pass over rows that were centred: a correction of the
  * size of rounding. */
 void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const double *sums);
@@ -48,7 +53,6 @@ void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const doubl
 int ny_feature_pass_run(const struct ny_feature_pass *pass);
 
 /* Returns the seconds of a pass that multiplies with so many columns, with Φ and with Φᵀ. */
-double ny_feature_pass_seconds(const struct ny_timing *t, const struct ny_factored *sizes,
-                               double columns);
+double ny_feature_pass_seconds(const struct ny_timing *t, double columns);
 
 #endif

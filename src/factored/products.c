@@ -83,27 +83,12 @@ static int checkpoint(void *arg, uint64_t units_done)
 
 /* ---- a product ------------------------------------------------------------------------------ */
 
-/* Rounds a matrix of d rows to the precision of products, with columns of 0 up to their width, and
- * finds c = Qᵀμ of what was rounded. */
-static void round_columns(struct multiply *run, struct ny_matrix V)
+/* Rounds a matrix of d rows to the precision of products, and finds c = Qᵀμ of it. */
+static void round_columns(const struct multiply *run, struct ny_matrix V)
 {
-    bool f64 = run->precision == NY_PRECISION_F64;
-    size_t width = run->width;
-    double *wide = run->Q;
-    float *narrow = run->Q;
+    const struct ny_feature_room room = {run->precision, run->width, 0};
 
-    memset(run->offset, 0, width * sizeof(double));
-    for (size_t j = 0; j < V.rows; j++)
-        for (size_t k = 0; k < width; k++) {
-            double value = k < V.cols ? V.at[j * V.stride + k] : 0;
-
-            if (f64)
-                wide[j * width + k] = value;
-            else
-                narrow[j * width + k] = (float)value;
-            if (run->mu)
-                run->offset[k] += run->mu[j] * (f64 ? value : (double)narrow[j * width + k]);
-        }
+    ny_feature_round(&room, V, run->mu, run->Q, run->offset);
 }
 
 /* Refuses what the first pass has found: rows whose degrees cancel, and too many empty ones. */
@@ -386,7 +371,7 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
     bool narrow = sizes.shape.start < sizes.shape.width;
     double order = (double)sizes.shape.order, width = (double)sizes.shape.start;
     double products = fmin(narrow ? 10 : 9, ceil(order / width));
-    double basis, product = ny_feature_pass_seconds(t, &sizes, width);
+    double basis, product = ny_feature_pass_seconds(t, width);
 
     products = fmin(products, t->settings->max_passes);
     basis = 4 * order * width * width * products * products;

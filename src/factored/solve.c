@@ -174,15 +174,6 @@ static void report_pairs(struct ny_fit *fit, const struct ny_feature_state *stat
                it->step, it->converged, pairs, fit->settings->tol);
 }
 
-/* Fails: version 1.0 found the same pairs from K itself, and a job of it has no products. */
-static int not_of_this_course(const struct ny_fit *fit)
-{
-    return ny_fail(fit->job.ctx, NY_ESTORE,
-                   "'%s' in %s was begun in another way, by an earlier version; begin it anew with "
-                   "--restart",
-                   fit->job.name, ny_store_path(fit->job.store));
-}
-
 /* Solves, and gives the state back: what follows needs room for copies of the model. */
 static int solve(struct ny_fit *fit, struct ny_solution *solution)
 {
@@ -196,7 +187,8 @@ static int solve(struct ny_fit *fit, struct ny_solution *solution)
     fit->a = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, sizeof(double)); /* no shift */
     if (!fit->a) return NY_EBUDGET;
     err = ny_feature_state_open(&state, fit, &place);
-    if (!err && !state.it.step) err = not_of_this_course(fit);
+    if (!err && !state.it.step) /* version 1.0 found the same pairs from K itself */
+        err = ny_job_begun_otherwise(&fit->job);
     if (!err) err = ny_feature_sums_load(fit, &state.sizes, &mu);
     if (!err) err = ny_solution_new(solution, &problem);
     if (!err) err = keep_pairs(fit, &state.it, solution);
@@ -271,7 +263,7 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
     plan->passes += sizes.rows;
     plan->stage_s[NY_STAGE_SOLVE] =
         turned / plan->rates.gemm64 +
-        (sizes.rows ? ny_feature_pass_seconds(t, &sizes, (double)sizes.width) / 2 : 0) +
+        (sizes.rows ? ny_feature_pass_seconds(t, (double)sizes.width) / 2 : 0) +
         ny_price_commit(&t->price, 8 * (double)(sizes.d * sizes.pairs));
 }
 

@@ -87,12 +87,11 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
 static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(job, plan), *t = &timing;
-    struct ny_factored sizes = ny_factored_of_sizes(t->sizes);
 
     plan->passes++;
     plan->flops += t->n * t->price.d;
     plan->stage_s[NY_STAGE_DEGREES] =
-        ny_feature_pass_seconds(t, &sizes, 1) * ny_timing_share(t, NY_STAGE_DEGREES, bytes) +
+        ny_feature_pass_seconds(t, 1) * ny_timing_share(t, NY_STAGE_DEGREES, bytes) +
         ny_price_commit(&t->price, 0);
 }
 

@@ -26,7 +26,7 @@ static size_t most_landmarks(const struct ny_fit_settings *settings,
                              const struct ny_points_info *points, size_t m)
 {
     const struct ny_kernel *kernel = settings->kernel;
-    bool products = kernel->base == NY_BASE_DOT && !kernel->has_gamma;
+    bool products = ny_kernel_has_features(kernel);
     bool ends = settings->rule->by_tolerance || settings->rule->measures;
     size_t rank = points->d < m ? (size_t)points->d : m;
 

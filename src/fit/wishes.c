@@ -102,8 +102,7 @@ static bool goes_by_features(const struct ny_wishes *wishes, const struct ny_fit
 {
     const uint64_t few_rows = 2048;
 
-    if (!fit->method->all_rows || fit->kernel->base != NY_BASE_DOT || fit->kernel->has_gamma)
-        return false;
+    if (!fit->method->all_rows || !ny_kernel_has_features(fit->kernel)) return false;
     if (wishes->products) return true;
     if (fit->map->centred_rows) return points->row_slots || points->d > SCATTER_COLUMNS;
     return points->n > few_rows;

@@ -117,7 +117,7 @@ int ny_pivot_values(const struct ny_forest *forest, const struct ny_columns *piv
                     struct ny_columns_workspace *workspace, const uint32_t *rows, size_t count,
                     float *V)
 {
-    static const struct ny_source_ops ops = {NULL, strip, NULL};
+    static const struct ny_source_ops ops = {.strip = strip};
     struct picks picks = {.source = {.ops = &ops}, .held = &forest->held, .rows = rows};
     struct ny_tile tile = {.source = &picks.source, .rows = count};
 

@@ -226,6 +226,14 @@ int ny_job_not_its_checkpoint(const struct ny_job *job)
                    job->name, ny_store_path(job->store), ny_stage_name(job->stage));
 }
 
+int ny_job_begun_otherwise(const struct ny_job *job)
+{
+    return ny_fail(job->ctx, NY_ESTORE,
+                   "'%s' in %s was begun in another way, by an earlier version; begin it anew with "
+                   "--restart",
+                   job->name, ny_store_path(job->store));
+}
+
 /* Fails with NY_ESTORE: the record has a stage that the course has not. */
 static int no_such_stage(const struct ny_job *job)
 {

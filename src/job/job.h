@@ -95,6 +95,9 @@ int ny_job_load_image(const struct ny_job *job, const char *part, struct ny_imag
 int ny_job_read_image(const struct ny_job *job, const char *part, void *image, size_t bytes);
 /* Fails with NY_ESTORE: the stage under way cannot have written this checkpoint. */
 int ny_job_not_its_checkpoint(const struct ny_job *job);
+/* Fails with NY_ESTORE: the job has no state of these stages, as an earlier version began it with
+ * others. */
+int ny_job_begun_otherwise(const struct ny_job *job);
 /* Puts a second image of the same checkpoint, in the slot of the other one and before it. */
 int ny_job_put_beside(struct ny_job *job, const char *part, const struct ny_pieces *image);
 /* Adds flops to those of the report. */

@@ -58,7 +58,7 @@ void ny_source_of_memory_slots(struct ny_source *base, size_t slots, bool dense)
 int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const void *rows,
                         enum ny_dtype dtype, uint64_t n, size_t d)
 {
-    static const struct ny_source_ops ops = {take, strip, release};
+    static const struct ny_source_ops ops = {.take = take, .strip = strip, .free = release};
     struct memory_source *source = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*source));
 
     *out = NULL;

@@ -177,7 +177,7 @@ void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how)
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
                         enum ny_dtype dtype, size_t slots, unsigned workers)
 {
-    static const struct ny_source_ops ops = {take, strip, release};
+    static const struct ny_source_ops ops = {.take = take, .strip = strip, .free = release};
     const struct ny_file_table *table = ny_reader_table(reader);
     struct reader_source *source;
     int err;

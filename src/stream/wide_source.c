@@ -62,7 +62,7 @@ static void release(struct ny_source *base)
 int ny_source_widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,
                     unsigned workers)
 {
-    static const struct ny_source_ops ops = {take, strip, release};
+    static const struct ny_source_ops ops = {.take = take, .strip = strip, .free = release};
     struct wide_source *source;
 
     *out = points;

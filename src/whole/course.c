@@ -13,7 +13,9 @@ static const struct ny_stage *const stages[] = {&ny_stage_stats,
 
 static size_t order_of(const struct ny_fit_settings *settings, uint64_t n)
 {
-    return ny_products_of(settings, n).order;
+    const struct ny_points_info points = {.n = n};
+
+    return ny_products_of(settings, &points).order;
 }
 
 const struct ny_course ny_course_whole = {

@@ -7,8 +7,8 @@
  * rows of the panel. On the diagonal (u = p) the second would be the first again and is left out.
  * The fold adds both to Y in f64, with the terms of the shift: 1(aᵀV_p) and a(1ᵀV_u).
  *
- * Y is complete after the last tile; finish() refuses values that are not finite, and multiplies by
- * N from the left.
+ * Y is complete after the last tile; ny_product_finish() refuses values that are not finite, and
+ * multiplies by N from the left.
  */
 #include "whole/kernel_product.h"
 
@@ -282,19 +282,18 @@ static void release(struct run *run)
     ny_shift_sample_free(run->sample);
 }
 
-/* Y ← NY, which must be finite. */
-static int finish(const struct ny_kernel_product *product)
+int ny_product_finish(struct ny_context *ctx, const double *scale, struct ny_matrix Y)
 {
-    for (size_t i = 0; i < product->Y.rows; i++) {
-        double *y = product->Y.at + i * product->Y.stride;
+    for (size_t i = 0; i < Y.rows; i++) {
+        double *y = Y.at + i * Y.stride;
 
-        if (ny_first_not_finite(y, product->Y.cols))
-            return ny_fail(product->spec->ctx, NY_ENUMERIC,
+        if (ny_first_not_finite(y, Y.cols))
+            return ny_fail(ctx, NY_ENUMERIC,
                            "the kernel values of row %zu are not finite; rescale the data (--scale "
                            "standard) or choose another width",
                            i);
-        for (size_t k = 0; product->scale && k < product->Y.cols; k++)
-            y[k] *= product->scale[i];
+        for (size_t k = 0; scale && k < Y.cols; k++)
+            y[k] *= scale[i];
     }
     return NY_OK;
 }
@@ -321,7 +320,7 @@ int ny_kernel_product_run(const struct ny_kernel_product *product)
                                             .flops_per_row = flops / (double)run.pairs.source.n},
                           &work, &run);
     }
-    if (err == NY_OK) err = finish(product);
+    if (err == NY_OK) err = ny_product_finish(product->spec->ctx, product->scale, product->Y);
 done:
     release(&run);
     return err;

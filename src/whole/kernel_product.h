@@ -6,7 +6,8 @@
  * symmetric, Y_p += K_upᵀ V_u. Y is a left fold over these tiles: neither threads nor the budget
  * change a bit of it. As in columns.h, an f32 tile is K_up − 1aᵀ; the part of a is added in f64.
  *
- * `randomized` and `gaussian` multiply all of K with a few columns in this way. A tile of 2,048 ×
+ * `randomized` and `gaussian` multiply all of K with a few columns in this way, unless K is the
+ * product of features (whole/feature_product.h). A tile of 2,048 ×
  * 2,048 kernel values serves both products, so half of the kernel values are computed. Tiles are
  * the units of the ordinary pass (stream/pass.h): a product resumes at any tile and has the same
  * bytes for any number of threads. f32 tiles are shifted by means over 64 hashed points
@@ -40,6 +41,8 @@ struct ny_kernel_product {
  */
 int ny_kernel_product_run(const struct ny_kernel_product *product);
 
+/* Y ← NY, for scale the diagonal of N, or NULL. NY_ENUMERIC when Y is not finite. */
+int ny_product_finish(struct ny_context *ctx, const double *scale, struct ny_matrix Y);
 /* flop of the products that one run makes, d columns of points. */
 double ny_kernel_product_flops(uint64_t n, double d, size_t w);
 /* Bytes that a run charges besides V, Y, the source, and exact values in f64. */

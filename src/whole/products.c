@@ -1,33 +1,48 @@
 /*
  * Stage accumulate of methods that work on all of K: the products with it.
  *
- * Each product is one walk over the tiles of K (whole/kernel_product.c), after which the method
- * says what V comes next. V and Y, of n rows each, and the roots of the degrees are the whole
- * state. A checkpoint keeps them with a place, step · (tiles + 1) + tiles done, so that a run
- * after a kill goes on in the middle of a product. Where the map divides K, the first product is
- * with ones and gives the degrees.
+ * Each product is one walk over the tiles of K (whole/kernel_product.c), or passes over its
+ * features (whole/feature_product.c), after which the method says what V comes next. V and Y, of n
+ * rows each, the roots of the degrees, and by features W are the whole state. A checkpoint keeps
+ * them with a place, step · places + places done, a place being a tile or a unit of a pass, so that
+ * a run after a kill goes on in the middle of a product. Where the map divides K, the first product
+ * is with ones and gives the degrees.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "whole/products_private.h"
+#include "factored/pass.h"
 #include "fit/sizes.h"
 #include "fit/timing.h"
+#include "whole/feature_product.h"
+#include "whole/products_private.h"
 
 /* ---- the state and its checkpoints ---------------------------------------------------------- */
 
+/* Fails where versions that multiplied by tiles, whatever the kernel, have left the checkpoint. */
+static int check_way(const struct ny_job *job, const struct ny_products *shape)
+{
+    struct ny_products tiles = *shape;
+
+    tiles.features = false;
+    if (!shape->features || !ny_job_has_image(job, "products") ||
+        ny_field_count(ny_job_checkpoint(job), "bytes", 0) != ny_products_state_bytes(&tiles))
+        return NY_OK;
+    return ny_job_begun_otherwise(job);
+}
+
 int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64_t *place)
 {
-    struct ny_products shape = ny_products_of(fit->settings, fit->job.points.n);
-    struct ny_image_shape saved = {ny_products_state_bytes(&shape),
-                                   shape.steps * (shape.tiles + 1)};
+    struct ny_products shape = ny_products_of(fit->settings, &fit->job.points);
+    struct ny_image_shape saved = {ny_products_state_bytes(&shape), shape.steps * shape.places};
     size_t n = (size_t)shape.n;
     void *image = NULL;
     int err = ny_fit_load_frozen(fit);
 
     *state = (struct ny_products_state){.fit = fit, .shape = shape, .saved_s = ny_now()};
     *place = 0;
+    if (err == NY_OK) err = check_way(&fit->job, &shape);
     if (err == NY_OK && !fit->state) {
         err = ny_job_load_image(&fit->job, "products", &saved, &image, place);
         fit->state = image;
@@ -38,6 +53,7 @@ int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64
     state->V = ny_matrix(fit->state, n, shape.w);
     state->Y = ny_matrix(fit->state + n * shape.w, n, shape.w);
     if (shape.divided) state->roots = fit->state + 2 * n * shape.w;
+    if (shape.features) state->W = fit->state + n * (2 * shape.w + shape.divided);
     state->sketch = (struct ny_sketch){.ctx = fit->job.ctx,
                                        .randomized = fit->settings->randomized,
                                        .V = ny_cols(state->V, 0, shape.r),
@@ -45,27 +61,20 @@ int ny_products_open(struct ny_products_state *state, struct ny_fit *fit, uint64
     return NY_OK;
 }
 
-/* A checkpoint's place: a product has as many places as tiles, and that of its end. */
-static uint64_t place_of(const struct ny_products_state *state, uint64_t tiles_done)
-{
-    return state->step * (state->shape.tiles + 1) + tiles_done;
-}
-
-/* Saves V and Y, as they are after so many tiles of this product, as the checkpoint of the stage.
- * */
-static int save(struct ny_products_state *state, enum ny_stage_id stage, uint64_t tiles_done)
+/* Saves the state as it is at this place of the product, as the checkpoint of the stage. */
+static int save(struct ny_products_state *state, enum ny_stage_id stage, uint64_t place)
 {
     int err = ny_job_checkpoint_image(&state->fit->job, stage, "products", state->fit->state,
                                       ny_products_state_bytes(&state->shape),
-                                      place_of(state, tiles_done));
+                                      state->step * state->shape.places + place);
 
     state->saved_s = ny_now();
     return err;
 }
 
-static int checkpoint(void *arg, uint64_t tiles_done)
+static int checkpoint(void *arg, uint64_t place)
 {
-    return save(arg, NY_STAGE_ACCUMULATE, tiles_done);
+    return save(arg, NY_STAGE_ACCUMULATE, place);
 }
 
 /* ---- accumulate: the products -------------------------------------------------------------- */
@@ -106,9 +115,9 @@ static int start(struct ny_products_state *state)
     return whole->start(&state->sketch);
 }
 
-/* Y = NKNV, from tile `first_tile` on; N is I without `scale`. */
-static int multiply(struct ny_products_state *state, const double *scale, struct ny_matrix V,
-                    struct ny_matrix Y, uint64_t first_tile)
+/* Y = NKNV by tiles, from this one on; N is I without `scale`. */
+static int multiply_tiles(struct ny_products_state *state, const double *scale, struct ny_matrix V,
+                          struct ny_matrix Y, uint64_t first_tile)
 {
     struct ny_fit *fit = state->fit;
     struct ny_columns_spec spec = ny_fit_spec(fit);
@@ -140,6 +149,23 @@ static int multiply(struct ny_products_state *state, const double *scale, struct
     return err;
 }
 
+/* Y = NKNV from this place on. */
+static int multiply(struct ny_products_state *state, const double *scale, struct ny_matrix V,
+                    struct ny_matrix Y, uint64_t place)
+{
+    const struct ny_feature_product product = {.fit = state->fit,
+                                               .scale = scale,
+                                               .V = V,
+                                               .Y = Y,
+                                               .W = state->W,
+                                               .first_place = place,
+                                               .checkpoint = checkpoint,
+                                               .checkpoint_arg = state};
+
+    return state->shape.features ? ny_feature_product_run(&product)
+                                 : multiply_tiles(state, scale, V, Y, place);
+}
+
 int ny_products_reached(struct ny_context *ctx, const struct ny_unreached_rows *unreached,
                         uint64_t rows)
 {
@@ -153,7 +179,7 @@ int ny_products_reached(struct ny_context *ctx, const struct ny_unreached_rows *
 }
 
 /* The degrees d = K1, and the g_i = 1/√d_i of them. */
-static int find_degrees(struct ny_products_state *state, uint64_t first_tile)
+static int find_degrees(struct ny_products_state *state, uint64_t place)
 {
     size_t n = state->V.rows;
     struct ny_unreached_rows unreached = {0};
@@ -162,7 +188,7 @@ static int find_degrees(struct ny_products_state *state, uint64_t first_tile)
 
     for (size_t i = 0; i < n; i++)
         ones[i] = 1;
-    err = multiply(state, NULL, ny_matrix(ones, n, 1), ny_matrix(state->roots, n, 1), first_tile);
+    err = multiply(state, NULL, ny_matrix(ones, n, 1), ny_matrix(state->roots, n, 1), place);
     if (err) return err;
     for (size_t i = 0; i < n; i++)
         mean += state->roots[i] / (double)n;
@@ -177,13 +203,13 @@ static int find_degrees(struct ny_products_state *state, uint64_t first_tile)
 }
 
 /* One product, and what follows from it. */
-static int run_product(struct ny_products_state *state, uint64_t first_tile)
+static int run_product(struct ny_products_state *state, uint64_t first_place)
 {
     struct ny_fit *fit = state->fit;
     int err = NY_OK;
 
-    if (first_tile == 0) err = normalise(state, state->sketch.V);
-    if (err == NY_OK) err = multiply(state, state->roots, state->V, state->Y, first_tile);
+    if (first_place == 0) err = normalise(state, state->sketch.V);
+    if (err == NY_OK) err = multiply(state, state->roots, state->V, state->Y, first_place);
     if (err == NY_OK) err = normalise(state, state->sketch.Y);
     if (err) return err;
     ny_blas_parallel(fit->job.ctx, state->shape.r);
@@ -193,15 +219,15 @@ static int run_product(struct ny_products_state *state, uint64_t first_tile)
 }
 
 /* Step 0 is that of the degrees where there are some; V is made before the first product. */
-static int run_step(struct ny_products_state *state, uint64_t first_tile)
+static int run_step(struct ny_products_state *state, uint64_t first_place)
 {
     bool degrees = state->shape.divided && state->step == 0;
-    bool first = state->step == state->shape.divided && first_tile == 0;
+    bool first = state->step == state->shape.divided && first_place == 0;
     int err = NY_OK;
 
-    if (degrees) return find_degrees(state, first_tile);
+    if (degrees) return find_degrees(state, first_place);
     if (first) err = start(state);
-    return err ? err : run_product(state, first_tile);
+    return err ? err : run_product(state, first_place);
 }
 
 /* Runs the products from where the checkpoint left them; a stage that ends saves its last product
@@ -210,18 +236,18 @@ static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
     struct ny_products_state state;
-    uint64_t place, first_tile;
+    uint64_t place, first_place;
     int err;
 
-    fit->m = ny_products_of(fit->settings, fit->job.points.n).order;
+    fit->m = ny_products_of(fit->settings, &fit->job.points).order;
     err = ny_fit_lower_workers(fit);
     if (err) return err;
     err = ny_products_open(&state, fit, &place);
     if (err) return err;
-    state.step = (unsigned)(place / (state.shape.tiles + 1));
-    first_tile = place % (state.shape.tiles + 1);
-    for (; state.step < state.shape.steps && err == NY_OK; first_tile = 0) {
-        err = run_step(&state, first_tile);
+    state.step = (unsigned)(place / state.shape.places);
+    first_place = place % state.shape.places;
+    for (; state.step < state.shape.steps && err == NY_OK; first_place = 0) {
+        err = run_step(&state, first_place);
         state.step++;
         if (err == NY_OK && state.step < state.shape.steps &&
             ny_now() - state.saved_s >= ny_context_checkpoint_s(fit->job.ctx))
@@ -238,39 +264,61 @@ static struct ny_stage_bytes multiply_bytes(const struct ny_job_sizes *sizes, un
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
-    struct ny_products products = ny_products_of(f->settings, f->points->n);
+    struct ny_products products = ny_products_of(f->settings, f->points);
     size_t state = ny_products_state_bytes(&products);
 
     bytes.by_purpose[NY_MEM_OTHER] += state;
     bytes.by_purpose[NY_MEM_STORE] +=
         ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
-    bytes.by_purpose[NY_MEM_TILES] = ny_kernel_product_bytes(&f->spec, f->points->n, products.w,
-                                                             f->settings->precision, workers) +
-                                     workers * ny_sizes_exact(f);
+    bytes.by_purpose[NY_MEM_TILES] =
+        products.features
+            ? ny_feature_product_bytes(&f->spec, products.w, f->settings->precision, workers)
+            : ny_kernel_product_bytes(&f->spec, f->points->n, products.w, f->settings->precision,
+                                      workers) +
+                  workers * ny_sizes_exact(f);
     bytes.by_purpose[NY_MEM_SOLVE] = ny_orthonormalise_bytes(products.r);
     return bytes;
 }
 
-/* All products with K. Tiles are those of whole units, and a tile on the diagonal is computed
- * whole; each reads its rows again. */
-static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
+/* Returns the seconds of all products by tiles. These are those of whole units, and a tile on the
+ * diagonal is computed whole; each reads its rows again. */
+static double tiles_seconds(const struct ny_timing *t, const struct ny_products *products)
 {
-    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
-    struct ny_products products = ny_products_of(t->settings, t->sizes->points->n);
-    double n = t->n, state = (double)ny_products_state_bytes(&products);
-    double tiles = (double)products.tiles, rows = products.steps * tiles * NY_UNIT_ROWS;
+    double n = t->n, tiles = (double)products->tiles;
+    double rows = products->steps * tiles * NY_UNIT_ROWS;
     unsigned workers = ny_fit_pass_workers(t->sizes, NY_STAGE_ACCUMULATE, multiply_bytes);
     double busy = fmin(tiles, ny_price_threads(workers ? workers : 1));
 
     if (n < NY_UNIT_ROWS) rows *= n / NY_UNIT_ROWS;
+    return ny_price_threads(t->settings->threads) / busy *
+           (2 * ny_price_rows(&t->price, rows) +
+            ny_price_tile(&t->price, ny_products_entries(products)) +
+            ny_price_map(&t->price, n * n, ny_products_columns(products)));
+}
+
+/* Returns the seconds of all products by features: each pass reads the rows, and two multiply as
+ * much as one with Φ and with Φᵀ. */
+static double features_seconds(const struct ny_timing *t, const struct ny_products *products)
+{
+    double pairs = ny_products_passes(products) / 2.0;
+    double columns = ny_products_columns(products) / pairs;
+
+    return ny_timing_share(t, NY_STAGE_ACCUMULATE, multiply_bytes) * pairs *
+           (ny_feature_pass_seconds(t, columns) + ny_price_rows(&t->price, t->n));
+}
+
+/* All products with K. */
+static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
+{
+    const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
+    struct ny_products products = ny_products_of(t->settings, t->sizes->points);
+    double state = (double)ny_products_state_bytes(&products);
+
     plan->whole = true;
-    plan->passes += products.steps;
+    plan->passes += ny_products_passes(&products);
     plan->flops += ny_products_flops(&products, t->price.d);
     plan->stage_s[NY_STAGE_ACCUMULATE] =
-        ny_price_threads(t->settings->threads) / busy *
-            (2 * ny_price_rows(&t->price, rows) +
-             ny_price_tile(&t->price, ny_products_entries(&products)) +
-             ny_price_map(&t->price, n * n, ny_products_columns(&products))) +
+        (products.features ? features_seconds(t, &products) : tiles_seconds(t, &products)) +
         products.steps * ny_price_commit(&t->price, 0) + ny_price_commit(&t->price, state);
 }
 

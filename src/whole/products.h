@@ -6,6 +6,11 @@
  *   V   n × w   what is multiplied; in the end the basis Q
  *   Y   n × w   the product so far
  *   g   n       where K is divided: 1/√d_i; at first the degrees, K1, which are a product too
+ *   W           where K is the product of features: ΦᵀV of some columns, and their sums
+ *
+ * Products are by tiles of K (whole/kernel_product.h), or where K = ΦΦᵀ, by passes over the rows
+ * (whole/feature_product.h): shape.c decides by the kernel, n and w alone, so that all runs of a
+ * job go the same way.
  *
  * w is r, and one more for maps that centre K: that column of V is 1, and of Y it is K1, the
  * averages that new points are centred with.

@@ -4,8 +4,16 @@
 
 #include "fit/settings.h"
 
+/* Columns of a product by features that are made at a time, at most: they bound what is held of
+ * the d columns of the points, whatever r is. */
+enum { NY_FEATURE_BLOCK = 128 };
+
 struct ny_products {
-    uint64_t n, tiles; /* of one product */
+    uint64_t n;
+    bool features; /* products are by features (whole/feature_product.h), else by tiles */
+    size_t d;
+    uint64_t tiles;  /* of one product by tiles */
+    uint64_t places; /* where a checkpoint may be in one product, that of its end included */
     size_t r, w;
     size_t rank;    /* eigenpairs wanted of the r */
     unsigned steps; /* products, that of the degrees included */
@@ -13,15 +21,25 @@ struct ny_products {
     size_t order; /* columns of the widest BLAS call of a worker, or of the small problem */
 };
 
-/* Returns the sizes of a fit of n points with these settings. */
-struct ny_products ny_products_of(const struct ny_fit_settings *settings, uint64_t n);
-/* Bytes of a checkpoint: two n × w blocks, and degrees where there are any. */
+/* Returns the sizes of a fit of these points with these settings. */
+struct ny_products ny_products_of(const struct ny_fit_settings *settings,
+                                  const struct ny_points_info *points);
+/* Returns how many times the rows are gone through for a product by features with w columns: once
+ * with Φᵀ and once with Φ for each block of them. */
+unsigned ny_feature_product_passes(size_t w);
+/* Returns the columns of such a block: those of the product in equal parts, to a multiple of 16. */
+size_t ny_feature_product_width(size_t w);
+/* Bytes of a checkpoint: two n × w blocks, and degrees where there are any; by features, also W and
+ * the sums of columns. */
 size_t ny_products_state_bytes(const struct ny_products *products);
-/* Returns the entries of K that all products compute. */
+/* Returns the entries of K that all products by tiles compute. */
 double ny_products_entries(const struct ny_products *products);
-/* Returns the columns that all of K is multiplied with, in all products. */
+/* Returns the columns that all of K is multiplied with, in all products; by features, those that
+ * fill the blocks up included. */
 double ny_products_columns(const struct ny_products *products);
-/* Returns the flop of all products, for points of d columns. */
-double ny_products_flops(const struct ny_products *products, double d);
+/* Returns the flop of all products, for points of which a row has so many values. */
+double ny_products_flops(const struct ny_products *products, double values);
+/* Returns how many times all products go through the points: tiles count once a product. */
+unsigned ny_products_passes(const struct ny_products *products);
 
 #endif

@@ -266,7 +266,7 @@ static struct ny_stage_bytes reduce_bytes(const struct ny_job_sizes *sizes, unsi
     const struct ny_sizes *f = ny_sizes_of(sizes);
     const size_t hashed_bytes = 32 << 10; /* numbers of the rows that decide signs */
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
-    struct ny_products products = ny_products_of(f->settings, f->points->n);
+    struct ny_products products = ny_products_of(f->settings, f->points);
     size_t r = products.r, reduce = f->settings->method->whole->bytes(r);
     size_t eigen = ny_eigen_top_bytes(r, products.rank);
     size_t roots = (size_t)f->points->n * sizeof(double);
@@ -289,7 +289,7 @@ static struct ny_stage_bytes reduce_bytes(const struct ny_job_sizes *sizes, unsi
 static void reduce_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
-    struct ny_products products = ny_products_of(t->settings, t->sizes->points->n);
+    struct ny_products products = ny_products_of(t->settings, t->sizes->points);
     double r = (double)products.r;
     double small =
         t->settings->method->whole->flops(t->n, r, &t->settings->randomized) + 9 * r * r * r;
@@ -386,12 +386,15 @@ static int write_embedding(struct ny_products_state *state, struct output *out)
 static void report_ratio(struct ny_fit *fit)
 {
     const struct ny_ideal ideal = ny_ideal_of(fit);
-    struct ny_products products = ny_products_of(fit->settings, fit->job.points.n);
-    double n = (double)fit->job.points.n;
+    struct ny_products products = ny_products_of(fit->settings, &fit->job.points);
+    double n = (double)fit->job.points.n, columns = ny_products_columns(&products);
 
-    ny_ideal_report(fit, &ideal,
-                    ny_ideal_products(&ideal, ny_products_entries(&products)) +
-                        ny_ideal_map(&ideal, n * n, ny_products_columns(&products)));
+    if (products.features)
+        ny_ideal_report(fit, &ideal, ny_ideal_map(&ideal, 2 * n * (double)products.d, columns));
+    else
+        ny_ideal_report(fit, &ideal,
+                        ny_ideal_products(&ideal, ny_products_entries(&products)) +
+                            ny_ideal_map(&ideal, n * n, columns));
 }
 
 /* Runs stage project: the rows of Q P, unit by unit, in the thread of the job. */
@@ -426,7 +429,7 @@ static struct ny_stage_bytes write_bytes(const struct ny_job_sizes *sizes, unsig
 {
     const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
-    struct ny_products products = ny_products_of(f->settings, f->points->n);
+    struct ny_products products = ny_products_of(f->settings, f->points);
     size_t width = ny_settings_pairs(f->settings) + f->settings->asymmetric;
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, width, ny_sizes_element(f));
@@ -443,7 +446,7 @@ static void write_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     const struct ny_fit_settings *settings = t->settings;
-    struct ny_products products = ny_products_of(settings, t->sizes->points->n);
+    struct ny_products products = ny_products_of(settings, t->sizes->points);
     double n = t->n, r = (double)products.r, state = (double)ny_products_state_bytes(&products);
     double width = (double)(ny_settings_pairs(settings) + settings->asymmetric);
     double out_bytes = n * width * (t->price.f64 ? 8 : 4);
