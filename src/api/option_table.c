@@ -122,8 +122,8 @@
       "projected: the best of landmarks; nystrom: faster, coarser; exact: for small n. "           \
       "projected takes two passes, nystrom one; orthonystrom, column: between them; "              \
       "ensemble: slices of many landmarks, where their m^3 is too much; randomized, "              \
-      "gaussian: by products with all of K, n^2 kernel values each; exact: K itself (--map "       \
-      "pca: for any n)")                                                                           \
+      "gaussian: by products with all of K, n^2 kernel values each, of linear and cosine "         \
+      "kernels two passes; exact: K itself (--map pca: for any n)")                                \
     X("select", NY_CHOICE, 0, true, "RULE", NULL, LANDMARKS, FIT | SELECT,                         \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
       "rpcholesky leaves the least error; greedy bounds every entry of K; uniform: at "            \

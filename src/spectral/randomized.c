@@ -82,7 +82,7 @@ static const struct ny_whole whole = {.products = products,
 
 const struct ny_method ny_method_randomized = {
     .name = "randomized",
-    .summary = "randomized eigenpairs of K itself, never stored: n*n kernel values a product",
+    .summary = "randomized eigenpairs of K itself, by products with all of it; never stored",
     .options = "rank|oversample|power",
     .implicit = true,
     .whole = &whole,

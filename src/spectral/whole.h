@@ -1,6 +1,7 @@
 /*
  * Methods that work on all of A, the normalised K, by products A·V with n × r matrices: A itself
- * comes tile by tile (whole/kernel_product.h) and is never stored. The part of such a method that
+ * comes tile by tile (whole/kernel_product.h), or is multiplied by its features
+ * (whole/feature_product.h), and is never stored. The part of such a method that
  * is not the product: what V is at first, what it becomes after each product, and the small
  * matrix B with A ≈ V B Vᵀ that is left of A in the end.
  */

@@ -127,6 +127,80 @@ places() {
     exits 8
 }
 
+@test "linear and cosine kernels are multiplied by their features" {
+    ny plan s --approx randomized --components 3 --map svd --kernel linear --json
+    exits 0
+    [ "$(field "$output" passes)" = 6 ]
+    ny plan s --approx randomized --components 3 --map laplacian --kernel cosine --power 3 --json
+    [ "$(field "$output" passes)" = 10 ]
+    ny plan s --approx gaussian --landmarks 300 --map svd --kernel linear --json
+    [ "$(field "$output" passes)" = 6 ] # of three blocks of columns
+    ny fit s a --approx gaussian --landmarks 300 --map svd --kernel linear --json
+    exits 0
+    [ "$(field "$output" passes)" = 6 ]
+    # tiles of K are as many where rows are few, or columns of the product many
+    store few 2048 3
+    ny plan few --approx randomized --components 3 --map svd --kernel linear --json
+    [ "$(field "$output" passes)" = 3 ]
+    ny plan s --approx gaussian --landmarks 1250 --map svd --kernel linear --json
+    [ "$(field "$output" passes)" = 1 ]
+    ny plan s --approx gaussian --landmarks 1249 --map svd --kernel linear --json
+    [ "$(field "$output" passes)" = 20 ]
+    ny plan s --approx randomized --components 3 --map svd --kernel polynomial --json
+    [ "$(field "$output" passes)" = 3 ]
+    places 1e-4 --approx randomized --components 3 --map kpca --kernel cosine --power 3
+    places 1e-4 --approx randomized --components 3 --map laplacian --kernel linear --power 3
+}
+
+@test "values by features in f32 are those by tiles in f64 of a polynomial of degree 1" {
+    local map tiles=(--kernel polynomial --degree 1 --gamma 1 --coef0 0 --precision f64)
+    sed 's/^/1000,/' t.csv | nystream import far - --format csv -q # far from the origin
+    for map in svd kpca laplacian; do
+        for store in s far; do
+            ny fit $store a --approx randomized --map $map --components 2 --kernel linear --restart -q
+            exits 0
+            ny fit $store b --approx randomized --map $map --components 2 "${tiles[@]}" --restart -q
+            exits 0
+            nystream export $store a --part eigenvalues -o a.csv
+            nystream export $store b --part eigenvalues -o b.csv
+            near 1e-5 a.csv b.csv
+        done
+    done
+}
+
+@test "by features, the same bytes with any threads and budget, and after interruptions" {
+    local how least threads delay stopped=0 n=0
+    "$NYSTREAM_BUILD/data-tools/sparse-text" -n 6000 --terms 9000 --length 60 --topics 8 --seed 2 -o t.libsvm
+    nystream import text t.libsvm -q
+    for how in "--approx randomized --map laplacian --components 12 --power 4" \
+        "--approx gaussian --map kpca --landmarks 150"; do
+        read -ra how <<<"$how --kernel cosine"
+        n=$((n + 1))
+        nystream fit text a$n "${how[@]}" -q
+        nystream export text a$n -o a.npy -q
+        least=$(field "$(nystream plan text --json "${how[@]}" --threads 1)" memory_min_bytes)
+        ny fit text small "${how[@]}" --threads 1 --memory $((least - 1))
+        exits 8
+        says "this fit needs $least bytes"
+        for threads in 1 3; do
+            nystream fit text t$n$threads "${how[@]}" --threads $threads -q \
+                --memory "$((threads > 1 ? 3 * least : least))"
+            nystream export text t$n$threads -o b.npy -q
+            cmp a.npy b.npy
+        done
+        for delay in 0.05 0.08 0.10 0.12 0.15 0.18 0.22 0.26 0.30; do
+            timeout -s INT $delay nystream fit text i$n$delay "${how[@]}" -q 2>/dev/null && continue
+            ny info text i$n$delay
+            [ $status = 0 ] || continue # it had not begun
+            stopped=$((stopped + 1))
+            nystream fit text i$n$delay -q
+            nystream export text i$n$delay -o b.npy -q
+            cmp a.npy b.npy
+        done
+    done
+    [ $stopped -gt 0 ]
+}
+
 @test "options that do not act are refused" {
     ny fit s a --approx randomized --select uniform
     usage "--select does not act with --approx randomized"

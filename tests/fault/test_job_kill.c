@@ -472,6 +472,10 @@ static void all_of_k_goes_on_from_every_write(void **state)
          .name = "randomized",
          .option = {"approx", "randomized", "map", "laplacian", "components", "3"}},
         {.call = call_fit,
+         .name = "by-features",
+         .option = {"approx", "randomized", "map", "laplacian", "kernel", "cosine", "power", "1",
+                    "oversample", "1"}},
+        {.call = call_fit,
          .name = "features",
          .option = {"approx", "exact", "map", "laplacian", "kernel", "linear"}},
     };

@@ -1,7 +1,9 @@
 /*
- * Exact fits by features against plain loops over the columns that hold values: eigenvalues,
- * eigenvectors, traces, probes and placed rows, of all maps and both kernels, dense and sparse, on
- * the side of the rows and on that of the columns; after updates, and rows without a value.
+ * Fits by features against plain loops over the columns that hold values: eigenvalues,
+ * eigenvectors, traces, probes and placed rows, of all maps and both kernels, dense and sparse.
+ * Exact ones on the side of the rows and on that of the columns; after updates, and rows without a
+ * value. And `randomized` and `gaussian` with more columns than K has ranks, so that they find its
+ * own pairs.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -342,6 +344,98 @@ static void dense_rows_on_the_side_of_the_columns(void **state)
     try_points(NARROW, false, false);
 }
 
+/* ---- randomized and gaussian ----------------------------------------------------------------- */
+
+/* Fits with a method on all of K, and checks the passes: two a block of a product. */
+static void fit_sketch(const char *approx, const char *map, bool cosine, const char *precision)
+{
+    bool gaussian = strcmp(approx, "gaussian") == 0;
+    bool divided = strstr(map, "lap") || strstr(map, "diff");
+    const char *const options[][2] = {
+        {"map", map},
+        {"kernel", cosine ? "cosine" : "linear"},
+        {"approx", approx},
+        {"components", "6"},
+        {"precision", precision},
+        {gaussian ? "landmarks" : "oversample", gaussian ? "140" : "26"},
+        {"probe", "60"},
+        {"restart", "yes"}};
+    struct ny_options *chosen;
+    struct ny_report *report;
+
+    assert_int_equal(ny_options_new(&chosen, c.ctx), NY_OK);
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (!(i == 1 && strcmp(map, "pca") == 0))
+            assert_int_equal(ny_options_set(chosen, options[i][0], options[i][1]), NY_OK);
+    if (ny_fit(c.ctx, c.store, "sketch", chosen, &report) != NY_OK)
+        fail_msg("%s %s: %s", approx, map, ny_context_message(c.ctx));
+    ny_options_free(chosen);
+    near(number(report, "passes"), 1 + (gaussian ? 4 : 6) + 2 * divided, 0, "passes");
+    ny_report_free(report);
+}
+
+static void check_sketch(const struct points *p, const char *map, bool cosine, double tolerance)
+{
+    bool divided = strstr(map, "lap") || strstr(map, "diff");
+    size_t pairs = P + divided;
+    double *Z = features_of(p, ROWS, map, cosine), A[ACTIVE * ACTIVE], V[ACTIVE * ACTIVE],
+           values[ACTIVE];
+    double *found = part("sketch", "eigenvalues", pairs, 1),
+           *U = part("sketch", "eigenvectors", ROWS, pairs);
+    struct ny_report *report;
+
+    brute_multiply_t(Z, Z, A, ROWS, ACTIVE, ACTIVE);
+    brute_eigen(A, ACTIVE, values, V);
+    for (size_t k = 0; k < pairs; k++)
+        near(found[k], values[k], tolerance * values[0], "an eigenvalue");
+    check_vectors(Z, ROWS, U, pairs, values);
+    assert_int_equal(ny_result_report(c.ctx, c.store, "sketch", &report), NY_OK);
+    near(number(report, "probe_error"), error_of(values, pairs),
+         6 * number(report, "probe_standard_error") + 1e-6, "probe");
+    ny_report_free(report);
+    free(U);
+    free(found);
+    free(Z);
+}
+
+static void try_sketches(size_t d, bool sparse)
+{
+    static const char *const maps[] = {"svd", "pca", "kpca", "laplacian", "diffusion"};
+    struct points p = make_points(d, sparse, false);
+
+    append(&p, 0, ROWS);
+    for (size_t m = 0; m < 5; m++)
+        for (int cosine = 0; cosine < 2 && !(cosine && strcmp(maps[m], "pca") == 0); cosine++) {
+            fit_sketch("randomized", maps[m], cosine, "f64");
+            check_sketch(&p, maps[m], cosine, 1e-10);
+            fit_sketch("randomized", maps[m], cosine, "f32");
+            check_sketch(&p, maps[m], cosine, 1e-6);
+            fit_sketch("gaussian", maps[m], cosine, "f64");
+            check_sketch(&p, maps[m], cosine, 1e-9);
+        }
+    free_points(&p);
+}
+
+static void sketches_of_sparse_rows(void **state)
+{
+    (void)state;
+    try_sketches(WIDE, true);
+}
+
+static void sketches_of_few_sparse_columns(void **state)
+{
+    (void)state;
+    try_sketches(NARROW, true);
+}
+
+static void sketches_of_dense_rows(void **state)
+{
+    (void)state;
+    try_sketches(NARROW, false);
+}
+
+/* ---- more of exact fits ---------------------------------------------------------------------- */
+
 /* Unit rows are placed at the vectors of the columns, whose largest entry is positive. */
 static void check_signs(const struct points *p, const char *name, size_t count)
 {
@@ -444,6 +538,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(sparse_rows_on_the_side_of_the_columns, start, stop),
         cmocka_unit_test_setup_teardown(dense_rows_on_the_side_of_the_rows, start, stop),
         cmocka_unit_test_setup_teardown(dense_rows_on_the_side_of_the_columns, start, stop),
+        cmocka_unit_test_setup_teardown(sketches_of_sparse_rows, start, stop),
+        cmocka_unit_test_setup_teardown(sketches_of_few_sparse_columns, start, stop),
+        cmocka_unit_test_setup_teardown(sketches_of_dense_rows, start, stop),
         cmocka_unit_test_setup_teardown(the_error_that_was_asked_for, start, stop),
         cmocka_unit_test_setup_teardown(updates, start, stop),
     };
