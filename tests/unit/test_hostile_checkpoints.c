@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "graph/components.h"
 #include "graph/lobpcg.h"
+#include "nystream_memory.h"
 #include "support/hostile_case.h"
 
 enum { IMAGE_MAX = 4 << 20 };
@@ -445,6 +446,43 @@ static void a_result_of_fewer_rows_than_vectors_is_refused(void **state)
     json_decref(record);
 }
 
+/* Products by features of more rows, which are there from here on: their images, and those that
+ * versions have left which multiplied by tiles. */
+static void images_of_products_by_features(void **state)
+{
+    enum { ALL = 5 * ROWS, WIDTH = (M + 15) / 16 * 16, TILES_BYTES = ALL * 2 * M * 8 };
+    const struct kind kinds[] = {
+        {.options = "approx=gaussian kernel=linear map=svd landmarks=20 components=2",
+         .stage = "accumulate",
+         .part = "products",
+         .bytes = TILES_BYTES + (COLUMNS + 1) * WIDTH * 8,
+         .units = 2 * (2 + 1)}};
+    struct forgery forgery = {.bytes = TILES_BYTES, .units = 1};
+    float rows[ROWS * COLUMNS];
+    const struct ny_table table = {.struct_bytes = sizeof(table),
+                                   .dtype = NY_F32,
+                                   .values = rows,
+                                   .rows = ROWS,
+                                   .columns = COLUMNS};
+    struct ny_options *options;
+    json_t *done;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        rows[i] = (float)cos((double)i);
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "append", "yes"), NY_OK);
+    for (int i = 1; i < ALL / ROWS; i++)
+        if (ny_append(in.ctx, in.store, &table, options, NULL))
+            fail_msg("%s", ny_context_message(in.ctx));
+    ny_options_free(options);
+    check(kinds, 1);
+    done = make(kinds[0].options);
+    assert_int_equal(resume(done, &kinds[0], forgery), NY_ESTORE);
+    assert_non_null(strstr(ny_context_message(in.ctx), "was begun in another way, by an earlier"));
+    json_decref(done);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +496,7 @@ int main(void)
         cmocka_unit_test(counts_that_cannot_be_are_refused),
         cmocka_unit_test(a_result_whose_map_has_no_name_is_evaluated),
         cmocka_unit_test(a_result_of_fewer_rows_than_vectors_is_refused),
+        cmocka_unit_test(images_of_products_by_features),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
