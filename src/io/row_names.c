@@ -137,9 +137,9 @@ int ny_row_names_of_stream(struct ny_row_names **out, struct ny_reader *reader)
     *out = names;
     if (!names) return NY_EBUDGET;
     *names = (struct ny_row_names){.reader = reader, .share = SHARE};
-    while ((rows + names->share - 1) / names->share > STREAMS_MAX)
+    while (rows / names->share >= STREAMS_MAX)
         names->share *= 2;
-    spec.streams = (size_t)((rows + names->share - 1) / names->share);
+    spec.streams = (size_t)(rows / names->share) + 1; /* the claim may be near 2⁶⁴ */
     while (spec.piece_bytes > PIECE_BYTES_MIN &&
            spec.streams * spec.piece_bytes > ny_memory_left(reader->ctx) / PIECES_SHARE)
         spec.piece_bytes /= 2;

@@ -131,7 +131,7 @@ int ny_row_sort_new(struct ny_row_sort **out, struct ny_reader *reader,
     sort->value_bytes = ny_dtype_size(spec->type);
     sort->bucket = UINT64_MAX;
     spool = plan(sort, reader);
-    sort->width = (spec->rows + spool.streams - 1) / spool.streams;
+    sort->width = spec->rows / spool.streams + (spec->rows % spool.streams > 0);
     err = sort->width > UINT32_MAX ? ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                                                 "%s claims %llu rows, which are too many to sort",
                                                 reader->path, ULL(spec->rows))
