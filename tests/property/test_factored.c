@@ -462,6 +462,28 @@ static void check_signs(const struct points *p, const char *name, size_t count)
     free(rows);
 }
 
+/* Vectors are ZV/√λ of the vectors V (rows) of ZᵀZ, to the rounding of f32 in which they are
+ * kept: those of small values, too. */
+static void check_directions(const double *Z, const double *U, size_t pairs, const double *V,
+                             const double *values)
+{
+    for (size_t k = 0; k < pairs; k++) {
+        double dot = 0, square = 0, sign;
+        double *u = calloc(ROWS, sizeof(double));
+
+        for (size_t i = 0; i < ROWS; i++) {
+            for (size_t j = 0; j < ACTIVE; j++)
+                u[i] += Z[i * ACTIVE + j] * V[k * ACTIVE + j] / sqrt(values[k]);
+            dot += u[i] * U[i * pairs + k];
+        }
+        sign = dot > 0 ? 1 : -1;
+        for (size_t i = 0; i < ROWS; i++)
+            square += (u[i] - sign * U[i * pairs + k]) * (u[i] - sign * U[i * pairs + k]);
+        near(sqrt(square), 0, 2e-7, "a vector less its own");
+        free(u);
+    }
+}
+
 /* Eigenvalues are as near as --tol says, beyond what products in f32 can tell; of values that fall
  * to a hundred thousandth of the first. */
 static void the_error_that_was_asked_for(void **state)
@@ -498,6 +520,7 @@ static void the_error_that_was_asked_for(void **state)
         U = part(tolerances[t], "eigenvectors", ROWS, 9);
         check_orthonormal(U, ROWS, 9);
         if (tolerance < 1e-4) check_vectors(Z, ROWS, U, 9, values);
+        if (tolerance < 1e-9) check_directions(Z, U, 9, V, values);
         free(U);
         found = part(tolerances[t], "eigenvalues", 9, 1);
         for (size_t k = 0; k < 9; k++)
