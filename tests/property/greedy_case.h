@@ -238,7 +238,7 @@ static int run_from(const struct kind *kind, const struct rows *r, unsigned work
                        .image = from ? from->at : NULL,
                        .image_bytes = from ? from->bytes : 0}};
     const struct ny_greedy_bracket pilot = {kind->low, kind->high};
-    static const struct ny_source_ops ops = {take_counted, strip_counted, NULL};
+    static const struct ny_source_ops ops = {.take = take_counted, .strip = strip_counted};
     struct counted counted = {.count = 0};
     int err;
 

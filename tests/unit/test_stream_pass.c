@@ -319,7 +319,7 @@ static int bad_strip(struct ny_source *base, const struct ny_tile *tile, size_t 
 
 static void an_error_of_the_source_surfaces(void **state)
 {
-    static const struct ny_source_ops ops = {bad_take, bad_strip, NULL};
+    static const struct ny_source_ops ops = {.take = bad_take, .strip = bad_strip};
 
     (void)state;
     for (size_t c = 0; c < 3; c++)
