@@ -559,8 +559,7 @@ static void rows_far_from_zero_are_centred(void **state)
     free_points(&p);
 }
 
-/* A full update finds what a fit of all rows does; a frozen one places the new rows by the model.
- */
+/* A full update finds what a fit of all rows does; a frozen one places the new rows. */
 static void updates(void **state)
 {
     static const char *const maps[] = {"pca", "kpca", "laplacian"};
