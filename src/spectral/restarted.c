@@ -4,7 +4,8 @@
  * the restart, and the next block.
  *
  * Products over the N rows of the basis are cut in chunks of rows, which eight lanes share: lane i
- * has the chunks i, i + 8, …, and the sums of lanes are added in order.
+ * has the chunks i, i + 8, …, and the sums of lanes are added in order. Each lane has a chunk where
+ * there are rows enough.
  */
 #include "spectral/restarted.h"
 
@@ -77,7 +78,7 @@ size_t ny_restarted_bytes(const struct ny_restarted_shape *shape)
 struct lanes {
     struct ny_matrix A, B, C;
     double *sums; /* LANES × A.cols × B.cols */
-    size_t chunks;
+    size_t rows, chunks; /* rows: of a chunk, CHUNK at most */
     void (*chunk)(const struct lanes *lanes, size_t lane, size_t first, size_t rows);
 };
 
@@ -87,7 +88,7 @@ static int run_lanes(void *arg, size_t first, size_t count)
 
     for (size_t lane = first; lane < first + count; lane++)
         for (size_t chunk = lane; chunk < lanes->chunks; chunk += LANES) {
-            size_t row = chunk * CHUNK, rows = smaller(CHUNK, lanes->A.rows - row);
+            size_t row = chunk * lanes->rows, rows = smaller(lanes->rows, lanes->A.rows - row);
 
             lanes->chunk(lanes, lane, row, rows);
         }
@@ -96,7 +97,10 @@ static int run_lanes(void *arg, size_t first, size_t count)
 
 static int over_rows(struct ny_context *ctx, struct lanes *lanes)
 {
-    lanes->chunks = (lanes->A.rows + CHUNK - 1) / CHUNK;
+    size_t n = lanes->A.rows, share = (n + LANES - 1) / LANES;
+
+    lanes->rows = share < CHUNK ? (share ? share : 1) : CHUNK;
+    lanes->chunks = (n + lanes->rows - 1) / lanes->rows;
     return ny_parallel_ranges(ctx, LANES, run_lanes, lanes);
 }
 
