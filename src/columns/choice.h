@@ -11,8 +11,8 @@
 enum ny_choice_rule {
     NY_CHOOSE_ALL,
     NY_CHOOSE_VARIABLE, /* columns/dispersion.c */
-    NY_CHOOSE_VARIANCE, /* those of the largest variance of prepared values */
-    NY_CHOOSE_MIN_ROWS, /* those with a value that is not 0 in at least so many rows */
+    NY_CHOOSE_VARIANCE, /* columns of the largest variance of prepared values */
+    NY_CHOOSE_MIN_ROWS, /* columns with a value that is not 0 in at least so many rows */
     NY_CHOOSE_LISTED
 };
 

@@ -28,9 +28,9 @@ struct moments {
 
 struct gathering {
     struct ny_store *store;
-    struct ny_prepared rows; /* what --rows says, without --values */
+    struct ny_prepared rows; /* only --rows is applied, not --values */
     struct moments *column;  /* d */
-    double *values;          /* of a row, in f64 */
+    double *values;          /* a row's values, in f64 */
 };
 
 static int refuse_negative(const struct gathering *g, uint64_t row, size_t column, double value)

@@ -13,8 +13,8 @@
 
 enum {
     LANES = 4,            /* sums that do not wait for each other */
-    RAW_BYTES = 1 << 18,  /* of records that are read at a time, unless one record is larger */
-    RANGE_BYTES = 1 << 18 /* of the dense columns, which stay in the cache of a core */
+    RAW_BYTES = 1 << 18,  /* records that are read at a time, unless one record is larger */
+    RANGE_BYTES = 1 << 18 /* dense columns that stay in the cache of a core */
 };
 
 struct ny_features {

@@ -20,7 +20,7 @@ struct worker {
     void *sums;             /* d × width of the unit */
     unsigned char *touched; /* one a group of columns */
     double *column_sums;    /* width: 1ᵀY of the unit */
-    double *shares;         /* of the rows of a piece: 1/d_i, or 1/√d_i */
+    double *shares;         /* 1/d_i, or 1/√d_i, for each row of a piece */
     struct ny_feature_totals totals;
 };
 
@@ -29,7 +29,7 @@ struct ny_feature_workers {
     enum ny_precision precision;
     size_t width, count;
     struct worker *worker;
-    double *degrees; /* of all rows, NaN where no pass has had them; NULL: they are not kept */
+    double *degrees; /* d_i for each row, NaN if no pass has had it; NULL: they are not kept */
 };
 
 struct run {

@@ -52,7 +52,7 @@ struct multiply {
     struct ny_fit *fit;
     struct ny_feature_state *state;
     struct ny_feature_pass pass;
-    enum ny_precision precision; /* of products */
+    enum ny_precision precision; /* products have it */
     size_t width;                /* columns of this product, up to a multiple of 16 */
     const double *mu;            /* NULL: K is not centred */
     void *Q;                  /* d × width, rounded */

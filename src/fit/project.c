@@ -314,7 +314,7 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
  * map. */
 static double products_seconds(const struct ny_timing *t, double p)
 {
-    const double sparse_beats = 0.1; /* of a value with a column */
+    const double sparse_beats = 0.1; /* for each value and column */
     double values = t->n * t->price.d;
 
     if (!ny_settings_features(t->settings))

@@ -59,7 +59,7 @@ struct ny_reader {
     struct ny_labels *labels;   /* from options.labels_file */
     uint64_t labels_read;       /* of them */
     struct ny_row_names *row_names; /* NULL: the rows have none, or they are not wanted */
-    uint64_t names_read;            /* of them */
+    uint64_t names_read;            /* so many of these have been read */
     struct ny_names columns;        /* names of columns; count 0: there are none */
     uint64_t *source; /* row numbers where the caller wants none but labels or names do */
 };

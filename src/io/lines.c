@@ -40,7 +40,7 @@ static int read_all(struct ny_bytes *bytes, ny_line_fn *line, void *arg)
             continue;
         number++;
         if (first < last) err = line(arg, number, first, (size_t)(last - first));
-        if (end == bytes->end) return err; /* without a newline: the last one */
+        if (end == bytes->end) return err; /* the last one has no newline */
         bytes->at = end + 1;
     }
     return err;

@@ -21,9 +21,9 @@
 /* A table that is there. */
 struct table {
     char path[PATH_MAX];
-    unsigned field; /* of a line: its name */
+    unsigned field; /* the field of a line that holds the name */
     uint64_t names;
-    bool of_rows; /* of the points; else of columns */
+    bool of_rows; /* they are names of points; else of columns */
 };
 
 /* Finds the first of `stems` that is a file; *table has an empty path where none is. */

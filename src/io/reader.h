@@ -76,8 +76,7 @@ struct ny_row_batch {
     struct ny_csr *sparse; /* rows are added to those that are there; grows under NY_MEM_IO */
     double *labels;   /* NaN where missing */
     uint64_t *source; /* row number in this file, 0-based */
-    struct ny_names
-        *names;       /* of a table that has them: names of the rows are added; NULL: not wanted */
+    struct ny_names *names; /* the rows' names are added, if the table has some; NULL: not wanted */
     size_t count;     /* out: rows delivered */
     uint64_t consumed; /* out: rows of the file read so far, dropped ones included */
     uint64_t dropped;  /* out: of them, dropped so far */

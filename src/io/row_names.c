@@ -13,18 +13,20 @@
 #include "io/row_sort.h"
 
 enum { SHARE = 1 << 16, STREAMS_MAX = 4096, PIECE_BYTES = 16 << 10, PIECE_BYTES_MIN = 512 };
-enum { PIECES_SHARE = 16 }; /* of the budget that is left, at most, for the pieces of all streams */
+enum {
+    PIECES_SHARE = 16
+}; /* a part of the budget that is left, at most, for the pieces of all streams */
 
 #define ULL(x) ((unsigned long long)(x))
 
 struct ny_row_names {
     struct ny_reader *reader;
     struct ny_bytes *lines; /* NULL: the names are in the spool */
-    unsigned field;         /* of a line */
+    unsigned field;         /* field of a line that is wanted */
     struct ny_spool *spool;
     uint64_t share;         /* names in a stream of the spool */
     uint64_t next;          /* number of the name that comes next */
-    struct ny_names loaded; /* of a stream: those from `next` on begin at `at` */
+    struct ny_names loaded; /* a stream's names: the one numbered `next` begins at `at` */
     const char *at;
 };
 

@@ -35,7 +35,7 @@ struct ny_graph_plan {
     double measured;     /* products of candidates that are measured in f64 */
     enum ny_way way;
     unsigned visits; /* passes that choose and weigh columns */
-    double values;   /* of all rows */
+    double values;   /* values that all rows have together */
 };
 /* Plans a graph of the store's points under the memory limit of the context. A plan that does not
  * fit is no error: plan->fits is false. */

@@ -9,7 +9,7 @@
 /* Which names, and of which rows. */
 struct ny_names_part {
     struct ny_store *store;
-    const struct ny_result_rows *rows; /* of a result; NULL: all rows of the store */
+    const struct ny_result_rows *rows; /* the rows of a result; NULL: all rows of the store */
     bool columns;                      /* the names of columns are meant, whatever the rows */
     uint64_t count;
 };

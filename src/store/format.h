@@ -58,7 +58,7 @@ enum ny_kind {
                            * and the sum of the norms, where it is known, as the last 8 bytes */
     NY_KIND_LOST = 9,     /* ranges of rows that are gone: first, end; see store/lost.c */
     NY_KIND_NORMS = 10,   /* struct ny_norms_record, where all rows were counted by it */
-    NY_KIND_NAMES = 11,   /* of the rows of a block: zero-terminated, one behind another */
+    NY_KIND_NAMES = 11,   /* names of a block's rows: zero-terminated, one behind another */
     NY_KIND_COLUMNS = 12  /* likewise of the columns, NY_COLUMN_NAMES in each entry but the last */
 };
 enum { NY_STAGED = 0x40 };
@@ -153,7 +153,7 @@ struct ny_sparse_progress {
 
 /* Bounds of the format. */
 #define NY_COLUMN_NAMES ((uint64_t)4096)       /* in an entry of names of columns */
-#define NY_NAMES_BYTES_MAX ((uint64_t)1 << 30) /* of the names of a block, or of an entry */
+#define NY_NAMES_BYTES_MAX ((uint64_t)1 << 30) /* for the names of a block, or of an entry */
 #define NY_BLOCK_BYTES ((uint64_t)1 << 20)     /* raw, but at least one row */
 #define NY_BLOCK_ROWS_MAX ((uint64_t)1 << 20)
 #define NY_SPARSE_BLOCK_ROWS_MAX ((uint64_t)1 << 16)

@@ -50,12 +50,12 @@ struct ny_ingest {
     size_t room_bytes, kind_room_bytes[NY_BLOCK_KINDS + 1];
     struct ny_packed *packed; /* group × (NY_BLOCK_KINDS + 1) */
 
-    struct ny_names names; /* of the rows in the buffer */
-    size_t *name_start;    /* where those of each block of the buffer begin in the text */
-    const char *next_name; /* of the batch that is taken; NULL: its rows have none */
+    struct ny_names names; /* names of the rows in the buffer */
+    size_t *name_start;    /* each block of the buffer: the place of its first name in the text */
+    const char *next_name; /* next name of the batch that is taken; NULL: its rows have none */
     char *names_room;      /* for packing the names of one block, or of one entry of columns */
     size_t names_room_bytes;
-    struct ny_names columns; /* of a store that holds no points yet; count 0: none */
+    struct ny_names columns; /* names for a store that holds no points yet; count 0: none */
 
     struct ny_moments moments; /* of the rows below first_block × block_rows, and of base */
     struct ny_stats_record *stats; /* record around moments.cells */

@@ -193,7 +193,7 @@ enum ny_damaged {
     NY_DAMAGED_DIGEST, /* some block is sound, but not the one that was there */
     NY_DAMAGED_RESULT,
     NY_DAMAGED_OLDER, /* points/ or results/ is from an older copy of the store */
-    NY_DAMAGED_NAMES, /* of the rows of a block */
+    NY_DAMAGED_NAMES, /* names of a block's rows */
     NY_DAMAGED_COLUMN_NAMES
 };
 struct ny_damage {

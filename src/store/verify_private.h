@@ -10,7 +10,7 @@
 struct ny_finding {
     enum ny_kind kind;
     uint64_t block;
-    struct ny_key key; /* of a chunk */
+    struct ny_key key; /* a chunk's key */
     const char *wrong;
 };
 

@@ -12,9 +12,9 @@ struct run {
     struct ny_feature_room room;
     struct ny_feature_workers *workers;
     size_t d;
-    uint64_t places;    /* of a pass */
+    uint64_t places;    /* places of a checkpoint in one pass */
     uint64_t pass;      /* that is under way: of a block first that with Φᵀ, then that with Φ */
-    struct ny_matrix W; /* of the block: d × its columns */
+    struct ny_matrix W; /* d × the columns of the block */
     double *sums;       /* behind W: 1ᵀNV of the block, where c is taken off */
     void *Q;            /* W, rounded */
     double *centre;     /* c (d); NULL: nothing is taken off */

@@ -9,7 +9,7 @@ struct ny_products_state {
     struct ny_products shape;
     struct ny_matrix V, Y; /* n × w, inside job->state */
     double *roots;         /* n: g; NULL where K is not divided */
-    double *W;             /* of products by features: whole/feature_product.h */
+    double *W;             /* for products by features: whole/feature_product.h */
     struct ny_sketch sketch;
     unsigned step;
     double saved_s;

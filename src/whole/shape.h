@@ -12,8 +12,8 @@ struct ny_products {
     uint64_t n;
     bool features; /* products are by features (whole/feature_product.h), else by tiles */
     size_t d;
-    uint64_t tiles;  /* of one product by tiles */
-    uint64_t places; /* where a checkpoint may be in one product, that of its end included */
+    uint64_t tiles;  /* tiles that one product takes */
+    uint64_t places; /* places of a checkpoint in one product, that of its end included */
     size_t r, w;
     size_t rank;    /* eigenpairs wanted of the r */
     unsigned steps; /* products, that of the degrees included */

@@ -310,7 +310,7 @@ kept() {
     run nystream fit named.nys x --features twice --map pca --approx exact --components 1 -q
     [ "$status" -eq 3 ]
     prints "more than once"
-    # Without names a word is none.
+    # A word is no column if columns have no names.
     nystream import plain.nys x.csv -q
     run nystream fit plain.nys x --features names --map pca --approx exact --components 1 -q
     [ "$status" -eq 3 ]

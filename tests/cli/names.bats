@@ -40,12 +40,12 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(columns b.nys)" = "AAA-1 CCC-1 GGG-1" ]
     tenx packed
     gzip packed/*
-    mv packed/features.tsv.gz packed/genes.tsv.gz # as before version 3 of Cell Ranger
+    mv packed/features.tsv.gz packed/genes.tsv.gz # the name before version 3 of Cell Ranger
     nystream import c.nys packed/matrix.mtx.gz --transpose -q
     [ "$(ids c.nys)" = "AAA-1 CCC-1 GGG-1" ]
     [ "$(columns c.nys)" = "Actb Cd4 Cd8a Ms4a1" ]
     for file in matrix.mtx barcodes.tsv features.tsv; do
-        mv plain/$file plain/GSM1_$file # as archives keep them
+        mv plain/$file plain/GSM1_$file # the way archives name them
     done
     nystream import d.nys plain/GSM1_matrix.mtx --transpose -q
     [ "$(ids d.nys)" = "AAA-1 CCC-1 GGG-1" ]

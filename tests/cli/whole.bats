@@ -134,7 +134,7 @@ places() {
     ny plan s --approx randomized --components 3 --map laplacian --kernel cosine --power 3 --json
     [ "$(field "$output" passes)" = 10 ]
     ny plan s --approx gaussian --landmarks 300 --map svd --kernel linear --json
-    [ "$(field "$output" passes)" = 6 ] # of three blocks of columns
+    [ "$(field "$output" passes)" = 6 ] # two for each of three blocks of columns
     ny fit s a --approx gaussian --landmarks 300 --map svd --kernel linear --json
     exits 0
     [ "$(field "$output" passes)" = 6 ]
