@@ -52,8 +52,7 @@ struct multiply {
     struct ny_fit *fit;
     struct ny_feature_state *state;
     struct ny_feature_pass pass;
-    enum ny_precision precision; /* products have it */
-    size_t width;                /* columns of this product, up to a multiple of 16 */
+    struct ny_feature_room room; /* that the workers have */
     const double *mu;            /* NULL: K is not centred */
     void *Q;                  /* d × width, rounded */
     double *offset;           /* Qᵀμ */
@@ -86,9 +85,7 @@ static int checkpoint(void *arg, uint64_t units_done)
 /* Rounds a matrix of d rows to the precision of products, and finds c = Qᵀμ of it. */
 static void round_columns(const struct multiply *run, struct ny_matrix V)
 {
-    const struct ny_feature_room room = {run->precision, run->width, 0};
-
-    ny_feature_round(&room, V, run->mu, run->Q, run->offset);
+    ny_feature_round(&run->room, V, run->mu, run->Q, run->offset);
 }
 
 /* Refuses what the first pass has found: rows whose degrees cancel, and too many empty ones. */
@@ -163,9 +160,9 @@ static int make_workers(struct multiply *run)
     unsigned workers = run->fit->job.workers;
     size_t bytes = workers_bytes(&spec, &state->sizes, run->fit->settings->precision, workers);
 
-    if (run->pass.workers && run->precision == precision && run->width == width) return NY_OK;
-    run->precision = precision;
-    run->width = width;
+    if (run->pass.workers && run->room.precision == precision && run->room.width == width)
+        return NY_OK;
+    run->room = room;
     ny_field_set_text(ny_job_report(&run->fit->job), "gram_precision",
                       precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_feature_workers_free(run->pass.workers);
@@ -200,7 +197,7 @@ static int run_pass(struct multiply *run, const struct ny_feature_pass *pass)
 static void finish_centre(struct multiply *run, struct ny_matrix H)
 {
     if (run->mu) ny_feature_correct_centre(H, run->mu, run->state->column_sums);
-    memset(run->state->column_sums, 0, run->width * sizeof(double));
+    memset(run->state->column_sums, 0, run->room.width * sizeof(double));
 }
 
 /* H = ΦᵀΦ·Q of the block, in one pass. */

@@ -103,6 +103,18 @@ static int read_points(struct reader *reader, struct ny_snapshot *view,
     return NY_OK;
 }
 
+/* Reads the names of a block; NY_OK where *wrong says what is. */
+static int read_names(struct reader *reader, struct ny_snapshot *view,
+                      const struct ny_manifest *now, uint64_t block, const char **wrong)
+{
+    struct ny_names_entry entry = {NY_KIND_NAMES, block, (size_t)ny_rows_in_block(now, block)};
+    int err;
+
+    ny_names_clear(&reader->names);
+    err = ny_names_read(view, &entry, &reader->names, wrong);
+    return *wrong ? NY_OK : err;
+}
+
 /* Reads one kind of a block, with its checksum, in a view of its own. */
 static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block)
 {
@@ -116,32 +128,13 @@ static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block
     now = manifest_now(v, view);
     if (kind == NY_KIND_POINTS)
         err = read_points(reader, view, &now, block, &wrong);
+    else if (kind == NY_KIND_NAMES)
+        err = read_names(reader, view, &now, block, &wrong);
     else
         ny_block_read(view, &now, kind, block, reader->block, &wrong);
     end = ny_snapshot_end(view);
     if (err || end || !wrong) return err ? err : end;
     return ny_verify_note(v, (struct ny_finding){.kind = kind, .block = block, .wrong = wrong});
-}
-
-/* Reads the names of a block. */
-static int verify_names(struct reader *reader, uint64_t block)
-{
-    struct ny_verifying *v = reader->v;
-    struct ny_names_entry entry = {NY_KIND_NAMES, block, 0};
-    const char *wrong = NULL;
-    struct ny_manifest now;
-    struct ny_snapshot *view;
-    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
-
-    if (err) return err;
-    now = manifest_now(v, view);
-    entry.count = (size_t)ny_rows_in_block(&now, block);
-    ny_names_clear(&reader->names);
-    err = ny_names_read(view, &entry, &reader->names, &wrong);
-    end = ny_snapshot_end(view);
-    if (end || !wrong) return end ? end : err;
-    return ny_verify_note(
-        v, (struct ny_finding){.kind = NY_KIND_NAMES, .block = block, .wrong = wrong});
 }
 
 /* Reads a block of points with its labels and source row numbers. Points that are known as lost,
@@ -157,7 +150,7 @@ static int verify_kinds(struct reader *reader, uint64_t block)
     if (!err && m->flags & NY_FLAG_LABELS) err = verify_block(reader, NY_KIND_LABELS, block);
     if (!err && m->flags & NY_FLAG_SOURCE && block >= m->source_from)
         err = verify_block(reader, NY_KIND_SOURCE, block);
-    if (!err && m->flags & NY_FLAG_NAMES) err = verify_names(reader, block);
+    if (!err && m->flags & NY_FLAG_NAMES) err = verify_block(reader, NY_KIND_NAMES, block);
     return err ? err : ny_check_interrupt(reader->v->store->ctx);
 }
 

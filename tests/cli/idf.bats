@@ -24,20 +24,6 @@ for name, table, w in (("x", rows, None), ("wx", rows, weight), ("new", new, Non
 PY
 }
 
-# near A.csv B.csv: checks that they agree to 1e-5 of the largest value, columns up to their sign.
-near() {
-    python3 - "$1" "$2" <<'PY'
-import sys
-a, b = ([list(map(float, line.split(","))) for line in open(name)] for name in sys.argv[1:])
-most = max(abs(y) for y in sum(b, []))
-for u, v in zip(zip(*a), zip(*b)):
-    sign = 1 if sum(x * y for x, y in zip(u, v)) >= 0 else -1
-    worst = max(abs(x - sign * y) for x, y in zip(u, v))
-    if not worst <= 1e-5 * most: sys.exit("off by %g of %g" % (worst, most))
-if len(a) != len(b): sys.exit("%d and %d rows" % (len(a), len(b)))
-PY
-}
-
 # bats test_tags=slow
 @test "weights are those of the formulas, for both layouts, maps and new rows" {
     local smooth layout options scale

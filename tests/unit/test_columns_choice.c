@@ -3,25 +3,9 @@
 #include <unistd.h>
 
 #include "store/store.h"
-#include "unit/columns_case.h"
+#include "unit/folder_case.h"
 
 enum { ROWS = 900, D = 40, BINS = 20, EMPTY = 11, SAME = 4, TWIN = 29 };
-
-static char folder[64];
-
-static int start_folder(void **state)
-{
-    strcpy(folder, "/tmp/nystream-choice-XXXXXX");
-    return mkdtemp(folder) ? start(state) : -1;
-}
-
-static int stop_folder(void **state)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    return system(command) != 0 || stop(state);
-}
 
 /* Counts: column TWIN is column SAME again, EMPTY has none. */
 static struct data counts(void)

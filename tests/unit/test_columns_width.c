@@ -3,23 +3,7 @@
 #include <unistd.h>
 
 #include "store/store.h"
-#include "unit/columns_case.h"
-
-static char folder[64];
-
-static int start_folder(void **state)
-{
-    strcpy(folder, "/tmp/nystream-width-XXXXXX");
-    return mkdtemp(folder) ? start(state) : -1;
-}
-
-static int stop_folder(void **state)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    return system(command) != 0 || stop(state);
-}
+#include "unit/folder_case.h"
 
 /* A store with the rows of data. */
 static struct ny_store *store_of(const struct data *data)
