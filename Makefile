@@ -354,7 +354,7 @@ install: all docs $(CONVERTERS) ## honours DESTDIR, PREFIX and the GNU directory
 	$(INSTALL) -m 755 $(SHARED_LIB) $(DESTDIR)$(libdir)
 	ln -sf $(notdir $(SHARED_LIB)) $(DESTDIR)$(libdir)/libnystream.so.$(SOVERSION)
 	ln -sf libnystream.so.$(SOVERSION) $(DESTDIR)$(libdir)/libnystream.so
-	$(INSTALL) -m 644 include/nystream.h include/nystream_memory.h $(DESTDIR)$(includedir)
+	$(INSTALL) -m 644 $(wildcard include/*.h) $(DESTDIR)$(includedir)
 	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' -e 's|@includedir@|$(includedir)|' \
 	  -e 's|@version@|$(VERSION)|' -e 's|@packages@|$(LINKED)|' src/nystream.pc.in \
 	  >$(DESTDIR)$(pkgconfigdir)/nystream.pc
@@ -376,7 +376,8 @@ endif
 
 uninstall: ## removes what install put there
 	rm -f $(addprefix $(DESTDIR),$(bindir)/nystream $(addprefix $(bindir)/nystream-,hdf5 hdf5-rows \
-	  image-rows ply-rows wfdb-rows windows) $(addprefix $(includedir)/,nystream.h nystream_memory.h) \
+	  image-rows ply-rows wfdb-rows windows) $(addprefix $(includedir)/,nystream.h nystream_memory.h \
+	  nystream_sums.h) \
 	  $(addprefix $(libdir)/,libnystream.a libnystream.so libnystream.so.$(SOVERSION) \
 	  libnystream.so.$(VERSION)) $(pkgconfigdir)/nystream.pc $(mandir)/man1/nystream.1 \
 	  $(bashdir)/nystream $(zshdir)/_nystream)

@@ -7,6 +7,7 @@
  *   2. context            errors, memory budget, threads, progress, cancellation
  *   3. store and options  import, plan, fit, transform, export; every option by name
  *   4. memory             rows in from memory, parts, models and places out (nystream_memory.h)
+ *   5. sums               rows on many machines: sums that are added up (nystream_sums.h)
  *
  * A program climbs like this (a test compiles and runs it; link with -lnystream):
  *
@@ -456,4 +457,5 @@ NY_API int ny_embed_file(struct ny_context *context, const char *file, const cha
 #endif
 
 #include "nystream_memory.h" /* 4 */
+#include "nystream_sums.h"   /* 5 */
 #endif

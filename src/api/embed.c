@@ -9,10 +9,7 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "api/given.h"
 #include "api/options.h"
@@ -21,25 +18,6 @@
 #include "io/memory.h"
 
 static const char result[] = "embedding";
-static const char memory_disk[] = "/dev/shm";
-
-/* Chooses the folder for a scratch store of these rows. */
-static const char *choose_parent(const struct ny_context *ctx, const struct ny_options *options,
-                                 const struct ny_table *table)
-{
-    const uint64_t share = 4;
-    const char *typed = ny_options_text(options, "tmpdir"), *set = getenv("TMPDIR");
-    uint64_t values = table->row_start ? 2 * table->entries : table->rows * table->columns;
-    struct statvfs disk;
-    double bytes = (double)share * (double)values * (double)sizeof(double);
-
-    if (typed || (set && *set)) return typed ? typed : set;
-    if (access(memory_disk, W_OK) == 0 && statvfs(memory_disk, &disk) == 0 &&
-        bytes < (double)disk.f_bavail * (double)disk.f_frsize &&
-        bytes < (double)ny_context_memory(ctx))
-        return memory_disk;
-    return "/tmp";
-}
 
 /* Writes coordinates into the room, from value `at` on. */
 static void convert(int from, const void *values, const struct ny_dense_room *room, size_t at,
@@ -121,7 +99,7 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
     options = ny_options_given(options, context, &none);
     if (!err) err = check(context, options, room);
     if (!err)
-        err = ny_scratch_make(context, choose_parent(context, options, &given), folder,
+        err = ny_scratch_make(context, ny_scratch_parent(context, options, &given), folder,
                               sizeof(folder));
     if (err) return err;
     snprintf(store, sizeof(store), "%s/store.nys", folder);

@@ -12,6 +12,7 @@
 #include "api/fit.h"
 #include "api/call.h"
 #include "api/given.h"
+#include "api/placed.h"
 #include "api/report.h"
 #include "api/request.h"
 #include "api/settings.h"
@@ -102,10 +103,16 @@ done:
 static int take_settings(struct ny_request *request)
 {
     const struct ny_own_landmarks own = {.name = request->name, .record = request->record};
-    int err = ny_settings_new(&request->settings, request->store, request->options,
-                              request->kind->groups, request->stored ? &own : NULL);
+    bool placed = ny_options_is_set(request->options, "model");
+    int err = placed ? ny_placed_options(request) : NY_OK;
+
+    if (err) return err;
+    err = ny_settings_new(&request->settings, request->store, request->options,
+                          request->kind->groups, request->stored ? &own : NULL);
 
     request->settings.fit.arrivals = request->kind->arrivals;
+    request->settings.fit.placed =
+        placed || json_is_true(json_object_get(request->record, "placed"));
     return err;
 }
 
@@ -120,7 +127,8 @@ static const char *way_of(const struct ny_fit_settings *fit)
 /* Puts the settings of a kernel into the report. */
 static void put_kernel(json_t *report, const struct ny_fit_settings *fit, bool embeds)
 {
-    if (!embeds || ny_settings_selects(fit)) ny_field_set_text(report, "select", fit->rule->name);
+    if ((!embeds || ny_settings_selects(fit)) && !fit->placed)
+        ny_field_set_text(report, "select", fit->rule->name);
     if (embeds && way_of(fit)) ny_field_set_text(report, "way", way_of(fit));
     ny_field_set_text(report, "kernel", ny_kernel_shown(fit->kernel));
 }
@@ -158,10 +166,11 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     ny_field_set_count(report, "threads", fit->threads);
     if (!embeds) return record;
     ny_field_set_text(report, "map", fit->map->name);
-    if (fit->method) ny_field_set_text(report, "approx", fit->method->name);
+    if (fit->method && !fit->placed) ny_field_set_text(report, "approx", fit->method->name);
     ny_field_set_text(report, "precision", fit->precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_field_set_json(report, "online", json_boolean(fit->online));
     if (fit->arrivals) ny_field_set_json(record, "arriving", json_true());
+    if (fit->placed) ny_field_set_json(record, "placed", json_true());
     ny_field_set_count(report, "components", fit->components);
     return record;
 }
@@ -176,9 +185,13 @@ static int inputs_of(const struct ny_request *request, json_t **out)
     int err = NY_OK;
 
     if (digest) ny_request_set_digest(inputs, "landmarks", digest);
+    if (request->model) {
+        err = ny_placed_digest(request, &digest);
+        ny_request_set_digest(inputs, "model", digest);
+    }
     digest = ny_given_choice_digest(&request->settings.given_choice);
     if (digest) ny_request_set_digest(inputs, "features", digest);
-    if (fit->columns_file) {
+    if (!err && fit->columns_file) {
         err = ny_file_identity(request->ctx, fit->columns_file, &digest);
         ny_request_set_digest(inputs, "columns", digest);
     }
@@ -191,9 +204,10 @@ static int keep(struct ny_request *request)
     int err = ny_given_choice_keep(&request->settings.given_choice, request->store, request->name,
                                    request->record);
 
-    return err ? err
-               : ny_landmarks_keep(&request->settings.given, request->store, request->name,
-                                   request->record);
+    if (!err)
+        err = ny_landmarks_keep(&request->settings.given, request->store, request->name,
+                                request->record);
+    return err || !request->settings.fit.placed ? err : ny_placed_keep(request);
 }
 
 /* Says what the fit will cost; refuses what does not fit before anything is written. */

@@ -23,6 +23,7 @@ struct table {
     struct ny_points_info info; /* the store has rows like this */
     enum ny_dtype dtype;
     size_t count;
+    uint64_t most;     /* points that there may be */
     char *rows;        /* dense, packed */
     struct ny_csr csr; /* or sparse */
     bool sparse;
@@ -69,7 +70,7 @@ static int read_rows(struct table *table, struct ny_reader *reader)
         err = ny_reader_next(reader, ROWS, &batch);
         if (err) return err == NY_END ? NY_OK : err;
         table->count += batch.count;
-        if (table->count > table->info.n)
+        if (table->count > table->most)
             return ny_fail_at(table->ctx, NY_EDATA, table->path, NY_NO_LINE,
                               "%s has more points than the %llu rows there are; give at most as "
                               "many landmarks",
@@ -203,6 +204,10 @@ int ny_landmark_points_read(struct ny_given_landmarks *given, struct ny_store *s
     char *rows;
     int err = ny_points_info(store, &table.info);
 
+    /* The rows of a part, or those that a model places, may be few. */
+    table.most = ny_options_choice(options, "until") || ny_options_is_set(options, "model")
+                     ? UINT64_MAX
+                     : table.info.n;
     if (!err) err = read_table(&table, options);
     if (err) goto done;
     err = NY_EBUDGET;

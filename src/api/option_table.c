@@ -118,6 +118,9 @@
       "--time; isomap: lengths of shortest paths in a graph of neighbours (--neighbors, or "       \
       "--graph); eigenmaps: smoothest functions on such a graph; diffusion with --neighbors "      \
       "or --graph: of such a graph, not of a kernel")                                              \
+    X("model", NY_TEXT, 0, false, "MODEL.nym", NULL, EMBEDDING, UPDATE | RARE, ANY,                \
+      "place the rows by this model, from another store or 'merge'. It says map, kernel and "      \
+      "landmarks; nothing is solved")                                                              \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", EMBEDDING, FIT, OF_KERNELS,             \
       "projected: the best of landmarks; nystrom: faster, coarser; exact: for small n. "           \
       "projected takes two passes, nystrom one; orthonystrom, column: between them; "              \
@@ -319,6 +322,10 @@
       "take in rows that were appended since. With the options that the result has; full: "        \
       "as a fit of all rows with its gamma and scale; frozen: they are placed by the model "       \
       "as it is")                                                                                  \
+    X("until", NY_CHOICE, 0, false, "end|sums", "end", RUN, FIT | STORED | RARE, OF_KERNELS,       \
+      "sums: stop behind the pass that sums up the rows, for 'merge', which adds the sums of "     \
+      "several stores and solves them; needs --landmarks-points and --gamma as a number, which "   \
+      "all of them share. The same command without it goes on")                                    \
     X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH, ANY,                  \
       "replace a result of this name that has other options")                                      \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE, ANY,     \

@@ -118,6 +118,24 @@ int ny_options_set_table(struct ny_options *options, const char *name, const str
     return err;
 }
 
+int ny_options_copy(struct ny_options **out, const struct ny_options *options)
+{
+    int err = ny_options_new(out, options->ctx);
+
+    for (int i = 0; !err && i < (int)ny_option_count(); i++) {
+        const char *name = ny_option_at(i)->name;
+
+        if (options->tables && options->tables[i])
+            err = ny_options_set_table(*out, name, options->tables[i]);
+        else if (options->typed[i])
+            err = ny_options_set(*out, name, options->typed[i]);
+    }
+    if (!err) return NY_OK;
+    ny_options_free(*out);
+    *out = NULL;
+    return err;
+}
+
 /* Returns the table that was set for the option; NULL: it names a file. */
 static const struct ny_table *table_of(const struct ny_options *options, const char *name)
 {

@@ -40,6 +40,7 @@ static int inputs_of(const struct ny_request *request, json_t **inputs)
 static const char *option_of(const struct ny_request *request, const char *key)
 {
     if (strcmp(key, "columns") == 0) return "columns-file";
+    if (strcmp(key, "model") == 0) return "model";
     if (strcmp(key, "features") == 0) return "features";
     if (ny_options_is_set(request->options, "landmarks-file")) return "landmarks-file";
     return ny_options_is_set(request->options, "landmarks-points") ? "landmarks-points"
@@ -265,6 +266,8 @@ static void release(struct ny_request *request)
     ny_settings_release(&request->settings, request->ctx);
     ny_store_close(request->store);
     ny_options_free(request->stored);
+    ny_options_free(request->made);
+    ny_model_free(request->model);
     if (request->reserved) ny_call_end(request->ctx);
     ny_blas_return();
 }

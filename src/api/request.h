@@ -9,6 +9,7 @@
 #include "api/settings.h"
 #include "neighbors/job.h"
 #include "fit/plan.h"
+#include "results/model.h"
 
 struct ny_request;
 
@@ -40,6 +41,8 @@ struct ny_request {
     const char *name;
     const struct ny_options *options;
     struct ny_options *stored; /* ny_resume(): those that the job was begun with, owned */
+    struct ny_options *made;   /* in the place of option model, owned */
+    struct ny_model *model;    /* that places the rows; NULL: the job makes its own, or has it */
     const struct ny_request_kind *kind;
     json_t *record; /* NULL: there is none yet */
     bool reserved;  /* what the process takes */

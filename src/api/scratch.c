@@ -1,4 +1,4 @@
-/* Makes and removes scratch folders. */
+/* Chooses, makes and removes scratch folders. */
 #include "api/scratch.h"
 
 #include <dirent.h>
@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
+
+#include "base/memory.h"
+#include "nystream.h"
 
 /* Removes what is in an open folder, with folders so many levels below. It allocates nothing, as
  * opendir() would: the folder goes after a call that found no memory, too. Nothing is followed. */
@@ -29,6 +33,24 @@ static void empty_folder(int folder, int depth)
             close(child);
             unlinkat(folder, entry->d_name, AT_REMOVEDIR);
         }
+}
+
+const char *ny_scratch_parent(const struct ny_context *ctx, const struct ny_options *options,
+                              const struct ny_table *table)
+{
+    static const char memory_disk[] = "/dev/shm";
+    const uint64_t share = 4;
+    const char *typed = ny_options_text(options, "tmpdir"), *set = getenv("TMPDIR");
+    uint64_t values = table->row_start ? 2 * table->entries : table->rows * table->columns;
+    struct statvfs disk;
+    double bytes = (double)share * (double)values * (double)sizeof(double);
+
+    if (typed || (set && *set)) return typed ? typed : set;
+    if (access(memory_disk, W_OK) == 0 && statvfs(memory_disk, &disk) == 0 &&
+        bytes < (double)disk.f_bavail * (double)disk.f_frsize &&
+        bytes < (double)ny_context_memory(ctx))
+        return memory_disk;
+    return "/tmp";
 }
 
 int ny_scratch_make(struct ny_context *ctx, const char *parent, char *path, size_t size)

@@ -2,8 +2,14 @@
 #ifndef NY_API_SCRATCH_H
 #define NY_API_SCRATCH_H
 
-#include "base/context.h"
+#include "api/options.h"
 
+struct ny_table;
+
+/* Chooses the folder for a scratch store of these rows: option tmpdir, else $TMPDIR, else memory
+ * where they take less than a quarter of what is free there and of the budget, else /tmp. */
+const char *ny_scratch_parent(const struct ny_context *ctx, const struct ny_options *options,
+                              const struct ny_table *table);
 /* Makes a folder of its own in `parent`; writes its path to `path`. */
 int ny_scratch_make(struct ny_context *ctx, const char *parent, char *path, size_t size);
 /* Removes the folder with the stores in it. */

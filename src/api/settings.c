@@ -114,6 +114,7 @@ static void read_fit(const struct ny_options *options, struct ny_wishes *wishes)
     plain->components = size_of(options, "components", 2);
     plain->asymmetric = ny_options_choice(options, "normalize");
     plain->time = number_of(options, "time", 1);
+    plain->until_sums = ny_options_choice(options, "until");
 }
 
 /* Sets what a map of a kernel takes besides. */
@@ -180,12 +181,12 @@ static struct ny_wishes read_wishes(const struct ny_options *options, struct ny_
 }
 
 /* Reads the shape of the points without the rows that are lost, and refuses too few to fit. */
-static int need_points(struct ny_store *store, struct ny_points_info *points)
+static int need_points(struct ny_store *store, uint64_t least, struct ny_points_info *points)
 {
     int err = ny_store_skip_lost(store);
 
     if (err == NY_OK) err = ny_points_info(store, points);
-    if (err || points->n >= 2) return err;
+    if (err || points->n >= least) return err;
     return ny_fail(ny_store_context(store), NY_EDATA,
                    "%s has %s: nothing to fit; at least two rows are needed", ny_store_path(store),
                    points->n ? "one row" : "no points");
@@ -220,7 +221,8 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
 
     *settings = (struct ny_owned_settings){0};
     err = ny_options_check(options, groups);
-    if (!err) err = need_points(store, &points);
+    /* One row can be summed up, but not fitted. */
+    if (!err) err = need_points(store, ny_options_choice(options, "until") ? 1 : 2, &points);
     if (err) return err;
     wishes = read_wishes(options, ny_store_context(store), groups);
     wishes.plain.table_bytes = ny_options_table_bytes(options);
@@ -232,7 +234,21 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     if (!err) err = take_landmarks(ny_store_context(store), &settings->given, options, &wishes);
     if (err) return err;
     wishes.plain.updates = own && own->done;
-    return ny_settings_decide(&settings->fit, store, &points, &wishes);
+    return ny_settings_decide(&settings->fit, ny_store_context(store), store, &points, &wishes);
+}
+
+int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *ctx,
+                          const struct ny_options *options, const struct ny_points_info *points,
+                          const struct ny_landmark_points *landmarks)
+{
+    struct ny_wishes wishes;
+    int err = ny_options_check(options, NY_GROUP_FIT);
+
+    if (err) return err;
+    wishes = read_wishes(options, ctx, NY_GROUP_FIT);
+    wishes.landmarks = landmarks->count;
+    wishes.plain.landmark_points = *landmarks;
+    return ny_settings_decide(settings, ctx, NULL, points, &wishes);
 }
 
 void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx)

@@ -20,6 +20,11 @@ struct ny_owned_settings {
 int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
                     const struct ny_options *options, unsigned groups,
                     const struct ny_own_landmarks *own);
+/* Sets the settings of a fit of points that are in no store, of which `points` tells the shape,
+ * over landmarks that were given. The options are checked, and no columns are chosen by them. */
+int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *ctx,
+                          const struct ny_options *options, const struct ny_points_info *points,
+                          const struct ny_landmark_points *landmarks);
 /* Logs a note, for calls with the options of a fit but no result, if --restart was given. */
 void ny_settings_nothing_to_replace(const struct ny_options *options, struct ny_context *ctx);
 /* Frees the landmarks and columns. */

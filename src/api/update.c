@@ -35,12 +35,18 @@ struct update {
 static int need_result(struct ny_store *store, const char *name, const struct ny_options *options,
                        json_t **record)
 {
+    static const char *const of_fits[] = {"until", "model"};
     struct ny_context *ctx = ny_store_context(store);
     int err;
 
     if (ny_options_flag(options, "restart"))
         return ny_fail(ctx, NY_EUSAGE,
                        "--update keeps a result and --restart replaces it; give one of them");
+    for (size_t i = 0; i < sizeof(of_fits) / sizeof(of_fits[0]); i++)
+        if (ny_options_is_set(options, of_fits[i]))
+            return ny_fail(ctx, NY_EUSAGE,
+                           "--%s does not go with --update, which keeps what the result is",
+                           of_fits[i]);
     err = ny_record_need_done(store, name, record);
     if (err) return err;
     if (ny_field_is(*record, "kind", "fit")) {
@@ -124,6 +130,12 @@ static int run(struct update *update)
     int err = ny_update_allowed(update->ctx, &update->settings.fit, update->mode, update->name,
                                 json_object_get(update->result, "report"));
 
+    if (!err && update->mode == NY_UPDATE_FULL &&
+        json_is_true(json_object_get(update->result, "placed")))
+        err = ny_fail(update->ctx, NY_EUSAGE,
+                      "'%s' was placed by a model from elsewhere and has no sums of its own; "
+                      "--update frozen places the new rows",
+                      update->name);
     if (!err) err = find_begun(update);
     if (err) return err;
     if (!update->record && is_up_to_date(update, rows)) {

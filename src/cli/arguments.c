@@ -97,6 +97,9 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     case OWN_PART:
         command->part = value;
         break;
+    case OWN_NAME:
+        command->name = value;
+        break;
     case OWN_DISTANCES:
         command->distances = value;
         break;

@@ -34,7 +34,8 @@ enum own_option {
     OWN_ALL = 16384,
     OWN_DISTANCES = 32768,
     OWN_NEIGHBORS = 65536,
-    OWN_RAW = 131072
+    OWN_RAW = 131072,
+    OWN_NAME = 262144
 };
 
 struct command;
@@ -75,7 +76,7 @@ struct command {
     size_t operand_count;
     unsigned typed;  /* options of the command itself that were typed: flags OWN_… */
     unsigned chosen; /* how many of the library's were there, but for --memory and --threads */
-    const char *output, *input, *part, *distances, *neighbors;
+    const char *output, *input, *part, *distances, *neighbors, *name;
     bool json, quiet, verbose;
     bool json_wanted; /* --json is somewhere on the line, perhaps behind an error */
     struct display display;
@@ -99,6 +100,7 @@ int cli_run_export(struct command *command);
 int cli_run_plot(struct command *command);
 int cli_run_report(struct command *command);
 int cli_run_embed(struct command *command);
+int cli_run_merge(struct command *command);
 int cli_run_list(struct command *command);
 int cli_run_repair(struct command *command);
 int cli_run_compact(struct command *command);

@@ -269,7 +269,7 @@ static void print_negative(FILE *file, const json_t *facts)
 static bool lacks_certificate(const json_t *facts)
 {
     return is(facts, "kind", "fit") && is(facts, "status", "done") &&
-           !is(facts, "kernel", "precomputed") &&
+           !is(facts, "kernel", "precomputed") && cli_fact_text(facts, "approx") &&
            !json_is_object(json_object_get(facts, "graph"));
 }
 

@@ -20,6 +20,8 @@ static const struct option_view own_options[] = {
      OUTPUT, .own = OWN_OUTPUT},
     {0, "input", "FILE", NULL, "file with the rows to place; - is the standard input", "Input",
      .own = OWN_INPUT},
+    {0, "name", "NAME", NULL, "the result of each store whose sums are merged", "Input",
+     .own = OWN_NAME},
     {0, "part", "PART", "embedding", "the part to write (see below)", OUTPUT, .own = OWN_PART},
     {0, "distances", "FILE", NULL, "by a graph: file for the distances of the neighbors", OUTPUT,
      .own = OWN_DISTANCES},

@@ -1,7 +1,7 @@
 /*
- * The verbs plan, fit, select, graph and embed. fit, graph and embed first print their plan in one
- * line; then come the progress and a summary of what was made, all of it on the standard error;
- * with --json the report goes to the standard output instead.
+ * The verbs plan, fit, select, graph, embed and merge. fit, graph and embed first print their plan
+ * in one line; then come the progress and a summary of what was made, all of it on the standard
+ * error; with --json the report goes to the standard output instead.
  *
  * A command that chooses nothing but --memory and --threads goes on with the NAME that is there
  * (cli_goes_on()); a job that stops prints the line that resumes it.
@@ -331,6 +331,25 @@ int cli_run_embed(struct command *command)
     watch_plan(command);
     status = ny_embed_file(command->context, command->operands[0], command->output,
                            command->options, &report);
+    if (status) return cli_fail_library(command, status);
+    status = show_result(command, report, true);
+    if (!status) cli_print_written(command);
+    ny_report_free(report);
+    return status;
+}
+
+int cli_run_merge(struct command *command)
+{
+    struct ny_report *report = NULL;
+    int status;
+
+    if (!command->name) return cli_fail_usage(command, "merge needs --name NAME");
+    if (!command->output) return cli_fail_usage(command, "merge needs -o MODEL.nym");
+    if (command->json && strcmp(command->output, "-") == 0)
+        return cli_fail(command, NY_EUSAGE,
+                        "--json and -o - both want the standard output; give -o a file name");
+    status = ny_merge(command->context, command->operands, command->operand_count, command->name,
+                      command->output, &report);
     if (status) return cli_fail_library(command, status);
     status = show_result(command, report, true);
     if (!status) cli_print_written(command);

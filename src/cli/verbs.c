@@ -176,6 +176,17 @@ const struct verb cli_verbs[] = {
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
      "import, fit and export in one; the store between is temporary.",
      "nystream embed table.csv -o embedding.npy --label-column class", .run = cli_run_embed},
+    {"merge", "STORE…", "--name NAME -o MODEL.nym", 1, NO_LIMIT, WORK,
+     EVERY | OWN_NAME | OWN_OUTPUT, "one model of the sums of several stores",
+     "Adds the sums that fits of the STOREs have left under NAME and solves them: the model that "
+     "one fit of all rows would have, up to rounding, and its certificate. The fits share "
+     "--landmarks-points, --gamma and the other options; --until sums ends each of them with its "
+     "sums, on any machine, in any order. No rows are read. `fit STORE NAME --model MODEL.nym` "
+     "then places the rows of each store.",
+     "nystream export points.nys first --part landmark-points -o d.npy\n"
+     "nystream fit points.nys part --landmarks-points d.npy --gamma 0.1 --until sums\n"
+     "nystream merge points.nys --name part -o whole.nym",
+     .run = cli_run_merge},
     {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
      "Prints a line for each result: name, tab, status (done, running, interrupted). An "
      "interrupted result has another tab and the command that resumes it.",

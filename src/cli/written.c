@@ -40,7 +40,10 @@ static void print_shape(const struct command *command)
     } else if (cli_ends_with(command->output, ".png")) {
         print_pixels(ny_options_get(command->options, "size"));
     } else {
-        fprintf(stderr, " %s", command->part ? command->part : command->verb->name);
+        fprintf(stderr, " %s",
+                command->part                            ? command->part
+                : cli_ends_with(command->output, ".nym") ? "model"
+                                                         : command->verb->name);
     }
 }
 

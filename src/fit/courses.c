@@ -8,6 +8,8 @@ bool ny_fit_skips(const struct ny_job *job, enum ny_stage_id stage)
 {
     const struct ny_fit_settings *settings = ((const struct ny_fit *)job)->settings;
 
+    if (settings->placed) return stage != NY_STAGE_PROJECT;
+    if (settings->until_sums && ny_stage_rank(stage) >= ny_stage_rank(NY_STAGE_SOLVE)) return true;
     switch (stage) {
     case NY_STAGE_SELECT:
         return !ny_settings_selects(settings);

@@ -17,7 +17,7 @@ static void warn_of_other_machine(const struct ny_fit *fit)
                fit->job.name, blas, ny_blas_name());
 }
 
-static void release(struct ny_fit *fit)
+void ny_fit_release(struct ny_fit *fit)
 {
     ny_model_free(fit->model);
     ny_free(fit->job.ctx, fit->state);
@@ -35,7 +35,8 @@ static int check_rows(const struct ny_fit *fit)
     bool arriving = json_is_true(json_object_get(fit->job.record, "arriving"));
 
     if ((n || arriving) && landmarks && update->rows <= n && update->selected <= n &&
-        (update->landmarks <= n || update->landmarks <= fit->job.points.d))
+        (update->landmarks <= n || update->landmarks <= fit->job.points.d ||
+         fit->settings->landmark_points.count))
         return NY_OK;
     return ny_fail(fit->job.ctx, NY_ESTORE,
                    "the record of '%s' in %s counts rows or landmarks that it cannot have; begin "
@@ -83,6 +84,6 @@ int ny_fit_run(struct ny_fit *fit)
     if (err == NY_OK && job->at_begin && begins) err = job->at_begin(job);
     if (err == NY_OK) err = ny_job_run(job);
 done:
-    release(fit);
+    ny_fit_release(fit);
     return err;
 }

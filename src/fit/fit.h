@@ -83,6 +83,8 @@ static inline struct ny_fit *ny_fit_of(struct ny_job *job)
 /* Runs the course of fit->job, whose ctx, store, name, record and workers are set, as are settings,
  * planned, plan, params and earlier (update/courses.h does). Releases what the stages hold. */
 int ny_fit_run(struct ny_fit *fit);
+/* Frees all that stages hold; not the record, which is the caller's. */
+void ny_fit_release(struct ny_fit *fit);
 
 /* ---- what stages share ---------------------------------------------------------------------- */
 
@@ -122,6 +124,11 @@ struct ny_solution;
 /* Has the sums made again in f64, or the problem solved with a higher cut, where a solution was too
  * coarse. Fails with NY_ENUMERIC where that was done before. */
 int ny_fit_try_again(struct ny_fit *fit);
+/* Solves the small problem: W, s, G → P, q. *coarse: the sums have lost what the solution needs,
+ * which is then none. The sums are destroyed. */
+int ny_fit_solve_problem(struct ny_fit *fit, struct ny_solution *solution, bool *coarse);
+/* Makes fit->model from the solution. */
+int ny_fit_make_model(struct ny_fit *fit, const struct ny_solution *solution);
 /* Puts eigenvalues and certificate into the report. */
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution);
 /* Puts them into the report, and stores the model. */

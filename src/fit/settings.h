@@ -55,6 +55,8 @@ struct ny_fit_settings {
     bool largest_alone;             /* a map of a graph may leave out more than half of the rows */
     const char *graph_name;         /* NAME of the stored graph; NULL: it is made */
     bool updates;                   /* an earlier result takes new rows in */
+    bool placed;                    /* the rows are placed by a model from elsewhere */
+    bool until_sums;                /* the job ends where its sums are made, before stage solve */
     bool patient; /* only a plan is wanted: the machine may be looked at for longer */
 };
 

@@ -154,7 +154,7 @@ int ny_fit_scale(const struct ny_fit *fit, const struct ny_solution *solution, d
     return NY_OK;
 }
 
-static int make_model(struct ny_fit *fit, const struct ny_solution *solution)
+int ny_fit_make_model(struct ny_fit *fit, const struct ny_solution *solution)
 {
     struct ny_coordinates coordinates;
     double *scale;
@@ -163,6 +163,7 @@ static int make_model(struct ny_fit *fit, const struct ny_solution *solution)
                                    .precision = fit->settings->precision,
                                    .m = fit->m,
                                    .p = solution->p,
+                                   .map = fit->settings->map,
                                    .landmarks = fit->columns ? ny_columns_raw(fit->columns) : NULL,
                                    .a = fit->a,
                                    .P = solution->P.at,
@@ -240,19 +241,24 @@ static int keep_diagonal(const struct ny_fit *fit, double **diagonal)
     return NY_OK;
 }
 
-/* *diagonal: of the Gram, where it is f32. */
-static int solve_problem(struct ny_fit *fit, struct ny_solution *solution, double **diagonal)
+int ny_fit_solve_problem(struct ny_fit *fit, struct ny_solution *solution, bool *coarse)
 {
+    double *diagonal = NULL; /* set where the Gram is f32 */
     struct ny_problem problem;
     int err = ny_fit_prepare(fit);
 
     if (err == NY_OK) err = ny_fit_load_accumulator(fit);
-    if (err == NY_OK) err = keep_diagonal(fit, diagonal);
-    if (err) return err;
+    if (err == NY_OK) err = keep_diagonal(fit, &diagonal);
+    if (err) goto done;
     problem = ny_fit_problem(fit);
     ny_blas_parallel(fit->job.ctx, fit->m);
     err = fit->settings->method->solve(&problem, solution); /* W, s, G → P, q */
     ny_blas_serial();
+    if (err) goto done;
+    *coarse = solution->inaccurate || ny_fit_sums_outdated(fit) ||
+              (diagonal && ny_fit_gram_blurs(fit, solution, diagonal));
+done:
+    ny_free(fit->job.ctx, diagonal);
     return err;
 }
 
@@ -263,7 +269,7 @@ int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution)
     ny_fit_report_solution(fit, solution);
     err = save_averages(fit, solution);
     if (err) return err;
-    err = make_model(fit, solution);
+    err = ny_fit_make_model(fit, solution);
     if (err) return err;
     err = save_model(fit);
     if (err) return err;
@@ -276,20 +282,15 @@ int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution)
 int ny_fit_run_solve(struct ny_fit *fit, int (*fix_signs)(struct ny_fit *, struct ny_solution *))
 {
     struct ny_solution solution = {0};
-    double *diagonal = NULL;
-    int err = solve_problem(fit, &solution, &diagonal);
+    bool coarse = false;
+    int err = ny_fit_solve_problem(fit, &solution, &coarse);
 
-    if (err) goto done;
-    if (solution.inaccurate || ny_fit_sums_outdated(fit) ||
-        (diagonal && ny_fit_gram_blurs(fit, &solution, diagonal))) {
-        err = ny_fit_try_again(fit);
-        goto done;
-    }
+    if (err == NY_OK && coarse) err = ny_fit_try_again(fit);
+    if (err || coarse) goto done;
     if (fix_signs) err = fix_signs(fit, &solution);
     if (err == NY_OK) err = ny_fit_conclude(fit, &solution);
     if (err == NY_OK) err = ny_job_save(&fit->job, ny_job_next(&fit->job));
 done:
-    ny_free(fit->job.ctx, diagonal);
     ny_solution_release(&solution, fit->job.ctx);
     return err;
 }

@@ -26,6 +26,7 @@ static size_t decide_landmarks(struct ny_context *ctx, const struct ny_wishes *w
 {
     size_t landmarks = wishes->plain.rule->all ? (size_t)n : wishes->landmarks;
 
+    if (wishes->plain.landmark_points.count) return landmarks; /* there may be more of them */
     if (wishes->plain.named_landmarks || landmarks <= n || landmarks == SIZE_MAX) return landmarks;
     if (wishes->plain.landmarks_typed)
         ny_log(ctx, NY_LOG_WARNING,
@@ -182,6 +183,41 @@ static int check_randomized(struct ny_context *ctx, const struct ny_wishes *wish
                    wishes->oversample_typed ? "oversample" : "power", k, fit->landmarks);
 }
 
+/* Refuses --until sums where the sums of another store could not be added: all of them have to be
+ * over the same landmarks, by the same kernel of rows that are prepared alike. */
+static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit)
+{
+    if (!fit->until_sums) return NY_OK;
+    if (!fit->landmark_points.count)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--until sums needs --landmarks-points FILE: sums are added over landmarks "
+                       "that all stores share");
+    if (!ny_settings_forms_gram(fit) || fit->online || fit->probes || fit->certify)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--until sums goes with --approx projected, orthonystrom and column, which "
+                       "are solved from sums over the rows, without --online, --probe and "
+                       "--certify");
+    if (fit->normalisation == NY_DIVIDED_IMPLICIT)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--until sums goes with --map %s only by --averages landmarks: degrees over "
+                       "all rows are known when all stores have been read",
+                       fit->map->name);
+    if (fit->map->centred_rows)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--until sums does not go with --map %s, whose centre is that of all rows; "
+                       "give --map kpca --kernel linear",
+                       fit->map->name);
+    if (fit->gamma_auto)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--until sums needs --gamma as a number, which all stores share; 'nystream "
+                       "plan' and a fit of one of them say which suits");
+    if (fit->scale != NY_SCALE_NONE)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--until sums does not go with --scale, which would differ from store to "
+                       "store; scale rows and landmarks before");
+    return NY_OK;
+}
+
 /* Decides what a map of a kernel needs besides its kernel and landmarks. */
 static int decide_kernel_map(struct ny_context *ctx, const struct ny_wishes *wishes,
                              const struct ny_points_info *points, struct ny_fit_settings *fit)
@@ -203,6 +239,7 @@ static int decide_kernel_map(struct ny_context *ctx, const struct ny_wishes *wis
         fit->method = ny_method_by_products(fit->method);
     err = check_components(ctx, fit, points->n);
     if (!err) err = check_method(ctx, fit);
+    if (!err) err = check_until(ctx, fit);
     return err ? err : check_randomized(ctx, wishes, fit);
 }
 
@@ -229,10 +266,10 @@ static int decide_graph_map(struct ny_store *store, const struct ny_wishes *wish
     return fit->graph_name ? NY_OK : ny_graph_settings_decide(&fit->graph, store, wishes->sweep);
 }
 
-int ny_settings_decide(struct ny_fit_settings *settings, struct ny_store *store,
-                       const struct ny_points_info *points, const struct ny_wishes *wishes)
+int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx,
+                       struct ny_store *store, const struct ny_points_info *points,
+                       const struct ny_wishes *wishes)
 {
-    struct ny_context *ctx = ny_store_context(store);
     int err;
 
     *settings = wishes->plain;

@@ -27,8 +27,10 @@ struct ny_wishes {
 /* Decides the settings of a fit, or of a selection of landmarks if there is no method: the method
  * and the kernel in force, how K is normalised, what is affine or online, and the number of
  * landmarks. Refuses sizes that the points cannot give (NY_EUSAGE), and warns of choices that are
- * allowed but cost more or are less accurate than they seem. Texts and arrays stay the caller's. */
-int ny_settings_decide(struct ny_fit_settings *settings, struct ny_store *store,
-                       const struct ny_points_info *points, const struct ny_wishes *wishes);
+ * allowed but cost more or are less accurate than they seem. Texts and arrays stay the caller's.
+ * `store` has the points; NULL: they are in none, and no graph is made of them. */
+int ny_settings_decide(struct ny_fit_settings *settings, struct ny_context *ctx,
+                       struct ny_store *store, const struct ny_points_info *points,
+                       const struct ny_wishes *wishes);
 
 #endif

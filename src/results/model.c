@@ -43,9 +43,23 @@ struct image_header {
 /* Says how coordinates are made from the map, and which optional arrays follow. Version 1 counts
  * as one of zeros. */
 struct image_map {
-    uint32_t divided, skip, asymmetric, normalize, scaled, reserved;
+    uint32_t divided, skip, asymmetric, normalize, scaled, map; /* a code below */
     double mean_degree;
 };
+
+/* The maps by their codes in images, which never change. Those of 1.0 have 0. */
+static const struct ny_map *const coded_maps[] = {
+    NULL, &ny_map_svd, &ny_map_pca, &ny_map_kpca, &ny_map_laplacian, &ny_map_diffusion};
+enum { CODED_MAPS = sizeof(coded_maps) / sizeof(coded_maps[0]) };
+
+static uint32_t code_of(const struct ny_map *map)
+{
+    uint32_t code = CODED_MAPS;
+
+    while (--code && coded_maps[code] != map)
+        ;
+    return code;
+}
 
 /* The parts of an image that describe it. */
 struct image_parts {
@@ -153,6 +167,7 @@ int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
                              .m = parts->m,
                              .d = given->d,
                              .p = parts->p,
+                             .map = parts->map,
                              .precision = parts->precision,
                              .coordinates = *parts->coordinates};
     struct ny_model *model = NULL;
@@ -261,6 +276,7 @@ void ny_model_save(const struct ny_model *model, void *image)
                             .asymmetric = model->coordinates.asymmetric,
                             .normalize = model->coordinates.normalize,
                             .scaled = model->coordinates.scale != NULL,
+                            .map = code_of(model->map),
                             .mean_degree = model->degrees.mean};
     struct ny_sparse_image sparse;
     size_t bytes = ny_model_image_bytes(model);
@@ -384,6 +400,7 @@ static struct ny_model sizes_of(const struct image_parts *parts, struct ny_conte
         .m = header->m,
         .d = header->d,
         .p = header->p,
+        .map = map->map < CODED_MAPS ? coded_maps[map->map] : NULL,
         .precision = (enum ny_precision)header->precision,
         .spec = {.ctx = ctx,
                  .kernel = ny_kernel_find(header->kernel),

@@ -8,13 +8,15 @@
 
 #include "results/coordinates.h"
 #include "results/degrees.h"
+#include "results/map.h"
 
 struct ny_model {
     struct ny_context *ctx;
     struct ny_columns_spec spec; /* kernel, params, geometry (owned), dtype of the landmarks */
     size_t m, d, p; /* p: eigenpairs, columns of P */
     enum ny_precision precision;
-    void *landmarks; /* m raw rows */
+    const struct ny_map *map; /* NULL: not known, of models of 1.0 */
+    void *landmarks;          /* m raw rows */
     double *a;       /* shift, m */
     double *P;       /* m × p */
     double *q;       /* p */
@@ -31,6 +33,7 @@ struct ny_model_parts {
     const struct ny_columns_spec *spec;
     enum ny_precision precision;
     size_t m, p;
+    const struct ny_map *map;
     const void *landmarks;
     const double *a, *P, *q;
     const double *scale; /* p: column k of P and q_k are multiplied by scale[k]; NULL: 1 */

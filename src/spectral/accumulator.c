@@ -268,6 +268,26 @@ void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *pa
     acc->rows += part->rows;
 }
 
+static void add_scaled(double *restrict to, double keep, const double *restrict from, double take,
+                       size_t count)
+{
+    for (size_t j = 0; j < count; j++)
+        to[j] = keep * to[j] + take * from[j];
+}
+
+void ny_accumulator_add(struct ny_accumulator *acc, double keep, const struct ny_accumulator *other,
+                        double take)
+{
+    assert(acc->m == other->m);
+    for (size_t i = 0; i < acc->m; i++)
+        add_scaled(acc->G.at + i * acc->G.stride, keep, other->G.at + i * other->G.stride, take,
+                   i + 1);
+    add_scaled(acc->s, keep, other->s, take, acc->m);
+    add_scaled(&acc->t, keep, &other->t, take, 1);
+    add_scaled(&acc->omega, keep, &other->omega, take, 1);
+    acc->rows += other->rows;
+}
+
 static size_t sums_bytes(size_t m)
 {
     return sizeof(uint64_t) + (2 + m) * sizeof(double);

@@ -67,6 +67,10 @@ void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C,
 /* Adds the partial to acc, as one step of the left fold. */
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
 
+/* Sets acc = keep·acc + take·other, of the same m and both with G; factors of 1 lose nothing. */
+void ny_accumulator_add(struct ny_accumulator *acc, double keep, const struct ny_accumulator *other,
+                        double take);
+
 /* One worker's share of what joined columns add over one unit: their s, and their columns of the
  * Gram, CᵀC_joined (m × joined). */
 struct ny_joined_partial {

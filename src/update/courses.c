@@ -64,6 +64,25 @@ int ny_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, 
                : ny_plan_make(store, settings, course_of(settings, NY_UPDATE_NONE), m, plan);
 }
 
+/* Tells whether stage accumulate is over. */
+static bool is_summed(const json_t *record)
+{
+    enum ny_stage_id stage = ny_stage_parse(ny_field_text(record, "stage"));
+
+    return stage == NY_STAGE_DONE || ny_stage_rank(stage) >= ny_stage_rank(NY_STAGE_SOLVE);
+}
+
+/* Says what a job that was to end with its sums is for. */
+static int note_sums(const struct ny_job *job)
+{
+    ny_log(job->ctx, NY_LOG_NOTE,
+           "'%s' has its sums, of %llu rows: 'nystream merge' adds them to those of other stores, "
+           "and 'nystream fit %s %s' goes on with these alone",
+           job->name, (unsigned long long)ny_field_count(ny_job_report(job), "n", 0),
+           ny_store_path(job->store), job->name);
+    return NY_OK;
+}
+
 int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
                  json_t *record, const struct ny_plan *plan)
 {
@@ -71,13 +90,15 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
                                  .store = store,
                                  .name = name,
                                  .record = record,
-                                 .after = NY_STAGE_DONE,
+                                 .after = settings->until_sums ? NY_STAGE_SOLVE : NY_STAGE_DONE,
                                  .workers = plan ? plan->workers : settings->threads,
                                  .marked_s = ny_now()},
                          .settings = settings,
                          .plan = plan,
                          .earlier = ny_earlier_of(record),
                          .params = settings->params};
+
+    int err = NY_OK;
 
     if (settings->map->graph) return ny_graph_fit_run(store, name, settings, record, plan);
     if (plan) fit.planned = course_of(settings, NY_UPDATE_NONE);
@@ -86,5 +107,6 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
         fit.job.at_begin = ny_update_warn_drift;
         fit.job.at_end = ny_update_finish;
     }
-    return ny_fit_run(&fit);
+    if (!settings->until_sums || !is_summed(record)) err = ny_fit_run(&fit);
+    return err || !settings->until_sums ? err : note_sums(&fit.job);
 }

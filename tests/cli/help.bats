@@ -127,7 +127,7 @@ options_of() {
 # bats test_tags=slow
 @test "the examples in the help of every verb run, one after another" {
     local verb line order
-    order="import plan fit select graph path eval transform export plot report info list verify
+    order="import plan fit select graph path eval transform export merge plot report info list verify
            repair embed rm compact bench version help"
     [ "$(tr -s ' \n' '\n' <<<"$order" | sort)" = "$(sort <<<"$verbs")" ]
     (echo x,y,z,class && table 400 4 | awk -F, -v OFS=, '{$4 = NR % 3} 1') >table.csv
@@ -136,7 +136,7 @@ options_of() {
     awk -F, -v OFS=, '{print NR % 3, NR % 5, NR % 7}' new.csv >counts.csv
     for verb in $order; do
         nystream help $verb | sed -n '/^For example:/,/^$/s/^  //p' >examples
-        head -n 1 examples | grep -q "nystream $verb" || [ $verb = repair ]
+        head -n 1 examples | grep -q "nystream $verb" || [[ $verb =~ ^(merge|repair)$ ]]
         nystream help $verb | head -n 24 | grep -qxF "  $(head -n 1 examples)"
         while read -r line; do
             echo "$line"

@@ -40,6 +40,7 @@ $(cd "$NYSTREAM_BUILD/data-tools" && for tool in hdf5-rows image-rows ply-rows w
 done)
 ./include/nystream.h
 ./include/nystream_memory.h
+./include/nystream_sums.h
 ./lib/libnystream.a
 ./lib/libnystream.so
 ./lib/libnystream.so.1

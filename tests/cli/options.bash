@@ -20,11 +20,13 @@ files() {
     yes 1,2,3 | head -n 400 >same.csv
     awk '{ print NR % 2 }' new.csv >labels.txt
     seq 3 7 100 >rows.csv
+    head -n 9 new.csv >few.csv
     awk '{ for (j = 1; j <= 14; j++) printf "%s%s", (NR * j) % 11, j < 14 ? "," : "\n" }' new.csv \
         >columns.csv
 }
 
-# s: results f, other (of another seed), whole (without landmarks), a dictionary d, a graph g.
+# s: results f, other (of another seed), whole (without landmarks), a dictionary d, a graph g, and
+# the sums of summed; f.nym is the model of f.
 # Each with a result f: bare has no labels, grown has rows that f does not know, in hurt f is
 # damaged, in far a row lies far from the others.
 stores() {
@@ -39,6 +41,8 @@ stores() {
     cp -r s hurt
     nystream export s f -o f.npy
     spoil hurt/results/data.mdb f.npy 400
+    nystream fit s summed --landmarks-points few.csv --gamma 0.5 --until sums -q
+    nystream export s f --part model -o f.nym -q
     (table 3000 2; echo 99,99) | nystream import far - -q
     nystream fit far f --map pca --approx exact -q
     nystream fit s other --landmarks 9 --seed 4 --components 3 -q

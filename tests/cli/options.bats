@@ -26,6 +26,7 @@ path s g --from 0 --to 1
 eval s f
 transform s f --input new.csv -o o.csv
 export s f -o o.csv
+merge s --name summed -o o.nym
 plot s f -o o.svg
 report s f -o o.html
 embed t.csv -o o.csv --landmarks 9
@@ -61,7 +62,7 @@ common_rows() (
 # the store of embed has none. (A graph refuses what a fit has for other reasons.)
 embedded_rows() {
     local embed='embed t.csv -o o.csv --label-column class'
-    sed -nE "/-from d|--graph g|^sweep|graph s r .* ! /d
+    sed -nE "/-from d|--graph g|^(sweep|until|model)|graph s r .* ! /d
         s/^([a-z0-9-]+ +\|) fit s r /\1 $embed /p
         s/^([a-z0-9-]+ +\|) graph s r /\1 $embed --map isomap /p" "$BATS_TEST_FILENAME"
 }
@@ -200,6 +201,11 @@ precision      | fit s r --landmarks 9                    | --precision f64
 certify        | fit s r --landmarks 9                    | --certify
 probe          | fit s r --landmarks 9                    | --probe 20
 seed           | fit s r --landmarks 9                    | --seed 5
+until          | fit s r --landmarks-points few.csv --gamma 1 | --until sums
+until          | plan s --landmarks-points few.csv --gamma 1 | --until sums
+model          | fit s r                                  | --model f.nym
+name           | merge s -o o.nym                         | --name summed
+output         | merge s --name summed                    | -o o.nym
 update         | fit grown f                              | --update full
 update         | fit grown f --update full                | --update frozen
 restart        | fit s f --landmarks 12                   | --restart

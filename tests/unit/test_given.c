@@ -284,6 +284,7 @@ static void memory_of_the_caller_is_needed(void **state)
 {
     const struct ny_neighbors_room near = {1, NULL, NULL};
     struct ny_model *opened = model;
+    struct ny_sums *sums, *none;
     struct ny_view *view;
     const char *names;
     const void *image;
@@ -336,11 +337,24 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("name", ny_options_set_table(options, NULL, &(struct ny_table){0}));
     REFUSES("table", ny_options_set_table(options, "landmarks-points", NULL));
     REFUSES("table", ny_embed(ctx, NULL, NULL, NULL, NULL, NULL));
+    ACCEPTS(ny_sums_new(&sums, ctx, NULL));
+    REFUSES("out", ny_sums_new(NULL, ctx, NULL));
+    REFUSES("table", ny_sums_add(sums, NULL));
+    REFUSES("path", ny_sums_add_result(sums, NULL, "a"));
+    REFUSES("other", ny_sums_merge(sums, NULL));
+    REFUSES("image", ny_sums_image(sums, NULL, &bytes));
+    REFUSES("out", ny_sums_load(NULL, ctx, store, 4));
+    REFUSES("image", ny_sums_load(&none, ctx, NULL, 4));
+    REFUSES("report", ny_sums_report(sums, NULL));
+    REFUSES("model", ny_sums_solve(sums, NULL, NULL));
+    REFUSES("paths", ny_merge(ctx, NULL, 1, "a", "out.nym", NULL));
+    ny_sums_free(sums);
 }
 
 static void without_a_context_nothing_is_done(void **state)
 {
     struct ny_model *opened;
+    struct ny_sums *sums;
 
     (void)state;
     REFUSES_SILENTLY(ny_context_new(NULL));
@@ -352,6 +366,11 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_options_set_table(NULL, "landmarks-points", &(struct ny_table){0}));
     ny_context_set_scratch(NULL, 1);
     REFUSES_SILENTLY(ny_embed(NULL, &(struct ny_table){0}, NULL, NULL, NULL, NULL));
+    REFUSES_SILENTLY(ny_sums_new(&sums, NULL, NULL));
+    REFUSES_SILENTLY(ny_sums_add(NULL, &(struct ny_table){0}));
+    REFUSES_SILENTLY(ny_sums_report(NULL, NULL));
+    REFUSES_SILENTLY(ny_merge(NULL, one, 1, "a", "out.nym", NULL));
+    ny_sums_free(NULL);
     REFUSES_SILENTLY(ny_import(NULL, store, one, 1, NULL, NULL));
     REFUSES_SILENTLY(ny_fit(NULL, store, "a", NULL, NULL));
     REFUSES_SILENTLY(ny_resume(NULL, store, "a", NULL));

@@ -1,0 +1,70 @@
+/*
+ * nystream beyond one machine: sums over rows, which are made apart and added up.
+ *
+ * This is step 5 of nystream.h, which includes this header: programs include that one. What it says
+ * of errors, ownership, arguments and threads holds here.
+ */
+#ifndef NYSTREAM_SUMS_H
+#define NYSTREAM_SUMS_H
+
+#include "nystream.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------
+ * 5. Sums: s = C'1, G = C'C and the trace of K over the rows of any number of parts, all by the
+ * same landmarks, kernel and options (Talwalkar et al. 2013, eq. 4; Ouimet & Bengio 2005, Algorithm
+ * 1, steps 17 to 21). A part is summed up wherever its rows are; sums travel as bytes; whoever has
+ * all of them solves to the model that one fit of all rows would have, up to rounding, and which
+ * places the rows of each part. They take 8·m² bytes, and as many more while they are read, added,
+ * or written; solving takes about 24·m².
+ *
+ * All parts share landmarks (option landmarks-points), a width as a number (gamma) and the options
+ * of the map. With maps that divide K degrees are averages over the landmarks (option averages).
+ * ------------------------------------------------------------------------------------------- */
+struct ny_sums;
+struct ny_table; /* nystream_memory.h */
+struct ny_model;
+
+/* Makes sums without rows, for a fit by `options`: NY_GROUP_FIT, with landmarks-points as a file or
+ * a table (ny_options_set_table()), copied. NULL: the parts say it, which are then results.
+ * NY_EUSAGE for options whose sums cannot be added; those that need rows to be known are refused
+ * with the first part. */
+NY_API int ny_sums_new(struct ny_sums **out, struct ny_context *context,
+                       const struct ny_options *options);
+/* Adds the rows of a table, in one pass through a scratch store (as ny_embed()); the sums of a
+ * batch are the same whatever came before it. NY_EUSAGE where nothing says what fit they are for.
+ */
+NY_API int ny_sums_add(struct ny_sums *sums, const struct ny_table *table);
+/* Adds the sums of a result: of a fit with option until, or of one that is done and keeps its sums.
+ * NY_EUSAGE where it has none, where it is of other landmarks or options than the parts before, or
+ * is one of them. */
+NY_API int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name);
+/* Adds the parts of another sums, which stays. Errors as of ny_sums_add_result(), after which
+ * nothing has changed. The order in which parts come changes last bits, and nothing else. */
+NY_API int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other);
+/* The sums as bytes, which live until the next call with these sums and are charged to the budget;
+ * and sums from such bytes. NY_ESTORE where they are none, or damaged, or of a later version. */
+NY_API int ny_sums_image(struct ny_sums *sums, const void **image, size_t *bytes);
+NY_API int ny_sums_load(struct ny_sums **out, struct ny_context *context, const void *image,
+                        size_t bytes);
+/* *report: rows parts landmarks d map approx kernel gamma components gram_precision. */
+NY_API int ny_sums_report(const struct ny_sums *sums, struct ny_report **report);
+/* Solves the sums, which stay and can be added to: *model is the caller's, *report (may be NULL)
+ * has the eigenvalues and the certificate of all rows. NY_EUSAGE where there are no rows, or fewer
+ * than components; NY_ENUMERIC where f32 sums are too coarse (option precision f64). */
+NY_API int ny_sums_solve(const struct ny_sums *sums, struct ny_model **model,
+                         struct ny_report **report);
+NY_API void ny_sums_free(struct ny_sums *sums);
+
+/* Adds the sums of the results `name` of `count` stores, solves them and writes the model to
+ * `output`, a .nym. *report as of ny_sums_solve(). */
+NY_API int ny_merge(struct ny_context *context, const char *const *paths, size_t count,
+                    const char *name, const char *output, struct ny_report **report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,240 @@
+/*
+ * Places the rows of a store by a model from elsewhere (api/placed.h): from 'merge', or from a
+ * result of another store.
+ *
+ * The job has the options of a fit over the model's landmarks, which are points that are given, so
+ * that updates, transforms and all that reads a result know it as one. What the stages before
+ * project would have left is kept at its beginning: model, geometry and degrees.
+ */
+#include "api/placed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/option_tables.h"
+#include "api/options_private.h"
+#include "api/landmark_table.h"
+#include "base/checksum.h"
+#include "base/memory.h"
+#include "results/geometry.h"
+#include "results/stored_model.h"
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+/* Refuses an option that says something else of the fit than the model does. */
+static int check_alone(const struct ny_options *options)
+{
+    for (int i = 0; ny_option_at(i); i++) {
+        const char *name = ny_option_at(i)->name;
+        bool says = ny_option_rule(i)->identity || strcmp(name, "until") == 0;
+
+        if (!options->typed[i] || !says || !(ny_option_at(i)->groups & NY_GROUP_FIT)) continue;
+        return ny_fail(options->ctx, NY_EUSAGE,
+                       "--%s does not act with --model, which says what the map is; leave it out",
+                       name);
+    }
+    return NY_OK;
+}
+
+/* Refuses models whose rows would not be placed as those of a fit over landmarks are. */
+static int check_model(const struct ny_request *request, const char *path)
+{
+    const struct ny_model *model = request->model;
+    struct ny_points_info points;
+    int err = ny_points_info(request->store, &points);
+
+    if (err) return err;
+    if (model->spec.kernel->base == NY_BASE_COORDINATE || model->spec.kernel->base == NY_BASE_GIVEN)
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "%s has no landmarks, as it is of --approx exact or --kernel precomputed; "
+                       "place rows with 'nystream transform'",
+                       path);
+    if (model->d != points.d)
+        return ny_fail(request->ctx, NY_EDATA,
+                       "%s is of %zu columns and %s has %llu; import those that it is of", path,
+                       model->d, ny_store_path(request->store), (unsigned long long)points.d);
+    if (!model->spec.slots != !points.row_slots)
+        return ny_fail(request->ctx, NY_EDATA,
+                       "%s is of %s rows and those of %s are %s; import them with --layout %s",
+                       path, model->spec.slots ? "sparse" : "dense", ny_store_path(request->store),
+                       model->spec.slots ? "dense" : "sparse",
+                       model->spec.slots ? "sparse" : "dense");
+    if (memcmp(&model->spec.preparation, &points.preparation, sizeof(points.preparation)) == 0)
+        return NY_OK;
+    return ny_fail(request->ctx, NY_EDATA,
+                   "%s is of rows that were prepared otherwise (--rows, --values) than those of "
+                   "%s; import them likewise",
+                   path, ny_store_path(request->store));
+}
+
+/* Returns the map of the model: of one of 1.0, which does not say it, a map that places rows so. */
+static const struct ny_map *map_of(const struct ny_model *model)
+{
+    if (model->map) return model->map;
+    if (!model->degrees.v) return &ny_map_kpca;
+    return model->coordinates.scale ? &ny_map_diffusion : &ny_map_laplacian;
+}
+
+/* Sets a number, with all of its digits. */
+static int set_number(struct ny_options *options, const char *name, double value)
+{
+    char text[40];
+
+    snprintf(text, sizeof(text), "%.17g", value);
+    return ny_options_set(options, name, text);
+}
+
+/* Sets the options that say what the model is. */
+static int describe(struct ny_options *options, const struct ny_model *model)
+{
+    const struct ny_kernel *kernel = model->spec.kernel;
+    const struct ny_map *map = map_of(model);
+    const struct ny_coordinates *coordinates = &model->coordinates;
+    double components = (double)ny_coordinates_count(coordinates);
+    int err = ny_options_set(options, "map", map->name);
+
+    if (!err) err = ny_options_set(options, "kernel", kernel->name);
+    if (!err && kernel->has_gamma) err = set_number(options, "gamma", model->spec.params.gamma);
+    if (!err && kernel->has_polynomial)
+        err = set_number(options, "coef0", model->spec.params.coef0);
+    if (!err && kernel->has_polynomial)
+        err = set_number(options, "degree", model->spec.params.degree);
+    if (!err) err = set_number(options, "components", components);
+    if (!err && model->precision == NY_PRECISION_F64)
+        err = ny_options_set(options, "precision", "f64");
+    if (!err && coordinates->asymmetric && map == &ny_map_diffusion)
+        err = ny_options_set(options, "normalize", "asymmetric");
+    if (!err && coordinates->normalize) err = ny_options_set(options, "row-normalize", "yes");
+    return err ? err : ny_landmark_table_set(options, model);
+}
+
+int ny_placed_options(struct ny_request *request)
+{
+    const char *path = ny_options_text(request->options, "model");
+    int err = check_alone(request->options);
+
+    if (!err) err = ny_model_of_file(&request->model, request->ctx, path);
+    if (!err) err = check_model(request, path);
+    if (!err) err = ny_options_copy(&request->made, request->options);
+    if (!err) err = describe(request->made, request->model);
+    if (!err) request->options = request->made;
+    return err;
+}
+
+/* ---- what the job keeps --------------------------------------------------------------------- */
+
+/* Makes the image of a model; ny_free() it. */
+static int make_image(const struct ny_model *model, void **image, size_t *bytes)
+{
+    *bytes = ny_model_image_bytes(model);
+    *image = ny_alloc(model->ctx, NY_MEM_MODEL, *bytes);
+    if (!*image) return NY_EBUDGET;
+    ny_model_save(model, *image);
+    return NY_OK;
+}
+
+int ny_placed_digest(const struct ny_request *request, uint64_t *digest)
+{
+    size_t bytes;
+    void *image;
+    int err = make_image(request->model, &image, &bytes);
+
+    *digest = err ? 0 : ny_checksum(image, bytes);
+    ny_free(request->ctx, image);
+    return err;
+}
+
+/* Makes the model with its landmarks in the type and slots that the job reads rows in. */
+static int make_own(const struct ny_request *request, struct ny_model **own)
+{
+    const struct ny_model *model = request->model;
+    struct ny_landmark_points as = ny_landmark_points_of(request->record);
+    struct ny_columns_spec spec = model->spec;
+    struct ny_model_parts parts = {.spec = &spec,
+                                   .precision = model->precision,
+                                   .m = model->m,
+                                   .p = model->p,
+                                   .map = map_of(model),
+                                   .a = model->a,
+                                   .P = model->P,
+                                   .q = model->q,
+                                   .degrees = model->degrees.v ? &model->degrees : NULL,
+                                   .coordinates = &model->coordinates};
+    struct ny_points_info points;
+    void *rows = NULL;
+    int err = ny_points_info(request->store, &points);
+
+    if (err) return err;
+    ny_settings_widen(&request->settings.fit, &points);
+    as.dtype = spec.dtype = points.dtype;
+    as.slots = spec.slots = (size_t)points.row_slots;
+    rows = ny_calloc(request->ctx, NY_MEM_DICTIONARY, model->m, ny_points_row_bytes(&points));
+    err = rows
+              ? ny_landmark_points_get(request->store, request->name, request->record, &as, 0, rows)
+              : NY_EBUDGET;
+    parts.landmarks = rows;
+    if (!err) err = ny_model_new(own, &parts);
+    ny_free(request->ctx, rows);
+    return err;
+}
+
+/* Stores the degrees as stage degrees leaves them: v and their mean. */
+static int put_degrees(const struct ny_request *request)
+{
+    const struct ny_degrees *degrees = &request->model->degrees;
+    double *image;
+    int err;
+
+    if (!degrees->v) return NY_OK;
+    image = ny_calloc(request->ctx, NY_MEM_DICTIONARY, degrees->m + 1, sizeof(double));
+    if (!image) return NY_EBUDGET;
+    memcpy(image, degrees->v, degrees->m * sizeof(double));
+    image[degrees->m] = degrees->mean;
+    err =
+        ny_blob_put(request->store, request->name, ny_record_part(request->record, "degrees").name,
+                    image, (degrees->m + 1) * sizeof(double));
+    ny_free(request->ctx, image);
+    return err;
+}
+
+/* Puts what the model says into the report. */
+static void report(struct ny_request *request, size_t bytes)
+{
+    const struct ny_model *model = request->model;
+    json_t *record = request->record, *facts = json_object_get(record, "report");
+
+    ny_field_set_count(facts, "landmarks", model->m);
+    if (model->spec.kernel->has_gamma)
+        ny_field_set_number(facts, "gamma", model->spec.params.gamma);
+    ny_field_set_count(record, "model_bytes", bytes);
+    if (!ny_coordinates_plain(&model->coordinates))
+        ny_field_set_json(record, "coordinates", ny_coordinates_json(&model->coordinates));
+}
+
+int ny_placed_keep(struct ny_request *request)
+{
+    struct ny_model *own = NULL;
+    void *image = NULL;
+    size_t bytes;
+    int err;
+
+    if (ny_field_count(request->record, "model_bytes", 0)) return NY_OK;
+    if (!request->model)
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "'%s' was stopped before its model was kept; give --model once more",
+                       request->name);
+    err = make_own(request, &own);
+    if (!err) err = make_image(own, &image, &bytes);
+    if (!err) err = ny_blob_put(request->store, request->name, "model", image, bytes);
+    if (!err)
+        err = ny_stored_geometry_put(request->store, request->name, "geometry", own->spec.geometry,
+                                     NULL);
+    if (!err) err = put_degrees(request);
+    if (!err) {
+        report(request, bytes);
+        err = ny_record_save(request->store, request->name, request->record);
+    }
+    ny_free(request->ctx, image);
+    ny_model_free(own);
+    return err;
+}

@@ -1,0 +1,345 @@
+/*
+ * The calls of nystream_sums.h: sums over rows that are made apart, added up and solved.
+ *
+ * The folder merge has the sums themselves. A part comes from a result, whose job has summed up its
+ * rows; the rows of a table go through a scratch store, where a fit of them ends with its sums. The
+ * options of the fit stay with the sums, or are made again from what the parts say.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/call.h"
+#include "api/given.h"
+#include "api/landmark_table.h"
+#include "api/report.h"
+#include "api/scratch.h"
+#include "api/settings.h"
+#include "base/memory.h"
+#include "io/memory.h"
+#include "io/output.h"
+#include "io/writer.h"
+#include "merge/sums.h"
+
+static const char result[] = "sums";
+
+struct ny_sums {
+    struct ny_context *ctx;
+    struct ny_options *options; /* those that the fits have; NULL: as the parts say */
+    struct ny_summed *summed;   /* NULL: there are no rows yet */
+    void *image;                /* that ny_sums_image() gave; NULL: it was not asked for */
+};
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+/* Makes the options of the fit from what the parts say, where none were given. */
+static int need_options(struct ny_sums *sums)
+{
+    const struct ny_model *base;
+    struct ny_options none;
+    char gamma[40];
+    int err;
+
+    if (sums->options) return NY_OK;
+    if (!sums->summed)
+        return ny_fail(sums->ctx, NY_EUSAGE,
+                       "these sums have neither options nor parts; give ny_sums_new() options, or "
+                       "add a result");
+    base = sums->summed->base;
+    err =
+        ny_options_of_stored(&sums->options, ny_options_given(NULL, sums->ctx, &none), NY_GROUP_FIT,
+                             json_object_get(sums->summed->about, "options"), result);
+    snprintf(gamma, sizeof(gamma), "%.17g", base->spec.params.gamma);
+    if (!err && base->spec.kernel->has_gamma) err = ny_options_set(sums->options, "gamma", gamma);
+    if (!err) err = ny_landmark_table_set(sums->options, base);
+    if (!err) err = ny_options_set(sums->options, "until", "sums");
+    if (err) {
+        ny_options_free(sums->options);
+        sums->options = NULL;
+    }
+    return err;
+}
+
+/* ---- making and freeing --------------------------------------------------------------------- */
+
+/* Forgets the image, before anything changes. */
+static void drop_image(struct ny_sums *sums)
+{
+    ny_free(sums->ctx, sums->image);
+    sums->image = NULL;
+}
+
+int ny_sums_new(struct ny_sums **out, struct ny_context *context, const struct ny_options *options)
+{
+    struct ny_sums *sums;
+    int err = NY_GIVEN(context, out);
+
+    if (out) *out = NULL;
+    if (err) return err;
+    sums = ny_calloc(context, NY_MEM_OTHER, 1, sizeof(*sums));
+    if (!sums) return NY_EBUDGET;
+    sums->ctx = context;
+    if (options) err = ny_options_copy(&sums->options, options);
+    if (!err && options) err = ny_options_set(sums->options, "until", "sums");
+    if (!err && options) err = ny_options_check(sums->options, NY_GROUP_FIT);
+    if (!err && options && !ny_options_is_set(options, "landmarks-points"))
+        err = ny_fail(context, NY_EUSAGE,
+                      "sums need landmarks that all parts share: set landmarks-points");
+    if (!err) *out = sums;
+    if (err) ny_sums_free(sums);
+    return err;
+}
+
+void ny_sums_free(struct ny_sums *sums)
+{
+    if (!sums) return;
+    drop_image(sums);
+    ny_options_free(sums->options);
+    ny_summed_free(sums->summed);
+    ny_free(sums->ctx, sums);
+}
+
+/* ---- adding --------------------------------------------------------------------------------- */
+
+/* Takes the sums of a result that is open. */
+static int take_result(struct ny_summed **out, struct ny_store *store, const char *name)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_owned_settings settings = {0};
+    struct ny_options none, *options = NULL;
+    json_t *record = NULL;
+    int err = ny_record_need(store, name, &record);
+    const struct ny_own_landmarks own = {.name = name, .record = record};
+
+    *out = NULL;
+    if (!err && strcmp(ny_record_kind(record), "fit") != 0)
+        err = ny_fail(ctx, NY_EUSAGE, "'%s' in %s is a %s, which has no sums", name,
+                      ny_store_path(store), ny_record_kind(record));
+    if (!err)
+        err = ny_options_of_stored(&options, ny_options_given(NULL, ctx, &none), NY_GROUP_FIT,
+                                   json_object_get(record, "options"), name);
+    if (!err) err = ny_options_set(options, "until", "sums");
+    if (!err) err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, &own);
+    if (!err) err = ny_summed_of_result(out, store, name, record, &settings.fit);
+    ny_settings_release(&settings, ctx);
+    ny_options_free(options);
+    json_decref(record);
+    return err;
+}
+
+/* Adds a part, which is taken over. */
+static int add_part(struct ny_sums *sums, struct ny_summed *part, const char *name)
+{
+    int err = NY_OK;
+
+    if (!sums->summed) {
+        sums->summed = part;
+        return NY_OK;
+    }
+    err = ny_summed_add(sums->summed, "the parts before", part, name);
+    ny_summed_free(part);
+    return err;
+}
+
+int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name)
+{
+    struct ny_store *store = NULL;
+    struct ny_summed *part = NULL;
+    int err = NY_GIVEN(sums ? sums->ctx : NULL, path, name);
+
+    if (err) return err;
+    drop_image(sums);
+    err = ny_call_begin(sums->ctx);
+    if (err) return err;
+    err = ny_store_open(&store, sums->ctx, path);
+    if (!err) err = take_result(&part, store, name);
+    if (!err) err = add_part(sums, part, path);
+    ny_store_close(store);
+    ny_call_end(sums->ctx);
+    return err;
+}
+
+int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
+{
+    struct ny_context *ctx = sums ? sums->ctx : NULL;
+    char folder[4200], store[4300];
+    struct ny_table given;
+    bool scratch;
+    int err = NY_GIVEN(ctx, table);
+
+    if (!err) err = ny_given_table(ctx, table, &given);
+    if (!err) err = ny_memory_check(ctx, &given);
+    if (!err) err = need_options(sums);
+    if (!err)
+        err = ny_scratch_make(ctx, ny_scratch_parent(ctx, sums->options, &given), folder,
+                              sizeof(folder));
+    if (err) return err;
+    snprintf(store, sizeof(store), "%s/store.nys", folder);
+    scratch = ny_context_scratch(ctx);
+    ny_context_set_scratch(ctx, 1);
+    err = ny_append(ctx, store, &given, NULL, NULL);
+    if (!err) err = ny_fit(ctx, store, result, sums->options, NULL);
+    if (!err) err = ny_sums_add_result(sums, store, result);
+    ny_context_set_scratch(ctx, scratch);
+    ny_scratch_remove(folder);
+    if (err) ny_error_rename(ctx, store, ny_memory_name(&given));
+    return err;
+}
+
+int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other)
+{
+    struct ny_summed *copy = NULL;
+    size_t bytes;
+    void *image;
+    int err = NY_GIVEN(sums ? sums->ctx : NULL, other);
+
+    if (err || !other->summed) return err;
+    drop_image(sums);
+    if (sums->summed)
+        return ny_summed_add(sums->summed, "the first sums", other->summed, "the second");
+    bytes = ny_summed_image_bytes(other->summed);
+    image = ny_alloc(sums->ctx, NY_MEM_GRAM, bytes);
+    err = image ? ny_summed_save(other->summed, image) : NY_EBUDGET;
+    if (!err) err = ny_summed_load(&copy, sums->ctx, image, bytes, "the sums");
+    ny_free(sums->ctx, image);
+    return err ? err : add_part(sums, copy, "the sums");
+}
+
+/* ---- as bytes ------------------------------------------------------------------------------- */
+
+int ny_sums_image(struct ny_sums *sums, const void **image, size_t *bytes)
+{
+    int err = NY_GIVEN(sums ? sums->ctx : NULL, image, bytes);
+
+    if (err) return err;
+    *image = NULL;
+    if (!sums->summed)
+        return ny_fail(sums->ctx, NY_EUSAGE, "these sums have no rows yet; add some first");
+    ny_fields_begin();
+    *bytes = ny_summed_image_bytes(sums->summed);
+    if (!sums->image) {
+        sums->image = ny_alloc(sums->ctx, NY_MEM_GRAM, *bytes);
+        err = sums->image ? ny_summed_save(sums->summed, sums->image) : NY_EBUDGET;
+    }
+    if (err)
+        drop_image(sums);
+    else
+        *image = sums->image;
+    return err;
+}
+
+int ny_sums_load(struct ny_sums **out, struct ny_context *context, const void *image, size_t bytes)
+{
+    struct ny_sums *sums = NULL;
+    int err = NY_GIVEN(context, out, image);
+
+    if (out) *out = NULL;
+    if (err) return err;
+    ny_fields_begin();
+    err = ny_sums_new(&sums, context, NULL);
+    if (!err) err = ny_summed_load(&sums->summed, context, image, bytes, "the image");
+    if (!err) *out = sums;
+    if (err) ny_sums_free(sums);
+    return err;
+}
+
+int ny_sums_report(const struct ny_sums *sums, struct ny_report **report)
+{
+    int err = NY_GIVEN(sums ? sums->ctx : NULL, report);
+    const struct ny_summed *summed;
+    const json_t *options;
+    json_t *object;
+
+    if (report) *report = NULL;
+    if (err) return err;
+    ny_fields_begin();
+    summed = sums->summed;
+    object = json_object();
+    ny_field_set_count(object, "rows", summed ? ny_summed_rows(summed) : 0);
+    if (summed) {
+        const struct ny_model *base = summed->base;
+
+        options = json_object_get(summed->about, "options");
+        ny_field_set_count(object, "parts",
+                           json_array_size(json_object_get(summed->about, "parts")));
+        ny_field_set_count(object, "landmarks", base->m);
+        ny_field_set_count(object, "d", base->d);
+        ny_field_set_text(object, "map", ny_field_text(options, "map"));
+        ny_field_set_text(object, "approx", ny_field_text(options, "approx"));
+        ny_field_set_text(object, "kernel", ny_kernel_shown(base->spec.kernel));
+        ny_field_set_json(object, "gamma",
+                          base->spec.kernel->has_gamma ? json_real(base->spec.params.gamma)
+                                                       : json_null());
+        ny_field_set_text(object, "gram_precision", ny_field_text(summed->about, "gram"));
+    }
+    return ny_report_of_json(report, sums->ctx, object);
+}
+
+/* ---- solving -------------------------------------------------------------------------------- */
+
+int ny_sums_solve(const struct ny_sums *sums, struct ny_model **model, struct ny_report **report)
+{
+    struct ny_context *ctx = sums ? sums->ctx : NULL;
+    struct ny_sums *own = (struct ny_sums *)sums; /* the options may have to be made */
+    struct ny_fit_settings settings;
+    json_t *facts = NULL;
+    int err = NY_GIVEN(ctx, model);
+
+    if (report) *report = NULL;
+    if (model) *model = NULL;
+    if (err) return err;
+    if (!sums->summed)
+        return ny_fail(ctx, NY_EUSAGE, "these sums have no rows yet; add some before solving them");
+    err = ny_call_begin(ctx);
+    if (err) return err;
+    err = need_options(own);
+    if (!err) {
+        struct ny_points_info points = ny_summed_points(sums->summed);
+        struct ny_landmark_points landmarks = ny_summed_landmarks(sums->summed);
+
+        err = ny_settings_of_points(&settings, ctx, sums->options, &points, &landmarks);
+    }
+    if (!err) err = ny_summed_solve(sums->summed, &settings, model, &facts);
+    if (!err && report) err = ny_report_of_json(report, ctx, json_incref(facts));
+    json_decref(facts);
+    ny_call_end(ctx);
+    return err;
+}
+
+/* Writes a model to a file. */
+static int write_model(struct ny_context *ctx, struct ny_model *model, const char *output)
+{
+    struct ny_writer *writer = NULL;
+    const void *image;
+    size_t bytes;
+    int err = ny_model_image(model, &image, &bytes);
+
+    if (!err) err = ny_writer_open(&writer, ctx, output, NY_OUT_BYTES, bytes, 1);
+    if (err) return err;
+    err = ny_writer_rows(writer, image, bytes);
+    if (!err) return ny_writer_commit(writer);
+    ny_writer_abort(writer);
+    return err;
+}
+
+int ny_merge(struct ny_context *context, const char *const *paths, size_t count, const char *name,
+             const char *output, struct ny_report **report)
+{
+    struct ny_sums *sums = NULL;
+    struct ny_model *model = NULL;
+    int err = NY_GIVEN(context, paths, name, output);
+
+    if (report) *report = NULL;
+    if (!err && !count) err = ny_fail(context, NY_EUSAGE, "there are no stores to merge sums of");
+    if (!err) err = ny_output_check(context, output, NY_OUTPUT_MODEL);
+    if (!err) err = ny_sums_new(&sums, context, NULL);
+    if (!err)
+        ny_log(context, NY_LOG_DETAIL, "%zu sums are added, and solved in up to %u threads", count,
+               ny_context_threads(context));
+    for (size_t i = 0; !err && i < count; i++)
+        err = ny_sums_add_result(sums, paths[i], name);
+    if (!err) err = ny_sums_solve(sums, &model, report);
+    if (!err) err = write_model(context, model, output);
+    ny_model_free(model);
+    ny_sums_free(sums);
+    return err;
+}

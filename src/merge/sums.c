@@ -1,0 +1,343 @@
+/*
+ * Sums in memory (merge/sums.h): how those of a result are taken, and how two are added.
+ *
+ * The sums of a result are the image that stage accumulate leaves, which stays with the result when
+ * it is done. The base is made anew from what the job keeps: options, width, geometry and
+ * landmarks. W, and so the shift, follow from these alone; where stores are on machines of
+ * different kinds, shifts may differ in their last bits, which changes sums by no more than their
+ * rounding does.
+ */
+#include "merge/sums.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "fit/fit.h"
+#include "fit/sums.h"
+#include "results/resume.h"
+
+#define ULL(x) ((unsigned long long)(x))
+
+void ny_summed_free(struct ny_summed *sums)
+{
+    if (!sums) return;
+    json_decref(sums->about);
+    ny_model_free(sums->base);
+    ny_accumulator_free(sums->acc);
+    ny_free(sums->ctx, sums);
+}
+
+uint64_t ny_summed_rows(const struct ny_summed *sums)
+{
+    return sums->acc->rows;
+}
+
+struct ny_points_info ny_summed_points(const struct ny_summed *sums)
+{
+    const struct ny_model *base = sums->base;
+
+    return (struct ny_points_info){.n = sums->acc->rows,
+                                   .d = base->d,
+                                   .dtype = base->spec.dtype,
+                                   .row_slots = base->spec.slots,
+                                   .preparation = base->spec.preparation};
+}
+
+struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums)
+{
+    const struct ny_model *base = sums->base;
+
+    return (struct ny_landmark_points){base->m, base->spec.dtype, base->spec.slots};
+}
+
+/* ---- of a result ---------------------------------------------------------------------------- */
+
+/* Makes the base from a fit that is prepared: the landmarks as they were given, in the type of its
+ * rows. */
+static int make_base(struct ny_summed *sums, const struct ny_fit *fit)
+{
+    struct ny_landmark_points how = fit->settings->landmark_points;
+    struct ny_coordinates coordinates = {.pairs = 1};
+    struct ny_columns_spec spec = ny_fit_spec(fit);
+    struct ny_model_parts parts = {.spec = &spec,
+                                   .precision = fit->settings->precision,
+                                   .m = fit->m,
+                                   .p = 1,
+                                   .map = fit->settings->map,
+                                   .a = fit->a,
+                                   .coordinates = &coordinates};
+    size_t row_bytes = ny_row_bytes(fit->job.points.dtype, (size_t)fit->job.points.d, how.slots);
+    char *rows = ny_calloc(sums->ctx, NY_MEM_DICTIONARY, fit->m, row_bytes);
+    double *zeros = ny_calloc(sums->ctx, NY_MEM_DICTIONARY, fit->m, sizeof(double));
+    int err = rows && zeros ? NY_OK : NY_EBUDGET;
+
+    how.dtype = fit->job.points.dtype;
+    spec.slots = how.slots;
+    spec.row_nnz = 0;
+    if (!err)
+        err = ny_landmark_points_get(fit->job.store, fit->job.name, fit->job.record, &how, 0, rows);
+    parts.landmarks = rows;
+    parts.P = parts.q = zeros;
+    if (!err) err = ny_model_new(&sums->base, &parts);
+    ny_free(sums->ctx, zeros);
+    ny_free(sums->ctx, rows);
+    return err;
+}
+
+/* Reads the image of the sums: that of the last checkpoint, or the one that stays with a result. */
+static int load_image(const struct ny_fit *fit, void *image, size_t bytes)
+{
+    const json_t *kept = json_object_get(fit->job.record, "sums");
+    const char *part = ny_field_text(kept, "part");
+
+    if (!part) return ny_job_read_image(&fit->job, "gram", image, bytes);
+    return ny_job_get_part(&fit->job, part, image, bytes);
+}
+
+/* Restores the sums and notes them as a part: what tells it from others is what it adds up to. */
+static int take_sums(struct ny_summed *sums, const struct ny_fit *fit)
+{
+    size_t bytes = ny_accumulator_gram_image_bytes(fit->m);
+    json_t *parts = json_array(), *part = json_array();
+    void *image = NULL;
+    char digest[20];
+    int err = ny_accumulator_new(&sums->acc, sums->ctx, fit->m);
+
+    if (!err) image = ny_alloc(sums->ctx, NY_MEM_GRAM, bytes);
+    if (!err) err = image ? load_image(fit, image, bytes) : NY_EBUDGET;
+    if (!err) {
+        ny_accumulator_restore(sums->acc, image);
+        snprintf(digest, sizeof(digest), "%016llx", ULL(ny_checksum(image, bytes)));
+        ny_field_append(part, json_string(digest));
+        ny_field_append(part, json_integer((json_int_t)sums->acc->rows));
+        ny_field_append(parts, json_incref(part));
+        ny_field_set_json(sums->about, "parts", json_incref(parts));
+    }
+    ny_free(sums->ctx, image);
+    json_decref(part);
+    json_decref(parts);
+    return err;
+}
+
+/* Describes the options that parts have to agree in. */
+static void describe(struct ny_summed *sums, const json_t *record)
+{
+    static const char *const own[] = {"landmarks-points", "landmarks", "gamma", NULL};
+    const json_t *noise = json_object_get(record, "gram_noise");
+    json_t *options = json_deep_copy(json_object_get(record, "options"));
+
+    for (size_t i = 0; own[i]; i++) /* the base has them */
+        json_object_del(options, own[i]);
+    ny_field_set_json(sums->about, "options", options);
+    ny_field_set_text(sums->about, "gram",
+                      ny_field_text(json_object_get(record, "report"), "gram_precision"));
+    if (noise && ny_field_is(sums->about, "gram", "f32"))
+        ny_field_set_json(sums->about, "noise", json_deep_copy(noise));
+}
+
+/* Refuses a result whose stage accumulate is not over. */
+static int check_stage(struct ny_store *store, const char *name, const json_t *record)
+{
+    enum ny_stage_id stage = ny_stage_parse(ny_field_text(record, "stage"));
+
+    if (ny_field_text(json_object_get(record, "sums"), "part") ||
+        (stage == NY_STAGE_SOLVE &&
+         ny_field_is(json_object_get(record, "checkpoint"), "part", "gram")))
+        return NY_OK;
+    if (ny_field_is(record, "stage", "done"))
+        return ny_fail(
+            ny_store_context(store), NY_EUSAGE,
+            "'%s' in %s has no sums to be merged; 'nystream fit --until sums' makes them", name,
+            ny_store_path(store));
+    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                   "'%s' in %s has no sums yet, as it was interrupted in stage %s; %s", name,
+                   ny_store_path(store), ny_field_text(record, "stage"),
+                   ny_resume_words(store, name, record).text);
+}
+
+int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const char *name,
+                        const json_t *record, const struct ny_fit_settings *settings)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_summed *sums = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*sums));
+    struct ny_fit fit = {.job = {.ctx = ctx,
+                                 .store = store,
+                                 .name = name,
+                                 .record = json_deep_copy(record),
+                                 .stage = NY_STAGE_SOLVE,
+                                 .workers = settings->threads},
+                         .settings = settings,
+                         .params = settings->params};
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!sums) goto done;
+    *sums = (struct ny_summed){.ctx = ctx, .about = json_object()};
+    err = check_stage(store, name, record);
+    if (err) goto done;
+    /* Whoever solves the sums chooses the precision; here the choice would cost m³. */
+    ny_field_set_json(fit.job.record, "gram_f64", json_true());
+    describe(sums, record);
+    err = ny_points_info(store, &fit.job.points);
+    if (err) goto done;
+    fit.job.points.n = ny_field_count(ny_job_report(&fit.job), "n", 0);
+    ny_settings_widen(settings, &fit.job.points);
+    err = ny_fit_prepare(&fit);
+    if (!err) err = make_base(sums, &fit);
+    ny_fit_drop_problem(&fit);
+    if (!err) err = take_sums(sums, &fit);
+    if (!err) err = ny_fields_check(ctx);
+    if (err) goto done;
+    *out = sums;
+    sums = NULL;
+done:
+    ny_fit_release(&fit);
+    json_decref(fit.job.record);
+    ny_summed_free(sums);
+    return err;
+}
+
+/* ---- adding --------------------------------------------------------------------------------- */
+
+/* Sets *digest to that of the base without its shift. */
+static int digest_base(const struct ny_model *base, uint64_t *digest)
+{
+    struct ny_model bare = *base;
+    size_t bytes = ny_model_image_bytes(base);
+    double *zeros = ny_calloc(base->ctx, NY_MEM_MODEL, base->m, sizeof(double));
+    void *image = ny_alloc(base->ctx, NY_MEM_MODEL, bytes);
+    int err = zeros && image ? NY_OK : NY_EBUDGET;
+
+    bare.a = zeros;
+    if (!err) ny_model_save(&bare, image);
+    if (!err) *digest = ny_checksum(image, bytes);
+    ny_free(base->ctx, image);
+    ny_free(base->ctx, zeros);
+    return err;
+}
+
+/* Finds the first option that differs; NULL: none does. */
+static const char *find_other_option(const struct ny_summed *a, const struct ny_summed *b)
+{
+    json_t *options = json_object_get(a->about, "options"), *value;
+    const json_t *others = json_object_get(b->about, "options");
+    const char *key;
+
+    json_object_foreach(options, key, value)
+    {
+        if (!json_equal(value, json_object_get(others, key))) return key;
+    }
+    return NULL;
+}
+
+/* Names what differs in the bases; NULL: all that has a name agrees. */
+static const char *find_difference(const struct ny_model *a, const struct ny_model *b)
+{
+    if (a->spec.kernel != b->spec.kernel) return "kernels";
+    if (a->spec.params.gamma != b->spec.params.gamma) return "values of gamma";
+    if (a->d != b->d) return "numbers of columns";
+    if (a->m != b->m) return "numbers of landmarks";
+    if (a->spec.dtype != b->spec.dtype || !a->spec.slots != !b->spec.slots)
+        return "types or layouts of rows";
+    if (memcmp(&a->spec.preparation, &b->spec.preparation, sizeof(a->spec.preparation)) != 0)
+        return "preparations of rows (--rows, --values)";
+    return NULL;
+}
+
+/* Refuses sums that are over other landmarks, or of fits with other options. */
+static int check_agree(const struct ny_summed *a, const char *name, const struct ny_summed *b,
+                       const char *other)
+{
+    const char *what = find_difference(a->base, b->base), *option = find_other_option(a, b);
+    uint64_t digests[2] = {0};
+    int err = NY_OK;
+
+    if (!what && option)
+        return ny_fail(a->ctx, NY_EUSAGE,
+                       "the sums of %s and of %s were made with different values of --%s; merge "
+                       "sums of fits with the same options",
+                       name, other, option);
+    if (!what) err = digest_base(a->base, &digests[0]);
+    if (!what && !err) err = digest_base(b->base, &digests[1]);
+    if (err) return err;
+    if (!what && digests[0] != digests[1]) what = "landmarks, or columns that count";
+    if (!what) return NY_OK;
+    return ny_fail(a->ctx, NY_EUSAGE,
+                   "the sums of %s and of %s have different %s; merge sums of fits with the same "
+                   "landmarks and options",
+                   name, other, what);
+}
+
+/* Refuses a part that both have. */
+static int check_parts(const struct ny_summed *a, const char *name, const struct ny_summed *b,
+                       const char *other)
+{
+    const json_t *parts = json_object_get(a->about, "parts"), *more;
+    const json_t *others = json_object_get(b->about, "parts"), *part;
+    size_t i, k;
+
+    json_array_foreach(others, i, more)
+    {
+        json_array_foreach(parts, k, part)
+        {
+            if (json_equal(json_array_get(part, 0), json_array_get(more, 0)))
+                return ny_fail(a->ctx, NY_EUSAGE,
+                               "%s and %s have the sums of the same %lld rows: each part is merged "
+                               "once",
+                               name, other, json_integer_value(json_array_get(more, 1)));
+        }
+    }
+    return NY_OK;
+}
+
+/* Keeps the coarser precision, and the larger noise in each respect. */
+static void add_noise(json_t *about, const json_t *more)
+{
+    const json_t *theirs = json_object_get(more, "noise");
+    json_t *ours = json_object_get(about, "noise"), *value;
+    const char *key;
+
+    if (ny_field_is(more, "gram", "f32")) ny_field_set_text(about, "gram", "f32");
+    if (!theirs) return;
+    if (!ours) {
+        ny_field_set_json(about, "noise", json_deep_copy(theirs));
+        return;
+    }
+    json_object_foreach((json_t *)theirs, key, value)
+    {
+        if (json_number_value(value) > ny_field_number(ours, key, 0))
+            ny_field_set_number(ours, key, json_number_value(value));
+    }
+}
+
+/* Degrees over D grow with n, so that the weight of a row is smaller in a larger sum. */
+static bool divides(const struct ny_summed *sums)
+{
+    const struct ny_map *map =
+        ny_map_find(ny_field_text(json_object_get(sums->about, "options"), "map"));
+
+    return map && map->divided;
+}
+
+int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summed *more,
+                  const char *more_name)
+{
+    double rows = (double)sums->acc->rows, others = (double)more->acc->rows, all = rows + others;
+    json_t *part;
+    size_t i;
+    int err = check_agree(sums, name, more, more_name);
+
+    if (!err) err = check_parts(sums, name, more, more_name);
+    if (err) return err;
+    if (divides(sums))
+        ny_accumulator_add(sums->acc, rows / all, more->acc, others / all);
+    else
+        ny_accumulator_add(sums->acc, 1, more->acc, 1);
+    json_array_foreach(json_object_get(more->about, "parts"), i, part)
+    {
+        ny_field_append(json_object_get(sums->about, "parts"), json_incref(part));
+    }
+    add_noise(sums->about, more->about);
+    return ny_fields_check(sums->ctx);
+}

@@ -1,0 +1,66 @@
+/*
+ * Sums of fits over the same landmarks: s, G, t and ω of pass 1 (spectral/accumulator.h) with all
+ * that solving them takes, which is the landmarks and not the rows. Those of several stores, or of
+ * batches of rows, are added up, carried about as bytes, and solved to a model.
+ *
+ * All parts of a sum agree in its base, a model without a map: the kernel and its width, the
+ * geometry, the landmarks and the shift a of their tiles; and in the options of the fit. A part is
+ * known by a digest of its sums, so that none is added twice.
+ */
+#ifndef NY_MERGE_SUMS_H
+#define NY_MERGE_SUMS_H
+
+#include <jansson.h>
+
+#include "fit/settings.h"
+#include "results/model.h"
+
+struct ny_summed {
+    struct ny_context *ctx;
+    json_t *about;         /* its fields are told below */
+    struct ny_model *base; /* its map is one column of zeros */
+    struct ny_accumulator *acc;
+};
+
+/* Fields of `about`:
+ *
+ *   options  identity of the options of the fits (api/options.h), without those that name landmarks
+ *   gram     precision of the tile Grams, "f32" or "f64"; f32 if that of any part is
+ *   noise    what f32 Grams lose (fit/gram_noise.h), the most of all parts; absent: nothing
+ *   parts    [digest, rows] of each part, in the order in which they came
+ */
+
+/* Takes the sums of a result that has them: one that was to end with them, or one that is done. Its
+ * record and settings are the caller's. Holds W while the shift is found. NY_EUSAGE where it has
+ * none. */
+int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const char *name,
+                        const json_t *record, const struct ny_fit_settings *settings);
+/* Frees the sums; NULL is allowed. */
+void ny_summed_free(struct ny_summed *sums);
+/* Returns the rows that were summed up. */
+uint64_t ny_summed_rows(const struct ny_summed *sums);
+/* Returns the points as a fit of all rows would see them: n, d, their type and slots. */
+struct ny_points_info ny_summed_points(const struct ny_summed *sums);
+/* Returns how the landmarks are kept. */
+struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums);
+/* Adds the parts of `more` to `sums`. NY_EUSAGE, with nothing changed, where they differ in what
+ * parts agree in, or have a part in common. `more_name` and `name` are for messages. */
+int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summed *more,
+                  const char *more_name);
+
+/* Returns the bytes of the image: a header, `about` as text, the image of the base, that of the
+ * sums and a checksum. */
+size_t ny_summed_image_bytes(const struct ny_summed *sums);
+/* Writes the image into ny_summed_image_bytes() of room. */
+int ny_summed_save(const struct ny_summed *sums, void *image);
+/* Makes sums from their image. NY_ESTORE when that is none, of a later version, cut short or
+ * damaged; `where` names it. */
+int ny_summed_load(struct ny_summed **out, struct ny_context *ctx, const void *image, size_t bytes,
+                   const char *where);
+
+/* Solves the sums: the model, and the report of a fit of all rows. The sums stay. NY_EUSAGE where
+ * there are no rows, NY_ENUMERIC where f32 sums are too coarse for the result. */
+int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *settings,
+                    struct ny_model **model, json_t **report);
+
+#endif

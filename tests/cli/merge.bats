@@ -1,0 +1,241 @@
+# Beyond one store: fits that end with their sums, sums that are merged, and rows that are placed by
+# the model.
+load helper
+
+# Four stores of parts of one table, one of all of it, and landmarks that are no rows.
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    table 5000 6 >all.csv
+    table 70 6 99 >landmarks.csv
+    head -n 30 all.csv >part.0.csv # fewer rows than landmarks
+    sed -n 31,2500p all.csv >part.1.csv
+    sed -n 2501,2548p all.csv >part.2.csv
+    sed -n '2549,$p' all.csv >part.3.csv
+    for part in 0 1 2 3; do
+        nystream import part.$part part.$part.csv -q
+    done
+    nystream import all all.csv -q
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR"/{part.?,all,landmarks.csv,part.1.csv} .
+}
+
+shared="--landmarks-points landmarks.csv --gamma 0.4 --components 3"
+
+# Leaves the sums of each part under `map`.
+sum_up() {
+    local part
+    for part in 0 1 2 3; do
+        nystream fit part.$part map $shared "$@" --until sums -q
+    done
+}
+
+# bats test_tags=slow
+@test "parts summed up, merged and placed are one fit of all rows" {
+    local options
+    while read -r options; do
+        rm -rf part.? all && cp -r "$BATS_FILE_TMPDIR"/{part.?,all} .
+        sum_up $options
+        ny merge part.? --name map -o whole.nym --json
+        exits 0
+        [ "$(field "$output" n)" = 5000 ]
+        for part in 0 1 2 3; do
+            nystream fit part.$part placed --model whole.nym -q
+            nystream export part.$part placed -o - --part embedding >$part.npy
+            nystream export part.$part placed -o $part.csv -q
+        done
+        cat ?.csv >placed.csv
+        nystream fit all map $shared $options -q
+        nystream export all map -o all.csv -q
+        near placed.csv all.csv
+    done <<'END'
+--map kpca
+--map svd --kernel laplacian --approx column
+--map kpca --precision f64 --approx orthonystrom --averages landmarks
+--map laplacian --averages landmarks --row-normalize
+--map diffusion --averages landmarks --normalize asymmetric --time 2
+END
+}
+
+@test "a fit that ends with its sums goes on to its own model, and keeps the sums" {
+    ny fit part.1 map $shared --until sums
+    exits 0
+    says "'map' has its sums, of 2470 rows"
+    ny info part.1 map --json
+    [ "$(field "$output" stage)" = solve ]
+    ny fit part.1 map $shared --until sums
+    exits 0
+    ny fit part.1 map -q
+    exits 0
+    ny info part.1 map --json
+    [ "$(field "$output" status)" = done ]
+    nystream fit part.1 straight $shared -q
+    for name in map straight; do
+        nystream export part.1 $name -o $name.npy -q
+        nystream merge part.1 --name $name -o $name.nym -q
+    done
+    cmp map.npy straight.npy
+    cmp map.nym straight.nym
+    ny fit part.1 map $shared --until sums # nothing is left to do
+    exits 0
+    says "done already"
+}
+
+# bats test_tags=slow
+@test "an interrupted sum goes on, to the same bytes" {
+    local tries=0
+    table 300000 6 5 >big.csv
+    nystream import big big.csv -q
+    nystream fit big straight $shared --until sums -q
+    nystream fit big map $shared --until sums --threads 1 -q &
+    until nystream info big map --json 2>/dev/null | grep -q accumulate || ((++tries > 400)); do
+        sleep 0.01
+    done
+    kill -TERM $!
+    run wait $!
+    ny merge big --name map -o map.nym
+    [ "$status" -ne 2 ] || says "has no sums yet"
+    nystream fit big map $shared --until sums -q
+    nystream merge big --name map -o map.nym -q
+    nystream merge big --name straight -o straight.nym -q
+    cmp map.nym straight.nym
+}
+
+@test "rows that a model places are a result like others" {
+    sum_up
+    nystream merge part.? --name map -o whole.nym -q
+    ny fit part.1 placed --model whole.nym
+    exits 0
+    [[ $stderr != *certificate* ]]
+    ny fit part.1 placed --model whole.nym
+    says "done already"
+    ny fit part.1 placed
+    says "done already"
+    nystream transform part.1 placed --input part.1.csv -o new.npy -q
+    nystream export part.1 placed -o placed.npy -q
+    cmp new.npy placed.npy
+    nystream import part.1 "$BATS_FILE_TMPDIR/part.0.csv" --append -q
+    ny fit part.1 placed --update full
+    usage "--update frozen"
+    ny fit part.1 placed --update frozen --json
+    exits 0
+    [ "$(field "$output" n)" = 2500 ]
+    nystream transform whole.nym --input "$BATS_FILE_TMPDIR/part.0.csv" -o - >new.csv
+    nystream export part.1 placed -o - | tail -c $((30 * 3 * 4)) >last
+    tail -c $((30 * 3 * 4)) new.csv | cmp - last
+    nystream fit part.1 placed --model whole.nym --restart -q
+    nystream plot part.1 placed -o placed.png -q
+    nystream report part.1 placed -o placed.html -q
+    nystream eval part.1 placed --measures distances -q
+    nystream verify part.1
+}
+
+@test "a model places rows of another type" {
+    awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int(200 * $j) } 1' part.1.csv >bytes.csv
+    awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int(200 * $j) } 1' landmarks.csv >l.csv
+    for dtype in u8 i16 f32 f64; do
+        nystream import of.$dtype bytes.csv --dtype $dtype -q
+        nystream fit of.$dtype map --landmarks-points l.csv --gamma 1e-5 --until sums -q
+        nystream merge of.$dtype --name map -o $dtype.nym -q
+    done
+    for dtype in u8 i16 f64; do
+        nystream fit of.$dtype placed --model f32.nym -q
+        nystream export of.$dtype placed -o $dtype.csv -q
+        nystream fit of.f32 by.$dtype --model $dtype.nym -q
+        nystream export of.f32 by.$dtype -o by.$dtype.csv -q
+        near $dtype.csv by.$dtype.csv
+    done
+    ny merge of.u8 of.f32 --name map -o no.nym
+    usage "types or layouts"
+}
+
+# bats test_tags=slow
+@test "sparse and prepared rows" {
+    for part in 0 1; do
+        awk -v part=$part 'BEGIN {
+            for (i = 0; i < 400; i++) {
+                line = "0"
+                for (k = 0; k < 4; k++)
+                    line = line " " 1 + k * 20 + (i * 7 + k * part + i % 3) % 19 ":" 1 + (i * k + part) % 9
+                print line
+            }
+        }' >$part.svm
+        nystream import s.$part $part.svm --dims 90 --rows total:100 --values log1p -q
+    done
+    nystream import s $PWD/0.svm $PWD/1.svm --dims 90 --rows total:100 --values log1p -q
+    nystream fit s own --kernel cosine --landmarks 20 -q
+    nystream export s own --part landmark-points -o l.npy -q
+    for store in s.0 s.1 s; do
+        nystream fit $store map --kernel cosine --landmarks-points l.npy --until sums -q
+    done
+    nystream merge s.0 s.1 --name map -o whole.nym -q
+    nystream fit s map -q
+    nystream export s map -o s.csv -q
+    for part in 0 1; do
+        nystream fit s.$part placed --model whole.nym -q
+        nystream export s.$part placed -o $part.csv -q
+    done
+    cat 0.csv 1.csv >placed.csv
+    near placed.csv s.csv
+    nystream import raw 0.svm --dims 90 -q
+    ny fit raw placed --model whole.nym
+    exits 3
+    says "prepared otherwise"
+    ny fit all placed --model whole.nym
+    exits 3
+    says "is of 90 columns"
+}
+
+@test "fits whose sums cannot be added are refused before they run" {
+    ny fit part.1 x --landmarks 9 --until sums
+    usage "--landmarks-points"
+    ny fit part.1 x --landmarks-points landmarks.csv --until sums
+    usage "--gamma as a number"
+    ny fit part.1 x $shared --scale standard --until sums
+    usage "--scale"
+    ny fit part.1 x $shared --map laplacian --until sums
+    usage "--averages landmarks"
+    ny fit part.1 x $shared --probe 3 --until sums
+    usage "--probe"
+    ny fit part.1 x $shared --approx nystrom --until sums
+    usage "--approx projected"
+    ny fit part.1 x --landmarks-points landmarks.csv --map pca --until sums
+    usage "--map kpca --kernel linear"
+    ny fit part.1 x --map isomap --until sums
+    usage "--until"
+    ny fit part.1 x --update frozen --until sums
+    usage "--until does not go with --update"
+    [ -z "$(nystream list part.1)" ]
+}
+
+@test "models that place no rows of a store are refused" {
+    nystream fit part.1 exact --map pca --approx exact -q
+    nystream export part.1 exact --part model -o exact.nym -q
+    ny fit part.1 x --model exact.nym
+    usage "has no landmarks"
+    ny fit part.1 x --model part.1.csv
+    exits 5
+    ny fit part.1 x --model none.nym
+    exits 4
+    nystream fit part.1 map $shared -q
+    nystream export part.1 map --part model -o map.nym -q
+    ny fit part.1 x --model map.nym --components 2
+    usage "--components does not act with --model"
+    ny fit part.1 x --model map.nym --until sums
+    usage "--until does not act with --model"
+    ny fit part.1 map --model map.nym
+    usage "exists with other options"
+    ny fit part.1 exact --update frozen --model map.nym
+    usage "--model does not go with --update"
+}
+
+@test "a budget too small for merging says so, and writes nothing" {
+    sum_up
+    ny merge part.? --name map -o whole.nym --memory 1M
+    exits 8
+    [ ! -e whole.nym ]
+}

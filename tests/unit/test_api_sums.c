@@ -1,0 +1,469 @@
+/*
+ * Sums through the public interface: what is summed up in parts and merged is what one fit of all
+ * rows finds, for every map, method and layout that has sums; sums are their image; and parts that
+ * cannot be added are refused, with nothing changed.
+ */
+#include "unit/table_case.h"
+
+enum { LANDMARKS = 40 };
+
+typedef const char *const choices[][2];
+
+/* Options of a fit over LANDMARKS points, which are no rows. */
+static struct ny_options *options_of(choices more)
+{
+    double points[LANDMARKS * COLUMNS];
+    struct ny_table table = {.struct_bytes = sizeof(table),
+                             .dtype = NY_F64,
+                             .rows = LANDMARKS,
+                             .columns = COLUMNS,
+                             .values = points};
+    struct ny_options *o;
+
+    for (int i = 0; i < LANDMARKS * COLUMNS; i++)
+        points[i] = value_of(6 * (i / COLUMNS), i % COLUMNS) + 0.25;
+    ok(ny_options_new(&o, in.ctx));
+    ok(ny_options_set_table(o, "landmarks-points", &table));
+    ok(ny_options_set(o, "gamma", "2e-5"));
+    ok(ny_options_set(o, "components", "3"));
+    for (size_t i = 0; more && more[i][0]; i++)
+        if (more[i][1]) ok(ny_options_set(o, more[i][0], more[i][1]));
+    return o;
+}
+
+/* Rows first … end − 1 of a dense table. */
+static struct ny_table part_of(const struct ny_table *table, uint64_t first, uint64_t end)
+{
+    struct ny_table part = *table;
+
+    part.values = (const char *)table->values + first * table->columns * sizes[table->dtype];
+    part.rows = end - first;
+    return part;
+}
+
+/* Sums of the table in parts of 1, 600, 2,100 and the rows that are left. */
+static struct ny_sums *sum_up(const struct ny_options *o, const struct ny_table *table)
+{
+    static const uint64_t ends[] = {1, 601, 2701, ROWS};
+    struct ny_sums *sums;
+    uint64_t first = 0;
+
+    ok(ny_sums_new(&sums, in.ctx, o));
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); first = ends[i++]) {
+        struct ny_table part = part_of(table, first, ends[i]);
+
+        ok(ny_sums_add(sums, &part));
+    }
+    return sums;
+}
+
+static double number_of(const struct ny_report *report, const char *key)
+{
+    double value = NAN;
+
+    assert_true(ny_report_number(report, key, &value));
+    return value;
+}
+
+/* ---- one fit of all rows -------------------------------------------------------------------- */
+
+/* Compares models by the places of rows; signs are the same rule's. */
+static void compare_places(struct ny_model *model, struct ny_model *whole,
+                           const struct ny_table *table, double most)
+{
+    struct ny_table few = part_of(table, 100, 400);
+    double a[300 * 3], b[300 * 3], largest = 0;
+
+    ok(ny_model_place(model, &few, NY_F64, a, 0));
+    ok(ny_model_place(whole, &few, NY_F64, b, 0));
+    for (int i = 0; i < 300 * 3; i++)
+        largest = fmax(largest, fabs(b[i]));
+    assert_true(largest > 0);
+    for (int i = 0; i < 300 * 3; i++)
+        if (!(fabs(a[i] - b[i]) <= most * largest))
+            fail_msg("value %d: %.9g, not %.9g", i, a[i], b[i]);
+}
+
+/* The model and the certificate of sums agree with those of a fit of all rows. */
+static void check(const char *name, choices more, int dtype, double most)
+{
+    struct ny_table table = dense(dtype, 0);
+    struct ny_options *o = options_of(more);
+    struct ny_sums *sums = sum_up(o, &table);
+    struct ny_model *model, *whole;
+    struct ny_report *report, *wanted;
+
+    ok(ny_sums_solve(sums, &model, &report));
+    ok(ny_embed(in.ctx, &table, o, NULL, &whole, &wanted));
+    assert_true(number_of(report, "n") == ROWS && number_of(report, "parts") == 4);
+    assert_true(number_of(report, "landmarks") == LANDMARKS);
+    for (int k = 0; k < 2; k++) {
+        static const char *const keys[] = {"trace", "trace_error"};
+        double is = NAN, was = NAN;
+
+        assert_int_equal(ny_report_number(report, keys[k], &is),
+                         ny_report_number(wanted, keys[k], &was));
+        if (!isnan(was) && !(fabs(is - was) <= most * fabs(number_of(wanted, "trace"))))
+            fail_msg("%s: %s is %.12g, not %.12g", name, keys[k], is, was);
+    }
+    compare_places(model, whole, &table, 1e-6);
+    ny_report_free(report);
+    ny_report_free(wanted);
+    ny_model_free(model);
+    ny_model_free(whole);
+    ny_sums_free(sums);
+    ny_options_free(o);
+    free((void *)(uintptr_t)table.values);
+}
+
+static void sums_of_parts_are_those_of_all_rows(void **state)
+{
+    static const char *const maps[] = {"svd", "kpca"};
+    static const char *const methods[] = {"projected", "orthonystrom", "column"};
+    static const char *const kernels[] = {"rbf", "laplacian"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < 3; k++)
+            for (size_t j = 0; j < 2; j++)
+                check(methods[k],
+                      (choices){{"map", maps[i]},
+                                {"approx", methods[k]},
+                                {"kernel", kernels[j]},
+                                {"averages", i && !k ? "implicit"
+                                             : i     ? "landmarks"
+                                                     : NULL},
+                                {NULL, NULL}},
+                      NY_F32, 1e-9);
+}
+
+static void rows_of_each_type_are_summed_up(void **state)
+{
+    static const int types[] = {NY_U8, NY_I16, NY_F64};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        check("types", NULL, types[i], 1e-9);
+    check("f64", (choices){{"precision", "f64"}, {NULL, NULL}}, NY_F64, 1e-9);
+}
+
+/* Degrees over the landmarks grow with the rows: the weights of parts are those of all in the end,
+ * but rows were rounded to f32 with other weights. */
+static void divided_kernels_are_weighed_anew(void **state)
+{
+    static const char *const maps[] = {"laplacian", "diffusion"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        check(maps[i], (choices){{"map", maps[i]}, {"averages", "landmarks"}, {NULL, NULL}}, NY_F32,
+              1e-7);
+}
+
+/* Sparse rows, whose landmarks are sparse, too. */
+static void sparse_rows_are_summed_up(void **state)
+{
+    enum { ENTRIES = 4 };
+    uint32_t *column = calloc(ROWS * ENTRIES, sizeof(*column));
+    uint32_t *start = calloc(ROWS + 1, sizeof(*start));
+    float *values = calloc(ROWS * ENTRIES, sizeof(*values));
+    struct ny_table table = {.struct_bytes = sizeof(table),
+                             .dtype = NY_F32,
+                             .index_bytes = 4,
+                             .rows = ROWS,
+                             .columns = WIDE,
+                             .values = values,
+                             .row_start = start,
+                             .column = column,
+                             .entries = (uint64_t)ROWS * ENTRIES};
+    struct ny_table landmarks = table, half = table;
+    struct ny_model *model, *whole;
+    struct ny_report *report;
+    struct ny_options *o;
+    struct ny_sums *sums, *copy;
+    float a[64 * 2], b[64 * 2];
+    const void *image;
+    size_t bytes;
+
+    (void)state;
+    for (uint32_t i = 0; i < ROWS * ENTRIES; i++) {
+        column[i] = i % ENTRIES * 15 + (i / ENTRIES * 7 + i % ENTRIES * 3) % 15;
+        values[i] = (float)(1 + (i * 13 + i / 97) % 29);
+        start[i / ENTRIES + 1] = i + 1;
+    }
+    landmarks.rows = half.rows = LANDMARKS;
+    half.rows = ROWS / 2;
+    ok(ny_options_new(&o, in.ctx));
+    ok(ny_options_set_table(o, "landmarks-points", &landmarks));
+    ok(ny_options_set(o, "kernel", "cosine"));
+    ok(ny_sums_new(&sums, in.ctx, o));
+    ok(ny_sums_add(sums, &half));
+    ok(ny_sums_image(sums, &image, &bytes));
+    ok(ny_sums_load(&copy, in.ctx, image, bytes)); /* which makes its options from the image */
+    half.rows = ROWS - ROWS / 2;
+    half.row_start = start + ROWS / 2;
+    ok(ny_sums_add(copy, &half));
+    ok(ny_sums_solve(copy, &model, &report));
+    assert_true(number_of(report, "n") == ROWS);
+    ok(ny_embed(in.ctx, &table, o, NULL, &whole, NULL));
+    half.rows = 64;
+    ok(ny_model_place(model, &half, NY_F32, a, 0));
+    ok(ny_model_place(whole, &half, NY_F32, b, 0));
+    for (int i = 0; i < 64 * 2; i++)
+        assert_true(fabsf(a[i] - b[i]) <= 1e-5f);
+    ny_report_free(report);
+    ny_model_free(model);
+    ny_model_free(whole);
+    ny_sums_free(sums);
+    ny_sums_free(copy);
+    ny_options_free(o);
+    free(column);
+    free(start);
+    free(values);
+}
+
+/* ---- results, merging, bytes ---------------------------------------------------------------- */
+
+/* Appends rows to a store and leaves their sums under `name`. */
+static void fit_until(const char *path, const char *name, const struct ny_table *rows, choices more)
+{
+    struct ny_options *o = options_of(more);
+
+    if (rows) ok(ny_append(in.ctx, path, rows, NULL, NULL));
+    ok(ny_fit(in.ctx, path, name, o, NULL));
+    ny_options_free(o);
+}
+
+static void stores_are_merged_to_a_model_file(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0), halves[2];
+    char a[200], b[200], file[200];
+    const char *paths[] = {a, b};
+    struct ny_model *model, *whole;
+    struct ny_report *report;
+    struct ny_options *o = options_of(NULL);
+
+    (void)state;
+    snprintf(a, sizeof(a), "%s/a.nys", in.folder);
+    snprintf(b, sizeof(b), "%s/b.nys", in.folder);
+    snprintf(file, sizeof(file), "%s/whole.nym", in.folder);
+    halves[0] = part_of(&table, 0, 1700);
+    halves[1] = part_of(&table, 1700, ROWS);
+    fit_until(a, "map", &halves[0], (choices){{"until", "sums"}, {NULL, NULL}});
+    fit_until(b, "map", &halves[1], NULL); /* one that is done keeps its sums */
+    ok(ny_merge(in.ctx, paths, 2, "map", file, &report));
+    assert_true(number_of(report, "n") == ROWS);
+    ok(ny_model_load_file(&model, in.ctx, file));
+    ok(ny_embed(in.ctx, &table, o, NULL, &whole, NULL));
+    compare_places(model, whole, &table, 1e-6);
+    ny_report_free(report);
+    ny_model_free(model);
+    ny_model_free(whole);
+
+    /* The rows of a part are placed by it, and take the place of nothing. */
+    ok(ny_options_new(&o, in.ctx));
+    ok(ny_options_set(o, "model", file));
+    ok(ny_fit(in.ctx, a, "placed", o, &report));
+    assert_string_equal(ny_report_text(report, "map"), "kpca");
+    assert_null(ny_report_text(report, "approx"));
+    ny_report_free(report);
+    ok(ny_options_set(o, "kernel", "rbf"));
+    fails(NY_EUSAGE, "--kernel does not act with --model", ny_fit(in.ctx, a, "x", o, NULL));
+    ny_options_free(o);
+
+    paths[1] = a;
+    fails(NY_EUSAGE, "the sums of the same 1700 rows",
+          ny_merge(in.ctx, paths, 2, "map", file, NULL));
+    fails(NY_EUSAGE, "no stores", ny_merge(in.ctx, paths, 0, "map", file, NULL));
+    fails(NY_EUSAGE, ".nym", ny_merge(in.ctx, paths, 1, "map", "x.npy", NULL));
+    fails(NY_EUSAGE, "placed", ny_merge(in.ctx, paths, 1, "placed", file, NULL));
+    free((void *)(uintptr_t)table.values);
+}
+
+static void sums_are_their_image(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, 500);
+    struct ny_options *o = options_of(NULL);
+    struct ny_sums *sums, *copy, *more;
+    const void *image, *again;
+    size_t bytes, same;
+    unsigned char *bad;
+
+    (void)state;
+    ok(ny_sums_new(&sums, in.ctx, o));
+    fails(NY_EUSAGE, "no rows yet", ny_sums_image(sums, &image, &bytes));
+    ok(ny_sums_add(sums, &part));
+    ok(ny_sums_image(sums, &image, &bytes));
+    ok(ny_sums_load(&copy, in.ctx, image, bytes));
+    part = part_of(&table, 500, 900);
+    ok(ny_sums_add(sums, &part)); /* with the options that were given */
+    ok(ny_sums_add(copy, &part)); /* with those that the image says */
+    ok(ny_sums_image(sums, &image, &bytes));
+    ok(ny_sums_image(copy, &again, &same));
+    assert_int_equal(bytes, same);
+    assert_memory_equal(image, again, bytes);
+
+    bad = malloc(bytes);
+    for (size_t at = 0; at < bytes; at += at < 400 ? 1 : 97) {
+        memcpy(bad, image, bytes);
+        bad[at] ^= 0x10;
+        assert_int_equal(ny_sums_load(&more, in.ctx, bad, bytes), NY_ESTORE);
+        assert_null(more);
+    }
+    for (size_t cut = 0; cut < bytes; cut += 61)
+        assert_int_equal(ny_sums_load(&more, in.ctx, image, cut), NY_ESTORE);
+    free(bad);
+    ny_sums_free(sums);
+    ny_sums_free(copy);
+    ny_options_free(o);
+    free((void *)(uintptr_t)table.values);
+}
+
+/* Merging sums is adding their parts; into empty sums it is a copy. */
+static void sums_are_merged(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0), first = part_of(&table, 0, 800);
+    struct ny_table second = part_of(&table, 800, 1900);
+    struct ny_options *o = options_of(NULL);
+    struct ny_sums *one, *a, *b, *empty;
+    const void *image, *again;
+    size_t bytes, same;
+    struct ny_report *report;
+
+    (void)state;
+    ok(ny_sums_new(&one, in.ctx, o));
+    ok(ny_sums_new(&a, in.ctx, o));
+    ok(ny_sums_new(&b, in.ctx, o));
+    ok(ny_sums_new(&empty, in.ctx, NULL));
+    ok(ny_sums_add(one, &first));
+    ok(ny_sums_add(one, &second));
+    ok(ny_sums_add(a, &first));
+    ok(ny_sums_add(b, &second));
+    ok(ny_sums_merge(empty, a));
+    ok(ny_sums_merge(empty, b));
+    ok(ny_sums_image(one, &image, &bytes));
+    ok(ny_sums_image(empty, &again, &same));
+    assert_int_equal(bytes, same);
+    assert_memory_equal(image, again, bytes);
+    ok(ny_sums_report(empty, &report));
+    assert_true(number_of(report, "rows") == 1900 && number_of(report, "parts") == 2);
+    assert_string_equal(ny_report_text(report, "map"), "kpca");
+    ny_report_free(report);
+    fails(NY_EUSAGE, "the sums of the same 1100 rows", ny_sums_merge(one, b));
+    ok(ny_sums_image(one, &again, &same));
+    assert_int_equal(bytes, same);
+    ny_sums_free(one);
+    ny_sums_free(a);
+    ny_sums_free(b);
+    ny_sums_free(empty);
+    ny_options_free(o);
+    free((void *)(uintptr_t)table.values);
+}
+
+/* ---- what cannot be added ------------------------------------------------------------------- */
+
+/* Sums of 200 rows with one option more. */
+static struct ny_sums *small(const char *name, const char *value)
+{
+    struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, 200);
+    struct ny_options *o = options_of((choices){{name, value}, {NULL, NULL}});
+    struct ny_sums *sums;
+
+    ok(ny_sums_new(&sums, in.ctx, o));
+    ok(ny_sums_add(sums, &part));
+    ny_options_free(o);
+    free((void *)(uintptr_t)table.values);
+    return sums;
+}
+
+static void other_sums_are_refused(void **state)
+{
+    static const struct {
+        const char *name, *value, *words;
+    } cases[] = {{"gamma", "3e-5", "different values of gamma"},
+                 {"kernel", "laplacian", "different kernels"},
+                 {"components", "2", "different values of --components"},
+                 {"precision", "f64", "--precision"},
+                 {"map", "svd", "--map"},
+                 {"approx", "column", "--approx"}};
+    struct ny_sums *sums = small("map", "kpca"), *other;
+    const void *image;
+    size_t bytes, before;
+
+    (void)state;
+    ok(ny_sums_image(sums, &image, &before));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        other = small(cases[i].name, cases[i].value);
+        fails(NY_EUSAGE, cases[i].words, ny_sums_merge(sums, other));
+        ny_sums_free(other);
+    }
+    ok(ny_sums_image(sums, &image, &bytes));
+    assert_int_equal(bytes, before);
+    ny_sums_free(sums);
+}
+
+static void other_landmarks_are_refused(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, 200);
+    struct ny_table landmarks = part_of(&table, 3, 3 + LANDMARKS);
+    struct ny_sums *sums = small("map", "kpca"), *other;
+    struct ny_options *o = options_of(NULL);
+
+    (void)state;
+    ok(ny_options_set_table(o, "landmarks-points", &landmarks));
+    ok(ny_sums_new(&other, in.ctx, o));
+    ok(ny_sums_add(other, &part));
+    fails(NY_EUSAGE, "different landmarks", ny_sums_merge(sums, other));
+    ny_sums_free(other);
+    ny_sums_free(sums);
+    ny_options_free(o);
+    free((void *)(uintptr_t)table.values);
+}
+
+/* Fits whose sums nobody could add say so before they run. */
+static void what_has_no_sums_is_refused(void **state)
+{
+    static const struct {
+        const char *name, *value, *words;
+    } cases[] = {{"gamma", "auto", "--gamma as a number"},
+                 {"scale", "standard", "--scale"},
+                 {"map", "laplacian", "--averages landmarks"},
+                 {"approx", "nystrom", "--approx projected"},
+                 {"probe", "5", "without --online, --probe"}};
+    struct ny_table table = dense(NY_F32, 0);
+    struct ny_sums *sums = NULL;
+    struct ny_model *model;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct ny_options *o = options_of((choices){{cases[i].name, cases[i].value}, {NULL, NULL}});
+
+        ok(ny_sums_new(&sums, in.ctx, o));
+        fails(NY_EUSAGE, cases[i].words, ny_sums_add(sums, &table));
+        fails(NY_EUSAGE, "no rows yet", ny_sums_solve(sums, &model, NULL));
+        ny_sums_free(sums);
+        ny_options_free(o);
+    }
+    ok(ny_sums_new(&sums, in.ctx, NULL));
+    fails(NY_EUSAGE, "neither options nor parts", ny_sums_add(sums, &table));
+    fails(NY_EIO, "there is no store", ny_sums_add_result(sums, in.store, "map"));
+    ny_sums_free(sums);
+    free((void *)(uintptr_t)table.values);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(sums_of_parts_are_those_of_all_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_of_each_type_are_summed_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(divided_kernels_are_weighed_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(sparse_rows_are_summed_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(stores_are_merged_to_a_model_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_are_their_image, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_are_merged, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_sums_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_landmarks_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_has_no_sums_is_refused, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
