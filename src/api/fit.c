@@ -129,7 +129,7 @@ static void put_kernel(json_t *report, const struct ny_fit_settings *fit, bool e
 {
     if ((!embeds || ny_settings_selects(fit)) && !fit->placed)
         ny_field_set_text(report, "select", fit->rule->name);
-    if (embeds && way_of(fit)) ny_field_set_text(report, "way", way_of(fit));
+    if (embeds && way_of(fit) && !fit->placed) ny_field_set_text(report, "way", way_of(fit));
     ny_field_set_text(report, "kernel", ny_kernel_shown(fit->kernel));
 }
 

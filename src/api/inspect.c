@@ -15,10 +15,13 @@
 #include "job/job.h"
 #include "results/resume.h"
 
-/* A job that is not done is running when somebody holds its lock. */
+/* A job that is not done is running when somebody holds its lock, and summed up where it was to end
+ * with its sums. */
 static const char *status_of(struct ny_store *store, const char *name, const json_t *record)
 {
     if (ny_field_is(record, "stage", "done")) return "done";
+    if (json_is_true(json_object_get(record, "summed")) && !ny_name_held(store, name))
+        return "summed";
     return ny_name_held(store, name) ? "running" : "interrupted";
 }
 

@@ -44,7 +44,7 @@ static int check_model(const struct ny_request *request, const char *path)
     int err = ny_points_info(request->store, &points);
 
     if (err) return err;
-    if (model->spec.kernel->base == NY_BASE_COORDINATE || model->spec.kernel->base == NY_BASE_GIVEN)
+    if (model->spec.kernel->features || model->spec.kernel->base == NY_BASE_GIVEN)
         return ny_fail(request->ctx, NY_EUSAGE,
                        "%s has no landmarks, as it is of --approx exact or --kernel precomputed; "
                        "place rows with 'nystream transform'",
@@ -91,9 +91,11 @@ static int describe(struct ny_options *options, const struct ny_model *model)
     const struct ny_map *map = map_of(model);
     const struct ny_coordinates *coordinates = &model->coordinates;
     double components = (double)ny_coordinates_count(coordinates);
-    int err = ny_options_set(options, "map", map->name);
+    bool columns = kernel->base == NY_BASE_COORDINATE; /* of pca by exact */
+    int err = ny_options_set(options, "map", columns ? ny_map_pca.name : map->name);
 
-    if (!err) err = ny_options_set(options, "kernel", kernel->name);
+    if (!err && columns) err = ny_options_set(options, "approx", "exact");
+    if (!err && !columns) err = ny_options_set(options, "kernel", kernel->name);
     if (!err && kernel->has_gamma) err = set_number(options, "gamma", model->spec.params.gamma);
     if (!err && kernel->has_polynomial)
         err = set_number(options, "coef0", model->spec.params.coef0);
@@ -105,7 +107,7 @@ static int describe(struct ny_options *options, const struct ny_model *model)
     if (!err && coordinates->asymmetric && map == &ny_map_diffusion)
         err = ny_options_set(options, "normalize", "asymmetric");
     if (!err && coordinates->normalize) err = ny_options_set(options, "row-normalize", "yes");
-    return err ? err : ny_landmark_table_set(options, model);
+    return err || columns ? err : ny_landmark_table_set(options, model);
 }
 
 int ny_placed_options(struct ny_request *request)
@@ -161,6 +163,7 @@ static int make_own(const struct ny_request *request, struct ny_model **own)
                                    .degrees = model->degrees.v ? &model->degrees : NULL,
                                    .coordinates = &model->coordinates};
     struct ny_points_info points;
+    bool columns = spec.kernel->base == NY_BASE_COORDINATE;
     void *rows = NULL;
     int err = ny_points_info(request->store, &points);
 
@@ -168,10 +171,12 @@ static int make_own(const struct ny_request *request, struct ny_model **own)
     ny_settings_widen(&request->settings.fit, &points);
     as.dtype = spec.dtype = points.dtype;
     as.slots = spec.slots = (size_t)points.row_slots;
-    rows = ny_calloc(request->ctx, NY_MEM_DICTIONARY, model->m, ny_points_row_bytes(&points));
-    err = rows
-              ? ny_landmark_points_get(request->store, request->name, request->record, &as, 0, rows)
-              : NY_EBUDGET;
+    if (!columns) {
+        rows = ny_calloc(request->ctx, NY_MEM_DICTIONARY, model->m, ny_points_row_bytes(&points));
+        err = rows ? ny_landmark_points_get(request->store, request->name, request->record, &as, 0,
+                                            rows)
+                   : NY_EBUDGET;
+    }
     parts.landmarks = rows;
     if (!err) err = ny_model_new(own, &parts);
     ny_free(request->ctx, rows);
@@ -203,7 +208,8 @@ static void report(struct ny_request *request, size_t bytes)
     const struct ny_model *model = request->model;
     json_t *record = request->record, *facts = json_object_get(record, "report");
 
-    ny_field_set_count(facts, "landmarks", model->m);
+    if (model->spec.kernel->base != NY_BASE_COORDINATE)
+        ny_field_set_count(facts, "landmarks", model->m);
     if (model->spec.kernel->has_gamma)
         ny_field_set_number(facts, "gamma", model->spec.params.gamma);
     ny_field_set_count(record, "model_bytes", bytes);

@@ -246,7 +246,7 @@ int ny_settings_of_points(struct ny_fit_settings *settings, struct ny_context *c
 
     if (err) return err;
     wishes = read_wishes(options, ctx, NY_GROUP_FIT);
-    wishes.landmarks = landmarks->count;
+    if (landmarks->count) wishes.landmarks = landmarks->count;
     wishes.plain.landmark_points = *landmarks;
     return ny_settings_decide(settings, ctx, NULL, points, &wishes);
 }

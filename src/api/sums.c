@@ -19,6 +19,7 @@
 #include "io/output.h"
 #include "io/writer.h"
 #include "merge/sums.h"
+#include "results/map.h"
 
 static const char result[] = "sums";
 
@@ -27,6 +28,7 @@ struct ny_sums {
     struct ny_options *options; /* those that the fits have; NULL: as the parts say */
     struct ny_summed *summed;   /* NULL: there are no rows yet */
     void *image;                /* that ny_sums_image() gave; NULL: it was not asked for */
+    size_t image_bytes;
 };
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -50,7 +52,7 @@ static int need_options(struct ny_sums *sums)
                              json_object_get(sums->summed->about, "options"), result);
     snprintf(gamma, sizeof(gamma), "%.17g", base->spec.params.gamma);
     if (!err && base->spec.kernel->has_gamma) err = ny_options_set(sums->options, "gamma", gamma);
-    if (!err) err = ny_landmark_table_set(sums->options, base);
+    if (!err && !ny_summed_columns(sums->summed)) err = ny_landmark_table_set(sums->options, base);
     if (!err) err = ny_options_set(sums->options, "until", "sums");
     if (err) {
         ny_options_free(sums->options);
@@ -81,7 +83,8 @@ int ny_sums_new(struct ny_sums **out, struct ny_context *context, const struct n
     if (options) err = ny_options_copy(&sums->options, options);
     if (!err && options) err = ny_options_set(sums->options, "until", "sums");
     if (!err && options) err = ny_options_check(sums->options, NY_GROUP_FIT);
-    if (!err && options && !ny_options_is_set(options, "landmarks-points"))
+    if (!err && options && !ny_options_is_set(options, "landmarks-points") &&
+        !ny_options_map(options)->centred_rows)
         err = ny_fail(context, NY_EUSAGE,
                       "sums need landmarks that all parts share: set landmarks-points");
     if (!err) *out = sums;
@@ -196,9 +199,7 @@ int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other)
     drop_image(sums);
     if (sums->summed)
         return ny_summed_add(sums->summed, "the first sums", other->summed, "the second");
-    bytes = ny_summed_image_bytes(other->summed);
-    image = ny_alloc(sums->ctx, NY_MEM_GRAM, bytes);
-    err = image ? ny_summed_save(other->summed, image) : NY_EBUDGET;
+    err = ny_summed_image(other->summed, &image, &bytes);
     if (!err) err = ny_summed_load(&copy, sums->ctx, image, bytes, "the sums");
     ny_free(sums->ctx, image);
     return err ? err : add_part(sums, copy, "the sums");
@@ -215,15 +216,9 @@ int ny_sums_image(struct ny_sums *sums, const void **image, size_t *bytes)
     if (!sums->summed)
         return ny_fail(sums->ctx, NY_EUSAGE, "these sums have no rows yet; add some first");
     ny_fields_begin();
-    *bytes = ny_summed_image_bytes(sums->summed);
-    if (!sums->image) {
-        sums->image = ny_alloc(sums->ctx, NY_MEM_GRAM, *bytes);
-        err = sums->image ? ny_summed_save(sums->summed, sums->image) : NY_EBUDGET;
-    }
-    if (err)
-        drop_image(sums);
-    else
-        *image = sums->image;
+    if (!sums->image) err = ny_summed_image(sums->summed, &sums->image, &sums->image_bytes);
+    *image = sums->image;
+    *bytes = sums->image_bytes;
     return err;
 }
 

@@ -188,7 +188,8 @@ const struct verb cli_verbs[] = {
      "nystream merge points.nys --name part -o whole.nym",
      .run = cli_run_merge},
     {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
-     "Prints a line for each result: name, tab, status (done, running, interrupted). An "
+     "Prints a line for each result: name, tab, status (done, running, interrupted; summed: it "
+     "ended with its sums). An "
      "interrupted result has another tab and the command that resumes it.",
      "nystream list points.nys", .run = cli_run_list},
     {"repair", "STORE", "", 1, 1, WORK, EVERY,

@@ -183,20 +183,13 @@ static int check_randomized(struct ny_context *ctx, const struct ny_wishes *wish
                    wishes->oversample_typed ? "oversample" : "power", k, fit->landmarks);
 }
 
-/* Refuses --until sums where the sums of another store could not be added: all of them have to be
- * over the same landmarks, by the same kernel of rows that are prepared alike. */
-static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit)
+/* Refuses --until sums over landmarks where another store has others, or another kernel. */
+static int check_shared(struct ny_context *ctx, const struct ny_fit_settings *fit)
 {
-    if (!fit->until_sums) return NY_OK;
     if (!fit->landmark_points.count)
         return ny_fail(ctx, NY_EUSAGE,
                        "--until sums needs --landmarks-points FILE: sums are added over landmarks "
                        "that all stores share");
-    if (!ny_settings_forms_gram(fit) || fit->online || fit->probes || fit->certify)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums goes with --approx projected, orthonystrom and column, which "
-                       "are solved from sums over the rows, without --online, --probe and "
-                       "--certify");
     if (fit->normalisation == NY_DIVIDED_IMPLICIT)
         return ny_fail(ctx, NY_EUSAGE,
                        "--until sums goes with --map %s only by --averages landmarks: degrees over "
@@ -204,18 +197,32 @@ static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit
                        fit->map->name);
     if (fit->map->centred_rows)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums does not go with --map %s, whose centre is that of all rows; "
+                       "--until sums goes with --map %s only by --approx exact; over landmarks "
                        "give --map kpca --kernel linear",
                        fit->map->name);
-    if (fit->gamma_auto)
+    if (!fit->gamma_auto) return NY_OK;
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "--until sums needs --gamma as a number, which all stores share; 'nystream plan' "
+        "and a fit of one of them say which suits");
+}
+
+/* Refuses --until sums where the sums of another store could not be added. Those of columns, which
+ * stand for landmarks of their own, share nothing but the columns. */
+static int check_until(struct ny_context *ctx, const struct ny_fit_settings *fit)
+{
+    if (!fit->until_sums) return NY_OK;
+    if (!ny_settings_forms_gram(fit) || fit->online || fit->probes || fit->certify)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--until sums needs --gamma as a number, which all stores share; 'nystream "
-                       "plan' and a fit of one of them say which suits");
+                       "--until sums goes with --approx projected, orthonystrom and column, and "
+                       "with --map pca --approx exact of up to %d columns, which are solved from "
+                       "sums over the rows, without --online, --probe and --certify",
+                       SCATTER_COLUMNS);
     if (fit->scale != NY_SCALE_NONE)
         return ny_fail(ctx, NY_EUSAGE,
                        "--until sums does not go with --scale, which would differ from store to "
                        "store; scale rows and landmarks before");
-    return NY_OK;
+    return ny_settings_unit_landmarks(fit) ? NY_OK : check_shared(ctx, fit);
 }
 
 /* Decides what a map of a kernel needs besides its kernel and landmarks. */

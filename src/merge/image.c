@@ -41,31 +41,38 @@ static struct header header_of(const struct ny_summed *sums)
                            .sums_bytes = ny_accumulator_image_bytes(sums->acc)};
 }
 
-size_t ny_summed_image_bytes(const struct ny_summed *sums)
+/* Writes the parts behind the header, and the checksum behind them; false: there was no memory. */
+static bool fill(const struct ny_summed *sums, const struct header *header, char *image)
 {
-    struct header header = header_of(sums);
-
-    return image_bytes(&header);
-}
-
-int ny_summed_save(const struct ny_summed *sums, void *image)
-{
-    struct header header = header_of(sums);
-    size_t bytes = image_bytes(&header);
-    char *at = (char *)image + sizeof(header);
+    size_t bytes = image_bytes(header);
+    char *at = image + sizeof(*header);
     uint64_t checksum;
 
-    if (!header.about_bytes) return ny_fields_no_memory(sums->ctx);
     memset(image, 0, bytes);
-    memcpy(image, &header, sizeof(header));
-    dump(sums, at, header.about_bytes);
-    at += ny_padded(header.about_bytes);
+    memcpy(image, header, sizeof(*header));
+    if (dump(sums, at, header->about_bytes) != header->about_bytes) return false;
+    at += ny_padded(header->about_bytes);
     ny_model_save(sums->base, at);
-    at += ny_padded(header.base_bytes);
-    ny_accumulator_save(sums->acc, 0, header.sums_bytes, at);
+    at += ny_padded(header->base_bytes);
+    ny_accumulator_save(sums->acc, 0, header->sums_bytes, at);
     checksum = ny_checksum(image, bytes - CHECKSUM_BYTES);
-    memcpy((char *)image + bytes - CHECKSUM_BYTES, &checksum, sizeof(checksum));
-    return NY_OK;
+    memcpy(image + bytes - CHECKSUM_BYTES, &checksum, sizeof(checksum));
+    return true;
+}
+
+int ny_summed_image(const struct ny_summed *sums, void **image, size_t *bytes)
+{
+    struct header header = header_of(sums);
+
+    *image = NULL;
+    *bytes = image_bytes(&header);
+    if (!header.about_bytes) return ny_fields_no_memory(sums->ctx);
+    *image = ny_alloc(sums->ctx, NY_MEM_GRAM, *bytes);
+    if (!*image) return NY_EBUDGET;
+    if (fill(sums, &header, *image)) return NY_OK;
+    ny_free(sums->ctx, *image);
+    *image = NULL;
+    return ny_fields_no_memory(sums->ctx);
 }
 
 /* Tells whether the sizes are those of an image of so many bytes. */

@@ -4,7 +4,9 @@
  */
 #include "base/cpu.h"
 #include "fit/fit.h"
+#include "fit/signs.h"
 #include "merge/sums.h"
+#include "results/figures.h"
 
 /* Copies the sums, which solving them destroys. */
 static int copy_sums(struct ny_fit *fit, const struct ny_accumulator *acc)
@@ -16,8 +18,9 @@ static int copy_sums(struct ny_fit *fit, const struct ny_accumulator *acc)
 }
 
 /* Makes what stages behind the selection have of the landmarks: columns, shift, W and degrees. */
-static int prepare(struct ny_fit *fit, const struct ny_model *base)
+static int prepare(struct ny_fit *fit, const struct ny_summed *sums)
 {
+    const struct ny_model *base = sums->base;
     struct ny_context *ctx = fit->job.ctx;
     int err = NY_OK;
 
@@ -33,10 +36,21 @@ static int prepare(struct ny_fit *fit, const struct ny_model *base)
         fit->a[j] = base->a[j];
     err = ny_fit_reserve_blas(fit, fit->m);
     if (!err) err = ny_fit_prepare(fit); /* W */
-    if (!err) err = ny_fit_check_tiles(fit);
+    if (!err && !ny_summed_columns(sums)) err = ny_fit_check_tiles(fit);
     if (!err && ny_divided(fit->settings->normalisation))
         err = ny_degrees_over_landmarks(&fit->degrees, ctx, fit->a, fit->m, fit->job.points.n);
     return err;
+}
+
+/* Fixes the signs of principal axes, which no landmarks fix: the largest entry is positive. */
+static void fix_signs(struct ny_solution *solution)
+{
+    for (size_t k = 0; k < solution->p; k++) {
+        if (!ny_signs_negative(solution->P, k)) continue;
+        solution->q[k] = -solution->q[k];
+        for (size_t j = 0; j < solution->P.rows; j++)
+            solution->P.at[j * solution->P.stride + k] *= -1;
+    }
 }
 
 /* Begins the report as a fit does. */
@@ -51,7 +65,7 @@ static void describe(const struct ny_fit *fit, const struct ny_summed *sums, jso
     ny_field_set_text(report, "approx", settings->method->name);
     ny_field_set_text(report, "kernel", ny_kernel_shown(settings->kernel));
     ny_field_set_json(report, "gamma", has_gamma ? json_real(fit->params.gamma) : json_null());
-    ny_field_set_count(report, "landmarks", fit->m);
+    if (!ny_summed_columns(sums)) ny_field_set_count(report, "landmarks", fit->m);
     ny_field_set_count(report, "components", settings->components);
     ny_field_set_text(report, "precision", settings->precision == NY_PRECISION_F64 ? "f64" : "f32");
     ny_field_set_text(report, "gram_precision", ny_field_text(sums->about, "gram"));
@@ -73,7 +87,7 @@ static json_t *record_of(const struct ny_summed *sums)
 static int attempt(struct ny_fit *fit, const struct ny_summed *sums, struct ny_solution *solution,
                    bool *coarse)
 {
-    int err = prepare(fit, sums->base);
+    int err = prepare(fit, sums);
 
     if (!err) err = copy_sums(fit, sums->acc);
     return err ? err : ny_fit_solve_problem(fit, solution, coarse);
@@ -114,6 +128,7 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
     int err = solve(&fit, sums, &solution);
 
     if (err) goto done;
+    if (ny_summed_columns(sums)) fix_signs(&solution);
     describe(&fit, sums, ny_job_report(&fit.job));
     ny_fit_report_solution(&fit, &solution);
     err = ny_fit_make_model(&fit, &solution);
@@ -121,6 +136,7 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
     if (err) goto done;
     *model = fit.model;
     fit.model = NULL;
+    ny_figures_derive(fit.job.record);
     if (report) *report = json_incref(ny_job_report(&fit.job));
 done:
     ny_solution_release(&solution, sums->ctx);

@@ -33,6 +33,11 @@ uint64_t ny_summed_rows(const struct ny_summed *sums)
     return sums->acc->rows;
 }
 
+bool ny_summed_columns(const struct ny_summed *sums)
+{
+    return sums->base->spec.kernel->base == NY_BASE_COORDINATE;
+}
+
 struct ny_points_info ny_summed_points(const struct ny_summed *sums)
 {
     const struct ny_model *base = sums->base;
@@ -48,6 +53,7 @@ struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums)
 {
     const struct ny_model *base = sums->base;
 
+    if (ny_summed_columns(sums)) return (struct ny_landmark_points){0};
     return (struct ny_landmark_points){base->m, base->spec.dtype, base->spec.slots};
 }
 
@@ -75,7 +81,7 @@ static int make_base(struct ny_summed *sums, const struct ny_fit *fit)
     how.dtype = fit->job.points.dtype;
     spec.slots = how.slots;
     spec.row_nnz = 0;
-    if (!err)
+    if (!err && how.count)
         err = ny_landmark_points_get(fit->job.store, fit->job.name, fit->job.record, &how, 0, rows);
     parts.landmarks = rows;
     parts.P = parts.q = zeros;
@@ -174,7 +180,7 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     *out = NULL;
     if (!sums) goto done;
     *sums = (struct ny_summed){.ctx = ctx, .about = json_object()};
-    err = check_stage(store, name, record);
+    err = fit.job.record ? check_stage(store, name, record) : ny_fields_no_memory(ctx);
     if (err) goto done;
     /* Whoever solves the sums chooses the precision; here the choice would cost m³. */
     ny_field_set_json(fit.job.record, "gram_f64", json_true());
@@ -200,16 +206,21 @@ done:
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-/* Sets *digest to that of the base without its shift. */
-static int digest_base(const struct ny_model *base, uint64_t *digest)
+/* Sets *digest to that of the base without its shift and, where columns stand for landmarks,
+ * without its centre. */
+static int digest_base(const struct ny_summed *sums, uint64_t *digest)
 {
+    const struct ny_model *base = sums->base;
+    struct ny_geometry geometry = *base->spec.geometry;
     struct ny_model bare = *base;
-    size_t bytes = ny_model_image_bytes(base);
-    double *zeros = ny_calloc(base->ctx, NY_MEM_MODEL, base->m, sizeof(double));
+    size_t bytes = ny_model_image_bytes(base), most = base->m > base->d ? base->m : base->d;
+    double *zeros = ny_calloc(base->ctx, NY_MEM_MODEL, most, sizeof(double));
     void *image = ny_alloc(base->ctx, NY_MEM_MODEL, bytes);
     int err = zeros && image ? NY_OK : NY_EBUDGET;
 
     bare.a = zeros;
+    if (ny_summed_columns(sums)) geometry.centre = zeros;
+    bare.spec.geometry = &geometry;
     if (!err) ny_model_save(&bare, image);
     if (!err) *digest = ny_checksum(image, bytes);
     ny_free(base->ctx, image);
@@ -258,8 +269,8 @@ static int check_agree(const struct ny_summed *a, const char *name, const struct
                        "the sums of %s and of %s were made with different values of --%s; merge "
                        "sums of fits with the same options",
                        name, other, option);
-    if (!what) err = digest_base(a->base, &digests[0]);
-    if (!what && !err) err = digest_base(b->base, &digests[1]);
+    if (!what) err = digest_base(a, &digests[0]);
+    if (!what && !err) err = digest_base(b, &digests[1]);
     if (err) return err;
     if (!what && digests[0] != digests[1]) what = "landmarks, or columns that count";
     if (!what) return NY_OK;
@@ -320,20 +331,45 @@ static bool divides(const struct ny_summed *sums)
     return map && map->divided;
 }
 
+/* Makes a copy of the sums of columns about the centre of `sums`, which lies δ from their own: G
+ * and s by ny_accumulator_shift(), and the trace Σ‖x − μ‖² becomes Σ‖x − μ − δ‖². */
+static int move_centre(const struct ny_summed *sums, const struct ny_summed *more,
+                       struct ny_accumulator **out)
+{
+    const struct ny_geometry *to = sums->base->spec.geometry, *from = more->base->spec.geometry;
+    size_t m = more->acc->m;
+    double *delta = ny_calloc(sums->ctx, NY_MEM_GRAM, m, sizeof(double));
+    int err = delta ? ny_accumulator_new(out, sums->ctx, m) : NY_EBUDGET;
+
+    if (!err) {
+        struct ny_accumulator *acc = *out;
+
+        ny_accumulator_add(acc, 1, more->acc, 1);
+        for (size_t k = 0; k < m; k++)
+            delta[k] = (to->centre[k] - from->centre[k]) * from->factor[k];
+        acc->t += acc->omega * ny_dot(delta, delta, m) - 2 * ny_dot(delta, acc->s, m);
+        ny_accumulator_shift(acc, delta);
+    }
+    ny_free(sums->ctx, delta);
+    return err;
+}
+
 int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summed *more,
                   const char *more_name)
 {
     double rows = (double)sums->acc->rows, others = (double)more->acc->rows, all = rows + others;
+    bool scaled = divides(sums);
+    struct ny_accumulator *moved = NULL;
     json_t *part;
     size_t i;
     int err = check_agree(sums, name, more, more_name);
 
     if (!err) err = check_parts(sums, name, more, more_name);
+    if (!err && ny_summed_columns(sums)) err = move_centre(sums, more, &moved);
     if (err) return err;
-    if (divides(sums))
-        ny_accumulator_add(sums->acc, rows / all, more->acc, others / all);
-    else
-        ny_accumulator_add(sums->acc, 1, more->acc, 1);
+    ny_accumulator_add(sums->acc, scaled ? rows / all : 1, moved ? moved : more->acc,
+                       scaled ? others / all : 1);
+    ny_accumulator_free(moved);
     json_array_foreach(json_object_get(more->about, "parts"), i, part)
     {
         ny_field_append(json_object_get(sums->about, "parts"), json_incref(part));

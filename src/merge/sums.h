@@ -4,8 +4,9 @@
  * batches of rows, are added up, carried about as bytes, and solved to a model.
  *
  * All parts of a sum agree in its base, a model without a map: the kernel and its width, the
- * geometry, the landmarks and the shift a of their tiles; and in the options of the fit. A part is
- * known by a digest of its sums, so that none is added twice.
+ * geometry, the landmarks and the shift a of their tiles; and in the options of the fit. Where the
+ * columns of the points stand for landmarks, the centre of each part is its own, and its sums are
+ * moved to that of the first. A part is known by a digest of its sums, so that none is added twice.
  */
 #ifndef NY_MERGE_SUMS_H
 #define NY_MERGE_SUMS_H
@@ -39,20 +40,20 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
 void ny_summed_free(struct ny_summed *sums);
 /* Returns the rows that were summed up. */
 uint64_t ny_summed_rows(const struct ny_summed *sums);
+/* Tells whether the columns of the points stand for landmarks (pca by exact). */
+bool ny_summed_columns(const struct ny_summed *sums);
 /* Returns the points as a fit of all rows would see them: n, d, their type and slots. */
 struct ny_points_info ny_summed_points(const struct ny_summed *sums);
-/* Returns how the landmarks are kept. */
+/* Returns how the landmarks are kept; count 0: columns stand for them. */
 struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums);
 /* Adds the parts of `more` to `sums`. NY_EUSAGE, with nothing changed, where they differ in what
  * parts agree in, or have a part in common. `more_name` and `name` are for messages. */
 int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summed *more,
                   const char *more_name);
 
-/* Returns the bytes of the image: a header, `about` as text, the image of the base, that of the
- * sums and a checksum. */
-size_t ny_summed_image_bytes(const struct ny_summed *sums);
-/* Writes the image into ny_summed_image_bytes() of room. */
-int ny_summed_save(const struct ny_summed *sums, void *image);
+/* Makes the image: a header, `about` as text, the image of the base, that of the sums and a
+ * checksum. ny_free() it; NULL after an error. */
+int ny_summed_image(const struct ny_summed *sums, void **image, size_t *bytes);
 /* Makes sums from their image. NY_ESTORE when that is none, of a later version, cut short or
  * damaged; `where` names it. */
 int ny_summed_load(struct ny_summed **out, struct ny_context *ctx, const void *image, size_t bytes,

@@ -11,6 +11,8 @@
  *   given       landmarks that were given, kept with the job from its beginning: how many, and of
  *               points also their type (results/landmark_points.h)
  *   features    how many columns were chosen (results/choice.h); not there where all count
+ *   placed      true: the model came from elsewhere (api/placed.h)
+ *   summed      true: the job was to end with its sums, and has
  *   lost        ranges of rows that the store had lost; the result numbers those that were left
  *   checkpoint  where the stage under way is
  *   report      what `info` prints

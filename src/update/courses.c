@@ -72,15 +72,20 @@ static bool is_summed(const json_t *record)
     return stage == NY_STAGE_DONE || ny_stage_rank(stage) >= ny_stage_rank(NY_STAGE_SOLVE);
 }
 
-/* Says what a job that was to end with its sums is for. */
-static int note_sums(const struct ny_job *job)
+/* Says what a job that was to end with its sums is for, and notes in its record that it is there.
+ */
+static int note_sums(struct ny_job *job)
 {
+    enum ny_stage_id stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+
     ny_log(job->ctx, NY_LOG_NOTE,
            "'%s' has its sums, of %llu rows: 'nystream merge' adds them to those of other stores, "
            "and 'nystream fit %s %s' goes on with these alone",
            job->name, (unsigned long long)ny_field_count(ny_job_report(job), "n", 0),
            ny_store_path(job->store), job->name);
-    return NY_OK;
+    if (stage != NY_STAGE_SOLVE || json_object_get(job->record, "summed")) return NY_OK;
+    ny_field_set_json(job->record, "summed", json_true());
+    return ny_record_save(job->store, job->name, job->record);
 }
 
 int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,
@@ -107,6 +112,7 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
         fit.job.at_begin = ny_update_warn_drift;
         fit.job.at_end = ny_update_finish;
     }
+    if (!settings->until_sums) json_object_del(record, "summed");
     if (!settings->until_sums || !is_summed(record)) err = ny_fit_run(&fit);
     return err || !settings->until_sums ? err : note_sums(&fit.job);
 }

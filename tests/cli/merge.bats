@@ -61,12 +61,39 @@ sum_up() {
 END
 }
 
+@test "principal components of all columns need no landmarks" {
+    nystream import far.1 "$BATS_FILE_TMPDIR/part.1.csv" -q
+    awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j += 50 * j } 1' "$BATS_FILE_TMPDIR/part.3.csv" >far.csv
+    nystream import far.2 far.csv -q
+    nystream import far "$BATS_FILE_TMPDIR/part.1.csv" far.csv -q
+    for store in far.1 far.2 far; do
+        nystream fit $store pc --map pca --approx exact --components 3 --until sums -q
+    done
+    ny merge far.1 far.2 --name pc -o whole.nym
+    exits 0
+    says "exact; the 3 components hold"
+    nystream fit far pc -q
+    nystream export far pc -o far.csv -q
+    for part in 1 2; do
+        nystream fit far.$part placed --model whole.nym -q
+        nystream export far.$part placed -o $part.csv -q
+    done
+    cat 1.csv 2.csv >placed.csv
+    near placed.csv far.csv
+    ny info far.1 placed --json
+    [ "$(field "$output" map)" = pca ]
+    ny merge far.1 part.1 --name pc -o whole.nym
+    usage "has no result named"
+}
+
 @test "a fit that ends with its sums goes on to its own model, and keeps the sums" {
     ny fit part.1 map $shared --until sums
     exits 0
     says "'map' has its sums, of 2470 rows"
     ny info part.1 map --json
     [ "$(field "$output" stage)" = solve ]
+    [ "$(field "$output" status)" = summed ]
+    [[ $(nystream list part.1) == *map*summed* ]]
     ny fit part.1 map $shared --until sums
     exits 0
     ny fit part.1 map -q
@@ -204,7 +231,9 @@ END
     ny fit part.1 x $shared --approx nystrom --until sums
     usage "--approx projected"
     ny fit part.1 x --landmarks-points landmarks.csv --map pca --until sums
-    usage "--map kpca --kernel linear"
+    usage "--approx exact; over landmarks give --map kpca --kernel linear"
+    ny fit part.1 x --kernel linear --approx exact --tol 1e-3 --until sums
+    usage "--map pca --approx exact"
     ny fit part.1 x --map isomap --until sums
     usage "--until"
     ny fit part.1 x --update frozen --until sums
@@ -213,7 +242,7 @@ END
 }
 
 @test "models that place no rows of a store are refused" {
-    nystream fit part.1 exact --map pca --approx exact -q
+    nystream fit part.1 exact --kernel linear --approx exact --tol 1e-3 -q
     nystream export part.1 exact --part model -o exact.nym -q
     ny fit part.1 x --model exact.nym
     usage "has no landmarks"

@@ -134,6 +134,48 @@ static void undo_embedded(void)
     assert_int_equal(mkdir(scratch, 0777), 0);
 }
 
+/* Sums of two batches, as bytes and back, solved; `coordinates` are then those of the model. */
+static int sum_rows(struct ny_context *ctx)
+{
+    static double values[FEW * D];
+    struct ny_table rows = {
+        .struct_bytes = sizeof(rows), .dtype = NY_F64, .rows = 20, .columns = D, .values = values};
+    struct ny_options *options = NULL;
+    struct ny_sums *sums = NULL, *copy = NULL;
+    struct ny_model *model = NULL;
+    const void *image;
+    size_t bytes;
+    int err;
+
+    for (int i = 0; i < FEW * D; i++)
+        values[i] = i * 31 % 17 + 0.1 * i;
+    err = options_with(&options, ctx, SET("gamma", "0.1", "tmpdir", scratch));
+    if (err == NY_OK) err = ny_options_set_table(options, "landmarks-points", &rows);
+    if (err == NY_OK) err = ny_sums_new(&sums, ctx, options);
+    if (err == NY_OK) err = ny_sums_add(sums, &rows);
+    rows.rows = FEW;
+    if (err == NY_OK) err = ny_sums_add(sums, &rows);
+    if (err == NY_OK) err = ny_sums_image(sums, &image, &bytes);
+    if (err == NY_OK) err = ny_sums_load(&copy, ctx, image, bytes);
+    if (err == NY_OK) err = ny_sums_solve(copy, &model, NULL);
+    if (err == NY_OK) err = ny_model_place(model, &rows, NY_F32, coordinates, 0);
+    ny_model_free(model);
+    ny_sums_free(copy);
+    ny_sums_free(sums);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_summed(void)
+{
+    static float first[FEW * 2];
+    static bool known;
+
+    if (!known) memcpy(first, coordinates, sizeof(first));
+    known = true;
+    assert_memory_equal(coordinates, first, sizeof(first));
+}
+
 static int prepare(struct ny_context *ctx)
 {
     int err = fit_as(ctx, "old");
@@ -157,6 +199,7 @@ int main(void)
         {"evaluate", evaluate_old, check_clusters, nothing, 16},
         {"online embedding", embed_online, check_online, undo_output, 16},
         {"embed rows", embed_rows, check_embedded, undo_embedded, 4},
+        {"sum up rows", sum_rows, check_summed, undo_embedded, 8},
     };
     static const struct suite faults = {"faults below fits", list,
                                         sizeof(list) / sizeof(list[0]), ROWS, prepare};

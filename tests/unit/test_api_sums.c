@@ -221,6 +221,53 @@ static void sparse_rows_are_summed_up(void **state)
     free(values);
 }
 
+/* The scatter matrix of parts that lie far from one another: centres are moved, with the trace. */
+static void principal_components_share_no_landmarks(void **state)
+{
+    struct ny_table table = dense(NY_F64, 0), half = part_of(&table, 0, ROWS / 2);
+    double *values = (double *)(uintptr_t)table.values, trace = 0, kept;
+    struct ny_sums *sums, *copy;
+    struct ny_model *model;
+    struct ny_report *report;
+    struct ny_options *o;
+    const void *image;
+    size_t bytes;
+
+    (void)state;
+    for (int i = ROWS / 2 * COLUMNS; i < ROWS * COLUMNS; i++)
+        values[i] += 1e4 * (i % COLUMNS);
+    for (int k = 0; k < COLUMNS; k++) {
+        double mean = 0;
+
+        for (int i = 0; i < ROWS; i++)
+            mean += values[i * COLUMNS + k] / ROWS;
+        for (int i = 0; i < ROWS; i++)
+            trace += pow(values[i * COLUMNS + k] - mean, 2);
+    }
+    ok(ny_options_new(&o, in.ctx));
+    ok(ny_options_set(o, "map", "pca"));
+    ok(ny_options_set(o, "approx", "exact"));
+    ok(ny_options_set(o, "components", "7"));
+    ok(ny_options_set(o, "precision", "f64"));
+    ok(ny_sums_new(&sums, in.ctx, o));
+    ok(ny_sums_add(sums, &half));
+    ok(ny_sums_image(sums, &image, &bytes));
+    ok(ny_sums_load(&copy, in.ctx, image, bytes));
+    half = part_of(&table, ROWS / 2, ROWS);
+    ok(ny_sums_add(copy, &half));
+    ok(ny_sums_solve(copy, &model, &report));
+    if (!(fabs(number_of(report, "trace") - trace) <= 1e-12 * trace))
+        fail_msg("trace %.17g, not %.17g", number_of(report, "trace"), trace);
+    kept = number_of(report, "variance_kept");
+    assert_true(fabs(kept - 1) < 1e-9);
+    ny_report_free(report);
+    ny_model_free(model);
+    ny_sums_free(sums);
+    ny_sums_free(copy);
+    ny_options_free(o);
+    free(values);
+}
+
 /* ---- results, merging, bytes ---------------------------------------------------------------- */
 
 /* Appends rows to a store and leaves their sums under `name`. */
@@ -457,6 +504,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_of_each_type_are_summed_up, setup, teardown),
         cmocka_unit_test_setup_teardown(divided_kernels_are_weighed_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(sparse_rows_are_summed_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(principal_components_share_no_landmarks, setup, teardown),
         cmocka_unit_test_setup_teardown(stores_are_merged_to_a_model_file, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_their_image, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_merged, setup, teardown),

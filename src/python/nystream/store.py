@@ -298,7 +298,7 @@ class Result:
 
     @property
     def status(self) -> str:
-        """ "done", "running" or "interrupted"."""
+        """ "done", "running", "interrupted" or, where it ended with its sums, "summed"."""
         return str(self.report["status"])
 
     def part(self, name: str) -> Part:
