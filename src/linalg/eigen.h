@@ -43,6 +43,12 @@ int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y);
 /* Bytes of its workspace. */
 size_t ny_orthonormalise_bytes(size_t r);
 
+/* Like ny_orthonormalise(), by all threads of the context's crew, in one round where that is enough;
+ * their number changes no bit (linalg/tall.h). */
+int ny_orthonormalise_lanes(struct ny_context *ctx, struct ny_matrix Y);
+/* Bytes of its workspace. */
+size_t ny_orthonormalise_lanes_bytes(size_t r);
+
 /* Spectral norm ‖A‖₂ of any matrix by power iteration on AᵀA from a fixed start (30 steps or 1e-3
  * relative change); never above the Frobenius norm. */
 int ny_spectral_norm(struct ny_context *ctx, struct ny_matrix A, double *norm);

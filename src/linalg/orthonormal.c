@@ -1,7 +1,10 @@
 /* Orthonormal columns, made in place: the bases of the randomized, block Lanczos and LOBPCG
  * solvers. */
+#include <math.h>
+
 #include "linalg/blas.h"
 #include "linalg/eigen.h"
+#include "linalg/tall.h"
 
 /* Columns per block of dgelqf and dorglq in their workspace; LAPACK prefers 32. */
 enum { LWORK = 64 };
@@ -18,16 +21,21 @@ size_t ny_orthonormalise_bytes(size_t r)
 }
 
 /* Factors the Gram G of some columns by Cholesky, in place. Pivot i is what is left of column i's
- * squared length beside the columns before it; false where the share left is at most `share`, which
- * rounding in G (≈ r·2⁻⁵³) would have eaten. */
-static bool factor_gram(struct ny_matrix G, double share)
+ * squared length beside the columns before it: returns the least share that is left, which rounding
+ * in G (≈ r·2⁻⁵³) must not have eaten, or 0 where G is not positive definite. */
+static double factor_gram(struct ny_matrix G)
 {
-    if (ny_cholesky(G)) return false;
+    double least = 1;
+
+    if (ny_cholesky(G)) return 0;
     for (size_t i = 0; i < G.rows; i++) {
         const double *row = G.at + i * G.stride;
-        if (!(row[i] * row[i] > share * ny_dot(row, row, i + 1))) return false;
+        double share = row[i] * row[i] / ny_dot(row, row, i + 1);
+
+        if (!(share > 0)) return 0; /* NaN, too */
+        least = fmin(least, share);
     }
-    return true;
+    return least;
 }
 
 /* Y row-major is Yᵀ for LAPACK: of Yᵀ = L·Qᵀ the rows of Qᵀ are the columns wanted, in place. */
@@ -49,11 +57,12 @@ static int householder(struct ny_context *ctx, struct ny_matrix Y, double *tau, 
     return NY_OK;
 }
 
-/* CholeskyQR2 (Yamamoto et al. 2015): the second round is exact to rounding where the first left
- * the columns nearly orthonormal, which its pivots tell. */
+/* Shares that the pivots of CholeskyQR2 (Yamamoto et al. 2015) are above: the second round is exact
+ * to rounding where the first left the columns nearly orthonormal, which its pivots tell. */
+static const double least_share[2] = {1e-11, 0.5};
+
 int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y)
 {
-    static const double share[2] = {1e-11, 0.5};
     size_t r = Y.cols;
     double *space;
     int err;
@@ -68,7 +77,7 @@ int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y)
         struct ny_matrix G = ny_matrix(space, r, r);
 
         ny_gram(Y, 0, G);
-        if (!factor_gram(G, share[round])) {
+        if (!(factor_gram(G) > least_share[round])) {
             err = householder(ctx, Y, space, space + r);
             break;
         }
@@ -76,4 +85,27 @@ int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y)
     }
     ny_free(ctx, space);
     return err;
+}
+
+size_t ny_orthonormalise_lanes_bytes(size_t r)
+{
+    return r * r * sizeof(double) + ny_tall_inner_bytes(r, r) + ny_orthonormalise_bytes(r) + 128;
+}
+
+/* A round from columns that are nearly orthonormal is the last one. */
+int ny_orthonormalise_lanes(struct ny_context *ctx, struct ny_matrix Y)
+{
+    size_t r = Y.cols;
+    double *space = ny_alloc(ctx, NY_MEM_SOLVE, (r * r + 1) * sizeof(double)), share = 0;
+    struct ny_matrix G = ny_matrix(space, r, r);
+    int err = space ? NY_OK : NY_EBUDGET;
+
+    for (int round = 0; round < 2 && !(share > least_share[1]) && !err; round++) {
+        err = ny_tall_gram(ctx, Y, G.at);
+        share = err ? 0 : factor_gram(G);
+        if (err || !(share > least_share[round])) break;
+        err = ny_tall_solve_rows(ctx, G, Y);
+    }
+    ny_free(ctx, space);
+    return err || share > least_share[1] ? err : ny_orthonormalise(ctx, Y);
 }

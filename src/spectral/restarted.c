@@ -1,11 +1,8 @@
 /*
  * The iteration of restarted.h. Its steps are, in the words of ny_restarted_next(): T's columns of
  * the block, what is left of H outside of the basis, the Ritz pairs with their residuals, perhaps
- * the restart, and the next block.
- *
- * Products over the N rows of the basis are cut in chunks of rows, which eight lanes share: lane i
- * has the chunks i, i + 8, …, and the sums of lanes are added in order. Each lane has a chunk where
- * there are rows enough.
+ * the restart, and the next block. Products over the N rows of the basis are those of
+ * linalg/tall.h.
  */
 #include "spectral/restarted.h"
 
@@ -13,10 +10,10 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "base/thread.h"
 #include "linalg/eigen.h"
+#include "linalg/tall.h"
 
-enum { CHUNK = 4096, LANES = 8, GROUP = 16, BLOCKS_LEAST = 4, BLOCKS_MOST = 12, ROUNDS = 4 };
+enum { GROUP = 16, BLOCKS_LEAST = 4, BLOCKS_MOST = 12, ROUNDS = 4 };
 
 /* Bytes that a basis may have, if it has more blocks than the fewest. */
 static const size_t basis_bytes = (size_t)1 << 28;
@@ -63,111 +60,13 @@ size_t ny_restarted_state_bytes(const struct ny_restarted_shape *shape)
 size_t ny_restarted_bytes(const struct ny_restarted_shape *shape)
 {
     size_t most = shape->most, keep = shape->keep + 1;
-    size_t lanes = LANES * most * shape->width * sizeof(double);
     size_t ritz = (most * most + keep * (most + 1)) * sizeof(double) +
                   ny_eigen_top_bytes(most, smaller(keep, most)) +
                   shape->width * shape->width * sizeof(double);
-    size_t rows = LANES * CHUNK * (shape->keep + shape->width) * sizeof(double);
 
-    return lanes + ritz + rows + most * shape->width * sizeof(double) +
-           ny_orthonormalise_bytes(shape->width);
-}
-
-/* ---- products over the rows ------------------------------------------------------------------ */
-
-struct lanes {
-    struct ny_matrix A, B, C;
-    double *sums; /* LANES × A.cols × B.cols */
-    size_t rows, chunks; /* rows: of a chunk, CHUNK at most */
-    void (*chunk)(const struct lanes *lanes, size_t lane, size_t first, size_t rows);
-};
-
-static int run_lanes(void *arg, size_t first, size_t count)
-{
-    const struct lanes *lanes = arg;
-
-    for (size_t lane = first; lane < first + count; lane++)
-        for (size_t chunk = lane; chunk < lanes->chunks; chunk += LANES) {
-            size_t row = chunk * lanes->rows, rows = smaller(lanes->rows, lanes->A.rows - row);
-
-            lanes->chunk(lanes, lane, row, rows);
-        }
-    return NY_OK;
-}
-
-static int over_rows(struct ny_context *ctx, struct lanes *lanes)
-{
-    size_t n = lanes->A.rows, share = (n + LANES - 1) / LANES;
-
-    lanes->rows = share < CHUNK ? (share ? share : 1) : CHUNK;
-    lanes->chunks = (n + lanes->rows - 1) / lanes->rows;
-    return ny_parallel_ranges(ctx, LANES, run_lanes, lanes);
-}
-
-static void add_product(const struct lanes *lanes, size_t lane, size_t first, size_t rows)
-{
-    size_t entries = lanes->A.cols * lanes->B.cols;
-
-    ny_gemm(1, ny_t(ny_rows(lanes->A, first, rows)), ny_rows(lanes->B, first, rows), 1,
-            ny_matrix(lanes->sums + lane * entries, lanes->A.cols, lanes->B.cols));
-}
-
-/* C (packed) = AᵀB. */
-static int inner_products(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix B, double *C)
-{
-    size_t entries = A.cols * B.cols;
-    struct lanes lanes = {.A = A, .B = B, .chunk = add_product};
-    int err;
-
-    if (!entries) return NY_OK;
-    lanes.sums = ny_calloc(ctx, NY_MEM_SOLVE, LANES, entries * sizeof(double));
-    if (!lanes.sums) return NY_EBUDGET;
-    err = over_rows(ctx, &lanes);
-    memcpy(C, lanes.sums, entries * sizeof(double));
-    for (size_t lane = 1; lane < LANES; lane++)
-        for (size_t i = 0; i < entries; i++)
-            C[i] += lanes.sums[lane * entries + i];
-    ny_free(ctx, lanes.sums);
-    return err;
-}
-
-static void subtract_chunk(const struct lanes *lanes, size_t lane, size_t first, size_t rows)
-{
-    (void)lane;
-    ny_gemm(-1, ny_rows(lanes->A, first, rows), lanes->B, 1, ny_rows(lanes->C, first, rows));
-}
-
-/* C −= A·B. */
-static int subtract_product(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix B,
-                            struct ny_matrix C)
-{
-    struct lanes lanes = {.A = A, .B = B, .C = C, .chunk = subtract_chunk};
-
-    return A.cols ? over_rows(ctx, &lanes) : NY_OK;
-}
-
-static void turn_chunk(const struct lanes *lanes, size_t lane, size_t first, size_t rows)
-{
-    struct ny_matrix product =
-        ny_matrix(lanes->sums + lane * CHUNK * lanes->B.cols, rows, lanes->B.cols);
-
-    ny_gemm(1, ny_rows(lanes->A, first, rows), lanes->B, 0, product);
-    for (size_t i = 0; i < rows; i++)
-        memcpy(lanes->C.at + (first + i) * lanes->C.stride, product.at + i * product.cols,
-               product.cols * sizeof(double));
-}
-
-/* C = A·B, where C may be columns of A. */
-static int turn(struct ny_context *ctx, struct ny_matrix A, struct ny_matrix B, struct ny_matrix C)
-{
-    struct lanes lanes = {.A = A, .B = B, .C = C, .chunk = turn_chunk};
-    int err;
-
-    lanes.sums = ny_alloc(ctx, NY_MEM_SOLVE, LANES * CHUNK * B.cols * sizeof(double));
-    if (!lanes.sums) return NY_EBUDGET;
-    err = over_rows(ctx, &lanes);
-    ny_free(ctx, lanes.sums);
-    return err;
+    return ny_tall_inner_bytes(most, shape->width) + ritz +
+           ny_tall_turn_bytes(shape->keep + shape->width) +
+           most * shape->width * sizeof(double) + ny_orthonormalise_lanes_bytes(shape->width);
 }
 
 /* ---- the state ------------------------------------------------------------------------------- */
@@ -251,12 +150,12 @@ static int remove_basis(const struct ny_restarted *it, struct ny_matrix E, doubl
 {
     struct ny_matrix V = ny_cols(it->V, 0, it->used);
     double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, (it->used + 1) * E.cols * sizeof(double));
-    int err = S ? inner_products(it->ctx, V, E, S) : NY_EBUDGET;
+    int err = S ? ny_tall_inner(it->ctx, V, E, S) : NY_EBUDGET;
 
     *share = 0;
     for (size_t i = 0; i < it->used * E.cols && !err; i++)
         *share = fmax(*share, fabs(S[i]));
-    if (!err) err = subtract_product(it->ctx, V, ny_matrix(S, it->used, E.cols), E);
+    if (!err) err = ny_tall_subtract(it->ctx, V, ny_matrix(S, it->used, E.cols), E);
     ny_free(it->ctx, S);
     return err;
 }
@@ -269,11 +168,11 @@ static int append_block(struct ny_restarted *it, size_t count)
     const double much = 0.1;
     struct ny_matrix E = ny_cols(it->H, 0, count);
     double share = 1;
-    int err = ny_orthonormalise(it->ctx, E);
+    int err = ny_orthonormalise_lanes(it->ctx, E);
 
     for (int round = 0; round < ROUNDS && share > much && it->used && !err; round++) {
         err = remove_basis(it, E, &share);
-        if (!err) err = ny_orthonormalise(it->ctx, E);
+        if (!err) err = ny_orthonormalise_lanes(it->ctx, E);
     }
     if (err) return err;
     for (size_t i = 0; i < E.rows; i++)
@@ -319,9 +218,9 @@ static int extend_projection(struct ny_restarted *it)
     struct ny_matrix V = ny_cols(it->V, 0, it->used), T = it->T;
     size_t first = it->used - it->count, count = it->count;
     double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * count * sizeof(double));
-    int err = S ? inner_products(it->ctx, V, it->H, S) : NY_EBUDGET;
+    int err = S ? ny_tall_inner(it->ctx, V, it->H, S) : NY_EBUDGET;
 
-    if (!err) err = subtract_product(it->ctx, V, ny_matrix(S, it->used, count), it->H);
+    if (!err) err = ny_tall_subtract(it->ctx, V, ny_matrix(S, it->used, count), it->H);
     for (size_t i = 0; i < it->used && !err; i++)
         for (size_t j = 0; j < count; j++) {
             double value = S[i * count + j];
@@ -383,7 +282,7 @@ static int find_pairs(struct ny_restarted *it, size_t count, double *values, dou
 {
     size_t pairs = smaller(it->how.shape.pairs, count);
     double next_residual = 0;
-    int err = inner_products(it->ctx, it->H, it->H, R);
+    int err = ny_tall_inner(it->ctx, it->H, it->H, R);
 
     if (!err) err = ritz(it, count, values, Y);
     if (err) return err;
@@ -409,7 +308,7 @@ static int restart(struct ny_restarted *it, const double *values, double *Y)
     for (size_t i = 0; i < it->used; i++)
         for (size_t k = 0; k < keep; k++)
             X[i * keep + k] = Y[k * it->used + i];
-    err = turn(it->ctx, V, ny_matrix(X, it->used, keep), turned);
+    err = ny_tall_turn(it->ctx, V, ny_matrix(X, it->used, keep), turned);
     ny_free(it->ctx, X);
     memset(it->T.at, 0, it->T.rows * it->T.stride * sizeof(double));
     for (size_t k = 0; k < keep; k++)
@@ -516,7 +415,7 @@ int ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X)
     for (size_t i = 0; i < it->used && !err; i++)
         for (size_t k = 0; k < pairs; k++)
             Yt[i * pairs + k] = Y[k * it->used + i];
-    if (!err) err = turn(it->ctx, ny_cols(it->V, 0, it->used), ny_matrix(Yt, it->used, pairs), X);
+    if (!err) err = ny_tall_turn(it->ctx, ny_cols(it->V, 0, it->used), ny_matrix(Yt, it->used, pairs), X);
     ny_free(it->ctx, values);
     return err;
 }
