@@ -18,7 +18,7 @@ static inline struct ny_factored ny_factored_of_sizes(const struct ny_sizes *f)
                           f->points->row_slots > 0);
 }
 
-/* The state of the products: fit->state, with views into it. */
+/* The state of the products, which a checkpoint keeps: fit->state, with views into it. */
 struct ny_feature_state {
     struct ny_factored sizes;
     struct ny_restarted it;
@@ -29,6 +29,23 @@ struct ny_feature_state {
 
 /* Opens the state as of the last checkpoint, whose place is returned, or a new one. */
 int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, uint64_t *place);
+
+/* What the products leave to stage solve: fit->state, with views into it. */
+struct ny_feature_found {
+    unsigned step;
+    size_t converged;
+    double *values, *residuals; /* pairs */
+    struct ny_feature_totals *totals;
+    struct ny_matrix vectors; /* of the basis: N × pairs, orthonormal */
+};
+/* Bytes of it. */
+size_t ny_feature_found_bytes(const struct ny_factored *sizes);
+/* Makes it of the state, which it takes the place of, as the checkpoint with which the next stage
+ * begins. */
+int ny_feature_found_save(struct ny_feature_state *state, struct ny_fit *fit);
+/* Opens it; NY_ESTORE where the job was begun otherwise. */
+int ny_feature_found_open(struct ny_feature_found *found, struct ny_fit *fit,
+                          const struct ny_factored *sizes);
 
 /* Loads g, which stage degrees has left, into fit->degrees where K is divided; or *mu, d numbers,
  * where it is centred: g/n, or the means of sparse rows. ny_free() it; NULL: K is not centred. */

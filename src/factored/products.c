@@ -60,9 +60,10 @@ struct multiply {
     double saved_s;
 };
 
-/* Saves the state as the checkpoint of a stage, after so many units of this product. */
-static int save(struct multiply *run, enum ny_stage_id stage, uint64_t units_done)
+/* Saves the state as a checkpoint after so many units of this product. */
+static int checkpoint(void *arg, uint64_t units_done)
 {
+    struct multiply *run = arg;
     struct ny_feature_state *state = run->state;
     uint64_t places = ny_units_of(state->sizes.n) + 1;
     uint64_t pass =
@@ -70,14 +71,9 @@ static int save(struct multiply *run, enum ny_stage_id stage, uint64_t units_don
 
     ny_restarted_save(&state->it);
     run->saved_s = ny_now();
-    return ny_job_checkpoint_image(&run->fit->job, stage, "features", run->fit->state,
+    return ny_job_checkpoint_image(&run->fit->job, NY_STAGE_ACCUMULATE, "features", run->fit->state,
                                    ny_factored_state_bytes(&state->sizes),
                                    pass * places + units_done);
-}
-
-static int checkpoint(void *arg, uint64_t units_done)
-{
-    return save(arg, NY_STAGE_ACCUMULATE, units_done);
 }
 
 /* ---- a product ------------------------------------------------------------------------------ */
@@ -172,13 +168,13 @@ static int make_workers(struct multiply *run)
 }
 
 /* Takes f64 for the products that follow, which begin with the vectors that f32 has found. */
-static int refine(struct multiply *run)
+static void refine(struct multiply *run)
 {
     run->state->totals->precise = 1;
     ny_log(run->fit->job.ctx, NY_LOG_DETAIL,
            "f32 cannot tell all eigenvalues to --tol %g: products go on in f64",
            run->state->it.how.tolerance);
-    return ny_restarted_refine(&run->state->it);
+    ny_restarted_refine(&run->state->it);
 }
 
 /* Runs a pass of the product; the first of all counts the rows. */
@@ -271,7 +267,8 @@ static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
     err = ny_restarted_next(it, done);
     if (err || !*done || it->converged < it->how.shape.pairs || !is_blurred(run)) return err;
     *done = false;
-    return refine(run);
+    refine(run);
+    return NY_OK;
 }
 
 static int run_products(struct multiply *run, uint64_t first_unit)
@@ -284,11 +281,22 @@ static int run_products(struct multiply *run, uint64_t first_unit)
         if (err) return err;
         first_unit = 0;
         if (done || ny_now() - run->saved_s < ny_context_checkpoint_s(run->fit->job.ctx)) continue;
-        err = save(run, NY_STAGE_ACCUMULATE, 0);
+        err = checkpoint(run, 0);
         if (err) return err;
     }
-    ny_job_mark_time(&run->fit->job);
-    return save(run, ny_job_next(&run->fit->job), 0);
+    return NY_OK;
+}
+
+/* Gives the room of the products back. */
+static void release(struct multiply *run)
+{
+    struct ny_context *ctx = run->fit->job.ctx;
+
+    ny_feature_workers_free(run->pass.workers);
+    ny_free(ctx, run->offset);
+    ny_free(ctx, run->Q);
+    run->pass.workers = NULL;
+    run->offset = run->Q = NULL;
 }
 
 /* Makes the arrays that the passes share. */
@@ -303,7 +311,8 @@ static int allocate(struct multiply *run)
     return run->Q && run->offset ? NY_OK : NY_EBUDGET;
 }
 
-/* Runs the passes from where the checkpoint left them; the last save makes solve the next stage. */
+/* Runs the passes from where the checkpoint left them. What they have found has room where they had
+ * theirs. */
 static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
@@ -331,10 +340,10 @@ static int run(struct ny_job *job)
     err = allocate(&multiply);
     if (err) goto done;
     err = run_products(&multiply, place % places);
+    release(&multiply);
+    if (!err) err = ny_feature_found_save(&state, fit);
 done:
-    ny_feature_workers_free(multiply.pass.workers);
-    ny_free(job->ctx, multiply.offset);
-    ny_free(job->ctx, multiply.Q);
+    release(&multiply);
     ny_free(job->ctx, mu);
     return err;
 }
@@ -379,7 +388,7 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
     plan->stage_s[NY_STAGE_ACCUMULATE] =
         products * product * ny_timing_share(t, NY_STAGE_ACCUMULATE, bytes) +
         basis / plan->rates.gemm64 +
-        ny_price_commit(&t->price, (double)ny_factored_state_bytes(&sizes));
+        ny_price_commit(&t->price, (double)ny_feature_found_bytes(&sizes));
 }
 
 const struct ny_stage ny_stage_feature_products = {NY_STAGE_ACCUMULATE, run, bytes, work};

@@ -28,16 +28,48 @@ static int eigenvectors_of(const struct ny_fit *fit, const struct ny_solution *s
     return err;
 }
 
-bool ny_signs_negative(struct ny_matrix U, size_t k)
+/* Columns of which the largest entries are found together, row by row. */
+enum { TOGETHER = 64 };
+
+/* Tells of so many columns at most. */
+static void find_signs(struct ny_matrix U, bool *negative)
 {
     const double tie = 1 - 1e-6;
-    double largest = 0;
+    double least[TOGETHER] = {0};
+    size_t left = U.cols;
 
     for (size_t i = 0; i < U.rows; i++)
-        largest = fmax(largest, fabs(U.at[i * U.stride + k]));
-    for (size_t i = 0; i < U.rows; i++)
-        if (fabs(U.at[i * U.stride + k]) >= tie * largest) return U.at[i * U.stride + k] < 0;
-    return false;
+        for (size_t k = 0; k < U.cols; k++) {
+            double size = tie * fabs(U.at[i * U.stride + k]);
+
+            least[k] = size > least[k] ? size : least[k];
+        }
+    for (size_t k = 0; k < U.cols; k++)
+        negative[k] = false;
+    for (size_t i = 0; i < U.rows && left; i++)
+        for (size_t k = 0; k < U.cols; k++)
+            if (fabs(U.at[i * U.stride + k]) >= least[k]) {
+                negative[k] = U.at[i * U.stride + k] < 0;
+                least[k] = NAN; /* later rows do not count */
+                left--;
+            }
+}
+
+void ny_signs_find(struct ny_matrix U, bool *negative)
+{
+    for (size_t first = 0; first < U.cols; first += TOGETHER) {
+        size_t left = U.cols - first;
+
+        find_signs(ny_cols(U, first, left < TOGETHER ? left : TOGETHER), negative + first);
+    }
+}
+
+bool ny_signs_negative(struct ny_matrix U, size_t k)
+{
+    bool negative;
+
+    find_signs(ny_cols(U, k, 1), &negative);
+    return negative;
 }
 
 int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,

@@ -13,6 +13,8 @@ int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
                   struct ny_selection *chosen);
 /* Tells whether the entry that decides the sign of column k of Û over them is negative. */
 bool ny_signs_negative(struct ny_matrix U, size_t k);
+/* Tells that of all columns at once: rows of U may be long, and many. */
+void ny_signs_find(struct ny_matrix U, bool *negative);
 /* Bytes that ny_signs_fix() takes, besides a gather of so many rows. */
 enum { NY_SIGN_ROWS = 1000 };
 /* Returns those bytes for m landmarks, or the size in their place, and p columns. */

@@ -64,22 +64,22 @@ static void reverse_values(const double *ascending, size_t count, double *values
 }
 
 /* Row j of V in memory is column j of LAPACK's Z: the vectors come out where they belong. */
-int ny_eigen_dense(struct ny_context *ctx, struct ny_matrix A, size_t count, double *values,
-                   struct ny_matrix V)
+int ny_eigen_dense_behind(struct ny_context *ctx, struct ny_matrix A, size_t skip, size_t count,
+                          double *values, struct ny_matrix V)
 {
     struct workspace space = {NULL, NULL, NULL, NULL};
-    int m = ny_blas_int(A.rows), first = m - ny_blas_int(count) + 1;
+    int m = ny_blas_int(A.rows), last = m - ny_blas_int(skip);
+    int first = last - ny_blas_int(count) + 1, err;
     lapack_int info, found = 0;
-    int err;
 
-    assert(A.rows == A.cols && count > 0 && count <= A.rows);
+    assert(A.rows == A.cols && count > 0 && skip + count <= A.rows);
     assert(V.rows == count && V.cols == A.rows && !V.transposed);
     err = ny_check_lower(ctx, A, "the matrix of the eigenproblem");
     if (err) goto done;
     err = workspace_new(&space, ctx, A.rows, count);
     if (err) goto done;
     info = LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', ny_lapack_lower(A), m, A.at,
-                               ny_blas_stride(A.stride), 0, 0, first, m, 0, &found, space.values,
+                               ny_blas_stride(A.stride), 0, 0, first, last, 0, &found, space.values,
                                V.at, ny_blas_stride(V.stride), space.support, space.work, LWORK * m,
                                space.iwork, LIWORK * m);
     err = check_solver(ctx, info, found, count);
@@ -96,6 +96,12 @@ int ny_eigen_dense(struct ny_context *ctx, struct ny_matrix A, size_t count, dou
 done:
     ny_free(ctx, space.values);
     return err;
+}
+
+int ny_eigen_dense(struct ny_context *ctx, struct ny_matrix A, size_t count, double *values,
+                   struct ny_matrix V)
+{
+    return ny_eigen_dense_behind(ctx, A, 0, count, values, V);
 }
 
 int ny_eigenvalues(struct ny_context *ctx, struct ny_matrix A, double *values)

@@ -9,7 +9,10 @@
 /* Finds the `count` largest eigenpairs, one at least, as ny_eigen_top() does, with A destroyed. */
 int ny_eigen_dense(struct ny_context *ctx, struct ny_matrix A, size_t count, double *values,
                    struct ny_matrix V);
-/* Bytes of its workspace for an m × m matrix. */
+/* Finds `count` eigenpairs, one at least, likewise: those behind the `skip` largest. */
+int ny_eigen_dense_behind(struct ny_context *ctx, struct ny_matrix A, size_t skip, size_t count,
+                          double *values, struct ny_matrix V);
+/* Bytes of their workspace for an m × m matrix. */
 size_t ny_eigen_dense_bytes(size_t m, size_t count);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "linalg/eigen.h"
+#include "linalg/eigen_dense.h"
 #include "linalg/tall.h"
 
 enum { GROUP = 16, BLOCKS_LEAST = 4, BLOCKS_MOST = 12, ROUNDS = 4 };
@@ -232,17 +232,19 @@ static int extend_projection(struct ny_restarted *it)
     return err;
 }
 
-/* Ritz pairs of the `count` largest values: Y's rows are vectors of T. */
-static int ritz(const struct ny_restarted *it, size_t count, double *values, double *Y)
+/* The Ritz pairs behind the `skip` largest values: Y's rows are vectors of T. */
+static int ritz(const struct ny_restarted *it, size_t skip, size_t count, double *values, double *Y)
 {
     double *S = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * it->used * sizeof(double));
+    struct ny_matrix copy = ny_matrix(S, it->used, it->used), vectors;
     int err = NY_EBUDGET;
 
     if (!S) return err;
+    vectors = ny_matrix(Y, count, it->used);
     for (size_t i = 0; i < it->used; i++)
         memcpy(S + i * it->used, it->T.at + i * it->T.stride, it->used * sizeof(double));
-    err = ny_eigen_top(it->ctx, ny_matrix(S, it->used, it->used), count, values,
-                       ny_matrix(Y, count, it->used));
+    err = skip ? ny_eigen_dense_behind(it->ctx, copy, skip, count, values, vectors)
+               : ny_eigen_top(it->ctx, copy, count, values, vectors);
     ny_free(it->ctx, S);
     return err;
 }
@@ -258,6 +260,15 @@ static double residual_of(const struct ny_restarted *it, const double *R, const 
     return sqrt(fmax(square, 0));
 }
 
+/* Returns the relative error of a value with this residual: `above` is no less than the values that
+ * are not wanted; size: to what the error is relative. */
+static double error_of(double value, double residual, double above, double size)
+{
+    double gap = value - above;
+
+    return (gap > 0 ? fmin(residual, residual * residual / gap) : residual) / size;
+}
+
 /* Counts the wanted pairs that are found. There are `count` values, more than those wanted unless
  * the basis has no more. */
 static size_t count_found(const struct ny_restarted *it, const double *values, size_t count,
@@ -268,23 +279,23 @@ static size_t count_found(const struct ny_restarted *it, const double *values, s
     bool whole = it->used == it->how.shape.order;
 
     for (size_t k = 0; k < pairs && k < count; k++) {
-        double r = it->residuals[k], gap = values[k] - above;
         double size = fmax(values[k], floor_share * values[0]);
-        double error = gap > 0 ? fmin(r, r * r / gap) : r;
+        bool exact = whole || !(size > 0);
 
-        found += whole || error <= it->how.tolerance * size;
+        found += exact || error_of(values[k], it->residuals[k], above, size) <= it->how.tolerance;
     }
     return found;
 }
 
-/* Finds the Ritz pairs and how many of them are good. Y gets `count` vectors of T as rows. */
-static int find_pairs(struct ny_restarted *it, size_t count, double *values, double *Y, double *R)
+/* Finds the Ritz pairs and how many of them are good. Y gets `count` vectors of T as rows; R = HᵀH.
+ */
+static int find_pairs(struct ny_restarted *it, size_t count, double *values, double *Y,
+                      const double *R)
 {
     size_t pairs = smaller(it->how.shape.pairs, count);
     double next_residual = 0;
-    int err = ny_tall_inner(it->ctx, it->H, it->H, R);
+    int err = ritz(it, 0, count, values, Y);
 
-    if (!err) err = ritz(it, count, values, Y);
     if (err) return err;
     for (size_t k = 0; k < pairs; k++) {
         it->values[k] = values[k];
@@ -292,14 +303,48 @@ static int find_pairs(struct ny_restarted *it, size_t count, double *values, dou
     }
     if (count > pairs) next_residual = residual_of(it, R, Y + pairs * it->used);
     it->converged = count_found(it, values, count, next_residual);
+    it->looked = it->step;
     return NY_OK;
+}
+
+/* Returns ‖T‖, which no value is above. */
+static double size_of(const struct ny_restarted *it)
+{
+    double square = 0;
+
+    for (size_t i = 0; i < it->used; i++) {
+        const double *row = it->T.at + i * it->T.stride;
+
+        square += ny_dot(row, row, it->used);
+    }
+    return sqrt(square);
+}
+
+/* Tells whether the last of the wanted pairs is surely not found, which takes a third of the work
+ * of finding all of them: it is the last to be found of nearly all matrices. */
+static int is_open(const struct ny_restarted *it, const double *R, bool *open)
+{
+    size_t pairs = it->how.shape.pairs, count = it->used > pairs ? 2 : 1;
+    double values[2], above = 0, size, *Y;
+    int err = NY_EBUDGET;
+
+    *open = it->used < pairs;
+    if (*open) return NY_OK;
+    Y = ny_alloc(it->ctx, NY_MEM_SOLVE, count * it->used * sizeof(double));
+    if (!Y) return err;
+    err = ritz(it, pairs - 1, count, values, Y);
+    if (!err && count > 1) above = values[1] + residual_of(it, R, Y + it->used);
+    size = err ? 0 : fmax(values[0], floor_share * size_of(it));
+    *open = size > 0 && error_of(values[0], residual_of(it, R, Y), above, size) > it->how.tolerance;
+    ny_free(it->ctx, Y);
+    return err;
 }
 
 /* V ← the Ritz vectors that are kept; T ← their values. The next block's share of T follows when
  * that is multiplied. */
-static int restart(struct ny_restarted *it, const double *values, double *Y)
+static int restart(struct ny_restarted *it, const double *values, const double *Y)
 {
-    size_t keep = it->how.shape.keep;
+    size_t keep = smaller(it->how.shape.keep, it->used);
     struct ny_matrix V = ny_cols(it->V, 0, it->used), turned = ny_cols(it->V, 0, keep);
     double *X = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * keep * sizeof(double));
     int err = NY_EBUDGET;
@@ -371,66 +416,70 @@ static int next_block(struct ny_restarted *it, const double *R, double largest, 
     return append_block(it, count);
 }
 
-int ny_restarted_next(struct ny_restarted *it, bool *done)
+/* Takes the Ritz pairs as they are: *done; or a restart where the basis is full, and *hidden: pairs
+ * may be that the space does not show. */
+static int look(struct ny_restarted *it, const double *R, bool *done, bool *hidden)
 {
     const struct ny_restarted_shape *shape = &it->how.shape;
-    size_t count = smaller(shape->keep + 1, it->used), room = it->count * it->count;
-    double *values =
-        ny_alloc(it->ctx, NY_MEM_SOLVE, (count * (1 + it->used) + room) * sizeof(double));
-    double *Y = values ? values + count : NULL, *R = values ? Y + count * it->used : NULL;
-    int err = values ? extend_projection(it) : NY_EBUDGET;
-    size_t certain = shape->pairs;
-    bool waits, hidden;
+    size_t count = smaller(shape->keep + 1, it->used), certain = shape->pairs;
+    double *values = ny_alloc(it->ctx, NY_MEM_SOLVE, count * (1 + it->used) * sizeof(double));
+    double *Y = values ? values + count : NULL;
+    int err = values ? find_pairs(it, count, values, Y, R) : NY_EBUDGET;
+    bool waits = it->step < it->waits, full;
 
-    if (!err) err = find_pairs(it, count, values, Y, R);
     if (err) goto done;
-    it->step++;
-    waits = it->step < it->waits;
     if (it->used < shape->order)
         certain = count_certain(it, waits ? it->seeds - shape->start : it->seeds);
     *done = it->used == shape->order || it->step >= it->how.steps_most ||
             (it->converged == shape->pairs && certain == shape->pairs);
-    if (*done) {
-        it->converged = smaller(it->converged, certain);
-        goto done;
-    }
-    hidden = it->converged == shape->pairs && !waits;
-    if (it->used + (hidden ? shape->width : it->count) > shape->most && shape->most < shape->order)
-        err = restart(it, values, Y);
-    if (!err) err = next_block(it, R, values[0], hidden);
+    if (*done) it->converged = smaller(it->converged, certain);
+    *hidden = it->converged == shape->pairs && !waits && !*done;
+    full =
+        it->used + (*hidden ? shape->width : it->count) > shape->most && shape->most < shape->order;
+    if (*done || full) err = restart(it, values, Y);
 done:
     ny_free(it->ctx, values);
     return err;
 }
 
-int ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X)
+int ny_restarted_next(struct ny_restarted *it, bool *done)
 {
-    size_t pairs = X.cols;
-    double *values = ny_alloc(it->ctx, NY_MEM_SOLVE, pairs * (1 + 2 * it->used) * sizeof(double));
-    double *Y = values ? values + pairs : NULL, *Yt = values ? Y + pairs * it->used : NULL;
-    int err = NY_EBUDGET;
+    const struct ny_restarted_shape *shape = &it->how.shape;
+    double *R = ny_alloc(it->ctx, NY_MEM_SOLVE, it->count * it->count * sizeof(double));
+    int err = R ? extend_projection(it) : NY_EBUDGET;
+    bool open = false, hidden = false;
+    double size = 0;
 
-    if (!values) return err;
-    err = ritz(it, pairs, values, Y);
-    for (size_t i = 0; i < it->used && !err; i++)
-        for (size_t k = 0; k < pairs; k++)
-            Yt[i * pairs + k] = Y[k * it->used + i];
-    if (!err) err = ny_tall_turn(it->ctx, ny_cols(it->V, 0, it->used), ny_matrix(Yt, it->used, pairs), X);
-    ny_free(it->ctx, values);
+    *done = false;
+    if (!err) err = ny_tall_inner(it->ctx, it->H, it->H, R);
+    if (err) goto done;
+    it->step++;
+    size = size_of(it);
+    if (it->used + it->count <= shape->most && it->used < shape->order &&
+        it->step < it->how.steps_most)
+        err = is_open(it, R, &open);
+    if (!err && !open) err = look(it, R, done, &hidden);
+    if (!err && !*done) err = next_block(it, R, size, hidden);
+done:
+    ny_free(it->ctx, R);
     return err;
 }
 
-int ny_restarted_refine(struct ny_restarted *it)
+void ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X)
 {
-    size_t width = smaller(it->how.shape.width, it->used);
-    struct ny_matrix block = ny_cols(it->V, 0, width);
-    int err = ny_restarted_vectors(it, block);
+    size_t pairs = smaller(X.cols, it->used);
 
-    if (err) return err;
+    for (size_t i = 0; i < X.rows; i++) {
+        memcpy(X.at + i * X.stride, it->V.at + i * it->V.stride, pairs * sizeof(double));
+        memset(X.at + i * X.stride + pairs, 0, (X.cols - pairs) * sizeof(double));
+    }
+}
+
+void ny_restarted_refine(struct ny_restarted *it)
+{
     memset(it->T.at, 0, it->T.rows * it->T.stride * sizeof(double));
-    it->used = it->count = width;
+    it->count = it->used;
     it->converged = 0;
-    it->H = ny_matrix(it->H.at, it->H.rows, width);
-    memset(it->H.at, 0, it->H.rows * width * sizeof(double));
-    return NY_OK;
+    it->H = ny_matrix(it->H.at, it->H.rows, it->count);
+    memset(it->H.at, 0, it->H.rows * it->count * sizeof(double));
 }

@@ -66,12 +66,13 @@ struct ny_restarted {
     unsigned seeded;    /* step at which the last of them came */
     unsigned waits;     /* step before which the iteration does not end: they need time */
     unsigned step;      /* products that are done */
+    unsigned looked;    /* step at which the pairs were looked at: before, the last was not found */
     struct ny_matrix V; /* N × most, orthonormal */
     struct ny_matrix T; /* most × most: VᵀAV of the columns that have been multiplied */
     struct ny_matrix H; /* N × count: AV of the last block; the caller adds it up */
-    double *values;     /* pairs: the largest Ritz values, descending */
-    double *residuals;  /* pairs: ‖Av − θv‖ */
-    size_t converged;   /* pairs that are found, among the wanted ones */
+    double *values;     /* pairs: the largest Ritz values, descending, when they were looked at */
+    double *residuals;  /* pairs: ‖Av − θv‖, likewise */
+    size_t converged;   /* pairs that are found, among the wanted ones, likewise */
 };
 
 /* Begins with a first block of hashed normal numbers, or goes on where `resumed`: `state`, which
@@ -82,13 +83,17 @@ int ny_restarted_begin(struct ny_restarted *it, struct ny_context *ctx,
 /* Brings the numbers of the state up to date, which is then what a checkpoint keeps. */
 void ny_restarted_save(struct ny_restarted *it);
 
-/* Takes the product that is now in H: finds the Ritz pairs, and makes the next block with H = 0.
- * *done: all wanted pairs are found, the basis is the whole space, or there were `steps_most`. */
+/* Takes the product that is now in H: looks at the Ritz pairs, unless the last of those wanted
+ * alone tells that they are not found, and makes the next block with H = 0. *done: all wanted pairs
+ * are found, the basis is the whole space, or there were `steps_most`. */
 int ny_restarted_next(struct ny_restarted *it, bool *done);
-/* Begins anew with the best Ritz vectors as the first block, for products that are more exact than
- * those before. Called when ny_restarted_next() is done. */
-int ny_restarted_refine(struct ny_restarted *it);
-/* X (N × pairs) = the Ritz vectors of the largest values, orthonormal. */
-int ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X);
+/* The following are called when ny_restarted_next() is done. V begins with the Ritz vectors then.
+ */
+/* Begins anew with the best of them as the first block, for products that are more exact than those
+ * before. */
+void ny_restarted_refine(struct ny_restarted *it);
+/* X (N × pairs) = the Ritz vectors of the largest values, orthonormal; columns of 0 where the basis
+ * has fewer, as steps_most was too few for it to have more. */
+void ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X);
 
 #endif

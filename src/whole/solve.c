@@ -70,11 +70,13 @@ static int fix_signs(const struct ny_products_state *state, struct pairs *pairs,
     double *at = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, NY_SIGN_ROWS, pairs->count * sizeof(double));
     int err = at ? ny_signs_rows(fit, NULL, &chosen) : NY_EBUDGET;
     struct ny_matrix U = ny_matrix(at, chosen.m, pairs->count);
+    bool negative;
 
     for (size_t k = 0; k < pairs->count && err == NY_OK; k++) {
         for (size_t i = 0; i < chosen.m; i++)
             U.at[i * U.stride + k] = entry(state, pairs, chosen.rows[i], k);
-        for (size_t j = 0; j < state->shape.r && ny_signs_negative(U, k); j++)
+        negative = ny_signs_negative(U, k);
+        for (size_t j = 0; negative && j < state->shape.r; j++)
             pairs->U.at[k * pairs->U.stride + j] *= -1;
     }
     *trivial = state->roots ? 0 : NAN;

@@ -1,0 +1,75 @@
+/*
+ * What the products of a fit by features leave to stage solve. The state of the iteration has the
+ * whole basis, and is some ten times as large: it is not written when the products end.
+ */
+#include <string.h>
+
+#include "factored/factored_private.h"
+
+/* The numbers at the beginning; values, residuals, totals and vectors follow. */
+enum { STEP, CONVERGED, NUMBERS };
+
+static size_t totals_size(void)
+{
+    return sizeof(struct ny_feature_totals) / sizeof(double);
+}
+
+size_t ny_feature_found_bytes(const struct ny_factored *sizes)
+{
+    return (NUMBERS + totals_size() + (2 + sizes->shape.order) * sizes->pairs) * sizeof(double);
+}
+
+/* Makes the views. */
+static void view(struct ny_feature_found *found, const struct ny_factored *sizes, double *image)
+{
+    found->values = image + NUMBERS;
+    found->residuals = found->values + sizes->pairs;
+    found->totals = (struct ny_feature_totals *)(void *)(found->residuals + sizes->pairs);
+    found->vectors = ny_matrix(found->residuals + sizes->pairs + totals_size(), sizes->shape.order,
+                               sizes->pairs);
+}
+
+int ny_feature_found_save(struct ny_feature_state *state, struct ny_fit *fit)
+{
+    const struct ny_factored *sizes = &state->sizes;
+    const struct ny_restarted *it = &state->it;
+    size_t bytes = ny_feature_found_bytes(sizes);
+    double *image = ny_alloc(fit->job.ctx, NY_MEM_SOLVE, bytes);
+    struct ny_feature_found found;
+
+    if (!image) return NY_EBUDGET;
+    view(&found, sizes, image);
+    image[STEP] = it->step;
+    image[CONVERGED] = (double)it->converged;
+    memcpy(found.values, it->values, sizes->pairs * sizeof(double));
+    memcpy(found.residuals, it->residuals, sizes->pairs * sizeof(double));
+    *found.totals = *state->totals;
+    ny_restarted_vectors(it, found.vectors);
+    ny_free(fit->job.ctx, fit->state);
+    fit->state = image;
+    return ny_job_checkpoint_image(&fit->job, ny_job_next(&fit->job), "features", image, bytes, 0);
+}
+
+int ny_feature_found_open(struct ny_feature_found *found, struct ny_fit *fit,
+                          const struct ny_factored *sizes)
+{
+    struct ny_image_shape saved = {ny_feature_found_bytes(sizes), 0};
+    void *image = NULL;
+    uint64_t place;
+    int err = NY_OK;
+
+    if (!fit->state) {
+        err = ny_job_load_image(&fit->job, "features", &saved, &image, &place);
+        fit->state = image;
+    }
+    if (err) return err;
+    if (!fit->state) /* version 1.0 found the same pairs from K itself */
+        return ny_job_begun_otherwise(&fit->job);
+    if (!(fit->state[STEP] >= 0 && fit->state[STEP] < 0x1p31 && fit->state[CONVERGED] >= 0 &&
+          fit->state[CONVERGED] <= (double)sizes->pairs))
+        return ny_job_not_its_checkpoint(&fit->job);
+    view(found, sizes, fit->state);
+    found->step = (unsigned)fit->state[STEP];
+    found->converged = (size_t)fit->state[CONVERGED];
+    return NY_OK;
+}
