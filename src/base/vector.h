@@ -29,4 +29,41 @@ static inline bool ny_vector_any(ny_vector_bits bits)
 #endif
 }
 
+/* Numbers that ny_vector_gaps() reads at most, and bytes that it looks at. */
+enum { NY_VECTOR_GAPS = 16 };
+
+/* Reads gaps in groups of seven bits, the lowest first, with the high bit on all but the last: each
+ * column is *next and its gap, and *next is then behind it. All of columns[0…15] are overwritten.
+ * Returns how many there are, in *bytes; 0 where a gap has more than two bytes, or without
+ * AVX-512. *next must be below 2³¹. */
+static inline unsigned ny_vector_gaps(const unsigned char *from, uint32_t *next, uint32_t *columns,
+                                      unsigned *bytes)
+{
+#if defined(__AVX512F__)
+    const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi32(1);
+    __m128i raw = _mm_loadu_si128((const __m128i *)(const void *)from);
+    unsigned high = (unsigned)_mm_movemask_epi8(raw), cut = high >> 15, begins;
+    __m512i first = _mm512_and_si512(_mm512_cvtepu8_epi32(raw), _mm512_set1_epi32(127));
+    __m512i second = _mm512_cvtepu8_epi32(_mm_srli_si128(raw, 1)), step;
+
+    *bytes = NY_VECTOR_GAPS - cut;
+    if (high & high << 1) return 0;
+    begins = ~(high << 1 | cut << 15) & 0xffff;
+    step = _mm512_maskz_slli_epi32((__mmask16)high, second, 7);
+    step = _mm512_add_epi32(_mm512_add_epi32(first, step), one);
+    step = _mm512_maskz_compress_epi32((__mmask16)begins, step);
+    step = _mm512_add_epi32(step, _mm512_alignr_epi32(step, zero, 15));
+    step = _mm512_add_epi32(step, _mm512_alignr_epi32(step, zero, 14));
+    step = _mm512_add_epi32(step, _mm512_alignr_epi32(step, zero, 12));
+    step = _mm512_add_epi32(step, _mm512_alignr_epi32(step, zero, 8)); /* sums up to each */
+    _mm512_storeu_si512(columns, _mm512_add_epi32(step, _mm512_set1_epi32((int)*next - 1)));
+    *next += (uint32_t)_mm_extract_epi32(_mm512_extracti32x4_epi32(step, 3), 3);
+    return (unsigned)__builtin_popcount(begins);
+#else
+    (void)from, (void)next, (void)columns;
+    *bytes = 0;
+    return 0;
+#endif
+}
+
 #endif

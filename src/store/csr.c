@@ -12,10 +12,15 @@
  */
 #include "store/csr.h"
 
-#include <endian.h>
 #include <string.h>
 
+#include "store/csr_numbers.h"
+
 enum { HEAD_BYTES = 2 * sizeof(uint32_t), COUNT_BYTES_MAX = 5, COLUMN_BYTES_MAX = 4 };
+
+#define DECLARE(variant, family) extern ny_csr_columns_fn ny_csr_columns_##variant;
+NY_CPU_VARIANTS(DECLARE)
+#undef DECLARE
 
 _Static_assert(NY_STORE_COLUMNS_MAX < (uint64_t)1 << 7 * COLUMN_BYTES_MAX,
                "a column takes four bytes");
@@ -61,104 +66,19 @@ size_t ny_csr_encode(const struct ny_csr *csr, size_t rows, void *out)
 
 /* ---- decoding ------------------------------------------------------------------------------ */
 
-struct numbers {
-    const unsigned char *at, *end;
-    bool bad;
-};
-
-/* Reads a number that put() has written; sets from->bad where it does not end in time. */
-static inline uint32_t get(struct numbers *from)
+static ny_csr_columns_fn *columns_of_family(void)
 {
-    uint32_t number = 0;
+    static ny_csr_columns_fn *const families[NY_CPU_COUNT] = {
+#define ENTRY(variant, family) [family] = ny_csr_columns_##variant,
+        NY_CPU_VARIANTS(ENTRY)
+#undef ENTRY
+    };
 
-    for (unsigned shift = 0; from->at < from->end && shift < 35; shift += 7) {
-        unsigned char byte = *from->at++;
-
-        number |= (uint32_t)(byte & 127) << shift;
-        if (byte < 128) return number;
-    }
-    from->bad = true;
-    return 0;
-}
-
-/* Eight bytes hold numbers of one or two bytes, and which of them have the high bit tells where
- * each number begins, in bits, and whether it has seven bits more in a second byte. */
-enum { WORD = 8 };
-struct word_layout {
-    uint8_t count, bytes;
-    uint8_t shift[WORD];
-    uint16_t second[WORD];
-};
-
-static void lay_out_words(struct word_layout layouts[256])
-{
-    for (unsigned mask = 0; mask < 256; mask++) {
-        struct word_layout layout = {0};
-
-        for (unsigned byte = 0; byte < WORD; byte++) {
-            bool two = mask >> byte & 1;
-
-            layout.shift[layout.count] = (uint8_t)(8 * byte);
-            layout.second[layout.count] = two ? 127 << 7 : 0;
-            byte += two;
-            if (byte >= WORD) break;
-            layout.count++;
-            layout.bytes = (uint8_t)(byte + 1);
-        }
-        layouts[mask] = layout;
-    }
-}
-
-/* Reads the gaps of up to eight columns from eight bytes, where each gap has one or two: `next`
- * columns are behind. Returns how many there are, or 0. All of index[0…7] are overwritten. */
-static inline unsigned get_word(struct numbers *from, const struct word_layout *layouts,
-                                uint64_t next, uint32_t *index)
-{
-    const uint64_t high_bits = 0x8080808080808080, to_mask = 0x0002040810204081;
-    const struct word_layout *layout;
-    uint64_t word, high;
-
-    memcpy(&word, from->at, sizeof(word));
-    word = le64toh(word);
-    high = word & high_bits;
-    if (high & high << 8) return 0;
-    layout = &layouts[high * to_mask >> 56];
-    word ^= high;
-    for (unsigned k = 0; k < WORD; k++) {
-        uint64_t number = word >> layout->shift[k];
-
-        next += (number & 127) | (number >> 1 & layout->second[k]);
-        index[k] = (uint32_t)next++;
-    }
-    from->at += layout->bytes;
-    return layout->count;
-}
-
-/* Reads the columns of a row: false where one is not below d. Numbers are taken eight bytes at a
- * time while the image and the row have so many. */
-static bool get_row(struct numbers *from, const struct word_layout *layouts, uint64_t d,
-                    uint32_t *index, size_t count)
-{
-    uint64_t next = 0;
-
-    for (size_t k = 0, got; k < count; k += got) {
-        got = 0;
-        if (count - k >= WORD && from->end - from->at >= WORD)
-            got = get_word(from, layouts, next, index + k);
-        if (got) {
-            next = (uint64_t)index[k + got - 1] + 1;
-        } else {
-            next += (uint64_t)get(from) + 1;
-            index[k] = (uint32_t)(next - 1);
-            got = 1;
-        }
-        if (next > d) return false;
-    }
-    return true;
+    return families[ny_cpu_family()];
 }
 
 /* The numbers of an image, and where its values are. */
-static const char *open_image(const struct ny_csr_image *image, struct numbers *numbers,
+static const char *open_image(const struct ny_csr_image *image, struct ny_csr_numbers *numbers,
                               uint32_t *nnz, const char **values)
 {
     uint32_t head[2];
@@ -180,14 +100,14 @@ static const char *open_image(const struct ny_csr_image *image, struct numbers *
 size_t ny_csr_count(const struct ny_csr_image *image, const char **wrong)
 {
     size_t all = 0, wanted = 0;
-    struct numbers numbers;
+    struct ny_csr_numbers numbers;
     const char *values;
     uint32_t nnz;
 
     *wrong = open_image(image, &numbers, &nnz, &values);
     if (*wrong) return 0;
     for (size_t i = 0; i < image->rows; i++) {
-        uint32_t count = get(&numbers);
+        uint32_t count = ny_csr_number(&numbers);
 
         all += count;
         if (i < image->wanted) wanted += count;
@@ -200,15 +120,14 @@ size_t ny_csr_count(const struct ny_csr_image *image, const char **wrong)
 const char *ny_csr_decode(const struct ny_csr_image *image, size_t nnz, uint32_t *start,
                           uint32_t *index, void *value)
 {
-    struct word_layout layouts[256];
-    struct numbers numbers;
+    struct ny_csr_numbers numbers;
     const char *values, *wrong;
     uint32_t all;
 
     wrong = open_image(image, &numbers, &all, &values);
     if (wrong) return wrong;
     for (size_t i = 0, sum = 0; i < image->rows; i++) {
-        uint32_t count = get(&numbers);
+        uint32_t count = ny_csr_number(&numbers);
 
         if (i >= image->wanted) continue;
         start[i] = (uint32_t)sum;
@@ -216,10 +135,8 @@ const char *ny_csr_decode(const struct ny_csr_image *image, size_t nnz, uint32_t
         start[i + 1] = (uint32_t)sum;
         if (sum > nnz) return "its rows have more values than they can have";
     }
-    lay_out_words(layouts);
-    for (size_t i = 0; i < image->wanted; i++)
-        if (!get_row(&numbers, layouts, image->d, index + start[i], start[i + 1] - start[i]))
-            return "a column number is beyond the last";
+    if (!columns_of_family()(&numbers, image->d, start, image->wanted, index))
+        return "a column number is beyond the last";
     if (numbers.bad) return "its column numbers end too early";
     if (nnz) memcpy(value, values, nnz * ny_dtype_size(image->dtype));
     return NULL;
