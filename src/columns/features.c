@@ -12,7 +12,6 @@
 #include "columns/columns_private.h"
 
 enum {
-    LANES = 4,            /* sums that do not wait for each other */
     RAW_BYTES = 1 << 18,  /* records that are read at a time, unless one record is larger */
     RANGE_BYTES = 1 << 18 /* dense columns that stay in the cache of a core */
 };
@@ -150,75 +149,23 @@ void ny_features_free(struct ny_features *features)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Σ(x·factor)² of a sparse row of a type; and φ = x·factor·scale with its columns, without those of
- * factor 0, which returns how many there are. factor NULL: 1. */
-#define RECORDS(name, type)                                                                        \
-    static double name##_square(struct ny_sparse row, const double *factor)                        \
-    {                                                                                              \
-        const type *x = row.value;                                                                 \
-        double sum[LANES] = {0};                                                                   \
-                                                                                                   \
-        for (size_t k = 0; k < row.count; k++) {                                                   \
-            double value = (double)x[k] * (factor ? factor[row.index[k]] : 1);                     \
-                                                                                                   \
-            sum[k % LANES] += value * value;                                                       \
-        }                                                                                          \
-        return (sum[0] + sum[1]) + (sum[2] + sum[3]);                                              \
-    }                                                                                              \
-    APPENDED(name##_to32, type, float)                                                             \
-    APPENDED(name##_to64, type, double)
-
-#define APPENDED(name, type, wanted)                                                               \
-    static size_t name(struct ny_sparse row, const double *factor, double scale, uint32_t *index,  \
-                       wanted *out)                                                                \
-    {                                                                                              \
-        const type *x = row.value;                                                                 \
-        size_t count = 0;                                                                          \
-                                                                                                   \
-        if (!factor) {                                                                             \
-            memcpy(index, row.index, row.count * sizeof(uint32_t));                                \
-            for (size_t k = 0; k < row.count; k++)                                                 \
-                out[k] = (wanted)((double)x[k] * scale);                                           \
-            return row.count;                                                                      \
-        }                                                                                          \
-        for (size_t k = 0; k < row.count; k++) {                                                   \
-            double weight = factor[row.index[k]];                                                  \
-                                                                                                   \
-            index[count] = row.index[k];                                                           \
-            out[count] = (wanted)((double)x[k] * weight * scale);                                  \
-            count += weight != 0;                                                                  \
-        }                                                                                          \
-        return count;                                                                              \
-    }
-
-RECORDS(u8, uint8_t)
-RECORDS(i16, int16_t)
-RECORDS(f32, float)
-RECORDS(f64, double)
-
-/* Calls one of them by the type of the rows. */
-#define BY_TYPE(dtype, what, ...)                                                                  \
-    ((dtype) == NY_U8    ? u8_##what(__VA_ARGS__)                                                  \
-     : (dtype) == NY_I16 ? i16_##what(__VA_ARGS__)                                                 \
-     : (dtype) == NY_F32 ? f32_##what(__VA_ARGS__)                                                 \
-                         : f64_##what(__VA_ARGS__))
-
 /* Appends a row behind the values of the piece: φ = x·factor, at length 1 where the kernel asks for
  * that. NY_END: the piece is full. */
 static int add_row(void *arg, struct ny_sparse row)
 {
     struct ny_features *features = arg;
     const struct ny_columns_spec *spec = features->spec;
+    const struct ny_sparse_row_ops *ops = ny_vector()->rows;
     const double *factor = features->plain ? NULL : spec->geometry->factor;
     size_t at = features->sparse.values;
-    double square = BY_TYPE(spec->dtype, square, row, factor), scale = 1;
+    double square = ops->square[spec->dtype](row, factor), scale = 1;
     uint32_t *index = features->index + at;
 
     if (spec->kernel->unit_rows) scale = square > 0 ? 1 / sqrt(square) : 0;
     if (features->precision == NY_PRECISION_F64)
-        at += BY_TYPE(spec->dtype, to64, row, factor, scale, index, (double *)features->value + at);
+        at += ops->pack64[spec->dtype](row, factor, scale, index, (double *)features->value + at);
     else
-        at += BY_TYPE(spec->dtype, to32, row, factor, scale, index, (float *)features->value + at);
+        at += ops->pack32[spec->dtype](row, factor, scale, index, (float *)features->value + at);
     features->diagonal[features->rows] = spec->kernel->unit_rows ? square > 0 : square;
     features->sparse.values = at;
     features->start[++features->rows] = (uint32_t)at;

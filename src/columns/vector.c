@@ -7,6 +7,7 @@
     extern const struct ny_prepare_ops ny_prepare_ops_##variant;                                   \
     extern const struct ny_direct_ops ny_direct_ops_##variant;                                     \
     extern const struct ny_scan_ops ny_scan_ops_##variant;                                         \
+    extern const struct ny_sparse_row_ops ny_sparse_row_ops_##variant;                             \
     extern const struct ny_sparse_product_ops ny_sparse_product_ops_##variant;
 NY_CPU_VARIANTS(DECLARE)
 #undef DECLARE
@@ -16,7 +17,8 @@ NY_CPU_IF_VNNI(extern ny_byte_square_fn ny_byte_square_vnni;, )
 static const struct ny_vector families[NY_CPU_COUNT] = {
 #define ENTRY(variant, family)                                                                     \
     [family] = {&ny_pointwise_ops_##variant, &ny_prepare_ops_##variant, &ny_direct_ops_##variant,  \
-                &ny_scan_ops_##variant, &ny_sparse_product_ops_##variant},
+                &ny_scan_ops_##variant, &ny_sparse_row_ops_##variant,                              \
+                &ny_sparse_product_ops_##variant},
     NY_CPU_VARIANTS(ENTRY)
 #undef ENTRY
 };

@@ -9,6 +9,7 @@
 
 #include "base/cpu.h"
 #include "base/dtype.h"
+#include "base/sparse.h"
 #include "columns/kernel.h"
 
 /* Base quantity → kernel, as ny_kernel.apply32; the last two as ny_kernel.apply. */
@@ -76,6 +77,18 @@ struct ny_scan_ops {
                     uint16_t *found);
 };
 
+/* Sparse rows as they are in a piece; factor NULL: 1. */
+struct ny_sparse_row_ops {
+    /* Σ(x·factor)² */
+    double (*square[NY_F64 + 1])(struct ny_sparse row, const double *factor);
+    /* φ = x·factor·scale in f32 or f64 with its columns, without those of factor 0: returns how
+     * many there are. There is room for all of them. */
+    size_t (*pack32[NY_F64 + 1])(struct ny_sparse row, const double *factor, double scale,
+                                 uint32_t *index, void *out);
+    size_t (*pack64[NY_F64 + 1])(struct ny_sparse row, const double *factor, double scale,
+                                 uint32_t *index, void *out);
+};
+
 /* Sparse rows with l dense columns, l a multiple of 16; all arrays in one type, packed. */
 struct ny_piece_rows {
     size_t count, values;  /* rows, and the values of all of them */
@@ -107,6 +120,7 @@ struct ny_vector {
     const struct ny_prepare_ops *prepare;
     const struct ny_direct_ops *direct;
     const struct ny_scan_ops *scan;
+    const struct ny_sparse_row_ops *rows;
     const struct ny_sparse_product_ops *sparse;
 };
 
