@@ -66,4 +66,21 @@ static inline unsigned ny_vector_gaps(const unsigned char *from, uint32_t *next,
 #endif
 }
 
+/* Returns how many of NY_VECTOR_GAPS columns, which ascend, are below `end`. */
+static inline unsigned ny_vector_below(const uint32_t *columns, uint32_t end)
+{
+#if defined(__AVX512F__)
+    __m512i sixteen = _mm512_loadu_si512(columns);
+
+    return (unsigned)__builtin_popcount(
+        _mm512_cmplt_epu32_mask(sixteen, _mm512_set1_epi32((int)end)));
+#else
+    unsigned below = 0;
+
+    for (unsigned k = 0; k < NY_VECTOR_GAPS; k++)
+        below += columns[k] < end;
+    return below;
+#endif
+}
+
 #endif

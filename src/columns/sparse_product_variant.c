@@ -12,6 +12,7 @@
  * Values of a row are taken in the order of its columns, and rows one after another: every sum has
  * one order, whatever the ranges are.
  */
+#include "base/vector.h"
 #include "columns/vector.h"
 
 enum {
@@ -36,28 +37,39 @@ static inline void ask(const char *at, size_t bytes, bool written)
     }
 }
 
-/* The values of a row in a range, and where those end whose lines may be asked for with them. */
+/* The values of a row in a range, and where those end whose lines may be asked for with them: where
+ * there are several ranges, the lines are in the cache already. */
 struct segment {
     size_t first, end, known;
 };
+
+/* Returns where the columns of a row from value `first` on end that are below `end`. */
+static inline size_t segment_end(const uint32_t *index, size_t first, size_t row_end, uint32_t end)
+{
+    size_t at = first;
+
+    for (unsigned below; at + NY_VECTOR_GAPS <= row_end; at += NY_VECTOR_GAPS) {
+        below = ny_vector_below(index + at, end);
+        if (below < NY_VECTOR_GAPS) return at + below;
+    }
+    while (at < row_end && index[at] < end)
+        at++;
+    return at;
+}
 
 /* Takes the next segment of row i; asks for the values of a later row, which lie elsewhere, and for
  * the row's share of the next range. */
 static inline struct segment take(const struct ny_piece_rows *rows, struct ny_column_range *range,
                                   size_t i, size_t value_bytes, bool written)
 {
-    size_t first = range->cursor[i], end = first, row_end = rows->start[i + 1];
+    size_t first = range->cursor[i], end = rows->start[i + 1];
     size_t later = i + ROWS_AHEAD < rows->count ? range->cursor[i + ROWS_AHEAD] : first;
     size_t share = (range->next_bytes / rows->count + LINE) / LINE * LINE, at = i * share;
 
     ask((const char *)(rows->index + later), SEGMENT_LINES * LINE, false);
     ask((const char *)rows->value + later * value_bytes, SEGMENT_LINES * LINE, false);
     if (at < range->next_bytes) ask(range->next + at, share, written);
-    if (range->last)
-        end = row_end;
-    else
-        while (end < row_end && rows->index[end] < range->end)
-            end++;
+    if (!range->last) end = segment_end(rows->index, first, end, range->end);
     range->cursor[i] = (uint32_t)end;
     return (struct segment){first, end, range->last ? rows->values : first};
 }
@@ -68,11 +80,23 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
                                               const type *Q, size_t l, type *out)                  \
     {                                                                                              \
         const type *value = rows->value;                                                           \
-        vector sum[name##_vectors_##GROUPS];                                                       \
+        vector sum[name##_vectors_##GROUPS], odd[name##_vectors_##GROUPS];                         \
+        size_t e = of.first;                                                                       \
                                                                                                    \
-        for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
+        for (size_t v = 0; v < name##_vectors_##GROUPS; v++) {                                     \
             sum[v] = ((vector *)out)[v];                                                           \
-        for (size_t e = of.first; e < of.end; e++) {                                               \
+            odd[v] = (vector){0};                                                                  \
+        }                                                                                          \
+        for (; of.known == of.first && e + 1 < of.end; e += 2) {                                   \
+            const vector *q = (const vector *)(Q + (size_t)rows->index[e] * l);                    \
+            const vector *p = (const vector *)(Q + (size_t)rows->index[e + 1] * l);                \
+                                                                                                   \
+            for (size_t v = 0; v < name##_vectors_##GROUPS; v++) {                                 \
+                sum[v] += value[e] * q[v];                                                         \
+                odd[v] += value[e + 1] * p[v];                                                     \
+            }                                                                                      \
+        }                                                                                          \
+        for (; e < of.end; e++) {                                                                  \
             const vector *q = (const vector *)(Q + (size_t)rows->index[e] * l);                    \
             size_t ahead = e + AHEAD < of.known ? e + AHEAD : e;                                   \
                                                                                                    \
@@ -82,17 +106,24 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
                 sum[v] += value[e] * q[v];                                                         \
         }                                                                                          \
         for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
-            ((vector *)out)[v] = sum[v];                                                           \
+            ((vector *)out)[v] = sum[v] + odd[v];                                                  \
     }                                                                                              \
     static inline void name##_scatter_##GROUPS(                                                    \
         const struct ny_piece_rows *rows, struct segment of, type *H, size_t l, const type *y)     \
     {                                                                                              \
         const type *value = rows->value;                                                           \
         vector held[name##_vectors_##GROUPS];                                                      \
+        size_t e = of.first;                                                                       \
                                                                                                    \
         for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
             held[v] = ((const vector *)y)[v];                                                      \
-        for (size_t e = of.first; e < of.end; e++) {                                               \
+        for (; of.known == of.first && e < of.end; e++) {                                          \
+            vector *h = (vector *)(H + (size_t)rows->index[e] * l);                                \
+                                                                                                   \
+            for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                   \
+                h[v] += value[e] * held[v];                                                        \
+        }                                                                                          \
+        for (; e < of.end; e++) {                                                                  \
             vector *h = (vector *)(H + (size_t)rows->index[e] * l);                                \
             size_t ahead = e + AHEAD < of.known ? e + AHEAD : e;                                   \
                                                                                                    \
