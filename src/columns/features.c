@@ -12,6 +12,7 @@
 #include "columns/columns_private.h"
 
 enum {
+    LANES = 4,            /* sums that do not wait for each other */
     RAW_BYTES = 1 << 18,  /* records that are read at a time, unless one record is larger */
     RANGE_BYTES = 1 << 18 /* dense columns that stay in the cache of a core */
 };
@@ -24,8 +25,10 @@ struct ny_features {
     char *raw;        /* raw_rows raw rows */
     size_t raw_rows;
     bool plain;                  /* all factors of the geometry are 1 */
+    bool bytes;                  /* values are counts as they are stored, of such a geometry */
     struct ny_piece_rows sparse; /* views into start, index and value */
     uint32_t *start, *index, *cursor; /* cursor: one a row, of products */
+    double *scale;                  /* bytes: what those of each row are multiplied by */
     void *value;                    /* sparse: values; dense: NY_STRIP_ROWS × d */
     struct ny_preparation prepared; /* dense */
     double *row;                    /* dense: a prepared row in f64 */
@@ -72,7 +75,7 @@ size_t ny_features_bytes(const struct ny_columns_spec *spec, enum ny_precision p
 
     if (spec->slots)
         return bytes + values_most(spec) * (sizeof(uint32_t) + element) +
-               (2 * NY_UNIT_ROWS + 1) * sizeof(uint32_t);
+               (2 * NY_UNIT_ROWS + 1) * sizeof(uint32_t) + NY_UNIT_ROWS * sizeof(double);
     return bytes + NY_STRIP_ROWS * d * element + 3 * d * sizeof(double);
 }
 
@@ -80,15 +83,20 @@ static int allocate_sparse(struct ny_features *features)
 {
     struct ny_context *ctx = features->spec->ctx;
     size_t values = values_most(features->spec);
+    size_t element = features->bytes ? 1 : ny_precision_bytes(features->precision);
 
     features->start = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS + 1, sizeof(uint32_t));
     features->index = ny_calloc(ctx, NY_MEM_TILES, values, sizeof(uint32_t));
     features->cursor = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(uint32_t));
-    features->value = ny_calloc(ctx, NY_MEM_TILES, values, ny_precision_bytes(features->precision));
-    if (!features->start || !features->index || !features->cursor || !features->value)
+    features->value = ny_calloc(ctx, NY_MEM_TILES, values, element);
+    features->scale = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, sizeof(double));
+    if (!features->start || !features->index || !features->cursor || !features->value ||
+        !features->scale)
         return NY_EBUDGET;
-    features->sparse = (struct ny_piece_rows){
-        .start = features->start, .index = features->index, .value = features->value};
+    features->sparse = (struct ny_piece_rows){.start = features->start,
+                                              .index = features->index,
+                                              .value = features->value,
+                                              .scale = features->bytes ? features->scale : NULL};
     return NY_OK;
 }
 
@@ -118,6 +126,7 @@ int ny_features_new(struct ny_features **out, const struct ny_columns_spec *spec
     features->plain = true;
     for (size_t j = 0; j < spec->geometry->d; j++)
         features->plain &= spec->geometry->factor[j] == 1;
+    features->bytes = features->plain && spec->slots && spec->dtype == NY_U8;
     features->raw = ny_calloc(spec->ctx, NY_MEM_TILES, features->raw_rows, ny_raw_bytes(spec));
     features->diagonal =
         ny_calloc(spec->ctx, NY_MEM_TILES, ny_features_rows_most(spec), sizeof(double));
@@ -142,6 +151,7 @@ void ny_features_free(struct ny_features *features)
     ny_free(ctx, features->start);
     ny_free(ctx, features->index);
     ny_free(ctx, features->cursor);
+    ny_free(ctx, features->scale);
     ny_free(ctx, features->value);
     ny_free(ctx, features->row);
     ny_free(ctx, features);
@@ -149,27 +159,42 @@ void ny_features_free(struct ny_features *features)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
+/* Puts the values of a row behind those of the piece; returns how many they are. */
+static size_t put_row(struct ny_features *features, struct ny_sparse row, double scale)
+{
+    const struct ny_columns_spec *spec = features->spec;
+    const struct ny_sparse_row_ops *ops = ny_vector()->rows;
+    const double *factor = features->plain ? NULL : spec->geometry->factor;
+    size_t at = features->sparse.values;
+    uint32_t *index = features->index + at;
+
+    if (features->bytes) {
+        features->scale[features->rows] = scale;
+        memcpy(index, row.index, row.count * sizeof(uint32_t));
+        memcpy((uint8_t *)features->value + at, row.value, row.count);
+        return row.count;
+    }
+    if (features->precision == NY_PRECISION_F64)
+        return ops->pack64[spec->dtype](row, factor, scale, index, (double *)features->value + at);
+    return ops->pack32[spec->dtype](row, factor, scale, index, (float *)features->value + at);
+}
+
 /* Appends a row behind the values of the piece: φ = x·factor, at length 1 where the kernel asks for
  * that. NY_END: the piece is full. */
 static int add_row(void *arg, struct ny_sparse row)
 {
     struct ny_features *features = arg;
     const struct ny_columns_spec *spec = features->spec;
-    const struct ny_sparse_row_ops *ops = ny_vector()->rows;
     const double *factor = features->plain ? NULL : spec->geometry->factor;
-    size_t at = features->sparse.values;
-    double square = ops->square[spec->dtype](row, factor), scale = 1;
-    uint32_t *index = features->index + at;
+    double square = ny_vector()->rows->square[spec->dtype](row, factor), scale = 1;
+    size_t values;
 
     if (spec->kernel->unit_rows) scale = square > 0 ? 1 / sqrt(square) : 0;
-    if (features->precision == NY_PRECISION_F64)
-        at += ops->pack64[spec->dtype](row, factor, scale, index, (double *)features->value + at);
-    else
-        at += ops->pack32[spec->dtype](row, factor, scale, index, (float *)features->value + at);
+    features->sparse.values += put_row(features, row, scale);
+    values = features->sparse.values;
     features->diagonal[features->rows] = spec->kernel->unit_rows ? square > 0 : square;
-    features->sparse.values = at;
-    features->start[++features->rows] = (uint32_t)at;
-    return at < values_end(spec) ? NY_OK : NY_END;
+    features->start[++features->rows] = (uint32_t)values;
+    return values < values_end(spec) ? NY_OK : NY_END;
 }
 
 /* Reads records, some at a time, until the piece is full or the tile ends. */
@@ -309,7 +334,8 @@ void ny_features_times(const struct ny_features *features, const void *Q, size_t
 
     if (features->spec->slots) {
         memset(Y, 0, features->rows * l * ny_precision_bytes(features->precision));
-        by_ranges(features, f64 ? ops->gather64 : ops->gather32, Q, l, Y, Q);
+        by_ranges(features, f64 ? ops->gather64[features->bytes] : ops->gather32[features->bytes], Q,
+                  l, Y, Q);
     } else if (f64)
         ny_gemm(1, strip64(features), ny_matrix((double *)Q, d, l), 0,
                 ny_matrix(Y, NY_STRIP_ROWS, l));
@@ -325,7 +351,8 @@ void ny_features_add_transposed(const struct ny_features *features, void *Y, siz
     size_t d = features->spec->geometry->d, row_bytes = l * ny_precision_bytes(features->precision);
 
     if (features->spec->slots) {
-        by_ranges(features, f64 ? ops->scatter64 : ops->scatter32, Y, l, H, H);
+        by_ranges(features, f64 ? ops->scatter64[features->bytes] : ops->scatter32[features->bytes],
+                  Y, l, H, H);
         return;
     }
     memset((char *)Y + features->rows * row_bytes, 0, (NY_STRIP_ROWS - features->rows) * row_bytes);
@@ -336,61 +363,75 @@ void ny_features_add_transposed(const struct ny_features *features, void *Y, siz
                   ny_matrix32(H, d, l));
 }
 
-/* Sums over the values of one row, of the columns that they are in (index NULL: one after another);
- * and additions of the values of all rows to those of their columns. */
+/* Row i: its first value, how many there are, their columns (NULL: all), and their factor. */
+struct feature_row {
+    size_t first, count;
+    const uint32_t *index;
+    double scale;
+};
+
+static struct feature_row row_at(const struct ny_features *features, size_t i)
+{
+    size_t d = features->spec->geometry->d, first;
+
+    if (!features->spec->slots) return (struct feature_row){i * d, d, NULL, 1};
+    first = features->start[i];
+    return (struct feature_row){first, features->start[i + 1] - first, features->index + first,
+                                features->bytes ? features->scale[i] : 1};
+}
+
+/* Sums over the values of one row, in lanes that do not wait for each other; and additions of the
+ * values of all rows to those of their columns. */
 #define SUMS(name, type)                                                                           \
-    static double name##_dot(const type *value, const uint32_t *index, size_t count,               \
-                             const double *g)                                                      \
+    static double name##_dot(const void *values, const struct feature_row *row, const double *g)   \
     {                                                                                              \
-        double sum = 0;                                                                            \
+        const type *value = (const type *)values + row->first;                                     \
+        double sum[LANES] = {0};                                                                   \
                                                                                                    \
-        for (size_t k = 0; k < count; k++)                                                         \
-            sum += (double)value[k] * g[index ? index[k] : k];                                     \
-        return sum;                                                                                \
+        for (size_t k = 0; k < row->count; k++)                                                    \
+            sum[k % LANES] += (double)value[k] * g[row->index ? row->index[k] : k];                \
+        return row->scale * ((sum[0] + sum[1]) + (sum[2] + sum[3]));                               \
     }                                                                                              \
-    static void name##_add(const type *value, const uint32_t *index, size_t count, double *g)      \
+    static void name##_add(const void *values, const struct feature_row *row, double *g)           \
     {                                                                                              \
-        for (size_t k = 0; k < count; k++)                                                         \
-            g[index ? index[k] : k] += (double)value[k];                                           \
+        const type *value = (const type *)values + row->first;                                     \
+                                                                                                   \
+        for (size_t k = 0; k < row->count; k++)                                                    \
+            g[row->index ? row->index[k] : k] += row->scale * (double)value[k];                    \
     }
 
 SUMS(wide, double)
 SUMS(narrow, float)
-
-/* The first value of row i, its column numbers (NULL: all columns) and how many there are. */
-static size_t row_at(const struct ny_features *features, size_t i, size_t *count,
-                     const uint32_t **index)
-{
-    bool sparse = features->spec->slots > 0;
-    size_t d = features->spec->geometry->d, first = sparse ? features->start[i] : i * d;
-
-    *count = sparse ? features->start[i + 1] - first : d;
-    *index = sparse ? features->index + first : NULL;
-    return first;
-}
+SUMS(bytes, uint8_t)
 
 void ny_features_dot(const struct ny_features *features, const double *g, double *out)
 {
-    for (size_t i = 0; i < features->rows; i++) {
-        const uint32_t *index;
-        size_t count, first = row_at(features, i, &count, &index);
+    const void *value = features->value;
 
-        out[i] = features->precision == NY_PRECISION_F64
-                     ? wide_dot((const double *)features->value + first, index, count, g)
-                     : narrow_dot((const float *)features->value + first, index, count, g);
+    for (size_t i = 0; i < features->rows; i++) {
+        struct feature_row row = row_at(features, i);
+
+        if (features->bytes)
+            out[i] = bytes_dot(value, &row, g);
+        else
+            out[i] = features->precision == NY_PRECISION_F64 ? wide_dot(value, &row, g)
+                                                             : narrow_dot(value, &row, g);
     }
 }
 
 void ny_features_add_rows(const struct ny_features *features, double *g)
 {
-    for (size_t i = 0; i < features->rows; i++) {
-        const uint32_t *index;
-        size_t count, first = row_at(features, i, &count, &index);
+    const void *value = features->value;
 
-        if (features->precision == NY_PRECISION_F64)
-            wide_add((const double *)features->value + first, index, count, g);
+    for (size_t i = 0; i < features->rows; i++) {
+        struct feature_row row = row_at(features, i);
+
+        if (features->bytes)
+            bytes_add(value, &row, g);
+        else if (features->precision == NY_PRECISION_F64)
+            wide_add(value, &row, g);
         else
-            narrow_add((const float *)features->value + first, index, count, g);
+            narrow_add(value, &row, g);
     }
 }
 

@@ -8,9 +8,12 @@
  * for meanwhile, a share with each row. Where rows have too few values for that, the range is all
  * of the columns, and lines are asked for some values ahead.
  *
+ * Counts stay bytes, each row with the factor of its values: a piece is read and written at the rate
+ * of the memory, and is nearly half as large so.
+ *
  * Columns of Q come in groups of 16, up to four groups at a time, whose sums stay in registers.
- * Values of a row are taken in the order of its columns, and rows one after another: every sum has
- * one order, whatever the ranges are.
+ * Values of a row are taken in the order of its columns, those of a range in two sums, and rows one
+ * after another: every sum has an order that depends on the rows and on l alone.
  */
 #include "base/vector.h"
 #include "columns/vector.h"
@@ -41,6 +44,7 @@ static inline void ask(const char *at, size_t bytes, bool written)
  * there are several ranges, the lines are in the cache already. */
 struct segment {
     size_t first, end, known;
+    double scale; /* of the row */
 };
 
 /* Returns where the columns of a row from value `first` on end that are below `end`. */
@@ -71,29 +75,26 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
     if (at < range->next_bytes) ask(range->next + at, share, written);
     if (!range->last) end = segment_end(rows->index, first, end, range->end);
     range->cursor[i] = (uint32_t)end;
-    return (struct segment){first, end, range->last ? rows->values : first};
+    return (struct segment){first, end, range->last ? rows->values : first,
+                            rows->scale ? rows->scale[i] : 1};
 }
 
-#define ROW(name, type, vector, GROUPS)                                                            \
+#define ROW(name, type, vector, element, GROUPS)                                                   \
     enum { name##_vectors_##GROUPS = GROUPS * GROUP * sizeof(type) / NY_VECTOR_BYTES };            \
     static inline void name##_gather_##GROUPS(const struct ny_piece_rows *rows, struct segment of, \
                                               const type *Q, size_t l, type *out)                  \
     {                                                                                              \
-        const type *value = rows->value;                                                           \
-        vector sum[name##_vectors_##GROUPS], odd[name##_vectors_##GROUPS];                         \
+        const element *value = rows->value;                                                        \
+        vector even[name##_vectors_##GROUPS] = {{0}}, odd[name##_vectors_##GROUPS] = {{0}};        \
         size_t e = of.first;                                                                       \
                                                                                                    \
-        for (size_t v = 0; v < name##_vectors_##GROUPS; v++) {                                     \
-            sum[v] = ((vector *)out)[v];                                                           \
-            odd[v] = (vector){0};                                                                  \
-        }                                                                                          \
         for (; of.known == of.first && e + 1 < of.end; e += 2) {                                   \
             const vector *q = (const vector *)(Q + (size_t)rows->index[e] * l);                    \
             const vector *p = (const vector *)(Q + (size_t)rows->index[e + 1] * l);                \
                                                                                                    \
             for (size_t v = 0; v < name##_vectors_##GROUPS; v++) {                                 \
-                sum[v] += value[e] * q[v];                                                         \
-                odd[v] += value[e + 1] * p[v];                                                     \
+                even[v] += (type)value[e] * q[v];                                                  \
+                odd[v] += (type)value[e + 1] * p[v];                                               \
             }                                                                                      \
         }                                                                                          \
         for (; e < of.end; e++) {                                                                  \
@@ -103,25 +104,25 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
             ask((const char *)(Q + (size_t)rows->index[ahead] * l), GROUPS *GROUP * sizeof(type),  \
                 false);                                                                            \
             for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                   \
-                sum[v] += value[e] * q[v];                                                         \
+                even[v] += (type)value[e] * q[v];                                                  \
         }                                                                                          \
         for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
-            ((vector *)out)[v] = sum[v] + odd[v];                                                  \
+            ((vector *)out)[v] += (type)of.scale * (even[v] + odd[v]);                             \
     }                                                                                              \
     static inline void name##_scatter_##GROUPS(                                                    \
         const struct ny_piece_rows *rows, struct segment of, type *H, size_t l, const type *y)     \
     {                                                                                              \
-        const type *value = rows->value;                                                           \
+        const element *value = rows->value;                                                        \
         vector held[name##_vectors_##GROUPS];                                                      \
         size_t e = of.first;                                                                       \
                                                                                                    \
         for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
-            held[v] = ((const vector *)y)[v];                                                      \
+            held[v] = (type)of.scale * ((const vector *)y)[v];                                     \
         for (; of.known == of.first && e < of.end; e++) {                                          \
             vector *h = (vector *)(H + (size_t)rows->index[e] * l);                                \
                                                                                                    \
             for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                   \
-                h[v] += value[e] * held[v];                                                        \
+                h[v] += (type)value[e] * held[v];                                                  \
         }                                                                                          \
         for (; e < of.end; e++) {                                                                  \
             vector *h = (vector *)(H + (size_t)rows->index[e] * l);                                \
@@ -130,7 +131,7 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
             ask((const char *)(H + (size_t)rows->index[ahead] * l), GROUPS *GROUP * sizeof(type),  \
                 true);                                                                             \
             for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                   \
-                h[v] += value[e] * held[v];                                                        \
+                h[v] += (type)value[e] * held[v];                                                  \
         }                                                                                          \
     }
 
@@ -139,13 +140,13 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
 
 /* Takes the segment of each row, and all groups of columns of it. `by_column` is addressed by the
  * columns of Φ, `by_row` by its rows. */
-#define PRODUCT(name, what, type, written)                                                         \
+#define PRODUCT(name, what, type, element, written)                                                         \
     static inline void name##_##what##_rows(const struct ny_piece_rows *rows,                      \
                                             struct ny_column_range *range, type *by_column,        \
                                             size_t l, type *by_row)                                \
     {                                                                                              \
         for (size_t i = 0; i < rows->count; i++) {                                                 \
-            struct segment of = take(rows, range, i, sizeof(type), written);                       \
+            struct segment of = take(rows, range, i, sizeof(element), written);                       \
             type *row = by_row + i * l;                                                            \
                                                                                                    \
             for (size_t at = 0, groups; at < l && of.first < of.end; at += groups * GROUP) {       \
@@ -162,19 +163,19 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
         }                                                                                          \
     }
 
-#define PRODUCTS(name, type, vector)                                                               \
-    ROW(name, type, vector, 1)                                                                     \
-    ROW(name, type, vector, 2)                                                                     \
-    ROW(name, type, vector, 3)                                                                     \
-    ROW(name, type, vector, 4)                                                                     \
+#define PRODUCTS(name, type, vector, element)                                                               \
+    ROW(name, type, vector, element, 1)                                                                     \
+    ROW(name, type, vector, element, 2)                                                                     \
+    ROW(name, type, vector, element, 3)                                                                     \
+    ROW(name, type, vector, element, 4)                                                                     \
     static inline size_t name##_groups(size_t left)                                                \
     {                                                                                              \
         size_t most = MOST(type) < 4 ? MOST(type) : 4;                                             \
                                                                                                    \
         return left < most ? left : most;                                                          \
     }                                                                                              \
-    PRODUCT(name, gather, type, false)                                                             \
-    PRODUCT(name, scatter, type, true)                                                             \
+    PRODUCT(name, gather, type, element, false)                                                             \
+    PRODUCT(name, scatter, type, element, true)                                                             \
     static void name##_gather(const struct ny_piece_rows *rows, struct ny_column_range *range,     \
                               const void *columns, size_t l, void *product)                        \
     {                                                                                              \
@@ -186,9 +187,14 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
         name##_scatter_rows(rows, range, product, l, (type *)columns);                             \
     }
 
-PRODUCTS(f32, float, floats_t)
-PRODUCTS(f64, double, doubles_t)
+PRODUCTS(f32, float, floats_t, float)
+PRODUCTS(f64, double, doubles_t, double)
+PRODUCTS(bytes32, float, floats_t, uint8_t)
+PRODUCTS(bytes64, double, doubles_t, uint8_t)
 
 extern const struct ny_sparse_product_ops NY_VARIANT_NAME(ny_sparse_product_ops);
 const struct ny_sparse_product_ops NY_VARIANT_NAME(ny_sparse_product_ops) = {
-    f32_gather, f64_gather, f32_scatter, f64_scatter};
+    .gather32 = {f32_gather, bytes32_gather},
+    .gather64 = {f64_gather, bytes64_gather},
+    .scatter32 = {f32_scatter, bytes32_scatter},
+    .scatter64 = {f64_scatter, bytes64_scatter}};

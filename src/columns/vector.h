@@ -89,12 +89,13 @@ struct ny_sparse_row_ops {
                                  uint32_t *index, void *out);
 };
 
-/* Sparse rows with l dense columns, l a multiple of 16; all arrays in one type, packed. */
+/* Sparse rows with l dense columns, l a multiple of 16; arrays are packed. */
 struct ny_piece_rows {
     size_t count, values;  /* rows, and the values of all of them */
     const uint32_t *start; /* count + 1: row i is start[i] … start[i+1]−1 */
     const uint32_t *index; /* ascending in a row */
-    const void *value;
+    const void *value;     /* in the type of the products; or bytes, where there is a scale */
+    const double *scale;   /* NULL, or what the values of each row are multiplied by */
 };
 
 /* The columns from one number up to another, of rows whose values before them are done. */
@@ -111,8 +112,9 @@ struct ny_column_range {
 typedef void ny_sparse_product_fn(const struct ny_piece_rows *rows, struct ny_column_range *range,
                                   const void *columns, size_t l, void *product);
 struct ny_sparse_product_ops {
-    ny_sparse_product_fn *gather32, *gather64;   /* Y (count × l) += ΦQ, Q: d × l */
-    ny_sparse_product_fn *scatter32, *scatter64; /* H (d × l) += ΦᵀY */
+    /* Each for values in the type of the product, and for bytes. */
+    ny_sparse_product_fn *gather32[2], *gather64[2];   /* Y (count × l) += ΦQ, Q: d × l */
+    ny_sparse_product_fn *scatter32[2], *scatter64[2]; /* H (d × l) += ΦᵀY */
 };
 
 struct ny_vector {
