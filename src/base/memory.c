@@ -32,6 +32,11 @@ static const size_t mapped_bytes_min = SIZE_MAX;
 static const size_t mapped_bytes_min = (size_t)256 << 10;
 #endif
 
+/* Blocks that are asked to have pages of 2 MiB where the system grants them on demand: what is read
+ * here and there in a large block waits for the places of small pages about as long as for the
+ * memory. No more is resident than was asked for. */
+static const size_t huge_bytes_min = (size_t)4 << 20;
+
 struct header {
     size_t bytes; /* charged, header included */
     enum ny_purpose purpose;
@@ -119,7 +124,9 @@ static struct header *take(size_t total)
 
     if (total < mapped_bytes_min) return aligned_alloc(NY_ALIGNMENT, total);
     at = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return at == MAP_FAILED ? NULL : at;
+    if (at == MAP_FAILED) return NULL;
+    if (total >= huge_bytes_min) madvise(at, total, MADV_HUGEPAGE);
+    return at;
 }
 
 void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
