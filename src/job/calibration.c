@@ -503,7 +503,7 @@ static void guess(struct ny_context *ctx, struct ny_calibration *c, double rates
 int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsigned workers,
                        struct ny_calibration *calibration)
 {
-    const double few = 1e9; /* 10 ms of one thread */
+    const double few = 2e10; /* 0.2 s of one thread: ten times what looking takes */
     /* A quick look leaves these out; they are guessed in the proportions of known machines. */
     const double eigen_of_gemm64 = 0.11, disk_guess = 5e8;
     unsigned at_once = probes_now(ctx, workers);
@@ -513,9 +513,9 @@ int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsig
 
     *calibration = (struct ny_calibration){.date = NAN, .load = NAN, .now = 1};
     make_key(ctx, calibration->key, sizeof(calibration->key));
-    kept = flops >= few && load(calibration);
+    kept = load(calibration);
     /* Rates of fewer threads, run alone, cannot tell whether those of all threads still hold. */
-    if (kept && at_once < effective_threads(ctx)) return NY_OK;
+    if (kept && (flops < few || at_once < effective_threads(ctx))) return NY_OK;
     if (kept) err = look(ctx, calibration, at_once, patient, &share);
     if (kept && err == NY_OK && share < 1 / least_share) {
         if (share < least_share) scale(calibration, share);

@@ -38,10 +38,10 @@ struct ny_calibration {
 
 /* Gets the rates for work of about so many flop: those kept, or the share of them that a busy
  * machine has to give, as a short look (≤ 50 ms) tells. If it was busy when they were measured, or
- * none were kept, measures shortly and does not keep that; if the work takes less time than that,
- * guesses. `patient`: a look that disagrees is repeated. At most `workers` threads look, those of
- * the work to come, so that BLAS has no buffers that the work does not pay for; their rates are
- * scaled to all threads. */
+ * none were kept, measures shortly and does not keep that. Work that takes hardly longer than that
+ * gets the rates that were kept, or a guess. `patient`: a look that disagrees is repeated. At most
+ * `workers` threads look, those of the work to come, so that BLAS has no buffers that the work does
+ * not pay for; their rates are scaled to all threads. */
 int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsigned workers,
                        struct ny_calibration *calibration);
 /* Bytes that the short measurement charges where `room` bytes are left. */
