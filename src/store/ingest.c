@@ -5,7 +5,7 @@
  * ny_ingest_begin() takes the lock of the points and takes up what an earlier, killed run of the
  * same import has staged (store/ingest_staged.c); `consumed` tells the caller where to go on in
  * its source. Full buffers are counted by store/ingest_count.c, packed and put by
- * store/ingest_pack.c, sparse rows by store/ingest_sparse.c. Readers see none of it before
+ * store/ingest_flush.c, sparse rows by store/ingest_sparse.c. Readers see none of it before
  * ny_ingest_commit(). The first failure ends the import, and what was staged before stays.
  */
 #include "base/memory.h"

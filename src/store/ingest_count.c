@@ -2,6 +2,10 @@
  * Counts rows of an import in the statistics, each thread a share of the columns, so that the sums
  * do not depend on the number of threads.
  *
+ * Sparse rows fill one block at a time, which one thread packs, in half of the time that counting
+ * takes one. So packing is one of the tasks of the crew there, the first, and shares of the columns
+ * are small enough to fill up the other threads.
+ *
  * Statistics are of what readers see: where rows are prepared (base/prepare.h), each block is
  * prepared first, each thread a share of the rows, into room for one block; here a value that has
  * no logarithm or root is found, before anything is committed.
@@ -88,12 +92,60 @@ static void count_norms(const struct counting *c, double *norms)
         ny_norms_add(norms, c->dtype, c->values, c->end - c->at, c->ingest->moments.d);
 }
 
-/* Adds the rows to the moments and norms of the import. */
-static int count_range(struct ny_ingest *ingest, struct counting *c)
-{
-    int err = ny_parallel_ranges(ingest->ctx, ingest->moments.d, count_columns, c);
+/* ---- tasks of sparse blocks ---------------------------------------------------------------- */
 
-    if (ingest->norms_known) count_norms(c, &ingest->norms);
+/* Tasks are taken in this order; behind these two, each is a share of the columns. */
+enum { PACK, NORMS, SHARES };
+
+/* The tasks of a block; `next` is the one that a thread takes next. */
+struct sparse_tasks {
+    struct ny_ingest *ingest;
+    struct counting *counting;
+    size_t packs; /* blocks to be packed as well: 1 or 0 */
+    size_t shares;
+    atomic_size_t next;
+};
+
+static int run_tasks(void *arg, unsigned worker)
+{
+    struct sparse_tasks *tasks = arg;
+    struct ny_ingest *ingest = tasks->ingest;
+    size_t task, d = ingest->moments.d;
+
+    (void)worker;
+    while ((task = atomic_fetch_add(&tasks->next, 1)) < SHARES + tasks->shares) {
+        size_t share = task - SHARES, first = d * share / tasks->shares;
+
+        if (task == PACK && tasks->packs)
+            ny_ingest_pack_block(ingest, 0, (size_t)ingest->block_rows);
+        if (task == NORMS && ingest->norms_known) count_norms(tasks->counting, &ingest->norms);
+        if (task >= SHARES)
+            (void)count_columns(tasks->counting, first, d * (share + 1) / tasks->shares - first);
+    }
+    return NY_OK;
+}
+
+/* Counts rows of a sparse block, and packs it where it is full. */
+static int count_sparse(struct ny_ingest *ingest, struct counting *c, size_t packs)
+{
+    unsigned crew = ny_context_crew(ingest->ctx);
+    struct sparse_tasks tasks = {
+        .ingest = ingest, .counting = c, .packs = packs, .shares = crew > 1 ? 2 * crew : 1};
+
+    if (tasks.shares > ingest->moments.d) tasks.shares = ingest->moments.d;
+    return ny_parallel(ingest->ctx, crew, run_tasks, &tasks);
+}
+
+/* Adds the rows to the moments and norms of the import; sparse ones are packed, too. */
+static int count_range(struct ny_ingest *ingest, struct counting *c, size_t packs)
+{
+    int err;
+
+    if (ingest->is_sparse)
+        err = count_sparse(ingest, c, packs);
+    else
+        err = ny_parallel_ranges(ingest->ctx, ingest->moments.d, count_columns, c);
+    if (!ingest->is_sparse && ingest->norms_known) count_norms(c, &ingest->norms);
     if (!err && atomic_load(&c->infinite)) err = find_infinite(ingest, c->end);
     if (!err) ingest->moments.n = ingest->first_block * ingest->block_rows + c->end;
     return err;
@@ -228,7 +280,7 @@ static int prepared_room(struct ny_ingest *ingest, size_t at, size_t end, enum n
 }
 
 /* Prepares rows at … end − 1, which are of one block, and counts them. */
-static int count_prepared(struct ny_ingest *ingest, size_t at, size_t end)
+static int count_prepared(struct ny_ingest *ingest, size_t at, size_t end, size_t packs)
 {
     const struct ny_prepared *how = &ingest->base.preparation;
     bool counts = how->rows == NY_ROWS_TOTAL || how->values == NY_VALUES_LOG1P;
@@ -249,10 +301,10 @@ static int count_prepared(struct ny_ingest *ingest, size_t at, size_t end)
     c.values = ingest->prepared;
     c.sparse.dtype = p.dtype;
     c.sparse.value = ingest->prepared;
-    return count_range(ingest, &c);
+    return count_range(ingest, &c, packs);
 }
 
-int ny_ingest_count(struct ny_ingest *ingest, size_t rows)
+int ny_ingest_count(struct ny_ingest *ingest, size_t rows, size_t *packs)
 {
     size_t block_rows = (size_t)ingest->block_rows;
     size_t at = (size_t)(ingest->moments.n - ingest->first_block * ingest->block_rows);
@@ -268,14 +320,16 @@ int ny_ingest_count(struct ny_ingest *ingest, size_t rows)
                                        at * ny_ingest_row_bytes(ingest, NY_KIND_POINTS),
                              .sparse = ingest->sparse};
 
-        return count_range(ingest, &c);
+        err = count_range(ingest, &c, *packs);
+        at = rows;
     }
     while (!err && at < rows) {
         size_t end = (at / block_rows + 1) * block_rows;
 
         if (end > rows) end = rows;
-        err = count_prepared(ingest, at, end);
+        err = count_prepared(ingest, at, end, *packs);
         at = end;
     }
+    if (ingest->is_sparse) *packs = 0;
     return err;
 }

@@ -1,21 +1,9 @@
-/*
- * Packing full blocks in parallel, and putting them.
- *
- * ny_ingest_flush() is called when the buffer of an import is full, and before a commit. Blocks
- * are counted (store/ingest_count.c) and then packed, each thread the next block, so that bytes do
- * not depend on the number of threads. They are put in order by the one
- * thread that owns the transaction, which commits by itself when much is dirty. The block that
- * completes the short last block of the store is put as staged, since readers still see the short
- * one.
- */
-#include <stdatomic.h>
+/* Packing one block of an import, and putting blocks that are packed. */
 #include <string.h>
 
-#include "base/memory.h"
-#include "base/thread.h"
 #include "store/ingest_private.h"
 
-static char *block_rows_at(const struct ny_ingest *ingest, unsigned kind, size_t index)
+char *ny_ingest_block(const struct ny_ingest *ingest, unsigned kind, size_t index)
 {
     return ingest->buffer[kind] +
            index * (size_t)ingest->block_rows * ny_ingest_row_bytes(ingest, kind);
@@ -38,28 +26,10 @@ void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows)
             continue;
         }
         frame.raw_bytes = (uint32_t)(rows * ny_ingest_row_bytes(ingest, kind));
-        *packed = ny_frame_pack(&frame, block_rows_at(ingest, kind, index),
+        *packed = ny_frame_pack(&frame, ny_ingest_block(ingest, kind, index),
                                 ingest->spec.raw ? NULL : room);
         room += ingest->kind_room_bytes[kind];
     }
-}
-
-/* Full blocks of the buffer; `next` is the one that a thread takes next. */
-struct packing {
-    struct ny_ingest *ingest;
-    size_t blocks;
-    atomic_size_t next;
-};
-
-static int pack_some(void *arg, unsigned worker)
-{
-    struct packing *p = arg;
-    size_t index;
-
-    (void)worker;
-    while ((index = atomic_fetch_add(&p->next, 1)) < p->blocks)
-        ny_ingest_pack_block(p->ingest, index, (size_t)p->ingest->block_rows);
-    return NY_OK;
 }
 
 /* ---- putting ------------------------------------------------------------------------------- */
@@ -94,42 +64,5 @@ int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag)
         memcpy(room, &packed->header, sizeof(packed->header));
         memcpy((char *)room + sizeof(packed->header), packed->stored, packed->bytes);
     }
-    return err;
-}
-
-/* The rest of the rows, those of an unfinished block, to the front. */
-static void move_down(struct ny_ingest *ingest, size_t blocks)
-{
-    size_t gone = blocks * (size_t)ingest->block_rows;
-
-    if (ingest->is_sparse) ny_ingest_sparse_clear(ingest);
-    ny_ingest_names_drop(ingest, blocks);
-    ingest->filled -= gone;
-    ingest->first_block += blocks;
-    for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind))
-        if (ingest->has[kind])
-            memmove(ingest->buffer[kind], block_rows_at(ingest, kind, blocks),
-                    ingest->filled * ny_ingest_row_bytes(ingest, kind));
-}
-
-int ny_ingest_flush(struct ny_ingest *ingest)
-{
-    struct packing p = {.ingest = ingest, .blocks = ingest->filled / (size_t)ingest->block_rows};
-    unsigned workers = ny_context_threads(ingest->ctx);
-    int err;
-
-    if (p.blocks == 0) return NY_OK;
-    if (workers > p.blocks) workers = (unsigned)p.blocks;
-    err = ny_ingest_count(ingest, p.blocks * (size_t)ingest->block_rows);
-    if (!err) err = ny_parallel(ingest->ctx, workers, pack_some, &p);
-    for (size_t i = 0; !err && i < p.blocks; i++) {
-        const struct ny_packed *points = &ingest->packed[i * (NY_BLOCK_KINDS + 1) + NY_KIND_POINTS];
-        bool tail = ingest->first_block + i == ny_ingest_tail_block(ingest);
-
-        err = ny_ingest_put(ingest, i, tail ? NY_STAGED : 0);
-        ingest->digest = ny_digest_add(ingest->digest, points->header.checksum);
-        ingest->full_bytes += sizeof(points->header) + points->bytes;
-    }
-    if (!err) move_down(ingest, p.blocks);
     return err;
 }

@@ -100,20 +100,26 @@ static inline size_t ny_ingest_row_bytes(const struct ny_ingest *ingest, unsigne
 
 /* ---- packing (ingest_pack.c) ---- */
 
+/* Returns where the rows of block `index` of the buffer begin. */
+char *ny_ingest_block(const struct ny_ingest *ingest, unsigned kind, size_t index);
 /* Packs `rows` rows of block `index` of the buffer, all kinds. Thread-safe for different blocks. */
 void ny_ingest_pack_block(struct ny_ingest *ingest, size_t index, size_t rows);
-/* The full blocks of the buffer: packs, counts, puts, and moves the rest to the front. */
-int ny_ingest_flush(struct ny_ingest *ingest);
 /* Puts the packed block under its key, `flag` 0 or NY_STAGED. */
 int ny_ingest_put(struct ny_ingest *ingest, size_t index, unsigned flag);
 /* Begins the write transaction of the import, unless one is alive. */
 int ny_ingest_write_begin(struct ny_ingest *ingest);
 
+/* ---- full blocks (ingest_flush.c) ---- */
+
+/* The full blocks of the buffer: counts, packs, puts, and moves the rest to the front. */
+int ny_ingest_flush(struct ny_ingest *ingest);
+
 /* ---- statistics (ingest_count.c) ---- */
 
 /* Counts the first `rows` rows of the buffer that are not counted yet, as they are when prepared.
- * NY_EDATA where a value cannot be prepared. */
-int ny_ingest_count(struct ny_ingest *ingest, size_t rows);
+ * *packs: full blocks that are to be packed; 0 afterwards where that was done beside the counting,
+ * as it is for sparse rows. NY_EDATA where a value cannot be prepared. */
+int ny_ingest_count(struct ny_ingest *ingest, size_t rows, size_t *packs);
 
 /* ---- sparse rows (ingest_sparse.c) ---- */
 

@@ -521,6 +521,7 @@ static int write_manifest(struct ny_ingest *ingest)
 int ny_ingest_publish(struct ny_ingest *ingest)
 {
     uint64_t tail = ny_ingest_tail_block(ingest);
+    size_t packs = 0; /* full blocks are gone */
     int err = ny_ingest_flush(ingest);
 
     if (!err && ingest->write.txn && ingest->write.dirty_bytes > 0)
@@ -531,7 +532,7 @@ int ny_ingest_publish(struct ny_ingest *ingest)
     if (tail < ingest->first_block)
         for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind))
             if (ingest->has[kind]) err = move_tail(ingest, kind, tail);
-    if (!err) err = ny_ingest_count(ingest, ingest->filled);
+    if (!err) err = ny_ingest_count(ingest, ingest->filled, &packs);
     if (!err && ingest->filled > 0) {
         ny_ingest_pack_block(ingest, 0, ingest->filled);
         err = ny_ingest_put(ingest, 0, 0);
