@@ -2,6 +2,8 @@
  * A few eigenpairs of a large symmetric matrix, by block Lanczos with full orthogonalisation: where
  * the eigenvalues fall as those of kernels do, a basis of some hundred columns holds the wanted
  * vectors to rounding, and the reduction of the whole matrix, which dsyevr begins with, is saved.
+ * Its products, of a matrix with 16 columns, are those of linalg/narrow.h: BLAS takes three times
+ * as long for them.
  *
  * A block sees at most as many copies of an equal eigenvalue as it has columns. So, at the end,
  * steps from another start, orthogonal to what was found, must find nothing larger.
@@ -12,11 +14,14 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/thread.h"
 #include "linalg/blas.h"
 #include "linalg/eigen_dense.h"
+#include "linalg/narrow.h"
 
-/* Columns of a block; orders below are not worth it. */
-enum { BLOCK = 16, ORDER = 2049 };
+/* Columns of a block; orders below are not worth it: of 1,500, pairs of smooth kernels take a third
+ * to the whole of dsyevr's time, and of 1,000 the same or twice as long (one thread, measured). */
+enum { BLOCK = NY_NARROW, ORDER = 1500 };
 
 /* Residuals relative to the largest eigenvalue: those of dsyevr itself; and of the last look. */
 static const double TOLERANCE = 0x1p-50, LOOK_TOLERANCE = 0x1p-26;
@@ -26,37 +31,41 @@ struct krylov {
     struct ny_matrix A;    /* lower triangle */
     uint64_t seed;
     size_t used, most;     /* columns of Q */
-    struct ny_matrix Q;    /* n × most, orthonormal */
+    struct ny_matrix Q;    /* most × n: Qᵀ, whose rows are orthonormal */
     struct ny_matrix H;    /* most × most, QᵀAQ: lower triangle */
     struct ny_matrix S;    /* scratch for its eigenproblem */
-    struct ny_matrix X;    /* n × BLOCK: the next block */
+    struct ny_matrix X;    /* n × BLOCK: the last block, then the next */
+    struct ny_matrix next; /* n × BLOCK */
     struct ny_matrix T, R; /* most × BLOCK, BLOCK × BLOCK */
     double *values;        /* most */
     struct ny_matrix Y;    /* count × most: vectors of H */
 };
 
-/* Returns the most columns of Q for `count` pairs: some four a pair, in whole blocks. */
-static size_t most_of(size_t count)
+/* Returns the most columns of Q for `count` pairs: some four a pair, in whole blocks, and a third
+ * of the matrix, from where on the reduction costs no more. */
+static size_t most_of(size_t m, size_t count)
 {
-    return (4 * count + 512) / BLOCK * BLOCK;
+    size_t most = 4 * count + 512;
+
+    return (most < m / 3 ? most : m / 3) / BLOCK * BLOCK;
 }
 
 bool ny_eigen_is_few(size_t m, size_t count)
 {
-    return m >= ORDER && 3 * most_of(count) <= m;
+    return m >= ORDER && 4 * count + 6 * BLOCK <= most_of(m, count);
 }
 
 /* Returns the doubles of all arrays of lay_out(). */
 static size_t doubles(size_t m, size_t count)
 {
-    size_t most = most_of(count);
+    size_t most = most_of(m, count);
 
-    return m * (most + BLOCK) + (2 * most + BLOCK + 1 + count) * most + BLOCK * BLOCK;
+    return m * (most + 2 * BLOCK) + (2 * most + BLOCK + 1 + count) * most + BLOCK * BLOCK;
 }
 
 size_t ny_eigen_few_bytes(size_t m, size_t count)
 {
-    size_t most = most_of(count), block = ny_orthonormalise_bytes(BLOCK),
+    size_t most = most_of(m, count), block = ny_orthonormalise_bytes(BLOCK),
            small = ny_eigen_dense_bytes(most, count);
 
     return doubles(m, count) * sizeof(double) + (block > small ? block : small);
@@ -65,12 +74,13 @@ size_t ny_eigen_few_bytes(size_t m, size_t count)
 /* Cuts the arrays of the iteration out of one block. */
 static struct krylov lay_out(struct ny_context *ctx, struct ny_matrix A, size_t count, double *at)
 {
-    size_t n = A.rows, most = most_of(count);
+    size_t n = A.rows, most = most_of(n, count);
     struct krylov k = {.ctx = ctx, .A = A, .most = most};
 
-    k.Q = ny_matrix(at, n, most);
+    k.Q = ny_matrix(at, most, n);
     k.X = ny_matrix(k.Q.at + n * most, n, BLOCK);
-    k.H = ny_matrix(k.X.at + n * BLOCK, most, most);
+    k.next = ny_matrix(k.X.at + n * BLOCK, n, BLOCK);
+    k.H = ny_matrix(k.next.at + n * BLOCK, most, most);
     k.S = ny_matrix(k.H.at + most * most, most, most);
     k.T = ny_matrix(k.S.at + most * most, most, BLOCK);
     k.R = ny_matrix(k.T.at + most * BLOCK, BLOCK, BLOCK);
@@ -79,14 +89,47 @@ static struct krylov lay_out(struct ny_context *ctx, struct ny_matrix A, size_t 
     return k;
 }
 
-/* X ← X − QQᵀX; T = QᵀX. */
-static void project(struct krylov *k, struct ny_matrix T)
-{
-    struct ny_matrix Q = ny_cols(k->Q, 0, k->used);
+/* A product, of whose rows threads have shares. */
+struct shared_product {
+    ny_narrow_fn *rows;
+    struct ny_narrow_product product;
+};
 
-    if (!k->used) return;
-    ny_gemm(1, ny_t(Q), k->X, 0, T);
-    ny_gemm(-1, Q, T, 1, k->X);
+static int multiply_rows(void *arg, size_t first, size_t count)
+{
+    const struct shared_product *shared = arg;
+
+    shared->rows(&shared->product, first, count);
+    return NY_OK;
+}
+
+/* Computes `rows` rows of a product, in threads where that takes some times longer than they take
+ * to start. */
+static int run_product(struct ny_context *ctx, ny_narrow_fn *how, struct ny_narrow_product product,
+                       size_t rows)
+{
+    const size_t few = 1 << 20;
+    struct shared_product shared = {how, product};
+
+    if (product.inner * rows < few) return multiply_rows(&shared, 0, rows);
+    return ny_parallel_ranges(ctx, rows, multiply_rows, &shared);
+}
+
+/* X ← X − QQᵀX; T = QᵀX. */
+static int project(struct krylov *k)
+{
+    const struct ny_narrow_ops *ops = ny_narrow_loops();
+    struct ny_matrix Q = k->Q;
+    int err;
+
+    if (!k->used) return NY_OK;
+    err =
+        run_product(k->ctx, ops->multiply,
+                    (struct ny_narrow_product){Q.at, Q.stride, Q.cols, k->X.at, k->T.at}, k->used);
+    if (err) return err;
+    return run_product(k->ctx, ops->subtract,
+                       (struct ny_narrow_product){Q.at, Q.stride, k->used, k->T.at, k->X.at},
+                       Q.cols);
 }
 
 /* Adds random directions, far below the tolerance, so that a block that A maps into Q goes on. */
@@ -111,27 +154,32 @@ static int append(struct krylov *k)
 
     disturb(k);
     for (int round = 0; round < 2 && !err; round++) {
-        project(k, ny_rows(k->T, 0, k->used));
-        err = ny_orthonormalise(k->ctx, k->X);
+        err = project(k);
+        if (!err) err = ny_orthonormalise(k->ctx, k->X);
     }
-    for (size_t i = 0; i < k->X.rows && !err; i++)
-        memcpy(k->Q.at + i * k->most + k->used, k->X.at + i * BLOCK, BLOCK * sizeof(double));
+    for (size_t j = 0; j < BLOCK && !err; j++)
+        for (size_t i = 0; i < k->X.rows; i++)
+            k->Q.at[(k->used + j) * k->Q.stride + i] = k->X.at[i * BLOCK + j];
     k->used += BLOCK;
     return err;
 }
 
-/* X = A Q_last off Q, and the rows of H that belong to Q_last. */
-static void multiply(struct krylov *k)
+/* X = A Q_last off Q, and the rows of H that belong to Q_last, which X is when this is called. */
+static int multiply(struct krylov *k)
 {
-    struct ny_matrix T = ny_rows(k->T, 0, k->used);
+    const struct ny_narrow_product product = {k->A.at, k->A.stride, k->A.rows, k->X.at, k->next.at};
+    struct ny_matrix last = k->X;
     size_t first = k->used - BLOCK;
+    int err = run_product(k->ctx, ny_narrow_loops()->symmetric, product, k->A.rows);
 
-    ny_symm(k->A, ny_cols(k->Q, first, BLOCK), k->X);
-    project(k, T);
-    for (size_t i = 0; i < BLOCK; i++)
+    if (err) return err;
+    k->X = k->next;
+    k->next = last;
+    err = project(k);
+    for (size_t i = 0; i < BLOCK && !err; i++)
         for (size_t j = 0; j <= first + i; j++)
-            k->H.at[(first + i) * k->most + j] = T.at[j * BLOCK + i];
-    project(k, T);
+            k->H.at[(first + i) * k->most + j] = k->T.at[j * BLOCK + i];
+    return err ? err : project(k);
 }
 
 /* Eigenpairs of H[first …, first …], the `count` largest. */
@@ -176,8 +224,8 @@ static int iterate(struct krylov *k, size_t count, double tolerance, bool *found
     while (!err) {
         bool full = k->used + BLOCK > k->most;
 
-        multiply(k);
-        if (k->used >= due || full) {
+        err = multiply(k);
+        if (!err && (k->used >= due || full)) {
             err = solve(k, first, count);
             *found = !err && settled(k, k->used - first, count, tolerance);
             due = k->used + (k->used - first) / 8;
@@ -196,9 +244,8 @@ static int look_again(struct krylov *k, struct ny_matrix V, const double *values
     double least = values[count - 1] + 1e-9 * fabs(values[count - 1]) + 1e-13 * fabs(values[0]);
     int err;
 
-    for (size_t i = 0; i < V.cols; i++)
-        for (size_t j = 0; j < count; j++)
-            k->Q.at[i * k->most + j] = V.at[j * V.stride + i];
+    for (size_t j = 0; j < count; j++)
+        memcpy(k->Q.at + j * k->Q.stride, V.at + j * V.stride, V.cols * sizeof(double));
     k->used = count;
     k->seed = 1;
     err = iterate(k, 1, LOOK_TOLERANCE, found);
@@ -219,7 +266,7 @@ int ny_eigen_few(struct ny_context *ctx, struct ny_matrix A, double *values, str
     err = iterate(&k, count, TOLERANCE, found);
     if (err || !*found) goto done;
     memcpy(values, k.values, count * sizeof(double));
-    ny_gemm(1, ny_matrix(k.Y.at, count, k.used), ny_t(ny_cols(k.Q, 0, k.used)), 0, V);
+    ny_gemm(1, ny_matrix(k.Y.at, count, k.used), ny_rows(k.Q, 0, k.used), 0, V);
     err = look_again(&k, V, values, found);
 done:
     ny_free(ctx, at);

@@ -106,16 +106,6 @@ void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float be
                 ny_blas_stride(C.stride));
 }
 
-void ny_symm(struct ny_matrix A, struct ny_matrix B, struct ny_matrix C)
-{
-    assert(A.rows == A.cols && B.rows == A.rows && C.rows == A.rows && B.cols == C.cols);
-    assert(!B.transposed && !C.transposed);
-    if (!C.rows || !C.cols) return;
-    cblas_dsymm(CblasRowMajor, CblasLeft, A.transposed ? CblasUpper : CblasLower,
-                ny_blas_int(C.rows), ny_blas_int(C.cols), 1.0, A.at, ny_blas_stride(A.stride),
-                B.at, ny_blas_stride(B.stride), 0.0, C.at, ny_blas_stride(C.stride));
-}
-
 void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C)
 {
     assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);

@@ -101,8 +101,6 @@ void ny_gemm(double alpha, struct ny_matrix A, struct ny_matrix B, double beta, 
 /* Like ny_gemm(), in f32. */
 void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float beta,
                struct ny_matrix32 C);
-/* C = AB of a symmetric A, whose lower triangle alone is read. B and C untransposed. */
-void ny_symm(struct ny_matrix A, struct ny_matrix B, struct ny_matrix C);
 /* Lower triangle of C = AᵀA (beta 0) or C + AᵀA (beta 1). The upper triangle is not touched. */
 void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C);
 /* Like ny_gram(), in f32. */

@@ -76,8 +76,15 @@ static int sum_up_spectrum(const struct ny_isomap *map, double cut, struct ny_so
     return err;
 }
 
-/* Counts the eigenvalues that are negative beyond rounding. If few pairs of many were found, there
- * is only the count, as the spectrum would take several times as long as they did. */
+/* Tells whether negative eigenvalues are only counted: where few pairs of many were found, the
+ * whole spectrum would take several times as long as they did, and seconds. */
+static bool is_counted(size_t m, size_t p)
+{
+    return m > NY_BLAS_SERIAL_ORDER && ny_eigen_is_few(m, p);
+}
+
+/* Counts the eigenvalues that are negative beyond rounding; of a small matrix it sums them up, too.
+ */
 static int count_negative(const struct ny_isomap *map, struct ny_solution *solution)
 {
     struct ny_job *job = &map->fit->base.job;
@@ -85,7 +92,7 @@ static int count_negative(const struct ny_isomap *map, struct ny_solution *solut
 
     solution->negative = 0;
     solution->negative_share = NAN;
-    if (!ny_eigen_is_few(map->m, map->p)) return sum_up_spectrum(map, cut, solution);
+    if (!is_counted(map->m, map->p)) return sum_up_spectrum(map, cut, solution);
     return ny_eigen_count_below(job->ctx, map->fit->base.W, -cut, &solution->negative);
 }
 
@@ -184,8 +191,8 @@ static size_t problem_bytes(const struct ny_map_sizes *f)
     size_t m = f->m, p = f->settings->components, square = m * m * sizeof(double);
     struct ny_problem problem = ny_settings_problem(f->settings, m);
     size_t inner = f->settings->method->bytes(m, p, p, &problem) + m * p * sizeof(double);
-    size_t values = ny_eigen_is_few(m, p) ? ny_eigen_count_bytes(m)
-                                          : m * sizeof(double) + ny_eigen_top_bytes(m, 1);
+    size_t values =
+        is_counted(m, p) ? ny_eigen_count_bytes(m) : m * sizeof(double) + ny_eigen_top_bytes(m, 1);
     size_t state = ny_isomap_state_bytes(m), most = inner > values ? inner : values;
 
     return square + (most > state ? most : state) + (m + 1) * p * sizeof(double) +
@@ -212,7 +219,7 @@ static void solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     const double slower = 1.5; /* than the small problem that is measured */
     const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
     double n = (double)f->nodes, m = (double)f->m, p = (double)f->settings->components;
-    double cubes = ny_eigen_is_few(f->m, f->settings->components) ? 1.0 / 3 : 8.0 / 3;
+    double cubes = is_counted(f->m, f->settings->components) ? 1.0 / 3 : 8.0 / 3;
     double small = cubes * m * m * m + 2 * m * m * p;
 
     plan->flops += small;

@@ -151,7 +151,7 @@ static void a_few_of_many_eigenpairs(void **state)
     bool settled;
 
     (void)state;
-    assert_true(ny_eigen_is_few(M, FEW) && !ny_eigen_is_few(M, 100) && !ny_eigen_is_few(150, 1));
+    assert_true(ny_eigen_is_few(M, FEW) && !ny_eigen_is_few(M, 200) && !ny_eigen_is_few(150, 1));
     for (size_t i = 0; i < M; i++)
         spectrum[i] = 100 / pow(1 + (double)i, 1.5) - (i > M - 5 ? 90 : 0);
     check_top(spectrum, M, FEW);
@@ -303,6 +303,47 @@ static void workspace_is_what_was_announced(void **state)
     assert_true(ny_memory_used(small) == 0);
     ny_context_free(small);
     free(a), free(v);
+}
+
+/* A kernel of points on a line, of which a basis of few columns holds the first vectors. */
+static double *smooth(size_t m)
+{
+    double *a = malloc(m * m * sizeof(*a));
+
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < m; j++)
+            a[i * m + j] = j > i ? (double)NAN : exp(-pow(((double)i - (double)j) / 99, 2));
+    return a;
+}
+
+/* Few of many pairs: the same bits by any number of threads, in the bytes announced, and A, of
+ * which the lower triangle is read, as it was. */
+static void few_pairs_do_not_depend_on_threads(void **state)
+{
+    enum { M = 1600, COUNT = 7 };
+    double *a = smooth(M), *before = smooth(M), *v[2], values[2][COUNT];
+
+    (void)state;
+    assert_true(ny_eigen_is_few(M, COUNT));
+    for (unsigned t = 0; t < 2; t++) {
+        struct ny_context *own;
+        bool settled;
+
+        v[t] = malloc(COUNT * M * sizeof(*v[t]));
+        assert_int_equal(ny_context_new(&own), NY_OK);
+        ny_context_set_threads(own, 1 + 2 * t);
+        ny_context_set_memory(own, ny_eigen_few_bytes(M, COUNT) + 1024);
+        assert_int_equal(
+            ny_eigen_few(own, ny_matrix(a, M, M), values[t], ny_matrix(v[t], COUNT, M), &settled),
+            NY_OK);
+        assert_true(settled && ny_memory_used(own) == 0);
+        ny_context_free(own);
+    }
+    assert_memory_equal(values[0], values[1], sizeof(values[0]));
+    assert_memory_equal(v[0], v[1], COUNT * M * sizeof(*v[0]));
+    for (size_t i = 0; i < M; i++)
+        assert_memory_equal(a + i * M, before + i * M, (i + 1) * sizeof(*a));
+    free(a), free(before), free(v[0]), free(v[1]);
 }
 
 /* Against the known spectrum; one power more is closer, and count + p ≥ m is exact. */
@@ -498,6 +539,7 @@ int main(void)
         cmocka_unit_test(eigenvalues_below_a_bound_are_counted),
         cmocka_unit_test(bad_numbers_are_an_error),
         cmocka_unit_test(workspace_is_what_was_announced),
+        cmocka_unit_test(few_pairs_do_not_depend_on_threads),
         cmocka_unit_test(randomized_finds_decaying_spectra),
         cmocka_unit_test(randomized_on_a_singular_indefinite_matrix),
         cmocka_unit_test(randomized_depends_on_the_seed_alone),
