@@ -503,7 +503,7 @@ static void guess(struct ny_context *ctx, struct ny_calibration *c, double rates
 int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsigned workers,
                        struct ny_calibration *calibration)
 {
-    const double few = 2e10; /* 0.2 s of one thread: ten times what looking takes */
+    const double few = 1e11; /* a second of one thread: twenty times what looking takes */
     /* A quick look leaves these out; they are guessed in the proportions of known machines. */
     const double eigen_of_gemm64 = 0.11, disk_guess = 5e8;
     unsigned at_once = probes_now(ctx, workers);
