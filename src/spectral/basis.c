@@ -308,20 +308,34 @@ void ny_basis_restore(struct ny_basis *basis)
     }
 }
 
-/* The entry of Û over D that decides the sign of column k. */
-static double sign_entry(const struct ny_basis *basis, struct ny_matrix U, double constant,
-                         size_t k)
+/* The entry of a column of Û over D, whose entries are `step` apart, that decides its sign. */
+static double sign_entry(const struct ny_basis *basis, const double *column, size_t step,
+                         double constant)
 {
     const double tie = 1 - 1e-6;
     double largest = basis->r < basis->m ? fabs(constant) : 0;
 
-    for (size_t i = 0; i < U.rows; i++)
-        largest = fmax(largest, fabs(U.at[i * U.stride + k] + constant));
+    for (size_t i = 0; i < basis->r; i++)
+        largest = fmax(largest, fabs(column[i * step] + constant));
     if (basis->r < basis->m && fabs(constant) >= tie * largest) return constant;
-    for (size_t i = 0; i < U.rows; i++)
-        if (fabs(U.at[i * U.stride + k] + constant) >= tie * largest)
-            return U.at[i * U.stride + k] + constant;
+    for (size_t i = 0; i < basis->r; i++)
+        if (fabs(column[i * step] + constant) >= tie * largest) return column[i * step] + constant;
     return 0;
+}
+
+/* Changes the sign of a column. */
+static void negate(struct ny_matrix A, size_t k)
+{
+    for (size_t i = 0; i < A.rows; i++)
+        A.at[i * A.stride + k] = -A.at[i * A.stride + k];
+}
+
+/* Fixes the signs of P_R by vectors that the method has. */
+static void fix_known_signs(const struct ny_basis *basis, struct ny_matrix P_R)
+{
+    for (size_t k = 0; k < P_R.cols && k < basis->vectors.rows; k++)
+        if (sign_entry(basis, basis->vectors.at + k * basis->vectors.stride, 1, 0) < 0)
+            negate(P_R, k);
 }
 
 /* Fixes the signs of P_R, for which it needs Û over D; notes the mean of 𝒟^-½Û₁ over it. */
@@ -332,10 +346,15 @@ static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
     struct ny_matrix U;
     double *at;
 
+    solution->trivial_mean = NAN;
+    ny_basis_restore(basis);
+    if (basis->vectors.at) {
+        fix_known_signs(basis, P_R);
+        return NY_OK;
+    }
     at = ny_calloc(problem->ctx, NY_MEM_SOLVE, P_R.rows, P_R.cols * sizeof(double));
     if (!at) return NY_EBUDGET;
     U = ny_matrix(at, P_R.rows, P_R.cols);
-    ny_basis_restore(basis);
     ny_gemm(1, basis->W, P_R, 0, U);
     for (size_t i = 0; i < P_R.rows && problem->normalisation == NY_DIVIDED_IMPLICIT; i++)
         for (size_t k = 0; k < P_R.cols; k++)
@@ -345,13 +364,10 @@ static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
 
         for (size_t i = 0; i < P_R.rows; i++)
             constant += basis->c[i] * P_R.at[i * P_R.stride + k];
-        if (sign_entry(basis, U, constant, k) >= 0) continue;
-        for (size_t i = 0; i < P_R.rows; i++) {
-            P_R.at[i * P_R.stride + k] = -P_R.at[i * P_R.stride + k];
-            U.at[i * U.stride + k] = -U.at[i * U.stride + k];
-        }
+        if (sign_entry(basis, U.at + k, U.stride, constant) >= 0) continue;
+        negate(P_R, k);
+        negate(U, k);
     }
-    solution->trivial_mean = NAN;
     if (basis->roots) solution->trivial_mean = 0;
     for (size_t i = 0; basis->roots && i < P_R.rows; i++)
         solution->trivial_mean += basis->roots[i] * U.at[i * U.stride] / (double)P_R.rows;

@@ -39,6 +39,10 @@ struct ny_basis {
     double *b;            /* m */
     double *c;            /* r: Φ_D = W_R + 1cᵀ; zero but for implicit averages and affine ones */
     double *roots;        /* m, divided: d_j^-½ over D; NULL elsewhere */
+    /* The columns of W_R·P_R, if a method knows them without that product, and c and roots are
+     * none: row k is column k but for a positive factor, as far as columns are not 0. They are the
+     * method's own; at = NULL elsewhere. */
+    struct ny_matrix vectors;
     double cut;           /* σ of W_R below it is noise: max(m·2⁻⁵³‖W‖₂, with f32 tiles
                            * 2⁻²²‖W − 1aᵀ‖₂ and 10·√m times the error of their entries that was
                            * measured), where W − 1aᵀ = HW is what a tile rounds */

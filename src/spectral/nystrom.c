@@ -68,6 +68,14 @@ int ny_nystrom_extend(struct ny_problem *problem, struct ny_basis *basis,
     return solution->rank_effective ? NY_OK : ny_basis_empty(problem->ctx);
 }
 
+/* Tells whether U has the signs of Û over D: exact pairs have W P = √(m/n) U, and beside that
+ * product Û over D has nothing but for averages over all rows and for degrees. */
+static bool tells_signs(const struct ny_problem *problem, const struct ny_basis *basis, size_t k)
+{
+    return !basis->roots && problem->normalisation != NY_CENTRED_IMPLICIT &&
+           !ny_nystrom_randomized(problem, basis->r, k);
+}
+
 /* Finds U and σ of W, then λ̂ and P of eq. 3, and the certificate where pass 1 has summed G. */
 static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
                           struct ny_solution *solution)
@@ -84,7 +92,10 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     if (err) goto done;
     if (problem->acc)
         err = certify(problem, basis, sigma, ny_rows(U, 0, solution->rank_effective), solution);
-    if (!err) err = ny_basis_finish(basis, problem, solution);
+    if (err) goto done;
+    if (tells_signs(problem, basis, k)) basis->vectors = ny_rows(U, 0, solution->rank_effective);
+    err = ny_basis_finish(basis, problem, solution);
+    basis->vectors.at = NULL;
 done:
     ny_free(ctx, at);
     ny_free(ctx, sigma);
