@@ -152,7 +152,8 @@ static int check_method(struct ny_context *ctx, const struct ny_fit_settings *fi
     struct ny_problem problem = ny_settings_problem(fit, fit->landmarks);
 
     problem.ctx = ctx;
-    if (!fit->rule->uniform && fit->method->uniform_only)
+    /* The coordinates of all landmarks' directions, a feature map, do not have that scale. */
+    if (!fit->rule->uniform && fit->method->uniform_only && fit->components < fit->landmarks)
         ny_log(ctx, NY_LOG_WARNING,
                "%s scales its eigenvalues by n/m, which assumes uniform "
                "landmarks; with --select %s use --approx projected",

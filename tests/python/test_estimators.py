@@ -127,6 +127,21 @@ def test_products_of_nystroem_are_the_kernel(blobs):
 
 
 @quick
+def test_features_of_nystroem_take_one_pass_and_lose_nothing_of_the_projection(blobs):
+    X = blobs[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", nystream.NystreamWarning)
+        model = Nystroem(gamma=0.02, n_components=40, random_state=0).fit(X)
+    assert model.report_["passes"] == 1 and model.report_["select"] == "rpcholesky"
+    projected = nystream.embed(X, map="svd", landmarks_file=model.component_indices_, gamma=0.02,
+                               components=40, approx="projected", precision="f64")
+    features = model.transform(X)
+    assert np.abs(features @ features.T - projected @ projected.T).max() < 1e-6
+    trace = 1 - (features ** 2).sum() / len(X)
+    assert abs(model.trace_error_ - trace) < 1e-9
+
+
+@quick
 @pytest.mark.parametrize("estimator", [
     KernelPCA(gamma=0.02, random_state=0), DiffusionMap(gamma=0.02, random_state=0),
     SpectralEmbedding(gamma=0.02, random_state=0), Nystroem(gamma=0.02, random_state=0)])

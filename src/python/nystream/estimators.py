@@ -261,7 +261,8 @@ class Nystroem(Embedder):
     """A feature map whose products are the kernel, to the error of the landmarks.
 
     `n_components` is the number of landmarks and of columns, as for scikit-learn's Nystroem. Here
-    the columns are turned to principal axes, so that fewer of them serve as well.
+    the columns are turned to the axes of the kernel between the landmarks, the widest first, and
+    one pass over the rows is enough: KernelPCA turns them to the principal axes of all rows.
 
     Parameters
     ----------
@@ -276,7 +277,9 @@ class Nystroem(Embedder):
     component_indices_ : array (n_components,), their row numbers; None where points were given
     normalization_ : array (n_components, columns), made when it is first read
         transform(X) is k(X, components_) @ normalization_; of float32 rows to about 1e-3.
-    eigenvalues_, gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
+    eigenvalues_ : array (n_components,), estimates: of the kernel between the landmarks, times
+        n_samples / n_components
+    gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
     """
 
     _parameters = {**PARAMETERS, "landmarks": "n_components"}
@@ -295,8 +298,12 @@ class Nystroem(Embedder):
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         given = self.landmarks
         count = min(self.n_components, n) if given is None else np.shape(given)[0]
-        return {"map": "svd", "components": count, **landmark_options(self, count),
-                **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
+        options = {"map": "svd", "approx": "nystrom", "components": count,
+                   **landmark_options(self, count),
+                   **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
+        if given is None and self.selection is None:
+            options["select"] = "rpcholesky"  # approx="nystrom" alone takes any rows
+        return options
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
