@@ -6,6 +6,7 @@
  * options of the fit stay with the sums, or are made again from what the parts say.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/call.h"
@@ -143,22 +144,33 @@ static int add_part(struct ny_sums *sums, struct ny_summed *part, const char *na
     return err;
 }
 
-int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name)
+/* Adds the sums of a result. A batch may be equal to one before it, a result may not. */
+static int add_result(struct ny_sums *sums, const char *path, const char *name, bool batch)
 {
     struct ny_store *store = NULL;
     struct ny_summed *part = NULL;
+    int err = ny_call_begin(sums->ctx);
+
+    if (err) return err;
+    err = ny_store_open(&store, sums->ctx, path);
+    if (!err) err = take_result(&part, store, name);
+    if (!err && batch && sums->summed) err = ny_summed_tell_apart(part, sums->summed);
+    if (err)
+        ny_summed_free(part);
+    else
+        err = add_part(sums, part, path);
+    ny_store_close(store);
+    ny_call_end(sums->ctx);
+    return err;
+}
+
+int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name)
+{
     int err = NY_GIVEN(sums ? sums->ctx : NULL, path, name);
 
     if (err) return err;
     drop_image(sums);
-    err = ny_call_begin(sums->ctx);
-    if (err) return err;
-    err = ny_store_open(&store, sums->ctx, path);
-    if (!err) err = take_result(&part, store, name);
-    if (!err) err = add_part(sums, part, path);
-    ny_store_close(store);
-    ny_call_end(sums->ctx);
-    return err;
+    return add_result(sums, path, name, false);
 }
 
 int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
@@ -176,12 +188,13 @@ int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
         err = ny_scratch_make(ctx, ny_scratch_parent(ctx, sums->options, &given), folder,
                               sizeof(folder));
     if (err) return err;
+    drop_image(sums);
     snprintf(store, sizeof(store), "%s/store.nys", folder);
     scratch = ny_context_scratch(ctx);
     ny_context_set_scratch(ctx, 1);
     err = ny_append(ctx, store, &given, NULL, NULL);
     if (!err) err = ny_fit(ctx, store, result, sums->options, NULL);
-    if (!err) err = ny_sums_add_result(sums, store, result);
+    if (!err) err = add_result(sums, store, result, true);
     ny_context_set_scratch(ctx, scratch);
     ny_scratch_remove(folder);
     if (err) ny_error_rename(ctx, store, ny_memory_name(&given));
@@ -264,6 +277,9 @@ int ny_sums_report(const struct ny_sums *sums, struct ny_report **report)
         ny_field_set_json(object, "gamma",
                           base->spec.kernel->has_gamma ? json_real(base->spec.params.gamma)
                                                        : json_null());
+        if (ny_field_text(options, "components"))
+            ny_field_set_count(object, "components",
+                               strtoull(ny_field_text(options, "components"), NULL, 10));
         ny_field_set_text(object, "gram_precision", ny_field_text(summed->about, "gram"));
     }
     return ny_report_of_json(report, sums->ctx, object);

@@ -9,7 +9,6 @@
  */
 #include "merge/sums.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/checksum.h"
@@ -101,21 +100,25 @@ static int load_image(const struct ny_fit *fit, void *image, size_t bytes)
     return ny_job_get_part(&fit->job, part, image, bytes);
 }
 
+/* Makes what a part is known by, a text; NULL without memory. */
+static json_t *make_digest(const void *data, size_t bytes)
+{
+    return json_sprintf("%016llx", ULL(ny_checksum(data, bytes)));
+}
+
 /* Restores the sums and notes them as a part: what tells it from others is what it adds up to. */
 static int take_sums(struct ny_summed *sums, const struct ny_fit *fit)
 {
     size_t bytes = ny_accumulator_gram_image_bytes(fit->m);
     json_t *parts = json_array(), *part = json_array();
     void *image = NULL;
-    char digest[20];
     int err = ny_accumulator_new(&sums->acc, sums->ctx, fit->m);
 
     if (!err) image = ny_alloc(sums->ctx, NY_MEM_GRAM, bytes);
     if (!err) err = image ? load_image(fit, image, bytes) : NY_EBUDGET;
     if (!err) {
         ny_accumulator_restore(sums->acc, image);
-        snprintf(digest, sizeof(digest), "%016llx", ULL(ny_checksum(image, bytes)));
-        ny_field_append(part, json_string(digest));
+        ny_field_append(part, make_digest(image, bytes));
         ny_field_append(part, json_integer((json_int_t)sums->acc->rows));
         ny_field_append(parts, json_incref(part));
         ny_field_set_json(sums->about, "parts", json_incref(parts));
@@ -280,26 +283,46 @@ static int check_agree(const struct ny_summed *a, const char *name, const struct
                    name, other, what);
 }
 
+/* Finds the part of `more` that `sums` has, too; NULL: they share none. */
+static const json_t *find_shared(const struct ny_summed *sums, const struct ny_summed *more)
+{
+    const json_t *parts = json_object_get(sums->about, "parts"), *part;
+    const json_t *others = json_object_get(more->about, "parts"), *other;
+    size_t i, k;
+
+    json_array_foreach(others, i, other)
+    {
+        json_array_foreach(parts, k, part)
+        {
+            if (json_equal(json_array_get(part, 0), json_array_get(other, 0))) return other;
+        }
+    }
+    return NULL;
+}
+
+int ny_summed_tell_apart(struct ny_summed *batch, const struct ny_summed *sums)
+{
+    json_t *part = json_array_get(json_object_get(batch->about, "parts"), 0);
+
+    while (find_shared(sums, batch)) {
+        const char *digest = json_string_value(json_array_get(part, 0));
+
+        if (json_array_set_new(part, 0, make_digest(digest, strlen(digest))))
+            return ny_fields_no_memory(batch->ctx);
+    }
+    return NY_OK;
+}
+
 /* Refuses a part that both have. */
 static int check_parts(const struct ny_summed *a, const char *name, const struct ny_summed *b,
                        const char *other)
 {
-    const json_t *parts = json_object_get(a->about, "parts"), *more;
-    const json_t *others = json_object_get(b->about, "parts"), *part;
-    size_t i, k;
+    const json_t *part = find_shared(a, b);
 
-    json_array_foreach(others, i, more)
-    {
-        json_array_foreach(parts, k, part)
-        {
-            if (json_equal(json_array_get(part, 0), json_array_get(more, 0)))
-                return ny_fail(a->ctx, NY_EUSAGE,
-                               "%s and %s have the sums of the same %lld rows: each part is merged "
-                               "once",
-                               name, other, json_integer_value(json_array_get(more, 1)));
-        }
-    }
-    return NY_OK;
+    if (!part) return NY_OK;
+    return ny_fail(a->ctx, NY_EUSAGE,
+                   "%s and %s have the sums of the same %lld rows: each part is merged once", name,
+                   other, json_integer_value(json_array_get(part, 1)));
 }
 
 /* Keeps the coarser precision, and the larger noise in each respect. */

@@ -394,6 +394,7 @@ static void sums_are_merged(void **state)
     ok(ny_sums_report(empty, &report));
     assert_true(number_of(report, "rows") == 1900 && number_of(report, "parts") == 2);
     assert_string_equal(ny_report_text(report, "map"), "kpca");
+    assert_true(number_of(report, "components") == 3);
     ny_report_free(report);
     fails(NY_EUSAGE, "the sums of the same 1100 rows", ny_sums_merge(one, b));
     ok(ny_sums_image(one, &again, &same));
@@ -402,6 +403,31 @@ static void sums_are_merged(void **state)
     ny_sums_free(a);
     ny_sums_free(b);
     ny_sums_free(empty);
+    ny_options_free(o);
+    free((void *)(uintptr_t)table.values);
+}
+
+/* Batches may be equal, as rows of a stream are; the parts that they make are not. */
+static void equal_batches_are_added(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0), batch = part_of(&table, 0, 50);
+    struct ny_options *o = options_of(NULL);
+    struct ny_sums *sums, *other;
+    struct ny_report *report;
+
+    (void)state;
+    ok(ny_sums_new(&sums, in.ctx, o));
+    ok(ny_sums_new(&other, in.ctx, o));
+    ok(ny_sums_add(other, &batch));
+    for (int i = 0; i < 3; i++)
+        ok(ny_sums_add(sums, &batch));
+    ok(ny_sums_report(sums, &report));
+    assert_true(number_of(report, "rows") == 150 && number_of(report, "parts") == 3);
+    ny_report_free(report);
+    fails(NY_EUSAGE, "the sums of the same 50 rows", ny_sums_merge(sums, other));
+    fails(NY_EUSAGE, "the sums of the same 50 rows", ny_sums_merge(sums, sums));
+    ny_sums_free(sums);
+    ny_sums_free(other);
     ny_options_free(o);
     free((void *)(uintptr_t)table.values);
 }
@@ -508,6 +534,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(stores_are_merged_to_a_model_file, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_their_image, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_merged, setup, teardown),
+        cmocka_unit_test_setup_teardown(equal_batches_are_added, setup, teardown),
         cmocka_unit_test_setup_teardown(other_sums_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(other_landmarks_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_no_sums_is_refused, setup, teardown),
