@@ -4,7 +4,6 @@
 #include "fit/timing.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "results/choice.h"
 #include "results/geometry.h"
@@ -70,28 +69,6 @@ static int save_geometry(struct ny_fit *fit)
                                   NULL);
 }
 
-/* Makes the mean of the landmarks, which are points that were given, the centre of rows for their
- * differences: jobs of other rows with the same landmarks then have the same geometry, so that
- * their sums can be added. No distance changes by it but in its rounding. */
-static int centre_on_landmarks(struct ny_fit *fit)
-{
-    const struct ny_points_info *points = &fit->job.points;
-    size_t count = fit->settings->landmark_points.count, d = (size_t)points->d;
-    size_t row_bytes = ny_points_row_bytes(points);
-    double *centre = fit->geometry->centre;
-    char *rows = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, count, row_bytes);
-    int err = rows ? ny_fit_load_points(fit, rows) : NY_EBUDGET;
-
-    memset(centre, 0, d * sizeof(*centre));
-    for (size_t j = 0; !err && j < count; j++)
-        for (size_t k = 0; k < d; k++)
-            centre[k] += ny_dtype_at(points->dtype, rows + j * row_bytes, k);
-    for (size_t k = 0; k < d; k++)
-        centre[k] /= (double)count;
-    ny_free(fit->job.ctx, rows);
-    return err;
-}
-
 /* Makes the geometry, and keeps the columns that are chosen where they are not all. */
 static int make_geometry(struct ny_fit *fit)
 {
@@ -110,9 +87,6 @@ static int make_geometry(struct ny_fit *fit)
         if (!chosen) return NY_EBUDGET;
     }
     err = ny_settings_geometry(&fit->geometry, job->store, settings, d, false, chosen);
-    if (!err && wish.centred && !settings->map->centred_rows && settings->landmark_points.count &&
-        settings->scale == NY_SCALE_NONE)
-        err = centre_on_landmarks(fit);
     if (!err && passes) ny_job_count_passes(job, passes, passes * job->points.n, 0);
     if (!err && chosen) err = ny_stored_choice_put(job->store, job->name, job->record, chosen, d);
     ny_free(job->ctx, chosen);

@@ -209,8 +209,7 @@ done:
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
-/* Sets *digest to that of the base without its shift and, where columns stand for landmarks,
- * without its centre. */
+/* Sets *digest to that of the base without its shift and its centre. */
 static int digest_base(const struct ny_summed *sums, uint64_t *digest)
 {
     const struct ny_model *base = sums->base;
@@ -222,7 +221,7 @@ static int digest_base(const struct ny_summed *sums, uint64_t *digest)
     int err = zeros && image ? NY_OK : NY_EBUDGET;
 
     bare.a = zeros;
-    if (ny_summed_columns(sums)) geometry.centre = zeros;
+    geometry.centre = zeros;
     bare.spec.geometry = &geometry;
     if (!err) ny_model_save(&bare, image);
     if (!err) *digest = ny_checksum(image, bytes);

@@ -4,9 +4,11 @@
  * batches of rows, are added up, carried about as bytes, and solved to a model.
  *
  * All parts of a sum agree in its base, a model without a map: the kernel and its width, the
- * geometry, the landmarks and the shift a of their tiles; and in the options of the fit. Where the
- * columns of the points stand for landmarks, the centre of each part is its own, and its sums are
- * moved to that of the first. A part is known by a digest of its sums, so that none is added twice.
+ * landmarks, their geometry and the shift a of their tiles; and in the options of the fit. The
+ * centre that a part's rows have for their differences is its own, which moves no distance but in
+ * its rounding; the base has that of the first part. Where the columns of the points stand for
+ * landmarks, sums are about the centre, and are moved to that of the first. A part is known by a
+ * digest of its sums, so that none is added twice.
  */
 #ifndef NY_MERGE_SUMS_H
 #define NY_MERGE_SUMS_H

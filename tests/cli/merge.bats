@@ -56,8 +56,8 @@ sum_up() {
 --map kpca
 --map svd --kernel laplacian --approx column
 --map kpca --precision f64 --approx orthonystrom --averages landmarks
---map laplacian --averages landmarks --row-normalize
---map diffusion --averages landmarks --normalize asymmetric --time 2
+--map laplacian --averages landmarks --row-normalize --precision f64
+--map diffusion --averages landmarks --normalize asymmetric --time 2 --precision f64
 END
 }
 
