@@ -306,7 +306,7 @@ static int allocate(struct multiply *run)
     const struct ny_factored *sizes = &run->state->sizes;
     size_t element =
         ny_precision_bytes(sizes->refined ? NY_PRECISION_F64 : run->fit->settings->precision);
-    run->Q = ny_calloc(ctx, NY_MEM_SOLVE, sizes->d, sizes->width * element);
+    run->Q = ny_calloc(ctx, NY_MEM_TILES, sizes->d, sizes->width * element);
     run->offset = ny_calloc(ctx, NY_MEM_SOLVE, sizes->width, sizeof(double));
     return run->Q && run->offset ? NY_OK : NY_EBUDGET;
 }
@@ -362,9 +362,9 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     bytes.by_purpose[NY_MEM_STORE] +=
         ny_sizes_source(f, workers) + ny_batch_put_bytes(limit, state);
     bytes.by_purpose[NY_MEM_SOLVE] =
-        state + (sizes.d * ny_precision_bytes(precision) + sizeof(double)) * sizes.width +
-        ny_restarted_bytes(&sizes.shape);
+        state + sizes.width * sizeof(double) + ny_restarted_bytes(&sizes.shape);
     bytes.by_purpose[NY_MEM_TILES] =
+        sizes.d * sizes.width * ny_precision_bytes(precision) +
         workers_bytes(&f->spec, &sizes, f->settings->precision, workers);
     return bytes;
 }
