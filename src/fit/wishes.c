@@ -102,10 +102,12 @@ static bool goes_by_features(const struct ny_wishes *wishes, const struct ny_fit
                              const struct ny_points_info *points)
 {
     const uint64_t few_rows = 2048;
+    const double many_products = 0x1p31; /* 2 s */
 
     if (!fit->method->all_rows || !ny_kernel_has_features(fit->kernel)) return false;
     if (wishes->products) return true;
     if (fit->map->centred_rows) return points->row_slots || points->d > SCATTER_COLUMNS;
+    if (points->row_slots && (double)points->n * (double)points->nnz > many_products) return true;
     return points->n > few_rows;
 }
 

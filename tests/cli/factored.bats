@@ -43,6 +43,11 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     nystream import few.nys few.libsvm -q
     exact few.nys a --kernel cosine --json
     [ "$(field "$output" way)" = kernel ]
+    # few rows with so many values that K takes longer
+    "$NYSTREAM_BUILD/data-tools/cells" -o full.npz --cells 1500 --features 20000 --mean 1100 --types 3 --binary
+    nystream import full.nys full.npz -q
+    exact full.nys a --kernel cosine --components 2 --json -q
+    [ "$(field "$output" way)" = krylov ]
     # options that products alone take ask for products
     exact few.nys b --kernel cosine --tol 1e-6 --json
     [ "$(field "$output" way)" = krylov ]
