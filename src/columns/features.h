@@ -27,6 +27,14 @@ static inline size_t ny_features_width(size_t columns)
     return (columns + group - 1) / group * group;
 }
 
+/* Returns likewise the columns of a product in f64: a multiple of 8. */
+static inline size_t ny_features_width64(size_t columns)
+{
+    const size_t group = 8;
+
+    return (columns + group - 1) / group * group;
+}
+
 /* One worker's piece of a unit, and room for it. */
 struct ny_features;
 
@@ -50,7 +58,7 @@ const double *ny_features_diagonal(const struct ny_features *features);
 size_t ny_features_rows_most(const struct ny_columns_spec *spec);
 
 /* Y (rows × l) = Φ Q of the piece. Q: d × l. Both packed, in the precision of the features; l is a
- * multiple of 16. Y has room for ny_features_rows_most() rows. */
+ * multiple of 16, in f64 of 8. Y has room for ny_features_rows_most() rows. */
 void ny_features_times(const struct ny_features *features, const void *Q, size_t l, void *Y);
 /* H (d × l) += Φᵀ Y of the piece. Rows of Y behind those of the piece are overwritten with 0. */
 void ny_features_add_transposed(const struct ny_features *features, void *Y, size_t l, void *H);

@@ -8,18 +8,18 @@
  * for meanwhile, a share with each row. Where rows have too few values for that, the range is all
  * of the columns, and lines are asked for some values ahead.
  *
- * Counts stay bytes, each row with the factor of its values: a piece is read and written at the rate
- * of the memory, and is nearly half as large so.
+ * Counts stay bytes, each row with the factor of its values: a piece is read and written at the
+ * rate of the memory, and is nearly half as large so.
  *
- * Columns of Q come in groups of 16, up to four groups at a time, whose sums stay in registers.
- * Values of a row are taken in the order of its columns, those of a range in two sums, and rows one
- * after another: every sum has an order that depends on the rows and on l alone.
+ * Columns of Q come in groups of 64 bytes, up to 64 columns at a time, whose sums stay in
+ * registers. Values of a row are taken in the order of its columns, those of a range in two sums,
+ * and rows one after another: every sum has an order that depends on the rows and on l alone.
  */
 #include "base/vector.h"
 #include "columns/vector.h"
 
 enum {
-    GROUP = 16,
+    WIDEST = 64,    /* columns that are multiplied at a time, at most */
     LINE = 64,      /* bytes */
     AHEAD = 16,     /* values ahead of the one under way whose lines are asked for */
     ROWS_AHEAD = 8, /* rows likewise, of whose segments in the range the first lines are */
@@ -79,20 +79,20 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
                             rows->scale ? rows->scale[i] : 1};
 }
 
-#define ROW(name, type, vector, element, GROUPS)                                                   \
-    enum { name##_vectors_##GROUPS = GROUPS * GROUP * sizeof(type) / NY_VECTOR_BYTES };            \
-    static inline void name##_gather_##GROUPS(const struct ny_piece_rows *rows, struct segment of, \
-                                              const type *Q, size_t l, type *out)                  \
+#define ROW(COLUMNS, name, type, vector, element)                                                  \
+    enum { name##_vectors_##COLUMNS = COLUMNS * sizeof(type) / NY_VECTOR_BYTES };                  \
+    static inline void name##_gather_##COLUMNS(                                                    \
+        const struct ny_piece_rows *rows, struct segment of, const type *Q, size_t l, type *out)   \
     {                                                                                              \
         const element *value = rows->value;                                                        \
-        vector even[name##_vectors_##GROUPS] = {{0}}, odd[name##_vectors_##GROUPS] = {{0}};        \
+        vector even[name##_vectors_##COLUMNS] = {{0}}, odd[name##_vectors_##COLUMNS] = {{0}};      \
         size_t e = of.first;                                                                       \
                                                                                                    \
         for (; of.known == of.first && e + 1 < of.end; e += 2) {                                   \
             const vector *q = (const vector *)(Q + (size_t)rows->index[e] * l);                    \
             const vector *p = (const vector *)(Q + (size_t)rows->index[e + 1] * l);                \
                                                                                                    \
-            for (size_t v = 0; v < name##_vectors_##GROUPS; v++) {                                 \
+            for (size_t v = 0; v < name##_vectors_##COLUMNS; v++) {                                \
                 even[v] += (type)value[e] * q[v];                                                  \
                 odd[v] += (type)value[e + 1] * p[v];                                               \
             }                                                                                      \
@@ -101,83 +101,90 @@ static inline struct segment take(const struct ny_piece_rows *rows, struct ny_co
             const vector *q = (const vector *)(Q + (size_t)rows->index[e] * l);                    \
             size_t ahead = e + AHEAD < of.known ? e + AHEAD : e;                                   \
                                                                                                    \
-            ask((const char *)(Q + (size_t)rows->index[ahead] * l), GROUPS *GROUP * sizeof(type),  \
+            ask((const char *)(Q + (size_t)rows->index[ahead] * l), COLUMNS * sizeof(type),        \
                 false);                                                                            \
-            for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                   \
+            for (size_t v = 0; v < name##_vectors_##COLUMNS; v++)                                  \
                 even[v] += (type)value[e] * q[v];                                                  \
         }                                                                                          \
-        for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
+        for (size_t v = 0; v < name##_vectors_##COLUMNS; v++)                                      \
             ((vector *)out)[v] += (type)of.scale * (even[v] + odd[v]);                             \
     }                                                                                              \
-    static inline void name##_scatter_##GROUPS(                                                    \
+    static inline void name##_scatter_##COLUMNS(                                                   \
         const struct ny_piece_rows *rows, struct segment of, type *H, size_t l, const type *y)     \
     {                                                                                              \
         const element *value = rows->value;                                                        \
-        vector held[name##_vectors_##GROUPS];                                                      \
+        vector held[name##_vectors_##COLUMNS];                                                     \
         size_t e = of.first;                                                                       \
                                                                                                    \
-        for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                       \
+        for (size_t v = 0; v < name##_vectors_##COLUMNS; v++)                                      \
             held[v] = (type)of.scale * ((const vector *)y)[v];                                     \
         for (; of.known == of.first && e < of.end; e++) {                                          \
             vector *h = (vector *)(H + (size_t)rows->index[e] * l);                                \
                                                                                                    \
-            for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                   \
+            for (size_t v = 0; v < name##_vectors_##COLUMNS; v++)                                  \
                 h[v] += (type)value[e] * held[v];                                                  \
         }                                                                                          \
         for (; e < of.end; e++) {                                                                  \
             vector *h = (vector *)(H + (size_t)rows->index[e] * l);                                \
             size_t ahead = e + AHEAD < of.known ? e + AHEAD : e;                                   \
                                                                                                    \
-            ask((const char *)(H + (size_t)rows->index[ahead] * l), GROUPS *GROUP * sizeof(type),  \
-                true);                                                                             \
-            for (size_t v = 0; v < name##_vectors_##GROUPS; v++)                                   \
+            ask((const char *)(H + (size_t)rows->index[ahead] * l), COLUMNS * sizeof(type), true); \
+            for (size_t v = 0; v < name##_vectors_##COLUMNS; v++)                                  \
                 h[v] += (type)value[e] * held[v];                                                  \
         }                                                                                          \
     }
 
-/* Groups that a CPU has registers for: half of them hold sums. */
-#define MOST(type) (NY_VECTOR_REGISTERS / 2 * NY_VECTOR_BYTES / (GROUP * sizeof(type)))
+/* Columns that are multiplied at a time: X(columns, …) for each number of them, which are groups of
+ * 64 bytes. */
+#define WIDTHS_float(X, ...)                                                                       \
+    X(16, __VA_ARGS__)                                                                             \
+    X(32, __VA_ARGS__)                                                                             \
+    X(48, __VA_ARGS__)                                                                             \
+    X(64, __VA_ARGS__)
+#define WIDTHS_double(X, ...)                                                                      \
+    X(8, __VA_ARGS__)                                                                              \
+    X(16, __VA_ARGS__)                                                                             \
+    X(24, __VA_ARGS__)                                                                             \
+    X(32, __VA_ARGS__)                                                                             \
+    X(40, __VA_ARGS__)                                                                             \
+    X(48, __VA_ARGS__)                                                                             \
+    X(56, __VA_ARGS__)                                                                             \
+    X(64, __VA_ARGS__)
+
+/* Columns that a CPU has registers for: half of them hold two sums of each. */
+#define MOST(type) (NY_VECTOR_REGISTERS / 4 * NY_VECTOR_BYTES / sizeof(type))
 
 /* Takes the segment of each row, and all groups of columns of it. `by_column` is addressed by the
  * columns of Φ, `by_row` by its rows. */
-#define PRODUCT(name, what, type, element, written)                                                         \
+#define CASE(columns, name, what)                                                                  \
+    case columns:                                                                                  \
+        name##_##what##_##columns(rows, of, by_column + at, l, row + at);                          \
+        break;
+#define PRODUCT(name, what, type, element, written)                                                \
     static inline void name##_##what##_rows(const struct ny_piece_rows *rows,                      \
                                             struct ny_column_range *range, type *by_column,        \
                                             size_t l, type *by_row)                                \
     {                                                                                              \
+        const size_t most = MOST(type) < WIDEST ? MOST(type) : WIDEST;                             \
+                                                                                                   \
         for (size_t i = 0; i < rows->count; i++) {                                                 \
-            struct segment of = take(rows, range, i, sizeof(element), written);                       \
+            struct segment of = take(rows, range, i, sizeof(element), written);                    \
             type *row = by_row + i * l;                                                            \
                                                                                                    \
-            for (size_t at = 0, groups; at < l && of.first < of.end; at += groups * GROUP) {       \
-                groups = name##_groups((l - at) / GROUP);                                          \
-                if (groups == 4)                                                                   \
-                    name##_##what##_4(rows, of, by_column + at, l, row + at);                      \
-                else if (groups == 3)                                                              \
-                    name##_##what##_3(rows, of, by_column + at, l, row + at);                      \
-                else if (groups == 2)                                                              \
-                    name##_##what##_2(rows, of, by_column + at, l, row + at);                      \
-                else                                                                               \
-                    name##_##what##_1(rows, of, by_column + at, l, row + at);                      \
+            for (size_t at = 0, columns; at < l && of.first < of.end; at += columns) {             \
+                columns = l - at < most ? l - at : most;                                           \
+                switch (columns) {                                                                 \
+                    WIDTHS_##type(CASE, name, what)                                                \
+                }                                                                                  \
             }                                                                                      \
         }                                                                                          \
     }
 
-#define PRODUCTS(name, type, vector, element)                                                               \
-    ROW(name, type, vector, element, 1)                                                                     \
-    ROW(name, type, vector, element, 2)                                                                     \
-    ROW(name, type, vector, element, 3)                                                                     \
-    ROW(name, type, vector, element, 4)                                                                     \
-    static inline size_t name##_groups(size_t left)                                                \
-    {                                                                                              \
-        size_t most = MOST(type) < 4 ? MOST(type) : 4;                                             \
-                                                                                                   \
-        return left < most ? left : most;                                                          \
-    }                                                                                              \
-    PRODUCT(name, gather, type, element, false)                                                             \
-    PRODUCT(name, scatter, type, element, true)                                                             \
-    static void name##_gather(const struct ny_piece_rows *rows, struct ny_column_range *range,     \
-                              const void *columns, size_t l, void *product)                        \
+#define PRODUCTS(name, type, vector, element)                                                      \
+    WIDTHS_##type(ROW, name, type, vector, element) PRODUCT(name, gather, type, element, false)    \
+        PRODUCT(name, scatter, type, element, true) static void name##_gather(                     \
+            const struct ny_piece_rows *rows, struct ny_column_range *range, const void *columns,  \
+            size_t l, void *product)                                                               \
     {                                                                                              \
         name##_gather_rows(rows, range, (type *)columns, l, product);                              \
     }                                                                                              \

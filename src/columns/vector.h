@@ -89,7 +89,7 @@ struct ny_sparse_row_ops {
                                  uint32_t *index, void *out);
 };
 
-/* Sparse rows with l dense columns, l a multiple of 16; arrays are packed. */
+/* Sparse rows with l dense columns, l a multiple of 16, in f64 of 8; arrays are packed. */
 struct ny_piece_rows {
     size_t count, values;  /* rows, and the values of all of them */
     const uint32_t *start; /* count + 1: row i is start[i] … start[i+1]−1 */

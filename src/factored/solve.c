@@ -85,7 +85,8 @@ struct problem {
 /* The room of the workers of the pass from rows to columns. */
 static struct ny_feature_room room_of_map(const struct ny_factored *sizes)
 {
-    return (struct ny_feature_room){NY_PRECISION_F64, sizes->width, sizes->divided ? sizes->n : 0};
+    return (struct ny_feature_room){NY_PRECISION_F64, ny_features_width64(sizes->pairs),
+                                    sizes->divided ? sizes->n : 0};
 }
 
 /* V = ΦᵀUΛ^-½ of the vectors U of the rows, whose lengths need no Λ. What rounding has left of a

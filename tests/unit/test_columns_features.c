@@ -10,13 +10,14 @@
 #include "support/context.h"
 
 /* The first 500 rows of the wide points have more values together than a piece. */
-enum { ROWS = 700, WIDE = 3000, L = 112 };
+enum { ROWS = 700, WIDE = 3000 };
 
 struct points {
     size_t d, slots;
     bool unit;
-    double *full;       /* ROWS × d: φ */
-    unsigned char *raw; /* dense rows in f32, or records */
+    enum ny_dtype dtype; /* f32, or counts in u8, whose factors are 1 */
+    double *full;        /* ROWS × d: φ */
+    unsigned char *raw;  /* dense rows, or records */
     struct ny_geometry geometry;
     double *centre, *factor;
 };
@@ -29,19 +30,28 @@ static void *room(size_t count, size_t size)
     return at;
 }
 
-/* Rows of which about `share` of the values are not 0; every 50th has none. */
-static struct points make_points(size_t d, double share, bool sparse, bool unit)
+/* Puts value j into the row, and returns what it is there. */
+static double put(const struct points *p, void *row, size_t j, double value)
 {
-    struct points p = {.d = d, .slots = sparse ? d : 0, .unit = unit};
-    size_t bytes = ny_row_bytes(NY_F32, d, p.slots);
-    float *row = room(d, sizeof(*row));
+    if (p->dtype == NY_U8) return ((uint8_t *)row)[j] = (uint8_t)fmax(value * 150, 0);
+    return ((float *)row)[j] = (float)value;
+}
 
+/* Rows of which about `share` of the values are not 0; every 50th has none. */
+static struct points make_points(struct points p, double share)
+{
+    size_t d = p.d, bytes;
+    void *row = room(d, sizeof(float));
+
+    bytes = ny_row_bytes(p.dtype, d, p.slots);
     p.full = room(ROWS * d, sizeof(double));
     p.raw = room(ROWS, bytes);
     p.centre = room(d, sizeof(double));
     p.factor = room(d, sizeof(double));
     for (size_t j = 0; j < d; j++)
-        p.factor[j] = j % 7 == 3 ? 0 : 0.5 + ny_hash01(7, 1, j); /* 0: left out */
+        p.factor[j] = p.dtype == NY_U8 ? 1
+                      : j % 7 == 3     ? 0 /* left out */
+                                       : 0.5 + ny_hash01(7, 1, j);
     p.geometry = (struct ny_geometry){d, p.centre, p.factor};
     for (size_t i = 0; i < ROWS; i++) {
         double square = 0;
@@ -49,14 +59,14 @@ static struct points make_points(size_t d, double share, bool sparse, bool unit)
         for (size_t j = 0; j < d; j++) {
             bool there = i % 50 != 49 && ny_hash01(7, 2, i * d + j) < share;
 
-            row[j] = there ? (float)(ny_hash01(7, 3, i * d + j) * 2 - 0.7) : 0;
-            p.full[i * d + j] = (double)row[j] * p.factor[j];
+            p.full[i * d + j] =
+                put(&p, row, j, there ? ny_hash01(7, 3, i * d + j) * 2 - 0.7 : 0) * p.factor[j];
             square += p.full[i * d + j] * p.full[i * d + j];
         }
-        for (size_t j = 0; unit && square > 0 && j < d; j++)
+        for (size_t j = 0; p.unit && square > 0 && j < d; j++)
             p.full[i * d + j] /= sqrt(square);
-        if (sparse)
-            assert_true(ny_sparse_from_dense(row, d, NY_F32, p.raw + i * bytes, d));
+        if (p.slots)
+            assert_true(ny_sparse_from_dense(row, d, p.dtype, p.raw + i * bytes, d));
         else
             memcpy(p.raw + i * bytes, row, bytes);
     }
@@ -99,6 +109,7 @@ static double at(const void *array, size_t i, enum ny_precision precision)
 /* All products of one pass over the rows. */
 struct products {
     enum ny_precision precision;
+    size_t l;
     void *Q, *H, *Y;
     double *dots, *sums, *diagonal;
     unsigned char *touched;
@@ -109,32 +120,36 @@ static void run(const struct points *p, struct products *out)
 {
     const struct ny_kernel *kernel =
         ny_kernel_find(p->unit ? NY_DIRECTIONS_KERNEL : NY_FEATURES_KERNEL);
-    struct ny_columns_spec spec = {
-        .ctx = ctx, .kernel = kernel, .geometry = &p->geometry, .dtype = NY_F32, .slots = p->slots};
-    size_t element = out->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
+    struct ny_columns_spec spec = {.ctx = ctx,
+                                   .kernel = kernel,
+                                   .geometry = &p->geometry,
+                                   .dtype = p->dtype,
+                                   .slots = p->slots};
+    size_t l = out->l,
+           element = out->precision == NY_PRECISION_F64 ? sizeof(double) : sizeof(float);
     struct ny_features *features;
     struct ny_source *source;
     struct ny_tile tile;
     size_t before = ny_memory_used(ctx);
     void *Y;
 
-    assert_int_equal(ny_source_of_memory(&source, ctx, p->raw, NY_F32, ROWS, p->d), NY_OK);
+    assert_int_equal(ny_source_of_memory(&source, ctx, p->raw, p->dtype, ROWS, p->d), NY_OK);
     if (p->slots) ny_source_of_memory_slots(source, p->slots, false);
     before = ny_memory_used(ctx);
     assert_int_equal(ny_features_new(&features, &spec, out->precision), NY_OK);
     assert_true(ny_memory_used(ctx) - before <= ny_features_bytes(&spec, out->precision));
     tile = (struct ny_tile){.source = source};
     assert_int_equal(source->ops->take(source, &tile), NY_OK);
-    Y = room(ny_features_rows_most(&spec) * L, element);
+    Y = room(ny_features_rows_most(&spec) * l, element);
     for (size_t first = 0; first < ROWS; first += ny_features_rows(features), out->pieces++) {
         size_t rows;
 
         assert_int_equal(ny_features_read(features, &tile, first), NY_OK);
         rows = ny_features_rows(features);
         assert_true(rows > 0 && first + rows <= ROWS);
-        ny_features_times(features, out->Q, L, Y);
-        memcpy((char *)out->Y + first * L * element, Y, rows * L * element);
-        ny_features_add_transposed(features, Y, L, out->H);
+        ny_features_times(features, out->Q, l, Y);
+        memcpy((char *)out->Y + first * l * element, Y, rows * l * element);
+        ny_features_add_transposed(features, Y, l, out->H);
         ny_features_dot(features, out->sums + p->d, out->dots + first);
         ny_features_add_rows(features, out->sums);
         ny_features_mark(features, out->touched, 16);
@@ -154,9 +169,17 @@ static void assert_near(double found, double wanted, double scale, enum ny_preci
         fail_msg("%.17g where %.17g was expected, of %g", found, wanted, scale);
 }
 
+/* Returns how large values are. */
+static double largest_of(const struct points *p)
+{
+    return p->dtype == NY_U8 && !p->unit ? 255 : 1;
+}
+
 static void check(const struct points *p, const struct products *x)
 {
-    double *H = room(p->d * L, sizeof(double));
+    size_t l = x->l;
+    double largest = largest_of(p), root = largest * sqrt((double)p->d);
+    double *H = room(p->d * l, sizeof(double));
 
     for (size_t i = 0; i < ROWS; i++) {
         const double *phi = p->full + i * p->d;
@@ -166,18 +189,18 @@ static void check(const struct points *p, const struct products *x)
             dot += phi[j] * number(j);
             square += phi[j] * phi[j];
         }
-        assert_near(x->dots[i], dot, sqrt((double)p->d), x->precision);
+        assert_near(x->dots[i], dot, root, x->precision);
         assert_near(x->diagonal[i], square, 1 + square, NY_PRECISION_F64);
-        for (size_t k = 0; k < L; k += 13) {
+        for (size_t k = 0; k < l; k += 13) {
             double y = 0;
 
             for (size_t j = 0; j < p->d; j++)
-                y += phi[j] * at(x->Q, j * L + k, x->precision);
-            assert_near(at(x->Y, i * L + k, x->precision), y, sqrt((double)p->d), x->precision);
+                y += phi[j] * at(x->Q, j * l + k, x->precision);
+            assert_near(at(x->Y, i * l + k, x->precision), y, root, x->precision);
         }
         for (size_t j = 0; j < p->d; j++)
-            for (size_t k = 0; phi[j] != 0 && k < L; k++)
-                H[j * L + k] += phi[j] * at(x->Y, i * L + k, x->precision);
+            for (size_t k = 0; phi[j] != 0 && k < l; k++)
+                H[j * l + k] += phi[j] * at(x->Y, i * l + k, x->precision);
     }
     for (size_t j = 0; j < p->d; j++) {
         double sum = 0;
@@ -187,22 +210,22 @@ static void check(const struct points *p, const struct products *x)
             sum += p->full[i * p->d + j];
             any |= p->full[i * p->d + j] != 0;
         }
-        assert_near(x->sums[j], sum, ROWS, x->precision);
+        assert_near(x->sums[j], sum, ROWS * largest, x->precision);
         assert_true(!any || x->touched[j / 16]);
-        for (size_t k = 0; k < L; k++)
-            assert_near(at(x->H, j * L + k, x->precision), H[j * L + k], ROWS * sqrt((double)p->d),
+        for (size_t k = 0; k < l; k++)
+            assert_near(at(x->H, j * l + k, x->precision), H[j * l + k], ROWS * largest * root,
                         x->precision);
     }
     free(H);
 }
 
-static struct products products_new(const struct points *p, enum ny_precision precision)
+static struct products products_new(const struct points *p, enum ny_precision precision, size_t l)
 {
-    struct products x = {.precision = precision};
+    struct products x = {.precision = precision, .l = l};
 
-    x.Q = numbers(p->d * L, precision);
-    x.H = room(p->d * L, sizeof(double));
-    x.Y = room(ROWS * L, sizeof(double));
+    x.Q = numbers(p->d * l, precision);
+    x.H = room(p->d * l, sizeof(double));
+    x.Y = room(ROWS * l, sizeof(double));
     x.dots = room(ROWS, sizeof(double));
     x.diagonal = room(ROWS, sizeof(double));
     x.sums = room(2 * p->d, sizeof(double)); /* Σφ, then g */
@@ -223,14 +246,14 @@ static void products_free(struct products *x)
     free(x->touched);
 }
 
-static void try(size_t d, double share, bool sparse, bool unit, enum ny_precision precision)
+static void try(struct points kind, double share, enum ny_precision precision, size_t l)
 {
-    struct points p = make_points(d, share, sparse, unit);
-    struct products x = products_new(&p, precision);
+    struct points p = make_points(kind, share);
+    struct products x = products_new(&p, precision, l);
 
     run(&p, &x);
-    if (d == WIDE && sparse) assert_true(x.pieces > 1); /* by values */
-    if (!sparse) assert_int_equal(x.pieces, 2);         /* by strips */
+    if (p.d == WIDE && p.slots) assert_true(x.pieces > 1); /* by values */
+    if (!p.slots) assert_int_equal(x.pieces, 2);           /* by strips */
     check(&p, &x);
     products_free(&x);
     free_points(&p);
@@ -242,21 +265,40 @@ static void products_are_those_of_rows_in_full(void **state)
     for (int f64 = 0; f64 < 2; f64++) {
         enum ny_precision precision = f64 ? NY_PRECISION_F64 : NY_PRECISION_F32;
 
-        try(WIDE, 0.4, true, false, precision);
-        try(90, 0.2, true, true, precision);
-        try(90, 1, false, true, precision);
-        try(37, 0.5, false, false, precision);
+        try((struct points){.d = WIDE, .slots = WIDE, .dtype = NY_F32}, 0.4, precision, 112);
+        try((struct points){.d = 90, .slots = 90, .unit = true, .dtype = NY_F32}, 0.2, precision,
+            112);
+        try((struct points){.d = 90, .unit = true, .dtype = NY_F32}, 1, precision, 112);
+        try((struct points){.d = 37, .dtype = NY_F32}, 0.5, precision, 112);
     }
 }
 
-/* Vectors of all families give products of sparse rows that agree. */
+/* Counts are bytes in a piece; many columns are taken range by range. */
+static void products_of_counts(void **state)
+{
+    (void)state;
+    for (int f64 = 0; f64 < 2; f64++) {
+        enum ny_precision precision = f64 ? NY_PRECISION_F64 : NY_PRECISION_F32;
+
+        try((struct points){.d = WIDE, .slots = WIDE, .unit = true, .dtype = NY_U8}, 0.5, precision,
+            64);
+        try((struct points){.d = 90, .slots = 90, .dtype = NY_U8}, 0.3, precision, 16);
+    }
+}
+
 static void families_agree(void **state)
 {
     (void)state;
     for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
         if (!ny_vector_force((enum ny_cpu)family)) continue;
-        try(90, 0.2, true, false, NY_PRECISION_F32);
-        try(90, 0.2, true, false, NY_PRECISION_F64);
+        for (size_t l = 8; l <= 136; l += 8)
+            for (int counts = 0; counts < 2; counts++) {
+                struct points kind = {
+                    .d = 90, .slots = 90, .unit = counts, .dtype = counts ? NY_U8 : NY_F32};
+
+                if (l % 16 == 0) try(kind, 0.2, NY_PRECISION_F32, l);
+                try(kind, 0.2, NY_PRECISION_F64, l);
+            }
     }
     ny_vector_force(NY_CPU_COUNT);
 }
@@ -265,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(products_are_those_of_rows_in_full, start, stop),
+        cmocka_unit_test_setup_teardown(products_of_counts, start, stop),
         cmocka_unit_test_setup_teardown(families_agree, start, stop),
     };
 
