@@ -1,12 +1,15 @@
 /* Products with a block of 16 columns; compiled once for each CPU family. */
 #include "linalg/narrow.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/vector.h"
 
 /* Rows of a group, and those of them whose sums the registers hold. */
 enum { GROUP = 8, ROWS = NY_VECTOR_BYTES < 64 ? 2 : 8 };
+/* Columns of A for which X stays in cache, and rows of A that are read along at a time. */
+enum { COLUMNS = 512, STREAMS = 16 };
 enum { LANES = NY_VECTOR_BYTES / sizeof(double), VECTORS = NY_NARROW / LANES };
 
 typedef double lanes __attribute__((vector_size(NY_VECTOR_BYTES), aligned(8), may_alias));
@@ -56,56 +59,77 @@ add_part(struct part A, const double *X, double *Y, size_t rows, const double si
         add_rows(&A, X, Y + i * NY_NARROW, 1, sign);
 }
 
-/* Returns the rows of the group that begins at row `at`. */
-static size_t group_rows(size_t at, size_t end)
+static size_t smaller(size_t a, size_t b)
 {
-    return end - at < GROUP ? end - at : GROUP;
+    return a < b ? a : b;
 }
 
-/* The rows of a group: what is left of the diagonal, the square on it, and what is below, which
- * stands in for the right. */
-static void symmetric(const struct ny_narrow_product *p, size_t first, size_t count)
+/* Adds AX to rows first … end−1 of Y, of A its first `inner` columns, or those left of the group's
+ * diagonal square. X is taken by pieces that stay in cache. */
+static void add_rows_of(const struct ny_narrow_product *p, size_t first, size_t end, bool left)
 {
-    size_t stride = p->stride, rows;
+    for (size_t from = 0; from < p->inner; from += COLUMNS)
+        for (size_t at = first; at < end; at += GROUP) {
+            size_t until = smaller(from + COLUMNS, left ? at : p->inner);
 
-    for (size_t at = first; at < first + count; at += rows) {
-        double square[GROUP * GROUP], *y = p->Y + at * NY_NARROW;
-        size_t below;
+            if (until <= from) continue;
+            add_part((struct part){p->A + at * p->stride + from, p->stride, 1, until - from},
+                     p->X + from * NY_NARROW, p->Y + at * NY_NARROW, smaller(end - at, GROUP), 1);
+        }
+}
 
-        rows = group_rows(at, first + count);
-        below = at + rows;
+/* Adds sign·AᵀX to rows first … end−1 of Y, of A all rows, or those below the group's diagonal
+ * square. A few rows of A are read along at a time: columns would be read at the pace of single
+ * cache lines. */
+static inline __attribute__((always_inline)) void add_columns_of(const struct ny_narrow_product *p,
+                                                                 size_t first, size_t end,
+                                                                 bool below, const double sign)
+{
+    for (size_t from = below ? first : 0; from < p->inner; from += STREAMS)
+        for (size_t at = first; at < end; at += GROUP) {
+            size_t rows = smaller(end - at, GROUP);
+            size_t begin = below && at + rows > from ? at + rows : from;
+            size_t until = smaller(from + STREAMS, p->inner);
+
+            if (until <= begin) continue;
+            add_part((struct part){p->A + begin * p->stride + at, 1, p->stride, until - begin},
+                     p->X + begin * NY_NARROW, p->Y + at * NY_NARROW, rows, sign);
+        }
+}
+
+/* Adds the product with the diagonal square of each group. */
+static void add_squares(const struct ny_narrow_product *p, size_t first, size_t end)
+{
+    for (size_t at = first; at < end; at += GROUP) {
+        size_t rows = smaller(end - at, GROUP);
+        double square[GROUP * GROUP];
+
         for (size_t i = 0; i < rows; i++)
             for (size_t k = 0; k <= i; k++)
-                square[i * GROUP + k] = square[k * GROUP + i] = p->A[(at + i) * stride + at + k];
-        memset(y, 0, rows * NY_NARROW * sizeof(double));
-        add_part((struct part){p->A + at * stride, stride, 1, at}, p->X, y, rows, 1);
-        add_part((struct part){square, GROUP, 1, rows}, p->X + at * NY_NARROW, y, rows, 1);
-        add_part((struct part){p->A + below * stride + at, 1, stride, p->inner - below},
-                 p->X + below * NY_NARROW, y, rows, 1);
-    }
-}
-
-static void multiply(const struct ny_narrow_product *p, size_t first, size_t count)
-{
-    size_t rows;
-
-    memset(p->Y + first * NY_NARROW, 0, count * NY_NARROW * sizeof(double));
-    for (size_t at = first; at < first + count; at += rows) {
-        rows = group_rows(at, first + count);
-        add_part((struct part){p->A + at * p->stride, p->stride, 1, p->inner}, p->X,
+                square[i * GROUP + k] = square[k * GROUP + i] = p->A[(at + i) * p->stride + at + k];
+        add_part((struct part){square, GROUP, 1, rows}, p->X + at * NY_NARROW,
                  p->Y + at * NY_NARROW, rows, 1);
     }
 }
 
+/* Sums of a row go from left to right, whichever group it is in. */
+static void symmetric(const struct ny_narrow_product *p, size_t first, size_t count)
+{
+    memset(p->Y + first * NY_NARROW, 0, count * NY_NARROW * sizeof(double));
+    add_rows_of(p, first, first + count, true);
+    add_squares(p, first, first + count);
+    add_columns_of(p, first, first + count, true, 1);
+}
+
+static void multiply(const struct ny_narrow_product *p, size_t first, size_t count)
+{
+    memset(p->Y + first * NY_NARROW, 0, count * NY_NARROW * sizeof(double));
+    add_rows_of(p, first, first + count, false);
+}
+
 static void subtract(const struct ny_narrow_product *p, size_t first, size_t count)
 {
-    size_t rows;
-
-    for (size_t at = first; at < first + count; at += rows) {
-        rows = group_rows(at, first + count);
-        add_part((struct part){p->A + at, 1, p->stride, p->inner}, p->X, p->Y + at * NY_NARROW,
-                 rows, -1);
-    }
+    add_columns_of(p, first, first + count, false, -1);
 }
 
 extern const struct ny_narrow_ops NY_VARIANT_NAME(ny_narrow_ops);
