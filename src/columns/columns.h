@@ -142,6 +142,7 @@ struct ny_strip {
      * their norms, summed in f64; on the integer path the sums of bytes instead. */
     const float *rows, *norms;
     const uint32_t *byte_terms;
+    double *sums; /* work space of sparse rows; NULL: a small one on the stack */
 };
 /* The bytes of one row of a strip beside its raw row. */
 size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec);

@@ -25,6 +25,7 @@ struct ny_preparation {
     struct ny_kernel_params strip_params; /* for what ny_strip_base() gives */
     double centre_norm;                   /* ‖centre·factor‖², for sparse rows */
     bool centred;                         /* centre_norm is not 0 */
+    bool plain;                           /* of sparse rows: all factors of the geometry are 1 */
 };
 
 /* Below this share of ‖x‖² + ‖y‖², the ‖x − y‖² that f64 products give has lost too many digits; so
@@ -78,7 +79,7 @@ struct ny_columns_workspace {
     unsigned char *raw; /* one strip, and a few bytes that the byte kernel may read past it */
     float *rows, *norms;
     uint32_t *byte_terms; /* ‖x‖² − 256 Σx */
-    double *scratch;
+    double *scratch;      /* d numbers, or NY_SPARSE_SUMS for sparse rows */
 };
 
 /* Returns how many groups of four columns hold d columns; the last group is padded with zeros. */

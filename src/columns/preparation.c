@@ -49,12 +49,14 @@ static int unit_exponent(enum ny_base_quantity base, double gamma)
     return base == NY_BASE_ABSOLUTE ? (int)lrint(log2(gamma)) : 0;
 }
 
-/* Sets the norm of the centre, on which only dot products depend. */
-static void centre_sparse(struct ny_preparation *preparation, const struct ny_geometry *geometry)
+/* Sets the norm of the centre, on which only dot products depend, and whether factors count. */
+static void prepare_sparse(struct ny_preparation *preparation, const struct ny_geometry *geometry)
 {
+    preparation->plain = true;
     for (size_t k = 0; k < geometry->d; k++) {
         double centre = geometry->centre[k] * (geometry->factor[k] * preparation->unit);
 
+        preparation->plain &= geometry->factor[k] == 1;
         preparation->centre_norm += centre * centre;
     }
     preparation->centred = preparation->centre_norm > 0;
@@ -73,7 +75,7 @@ int ny_preparation_init(struct ny_preparation *preparation, const struct ny_colu
     preparation->params.gamma = ldexp(gamma, base == NY_BASE_SQUARE ? -2 * exponent : -exponent);
     preparation->strip_params = preparation->params;
     if (preparation->way == NY_WAY_SPARSE) {
-        centre_sparse(preparation, geometry);
+        prepare_sparse(preparation, geometry);
         return NY_OK;
     }
     preparation->centre = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, geometry->d, sizeof(double));

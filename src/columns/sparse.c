@@ -14,33 +14,49 @@ static size_t piece_of(size_t first, size_t end)
     return (end < next ? end : next) - first;
 }
 
-/* 1/‖x‖‖y‖ where rows are scaled to unit length; 0 for a zero row. */
-static double unit_scale(const struct ny_sparse_norms *x, const struct ny_sparse_norms *y)
+/* Row i of raw rows. */
+static struct ny_sparse record_at(const struct ny_columns *columns, const void *rows, size_t i)
 {
-    double product = sqrt(x->square) * sqrt(y->square);
+    return ny_sparse_of((const char *)rows + i * columns->row_bytes, columns->spec.slots);
+}
 
-    return product > 0 ? 1 / product : 0;
+/* Rounds base quantities to f32; rows of unit length where the kernel asks for that, and a zero row
+ * has the product 0. */
+static void narrow(const struct ny_columns *columns, const struct ny_sparse_norms *x,
+                   const struct ny_sparse_norms *y, const double *base, size_t count, float *out)
+{
+    bool unit = columns->spec.kernel->unit_rows;
+
+    for (size_t j = 0; j < count; j++) {
+        double lengths = unit ? x->length * y[j].length : 1;
+
+        out[j] = (float)(lengths > 0 ? base[j] * (1 / lengths) : 0);
+    }
 }
 
 void ny_sparse_strip_base(const struct ny_columns *columns, const struct ny_strip *strip,
                           size_t first, struct ny_matrix32 K)
 {
     const struct ny_sparse_preparation in = {&columns->spec, &columns->preparation};
-    bool unit = columns->spec.kernel->unit_rows;
-    double base[NY_INDEX_ROWS];
+    double few[NY_INDEX_ROWS], *sums = strip->sums ? strip->sums : few;
+    size_t room = strip->sums ? NY_SPARSE_SUMS : NY_INDEX_ROWS;
+    struct ny_sparse_point x[NY_SPARSE_GROUP];
 
-    for (size_t i = 0; i < strip->count; i++) {
-        struct ny_sparse_point x =
-            ny_sparse_point_of(&in, (const char *)strip->raw + i * columns->row_bytes);
+    for (size_t at = 0, piece; at < K.cols; at += piece) {
+        const struct ny_sparse_norms *y = columns->index.norms + first + at;
+        size_t group;
 
-        for (size_t at = 0, piece; at < K.cols; at += piece) {
-            const struct ny_sparse_norms *y = columns->index.norms + first + at;
-            float *out = K.at + i * K.stride + at;
+        piece = piece_of(first + at, first + K.cols);
+        group = room / piece < NY_SPARSE_GROUP ? room / piece : NY_SPARSE_GROUP;
+        for (size_t i = 0; i < strip->count; i += group) {
+            size_t left = strip->count - i, rows = left < group ? left : group;
 
-            piece = piece_of(first + at, first + K.cols);
-            ny_sparse_base(&columns->index, &in, &x, first + at, piece, base);
-            for (size_t j = 0; j < piece; j++)
-                out[j] = (float)(unit ? base[j] * unit_scale(&x.norms, &y[j]) : base[j]);
+            for (size_t r = 0; r < rows; r++)
+                x[r] = ny_sparse_point_of(&in, record_at(columns, strip->raw, i + r));
+            ny_sparse_base(&columns->index, &in, x, first + at, ny_matrix(sums, rows, piece));
+            for (size_t r = 0; r < rows; r++)
+                narrow(columns, &x[r].norms, y, sums + r * piece, piece,
+                       K.at + (i + r) * K.stride + at);
         }
     }
 }
@@ -53,44 +69,61 @@ struct job {
     const struct ny_sparse_index *index;
     const char *x, *y;
     size_t row_bytes, first;
-    bool lower; /* only columns up to the row's own number */
+    bool lower; /* columns behind the row's own number are not wanted */
     bool whole; /* half chords alone: rows are whole numbers */
     struct ny_matrix K;
 };
 
-static void exact_piece(const struct job *job, const struct ny_sparse_point *x, size_t first,
-                        size_t count, double *out)
+/* Indexed row j. */
+static struct ny_sparse indexed(const struct job *job, size_t j)
+{
+    return ny_sparse_of(job->y + j * job->row_bytes, job->in.spec->slots);
+}
+
+/* Turns base quantities of x and indexed rows `first` … into kernel values. */
+static void finish(const struct job *job, const struct ny_sparse_point *x, size_t first,
+                   size_t count, double *out)
 {
     const struct ny_kernel *kernel = job->in.spec->kernel;
     const struct ny_sparse_norms *y = job->index->norms + first;
     double y_norms[NY_INDEX_ROWS];
 
-    ny_sparse_base(job->index, &job->in, x, first, count, out);
     for (size_t j = 0; j < count; j++) {
         y_norms[j] = y[j].square;
         if (kernel->base == NY_BASE_SQUARE &&
             out[j] < NY_CANCELLATION * (x->norms.square + y_norms[j]))
-            out[j] = ny_sparse_pair(&job->in, x->raw, job->y + (first + j) * job->row_bytes);
+            out[j] = ny_sparse_pair(&job->in, x->row, indexed(job, first + j));
     }
     kernel->apply(&job->in.preparation->params, x->norms.square, y_norms, out, count);
     for (size_t j = 0; kernel->half_chord && j < count; j++)
         if (ny_chord_is_lost(out[j], x->norms.square, y_norms[j], job->whole))
-            out[j] = ny_sparse_chord(&job->in, x, job->y + (first + j) * job->row_bytes) / 2;
+            out[j] = ny_sparse_chord(&job->in, x, indexed(job, first + j)) / 2;
+}
+
+/* Rows first … first+count−1, at most NY_SPARSE_GROUP. */
+static void exact_group(const struct job *job, size_t first, size_t count)
+{
+    size_t cols = job->lower ? first + count : job->K.cols;
+    struct ny_sparse_point x[NY_SPARSE_GROUP];
+
+    for (size_t i = 0; i < count; i++)
+        x[i] = ny_sparse_point_of(
+            &job->in, ny_sparse_of(job->x + (first + i) * job->row_bytes, job->in.spec->slots));
+    for (size_t at = 0, piece; at < cols; at += piece) {
+        struct ny_matrix K;
+
+        piece = piece_of(job->first + at, job->first + cols);
+        K = ny_cols(ny_rows(job->K, first, count), at, piece);
+        ny_sparse_base(job->index, &job->in, x, job->first + at, K);
+        for (size_t i = 0; i < count; i++)
+            finish(job, &x[i], job->first + at, piece, K.at + i * K.stride);
+    }
 }
 
 static int exact_rows(void *arg, size_t first, size_t count)
 {
-    const struct job *job = arg;
-
-    for (size_t i = first; i < first + count; i++) {
-        struct ny_sparse_point x = ny_sparse_point_of(&job->in, job->x + i * job->row_bytes);
-        size_t cols = job->lower ? i + 1 : job->K.cols;
-
-        for (size_t at = 0, piece; at < cols; at += piece) {
-            piece = piece_of(job->first + at, job->first + cols);
-            exact_piece(job, &x, job->first + at, piece, job->K.at + i * job->K.stride + at);
-        }
-    }
+    for (size_t i = 0; i < count; i += NY_SPARSE_GROUP)
+        exact_group(arg, first + i, count - i < NY_SPARSE_GROUP ? count - i : NY_SPARSE_GROUP);
     return NY_OK;
 }
 
@@ -141,8 +174,7 @@ int ny_sparse_diagonals(const struct ny_columns *columns, const void *rows, size
     const struct ny_sparse_preparation in = {&columns->spec, &columns->preparation};
 
     for (size_t i = 0; i < count; i++) {
-        struct ny_sparse_point x =
-            ny_sparse_point_of(&in, (const char *)rows + i * columns->row_bytes);
+        struct ny_sparse_point x = ny_sparse_point_of(&in, record_at(columns, rows, i));
 
         diagonal[i] = ny_sparse_diagonal(&in, &x.norms);
     }

@@ -1,12 +1,13 @@
 /*
- * An index of sparse rows by column, and base quantities from it. columns.c indexes the landmarks;
- * columns/sparse.c asks for a row's products with them, strip by strip for tiles and in f64 for
- * exact values.
+ * An index of sparse rows by column, and what two rows are to one another. columns.c indexes the
+ * landmarks; columns/sparse.c asks for a row's products with them, strip by strip for tiles and in
+ * f64 for exact values.
  *
  * Rows are cut in panels of 2,048. A panel is a matrix by columns: start[j] … start[j+1]−1 are the
- * entries of column j, each with its row in the panel and its prepared value. A row x of 77 values
- * then runs through 77 short lists and adds x_j·y_j to the sum of each y it meets; rows without a
- * common column are never touched, and the 2,048 sums stay in cache.
+ * entries of column j, each with its row in the panel, in 16 bits, and its value in the type of the
+ * raw rows: a byte where the store has bytes. A row x of 77 values then runs through 77 short lists
+ * and adds x_j·y_j to the sum of each y it meets; rows without a common column are never touched,
+ * and the 2,048 sums stay in cache (sparse_base.c).
  *
  * Each sum runs over the columns in ascending order in f64, so it depends on the two rows alone,
  * and neither on the panel nor on the rows around. A row that is appended rebuilds the last panel
@@ -35,23 +36,6 @@ static inline double value_of(const struct ny_sparse_preparation *in, const stru
 static struct ny_sparse row_at(const struct ny_sparse_preparation *in, const void *rows, size_t i)
 {
     return ny_sparse_of((const char *)rows + i * ny_raw_bytes(in->spec), in->spec->slots);
-}
-
-struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_preparation *in, const void *raw)
-{
-    const double *centre = in->spec->geometry->centre;
-    struct ny_sparse row = ny_sparse_of(raw, in->spec->slots);
-    struct ny_sparse_norms norms = {0, 0, 0};
-
-    for (size_t k = 0; k < row.count; k++) {
-        double x = value_of(in, &row, k);
-
-        norms.square += x * x;
-        norms.absolute += fabs(x);
-        if (in->preparation->centred)
-            norms.cross += x * (centre[row.index[k]] * factor_of(in, row.index[k]));
-    }
-    return (struct ny_sparse_point){raw, norms};
 }
 
 /* ---- the index ----------------------------------------------------------------------------- */
@@ -85,15 +69,17 @@ static int reserve_panels(struct ny_sparse_index *index, struct ny_context *ctx,
 }
 
 /* Makes room for the entries of one panel and for the d + 1 starts of its columns. */
-static int reserve_entries(struct ny_sparse_panel *panel, struct ny_context *ctx, size_t d,
+static int reserve_entries(struct ny_sparse_panel *panel, const struct ny_columns_spec *spec,
                            size_t entries)
 {
+    struct ny_context *ctx = spec->ctx;
     int err = NY_OK;
 
-    if (!panel->start) err = resize(ctx, &panel->start, d + 1, sizeof(*panel->start));
+    if (!panel->start)
+        err = resize(ctx, &panel->start, spec->geometry->d + 1, sizeof(*panel->start));
     if (err || (entries <= panel->entries_max && panel->row && panel->value)) return err;
     err = resize(ctx, &panel->row, entries, sizeof(*panel->row));
-    if (!err) err = resize(ctx, &panel->value, entries, sizeof(*panel->value));
+    if (!err) err = resize(ctx, &panel->value, entries, ny_dtype_size(spec->dtype));
     if (!err) panel->entries_max = entries;
     return err;
 }
@@ -102,7 +88,7 @@ static int reserve_entries(struct ny_sparse_panel *panel, struct ny_context *ctx
 static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_preparation *in,
                        const void *rows, size_t first, size_t count)
 {
-    size_t d = in->spec->geometry->d, entries = 0;
+    size_t d = in->spec->geometry->d, size = ny_dtype_size(in->spec->dtype), entries = 0;
     uint32_t *start;
     int err;
 
@@ -111,7 +97,7 @@ static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_pre
     if (entries > UINT32_MAX / 2)
         return ny_fail(in->spec->ctx, NY_EBUDGET, "%zu values of landmarks cannot be indexed",
                        entries);
-    err = reserve_entries(panel, in->spec->ctx, d, entries);
+    err = reserve_entries(panel, in->spec, entries);
     if (err) return err;
     start = panel->start;
     memset(start, 0, (d + 1) * sizeof(*start));
@@ -129,12 +115,13 @@ static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_pre
         for (size_t k = 0; k < row.count; k++) {
             uint32_t at = start[row.index[k]]++;
 
-            panel->row[at] = (uint32_t)i;
-            panel->value[at] = value_of(in, &row, k);
+            panel->row[at] = (uint16_t)i;
+            memcpy((char *)panel->value + at * size, (const char *)row.value + k * size, size);
         }
     }
     memmove(start + 1, start, d * sizeof(*start)); /* each has moved to the next column's */
     start[0] = 0;
+    panel->rows = count;
     return NY_OK;
 }
 
@@ -152,8 +139,7 @@ int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse
         if (!err) index->norms_max = most;
     }
     for (size_t i = index->count; !err && i < count; i++)
-        index->norms[i] =
-            ny_sparse_point_of(in, (const char *)rows + i * ny_raw_bytes(in->spec)).norms;
+        index->norms[i] = ny_sparse_point_of(in, row_at(in, rows, i)).norms;
     for (size_t first = begin; !err && first < count; first += NY_INDEX_ROWS)
         err = build_panel(&index->panel[first / NY_INDEX_ROWS], in, rows, first,
                           count - first < NY_INDEX_ROWS ? count - first : NY_INDEX_ROWS);
@@ -180,90 +166,11 @@ size_t ny_sparse_index_bytes(const struct ny_columns_spec *spec, size_t count)
     return panels * (sizeof(struct ny_sparse_panel) + (spec->geometry->d + 1) * sizeof(uint32_t) +
                      4 * blocks) +
            count * (sizeof(struct ny_sparse_norms) +
-                    spec->slots * (sizeof(uint32_t) + sizeof(double))) +
+                    spec->slots * (sizeof(uint16_t) + ny_dtype_size(spec->dtype))) +
            2 * blocks;
 }
 
-/* ---- base quantities ------------------------------------------------------------------------ */
-
-/* The entries of a column that belong to rows first … first+count−1 of the panel. */
-struct entries {
-    const uint32_t *row;
-    const double *value;
-    size_t count;
-};
-
-/* Finds the part of a column that belongs to some rows of the panel. Rows ascend in a column, so it
- * is what is left when both ends are trimmed. */
-static struct entries entries_of(const struct ny_sparse_panel *panel, size_t j, size_t first,
-                                 size_t count)
-{
-    size_t begin = panel->start[j], end = panel->start[j + 1];
-
-    while (begin < end && panel->row[begin] < first)
-        begin++;
-    while (begin < end && panel->row[end - 1] >= first + count)
-        end--;
-    return (struct entries){panel->row + begin, panel->value + begin, end - begin};
-}
-
-/* out += x·y over the columns that both have. */
-static void add_products(const struct ny_sparse_panel *panel,
-                         const struct ny_sparse_preparation *in, const struct ny_sparse *row,
-                         size_t first, size_t count, double *out)
-{
-    for (size_t k = 0; k < row->count; k++) {
-        struct entries with = entries_of(panel, row->index[k], first, count);
-        double x = value_of(in, row, k);
-
-        for (size_t e = 0; e < with.count; e++)
-            out[with.row[e] - first] += x * with.value[e];
-    }
-}
-
-/* out += |x − y| − |x| − |y| over the columns that both have, which corrects ‖x‖₁ + ‖y‖₁. */
-static void add_differences(const struct ny_sparse_panel *panel,
-                            const struct ny_sparse_preparation *in, const struct ny_sparse *row,
-                            size_t first, size_t count, double *out)
-{
-    for (size_t k = 0; k < row->count; k++) {
-        struct entries with = entries_of(panel, row->index[k], first, count);
-        double x = value_of(in, row, k);
-
-        for (size_t e = 0; e < with.count; e++) {
-            double y = with.value[e];
-
-            out[with.row[e] - first] += fabs(x - y) - (fabs(x) + fabs(y));
-        }
-    }
-}
-
-void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_preparation *in,
-                    const struct ny_sparse_point *point, size_t first, size_t count, double *out)
-{
-    const struct ny_sparse_panel *panel = &index->panel[first / NY_INDEX_ROWS];
-    const struct ny_sparse_norms *x = &point->norms, *y = index->norms + first;
-    struct ny_sparse row = ny_sparse_of(point->raw, in->spec->slots);
-    size_t local = first % NY_INDEX_ROWS;
-
-    memset(out, 0, count * sizeof(*out));
-    switch (in->spec->kernel->base) {
-    case NY_BASE_SQUARE:
-        add_products(panel, in, &row, local, count, out);
-        for (size_t j = 0; j < count; j++)
-            out[j] = fmax(0, x->square + y[j].square - 2 * out[j]);
-        break;
-    case NY_BASE_ABSOLUTE:
-        add_differences(panel, in, &row, local, count, out);
-        for (size_t j = 0; j < count; j++)
-            out[j] = fmax(0, x->absolute + y[j].absolute + out[j]);
-        break;
-    default:
-        add_products(panel, in, &row, local, count, out);
-        for (size_t j = 0; in->preparation->centred && j < count; j++)
-            out[j] = out[j] - x->cross - y[j].cross + in->preparation->centre_norm;
-    }
-}
+/* ---- two rows ------------------------------------------------------------------------------- */
 
 /* Steps through two rows, column by column, over the columns that at least one of them has. */
 struct walk {
@@ -271,13 +178,6 @@ struct walk {
     struct ny_sparse x, y;
     size_t i, j;
 };
-
-static struct walk walk_of(const struct ny_sparse_preparation *in, const void *x, const void *y)
-{
-    size_t slots = in->spec->slots;
-
-    return (struct walk){in, ny_sparse_of(x, slots), ny_sparse_of(y, slots), 0, 0};
-}
 
 /* Gives the next column that one of the rows has, as a value for each, 0 where it has none; false
  * at the end of both. */
@@ -293,10 +193,11 @@ static bool next_column(struct walk *walk, double *p, double *q)
     return left || right;
 }
 
-double ny_sparse_pair(const struct ny_sparse_preparation *in, const void *x, const void *y)
+double ny_sparse_pair(const struct ny_sparse_preparation *in, struct ny_sparse x,
+                      struct ny_sparse y)
 {
     enum ny_base_quantity base = in->spec->kernel->base;
-    struct walk walk = walk_of(in, x, y);
+    struct walk walk = {in, x, y, 0, 0};
     double sum = 0, p, q;
 
     while (next_column(&walk, &p, &q)) {
@@ -312,9 +213,9 @@ double ny_sparse_pair(const struct ny_sparse_preparation *in, const void *x, con
 }
 
 double ny_sparse_chord(const struct ny_sparse_preparation *in, const struct ny_sparse_point *x,
-                       const void *y)
+                       struct ny_sparse y)
 {
-    struct walk walk = walk_of(in, x->raw, y);
+    struct walk walk = {in, x->row, y, 0, 0};
     double x_length = sqrt(x->norms.square), sum = 0, p, q;
     double y_length = sqrt(ny_sparse_point_of(in, y).norms.square);
 
@@ -326,10 +227,8 @@ double ny_sparse_chord(const struct ny_sparse_preparation *in, const struct ny_s
     return sum;
 }
 
-bool ny_sparse_equal(const struct ny_sparse_preparation *in, const void *x, const void *y)
+bool ny_sparse_equal(const struct ny_sparse_preparation *in, struct ny_sparse a, struct ny_sparse b)
 {
-    struct ny_sparse a = ny_sparse_of(x, in->spec->slots), b = ny_sparse_of(y, in->spec->slots);
-
     if (a.count != b.count) return false;
     return !a.count || (memcmp(a.index, b.index, a.count * sizeof(*a.index)) == 0 &&
                         memcmp(a.value, b.value, a.count * ny_dtype_size(in->spec->dtype)) == 0);

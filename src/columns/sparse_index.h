@@ -17,18 +17,20 @@
 
 struct ny_preparation;
 
-/* Rows that are indexed together: their sums stay in the nearest cache. */
+/* Rows that are indexed together: their sums stay in the nearest cache, and their numbers take 16
+ * bits. */
 enum { NY_INDEX_ROWS = 2048 };
 
-/* ‖x‖², ‖x‖₁ and x·c of a prepared row. */
+/* ‖x‖², ‖x‖₁ and x·c of a prepared row, and its length ‖x‖. */
 struct ny_sparse_norms {
-    double square, absolute, cross;
+    double square, absolute, cross, length;
 };
 
 struct ny_sparse_panel {
+    size_t rows;
     uint32_t *start; /* d + 1: where a column's entries begin */
-    uint32_t *row;   /* of an entry, within the panel; ascending in a column */
-    double *value;
+    uint16_t *row;   /* of an entry, within the panel; ascending in a column */
+    void *value;     /* as raw rows have it */
     size_t entries_max;
 };
 
@@ -54,22 +56,28 @@ size_t ny_sparse_index_bytes(const struct ny_columns_spec *spec, size_t count);
 
 /* A raw row with its norms. */
 struct ny_sparse_point {
-    const void *raw;
+    struct ny_sparse row; /* which the point does not own */
     struct ny_sparse_norms norms;
 };
-/* Computes the norms of a raw row, in f64 and in column order. */
-struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_preparation *in, const void *raw);
-/* out[j] = base quantity of x and indexed row first + j, for count ≤ NY_INDEX_ROWS of them which
- * are in one panel. Sums run over the columns in order: they depend on the two rows alone. */
+/* Computes the norms of a row, in f64 and in column order. */
+struct ny_sparse_point ny_sparse_point_of(const struct ny_sparse_preparation *in,
+                                          struct ny_sparse row);
+/* Rows that are multiplied at a time, at most, and the f64 sums that stay in cache meanwhile. */
+enum { NY_SPARSE_GROUP = 64, NY_SPARSE_SUMS = 1 << 16 };
+/* out (rows × cols, at most NY_SPARSE_GROUP rows) = base quantities of the points and the indexed
+ * rows first … first+cols−1, which are in one panel. Sums run over the columns in order: they
+ * depend on the two rows alone. */
 void ny_sparse_base(const struct ny_sparse_index *index, const struct ny_sparse_preparation *in,
-                    const struct ny_sparse_point *x, size_t first, size_t count, double *out);
+                    const struct ny_sparse_point *points, size_t first, struct ny_matrix out);
 /* Tells whether two raw rows have the same values. */
-bool ny_sparse_equal(const struct ny_sparse_preparation *in, const void *x, const void *y);
+bool ny_sparse_equal(const struct ny_sparse_preparation *in, struct ny_sparse x,
+                     struct ny_sparse y);
 /* The base quantity of two raw rows, without cancellation. */
-double ny_sparse_pair(const struct ny_sparse_preparation *in, const void *x, const void *y);
+double ny_sparse_pair(const struct ny_sparse_preparation *in, struct ny_sparse x,
+                      struct ny_sparse y);
 /* ‖x/‖x‖ − y/‖y‖‖² of two rows that are not 0 and have no centre. */
 double ny_sparse_chord(const struct ny_sparse_preparation *in, const struct ny_sparse_point *x,
-                       const void *y);
+                       struct ny_sparse y);
 /* k(x, x) from the norms. */
 double ny_sparse_diagonal(const struct ny_sparse_preparation *in,
                           const struct ny_sparse_norms *norms);

@@ -21,7 +21,8 @@ int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_
     workspace->raw = ny_alloc(spec->ctx, NY_MEM_TILES,
                               rows * ny_raw_bytes(spec) + sizeof(uint32_t));
     workspace->norms = ny_calloc(spec->ctx, NY_MEM_TILES, rows, sizeof(float));
-    workspace->scratch = ny_alloc(spec->ctx, NY_MEM_TILES, spec->slots ? 0 : d * sizeof(double));
+    workspace->scratch =
+        ny_alloc(spec->ctx, NY_MEM_TILES, (spec->slots ? NY_SPARSE_SUMS : d) * sizeof(double));
     if (!workspace->raw || !workspace->norms || !workspace->scratch) goto done;
     if (ny_way_of(spec) == NY_WAY_BYTES) {
         workspace->byte_terms =
@@ -63,7 +64,7 @@ size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec)
 
 size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t rows)
 {
-    size_t scratch = spec->slots ? 0 : spec->geometry->d * sizeof(double);
+    size_t scratch = (spec->slots ? NY_SPARSE_SUMS : spec->geometry->d) * sizeof(double);
 
     return rows * (ny_raw_bytes(spec) + ny_columns_strip_bytes(spec)) + scratch +
            sizeof(struct ny_columns_workspace) + 6 * 128;
@@ -108,7 +109,8 @@ static struct ny_strip prepare(const struct ny_columns *columns,
                              .count = count,
                              .rows = workspace->rows,
                              .norms = workspace->norms,
-                             .byte_terms = workspace->byte_terms};
+                             .byte_terms = workspace->byte_terms,
+                             .sums = columns->spec.slots ? workspace->scratch : NULL};
 }
 
 int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,

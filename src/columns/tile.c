@@ -73,6 +73,7 @@ static size_t rows_at_a_time(const struct ny_columns *columns)
     const size_t cache_bytes = 128 << 10, group = 4 * NY_BYTE_ROWS; /* of NY_DIRECT_ROWS too */
     size_t rows = cache_bytes / (columns->count * sizeof(float)) / group * group;
 
+    if (columns->spec.slots) return NY_SPARSE_GROUP;
     if (rows > NY_STRIP_ROWS) return NY_STRIP_ROWS;
     return rows < group ? group : rows;
 }
@@ -84,12 +85,12 @@ static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny
     size_t d = columns->spec.geometry->d, left = strip->count - first;
     bool bytes = columns->preparation.way == NY_WAY_BYTES;
 
-    return (struct ny_strip){
-        .raw = (const unsigned char *)strip->raw + first * columns->row_bytes,
-        .count = left < count ? left : count,
-        .rows = strip->rows ? strip->rows + first * d : NULL,
-        .norms = strip->norms + first,
-        .byte_terms = bytes ? strip->byte_terms + first : NULL};
+    return (struct ny_strip){.raw = (const unsigned char *)strip->raw + first * columns->row_bytes,
+                             .count = left < count ? left : count,
+                             .rows = strip->rows ? strip->rows + first * d : NULL,
+                             .norms = strip->norms + first,
+                             .byte_terms = bytes ? strip->byte_terms + first : NULL,
+                             .sums = strip->sums};
 }
 
 int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,

@@ -99,7 +99,8 @@ static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
         const unsigned char *x = pairs->raw + 2 * i * row_bytes, *y = x + row_bytes;
 
         if (spec->slots) {
-            quantity = ny_sparse_pair(&in, x, y);
+            quantity =
+                ny_sparse_pair(&in, ny_sparse_of(x, spec->slots), ny_sparse_of(y, spec->slots));
         } else {
             ny_preparation_row(preparation, spec, x, pairs->x);
             ny_preparation_row(preparation, spec, y, pairs->y);
@@ -110,7 +111,8 @@ static void measure(struct pairs *pairs, const struct ny_columns_spec *spec,
         if (quantity != 0)
             pairs->quantity[pairs->count++] = quantity;
         else
-            pairs->underflow |= spec->slots ? !ny_sparse_equal(&in, x, y)
+            pairs->underflow |= spec->slots ? !ny_sparse_equal(&in, ny_sparse_of(x, spec->slots),
+                                                               ny_sparse_of(y, spec->slots))
                                             : memcmp(pairs->x, pairs->y, d * sizeof(double)) != 0;
     }
 }

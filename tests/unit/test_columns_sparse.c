@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "columns/columns.h"
 
-enum { D = 300, ROWS = 250, LANDMARKS = 2100, SLOTS = 24 };
+enum { D = 300, ROWS = 130, LANDMARKS = 2100, SLOTS = 24 };
 
 static struct ny_context *ctx;
 static double full[LANDMARKS][D]; /* the rows, prepared as the geometry says but for the centre */
@@ -33,27 +33,39 @@ static int stop(void **state)
     return 0;
 }
 
-/* Row i: up to SLOTS values, none in every 50th row; row 1 is row 0 once more. */
-static void make_rows(bool centred)
+/* Puts a value into a dense row of a type: whole numbers where it has no others. Returns it. */
+static double put(void *row, enum ny_dtype dtype, size_t j, double value)
 {
-    size_t bytes = ny_row_bytes(NY_F32, D, SLOTS);
+    if (dtype == NY_U8) return ((uint8_t *)row)[j] = (uint8_t)(1 + fabs(value) * 9);
+    if (dtype == NY_I16) return ((int16_t *)row)[j] = (int16_t)(value * 20 + 1);
+    if (dtype == NY_F32) return (double)(((float *)row)[j] = (float)value);
+    return ((double *)row)[j] = value;
+}
+
+/* Row i: up to SLOTS values, none in every 50th row; row 1 is row 0 once more. */
+static void make_rows(enum ny_dtype dtype, bool centred, bool scaled)
+{
+    size_t bytes = ny_row_bytes(dtype, D, SLOTS);
+    double size = dtype == NY_U8 || dtype == NY_I16 ? 0.1 : 1;
 
     records = calloc(LANDMARKS, bytes);
     assert_non_null(records);
     for (size_t j = 0; j < D; j++) {
-        factor[j] = 0.5 + ny_hash01(7, 1, j);
+        factor[j] = scaled ? size * (0.5 + ny_hash01(7, 1, j)) : 1;
         centre[j] = centred ? ny_hash01(7, 2, j) * 0.1 : 0;
     }
     for (size_t i = 0; i < LANDMARKS; i++) {
         size_t from = i == 1 ? 0 : i, count = from % 50 == 49 ? 0 : 1 + from % SLOTS;
-        float row[D] = {0};
+        double row[D] = {0}, value[D] = {0};
 
-        for (size_t k = 0; k < count; k++)
-            row[(size_t)(ny_hash01(7, 3, from * SLOTS + k) * D)] =
-                (float)(ny_hash01(7, 4, from * SLOTS + k) * 2 - 0.7);
-        assert_true(ny_sparse_from_dense(row, D, NY_F32, records + i * bytes, SLOTS));
+        for (size_t k = 0; k < count; k++) {
+            size_t j = (size_t)(ny_hash01(7, 3, from * SLOTS + k) * D);
+
+            value[j] = put(row, dtype, j, ny_hash01(7, 4, from * SLOTS + k) * 2 - 0.7);
+        }
+        assert_true(ny_sparse_from_dense(row, D, dtype, records + i * bytes, SLOTS));
         for (size_t j = 0; j < D; j++)
-            full[i][j] = (double)row[j] * factor[j];
+            full[i][j] = value[j] * factor[j];
     }
 }
 
@@ -64,6 +76,7 @@ static double plain(const struct ny_columns_spec *spec, const double *x, const d
     for (size_t j = 0; j < D; j++) {
         double c = centre[j] * factor[j], p = x[j] - c, q = y[j] - c;
 
+        if (p == 0 && q == 0) continue;
         dot += p * q;
         xx += p * p;
         yy += q * q;
@@ -98,7 +111,8 @@ static float *tile_of(const struct ny_columns *columns, double *diagonal)
     float *C = calloc((size_t)NY_UNIT_ROWS * LANDMARKS, sizeof(float));
 
     assert_non_null(C);
-    assert_int_equal(ny_source_of_memory(&source, ctx, records, NY_F32, ROWS, D), NY_OK);
+    assert_int_equal(
+        ny_source_of_memory(&source, ctx, records, ny_columns_of(columns)->dtype, ROWS, D), NY_OK);
     ny_source_of_memory_slots(source, SLOTS, false);
     assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns), NY_STRIP_ROWS),
                      NY_OK);
@@ -113,26 +127,45 @@ static float *tile_of(const struct ny_columns *columns, double *diagonal)
     return C;
 }
 
-static void check_kernel(const char *kernel, bool centred)
+/* A block of columns that begins and ends inside a panel is what the whole has there. */
+static void check_block(const struct ny_columns *columns, const float *whole)
+{
+    enum { FIRST = 1900, COUNT = 190 };
+    struct ny_columns_workspace *workspace;
+    struct ny_strip strip;
+    float *K = calloc((size_t)ROWS * COUNT, sizeof(float));
+
+    assert_non_null(K);
+    assert_int_equal(ny_columns_workspace_new(&workspace, ny_columns_of(columns), ROWS), NY_OK);
+    strip = ny_columns_own_strip(columns, workspace, 0, ROWS);
+    ny_columns_block(columns, &strip, FIRST, ny_matrix32(K, ROWS, COUNT));
+    for (size_t i = 0; i < ROWS; i++)
+        assert_memory_equal(K + i * COUNT, whole + i * LANDMARKS + FIRST, COUNT * sizeof(float));
+    ny_columns_workspace_free(workspace);
+    free(K);
+}
+
+static void check_kernel(const char *kernel, enum ny_dtype dtype, bool centred, bool scaled)
 {
     const struct ny_geometry geometry = {D, centre, factor};
     struct ny_columns_spec spec = {.ctx = ctx,
                                    .kernel = ny_kernel_find(kernel),
                                    .params = {.gamma = 0.3, .coef0 = 0.5, .degree = 3},
                                    .geometry = &geometry,
-                                   .dtype = NY_F32,
+                                   .dtype = dtype,
                                    .slots = SLOTS};
     double *K = calloc((size_t)ROWS * LANDMARKS, sizeof(double)), diagonal[NY_UNIT_ROWS];
     double *W = calloc((size_t)ROWS * ROWS, sizeof(double));
     struct ny_columns *columns, *again;
     float *C, *D_ = NULL;
 
-    make_rows(centred);
+    make_rows(dtype, centred, scaled);
     columns = columns_of(&spec, false);
     again = columns_of(&spec, true);
     C = tile_of(columns, diagonal);
     D_ = tile_of(again, diagonal);
     assert_memory_equal(C, D_, (size_t)NY_UNIT_ROWS * LANDMARKS * sizeof(float));
+    check_block(columns, C);
     assert_int_equal(ny_columns_exact(columns, records, ROWS, 0,
                                       ny_matrix(K, ROWS, LANDMARKS)),
                      NY_OK);
@@ -165,25 +198,39 @@ static void check_kernel(const char *kernel, bool centred)
 
 static void all_kernels_agree_with_plain_loops(void **state)
 {
+    static const char *const kernels[] = {"rbf", "laplacian", "linear", "cosine", "polynomial"};
+
     (void)state;
-    check_kernel("rbf", false);
-    check_kernel("laplacian", false);
-    check_kernel("linear", false);
-    check_kernel("cosine", false);
-    check_kernel("polynomial", false);
+    for (size_t k = 0; k < sizeof(kernels) / sizeof(kernels[0]); k++)
+        check_kernel(kernels[k], NY_F32, false, true);
+    check_kernel("rbf", NY_F64, false, false); /* whose index takes several ranges */
+    check_kernel("laplacian", NY_F64, false, true);
+}
+
+static void values_of_any_type_are_multiplied(void **state)
+{
+    (void)state;
+    for (int scaled = 0; scaled < 2; scaled++) {
+        check_kernel("cosine", NY_U8, false, scaled);
+        check_kernel("cosine", NY_I16, false, scaled);
+    }
+    check_kernel("laplacian", NY_U8, false, true);
+    check_kernel("laplacian", NY_I16, false, false);
 }
 
 /* pca: a centre, which sparse rows are not shifted by. */
 static void a_centre_comes_in_by_corrections(void **state)
 {
     (void)state;
-    check_kernel("linear", true);
+    check_kernel("linear", NY_F32, true, true);
+    check_kernel("linear", NY_F64, true, false);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(all_kernels_agree_with_plain_loops, start, stop),
+        cmocka_unit_test_setup_teardown(values_of_any_type_are_multiplied, start, stop),
         cmocka_unit_test_setup_teardown(a_centre_comes_in_by_corrections, start, stop),
     };
 
