@@ -10,32 +10,33 @@
 static int set_sparse(struct ny_options *options, const struct ny_model *model)
 {
     struct ny_context *ctx = model->ctx;
-    size_t element = ny_dtype_size(model->spec.dtype), slots = model->spec.slots, entries = 0;
-    size_t row_bytes = ny_row_bytes(model->spec.dtype, model->d, slots);
-    uint64_t *start = ny_calloc(ctx, NY_MEM_MODEL, model->m + 1, sizeof(*start));
-    uint64_t *column = ny_calloc(ctx, NY_MEM_MODEL, model->m * slots, sizeof(*column));
-    char *values = ny_calloc(ctx, NY_MEM_MODEL, model->m * slots, element);
+    const struct ny_sparse *row = model->sparse.row;
+    size_t element = ny_dtype_size(model->spec.dtype), entries = 0;
+    uint64_t *start = ny_calloc(ctx, NY_MEM_MODEL, model->m + 1, sizeof(*start)), *column;
     struct ny_table table = {.struct_bytes = sizeof(table),
                              .name = "the landmarks",
                              .dtype = (int)model->spec.dtype,
                              .index_bytes = sizeof(uint64_t),
                              .rows = model->m,
-                             .columns = model->d,
-                             .values = values,
-                             .row_start = start,
-                             .column = column};
-    int err = start && column && values ? NY_OK : NY_EBUDGET;
+                             .columns = model->d};
+    char *values;
+    int err;
 
+    for (size_t i = 0; start && i < model->m; i++)
+        start[i + 1] = entries += row[i].count;
+    column = ny_calloc(ctx, NY_MEM_MODEL, entries + 1, sizeof(*column));
+    values = ny_calloc(ctx, NY_MEM_MODEL, entries + 1, element);
+    err = start && column && values ? NY_OK : NY_EBUDGET;
     for (size_t i = 0; !err && i < model->m; i++) {
-        struct ny_sparse row = ny_sparse_of((const char *)model->landmarks + i * row_bytes, slots);
-
-        for (size_t k = 0; k < row.count; k++)
-            column[entries + k] = row.index[k];
-        if (row.count) memcpy(values + entries * element, row.value, row.count * element);
-        entries += row.count;
-        start[i + 1] = entries;
+        for (size_t k = 0; k < row[i].count; k++)
+            column[start[i] + k] = row[i].index[k];
+        if (row[i].count)
+            memcpy(values + start[i] * element, row[i].value, row[i].count * element);
     }
     table.entries = entries;
+    table.values = values;
+    table.row_start = start;
+    table.column = column;
     if (!err) err = ny_options_set_table(options, "landmarks-points", &table);
     ny_free(ctx, values);
     ny_free(ctx, column);

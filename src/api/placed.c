@@ -177,7 +177,7 @@ static int make_own(const struct ny_request *request, struct ny_model **own)
                                             rows)
                    : NY_EBUDGET;
     }
-    parts.landmarks = rows;
+    parts.landmarks = ny_raw_rows(rows);
     if (!err) err = ny_model_new(own, &parts);
     ny_free(request->ctx, rows);
     return err;

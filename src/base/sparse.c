@@ -96,6 +96,90 @@ bool ny_sparse_from_dense(const void *row, size_t d, enum ny_dtype dtype, void *
     return true;
 }
 
+/* ---- rows of any size ---------------------------------------------------------------------- */
+
+size_t ny_sparse_bytes(enum ny_dtype dtype, size_t count)
+{
+    return ny_padded(count * sizeof(uint32_t)) + ny_padded(count * ny_dtype_size(dtype));
+}
+
+bool ny_sparse_room_put(struct ny_sparse_room *room, enum ny_dtype dtype, struct ny_sparse row,
+                        struct ny_sparse *view)
+{
+    size_t bytes = ny_sparse_bytes(dtype, row.count);
+    char *index = room->bytes + room->used,
+         *value = index + ny_padded(row.count * sizeof(uint32_t));
+
+    if (bytes > room->size - room->used) return false;
+    if (row.count) {
+        memcpy(index, row.index, row.count * sizeof(uint32_t));
+        memcpy(value, row.value, row.count * ny_dtype_size(dtype));
+    }
+    room->used += bytes;
+    *view = (struct ny_sparse){row.count, (const uint32_t *)(const void *)index, value};
+    return true;
+}
+
+/* Rows that were added at once; their values follow. */
+struct ny_sparse_lot {
+    struct ny_sparse_lot *before;
+};
+
+/* Makes room for the views: at least doubles what it grows. */
+static int reserve_views(struct ny_sparse_list *list, struct ny_context *ctx,
+                         enum ny_purpose purpose, size_t rows)
+{
+    size_t most = rows > 2 * list->rows_max ? rows : 2 * list->rows_max, bytes;
+    struct ny_sparse *grown;
+
+    if (rows <= list->rows_max) return NY_OK;
+    if (ny_product(ctx, &bytes, most, sizeof(*grown), 1)) return NY_EBUDGET;
+    grown = ny_resize(ctx, purpose, list->row, bytes);
+    if (!grown) return NY_EBUDGET;
+    list->row = grown;
+    list->rows_max = most;
+    return NY_OK;
+}
+
+int ny_sparse_list_extend(struct ny_sparse_list *list, struct ny_context *ctx,
+                          enum ny_purpose purpose, size_t count, size_t bytes,
+                          struct ny_sparse_room *room)
+{
+    struct ny_sparse_lot *lot;
+    int err = reserve_views(list, ctx, purpose, list->count + count);
+
+    if (err) return err;
+    lot = ny_alloc(ctx, purpose, sizeof(*lot) + bytes);
+    if (!lot) return NY_EBUDGET;
+    lot->before = list->lots;
+    list->lots = lot;
+    for (size_t i = 0; i < count; i++)
+        list->row[list->count++] = (struct ny_sparse){0, NULL, NULL};
+    *room = (struct ny_sparse_room){(char *)(lot + 1), 0, bytes};
+    return NY_OK;
+}
+
+void ny_sparse_list_release(struct ny_sparse_list *list, struct ny_context *ctx)
+{
+    while (list->lots) {
+        struct ny_sparse_lot *lot = list->lots;
+
+        list->lots = lot->before;
+        ny_free(ctx, lot);
+    }
+    ny_free(ctx, list->row);
+    *list = (struct ny_sparse_list){0};
+}
+
+size_t ny_sparse_list_bytes(enum ny_dtype dtype, size_t rows, size_t values, size_t lots)
+{
+    const size_t block = 128, padding = 2 * sizeof(uint64_t);
+
+    return rows * (sizeof(struct ny_sparse) + padding) +
+           values * (sizeof(uint32_t) + ny_dtype_size(dtype)) +
+           (lots + 1) * (sizeof(struct ny_sparse_lot) + block);
+}
+
 /* ---- packed rows -------------------------------------------------------------------------- */
 
 /* Resizes the array to which `array` points. Its pointer is copied as bytes, because arrays of

@@ -6,9 +6,11 @@
  *
  * Sparse rows on their way into or out of a store are packed one after another: struct ny_csr.
  *
- * Records of fixed size cost room and buy simplicity: whoever cuts, copies or gathers rows needs
- * only ny_raw_bytes() of them, and what a plan says about memory holds. Landmarks are indexed by
- * column (columns/sparse_index.h). A block of the store is encoded instead (store/csr.h). What is
+ * Records of fixed size cost room and buy simplicity: whoever cuts, copies or gathers a few rows
+ * needs only ny_raw_bytes() of them. Where many are held, one full row would make all of them dear:
+ * landmarks, strips and fronts hold views (struct ny_sparse) of rows that take as many bytes as
+ * they have values (struct ny_sparse_list, struct ny_sparse_room). Landmarks are indexed by column
+ * besides (columns/sparse_index.h). A block of the store is encoded instead (store/csr.h). What is
  * appended to a store is converted to its layout. Sparse rows are not centred, as that would fill
  * them, and `--scale` only divides; pca's centre comes in by corrections of products.
  *
@@ -50,6 +52,55 @@ bool ny_sparse_from_dense(const void *row, size_t d, enum ny_dtype dtype, void *
                           size_t slots);
 /* Value k of a packed array, in f64. */
 double ny_dtype_at(enum ny_dtype dtype, const void *values, size_t k);
+
+/* Sparse rows of any number of values, in memory that is not theirs: a view each. */
+struct ny_raw_rows {
+    const void *at;               /* dense rows, or records, one after another; NULL: */
+    const struct ny_sparse *list; /* views */
+};
+static inline struct ny_raw_rows ny_raw_rows(const void *at)
+{
+    return (struct ny_raw_rows){at, NULL};
+}
+static inline struct ny_raw_rows ny_raw_list(const struct ny_sparse *list)
+{
+    return (struct ny_raw_rows){NULL, list};
+}
+/* Returns row i of sparse ones; records have so many slots and bytes. */
+static inline struct ny_sparse ny_raw_sparse(struct ny_raw_rows rows, size_t slots, size_t bytes,
+                                             size_t i)
+{
+    return rows.list ? rows.list[i] : ny_sparse_of((const char *)rows.at + i * bytes, slots);
+}
+
+/* Bytes of the values of a row that is packed: a multiple of 8. */
+size_t ny_sparse_bytes(enum ny_dtype dtype, size_t count);
+
+/* Room of fixed size, into which rows are packed one after another. */
+struct ny_sparse_room {
+    char *bytes; /* the caller's */
+    size_t used, size;
+};
+/* Copies a row into the room; *view is then the copy. False: there is no room for it. */
+bool ny_sparse_room_put(struct ny_sparse_room *room, enum ny_dtype dtype, struct ny_sparse row,
+                        struct ny_sparse *view);
+
+/* Rows of any number of values that are kept: each lot that is added takes as many bytes as it has
+ * values, and stays where it is. Zeroed, it is empty. */
+struct ny_sparse_list {
+    size_t count, rows_max;
+    struct ny_sparse *row; /* views, which move when rows are added */
+    struct ny_sparse_lot *lots;
+};
+/* Makes room for `count` rows of so many packed bytes in all, and appends them as empty ones; they
+ * are put into *room, and set, by the caller. NY_EBUDGET. */
+int ny_sparse_list_extend(struct ny_sparse_list *list, struct ny_context *ctx,
+                          enum ny_purpose purpose, size_t count, size_t bytes,
+                          struct ny_sparse_room *room);
+/* Frees the rows; the list is empty afterwards. */
+void ny_sparse_list_release(struct ny_sparse_list *list, struct ny_context *ctx);
+/* Bytes of a list of so many rows and values, which were added in so many lots. */
+size_t ny_sparse_list_bytes(enum ny_dtype dtype, size_t rows, size_t values, size_t lots);
 
 /* Rows packed one after another; all arrays grow as needed. Zeroed but for dtype, it is empty. */
 struct ny_csr {

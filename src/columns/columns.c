@@ -39,7 +39,6 @@ int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec)
     if (!columns) goto done;
     columns->spec = *spec;
     columns->row_bytes = ny_raw_bytes(spec);
-    columns->landmark_bytes = ny_landmark_bytes(spec);
     err = ny_preparation_init(&columns->preparation, spec,
                               spec->kernel->has_gamma ? spec->params.gamma : 1);
     if (err) goto done;
@@ -58,6 +57,7 @@ void ny_columns_free(struct ny_columns *columns)
     ctx = columns->spec.ctx;
     ny_preparation_release(&columns->preparation, ctx);
     ny_sparse_index_release(&columns->index, ctx);
+    ny_sparse_list_release(&columns->held, ctx);
     ny_free(ctx, columns->raw);
     ny_free(ctx, columns->norms);
     ny_free(ctx, columns->panels);
@@ -93,8 +93,8 @@ static int reserve_landmarks(struct ny_columns *columns, size_t count)
 
     if (count <= columns->capacity) return NY_OK;
     if (capacity < count) capacity = round_up(count);
-    if (columns->landmark_bytes)
-        err = grow(columns, &columns->raw, capacity, columns->landmark_bytes);
+    if (ny_landmarks_are_rows(&columns->spec) && !columns->spec.slots)
+        err = grow(columns, &columns->raw, capacity, columns->row_bytes);
     if (err) return err;
     if (columns->preparation.way == NY_WAY_PRODUCT || columns->preparation.way == NY_WAY_DIRECT)
         err = grow(columns, &columns->panels, capacity, d * sizeof(float));
@@ -160,44 +160,91 @@ static void place(struct ny_columns *columns, size_t j, double *scratch, float *
     }
 }
 
-int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count)
+/* Keeps copies of raw rows as landmarks `count` … */
+static int keep_dense(struct ny_columns *columns, struct ny_raw_rows rows, size_t count)
 {
     struct ny_context *ctx = columns->spec.ctx;
-    size_t d = columns->spec.geometry->d, total;
-    double *scratch = NULL;
-    float *row = NULL;
-    int err = NY_EBUDGET;
+    size_t d = columns->spec.geometry->d;
+    double *scratch = ny_calloc(ctx, NY_MEM_DICTIONARY, d, sizeof(double));
+    float *row = ny_calloc(ctx, NY_MEM_DICTIONARY, d, sizeof(float));
+    int err = scratch && row ? NY_OK : NY_EBUDGET;
 
-    if (__builtin_add_overflow(columns->count, count, &total) || total > SIZE_MAX / 4)
-        return ny_fail(ctx, NY_EBUDGET, "%zu more landmarks cannot be addressed", count);
-    scratch = ny_calloc(ctx, NY_MEM_DICTIONARY, d, sizeof(double));
-    row = ny_calloc(ctx, NY_MEM_DICTIONARY, d, sizeof(float));
-    if (!scratch || !row) goto done;
-    err = reserve_landmarks(columns, total);
-    if (err) goto done;
-    if (columns->landmark_bytes)
-        memcpy(columns->raw + columns->count * columns->landmark_bytes, rows,
-               count * columns->landmark_bytes);
-    for (size_t j = columns->count; j < total; j++) {
+    if (!err && columns->raw)
+        memcpy(columns->raw + columns->count * columns->row_bytes, rows.at,
+               count * columns->row_bytes);
+    for (size_t j = columns->count; !err && j < columns->count + count; j++)
         place(columns, j, scratch, row);
+    ny_free(ctx, scratch);
+    ny_free(ctx, row);
+    return err;
+}
+
+/* Keeps copies of sparse raw rows, in one lot. */
+static int keep_sparse(struct ny_columns *columns, struct ny_raw_rows rows, size_t count)
+{
+    const struct ny_columns_spec *spec = &columns->spec;
+    struct ny_sparse_list *held = &columns->held;
+    size_t first = columns->count, bytes = 0;
+    struct ny_sparse_room room;
+    int err;
+
+    held->count = first; /* an append that failed may have left more */
+    for (size_t i = 0; i < count; i++)
+        bytes += ny_sparse_bytes(spec->dtype, ny_sparse_row(spec, rows, i).count);
+    err = ny_sparse_list_extend(held, spec->ctx, NY_MEM_DICTIONARY, count, bytes, &room);
+    for (size_t i = 0; !err && i < count; i++)
+        (void)ny_sparse_room_put(&room, spec->dtype, ny_sparse_row(spec, rows, i),
+                                 &held->row[first + i]);
+    return err;
+}
+
+/* The landmarks up to `total` have no shift yet. */
+static int begin_shift(struct ny_columns *columns, size_t total)
+{
+    const struct ny_sparse_preparation in = {&columns->spec, &columns->preparation};
+    int err = NY_OK;
+
+    for (size_t j = columns->count; j < total; j++) {
         columns->shift[j] = columns->minus_one ? -1.0f : 0.0f;
         columns->shift_low[j] = 0;
     }
     if (columns->preparation.way == NY_WAY_SPARSE)
-        err = ny_sparse_index_extend(
-            &columns->index, &(struct ny_sparse_preparation){&columns->spec, &columns->preparation},
-            columns->raw, total);
+        err = ny_sparse_index_extend(&columns->index, &in, ny_columns_rows(columns), total);
     if (!err) columns->count = total;
-done:
-    ny_free(ctx, scratch);
-    ny_free(ctx, row);
     return err;
+}
+
+int ny_columns_append(struct ny_columns *columns, struct ny_raw_rows rows, size_t count)
+{
+    bool keeps = ny_landmarks_are_rows(&columns->spec);
+    size_t total;
+    int err;
+
+    if (__builtin_add_overflow(columns->count, count, &total) || total > SIZE_MAX / 4)
+        return ny_fail(columns->spec.ctx, NY_EBUDGET, "%zu more landmarks cannot be addressed",
+                       count);
+    err = reserve_landmarks(columns, total);
+    if (!err && keeps)
+        err = columns->spec.slots ? keep_sparse(columns, rows, count)
+                                  : keep_dense(columns, rows, count);
+    return err ? err : begin_shift(columns, total);
+}
+
+int ny_columns_take(struct ny_columns *columns, struct ny_sparse_list *rows)
+{
+    int err;
+
+    columns->held = *rows;
+    *rows = (struct ny_sparse_list){0};
+    err = reserve_landmarks(columns, columns->held.count);
+    return err ? err : begin_shift(columns, columns->held.count);
 }
 
 void ny_columns_clear(struct ny_columns *columns)
 {
     columns->count = 0;
     ny_sparse_index_release(&columns->index, columns->spec.ctx);
+    ny_sparse_list_release(&columns->held, columns->spec.ctx);
 }
 
 size_t ny_columns_count(const struct ny_columns *columns)
@@ -205,9 +252,9 @@ size_t ny_columns_count(const struct ny_columns *columns)
     return columns->count;
 }
 
-const void *ny_columns_raw(const struct ny_columns *columns)
+struct ny_raw_rows ny_columns_rows(const struct ny_columns *columns)
 {
-    return columns->raw;
+    return (struct ny_raw_rows){columns->raw, columns->held.row};
 }
 
 const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns)
@@ -217,11 +264,13 @@ const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns)
 
 size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m)
 {
-    size_t d = spec->geometry->d, each = ny_landmark_bytes(spec) + 4 * sizeof(float);
+    size_t d = spec->geometry->d, each = 4 * sizeof(float);
 
     if (spec->slots)
-        return round_up(m) * each + ny_sparse_index_bytes(spec, m) + sizeof(struct ny_columns) +
-               12 * 128;
+        return round_up(m) * each +
+               ny_sparse_list_bytes(spec->dtype, m, ny_values_most(spec, m), 1) +
+               ny_sparse_index_bytes(spec, m) + sizeof(struct ny_columns) + 12 * 128;
+    if (ny_landmarks_are_rows(spec)) each += ny_raw_bytes(spec);
     if (ny_way_of(spec) == NY_WAY_BYTES)
         each += 4 * ny_byte_quads(d) + sizeof(uint32_t);
     else if (ny_way_of(spec) != NY_WAY_GIVEN)

@@ -52,6 +52,8 @@ struct ny_columns_spec {
     enum ny_dtype dtype;                /* of raw rows */
     size_t slots;                       /* raw rows are records with so many; 0: dense */
     double row_nnz;                     /* of sparse rows: values of one on average, for prices */
+    size_t values;                      /* and of all of them together; 0: not known */
+    size_t unit_values;                 /* and of a unit of them, at most; 0: not known */
     struct ny_prepared preparation;     /* that has made them of what came in; new rows need it */
 };
 
@@ -68,6 +70,7 @@ enum ny_way {
 enum ny_way ny_way_of(const struct ny_columns_spec *spec);
 
 struct ny_columns;
+struct ny_store;
 
 /* Products that an entry of C takes: of sparse rows an upper bound. */
 static inline double ny_entry_products(const struct ny_columns_spec *spec)
@@ -80,29 +83,77 @@ static inline size_t ny_raw_bytes(const struct ny_columns_spec *spec)
 {
     return ny_row_bytes(spec->dtype, spec->geometry->d, spec->slots);
 }
-/* Bytes of a raw landmark. 0 where landmarks stand for the columns of the points. */
-static inline size_t ny_landmark_bytes(const struct ny_columns_spec *spec)
+/* Tells whether landmarks are rows, and do not stand for the columns of the points. */
+static inline bool ny_landmarks_are_rows(const struct ny_columns_spec *spec)
 {
-    return spec->kernel->base == NY_BASE_COORDINATE ? 0 : ny_raw_bytes(spec);
+    return spec->kernel->base != NY_BASE_COORDINATE;
+}
+/* Returns the most values that so many sparse rows of the spec have. */
+static inline size_t ny_values_most(const struct ny_columns_spec *spec, size_t rows)
+{
+    size_t full = rows * spec->slots;
+
+    return spec->values && spec->values < full ? spec->values : full;
+}
+/* Likewise, those of a unit have. */
+static inline size_t ny_unit_values_most(const struct ny_columns_spec *spec)
+{
+    size_t most = ny_values_most(spec, NY_UNIT_ROWS);
+
+    return spec->unit_values && spec->unit_values < most ? spec->unit_values : most;
+}
+/* Bytes of so many raw rows that are kept: sparse ones take what they have. */
+static inline size_t ny_kept_bytes(const struct ny_columns_spec *spec, size_t rows)
+{
+    return spec->slots ? ny_sparse_list_bytes(spec->dtype, rows, ny_values_most(spec, rows), 1)
+                       : rows * ny_raw_bytes(spec);
+}
+/* Returns row i of sparse raw rows. */
+static inline struct ny_sparse ny_sparse_row(const struct ny_columns_spec *spec,
+                                             struct ny_raw_rows rows, size_t i)
+{
+    return ny_raw_sparse(rows, spec->slots, ny_raw_bytes(spec), i);
+}
+/* Returns the rows from row `first` on. */
+static inline struct ny_raw_rows ny_raw_rows_from(const struct ny_columns_spec *spec,
+                                                  struct ny_raw_rows rows, size_t first)
+{
+    if (rows.list) return ny_raw_list(rows.list + first);
+    return ny_raw_rows((const char *)rows.at + first * ny_raw_bytes(spec));
 }
 
 /* Makes columns without landmarks. */
 int ny_columns_new(struct ny_columns **out, const struct ny_columns_spec *spec);
 /* Frees the columns with their landmarks; NULL is allowed. */
 void ny_columns_free(struct ny_columns *columns);
-/* Adds `count` landmarks given as raw rows, packed (copied), with a shift of 0. Must not be called
- * while tiles are computed. Room grows at least by doubling. */
-int ny_columns_append(struct ny_columns *columns, const void *rows, size_t count);
-/* Removes all landmarks; room is kept. */
+/* Adds `count` landmarks given as raw rows (copied), with a shift of 0. Must not be called while
+ * tiles are computed. Room grows at least by doubling, but for the values of sparse rows, which
+ * take as much as there are. */
+int ny_columns_append(struct ny_columns *columns, struct ny_raw_rows rows, size_t count);
+/* Makes these sparse rows the landmarks of columns that have none; *rows is empty afterwards, also
+ * where it fails. */
+int ny_columns_take(struct ny_columns *columns, struct ny_sparse_list *rows);
+/* Makes the rows listed of a store, which are of the spec's type, the landmarks of columns that
+ * have none. */
+int ny_columns_gather(struct ny_columns *columns, struct ny_store *store, const uint64_t *rows,
+                      size_t count);
+/* Bytes that this charges for a while besides those of the columns and of a gather. */
+size_t ny_columns_gather_bytes(const struct ny_columns_spec *spec, size_t count);
+/* Removes all landmarks; room is kept, but for sparse ones. */
 void ny_columns_clear(struct ny_columns *columns);
-/* Returns how many landmarks there are, and their raw rows, packed, which stay the property of the
- * columns and move when landmarks are appended. */
-size_t ny_columns_count(const struct ny_columns *columns);   /* m */
-const void *ny_columns_raw(const struct ny_columns *columns); /* m raw rows */
+/* Returns how many landmarks there are, and their raw rows, which stay the property of the columns
+ * and move when landmarks are appended; {NULL} where landmarks are no rows. */
+size_t ny_columns_count(const struct ny_columns *columns);            /* m */
+struct ny_raw_rows ny_columns_rows(const struct ny_columns *columns); /* m raw rows */
 /* Returns the spec that the columns were made from. */
 const struct ny_columns_spec *ny_columns_of(const struct ny_columns *columns);
 /* Bytes that columns take with m landmarks added at once. */
 size_t ny_columns_bytes(const struct ny_columns_spec *spec, size_t m);
+/* Bytes of it that each value of sparse landmarks takes, in the rows and in their index. */
+static inline size_t ny_columns_value_bytes(const struct ny_columns_spec *spec)
+{
+    return sizeof(uint32_t) + sizeof(uint16_t) + 2 * ny_dtype_size(spec->dtype);
+}
 /* Bytes of one worker's workspace for strips of `rows` rows. */
 size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t rows);
 
@@ -118,7 +169,8 @@ int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W);
 
 /* A worker's buffers: one raw strip, one prepared f32 strip, norms. */
 struct ny_columns_workspace;
-/* Room for strips of so many rows: tiles take NY_STRIP_ROWS. */
+/* Room for strips of so many rows: tiles take NY_STRIP_ROWS. Sparse rows are packed into it, so
+ * that one full row does not make all of them dear. */
 int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec,
                              size_t rows);
 /* Frees a workspace; NULL is allowed. */
@@ -136,7 +188,7 @@ int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_wo
 
 /* Prepared strip: `count` raw rows, as many as the workspace has room for → f32 rows and norms. */
 struct ny_strip {
-    const void *raw; /* count raw rows */
+    struct ny_raw_rows raw; /* count rows; views of sparse ones */
     size_t count;
     /* Input of ny_columns_block(): `count` prepared rows (in units of the kernel's width) with
      * their norms, summed in f64; on the integer path the sums of bytes instead. */
@@ -146,9 +198,9 @@ struct ny_strip {
 };
 /* The bytes of one row of a strip beside its raw row. */
 size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec);
-/* Reads rows first … first+count−1 of the tile into the workspace and prepares them. The strip
- * points into the workspace and lasts until the next one is read there; errors are those of the
- * source. */
+/* Reads rows first … first+count−1 of the tile into the workspace and prepares them: of sparse ones
+ * as many as there is room for, at least one, which strip->count tells. The strip points into the
+ * workspace and lasts until the next one is read there; errors are those of the source. */
 int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                      const struct ny_tile *tile, size_t first, size_t count,
                      struct ny_strip *strip);
@@ -162,12 +214,12 @@ struct ny_strip ny_columns_own_strip(const struct ny_columns *columns,
 void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
                       struct ny_matrix32 K);
 /* diagonal[i] = k(x_i, x_i) in f64 of raw rows. */
-int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size_t count,
+int ny_columns_diagonal(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                         double *diagonal);
 /* K (count × landmarks first … first+K.cols−1, f64) of raw rows, exact: f64 prepared rows, base
  * quantity without cancellation. For the rows that need an f64 decision, and for f64 tiles: on the
  * calling thread. */
-int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count,
+int ny_columns_exact(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                      size_t first, struct ny_matrix K);
 /* Work space for ny_columns_exact_in() with up to `cols` landmarks, kept between calls. */
 struct ny_columns_room;
@@ -181,9 +233,9 @@ size_t ny_columns_room_bytes(const struct ny_columns_spec *spec, size_t cols);
 /* Like ny_columns_exact(), in a room that is kept between calls: selections ask again and again for
  * a few columns. */
 int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,
-                        const void *rows, size_t count, size_t first, struct ny_matrix K);
+                        struct ny_raw_rows rows, size_t count, size_t first, struct ny_matrix K);
 /* K (count × count, f64, both triangles) among raw rows themselves. Uses all threads. */
-int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
+int ny_columns_exact_square(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                             struct ny_matrix K);
 /* Returns the bound below which ‖x−y‖² of tiles is exact, for callers that compare base quantities;
  * 0: none is. */

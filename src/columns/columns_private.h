@@ -60,10 +60,11 @@ float ny_preparation_row32(const struct ny_preparation *preparation,
 struct ny_columns {
     struct ny_columns_spec spec;
     struct ny_preparation preparation;
-    size_t row_bytes, landmark_bytes; /* of a raw row; as a landmark none where it stands for x_j */
+    size_t row_bytes; /* of a raw row */
     size_t count, capacity;
     bool minus_one;
-    unsigned char *raw;       /* capacity × d */
+    unsigned char *raw;         /* dense: capacity × d */
+    struct ny_sparse_list held; /* sparse: the raw rows */
     float *norms;             /* ‖y‖² of prepared rows; 0 where the way gives d² itself */
     float *panels;            /* capacity/NY_PANEL panels of d × NY_PANEL: y, or where the way is
                                * ‖x‖² + ‖y‖² − 2x·y, −2y */
@@ -71,15 +72,18 @@ struct ny_columns {
     uint32_t *byte_norms;     /* bytes: ‖y‖² */
     float *shift, *shift_low; /* a, or a − 1, in two parts */
     float *zeros;             /* the shift of unshifted blocks */
-    struct ny_sparse_index index; /* sparse: of the raw rows, which are kept beside */
+    struct ny_sparse_index index; /* sparse: of the raw rows */
 };
 
 struct ny_columns_workspace {
     struct ny_context *ctx;
-    unsigned char *raw; /* one strip, and a few bytes that the byte kernel may read past it */
+    size_t rows_max, raw_rows; /* of a strip; raw_rows: rows that are read at once */
+    unsigned char *raw; /* these rows, and a few bytes that the byte kernel may read past it */
     float *rows, *norms;
     uint32_t *byte_terms; /* ‖x‖² − 256 Σx */
     double *scratch;      /* d numbers, or NY_SPARSE_SUMS for sparse rows */
+    struct ny_sparse *sparse; /* sparse: rows_max views of what is packed in `room` */
+    struct ny_sparse_room room;
 };
 
 /* Returns how many groups of four columns hold d columns; the last group is padded with zeros. */

@@ -377,11 +377,11 @@ static bool chord_of_whole(const struct ny_columns *columns)
 
 /* Runs on the calling thread alone: its callers are the workers of a team. */
 int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,
-                        const void *rows, size_t count, size_t first, struct ny_matrix K)
+                        struct ny_raw_rows rows, size_t count, size_t first, struct ny_matrix K)
 {
     struct job job = {.columns = columns,
-                      .x = rows,
-                      .y = columns->raw + first * columns->row_bytes,
+                      .x = rows.at,
+                      .y = columns->raw ? columns->raw + first * columns->row_bytes : NULL,
                       .x_count = count,
                       .y_count = K.cols,
                       .x_rows = SHORT_ROWS,
@@ -399,19 +399,19 @@ int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *c
     return run_blocks(&job);
 }
 
-int ny_columns_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
-                     struct ny_matrix K)
+int ny_columns_exact(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
+                     size_t first, struct ny_matrix K)
 {
     return ny_columns_exact_in(NULL, columns, rows, count, first, K);
 }
 
-int ny_columns_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
+int ny_columns_exact_square(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                             struct ny_matrix K)
 {
     size_t block_rows = square_rows(count);
     struct job job = {.columns = columns,
-                      .x = rows,
-                      .y = rows,
+                      .x = rows.at,
+                      .y = rows.at,
                       .x_count = count,
                       .y_count = count,
                       .x_rows = block_rows,
@@ -443,5 +443,6 @@ int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W)
                 W.at[i * W.stride + j] = i == j;
         return NY_OK;
     }
-    return ny_columns_exact_square(columns, columns->raw, columns->count, W);
+    if (columns->spec.slots) return ny_sparse_square(columns, W);
+    return ny_columns_exact_square(columns, ny_columns_rows(columns), columns->count, W);
 }

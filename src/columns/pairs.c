@@ -116,5 +116,5 @@ int ny_pairs_panel(const struct ny_pairs *pairs, const struct ny_columns_spec *s
         if (err) return err;
     }
     err = ny_columns_new(columns, spec);
-    return err ? err : ny_columns_append(*columns, raw, tile.rows);
+    return err ? err : ny_columns_append(*columns, ny_raw_rows(raw), tile.rows);
 }

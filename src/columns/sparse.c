@@ -14,12 +14,6 @@ static size_t piece_of(size_t first, size_t end)
     return (end < next ? end : next) - first;
 }
 
-/* Row i of raw rows. */
-static struct ny_sparse record_at(const struct ny_columns *columns, const void *rows, size_t i)
-{
-    return ny_sparse_of((const char *)rows + i * columns->row_bytes, columns->spec.slots);
-}
-
 /* Rounds base quantities to f32; rows of unit length where the kernel asks for that, and a zero row
  * has the product 0. */
 static void narrow(const struct ny_columns *columns, const struct ny_sparse_norms *x,
@@ -52,7 +46,7 @@ void ny_sparse_strip_base(const struct ny_columns *columns, const struct ny_stri
             size_t left = strip->count - i, rows = left < group ? left : group;
 
             for (size_t r = 0; r < rows; r++)
-                x[r] = ny_sparse_point_of(&in, record_at(columns, strip->raw, i + r));
+                x[r] = ny_sparse_point_of(&in, strip->raw.list[i + r]);
             ny_sparse_base(&columns->index, &in, x, first + at, ny_matrix(sums, rows, piece));
             for (size_t r = 0; r < rows; r++)
                 narrow(columns, &x[r].norms, y, sums + r * piece, piece,
@@ -67,8 +61,8 @@ void ny_sparse_strip_base(const struct ny_columns *columns, const struct ny_stri
 struct job {
     struct ny_sparse_preparation in;
     const struct ny_sparse_index *index;
-    const char *x, *y;
-    size_t row_bytes, first;
+    struct ny_raw_rows x, y;
+    size_t first;
     bool lower; /* columns behind the row's own number are not wanted */
     bool whole; /* half chords alone: rows are whole numbers */
     struct ny_matrix K;
@@ -77,7 +71,7 @@ struct job {
 /* Indexed row j. */
 static struct ny_sparse indexed(const struct job *job, size_t j)
 {
-    return ny_sparse_of(job->y + j * job->row_bytes, job->in.spec->slots);
+    return ny_sparse_row(job->in.spec, job->y, j);
 }
 
 /* Turns base quantities of x and indexed rows `first` … into kernel values. */
@@ -107,8 +101,7 @@ static void exact_group(const struct job *job, size_t first, size_t count)
     struct ny_sparse_point x[NY_SPARSE_GROUP];
 
     for (size_t i = 0; i < count; i++)
-        x[i] = ny_sparse_point_of(
-            &job->in, ny_sparse_of(job->x + (first + i) * job->row_bytes, job->in.spec->slots));
+        x[i] = ny_sparse_point_of(&job->in, ny_sparse_row(job->in.spec, job->x, first + i));
     for (size_t at = 0, piece; at < cols; at += piece) {
         struct ny_matrix K;
 
@@ -127,54 +120,69 @@ static int exact_rows(void *arg, size_t first, size_t count)
     return NY_OK;
 }
 
-int ny_sparse_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
-                    struct ny_matrix K)
+/* Describes kernel values against rows that are indexed. */
+static struct job job_of(const struct ny_columns *columns, const struct ny_sparse_index *index,
+                         struct ny_raw_rows x, struct ny_raw_rows y, struct ny_matrix K)
 {
-    struct job job = {.in = {&columns->spec, &columns->preparation},
-                      .index = &columns->index,
-                      .x = rows,
-                      .y = (const char *)columns->raw,
-                      .row_bytes = columns->row_bytes,
-                      .whole =
-                          columns->spec.kernel->half_chord && ny_unscaled_integers(&columns->spec),
-                      .first = first,
-                      .K = K};
+    return (struct job){.in = {&columns->spec, &columns->preparation},
+                        .index = index,
+                        .x = x,
+                        .y = y,
+                        .whole = columns->spec.kernel->half_chord &&
+                                 ny_unscaled_integers(&columns->spec),
+                        .K = K};
+}
 
+int ny_sparse_exact(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
+                    size_t first, struct ny_matrix K)
+{
+    struct job job = job_of(columns, &columns->index, rows, ny_columns_rows(columns), K);
+
+    job.first = first;
     return exact_rows(&job, 0, count);
 }
 
-int ny_sparse_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
+/* The square of indexed rows: on all threads, where it is worth them. */
+static int square(const struct ny_columns *columns, struct job *job, size_t count)
+{
+    const double small = 1e6; /* products that are not worth a thread */
+    double work = (double)count * (double)count * (double)columns->spec.slots;
+    int err;
+
+    job->lower = true;
+    err = work < small ? exact_rows(job, 0, count)
+                       : ny_parallel_ranges(columns->spec.ctx, count, exact_rows, job);
+    if (!err) ny_mirror_lower(job->K);
+    return err;
+}
+
+int ny_sparse_exact_square(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                            struct ny_matrix K)
 {
     struct ny_sparse_index index = {0};
-    struct job job = {.in = {&columns->spec, &columns->preparation},
-                      .index = &index,
-                      .x = rows,
-                      .y = rows,
-                      .row_bytes = columns->row_bytes,
-                      .whole =
-                          columns->spec.kernel->half_chord && ny_unscaled_integers(&columns->spec),
-                      .lower = true,
-                      .K = K};
-    const double small = 1e6; /* products that are not worth a thread */
-    double work = (double)count * (double)count * (double)columns->spec.slots;
+    struct job job = job_of(columns, &index, rows, rows, K);
     int err = ny_sparse_index_extend(&index, &job.in, rows, count);
 
-    if (!err)
-        err = work < small ? exact_rows(&job, 0, count)
-                           : ny_parallel_ranges(columns->spec.ctx, count, exact_rows, &job);
-    if (!err) ny_mirror_lower(K);
+    if (!err) err = square(columns, &job, count);
     ny_sparse_index_release(&index, columns->spec.ctx);
     return err;
 }
 
-int ny_sparse_diagonals(const struct ny_columns *columns, const void *rows, size_t count,
+int ny_sparse_square(const struct ny_columns *columns, struct ny_matrix W)
+{
+    struct ny_raw_rows rows = ny_columns_rows(columns);
+    struct job job = job_of(columns, &columns->index, rows, rows, W);
+
+    return square(columns, &job, columns->count);
+}
+
+int ny_sparse_diagonals(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                         double *diagonal)
 {
     const struct ny_sparse_preparation in = {&columns->spec, &columns->preparation};
 
     for (size_t i = 0; i < count; i++) {
-        struct ny_sparse_point x = ny_sparse_point_of(&in, record_at(columns, rows, i));
+        struct ny_sparse_point x = ny_sparse_point_of(&in, ny_sparse_row(&columns->spec, rows, i));
 
         diagonal[i] = ny_sparse_diagonal(&in, &x.norms);
     }

@@ -33,11 +33,6 @@ static inline double value_of(const struct ny_sparse_preparation *in, const stru
     return ny_dtype_at(in->spec->dtype, row->value, k) * factor_of(in, row->index[k]);
 }
 
-static struct ny_sparse row_at(const struct ny_sparse_preparation *in, const void *rows, size_t i)
-{
-    return ny_sparse_of((const char *)rows + i * ny_raw_bytes(in->spec), in->spec->slots);
-}
-
 /* ---- the index ----------------------------------------------------------------------------- */
 
 /* Grows *array to `count` items of `size` bytes; the array is left as it was on failure. */
@@ -86,14 +81,14 @@ static int reserve_entries(struct ny_sparse_panel *panel, const struct ny_column
 
 /* Sorts the entries of rows first … first+count−1 by column; in a column they stay in order. */
 static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_preparation *in,
-                       const void *rows, size_t first, size_t count)
+                       struct ny_raw_rows rows, size_t first, size_t count)
 {
     size_t d = in->spec->geometry->d, size = ny_dtype_size(in->spec->dtype), entries = 0;
     uint32_t *start;
     int err;
 
     for (size_t i = 0; i < count; i++)
-        entries += row_at(in, rows, first + i).count;
+        entries += ny_sparse_row(in->spec, rows, first + i).count;
     if (entries > UINT32_MAX / 2)
         return ny_fail(in->spec->ctx, NY_EBUDGET, "%zu values of landmarks cannot be indexed",
                        entries);
@@ -102,7 +97,7 @@ static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_pre
     start = panel->start;
     memset(start, 0, (d + 1) * sizeof(*start));
     for (size_t i = 0; i < count; i++) {
-        struct ny_sparse row = row_at(in, rows, first + i);
+        struct ny_sparse row = ny_sparse_row(in->spec, rows, first + i);
 
         for (size_t k = 0; k < row.count; k++)
             start[row.index[k] + 1]++;
@@ -110,7 +105,7 @@ static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_pre
     for (size_t j = 0; j < d; j++)
         start[j + 1] += start[j];
     for (size_t i = 0; i < count; i++) {
-        struct ny_sparse row = row_at(in, rows, first + i);
+        struct ny_sparse row = ny_sparse_row(in->spec, rows, first + i);
 
         for (size_t k = 0; k < row.count; k++) {
             uint32_t at = start[row.index[k]]++;
@@ -126,7 +121,7 @@ static int build_panel(struct ny_sparse_panel *panel, const struct ny_sparse_pre
 }
 
 int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse_preparation *in,
-                           const void *rows, size_t count)
+                           struct ny_raw_rows rows, size_t count)
 {
     struct ny_context *ctx = in->spec->ctx;
     size_t begin = index->count / NY_INDEX_ROWS * NY_INDEX_ROWS;
@@ -139,7 +134,7 @@ int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse
         if (!err) index->norms_max = most;
     }
     for (size_t i = index->count; !err && i < count; i++)
-        index->norms[i] = ny_sparse_point_of(in, row_at(in, rows, i)).norms;
+        index->norms[i] = ny_sparse_point_of(in, ny_sparse_row(in->spec, rows, i)).norms;
     for (size_t first = begin; !err && first < count; first += NY_INDEX_ROWS)
         err = build_panel(&index->panel[first / NY_INDEX_ROWS], in, rows, first,
                           count - first < NY_INDEX_ROWS ? count - first : NY_INDEX_ROWS);
@@ -165,8 +160,8 @@ size_t ny_sparse_index_bytes(const struct ny_columns_spec *spec, size_t count)
 
     return panels * (sizeof(struct ny_sparse_panel) + (spec->geometry->d + 1) * sizeof(uint32_t) +
                      4 * blocks) +
-           count * (sizeof(struct ny_sparse_norms) +
-                    spec->slots * (sizeof(uint16_t) + ny_dtype_size(spec->dtype))) +
+           count * sizeof(struct ny_sparse_norms) +
+           ny_values_most(spec, count) * (sizeof(uint16_t) + ny_dtype_size(spec->dtype)) +
            2 * blocks;
 }
 

@@ -48,7 +48,7 @@ struct ny_sparse_preparation {
 
 /* Indexes `count` raw rows in all, of which the first index->count were there already. */
 int ny_sparse_index_extend(struct ny_sparse_index *index, const struct ny_sparse_preparation *in,
-                           const void *rows, size_t count);
+                           struct ny_raw_rows rows, size_t count);
 /* Frees the panels and the norms; the index is empty afterwards. */
 void ny_sparse_index_release(struct ny_sparse_index *index, struct ny_context *ctx);
 /* Bytes for so many rows, indexed at once. */
@@ -90,14 +90,16 @@ void ny_sparse_strip_base(const struct ny_columns *columns, const struct ny_stri
                           size_t first, struct ny_matrix32 K);
 /* Computes kernel values of raw rows against landmarks `first` … as ny_columns_exact() does, for
  * sparse rows. */
-int ny_sparse_exact(const struct ny_columns *columns, const void *rows, size_t count, size_t first,
-                    struct ny_matrix K);
+int ny_sparse_exact(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
+                    size_t first, struct ny_matrix K);
 /* Computes the kernel values of raw rows among themselves as ny_columns_exact_square() does, for
  * sparse rows. */
-int ny_sparse_exact_square(const struct ny_columns *columns, const void *rows, size_t count,
+int ny_sparse_exact_square(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                            struct ny_matrix K);
+/* Computes W, the square of the landmarks, whose index is there, as ny_columns_square() does. */
+int ny_sparse_square(const struct ny_columns *columns, struct ny_matrix W);
 /* Computes k(x,x) of raw rows as ny_columns_diagonal() does, for sparse rows. */
-int ny_sparse_diagonals(const struct ny_columns *columns, const void *rows, size_t count,
+int ny_sparse_diagonals(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                         double *diagonal);
 
 #endif

@@ -3,6 +3,53 @@
 
 #include "columns/columns_private.h"
 
+/* Bytes of the room in which the sparse rows of a strip are packed, and rows that are read into it
+ * at once: a full row fits at any time. */
+static size_t room_bytes(const struct ny_columns_spec *spec, size_t rows)
+{
+    const size_t usual = 2 << 20;
+    size_t full = ny_raw_bytes(spec), all = rows * full;
+
+    return usual + full < all ? usual + full : all;
+}
+
+static size_t raw_rows_of(const struct ny_columns_spec *spec, size_t rows)
+{
+    const size_t usual = 128 << 10;
+    size_t fit = usual / ny_raw_bytes(spec);
+
+    if (!spec->slots || fit > rows) return rows;
+    return fit ? fit : 1;
+}
+
+/* Makes the room of sparse rows. */
+static int make_sparse(struct ny_columns_workspace *workspace, const struct ny_columns_spec *spec)
+{
+    struct ny_context *ctx = spec->ctx;
+    size_t bytes = room_bytes(spec, workspace->rows_max);
+
+    workspace->room = (struct ny_sparse_room){ny_alloc(ctx, NY_MEM_TILES, bytes), 0, bytes};
+    workspace->sparse = ny_calloc(ctx, NY_MEM_TILES, workspace->rows_max, sizeof(struct ny_sparse));
+    workspace->scratch = ny_alloc(ctx, NY_MEM_TILES, NY_SPARSE_SUMS * sizeof(double));
+    return workspace->room.bytes && workspace->sparse && workspace->scratch ? NY_OK : NY_EBUDGET;
+}
+
+/* Makes the room of dense rows. */
+static int make_dense(struct ny_columns_workspace *workspace, const struct ny_columns_spec *spec)
+{
+    struct ny_context *ctx = spec->ctx;
+    size_t d = spec->geometry->d, rows = workspace->rows_max;
+
+    workspace->scratch = ny_alloc(ctx, NY_MEM_TILES, d * sizeof(double));
+    if (!workspace->scratch) return NY_EBUDGET;
+    if (ny_way_of(spec) == NY_WAY_BYTES) {
+        workspace->byte_terms = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
+        return workspace->byte_terms ? NY_OK : NY_EBUDGET;
+    }
+    workspace->rows = ny_calloc(ctx, NY_MEM_TILES, rows * d, sizeof(float));
+    return workspace->rows ? NY_OK : NY_EBUDGET;
+}
+
 int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_columns_spec *spec,
                              size_t rows)
 {
@@ -18,23 +65,16 @@ int ny_columns_workspace_new(struct ny_columns_workspace **out, const struct ny_
     workspace = ny_calloc(spec->ctx, NY_MEM_TILES, 1, sizeof(*workspace));
     if (!workspace) goto done;
     workspace->ctx = spec->ctx;
+    workspace->rows_max = rows;
+    workspace->raw_rows = raw_rows_of(spec, rows);
     workspace->raw = ny_alloc(spec->ctx, NY_MEM_TILES,
-                              rows * ny_raw_bytes(spec) + sizeof(uint32_t));
+                              workspace->raw_rows * ny_raw_bytes(spec) + sizeof(uint32_t));
     workspace->norms = ny_calloc(spec->ctx, NY_MEM_TILES, rows, sizeof(float));
-    workspace->scratch =
-        ny_alloc(spec->ctx, NY_MEM_TILES, (spec->slots ? NY_SPARSE_SUMS : d) * sizeof(double));
-    if (!workspace->raw || !workspace->norms || !workspace->scratch) goto done;
-    if (ny_way_of(spec) == NY_WAY_BYTES) {
-        workspace->byte_terms =
-            ny_calloc(spec->ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
-        if (!workspace->byte_terms) goto done;
-    } else if (!spec->slots) {
-        workspace->rows = ny_calloc(spec->ctx, NY_MEM_TILES, rows * d, sizeof(float));
-        if (!workspace->rows) goto done;
-    }
+    if (!workspace->raw || !workspace->norms) goto done;
+    err = spec->slots ? make_sparse(workspace, spec) : make_dense(workspace, spec);
+    if (err) goto done;
     *out = workspace;
     workspace = NULL;
-    err = NY_OK;
 done:
     ny_columns_workspace_free(workspace);
     return err;
@@ -51,6 +91,8 @@ void ny_columns_workspace_free(struct ny_columns_workspace *workspace)
     ny_free(ctx, workspace->norms);
     ny_free(ctx, workspace->byte_terms);
     ny_free(ctx, workspace->scratch);
+    ny_free(ctx, workspace->sparse);
+    ny_free(ctx, workspace->room.bytes);
     ny_free(ctx, workspace);
 }
 
@@ -64,10 +106,13 @@ size_t ny_columns_strip_bytes(const struct ny_columns_spec *spec)
 
 size_t ny_columns_workspace_bytes(const struct ny_columns_spec *spec, size_t rows)
 {
-    size_t scratch = (spec->slots ? NY_SPARSE_SUMS : spec->geometry->d) * sizeof(double);
+    size_t bytes = raw_rows_of(spec, rows) * ny_raw_bytes(spec) +
+                   rows * ny_columns_strip_bytes(spec) + sizeof(struct ny_columns_workspace) +
+                   7 * 128;
 
-    return rows * (ny_raw_bytes(spec) + ny_columns_strip_bytes(spec)) + scratch +
-           sizeof(struct ny_columns_workspace) + 6 * 128;
+    if (!spec->slots) return bytes + spec->geometry->d * sizeof(double);
+    return bytes + room_bytes(spec, rows) + rows * sizeof(struct ny_sparse) +
+           NY_SPARSE_SUMS * sizeof(double);
 }
 
 static void prepare_bytes(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
@@ -97,30 +142,67 @@ static void prepare_floats(const struct ny_columns *columns,
     }
 }
 
-/* Rows of workspace->raw. */
+/* Dense rows of workspace->raw. */
 static struct ny_strip prepare(const struct ny_columns *columns,
                                struct ny_columns_workspace *workspace, size_t count)
 {
     if (columns->preparation.way == NY_WAY_BYTES)
         prepare_bytes(columns, workspace, count);
-    else if (columns->preparation.way != NY_WAY_SPARSE)
+    else
         prepare_floats(columns, workspace, count);
-    return (struct ny_strip){.raw = workspace->raw,
+    return (struct ny_strip){.raw = ny_raw_rows(workspace->raw),
                              .count = count,
                              .rows = workspace->rows,
                              .norms = workspace->norms,
-                             .byte_terms = workspace->byte_terms,
-                             .sums = columns->spec.slots ? workspace->scratch : NULL};
+                             .byte_terms = workspace->byte_terms};
+}
+
+/* Sparse rows, wherever they are. */
+static struct ny_strip strip_of(const struct ny_columns_workspace *workspace,
+                                const struct ny_sparse *rows, size_t count)
+{
+    return (struct ny_strip){.raw = ny_raw_list(rows),
+                             .count = count,
+                             .norms = workspace->norms,
+                             .sums = workspace->scratch};
+}
+
+/* Packs sparse rows of the tile until there is room for no full one. */
+static int read_sparse(const struct ny_columns_spec *spec, struct ny_columns_workspace *workspace,
+                       const struct ny_tile *tile, size_t first, size_t *count)
+{
+    size_t full = ny_raw_bytes(spec), wanted = *count;
+    struct ny_sparse_room *room = &workspace->room;
+
+    room->used = *count = 0;
+    while (*count < wanted) {
+        size_t fit = (room->size - room->used) / full, rows = workspace->raw_rows;
+        int err;
+
+        if (!fit) return NY_OK;
+        if (rows > fit) rows = fit;
+        if (rows > wanted - *count) rows = wanted - *count;
+        err = ny_tile_strip(tile, first + *count, rows, workspace->raw);
+        if (err) return err;
+        for (size_t i = 0; i < rows; i++)
+            (void)ny_sparse_room_put(room, spec->dtype,
+                                     ny_sparse_of(workspace->raw + i * full, spec->slots),
+                                     &workspace->sparse[(*count)++]);
+    }
+    return NY_OK;
 }
 
 int ny_columns_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                      const struct ny_tile *tile, size_t first, size_t count,
                      struct ny_strip *strip)
 {
-    int err = ny_tile_strip(tile, first, count, workspace->raw);
+    bool sparse = columns->spec.slots;
+    int err = sparse ? read_sparse(&columns->spec, workspace, tile, first, &count)
+                     : ny_tile_strip(tile, first, count, workspace->raw);
 
     if (err) return err;
-    *strip = prepare(columns, workspace, count);
+    *strip =
+        sparse ? strip_of(workspace, workspace->sparse, count) : prepare(columns, workspace, count);
     return NY_OK;
 }
 
@@ -148,6 +230,7 @@ struct ny_strip ny_columns_own_strip(const struct ny_columns *columns,
 {
     if (columns->preparation.way == NY_WAY_PRODUCT || columns->preparation.way == NY_WAY_DIRECT)
         return own_floats(columns, workspace, first, count);
+    if (columns->spec.slots) return strip_of(workspace, columns->held.row + first, count);
     memcpy(workspace->raw, columns->raw + first * columns->row_bytes, count * columns->row_bytes);
     return prepare(columns, workspace, count);
 }
@@ -227,7 +310,7 @@ static void base_bytes(const struct ny_columns *columns, const struct ny_strip *
             for (size_t r = 0; r < NY_BYTE_ROWS; r++) {
                 size_t row = r < group ? i + r : i; /* a last, short group repeats its first row */
 
-                rows.row[r] = (const uint8_t *)strip->raw + row * d;
+                rows.row[r] = (const uint8_t *)strip->raw.at + row * d;
                 rows.term[r] = strip->byte_terms[row];
             }
             byte_square(&rows, quads, columns->bytes + p * quads * NY_PANEL * 4,

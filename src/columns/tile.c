@@ -34,7 +34,7 @@ void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *s
     finish_rows(columns, strip, &how, K);
 }
 
-int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size_t count,
+int ny_columns_diagonal(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                         double *diagonal)
 {
     const struct ny_columns_spec *spec = &columns->spec;
@@ -57,7 +57,7 @@ int ny_columns_diagonal(const struct ny_columns *columns, const void *rows, size
         diagonal[i] = 1;
         if (!row) continue;
         ny_preparation_row(&columns->preparation, spec,
-                           (const unsigned char *)rows + i * columns->row_bytes, row);
+                           (const unsigned char *)rows.at + i * columns->row_bytes, row);
         square = ny_vector()->prepare->dot(row, row, d);
         diagonal[i] = square;
         spec->kernel->apply(&columns->preparation.params, square, &square, &diagonal[i], 1);
@@ -85,7 +85,7 @@ static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny
     size_t d = columns->spec.geometry->d, left = strip->count - first;
     bool bytes = columns->preparation.way == NY_WAY_BYTES;
 
-    return (struct ny_strip){.raw = (const unsigned char *)strip->raw + first * columns->row_bytes,
+    return (struct ny_strip){.raw = ny_raw_rows_from(&columns->spec, strip->raw, first),
                              .count = left < count ? left : count,
                              .rows = strip->rows ? strip->rows + first * d : NULL,
                              .norms = strip->norms + first,
@@ -93,52 +93,63 @@ static struct ny_strip rows_of(const struct ny_columns *columns, const struct ny
                              .sums = strip->sums};
 }
 
-int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
-                          const struct ny_tile *tile, size_t first, struct ny_matrix32 K)
+/* Finishes the rows of a strip, which K has, a few at a time. */
+static void compute_rows(const struct ny_columns *columns, const struct ny_strip *strip,
+                         struct ny_matrix32 K)
 {
     struct ny_pointwise how = {.params = &columns->preparation.strip_params,
                                .minus_one = columns->minus_one,
                                .y_norm = columns->norms,
                                .shift = columns->shift,
                                .shift_low = columns->shift_low};
-    size_t left = tile->rows > first ? tile->rows - first : 0;
     size_t piece = rows_at_a_time(columns);
-    struct ny_strip strip = {.count = 0};
-    int err = NY_OK;
 
-    if (left)
-        err = ny_columns_strip(columns, workspace, tile, first,
-                               left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS, &strip);
-    if (err) return err;
-    for (size_t i = 0; i < strip.count; i += piece) {
-        struct ny_strip part = rows_of(columns, &strip, i, piece);
+    for (size_t i = 0; i < strip->count; i += piece) {
+        struct ny_strip part = rows_of(columns, strip, i, piece);
         struct ny_matrix32 rows = ny_rows32(K, i, K.rows - i < piece ? K.rows - i : piece);
 
         ny_strip_base(columns, &part, 0, rows);
         finish_rows(columns, &part, &how, rows);
     }
-    for (size_t i = strip.count; i < NY_STRIP_ROWS; i++)
+}
+
+/* A strip of the tile, NY_STRIP_ROWS × m, and the diagonal of its rows, or NULL. */
+static int compute_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                         const struct ny_tile *tile, size_t first, struct ny_matrix32 K,
+                         double *diagonal)
+{
+    size_t left = tile->rows > first ? tile->rows - first : 0;
+    size_t count = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
+    struct ny_strip strip;
+
+    for (size_t i = 0; i < count; i += strip.count) {
+        int err = ny_columns_strip(columns, workspace, tile, first + i, count - i, &strip);
+
+        if (err) return err;
+        compute_rows(columns, &strip, ny_rows32(K, i, K.rows - i));
+        if (diagonal) err = ny_columns_diagonal(columns, strip.raw, strip.count, diagonal + i);
+        if (err) return err;
+    }
+    for (size_t i = count; i < NY_STRIP_ROWS; i++)
         memset(K.at + i * K.stride, 0, K.cols * sizeof(float));
+    for (size_t i = count; diagonal && i < NY_STRIP_ROWS; i++)
+        diagonal[i] = 0;
     return NY_OK;
+}
+
+int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                          const struct ny_tile *tile, size_t first, struct ny_matrix32 K)
+{
+    return compute_strip(columns, workspace, tile, first, K, NULL);
 }
 
 int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                     const struct ny_tile *tile, struct ny_matrix32 C, double *diagonal)
 {
-    int err;
+    int err = NY_OK;
 
-    for (size_t first = 0; first < C.rows; first += NY_STRIP_ROWS) {
-        size_t left = tile->rows > first ? tile->rows - first : 0;
-        size_t count = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
-
-        err = ny_columns_tile_strip(columns, workspace, tile, first,
-                                    ny_rows32(C, first, NY_STRIP_ROWS));
-        if (err) return err;
-        if (!diagonal) continue;
-        err = ny_columns_diagonal(columns, workspace->raw, count, diagonal + first);
-        if (err) return err;
-        for (size_t i = count; i < NY_STRIP_ROWS; i++)
-            diagonal[first + i] = 0;
-    }
-    return NY_OK;
+    for (size_t first = 0; !err && first < C.rows; first += NY_STRIP_ROWS)
+        err = compute_strip(columns, workspace, tile, first, ny_rows32(C, first, NY_STRIP_ROWS),
+                            diagonal ? diagonal + first : NULL);
+    return err;
 }

@@ -84,15 +84,16 @@ static int compute64(struct ny_tiles *tiles, const struct ny_tile *tile)
 {
     struct ny_matrix C = ny_tiles_c64(tiles, tile->worker);
     double *diagonal = tiles->diagonal + (size_t)tile->worker * NY_UNIT_ROWS;
+    struct ny_strip strip;
     int err = NY_OK;
 
-    for (size_t first = 0; first < tile->rows && err == NY_OK; first += NY_STRIP_ROWS) {
+    for (size_t first = 0; first < tile->rows && err == NY_OK; first += strip.count) {
         size_t count = tile->rows - first < NY_STRIP_ROWS ? tile->rows - first : NY_STRIP_ROWS;
-        struct ny_strip strip;
 
         err = ny_columns_strip(tiles->columns, tiles->workspace[tile->worker], tile, first, count,
                                &strip);
         if (err) return err;
+        count = strip.count;
         err = ny_columns_exact(tiles->columns, strip.raw, count, 0, ny_rows(C, first, count));
         if (err) return err;
         err = ny_columns_diagonal(tiles->columns, strip.raw, count, diagonal + first);

@@ -116,7 +116,7 @@ static int make_columns(struct ny_sample *sample, const struct ny_kernel *kernel
     spec.kernel = kernel;
     spec.params.gamma = gamma;
     err = ny_columns_new(out, &spec);
-    return err ? err : ny_columns_append(*out, sample->points, sample->s);
+    return err ? err : ny_columns_append(*out, ny_raw_rows(sample->points), sample->s);
 }
 
 /* Loads the points and makes columns of them, as far as their scale and kernel are known. */
@@ -252,10 +252,10 @@ static int measure_block(const struct pairs *pairs, struct ny_pair_rows *rows)
     int err = ny_check_interrupt(sample->ctx);
 
     if (err == NY_OK)
-        err = ny_columns_exact(sample->inputs, at, rows->count, 0,
+        err = ny_columns_exact(sample->inputs, ny_raw_rows(at), rows->count, 0,
                                ny_rows(rows->inputs, 0, rows->count));
     if (err == NY_OK && sample->kernel)
-        err = ny_columns_exact(sample->kernel, at, rows->count, 0,
+        err = ny_columns_exact(sample->kernel, ny_raw_rows(at), rows->count, 0,
                                ny_rows(rows->kernel, 0, rows->count));
     if (err) return err;
     measure_outputs(pairs, rows);

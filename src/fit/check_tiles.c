@@ -11,10 +11,9 @@ static int compute(struct ny_fit *fit, struct ny_matrix32 C, size_t rows)
     const struct ny_columns_spec *spec = ny_columns_of(fit->columns);
     struct ny_columns_workspace *workspace = NULL;
     struct ny_source *source = NULL;
-    int err = ny_source_of_memory(&source, fit->job.ctx, ny_columns_raw(fit->columns), spec->dtype,
-                                  rows, spec->geometry->d);
+    const struct ny_raw_shape shape = {spec->dtype, rows, spec->geometry->d, spec->slots};
+    int err = ny_source_of_raw(&source, fit->job.ctx, ny_columns_rows(fit->columns), &shape);
 
-    if (err == NY_OK) ny_source_of_memory_slots(source, spec->slots, false);
     if (err == NY_OK) err = ny_columns_workspace_new(&workspace, spec, NY_STRIP_ROWS);
     if (err == NY_OK)
         err = ny_columns_tile_strip(fit->columns, workspace,

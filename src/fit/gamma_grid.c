@@ -144,7 +144,7 @@ static int measure_base(struct sample *s, const struct ny_columns_spec *spec, co
 
     plain.kernel = &base;
     err = ny_columns_new(&columns, &plain);
-    if (err == NY_OK) err = ny_columns_exact_square(columns, raw, s->rows, s->base);
+    if (err == NY_OK) err = ny_columns_exact_square(columns, ny_raw_rows(raw), s->rows, s->base);
     ny_columns_free(columns);
     return err;
 }

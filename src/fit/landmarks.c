@@ -49,36 +49,34 @@ int ny_fit_load_points(const struct ny_fit *fit, void *raw)
     return ny_landmark_points_get(fit->job.store, fit->job.name, fit->job.record, &as, 0, raw);
 }
 
-/* Loads the points that are given, or the rows that have these numbers. */
-static int load_landmarks(struct ny_fit *fit, void *raw)
+/* Makes the landmarks from points that are given, or from columns that a file gives. */
+static int append_given(struct ny_fit *fit)
 {
-    int err;
+    size_t row_bytes = ny_points_row_bytes(&fit->job.points);
+    void *raw = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, row_bytes);
+    int err = raw ? NY_OK : NY_EBUDGET;
 
-    if (fit->settings->landmark_points.count) return ny_fit_load_points(fit, raw);
-    err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
-    if (err) return err;
-    if (fit->settings->columns_file) return ny_given_columns_gather(fit, raw);
-    return ny_points_gather(fit->job.store, (size_t)fit->job.points.row_slots, fit->rows, fit->m,
-                            raw);
+    if (!err)
+        err = fit->settings->columns_file ? ny_given_columns_gather(fit, raw)
+                                          : ny_fit_load_points(fit, raw);
+    if (!err) err = ny_columns_append(fit->columns, ny_raw_rows(raw), fit->m);
+    ny_free(fit->job.ctx, raw);
+    return err;
 }
 
 static int make_columns(struct ny_fit *fit)
 {
     struct ny_columns_spec spec = ny_fit_spec(fit);
-    size_t row_bytes = ny_points_row_bytes(&fit->job.points);
-    void *raw = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, fit->m, row_bytes);
-    int err = raw ? NY_OK : NY_EBUDGET;
+    int err = ny_columns_new(&fit->columns, &spec);
 
-    if (err) goto done;
-    if (!ny_settings_unit_landmarks(fit->settings)) /* else e_1 … e_m, which the kernel knows */
-        err = load_landmarks(fit, raw);
-    if (err) goto done;
-    err = ny_columns_new(&fit->columns, &spec);
-    if (err) goto done;
-    err = ny_columns_append(fit->columns, raw, fit->m);
-done:
-    ny_free(fit->job.ctx, raw);
-    return err;
+    if (err) return err;
+    if (ny_settings_unit_landmarks(fit->settings)) /* e_1 … e_m, which the kernel knows */
+        return ny_columns_append(fit->columns, ny_raw_rows(NULL), fit->m);
+    if (fit->settings->landmark_points.count) return append_given(fit);
+    err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
+    if (err) return err;
+    if (fit->settings->columns_file) return append_given(fit);
+    return ny_columns_gather(fit->columns, fit->job.store, fit->rows, fit->m);
 }
 
 /* Sets the shift a = column means of W, and chooses the tile Gram's precision by both
@@ -242,8 +240,10 @@ void ny_fit_drop_problem(struct ny_fit *fit)
 struct ny_stage_bytes ny_prepare_bytes(const struct ny_sizes *f, unsigned workers)
 {
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
-    size_t gather = ny_sizes_gather(f, f->m) + f->m * ny_sizes_row(f);
-    size_t square = ny_columns_square_bytes(&f->spec, f->m, workers);
+    bool given = f->settings->landmark_points.count || f->settings->columns_file;
+    size_t raw = given ? f->m * ny_sizes_row(f) : ny_columns_gather_bytes(&f->spec, f->m);
+    size_t gather = ny_sizes_gather(f, f->m) + raw;
+    size_t square = f->spec.slots ? 0 : ny_columns_square_bytes(&f->spec, f->m, workers);
     size_t tiles = ny_fit_check_tiles_bytes(&f->spec, f->m);
     size_t choose = ny_settings_forms_gram(f->settings) ? ny_gram_choose_bytes(f->m) : 0;
     size_t *solve = &bytes.by_purpose[NY_MEM_SOLVE];

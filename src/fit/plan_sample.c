@@ -77,7 +77,7 @@ static int square(struct sample *sample, const struct ny_columns_spec *spec, siz
     int err = ny_columns_new(&columns, spec);
 
     sample->K = ny_matrix(sample->K.at, rows, rows);
-    if (!err) err = ny_columns_exact_square(columns, sample->raw, rows, sample->K);
+    if (!err) err = ny_columns_exact_square(columns, ny_raw_rows(sample->raw), rows, sample->K);
     ny_columns_free(columns);
     return err;
 }

@@ -263,11 +263,10 @@ static int draw(struct probe *run)
     return err;
 }
 
-/* Reads the rows of S and makes columns of K of them, which are evaluated exactly, in f64. */
-static int make_columns(struct probe *run)
+/* Reads the rows of S in the type of points that were given for landmarks. */
+static int append_widened(struct probe *run)
 {
     struct ny_fit *fit = run->fit;
-    struct ny_columns_spec of_fit = ny_fit_spec(fit), spec = ny_settings_probe_spec(&of_fit);
     void *raw =
         ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, ny_points_row_bytes(&fit->job.points));
     int err = raw ? NY_OK : NY_EBUDGET;
@@ -275,10 +274,22 @@ static int make_columns(struct probe *run)
     if (err == NY_OK)
         err = ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
                                     (size_t)fit->job.points.row_slots, run->rows, run->r, raw);
-    if (err == NY_OK) err = ny_columns_new(&run->columns, &spec);
-    if (err == NY_OK) err = ny_columns_append(run->columns, raw, run->r);
+    if (err == NY_OK) err = ny_columns_append(run->columns, ny_raw_rows(raw), run->r);
     ny_free(fit->job.ctx, raw);
     return err;
+}
+
+/* Reads the rows of S and makes columns of K of them, which are evaluated exactly, in f64. */
+static int make_columns(struct probe *run)
+{
+    struct ny_fit *fit = run->fit;
+    struct ny_columns_spec of_fit = ny_fit_spec(fit), spec = ny_settings_probe_spec(&of_fit);
+    int err = ny_columns_new(&run->columns, &spec);
+
+    if (err) return err;
+    return fit->settings->landmark_points.count
+               ? append_widened(run)
+               : ny_columns_gather(run->columns, fit->job.store, run->rows, run->r);
 }
 
 /* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. */
@@ -536,7 +547,9 @@ static struct ny_stage_bytes probe_bytes(const struct ny_job_sizes *sizes, unsig
     size_t stored = (p + settings->asymmetric) * ny_sizes_element(f);
     size_t side =
         NY_UNIT_ROWS * (p * sizeof(double) + stored + sizeof(double)) + 2 * r * sizeof(double);
-    size_t gather = ny_sizes_gather(f, r) + r * ny_sizes_row(f);
+    size_t raw =
+        settings->landmark_points.count ? r * ny_sizes_row(f) : ny_columns_gather_bytes(&spec, r);
+    size_t gather = ny_sizes_gather(f, r) + raw;
     size_t pass =
         ny_sizes_source(f, workers) + workers * NY_CHUNK_BYTES +
         ny_batch_put_bytes(limit, 2 * r * sizeof(double)) +

@@ -300,9 +300,10 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
         layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
         output += ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
     }
-    bytes.by_purpose[NY_MEM_MODEL] = f->m * ny_settings_pairs(settings) * sizeof(double) +
-                                     (ny_settings_features(settings) ? 0 : f->m * ny_sizes_row(f)) +
-                                     2 * f->m * sizeof(double) + ny_sizes_arrays(f, 2);
+    bytes.by_purpose[NY_MEM_MODEL] =
+        f->m * ny_settings_pairs(settings) * sizeof(double) +
+        (ny_settings_features(settings) ? 0 : ny_kept_bytes(&f->spec, f->m)) +
+        2 * f->m * sizeof(double) + ny_sizes_arrays(f, 2);
     bytes.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
                                                         settings->precision, workers) +
                                      workers * ny_sizes_exact(f);
@@ -340,7 +341,8 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
         ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) *
             (ny_price_rows(&t->price, t->n) + products_seconds(t, p)) +
         ny_price_commit(&t->price, out_bytes);
-    out_bytes += t->m * p * 8 + (model_holds_rows ? t->m * t->price.raw_bytes : 0) +
+    out_bytes += t->m * p * 8 +
+                 (model_holds_rows ? (double)ny_kept_bytes(&t->sizes->spec, t->plan->m) : 0) +
                  (measures ? 4 * t->n : 0) + (averages ? 8 * t->n : 0);
     t->plan->result_bytes = (uint64_t)(out_bytes + gram_bytes / 2);
     t->plan->disk_bytes = (uint64_t)(out_bytes + gram_bytes);

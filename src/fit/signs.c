@@ -14,7 +14,7 @@ static int eigenvectors_of(const struct ny_fit *fit, const struct ny_solution *s
         size_t count = U.rows - first < NY_STRIP_ROWS ? U.rows - first : NY_STRIP_ROWS;
         struct ny_matrix C = ny_matrix(at, count, fit->m);
 
-        err = ny_columns_exact(fit->columns, raw + first * row_bytes, count, 0, C);
+        err = ny_columns_exact(fit->columns, ny_raw_rows(raw + first * row_bytes), count, 0, C);
         if (err) break;
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < fit->m; j++)

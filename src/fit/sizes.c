@@ -63,7 +63,8 @@ size_t ny_sizes_exact(const struct ny_sizes *f)
 
 size_t ny_sizes_earlier(const struct ny_sizes *f)
 {
-    return f->settings->updates ? f->m * (6 * sizeof(uint64_t) + ny_sizes_row(f)) : 0;
+    return f->settings->updates ? 6 * f->m * sizeof(uint64_t) + ny_columns_bytes(&f->spec, f->m)
+                                : 0;
 }
 
 size_t ny_sizes_square(const struct ny_sizes *f)

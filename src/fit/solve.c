@@ -164,7 +164,8 @@ int ny_fit_make_model(struct ny_fit *fit, const struct ny_solution *solution)
                                    .m = fit->m,
                                    .p = solution->p,
                                    .map = fit->settings->map,
-                                   .landmarks = fit->columns ? ny_columns_raw(fit->columns) : NULL,
+                                   .landmarks = fit->columns ? ny_columns_rows(fit->columns)
+                                                             : ny_raw_rows(NULL),
                                    .a = fit->a,
                                    .P = solution->P.at,
                                    .q = solution->q,
@@ -309,7 +310,8 @@ struct ny_stage_bytes ny_solve_bytes(const struct ny_job_sizes *sizes, unsigned 
     const struct ny_fit_settings *settings = f->settings;
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
     size_t map = f->m * ny_settings_pairs(settings) * sizeof(double), image, solve;
-    size_t written = map + f->m * ny_sizes_row(f) + ny_sizes_arrays(f, 2); /* with its geometry */
+    size_t written =
+        map + ny_kept_bytes(&f->spec, f->m) + ny_sizes_arrays(f, 2); /* with its geometry */
     size_t model = 2 * written + ny_batch_put_bytes(limit, written);
 
     ny_sizes_add_landmarks(f, &bytes);

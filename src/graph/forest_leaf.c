@@ -142,7 +142,7 @@ static int meet(struct ny_lower *lower, const uint32_t *at, size_t count)
         memcpy(lower->raw + i * row_bytes, ny_held_row(&forest->held, lower->row[i]), row_bytes);
     }
     ny_columns_clear(lower->own);
-    err = ny_columns_append(lower->own, lower->raw, count);
+    err = ny_columns_append(lower->own, ny_raw_rows(lower->raw), count);
     if (err) return err;
     compare(lower, count);
     for (size_t i = 0; i < count; i++) {

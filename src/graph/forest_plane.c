@@ -89,7 +89,7 @@ int ny_pivots_new(struct ny_columns **pivots, const struct ny_forest *forest, co
         err = ny_points_gather(forest->knn->store, spec->slots, drawn, NY_PIVOTS, raw);
     if (err == NY_OK && !*pivots) err = ny_columns_new(pivots, spec);
     if (err == NY_OK) ny_columns_clear(*pivots);
-    if (err == NY_OK) err = ny_columns_append(*pivots, raw, NY_PIVOTS);
+    if (err == NY_OK) err = ny_columns_append(*pivots, ny_raw_rows(raw), NY_PIVOTS);
     ny_free(spec->ctx, raw);
     return err;
 }
@@ -121,7 +121,7 @@ int ny_pivot_values(const struct ny_forest *forest, const struct ny_columns *piv
     struct picks picks = {.source = {.ops = &ops}, .held = &forest->held, .rows = rows};
     struct ny_tile tile = {.source = &picks.source, .rows = count};
 
-    for (size_t first = 0; first < count; first += NY_STRIP_ROWS) {
+    for (size_t first = 0, rows_read; first < count; first += rows_read) {
         size_t left = count - first;
         struct ny_matrix32 values =
             ny_matrix32(V + first * NY_PIVOTS, NY_STRIP_ROWS, NY_PIVOTS);
@@ -130,6 +130,7 @@ int ny_pivot_values(const struct ny_forest *forest, const struct ny_columns *piv
                                    left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS, &points);
 
         if (err) return err;
+        rows_read = points.count;
         ny_columns_block(pivots, &points, 0, values);
     }
     return NY_OK;

@@ -81,7 +81,7 @@ static int compare_with(const struct ny_knn *knn, const struct ny_knn_query *que
     struct ny_columns *columns = NULL;
     int err = ny_columns_new(&columns, knn->spec);
 
-    if (err == NY_OK) err = ny_columns_append(columns, query->raw, query->count);
+    if (err == NY_OK) err = ny_columns_append(columns, ny_raw_rows(query->raw), query->count);
     if (err) goto done;
     ny_near_clear(near, query->count * knn->neighbors);
     err = ny_tiles_new(&compare.tiles, columns, shift, NY_PRECISION_F64, knn->workers);

@@ -195,7 +195,8 @@ static int measure_norms(struct measure *measure)
     linear.kernel = ny_kernel_find("linear");
     err = ny_columns_new(&columns, &linear);
     if (err == NY_OK)
-        err = ny_columns_diagonal(columns, measure->rows, measure->count, measure->norms);
+        err = ny_columns_diagonal(columns, ny_raw_rows(measure->rows), measure->count,
+                                  measure->norms);
     for (size_t i = 0; i < measure->count && err == NY_OK; i++)
         measure->norms[i] *= measure->knn->spec->params.gamma;
     ny_columns_free(columns);

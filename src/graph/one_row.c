@@ -23,10 +23,11 @@ size_t ny_one_row_bytes(const struct ny_columns_spec *spec)
 int ny_one_row_set(const struct ny_one_row *one, const void *x)
 {
     ny_columns_clear(one->column);
-    return ny_columns_append(one->column, x, 1);
+    return ny_columns_append(one->column, ny_raw_rows(x), 1);
 }
 
 int ny_one_row_values(const struct ny_one_row *one, const void *y, size_t count, double *values)
 {
-    return ny_columns_exact_in(one->room, one->column, y, count, 0, ny_matrix(values, count, 1));
+    return ny_columns_exact_in(one->room, one->column, ny_raw_rows(y), count, 0,
+                               ny_matrix(values, count, 1));
 }

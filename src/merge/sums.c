@@ -82,7 +82,7 @@ static int make_base(struct ny_summed *sums, const struct ny_fit *fit)
     spec.row_nnz = 0;
     if (!err && how.count)
         err = ny_landmark_points_get(fit->job.store, fit->job.name, fit->job.record, &how, 0, rows);
-    parts.landmarks = rows;
+    parts.landmarks = ny_raw_rows(rows);
     parts.P = parts.q = zeros;
     if (!err) err = ny_model_new(&sums->base, &parts);
     ny_free(sums->ctx, zeros);

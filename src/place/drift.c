@@ -57,7 +57,7 @@ int ny_drift_sample_take(struct ny_drift_sample *sample, const struct ny_tile *t
 }
 
 /* Computes the residuals of the sample by the landmarks, as greedy selection would. */
-static int residuals_of(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
+static int residuals_of(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
                         const struct ny_drift_sample *sample, float *residuals)
 {
     const struct ny_selection_request request = {
@@ -73,7 +73,7 @@ static int residuals_of(const struct ny_columns_spec *spec, const void *landmark
 }
 
 /* Computes the drift of a sample: the sum of its residuals over the sum of k(x,x). */
-static int measure(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
+static int measure(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
                    const struct ny_drift_sample *sample, double *error)
 {
     struct ny_context *ctx = sample->ctx;
@@ -83,7 +83,7 @@ static int measure(const struct ny_columns_spec *spec, const void *landmarks, si
     struct ny_columns *none = NULL;
     int err = diagonal && residuals ? ny_columns_new(&none, spec) : NY_EBUDGET;
 
-    if (!err) err = ny_columns_diagonal(none, sample->rows, sample->count, diagonal);
+    if (!err) err = ny_columns_diagonal(none, ny_raw_rows(sample->rows), sample->count, diagonal);
     if (!err) err = residuals_of(spec, landmarks, m, sample, residuals);
     for (size_t i = 0; !err && i < sample->count; i++) {
         left += (double)residuals[i];
@@ -96,13 +96,15 @@ static int measure(const struct ny_columns_spec *spec, const void *landmarks, si
     return err;
 }
 
-int ny_drift_measure(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
+int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
                      const struct ny_drift_sample *sample, double *error)
 {
     int err = NY_OK;
 
     *error = NAN;
-    if (!sample->count || !landmarks || spec->kernel->base == NY_BASE_COORDINATE) return NY_OK;
+    if (!sample->count || !(landmarks.at || landmarks.list) ||
+        spec->kernel->base == NY_BASE_COORDINATE)
+        return NY_OK;
     err = measure(spec, landmarks, m < LANDMARKS_MAX ? m : LANDMARKS_MAX, sample, error);
     if (err != NY_ENUMERIC && err != NY_EBUDGET) return err;
     ny_log(sample->ctx, NY_LOG_DETAIL, "the drift of the new rows is not measured: %s",
@@ -133,7 +135,7 @@ int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, doub
     if (sample.count)
         err = ny_points_gather_wide(store, spec.dtype, spec.slots, numbers, sample.count,
                                     sample.rows);
-    if (!err) err = ny_drift_measure(&spec, model->landmarks, model->m, &sample, error);
+    if (!err) err = ny_drift_measure(&spec, ny_model_rows(model), model->m, &sample, error);
     ny_drift_sample_release(&sample);
     return err;
 }

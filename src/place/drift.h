@@ -28,7 +28,7 @@ void ny_drift_sample_release(struct ny_drift_sample *sample);
 /* *error of the rows of a sample, which are of the type and slots of `spec`, as the landmarks are:
  * from the first 1,024 of them, where there are more. NaN where the sample is empty, the model has
  * no landmarks, or there is no room to measure it. */
-int ny_drift_measure(const struct ny_columns_spec *spec, const void *landmarks, size_t m,
+int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
                      const struct ny_drift_sample *sample, double *error);
 /* *error: the share of the trace of the fitted rows that the landmarks leave out, measured on a
  * sample of them from the store. */

@@ -141,7 +141,7 @@ static int end(struct ny_placer *placer)
     placed->columns_unseen = ny_unseen_count(&run->unseen);
     placed->drift_rows = run->sample.count;
     if (!run->projector->columns) return NY_OK; /* features leave nothing out */
-    return ny_drift_measure(&placer->spec, ny_columns_raw(run->projector->columns), run->model->m,
+    return ny_drift_measure(&placer->spec, ny_columns_rows(run->projector->columns), run->model->m,
                             &run->sample, &placed->drift_trace_error);
 }
 

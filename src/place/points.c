@@ -200,7 +200,7 @@ static int load_batch(struct by_points *run, const struct ny_tile *tile)
     }
     err = ny_columns_new(&run->columns, &run->base.spec);
     if (err) return err;
-    err = ny_columns_append(run->columns, run->raw, run->count);
+    err = ny_columns_append(run->columns, ny_raw_rows(run->raw), run->count);
     if (err) return err;
     memset(run->a, 0, NY_UNIT_ROWS * sizeof(double));
     if (run->sample) err = ny_shift_sample_means(run->sample, tile, run->a);

@@ -95,6 +95,7 @@ void ny_model_free(struct ny_model *model)
     if (model->few_rows) model->few_rows_free(model);
     ny_geometry_free((struct ny_geometry *)model->spec.geometry, model->ctx);
     ny_free(model->ctx, model->landmarks);
+    ny_sparse_list_release(&model->sparse, model->ctx);
     ny_free(model->ctx, model->a);
     ny_free(model->ctx, model->P);
     ny_free(model->ctx, model->q);
@@ -120,9 +121,11 @@ static size_t landmark_rows(const struct ny_model *model)
     return model->spec.kernel->base == NY_BASE_COORDINATE ? 0 : model->m;
 }
 
+/* Returns the bytes of dense landmarks. */
 static size_t landmark_bytes(const struct ny_model *model)
 {
-    return landmark_rows(model) * ny_row_bytes(model->spec.dtype, model->d, model->spec.slots);
+    if (model->spec.slots) return 0;
+    return landmark_rows(model) * ny_row_bytes(model->spec.dtype, model->d, 0);
 }
 
 /* A model of the sizes in *sizes, arrays uninitialised; of v and the coordinates' factors it is
@@ -140,8 +143,8 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
     model->spec.geometry = NULL;
     model->degrees.v = NULL;
     model->coordinates.scale = NULL;
-    if (ny_product(ctx, &raw, landmark_rows(model),
-                   ny_row_bytes(model->spec.dtype, model->d, model->spec.slots), 1) ||
+    if (ny_product(ctx, &raw, landmark_rows(model), ny_row_bytes(model->spec.dtype, model->d, 0),
+                   1) ||
         ny_product(ctx, &map, model->m, model->p, sizeof(double)))
         return NY_EBUDGET;
     if (landmark_bytes(model)) {
@@ -157,6 +160,27 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
             ctx, NY_MEM_MODEL, ny_coordinates_count(&model->coordinates) * sizeof(double));
     if ((divided && !model->degrees.v) || (scaled && !model->coordinates.scale)) return NY_EBUDGET;
     return model->a && model->P && model->q ? NY_OK : NY_EBUDGET;
+}
+
+/* Copies the landmarks of a sparse model. */
+static int copy_sparse(struct ny_model *model, struct ny_raw_rows landmarks)
+{
+    size_t m = model->spec.slots ? landmark_rows(model) : 0, bytes = 0;
+    struct ny_sparse_room room;
+    int err;
+
+    model->spec.values = model->spec.unit_values = 0; /* those of the points */
+    for (size_t i = 0; i < m; i++)
+        model->spec.values += ny_sparse_row(&model->spec, landmarks, i).count;
+    if (!m) return NY_OK;
+    for (size_t i = 0; i < m; i++)
+        bytes +=
+            ny_sparse_bytes(model->spec.dtype, ny_sparse_row(&model->spec, landmarks, i).count);
+    err = ny_sparse_list_extend(&model->sparse, model->ctx, NY_MEM_MODEL, m, bytes, &room);
+    for (size_t i = 0; !err && i < m; i++)
+        (void)ny_sparse_room_put(&room, model->spec.dtype,
+                                 ny_sparse_row(&model->spec, landmarks, i), &model->sparse.row[i]);
+    return err;
 }
 
 int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
@@ -181,7 +205,9 @@ int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
     err = ny_geometry_copy(&geometry, sizes.ctx, given->centre, given->factor, given->d);
     if (err) goto done;
     model->spec.geometry = geometry;
-    if (model->landmarks) memcpy(model->landmarks, parts->landmarks, landmark_bytes(model));
+    if (model->landmarks) memcpy(model->landmarks, parts->landmarks.at, landmark_bytes(model));
+    err = copy_sparse(model, parts->landmarks);
+    if (err) goto done;
     memcpy(model->a, parts->a, model->m * sizeof(double));
     for (size_t k = 0; k < model->p; k++)
         model->q[k] = parts->q[k] * (parts->scale ? parts->scale[k] : 1);
@@ -211,8 +237,7 @@ static size_t doubles_of(const struct ny_model *model)
 
 size_t ny_model_image_bytes(const struct ny_model *model)
 {
-    struct ny_sparse_image sparse = ny_sparse_image_of(
-        &model->spec, model->landmarks, model->spec.slots ? landmark_rows(model) : 0, model->d);
+    struct ny_sparse_image sparse = ny_sparse_image_of(&model->spec, &model->sparse, model->d);
     size_t landmarks =
         model->spec.slots ? ny_sparse_image_bytes(&sparse) : ny_padded(landmark_bytes(model));
 
@@ -240,17 +265,16 @@ static char *copy_arrays(struct ny_model *model, char *at, copy_fn *copy)
     struct {
         void *array;
         size_t bytes;
-    } arrays[] = {{model->spec.geometry->centre, model->d * sizeof(double)},
-                  {model->spec.geometry->factor, model->d * sizeof(double)},
-                  {model->a, model->m * sizeof(double)},
-                  {model->P, model->m * model->p * sizeof(double)},
-                  {model->q, model->p * sizeof(double)},
-                  {model->degrees.v, model->degrees.v ? model->m * sizeof(double) : 0},
-                  {model->coordinates.scale,
-                   model->coordinates.scale
-                       ? ny_coordinates_count(&model->coordinates) * sizeof(double)
-                       : 0},
-                  {model->landmarks, model->spec.slots ? 0 : landmark_bytes(model)}};
+    } arrays[] = {
+        {model->spec.geometry->centre, model->d * sizeof(double)},
+        {model->spec.geometry->factor, model->d * sizeof(double)},
+        {model->a, model->m * sizeof(double)},
+        {model->P, model->m * model->p * sizeof(double)},
+        {model->q, model->p * sizeof(double)},
+        {model->degrees.v, model->degrees.v ? model->m * sizeof(double) : 0},
+        {model->coordinates.scale,
+         model->coordinates.scale ? ny_coordinates_count(&model->coordinates) * sizeof(double) : 0},
+        {model->landmarks, landmark_bytes(model)}};
 
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
         if (arrays[i].bytes) copy(at, arrays[i].array, arrays[i].bytes);
@@ -293,8 +317,8 @@ void ny_model_save(const struct ny_model *model, void *image)
     after =
         copy_arrays((struct ny_model *)model, (char *)image + head_bytes(header.version), to_image);
     if (model->spec.slots) {
-        sparse = ny_sparse_image_of(&model->spec, model->landmarks, landmark_rows(model), model->d);
-        ny_sparse_image_save(&sparse, model->landmarks, after);
+        sparse = ny_sparse_image_of(&model->spec, &model->sparse, model->d);
+        ny_sparse_image_save(&sparse, &model->sparse, after);
     }
     checksum = ny_checksum(image, bytes - CHECKSUM_BYTES);
     memcpy((char *)image + bytes - CHECKSUM_BYTES, &checksum, CHECKSUM_BYTES);
@@ -409,6 +433,7 @@ static struct ny_model sizes_of(const struct image_parts *parts, struct ny_conte
                             .degree = header->degree},
                  .dtype = (enum ny_dtype)header->dtype,
                  .slots = parts->sparse.slots,
+                 .values = parts->sparse.nnz,
                  .preparation = parts->preparation},
         .degrees = {.m = header->m, .v = map->divided ? present : NULL, .mean = map->mean_degree},
         .coordinates = {.pairs = header->p,
@@ -416,6 +441,21 @@ static struct ny_model sizes_of(const struct image_parts *parts, struct ny_conte
                         .asymmetric = map->asymmetric,
                         .normalize = map->normalize,
                         .scale = map->scaled ? present : NULL}};
+}
+
+/* Reads the landmarks of a sparse model from its image. */
+static int load_sparse(struct ny_model *model, const struct ny_sparse_image *image, const char *at,
+                       const char *where)
+{
+    struct ny_sparse_room room;
+    int err = NY_OK;
+
+    if (image->m)
+        err = ny_sparse_list_extend(&model->sparse, model->ctx, NY_MEM_MODEL, image->m,
+                                    ny_sparse_image_packed_bytes(image), &room);
+    if (err || ny_sparse_image_load(image, at, &room, model->sparse.row)) return err;
+    return ny_fail(model->ctx, NY_ESTORE, "the landmarks of %s cannot be; export the model again",
+                   where);
 }
 
 int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *image, size_t bytes,
@@ -447,11 +487,8 @@ int ny_model_read(struct ny_model **out, struct ny_context *ctx, const void *ima
     if (err) goto done;
     model->spec.geometry = geometry;
     after = copy_arrays(model, (char *)image + head_bytes(parts.header.version), from_image);
-    if (parts.sparse.slots && !ny_sparse_image_load(&parts.sparse, after, model->landmarks)) {
-        err = ny_fail(ctx, NY_ESTORE, "the landmarks of %s cannot be; export the model again",
-                      where);
-        goto done;
-    }
+    if (parts.sparse.slots) err = load_sparse(model, &parts.sparse, after, where);
+    if (err) goto done;
     *out = model;
     model = NULL;
 done:
@@ -459,53 +496,72 @@ done:
     return err;
 }
 
-/* The landmarks as raw rows of another spec. */
-static int widened_landmarks(const struct ny_model *model, const struct ny_columns_spec *to,
-                             void **out)
+/* Dense landmarks in another type. */
+static int append_widened(const struct ny_model *model, struct ny_columns *columns)
 {
-    size_t from_bytes = ny_raw_bytes(&model->spec), bytes = ny_raw_bytes(to);
+    enum ny_dtype dtype = ny_columns_of(columns)->dtype;
+    size_t count = model->m * model->d;
+    void *widened = ny_calloc(model->ctx, NY_MEM_MODEL, count, ny_dtype_size(dtype));
+    int err = NY_EBUDGET;
 
-    *out = ny_calloc(model->ctx, NY_MEM_MODEL, model->m, bytes);
-    if (!*out) return NY_EBUDGET;
-    for (size_t i = 0; i < model->m; i++) {
-        const char *from = (const char *)model->landmarks + i * from_bytes;
-        void *row = (char *)*out + i * bytes;
+    if (!widened) return NY_EBUDGET;
+    if (dtype == NY_F32)
+        ny_dtype_to_f32(model->spec.dtype, model->landmarks, widened, count);
+    else
+        ny_dtype_to_f64(model->spec.dtype, model->landmarks, widened, count);
+    err = ny_columns_append(columns, ny_raw_rows(widened), model->m);
+    ny_free(model->ctx, widened);
+    return err;
+}
 
-        if (to->slots)
-            ny_sparse_pack_as(row, to->slots, to->dtype, ny_sparse_of(from, model->spec.slots),
-                              model->spec.dtype);
-        else if (to->dtype == NY_F32)
-            ny_dtype_to_f32(model->spec.dtype, from, row, model->d);
-        else
-            ny_dtype_to_f64(model->spec.dtype, from, row, model->d);
+/* Sparse landmarks in another type, one after the other by way of a record. */
+static int append_widened_sparse(const struct ny_model *model, struct ny_columns *columns)
+{
+    struct ny_context *ctx = model->ctx;
+    enum ny_dtype dtype = ny_columns_of(columns)->dtype;
+    size_t slots = model->spec.slots, bytes = 0;
+    void *record = ny_alloc(ctx, NY_MEM_MODEL, ny_row_bytes(dtype, model->d, slots));
+    struct ny_sparse_list list = {0};
+    struct ny_sparse_room room;
+    int err = record ? NY_OK : NY_EBUDGET;
+
+    for (size_t i = 0; i < model->sparse.count; i++)
+        bytes += ny_sparse_bytes(dtype, model->sparse.row[i].count);
+    if (!err) err = ny_sparse_list_extend(&list, ctx, NY_MEM_DICTIONARY, model->m, bytes, &room);
+    for (size_t i = 0; !err && i < model->m; i++) {
+        ny_sparse_pack_as(record, slots, dtype, model->sparse.row[i], model->spec.dtype);
+        (void)ny_sparse_room_put(&room, dtype, ny_sparse_of(record, slots), &list.row[i]);
     }
-    return NY_OK;
+    if (!err) err = ny_columns_take(columns, &list);
+    ny_sparse_list_release(&list, ctx);
+    ny_free(ctx, record);
+    return err;
+}
+
+static int append_landmarks(const struct ny_model *model, struct ny_columns *columns)
+{
+    struct ny_raw_rows rows = ny_model_rows(model);
+    bool none = !rows.at && !rows.list;
+
+    if (none || ny_columns_of(columns)->dtype == model->spec.dtype)
+        return ny_columns_append(columns, rows, model->m);
+    return rows.list ? append_widened_sparse(model, columns) : append_widened(model, columns);
 }
 
 int ny_model_columns(const struct ny_model *model, enum ny_dtype dtype, size_t slots,
                      struct ny_columns **out)
 {
     struct ny_columns_spec spec = model->spec;
-    void *widened = NULL;
-    int err = NY_OK;
+    int err;
 
     *out = NULL;
     if (dtype != NY_DTYPE_NONE) spec.dtype = ny_dtype_common(spec.dtype, dtype);
     if (slots > spec.slots) spec.slots = slots;
-    if (model->landmarks &&
-        (spec.dtype != model->spec.dtype || spec.slots != model->spec.slots))
-        err = widened_landmarks(model, &spec, &widened);
-    if (err) goto done;
     err = ny_columns_new(out, &spec);
-    if (err) goto done;
-    err = ny_columns_append(*out, widened ? widened : model->landmarks, model->m);
-    if (err) goto done;
-    err = ny_columns_set_shift(*out, model->a);
-done:
-    if (err) {
-        ny_columns_free(*out);
-        *out = NULL;
-    }
-    ny_free(model->ctx, widened);
+    if (!err) err = append_landmarks(model, *out);
+    if (!err) err = ny_columns_set_shift(*out, model->a);
+    if (!err) return NY_OK;
+    ny_columns_free(*out);
+    *out = NULL;
     return err;
 }

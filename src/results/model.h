@@ -15,8 +15,9 @@ struct ny_model {
     struct ny_columns_spec spec; /* kernel, params, geometry (owned), dtype of the landmarks */
     size_t m, d, p; /* p: eigenpairs, columns of P */
     enum ny_precision precision;
-    const struct ny_map *map; /* NULL: not known, of models of 1.0 */
-    void *landmarks;          /* m raw rows */
+    const struct ny_map *map;      /* NULL: not known, of models of 1.0 */
+    void *landmarks;              /* m raw rows; NULL: none, or they are sparse */
+    struct ny_sparse_list sparse; /* then these */
     double *a;       /* shift, m */
     double *P;       /* m × p */
     double *q;       /* p */
@@ -34,7 +35,7 @@ struct ny_model_parts {
     enum ny_precision precision;
     size_t m, p;
     const struct ny_map *map;
-    const void *landmarks;
+    struct ny_raw_rows landmarks;
     const double *a, *P, *q;
     const double *scale; /* p: column k of P and q_k are multiplied by scale[k]; NULL: 1 */
     const struct ny_degrees *degrees; /* NULL: not divided */
@@ -42,6 +43,12 @@ struct ny_model_parts {
 };
 /* Makes a model from copies of the parts; ny_model_free() it. */
 int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts);
+
+/* Returns the landmarks, which stay the model's. */
+static inline struct ny_raw_rows ny_model_rows(const struct ny_model *model)
+{
+    return (struct ny_raw_rows){model->landmarks, model->sparse.row};
+}
 
 /* Every image begins with this. */
 #define NY_MODEL_MAGIC "nystream model\n"

@@ -1,10 +1,10 @@
 /*
  * Packs sparse landmarks into the image of a model, and unpacks them.
  *
- * Landmarks in memory are records of equally many slots. The image has the slots and the number of
- * all values, then the count of each row, all column numbers, and all values, each array padded to
- * 8 bytes. What is read is not believed: sizes must fill the image exactly, and rows must have
- * ascending columns below d, and no more of them than slots.
+ * The image has the slots, those of the fullest row of the data, and the number of all values, then
+ * the count of each row, all column numbers, and all values, each array padded to 8 bytes. What is
+ * read is not believed: sizes must fill the image exactly, and rows must have ascending columns
+ * below d, and no more of them than slots.
  */
 #include "results/model_sparse.h"
 
@@ -13,22 +13,14 @@
 /* Bytes of the two numbers that an image begins with. */
 enum { SIZES_BYTES = 2 * sizeof(uint64_t) };
 
-/* Landmark i, of records at `landmarks`. */
-static struct ny_sparse landmark(const struct ny_sparse_image *image, const void *landmarks,
-                                 size_t i)
+struct ny_sparse_image ny_sparse_image_of(const struct ny_columns_spec *spec,
+                                          const struct ny_sparse_list *landmarks, size_t d)
 {
-    size_t bytes = ny_row_bytes(image->dtype, image->d, image->slots);
+    struct ny_sparse_image image = {
+        .m = landmarks->count, .d = d, .slots = spec->slots, .dtype = spec->dtype};
 
-    return ny_sparse_of((const char *)landmarks + i * bytes, image->slots);
-}
-
-struct ny_sparse_image ny_sparse_image_of(const struct ny_columns_spec *spec, const void *landmarks,
-                                          size_t m, size_t d)
-{
-    struct ny_sparse_image image = {.m = m, .d = d, .slots = spec->slots, .dtype = spec->dtype};
-
-    for (size_t i = 0; i < m; i++)
-        image.nnz += landmark(&image, landmarks, i).count;
+    for (size_t i = 0; i < landmarks->count; i++)
+        image.nnz += landmarks->row[i].count;
     return image;
 }
 
@@ -39,7 +31,8 @@ size_t ny_sparse_image_bytes(const struct ny_sparse_image *image)
            ny_padded(image->nnz * ny_dtype_size(image->dtype));
 }
 
-void ny_sparse_image_save(const struct ny_sparse_image *image, const void *landmarks, char *at)
+void ny_sparse_image_save(const struct ny_sparse_image *image,
+                          const struct ny_sparse_list *landmarks, char *at)
 {
     const uint64_t sizes[2] = {image->slots, image->nnz};
     char *counts = at + SIZES_BYTES, *index = counts + ny_padded(image->m * sizeof(uint32_t));
@@ -48,7 +41,7 @@ void ny_sparse_image_save(const struct ny_sparse_image *image, const void *landm
 
     memcpy(at, sizes, sizeof(sizes));
     for (size_t i = 0; i < image->m; i++) {
-        struct ny_sparse row = landmark(image, landmarks, i);
+        struct ny_sparse row = landmarks->row[i];
         uint32_t count = (uint32_t)row.count;
 
         memcpy(counts + i * sizeof(count), &count, sizeof(count));
@@ -79,22 +72,29 @@ static bool ascending(const uint32_t *index, size_t count, size_t d)
     return true;
 }
 
-bool ny_sparse_image_load(const struct ny_sparse_image *image, const char *at, void *landmarks)
+size_t ny_sparse_image_packed_bytes(const struct ny_sparse_image *image)
+{
+    const size_t padding = 2 * sizeof(uint64_t);
+
+    return image->m * padding + image->nnz * (sizeof(uint32_t) + ny_dtype_size(image->dtype));
+}
+
+bool ny_sparse_image_load(const struct ny_sparse_image *image, const char *at,
+                          struct ny_sparse_room *room, struct ny_sparse *landmarks)
 {
     const uint32_t *counts = (const uint32_t *)(const void *)(at + SIZES_BYTES);
     const char *numbers = (const char *)counts + ny_padded(image->m * sizeof(uint32_t));
     const uint32_t *index = (const uint32_t *)(const void *)numbers;
     const char *values = numbers + ny_padded(image->nnz * sizeof(uint32_t));
-    size_t bytes = ny_row_bytes(image->dtype, image->d, image->slots), done = 0;
+    size_t done = 0;
 
     for (size_t i = 0; i < image->m; i++) {
         size_t count = counts[i];
+        struct ny_sparse row = {count, index + done, values + done * ny_dtype_size(image->dtype)};
 
         if (count > image->slots || count > image->nnz - done) return false;
         if (!ascending(index + done, count, image->d)) return false;
-        ny_sparse_pack((char *)landmarks + i * bytes, image->slots, image->dtype,
-                       (struct ny_sparse){count, index + done,
-                                          values + done * ny_dtype_size(image->dtype)});
+        if (!ny_sparse_room_put(room, image->dtype, row, &landmarks[i])) return false;
         done += count;
     }
     return done == image->nnz;

@@ -11,16 +11,21 @@ struct ny_sparse_image {
     enum ny_dtype dtype;
 };
 
-/* Returns the shape of the image of m landmarks, whose values it counts. */
-struct ny_sparse_image ny_sparse_image_of(const struct ny_columns_spec *spec, const void *landmarks,
-                                          size_t m, size_t d);
+/* Returns the shape of the image of landmarks, whose values it counts. */
+struct ny_sparse_image ny_sparse_image_of(const struct ny_columns_spec *spec,
+                                          const struct ny_sparse_list *landmarks, size_t d);
 /* Returns the bytes of the image, padding included. */
 size_t ny_sparse_image_bytes(const struct ny_sparse_image *image);
 /* Writes the image of the landmarks to `at`, which has room for its bytes. */
-void ny_sparse_image_save(const struct ny_sparse_image *image, const void *landmarks, char *at);
+void ny_sparse_image_save(const struct ny_sparse_image *image,
+                          const struct ny_sparse_list *landmarks, char *at);
 /* Reads slots and values in all from the `bytes` bytes at `at`; false: they cannot be. */
 bool ny_sparse_image_open(struct ny_sparse_image *image, const char *at, size_t bytes);
-/* Reads the landmarks as records of image->slots; false: they are not what they should be. */
-bool ny_sparse_image_load(const struct ny_sparse_image *image, const char *at, void *landmarks);
+/* Returns the bytes of the room that holds the landmarks of an image: at most, as their counts are
+ * not believed yet. */
+size_t ny_sparse_image_packed_bytes(const struct ny_sparse_image *image);
+/* Reads the m landmarks into the room; false: they are not what they should be. */
+bool ny_sparse_image_load(const struct ny_sparse_image *image, const char *at,
+                          struct ny_sparse_room *room, struct ny_sparse *landmarks);
 
 #endif

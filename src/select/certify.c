@@ -7,10 +7,12 @@
 
 /* The dictionary of the landmarks, the farthest from those before it first: so the pivots of L are
  * as large as they can be, and landmarks that others represent, to rounding, are left out. `W` has
- * room for their kernel matrix, `raw` for their rows, and `order` and `rows` for their numbers. */
+ * room for their kernel matrix, and `order` and `rows` for their numbers. */
 struct factor {
     struct ny_matrix W;
-    void *raw;
+    void *raw;                    /* dense rows, */
+    struct ny_sparse_list sparse; /* or sparse ones, */
+    struct ny_sparse *view;       /* and these as they were given, and in the order of the factor */
     size_t *order;
     uint64_t *rows;
 };
@@ -20,21 +22,43 @@ static int open_factor(struct factor *f, const struct ny_selection_request *requ
     struct ny_context *ctx = request->ctx;
 
     f->W = ny_matrix(ny_calloc(ctx, NY_MEM_DICTIONARY, m, m * sizeof(double)), m, m);
-    f->raw = ny_calloc(ctx, NY_MEM_DICTIONARY, m, ny_raw_bytes(request->spec));
+    if (request->spec->slots)
+        f->view = ny_calloc(ctx, NY_MEM_DICTIONARY, 2 * m, sizeof(*f->view));
+    else
+        f->raw = ny_calloc(ctx, NY_MEM_DICTIONARY, m, ny_raw_bytes(request->spec));
     f->order = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(*f->order));
     f->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, m, sizeof(*f->rows));
-    return f->W.at && f->raw && f->order && f->rows ? NY_OK : NY_EBUDGET;
+    return f->W.at && (f->raw || f->view) && f->order && f->rows ? NY_OK : NY_EBUDGET;
 }
 
 static void close_factor(struct factor *f, struct ny_context *ctx)
 {
     ny_free(ctx, f->W.at);
     ny_free(ctx, f->raw);
+    ny_free(ctx, f->view);
+    ny_sparse_list_release(&f->sparse, ctx);
     ny_free(ctx, f->order);
     ny_free(ctx, f->rows);
 }
 
-/* Reads `count` landmarks into f->raw: in the order of the factor, or as they were given. */
+/* Reads the m sparse landmarks, as they were given. */
+static int load_sparse(const struct ny_selection_request *request, struct factor *f,
+                       const uint64_t *rows, size_t m)
+{
+    const struct ny_gather_wish wish = {request->spec->slots, m, rows, NY_MEM_DICTIONARY};
+    struct ny_raw_rows points = ny_raw_rows(request->landmark_points);
+    int err = NY_OK;
+
+    if (!points.at) {
+        err = ny_points_gather_list(request->store, &wish, &f->sparse);
+        points = ny_raw_list(f->sparse.row);
+    }
+    for (size_t i = 0; !err && i < m; i++)
+        f->view[i] = ny_sparse_row(request->spec, points, i);
+    return err;
+}
+
+/* Reads `count` dense landmarks into f->raw: in the order of the factor, or as they were given. */
 static int load(const struct ny_selection_request *request, struct factor *f, const uint64_t *rows,
                 size_t count, bool ordered)
 {
@@ -55,21 +79,25 @@ static int factorise(struct ny_rpcholesky *rp, struct factor *f, const uint64_t 
 {
     const struct ny_selection_request *request = rp->request;
     size_t m = f->W.rows;
-    int err = load(request, f, rows, m, false);
+    int err = f->view ? load_sparse(request, f, rows, m) : load(request, f, rows, m, false);
 
-    if (!err) err = ny_columns_exact_square(rp->dictionary->none, f->raw, m, f->W);
+    if (!err)
+        err = ny_columns_exact_square(rp->dictionary->none, (struct ny_raw_rows){f->raw, f->view},
+                                      m, f->W);
     for (size_t i = 0; !err && i < m; i++)
         if (f->W.at[i * m + i] > rp->now.largest) rp->now.largest = f->W.at[i * m + i];
     if (!err) err = ny_cholesky_pivoted(rp->ctx, f->W, ny_pivot_zero(rp), f->order, rank);
     if (err) return err;
     for (size_t i = 0; i < *rank; i++)
         f->rows[i] = rows ? rows[f->order[i]] : f->order[i];
-    return *rank ? load(request, f, f->rows, *rank, true) : NY_OK;
+    for (size_t i = 0; f->view && i < *rank; i++)
+        f->view[m + i] = f->view[f->order[i]];
+    return *rank && f->raw ? load(request, f, f->rows, *rank, true) : NY_OK;
 }
 
 static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
 {
-    struct factor f = {.raw = NULL};
+    struct factor f = {.view = NULL};
     size_t rank = 0;
     int err = open_factor(&f, rp->request, m);
 
@@ -80,7 +108,9 @@ static int represent(struct ny_rpcholesky *rp, const uint64_t *rows, size_t m)
 
         err = ny_dictionary_push(rp->dictionary, f.rows[i], &row, rp->now.largest);
     }
-    if (!err) err = ny_dictionary_extend(rp->dictionary, f.raw, rank, NULL);
+    if (!err)
+        err = ny_dictionary_extend(
+            rp->dictionary, f.raw ? ny_raw_rows(f.raw) : ny_raw_list(f.view + m), rank, NULL);
     close_factor(&f, rp->ctx);
     return err;
 }
@@ -90,7 +120,9 @@ size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m)
     const struct ny_columns_spec *spec = request->spec;
     unsigned workers = ny_selection_workers(request);
     size_t dpstrf = 2 * sizeof(double) + sizeof(int), blocks = 5 * 128;
-    size_t own = m * (m * sizeof(double) + ny_raw_bytes(spec) + sizeof(size_t) + sizeof(uint64_t));
+    size_t views = spec->slots ? 2 * m * sizeof(struct ny_sparse) : 0;
+    size_t own = m * (m * sizeof(double) + sizeof(size_t) + sizeof(uint64_t)) +
+                 ny_kept_bytes(spec, m) + views;
     size_t factor = own + ny_columns_square_bytes(spec, m, workers) + blocks + m * dpstrf;
     size_t later = ny_pivot_later_bytes(request, m);
     size_t panels = ny_dictionary_bytes(spec, m) - ny_dictionary_bytes(spec, 0);

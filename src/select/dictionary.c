@@ -84,15 +84,27 @@ const uint64_t *ny_dictionary_rows(const struct ny_dictionary *dictionary)
     return dictionary->rows;
 }
 
+/* Bytes of the columns of so many panels. No matter which panel has them, the values of sparse
+ * landmarks are those of m rows; each of these may have come alone. */
+static size_t panels_bytes(const struct ny_columns_spec *spec, size_t panels, size_t m)
+{
+    const size_t lot = 256;
+    struct ny_columns_spec empty = *spec;
+
+    empty.values = 1;
+    if (!spec->slots) return panels * ny_columns_bytes(spec, NY_DICTIONARY_PANEL);
+    return panels * ny_columns_bytes(&empty, NY_DICTIONARY_PANEL) + m * lot +
+           ny_values_most(spec, m) * ny_columns_value_bytes(spec);
+}
+
 size_t ny_dictionary_bytes(const struct ny_columns_spec *spec, size_t m)
 {
     size_t panels = (m + NY_DICTIONARY_PANEL - 1) / NY_DICTIONARY_PANEL;
     size_t factor = panels * (panels + 1) / 2 * NY_DICTIONARY_PANEL * NY_DICTIONARY_PANEL;
 
-    return factor * (sizeof(double) + sizeof(float)) +
-           panels * (ny_columns_bytes(spec, NY_DICTIONARY_PANEL) + sizeof(struct ny_panel)) +
-           3 * ny_columns_bytes(spec, 1) + NY_PANELS_MAX * sizeof(struct ny_panel *) +
-           2 * m * sizeof(uint64_t);
+    return factor * (sizeof(double) + sizeof(float)) + panels * sizeof(struct ny_panel) +
+           panels_bytes(spec, panels, m) + 3 * ny_columns_bytes(spec, 1) +
+           NY_PANELS_MAX * sizeof(struct ny_panel *) + 2 * m * sizeof(uint64_t);
 }
 
 /* ---- growth --------------------------------------------------------------------------------- */
@@ -169,10 +181,10 @@ int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
     return NY_OK;
 }
 
-int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size_t count,
+int ny_dictionary_extend(struct ny_dictionary *dictionary, struct ny_raw_rows raw, size_t count,
                          const double *origin_k)
 {
-    size_t bytes = row_bytes(&dictionary->spec), done = 0;
+    size_t done = 0;
 
     while (done < count) {
         size_t rank = dictionary->rank - (count - done);
@@ -184,7 +196,8 @@ int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size
 
         for (size_t j = 0; origin_k && j < part; j++)
             panel->shift[i + j] = origin_k[done + j] - dictionary->origin_k;
-        err = ny_columns_append(panel->columns, (const char *)raw + done * bytes, part);
+        err =
+            ny_columns_append(panel->columns, ny_raw_rows_from(&dictionary->spec, raw, done), part);
         if (err) return err;
         done += part;
     }
@@ -193,7 +206,8 @@ int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size
 
 /* The first row of an affine dictionary is its origin, not a landmark of L: then `count` is one
  * more than `rank`. */
-int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, const void *raw, double k)
+int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, struct ny_raw_rows raw,
+                        double k)
 {
     struct ny_factor_row factor = {.pivot = sqrt(k)};
     int err;
@@ -261,7 +275,7 @@ int ny_dictionary_tail(struct ny_columns **tail, const struct ny_dictionary *dic
     if (!count) return NY_OK;
     err = ny_columns_new(tail, &dictionary->spec);
     if (err) return err;
-    err = ny_columns_append(*tail, ny_columns_raw(dictionary->panels[b]->columns), count);
+    err = ny_columns_append(*tail, ny_columns_rows(dictionary->panels[b]->columns), count);
     if (err) {
         ny_columns_free(*tail);
         *tail = NULL;
@@ -282,11 +296,11 @@ struct ny_columns *ny_dictionary_columns(struct ny_dictionary *dictionary)
     dictionary->all = NULL;
     err = ny_columns_new(&all, &dictionary->spec);
     if (err) return NULL;
-    if (first) err = ny_columns_append(all, ny_columns_raw(dictionary->origin), 1);
+    if (first) err = ny_columns_append(all, ny_columns_rows(dictionary->origin), 1);
     for (size_t b = 0; !err && b * NY_DICTIONARY_PANEL < dictionary->rank; b++) {
         const struct ny_columns *columns = dictionary->panels[b]->columns;
 
-        err = ny_columns_append(all, ny_columns_raw(columns), ny_columns_count(columns));
+        err = ny_columns_append(all, ny_columns_rows(columns), ny_columns_count(columns));
     }
     if (err) {
         ny_columns_free(all);
@@ -351,37 +365,95 @@ struct image_head {
     double origin_k, largest, tolerance;
 };
 
+/* Images of dense landmarks begin with one number, those of sparse ones with another. */
 #define IMAGE_MAGIC UINT64_C(0x31746369446c594e)
+#define SPARSE_IMAGE_MAGIC UINT64_C(0x32746369446c594e)
 
-static size_t image_bytes(size_t count, size_t rank, size_t bytes)
+static uint64_t magic_of(const struct ny_columns_spec *spec)
 {
-    return sizeof(struct image_head) + count * sizeof(uint64_t) + rank * sizeof(double) +
-           ny_padded(count * bytes) + rank * (rank + 1) / 2 * sizeof(double);
+    return spec->slots ? SPARSE_IMAGE_MAGIC : IMAGE_MAGIC;
 }
 
-/* Rows that were appended since may have more values than any before: more slots than the image. */
-static size_t image_row_bytes(const struct ny_columns_spec *spec, uint64_t row)
+/* Bytes of an image before its raw landmarks. */
+static size_t image_bytes(size_t count, size_t rank)
 {
-    if (!spec->slots) return row == row_bytes(spec) ? (size_t)row : 0;
-    return row <= spec->slots ? ny_row_bytes(spec->dtype, spec->geometry->d, (size_t)row) : 0;
+    return sizeof(struct image_head) + count * sizeof(uint64_t) + rank * sizeof(double) +
+           rank * (rank + 1) / 2 * sizeof(double);
+}
+
+/* Landmark i of the dictionary, a sparse row: the first of an affine one is its origin. */
+static struct ny_sparse sparse_landmark(const struct ny_dictionary *dictionary, size_t i)
+{
+    size_t origin = dictionary->count - dictionary->rank, at = i - origin;
+    const struct ny_columns *columns =
+        i < origin ? dictionary->origin : dictionary->panels[at / NY_DICTIONARY_PANEL]->columns;
+
+    return ny_columns_rows(columns).list[i < origin ? i : at % NY_DICTIONARY_PANEL];
+}
+
+/* Bytes of the raw landmarks in an image: of sparse ones their counts and their packed values. */
+static size_t landmark_bytes(const struct ny_dictionary *dictionary)
+{
+    const struct ny_columns_spec *spec = &dictionary->spec;
+    size_t bytes = dictionary->count * sizeof(uint64_t);
+
+    if (!spec->slots) return ny_padded(dictionary->count * row_bytes(spec));
+    for (size_t i = 0; i < dictionary->count; i++)
+        bytes += ny_sparse_bytes(spec->dtype, sparse_landmark(dictionary, i).count);
+    return bytes;
 }
 
 size_t ny_dictionary_image_bytes(const struct ny_dictionary *dictionary)
 {
-    return image_bytes(dictionary->count, dictionary->rank, row_bytes(&dictionary->spec));
+    return image_bytes(dictionary->count, dictionary->rank) + landmark_bytes(dictionary);
+}
+
+size_t ny_dictionary_image_most(const struct ny_columns_spec *spec, size_t m)
+{
+    return image_bytes(m, m) + m * sizeof(uint64_t) + ny_kept_bytes(spec, m);
+}
+
+/* Writes the raw landmarks. */
+static void save_landmarks(const struct ny_dictionary *dictionary, char *at)
+{
+    const struct ny_columns_spec *spec = &dictionary->spec;
+    size_t bytes = row_bytes(spec), count = dictionary->count;
+    struct ny_sparse_room room = {at + count * sizeof(uint64_t), 0, SIZE_MAX};
+
+    for (size_t i = 0; spec->slots && i < count; i++) {
+        struct ny_sparse row = sparse_landmark(dictionary, i), copy;
+        uint64_t values = row.count;
+
+        memcpy(at + i * sizeof(values), &values, sizeof(values));
+        (void)ny_sparse_room_put(&room, spec->dtype, row, &copy);
+    }
+    if (spec->slots) return;
+    if (dictionary->options.affine && count) {
+        memcpy(at, ny_columns_rows(dictionary->origin).at, bytes);
+        at += bytes;
+    }
+    for (size_t b = 0; b * NY_DICTIONARY_PANEL < dictionary->rank; b++) {
+        const struct ny_columns *columns = dictionary->panels[b]->columns;
+
+        memcpy(at + b * NY_DICTIONARY_PANEL * bytes, ny_columns_rows(columns).at,
+               ny_columns_count(columns) * bytes);
+    }
 }
 
 /* head, row numbers, shifts, L row by row, raw landmarks. */
 void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
 {
     const struct ny_columns_spec *spec = &dictionary->spec;
-    const struct image_head head = {IMAGE_MAGIC, dictionary->count, dictionary->rank,
+    const struct image_head head = {magic_of(spec),
+                                    dictionary->count,
+                                    dictionary->rank,
                                     spec->slots ? spec->slots : row_bytes(spec),
                                     dictionary->options.affine,
-                                    dictionary->origin_k, dictionary->largest,
+                                    dictionary->origin_k,
+                                    dictionary->largest,
                                     dictionary->options.tolerance};
-    size_t bytes = row_bytes(&dictionary->spec), rank = dictionary->rank;
-    char *at = image, *shift, *raw;
+    size_t rank = dictionary->rank;
+    char *at = image, *shift;
 
     memset(image, 0, ny_dictionary_image_bytes(dictionary));
     memcpy(at, &head, sizeof(head));
@@ -389,19 +461,12 @@ void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
     if (dictionary->count) memcpy(at, dictionary->rows, dictionary->count * sizeof(uint64_t));
     shift = at + dictionary->count * sizeof(uint64_t);
     at = shift + rank * sizeof(double);
-    raw = at + rank * (rank + 1) / 2 * sizeof(double);
-    if (dictionary->options.affine && dictionary->count) {
-        memcpy(raw, ny_columns_raw(dictionary->origin), bytes);
-        raw += bytes;
-    }
     for (size_t b = 0; b * NY_DICTIONARY_PANEL < rank; b++) {
         const struct ny_panel *panel = dictionary->panels[b];
         size_t count = ny_columns_count(panel->columns);
 
         memcpy(shift + b * NY_DICTIONARY_PANEL * sizeof(double), panel->shift,
                count * sizeof(double));
-        memcpy(raw + b * NY_DICTIONARY_PANEL * bytes, ny_columns_raw(panel->columns),
-               count * bytes);
         for (size_t i = 0; i < count; i++) {
             size_t entries = b * NY_DICTIONARY_PANEL + i + 1;
 
@@ -409,55 +474,97 @@ void ny_dictionary_save(const struct ny_dictionary *dictionary, void *image)
             at += entries * sizeof(double);
         }
     }
+    save_landmarks(dictionary, at);
 }
 
-static int check_image(const struct ny_dictionary *dictionary, const struct image_head *head,
-                       size_t bytes)
+/* Tells whether the columns of a row ascend below d: they are used as indices. */
+static bool ascending(const uint32_t *index, size_t count, size_t d)
 {
-    uint64_t origin = dictionary->options.affine && head->count ? 1 : 0;
-    size_t row = image_row_bytes(&dictionary->spec, head->row);
+    for (size_t k = 0; k < count; k++)
+        if (index[k] >= d || (k && index[k] <= index[k - 1])) return false;
+    return true;
+}
 
-    if (head->magic == IMAGE_MAGIC && row > 0 &&
-        head->affine == (uint64_t)dictionary->options.affine &&
-        head->tolerance == dictionary->options.tolerance && head->count == head->rank + origin &&
-        head->count <= (uint64_t)NY_PANELS_MAX * NY_DICTIONARY_PANEL &&
-        image_bytes(head->count, head->rank, row) == bytes)
-        return NY_OK;
+/* Finds the sparse landmarks of an image, which begin at `at` and take `bytes`. */
+static bool view_landmarks(const struct ny_columns_spec *spec, const char *at, size_t bytes,
+                           size_t count, struct ny_sparse *views)
+{
+    size_t done = count * sizeof(uint64_t);
+
+    if (done > bytes) return false;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *index = (const uint32_t *)(const void *)(at + done);
+        uint64_t values;
+
+        memcpy(&values, at + i * sizeof(values), sizeof(values));
+        if (values > spec->slots || ny_sparse_bytes(spec->dtype, values) > bytes - done ||
+            !ascending(index, values, spec->geometry->d))
+            return false;
+        views[i] =
+            (struct ny_sparse){values, index, at + done + ny_padded(values * sizeof(uint32_t))};
+        done += ny_sparse_bytes(spec->dtype, values);
+    }
+    return done == bytes;
+}
+
+/* Rows that were appended since may have more values than any before: more slots than the image. */
+static bool fits_rows(const struct ny_columns_spec *spec, uint64_t row)
+{
+    return spec->slots ? row > 0 && row <= spec->slots : row == row_bytes(spec);
+}
+
+static int not_ours(const struct ny_dictionary *dictionary)
+{
     return ny_fail(dictionary->spec.ctx, NY_ESTORE,
                    "the saved dictionary does not belong to this selection; run it anew");
 }
 
-/* The image's landmarks with the slots of now; NULL: they do not fit the budget. */
-static char *with_slots(const struct ny_columns_spec *spec, const char *raw, size_t count,
-                        size_t slots)
+/* Checks the head; *landmarks: the bytes of the raw landmarks. */
+static int check_image(const struct ny_dictionary *dictionary, const struct image_head *head,
+                       size_t bytes, size_t *landmarks)
 {
-    size_t from = ny_row_bytes(spec->dtype, spec->geometry->d, slots), to = row_bytes(spec);
-    char *rows = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, count, to);
+    const struct ny_columns_spec *spec = &dictionary->spec;
+    uint64_t origin = dictionary->options.affine && head->count ? 1 : 0;
+    size_t before;
 
-    for (size_t i = 0; rows && i < count; i++)
-        ny_sparse_pack(rows + i * to, spec->slots, spec->dtype,
-                       ny_sparse_of(raw + i * from, slots));
-    return rows;
+    if (head->magic != magic_of(spec) || !fits_rows(spec, head->row) ||
+        head->affine != (uint64_t)dictionary->options.affine ||
+        head->tolerance != dictionary->options.tolerance || head->count != head->rank + origin ||
+        head->count > (uint64_t)NY_PANELS_MAX * NY_DICTIONARY_PANEL)
+        return not_ours(dictionary);
+    before = image_bytes(head->count, head->rank);
+    *landmarks = bytes - before;
+    if (before > bytes || (!spec->slots && ny_padded(head->count * head->row) != *landmarks))
+        return not_ours(dictionary);
+    return NY_OK;
 }
 
 int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, size_t bytes)
 {
     struct image_head head = {0};
-    size_t d_bytes = row_bytes(&dictionary->spec), origin;
-    const char *rows, *shift, *L, *raw;
-    char *widened = NULL;
+    const struct ny_columns_spec *spec = &dictionary->spec;
+    size_t origin, landmarks = 0;
+    const char *rows, *shift, *L, *at;
+    struct ny_sparse *views = NULL;
+    struct ny_raw_rows raw;
     int err;
 
     if (bytes >= sizeof(head)) memcpy(&head, image, sizeof(head));
-    err = check_image(dictionary, &head, bytes);
+    err = check_image(dictionary, &head, bytes, &landmarks);
     if (err || !head.count) return err;
     rows = (const char *)image + sizeof(head);
     shift = rows + head.count * sizeof(uint64_t);
     L = shift + head.rank * sizeof(double);
-    raw = L + head.rank * (head.rank + 1) / 2 * sizeof(double);
-    if (dictionary->spec.slots != 0 && head.row != dictionary->spec.slots) {
-        raw = widened = with_slots(&dictionary->spec, raw, head.count, (size_t)head.row);
-        if (!widened) return NY_EBUDGET;
+    at = L + head.rank * (head.rank + 1) / 2 * sizeof(double);
+    raw = ny_raw_rows(at);
+    if (spec->slots) {
+        views = ny_calloc(spec->ctx, NY_MEM_DICTIONARY, head.count, sizeof(*views));
+        if (!views) return NY_EBUDGET;
+        raw = ny_raw_list(views);
+        if (!view_landmarks(spec, at, landmarks, head.count, views)) {
+            err = not_ours(dictionary);
+            goto done;
+        }
     }
     origin = head.count - head.rank;
     dictionary->origin_k = head.origin_k;
@@ -474,7 +581,7 @@ int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, s
         L += (r + 1) * sizeof(double);
     }
     memcpy(dictionary->rows, rows, head.count * sizeof(uint64_t));
-    err = ny_dictionary_extend(dictionary, raw + origin * d_bytes, head.rank, NULL);
+    err = ny_dictionary_extend(dictionary, ny_raw_rows_from(spec, raw, origin), head.rank, NULL);
     for (size_t b = 0; b * NY_DICTIONARY_PANEL < head.rank; b++) {
         size_t left = head.rank - b * NY_DICTIONARY_PANEL;
 
@@ -483,6 +590,6 @@ int ny_dictionary_restore(struct ny_dictionary *dictionary, const void *image, s
     }
     dictionary->largest = head.largest;
 done:
-    ny_free(dictionary->spec.ctx, widened);
+    ny_free(spec->ctx, views);
     return err;
 }

@@ -61,7 +61,8 @@ static inline const struct ny_columns *ny_prefix_columns(const struct ny_diction
 }
 
 /* Adds the first landmark, whose k(x₁,x₁) is `k`. It becomes the origin of the affine hull. */
-int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, const void *raw, double k);
+int ny_dictionary_start(struct ny_dictionary *dictionary, uint64_t row, struct ny_raw_rows raw,
+                        double k);
 
 /* A row of L: Z = L⁻¹k of the columns that were there, then `more` entries for those added since,
  * then the pivot √δ. */
@@ -76,7 +77,7 @@ struct ny_factor_row {
 int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
                        const struct ny_factor_row *factor, double largest);
 /* Appends the raw rows of all that were pushed since, as columns of the panels they belong to. */
-int ny_dictionary_extend(struct ny_dictionary *dictionary, const void *raw, size_t count,
+int ny_dictionary_extend(struct ny_dictionary *dictionary, struct ny_raw_rows raw, size_t count,
                          const double *origin_k);
 
 /* Goes back to the first `count` landmarks, and to the `largest` of that time. */

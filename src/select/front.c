@@ -8,9 +8,6 @@
  * before (a GEMM), and solves with the triangle of the piece: Z_new = (K − Z·Lᵀ)·L_piece⁻ᵀ. In f64
  * the same is done for blocks of at most 128 rows, whose Schur complement S = K_BB − ZZᵀ then says,
  * row by row, what is left after those that joined before in the same block.
- *
- * Rows that leave are overwritten by moving the later ones forward, in all arrays: so the order of
- * rows, on which the dictionary depends, never changes.
  */
 #include "select/front.h"
 
@@ -21,71 +18,11 @@
 
 /* Columns of Z between two rows, with room to grow. With a multiple of a page, rows would compete
  * for the same cache sets. */
-static size_t stride32(size_t columns)
-{
-    return (columns + columns / 8 + NY_DICTIONARY_PANEL) / NY_DICTIONARY_PANEL *
-               NY_DICTIONARY_PANEL +
-           16;
-}
-
-/* Like stride32(), in f64. */
 static size_t stride64(size_t columns)
 {
     return (columns + columns / 8 + NY_DICTIONARY_PANEL) / NY_DICTIONARY_PANEL *
                NY_DICTIONARY_PANEL +
            8;
-}
-
-int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows)
-{
-    struct ny_context *ctx = spec->ctx;
-    size_t d = spec->slots ? (size_t)spec->row_nnz + 1 : spec->geometry->d, bytes;
-    int err;
-
-    *front = (struct ny_front){.ctx = ctx, .rows_max = rows, .d = d,
-                               .row_bytes = ny_raw_bytes(spec)};
-    err = ny_product(ctx, &bytes, rows, d, sizeof(double));
-    if (err) return err;
-    front->index = ny_alloc(ctx, NY_MEM_TILES, rows * sizeof(*front->index));
-    front->early = ny_alloc(ctx, NY_MEM_TILES, rows * sizeof(*front->early));
-    front->raw = ny_alloc(ctx, NY_MEM_TILES, rows * front->row_bytes + sizeof(uint64_t));
-    front->k = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    front->origin_k = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    front->scale = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    front->delta = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
-    return front->index && front->early && front->raw && front->k && front->origin_k &&
-                   front->scale && front->delta
-               ? NY_OK
-               : NY_EBUDGET;
-}
-
-void ny_front_free(struct ny_front *front)
-{
-    if (!front->ctx) return;
-    ny_free(front->ctx, front->index);
-    ny_free(front->ctx, front->early);
-    ny_free(front->ctx, front->raw);
-    ny_free(front->ctx, front->rows);
-    ny_free(front->ctx, front->norms);
-    ny_free(front->ctx, front->byte_terms);
-    ny_free(front->ctx, front->k);
-    ny_free(front->ctx, front->origin_k);
-    ny_free(front->ctx, front->scale);
-    ny_free(front->ctx, front->delta);
-    ny_free(front->ctx, front->Z);
-}
-
-size_t ny_front_later_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
-{
-    return rows * (ny_columns_strip_bytes(spec) + stride32(columns) * sizeof(float));
-}
-
-size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
-{
-    size_t numbers = 4 * sizeof(double) + 2 * sizeof(uint32_t);
-
-    return rows * (ny_raw_bytes(spec) + numbers) + sizeof(uint64_t) +
-           ny_front_later_bytes(spec, rows, columns);
 }
 
 int ny_exact_new(struct ny_exact *exact, struct ny_context *ctx, size_t width)
@@ -130,116 +67,6 @@ void ny_exact_free(struct ny_exact *exact, struct ny_context *ctx)
     ny_free(ctx, exact->early_delta);
 }
 
-/* ---- rows ----------------------------------------------------------------------------------- */
-
-/* Copies what the strip has of one kind into the front, which gets room for it the first time. */
-static int keep(struct ny_front *front, void *array, const void *strip, size_t first, size_t count,
-                size_t size)
-{
-    char *at;
-
-    if (!strip) return NY_OK;
-    memcpy(&at, array, sizeof(at));
-    if (!at) {
-        at = ny_calloc(front->ctx, NY_MEM_TILES, front->rows_max, size);
-        if (!at) return NY_EBUDGET;
-        memcpy(array, &at, sizeof(at));
-    }
-    memcpy(at + first * size, strip, count * size);
-    return NY_OK;
-}
-
-int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary,
-                  struct ny_columns_workspace *workspace, const struct ny_tile *tile, size_t first)
-{
-    size_t left = tile->rows - first, rows = left < front->rows_max ? left : front->rows_max;
-    int err;
-
-    for (size_t at = 0; at < rows; at += NY_FRONT_STRIP) {
-        size_t count = rows - at < NY_FRONT_STRIP ? rows - at : NY_FRONT_STRIP;
-        struct ny_strip strip;
-
-        err = ny_columns_strip(dictionary->none, workspace, tile, first + at, count, &strip);
-        if (err) return err;
-        memcpy(front->raw + at * front->row_bytes, strip.raw, count * front->row_bytes);
-        err = keep(front, &front->rows, strip.rows, at, count, front->d * sizeof(float));
-        if (!err) err = keep(front, &front->norms, strip.norms, at, count, sizeof(float));
-        if (!err)
-            err = keep(front, &front->byte_terms, strip.byte_terms, at, count, sizeof(uint32_t));
-        if (err) return err;
-    }
-    for (size_t i = 0; i < rows; i++)
-        front->index[i] = (uint32_t)(first + i);
-    for (size_t i = 0; i < rows; i++)
-        front->early[i] = NY_NOT_EARLY;
-    front->count = rows;
-    front->done = 0;
-    return ny_columns_diagonal(dictionary->none, front->raw, rows, front->k);
-}
-
-int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary)
-{
-    int err;
-
-    memcpy(front->delta, front->k, front->count * sizeof(*front->delta));
-    memcpy(front->scale, front->k, front->count * sizeof(*front->scale));
-    if (!dictionary->options.affine) return NY_OK;
-    err = ny_columns_exact(dictionary->origin, front->raw, front->count, 0,
-                           ny_matrix(front->origin_k, front->count, 1));
-    for (size_t i = 0; i < front->count; i++) {
-        front->delta[i] =
-            (front->k[i] - front->origin_k[i]) - (front->origin_k[i] - dictionary->origin_k);
-        if (front->delta[i] > front->scale[i]) front->scale[i] = front->delta[i];
-    }
-    return err;
-}
-
-int ny_front_reserve(struct ny_front *front, size_t columns)
-{
-    size_t stride, bytes;
-    float *Z;
-    int err;
-
-    if (columns <= front->stride) return NY_OK;
-    stride = stride32(columns);
-    err = ny_product(front->ctx, &bytes, front->rows_max, stride, sizeof(float));
-    if (err) return err;
-    if (!front->done) {
-        ny_free(front->ctx, front->Z);
-        front->Z = NULL;
-        front->stride = 0;
-    }
-    Z = ny_alloc(front->ctx, NY_MEM_TILES, bytes);
-    if (!Z) return NY_EBUDGET;
-    for (size_t i = 0; front->done && i < front->count; i++)
-        memcpy(Z + i * stride, front->Z + i * front->stride, front->done * sizeof(*Z));
-    ny_free(front->ctx, front->Z);
-    front->Z = Z;
-    front->stride = stride;
-    return NY_OK;
-}
-
-void ny_front_move(struct ny_front *front, size_t to, size_t from)
-{
-    if (to == from) return;
-    front->index[to] = front->index[from];
-    front->early[to] = front->early[from];
-    memcpy(front->raw + to * front->row_bytes, front->raw + from * front->row_bytes,
-           front->row_bytes);
-    if (front->rows)
-        memcpy(front->rows + to * front->d, front->rows + from * front->d,
-               front->d * sizeof(float));
-    if (front->norms) front->norms[to] = front->norms[from];
-    if (front->byte_terms) front->byte_terms[to] = front->byte_terms[from];
-    front->k[to] = front->k[from];
-    front->origin_k[to] = front->origin_k[from];
-    front->scale[to] = front->scale[from];
-    front->delta[to] = front->delta[from];
-    if (front->done)
-        memcpy(front->Z + to * front->stride, front->Z + from * front->stride,
-               front->done * sizeof(float));
-}
-
 double ny_front_slack(const struct ny_front *front, size_t i, size_t rank)
 {
     return ((double)rank + 16) * 0x1p-52 * front->scale[i];
@@ -251,26 +78,6 @@ float ny_delta_bound(double delta)
 
     if (!(delta > 0)) return 0;
     return (double)bound < delta ? nextafterf(bound, INFINITY) : bound;
-}
-
-struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t count)
-{
-    struct ny_front view = *front;
-
-    view.count = count;
-    view.flops = 0;
-    view.index += first;
-    view.early += first;
-    view.raw += first * front->row_bytes;
-    if (view.rows) view.rows += first * front->d;
-    if (view.norms) view.norms += first;
-    if (view.byte_terms) view.byte_terms += first;
-    view.k += first;
-    view.origin_k += first;
-    view.scale += first;
-    view.delta += first;
-    if (view.Z) view.Z += first * front->stride;
-    return view;
 }
 
 /* ---- f32 ------------------------------------------------------------------------------------ */
@@ -315,7 +122,7 @@ static void kernel_piece(struct ny_front *front, const struct ny_dictionary *dic
     for (size_t first = 0; first < front->count; first += NY_STRIP_ROWS) {
         size_t left = front->count - first, count = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
         struct ny_front view = ny_front_view(front, first, count);
-        const struct ny_strip strip = {.raw = view.raw,
+        const struct ny_strip strip = {.raw = ny_front_rows(&view),
                                        .rows = view.rows,
                                        .norms = view.norms,
                                        .byte_terms = view.byte_terms,
@@ -413,8 +220,8 @@ int ny_exact_step(struct ny_exact *exact, const struct ny_front *front,
     err = exact->room ? NY_OK
                       : ny_columns_room_new(&exact->room, &dictionary->spec, exact->width);
     if (!err)
-        err = ny_columns_exact_in(exact->room, ny_prefix_columns(dictionary, prefix, b), front->raw,
-                                  count, local, piece);
+        err = ny_columns_exact_in(exact->room, ny_prefix_columns(dictionary, prefix, b),
+                                  ny_front_rows(front), count, local, piece);
     if (err) return err;
     for (size_t i = 0; dictionary->options.affine && i < count; i++)
         for (size_t j = 0; j < width; j++)
@@ -484,7 +291,7 @@ int ny_exact_schur(struct ny_exact *exact, const struct ny_front *front,
     struct ny_matrix Z = {exact->Z, count, rank, exact->stride, false};
     int err;
 
-    err = ny_columns_exact_square(dictionary->none, front->raw, count, S);
+    err = ny_columns_exact_square(dictionary->none, ny_front_rows(front), count, S);
     if (err) return err;
     for (size_t i = 0; dictionary->options.affine && i < count; i++)
         for (size_t j = 0; j < count; j++)

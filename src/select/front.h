@@ -16,6 +16,8 @@
 
 #include "select/dictionary_private.h"
 
+struct ny_store;
+
 #define NY_BAND 2e-5        /* relative to max(k(x,x), k′(x,x)) */
 #define NY_EXACT_BELOW 1e-4 /* ε below this share of the largest k: f64 */
 #define NY_NOT_PSD 1e-6     /* δ < −this·k(x,x): the kernel is not positive semi-definite */
@@ -36,7 +38,11 @@ struct ny_front {
     size_t done;         /* columns in Z */
     uint32_t *index;     /* the row's number in its unit */
     uint32_t *early;     /* its row in the worker's early Z, or NY_NOT_EARLY */
-    char *raw;           /* rows × row_bytes, and a few bytes that may be read past them */
+    char *raw;           /* rows × row_bytes, and a few bytes that may be read past them; of sparse
+                          * rows views of what is packed in `room` */
+    enum ny_dtype dtype;
+    size_t slots; /* of sparse rows; 0: dense */
+    struct ny_sparse_room room;
     float *rows, *norms; /* as in struct ny_strip; NULL where strips have none */
     uint32_t *byte_terms;
     double *k;           /* k(x,x) */
@@ -82,10 +88,22 @@ size_t ny_exact_later_bytes(const struct ny_columns_spec *spec, size_t width, si
 /* Bytes of an early Z of `columns` columns. */
 size_t ny_early_bytes(size_t columns);
 
-/* Fills the front with the rows of a tile from `first` on: as many as it has room for. δ is not
- * set. The workspace is for strips of NY_FRONT_STRIP rows. */
+/* Returns the rows of the front as they were read. */
+static inline struct ny_raw_rows ny_front_rows(const struct ny_front *front)
+{
+    const struct ny_sparse *views = (const struct ny_sparse *)(const void *)front->raw;
+
+    return front->slots ? ny_raw_list(views) : ny_raw_rows(front->raw);
+}
+
+/* Fills the front with the rows of a tile from `first` on: as many as it may have (rows_max). δ is
+ * not set. The workspace is for strips of NY_FRONT_STRIP rows. */
 int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary,
                   struct ny_columns_workspace *workspace, const struct ny_tile *tile, size_t first);
+/* Fills the front with these rows of the points, all or as many of the first ones as there is room
+ * for, which front->count tells. Neither k(x,x) nor δ is set. */
+int ny_front_gather(struct ny_front *front, struct ny_store *store, const uint64_t *rows,
+                    size_t count);
 /* Sets δ to k(x,x), or k′(x,x) of the kernel translated by the first landmark. */
 int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary);
 /* Makes room for Z of this many columns; the contents of Z stay. */

@@ -50,8 +50,9 @@ static int start_dictionary(const struct unit *unit)
         row = unit->first_row + front->index[first];
         if (!isfinite(front->k[first]))
             return ny_selection_not_psd(greedy->request, row, front->k[first], front->k[first]);
-        err = ny_dictionary_start(greedy->dictionary, row, front->raw + first * front->row_bytes,
-                                  front->k[first]);
+        err = ny_dictionary_start(
+            greedy->dictionary, row,
+            ny_raw_rows_from(greedy->request->spec, ny_front_rows(front), first), front->k[first]);
         if (err) return err;
         for (uint64_t i = 0; i < row; i++)
             greedy->residuals[i] =
@@ -109,7 +110,8 @@ static int visit_block(const struct unit *unit, struct ny_front *block)
         }
     }
     if (err) return err;
-    return ny_dictionary_extend(D, block->raw, taken, D->options.affine ? block->origin_k : NULL);
+    return ny_dictionary_extend(D, ny_front_rows(block), taken,
+                                D->options.affine ? block->origin_k : NULL);
 }
 
 /* Visits the first `count` rows of the front, block by block. */

@@ -53,22 +53,38 @@ static size_t sample_rows(uint64_t *rows, size_t sample, uint64_t seed, uint64_t
 
 struct sample {
     size_t count;
-    void *values; /* raw rows, in the order of their numbers */
+    void *values;                 /* dense raw rows, in the order of their numbers, */
+    struct ny_sparse_list sparse; /* or sparse ones */
 };
+
+static void release(struct sample *sample, struct ny_context *ctx)
+{
+    ny_free(ctx, sample->values);
+    ny_sparse_list_release(&sample->sparse, ctx);
+}
+
+/* Reads the rows of the sample. */
+static int read_rows(const struct ny_selection_request *request, const uint64_t *rows,
+                     struct sample *sample)
+{
+    const struct ny_columns_spec *spec = request->spec;
+    const struct ny_gather_wish wish = {spec->slots, sample->count, rows, NY_MEM_TILES};
+
+    if (spec->slots) return ny_points_gather_list(request->store, &wish, &sample->sparse);
+    sample->values = ny_alloc(request->ctx, NY_MEM_TILES, sample->count * ny_raw_bytes(spec));
+    if (!sample->values) return NY_EBUDGET;
+    return ny_points_gather(request->store, 0, rows, sample->count, sample->values);
+}
 
 static int draw(const struct ny_selection_request *request, size_t wanted, struct sample *sample)
 {
-    size_t row_bytes = ny_raw_bytes(request->spec);
     uint64_t *rows = ny_alloc(request->ctx, NY_MEM_DICTIONARY, wanted * sizeof(*rows));
     int err = NY_EBUDGET;
 
     *sample = (struct sample){0};
     if (!rows) goto done;
     sample->count = sample_rows(rows, wanted, request->seed, request->n);
-    sample->values = ny_alloc(request->ctx, NY_MEM_TILES, sample->count * row_bytes);
-    if (!sample->values) goto done;
-    err = ny_points_gather(request->store, request->spec->slots, rows, sample->count,
-                           sample->values);
+    err = read_rows(request, rows, sample);
 done:
     ny_free(request->ctx, rows);
     return err;
@@ -94,9 +110,9 @@ static int expect(const struct ny_selection_request *request, const struct sampl
     small.greedy.dictionary.tolerance = tolerance;
     err = ny_greedy_open(&greedy, &small, small.n);
     if (!err)
-        err = ny_source_of_memory(&source, request->ctx, sample->values, spec->dtype, small.n,
-                                  spec->geometry->d);
-    if (!err) ny_source_of_memory_slots(source, spec->slots, false);
+        err = ny_source_of_raw(
+            &source, request->ctx, (struct ny_raw_rows){sample->values, sample->sparse.row},
+            &(struct ny_raw_shape){spec->dtype, small.n, spec->geometry->d, spec->slots});
     if (!err) err = ny_greedy_run(&greedy, &limits, source, 0, false);
     if (err) goto done;
     reached = ny_dictionary_count(greedy.dictionary);
@@ -122,7 +138,7 @@ int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample
     err = draw(request, count, &sample);
     if (!err) err = expect(request, &sample, request->greedy.dictionary.tolerance, most, m);
     if (*m > most) *m = most;
-    ny_free(request->ctx, sample.values);
+    release(&sample, request->ctx);
     return err;
 }
 
@@ -145,10 +161,10 @@ static size_t pilot_rows(const struct ny_selection_request *request, size_t m)
 
 size_t ny_greedy_pilot_bytes(const struct ny_selection_request *request, size_t m)
 {
-    size_t row_bytes = ny_raw_bytes(request->spec);
     size_t wish_bytes = 3 * sizeof(uint64_t); /* a row's number, and its place in a gather */
+    size_t rows = pilot_rows(request, m);
 
-    return pilot_rows(request, m) * (row_bytes + wish_bytes);
+    return ny_kept_bytes(request->spec, rows) + rows * wish_bytes;
 }
 
 /* Too large a bracket costs short runs; ε⁻ that gives too many landmarks costs a whole one, ε⁺ that
@@ -195,6 +211,6 @@ int ny_greedy_pilot(const struct ny_selection_request *request, struct ny_greedy
                             : high / step;
     }
     bracket->high = isinf(high) ? low : high;
-    ny_free(request->ctx, sample.values);
+    release(&sample, request->ctx);
     return err;
 }

@@ -6,16 +6,16 @@
 #include "store/store.h"
 
 /* Runs the selection over the landmarks alone, each of which joins. */
-static int run_over(struct ny_greedy *greedy, const void *raw, size_t m)
+static int run_over(struct ny_greedy *greedy, struct ny_raw_rows raw, size_t m)
 {
     const struct ny_columns_spec *spec = greedy->request->spec;
     const struct ny_greedy_limits limits = {0, greedy->request->landmarks, false};
     uint64_t n = greedy->n, rows_read = greedy->rows_read;
     struct ny_source *source;
-    int err = ny_source_of_memory(&source, greedy->ctx, raw, spec->dtype, m, spec->geometry->d);
+    const struct ny_raw_shape shape = {spec->dtype, m, spec->geometry->d, spec->slots};
+    int err = ny_source_of_raw(&source, greedy->ctx, raw, &shape);
 
     if (err) return err;
-    if (spec->slots) ny_source_of_memory_slots(source, spec->slots, false);
     greedy->n = m;
     err = ny_prefixes_begin(&greedy->prefixes, greedy->dictionary);
     if (!err) err = ny_greedy_run(greedy, &limits, source, 0, false);
@@ -40,16 +40,13 @@ int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit)
 {
     const struct ny_selection_request *request = greedy->request;
     const struct ny_selected *earlier = request->greedy.earlier;
-    size_t row_bytes = ny_raw_bytes(request->spec);
-    void *raw = ny_calloc(greedy->ctx, NY_MEM_DICTIONARY, earlier->m, row_bytes);
-    int err = raw ? NY_OK : NY_EBUDGET;
+    struct ny_columns *landmarks;
+    int err = ny_columns_new(&landmarks, request->spec);
 
     *first_unit = 0;
-    if (!err)
-        err = ny_points_gather(request->store, request->spec->slots, earlier->rows, earlier->m,
-                               raw);
-    if (!err) err = run_over(greedy, raw, earlier->m);
-    ny_free(greedy->ctx, raw);
+    if (!err) err = ny_columns_gather(landmarks, request->store, earlier->rows, earlier->m);
+    if (!err) err = run_over(greedy, ny_columns_rows(landmarks), earlier->m);
+    ny_columns_free(landmarks);
     if (err) return err;
     if (ny_dictionary_count(greedy->dictionary) != earlier->m) return begin_anew(greedy);
     for (size_t i = 0; i < earlier->m; i++)
@@ -61,8 +58,8 @@ int ny_greedy_take_up(struct ny_greedy *greedy, uint64_t *first_unit)
     return ny_prefixes_begin(&greedy->prefixes, greedy->dictionary);
 }
 
-int ny_greedy_measure(const struct ny_selection_request *request, const void *landmarks, size_t m,
-                      struct ny_source *source, uint64_t n, float *residuals)
+int ny_greedy_measure(const struct ny_selection_request *request, struct ny_raw_rows landmarks,
+                      size_t m, struct ny_source *source, uint64_t n, float *residuals)
 {
     struct ny_selection_request all = *request;
     struct ny_greedy_limits limits = {-INFINITY, 0, false};

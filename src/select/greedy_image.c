@@ -50,10 +50,9 @@ static struct image_head head_of(const struct ny_greedy *greedy, uint64_t units_
 size_t ny_greedy_image_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
-    size_t row_bytes = ny_raw_bytes(spec), heads = 1024;
+    size_t heads = 1024;
 
-    return heads + ny_greedy_bounds_bytes(request) +
-           m * (sizeof(uint64_t) + sizeof(double) + row_bytes) + m * (m + 1) / 2 * sizeof(double);
+    return heads + ny_greedy_bounds_bytes(request) + ny_dictionary_image_most(spec, m);
 }
 
 /* head, dictionary, residual bounds of the rows done, and those against D. */

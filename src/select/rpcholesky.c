@@ -253,7 +253,7 @@ static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_fr
         rp->now.accepted++;
         ny_front_move(block, taken++, i);
     }
-    return ny_dictionary_extend(dictionary, block->raw, taken, NULL);
+    return ny_dictionary_extend(dictionary, ny_front_rows(block), taken, NULL);
 }
 
 /* Decides one block of candidates: most leave during the substitution, and the rest meet each other
@@ -300,12 +300,11 @@ static int look_at(struct ny_rpcholesky *rp, size_t count)
             draw(rp, ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * (rp->now.drawn + i)));
         front->index[i] = (uint32_t)(first + i);
     }
-    front->count = count;
-    front->done = 0;
     worker->exact.flops = 0;
-    err = ny_points_gather(rp->request->store, rp->request->spec->slots, rp->window_row + first,
-                           count, front->raw);
-    if (!err) err = ny_columns_diagonal(rp->dictionary->none, front->raw, count, front->k);
+    err = ny_front_gather(front, rp->request->store, rp->window_row + first, count);
+    count = front->count;
+    if (!err)
+        err = ny_columns_diagonal(rp->dictionary->none, ny_front_rows(front), count, front->k);
     for (size_t at = 0; !err && at < count && ny_dictionary_count(rp->dictionary) < rp->m;
          at += NY_FRONT_BLOCK) {
         struct ny_front block =

@@ -21,11 +21,10 @@ static size_t window_bytes(const struct ny_rpcholesky *rp)
 size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
-    size_t row_bytes = ny_raw_bytes(spec), heads = 1024;
+    size_t heads = 1024;
 
     return heads + NY_PIVOT_WINDOW * (sizeof(uint64_t) + sizeof(float)) +
-           request->n * sizeof(float) + m * (sizeof(uint64_t) + sizeof(double) + row_bytes) +
-           m * (m + 1) / 2 * sizeof(double);
+           request->n * sizeof(float) + ny_dictionary_image_most(spec, m);
 }
 
 /* head, candidates of the window, dictionary, bounds: where a pass is under way, those of the rows

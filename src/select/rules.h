@@ -184,8 +184,8 @@ size_t ny_certify_bytes(const struct ny_selection_request *request, size_t m);
 /* δ of the n rows of a source, in f64, from what m landmarks (raw rows of the request's spec) span;
  * those among them that the others span count for nothing. NY_ENUMERIC where the kernel turns out
  * not to be positive semi-definite. request->greedy.dictionary.affine says which span. */
-int ny_greedy_measure(const struct ny_selection_request *request, const void *landmarks, size_t m,
-                      struct ny_source *source, uint64_t n, float *residuals);
+int ny_greedy_measure(const struct ny_selection_request *request, struct ny_raw_rows landmarks,
+                      size_t m, struct ny_source *source, uint64_t n, float *residuals);
 
 /* Greedy, for plans: m expected at this tolerance, from Algorithm 1 on `sample` hashed rows and the
  * growth seen on them; and the memory of a selection that ends with m landmarks. */

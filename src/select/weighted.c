@@ -47,7 +47,7 @@ static size_t landmarks_of(const struct ny_selection_request *request)
 static int set_means(struct weighted *w)
 {
     enum { ROWS = 256 };
-    size_t m = w->pilot_m, row_bytes = ny_raw_bytes(w->request->spec);
+    size_t m = w->pilot_m;
     double *a = ny_calloc(w->ctx, NY_MEM_DICTIONARY, m, sizeof(*a));
     double *W = ny_alloc(w->ctx, NY_MEM_DICTIONARY, ROWS * m * sizeof(*W));
     int err = a && W ? NY_OK : NY_EBUDGET;
@@ -55,7 +55,8 @@ static int set_means(struct weighted *w)
     for (size_t first = 0; !err && first < m; first += ROWS) {
         size_t count = m - first < ROWS ? m - first : ROWS;
 
-        err = ny_columns_exact(w->pilot, (const char *)ny_columns_raw(w->pilot) + first * row_bytes,
+        err = ny_columns_exact(w->pilot,
+                               ny_raw_rows_from(w->request->spec, ny_columns_rows(w->pilot), first),
                                count, 0, ny_matrix(W, count, m));
         for (size_t i = 0; !err && i < count; i++)
             for (size_t j = 0; j < m; j++)
@@ -74,21 +75,15 @@ static int open_pilot(struct weighted *w)
 {
     const struct ny_columns_spec *spec = w->request->spec;
     struct ny_selection uniform;
-    void *raw = NULL;
     int err = ny_columns_new(&w->pilot, spec);
 
     if (err || w->request->diagonal == NY_DIAGONAL_RAW) return err;
     err = ny_select_uniform(w->request, &uniform);
     if (err) goto done;
-    raw = ny_calloc(w->ctx, NY_MEM_DICTIONARY, uniform.m,
-                    ny_raw_bytes(spec));
-    err = raw ? ny_points_gather(w->request->store, spec->slots, uniform.rows, uniform.m, raw)
-              : NY_EBUDGET;
-    if (!err) err = ny_columns_append(w->pilot, raw, uniform.m);
+    err = ny_columns_gather(w->pilot, w->request->store, uniform.rows, uniform.m);
     w->pilot_m = uniform.m;
     if (!err) err = set_means(w);
 done:
-    ny_free(w->ctx, raw);
     ny_selection_release(&uniform, w->ctx);
     return err;
 }
@@ -132,10 +127,10 @@ static size_t bytes_of(const struct ny_selection_request *request, size_t m)
 {
     const size_t square_rows = 256, draws = 3; /* the pilot's, ours, and row numbers */
     const struct ny_columns_spec *spec = request->spec;
-    size_t row_bytes = ny_raw_bytes(spec);
     size_t pilot = request->diagonal == NY_DIAGONAL_RAW ? 0 : m;
     unsigned workers = ny_selection_workers(request);
-    size_t opening = pilot * (row_bytes + (square_rows + 1) * sizeof(double)) +
+    size_t opening = ny_columns_gather_bytes(spec, pilot) +
+                     pilot * (square_rows + 1) * sizeof(double) +
                      ny_columns_exact_bytes(spec, workers);
     size_t pass = workers * (NY_UNIT_ROWS * (pilot * sizeof(float) + sizeof(double)) +
                              sizeof(struct worker) +
@@ -167,12 +162,13 @@ static struct ny_selection_work work_of(const struct ny_selection_request *reque
 /* Computes k(x,x) of the unit. */
 static int diagonal_of(struct weighted *w, struct worker *worker, const struct ny_tile *tile)
 {
-    for (size_t first = 0; first < tile->rows; first += NY_STRIP_ROWS) {
+    struct ny_strip strip;
+
+    for (size_t first = 0; first < tile->rows; first += strip.count) {
         size_t count = tile->rows - first < NY_STRIP_ROWS ? tile->rows - first : NY_STRIP_ROWS;
-        struct ny_strip strip;
         int err = ny_columns_strip(w->pilot, worker->workspace, tile, first, count, &strip);
 
-        if (!err) err = ny_columns_diagonal(w->pilot, strip.raw, count, worker->k + first);
+        if (!err) err = ny_columns_diagonal(w->pilot, strip.raw, strip.count, worker->k + first);
         if (err) return err;
     }
     return NY_OK;

@@ -175,6 +175,16 @@ static int cache_load(struct cache *cache, uint64_t block)
     return err;
 }
 
+/* Row `at` of the sparse block that is loaded. */
+static int sparse_row(const struct cache *cache, uint64_t at, struct ny_sparse *row)
+{
+    *row = ny_sparse_block_row(cache->rows, at);
+    if (row->count <= cache->slots) return NY_OK;
+    return ny_fail(cache->store->ctx, NY_EINTERNAL,
+                   "a row of %s has %zu values where %zu were expected", cache->store->path,
+                   row->count, cache->slots);
+}
+
 /* Rows at … at+count−1 of the block that is loaded. */
 static int cache_copy(const struct cache *cache, uint64_t at, size_t count, char *out)
 {
@@ -183,12 +193,10 @@ static int cache_copy(const struct cache *cache, uint64_t at, size_t count, char
         return NY_OK;
     }
     for (size_t i = 0; i < count; i++) {
-        struct ny_sparse row = ny_sparse_block_row(cache->rows, at + i);
+        struct ny_sparse row;
+        int err = sparse_row(cache, at + i, &row);
 
-        if (row.count > cache->slots)
-            return ny_fail(cache->store->ctx, NY_EINTERNAL,
-                           "a row of %s has %zu values where %zu were expected",
-                           cache->store->path, row.count, cache->slots);
+        if (err) return err;
         ny_sparse_pack(out + i * cache->row_bytes, cache->slots, cache->info.dtype, row);
     }
     return NY_OK;
@@ -239,34 +247,118 @@ static int by_row(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Loads the blocks of the rows listed, each once and in their order, and hands over the place of
+ * each row in its block. */
+typedef int found_fn(void *arg, const struct cache *cache, uint64_t at, size_t position);
+
+static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, found_fn *found,
+                     void *arg)
+{
+    struct ny_store *store = cache->store;
+    struct wish *wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
+    uint64_t run;
+    int err = wishes ? NY_OK : NY_EBUDGET;
+
+    if (err) return err;
+    for (size_t i = 0; i < count; i++)
+        wishes[i] = (struct wish){ny_lost_place(&store->skipped, rows[i], &run), i};
+    qsort(wishes, count, sizeof(*wishes), by_row);
+    err = count ? check_range(cache, wishes[count - 1].row, 1) : NY_OK;
+    for (size_t i = 0; !err && i < count; i++) {
+        uint64_t row = wishes[i].row;
+
+        err = cache_load(cache, row / cache->m.block_rows);
+        if (!err) err = found(arg, cache, row % cache->m.block_rows, wishes[i].position);
+    }
+    ny_free(store->ctx, wishes);
+    return err;
+}
+
+static int copy_found(void *arg, const struct cache *cache, uint64_t at, size_t position)
+{
+    return cache_copy(cache, at, 1, (char *)arg + position * cache->row_bytes);
+}
+
 int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                      void *out)
 {
     struct cache cache;
-    struct wish *wishes = NULL;
-    uint64_t run;
     int err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
-    if (err) goto done;
-    wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
-    err = NY_EBUDGET;
-    if (!wishes) goto done;
-    for (size_t i = 0; i < count; i++)
-        wishes[i] = (struct wish){ny_lost_place(&store->skipped, rows[i], &run), i};
-    qsort(wishes, count, sizeof(*wishes), by_row);
-    err = count ? check_range(&cache, wishes[count - 1].row, 1) : NY_OK;
-    for (size_t i = 0; !err && i < count; i++) {
-        uint64_t row = wishes[i].row;
-
-        err = cache_load(&cache, row / cache.m.block_rows);
-        if (!err)
-            err = cache_copy(&cache, row % cache.m.block_rows, 1,
-                             (char *)out + wishes[i].position * cache.row_bytes);
-    }
-done:
-    ny_free(store->ctx, wishes);
+    if (!err) err = find_rows(&cache, rows, count, copy_found, out);
     cache_release(&cache);
     return err;
+}
+
+/* Who looks at sparse rows. */
+struct visitor {
+    ny_gathered_fn *take;
+    void *arg;
+};
+
+static int show_found(void *arg, const struct cache *cache, uint64_t at, size_t position)
+{
+    const struct visitor *visitor = arg;
+    struct ny_sparse row;
+    int err = sparse_row(cache, at, &row);
+
+    return err ? err : visitor->take(visitor->arg, position, row);
+}
+
+int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                    ny_gathered_fn *take, void *arg)
+{
+    struct visitor visitor = {take, arg};
+    struct cache cache;
+    int err = cache_init(&cache, store, NY_KIND_POINTS, slots);
+
+    if (!err) err = find_rows(&cache, rows, count, show_found, &visitor);
+    cache_release(&cache);
+    return err;
+}
+
+/* Rows on their way into a list: their sizes, then their values. */
+struct filling {
+    enum ny_dtype dtype;
+    size_t bytes;
+    struct ny_sparse *row;
+    struct ny_sparse_room room;
+};
+
+static int add_size(void *arg, size_t position, struct ny_sparse row)
+{
+    struct filling *filling = arg;
+
+    (void)position;
+    filling->bytes += ny_sparse_bytes(filling->dtype, row.count);
+    return NY_OK;
+}
+
+static int fill_row(void *arg, size_t position, struct ny_sparse row)
+{
+    struct filling *filling = arg;
+
+    (void)ny_sparse_room_put(&filling->room, filling->dtype, row, &filling->row[position]);
+    return NY_OK;
+}
+
+int ny_points_gather_list(struct ny_store *store, const struct ny_gather_wish *wish,
+                          struct ny_sparse_list *list)
+{
+    struct ny_points_info info;
+    struct filling filling = {0};
+    size_t first = list->count;
+    int err = ny_points_info(store, &info);
+
+    filling.dtype = info.dtype;
+    if (!err)
+        err = ny_points_visit(store, wish->slots, wish->rows, wish->count, add_size, &filling);
+    if (!err)
+        err = ny_sparse_list_extend(list, store->ctx, wish->purpose, wish->count, filling.bytes,
+                                    &filling.room);
+    if (err) return err;
+    filling.row = list->row + first;
+    return ny_points_visit(store, wish->slots, wish->rows, wish->count, fill_row, &filling);
 }
 
 int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels)

@@ -160,6 +160,20 @@ int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t 
 /* Reads the rows listed, in the order of the list, into count rows of `out`. */
 int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                      void *out);
+/* Shows the sparse rows listed, in the order of the blocks: `position` is that in the list. The row
+ * is there until take() returns; an error of take() ends it. */
+typedef int ny_gathered_fn(void *arg, size_t position, struct ny_sparse row);
+int ny_points_visit(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                    ny_gathered_fn *take, void *arg);
+/* Appends the sparse rows listed to `list`, in the order of the list, charged to `purpose`: they
+ * take what they have. Blocks are read twice, first for the sizes. */
+struct ny_gather_wish {
+    size_t slots, count;
+    const uint64_t *rows;
+    enum ny_purpose purpose;
+};
+int ny_points_gather_list(struct ny_store *store, const struct ny_gather_wish *wish,
+                          struct ny_sparse_list *list);
 /* Labels (NaN where missing; 0 where the store has none) and source row numbers (the row number
  * itself where none are kept). */
 int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels);

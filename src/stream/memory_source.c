@@ -10,6 +10,7 @@ struct memory_source {
     const char *rows;
     size_t row_bytes; /* as they are kept */
     bool dense;       /* and are to become records */
+    const struct ny_sparse *list; /* sparse rows in place of `rows`; NULL: none */
 };
 
 static int take(struct ny_source *base, struct ny_tile *tile)
@@ -27,9 +28,14 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
 {
     const struct memory_source *source = (const struct memory_source *)base;
 
-    const char *from = source->rows + (tile->first_row + first) * source->row_bytes;
+    const char *from =
+        source->rows ? source->rows + (tile->first_row + first) * source->row_bytes : NULL;
     size_t bytes = ny_row_bytes(base->dtype, base->d, base->slots);
 
+    for (size_t i = 0; source->list && i < count; i++)
+        ny_sparse_pack((char *)rows + i * bytes, base->slots, base->dtype,
+                       source->list[tile->first_row + first + i]);
+    if (source->list) return NY_OK;
     if (!source->dense) {
         memcpy(rows, from, count * source->row_bytes);
         return NY_OK;
@@ -53,6 +59,17 @@ void ny_source_of_memory_slots(struct ny_source *base, size_t slots, bool dense)
     base->slots = slots;
     source->dense = dense && slots > 0;
     source->row_bytes = ny_row_bytes(base->dtype, base->d, source->dense ? 0 : slots);
+}
+
+int ny_source_of_raw(struct ny_source **out, struct ny_context *ctx, struct ny_raw_rows rows,
+                     const struct ny_raw_shape *shape)
+{
+    int err = ny_source_of_memory(out, ctx, rows.at, shape->dtype, shape->n, shape->d);
+
+    if (err) return err;
+    if (shape->slots) ny_source_of_memory_slots(*out, shape->slots, false);
+    ((struct memory_source *)*out)->list = rows.list;
+    return NY_OK;
 }
 
 int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const void *rows,

@@ -102,6 +102,16 @@ int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const vo
  * rows. */
 void ny_source_of_memory_slots(struct ny_source *source, size_t slots, bool dense);
 
+/* Raw rows in memory, which must stay valid, as they are: dense, or sparse of at most so many
+ * slots, as which they are handed out. */
+struct ny_raw_shape {
+    enum ny_dtype dtype;
+    uint64_t n;
+    size_t d, slots;
+};
+int ny_source_of_raw(struct ny_source **out, struct ny_context *ctx, struct ny_raw_rows rows,
+                     const struct ny_raw_shape *shape);
+
 /* The rows of `points` in a type that holds them exactly, f32 or f64, or in their own; `workers`
  * read at a time. Takes `points` over, whatever happens. Memory: workers × one strip. */
 int ny_source_widen(struct ny_source **out, struct ny_source *points, enum ny_dtype dtype,

@@ -16,7 +16,7 @@ struct sample {
     size_t count;
     uint64_t *numbers;
     void *rows;        /* raw */
-    void *landmarks;   /* raw, m */
+    struct ny_columns *landmarks;
     double *diagonal;  /* k(x,x) */
     float *residuals;  /* δ */
 };
@@ -25,7 +25,7 @@ static void release(struct sample *sample, struct ny_context *ctx)
 {
     ny_free(ctx, sample->numbers);
     ny_free(ctx, sample->rows);
-    ny_free(ctx, sample->landmarks);
+    ny_columns_free(sample->landmarks);
     ny_free(ctx, sample->diagonal);
     ny_free(ctx, sample->residuals);
 }
@@ -59,15 +59,11 @@ static int draw_rows(const struct ny_fit *fit, struct sample *sample)
                                  sample->rows);
 }
 
-/* A copy: the job's own goes, to make room. */
-static int take_landmarks(struct ny_fit *fit, struct sample *sample)
+/* The rest of the job's own goes, to make room. */
+static void take_landmarks(struct ny_fit *fit, struct sample *sample)
 {
-    size_t bytes = fit->m * ny_points_row_bytes(&fit->job.points);
-
-    sample->landmarks = ny_alloc(fit->job.ctx, NY_MEM_OTHER, bytes);
-    if (!sample->landmarks) return NY_EBUDGET;
-    memcpy(sample->landmarks, ny_columns_raw(fit->columns), bytes);
-    return NY_OK;
+    sample->landmarks = fit->columns;
+    fit->columns = NULL;
 }
 
 /* Measures the residuals of the sample against the landmarks of the model. */
@@ -85,14 +81,15 @@ static int measure(struct ny_fit *fit, struct sample *sample)
     struct ny_source *source = NULL;
     int err = ny_columns_new(&none, &spec);
 
-    if (!err) err = ny_columns_diagonal(none, sample->rows, sample->count, sample->diagonal);
+    if (!err)
+        err = ny_columns_diagonal(none, ny_raw_rows(sample->rows), sample->count, sample->diagonal);
     if (!err)
         err = ny_source_of_memory(&source, fit->job.ctx, sample->rows, spec.dtype, sample->count,
                                   spec.geometry->d);
     if (!err && spec.slots) ny_source_of_memory_slots(source, spec.slots, false);
     if (!err)
-        err = ny_greedy_measure(&request, sample->landmarks, fit->m, source, sample->count,
-                                sample->residuals);
+        err = ny_greedy_measure(&request, ny_columns_rows(sample->landmarks), fit->m, source,
+                                sample->count, sample->residuals);
     ny_source_free(source);
     ny_columns_free(none);
     return err;
@@ -137,8 +134,7 @@ static int run(struct ny_job *job)
     if (ny_settings_selects(fit->settings)) {
         err = ny_fit_prepare(fit);
         if (err) goto done;
-        err = take_landmarks(fit, &sample);
-        if (err) goto done;
+        take_landmarks(fit, &sample);
         ny_fit_drop_problem(fit);
         err = draw_rows(fit, &sample);
         if (!err) err = measure(fit, &sample);

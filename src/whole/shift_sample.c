@@ -48,7 +48,7 @@ int ny_shift_sample_new(struct ny_shift_sample **out, const struct ny_columns_sp
     err = read_sample(points, seed, rows);
     if (err) goto done;
     err = ny_columns_new(&sample->columns, spec);
-    if (err == NY_OK) err = ny_columns_append(sample->columns, rows, SAMPLE_ROWS);
+    if (err == NY_OK) err = ny_columns_append(sample->columns, ny_raw_rows(rows), SAMPLE_ROWS);
     for (unsigned w = 0; w < workers && err == NY_OK; w++)
         err = ny_columns_workspace_new(&sample->workspace[w], spec, NY_STRIP_ROWS);
     if (err) goto done;

@@ -76,6 +76,23 @@ at_least() {
 }
 
 # bats test_tags=slow
+@test "one full row among sparse ones does not make all rows dear" {
+    local rule usual
+    cd "$files" || return
+    { cat text.libsvm; awk 'BEGIN {printf "0"; for (j = 1; j <= 60000; j++) printf " %d:1", j; print ""}'; } >full.libsvm
+    nystream import full.nys full.libsvm -q
+    for rule in uniform weighted rpcholesky "uniform --probe 20 --certify"; do
+        at_least text --kernel cosine --landmarks 300 --select $rule
+        usual=$least
+        at_least full --kernel cosine --landmarks 300 --select $rule
+        [ $((least - usual)) -le $((64 << 20)) ] || { echo "$least, was $usual: $rule" >&2; return 1; }
+    done
+    at_least full --kernel cosine --landmarks 300 --select greedy --tolerance 0.5
+    [ "$least" -le $((256 << 20)) ]
+    rm -r full.nys full.libsvm
+}
+
+# bats test_tags=slow
 @test "ten times the rows take no more" {
     local least few
     at_least rows --select uniform --landmarks 300 --components 8

@@ -231,7 +231,7 @@ static inline struct ny_columns *columns_of(const struct ny_columns_spec *spec,
     struct ny_columns *columns;
 
     assert_int_equal(ny_columns_new(&columns, spec), NY_OK);
-    assert_int_equal(ny_columns_append(columns, data_row(data, 0), m), NY_OK);
+    assert_int_equal(ny_columns_append(columns, ny_raw_rows(data_row(data, 0)), m), NY_OK);
     assert_int_equal(ny_columns_count(columns), m);
     return columns;
 }

@@ -18,7 +18,7 @@ static void check_exact(const char *kernel, const struct data *data, const struc
 
     for (size_t i = 0; i < COUNT * (COLS + 5); i++)
         K[i] = NAN;
-    assert_int_equal(ny_columns_exact(columns, data_row(data, 290), COUNT, FIRST,
+    assert_int_equal(ny_columns_exact(columns, ny_raw_rows(data_row(data, 290)), COUNT, FIRST,
                                       (struct ny_matrix){K, COUNT, COLS, COLS + 5, false}),
                      NY_OK);
     for (size_t i = 0; i < COUNT; i++) {
@@ -120,7 +120,7 @@ static void exact_square_is_among_the_rows_given(void **state)
     double K[COUNT * COUNT], x[20], y[20];
 
     (void)state;
-    assert_int_equal(ny_columns_exact_square(columns, data_row(&data, 30), COUNT,
+    assert_int_equal(ny_columns_exact_square(columns, ny_raw_rows(data_row(&data, 30)), COUNT,
                                              ny_matrix(K, COUNT, COUNT)),
                      NY_OK);
     for (size_t i = 0; i < COUNT; i++)
@@ -130,8 +130,10 @@ static void exact_square_is_among_the_rows_given(void **state)
             assert_near(K[i * COUNT + j], plain_kernel("rbf", &spec.params, plain_pair(x, y, 20)),
                         1e-13, "exact square");
         }
-    assert_int_equal(ny_columns_exact_square(columns, NULL, 0, ny_matrix(K, 0, 0)), NY_OK);
-    assert_int_equal(ny_columns_exact(columns, data.raw, 0, 0, ny_matrix(K, 0, 5)), NY_OK);
+    assert_int_equal(ny_columns_exact_square(columns, ny_raw_rows(NULL), 0, ny_matrix(K, 0, 0)),
+                     NY_OK);
+    assert_int_equal(ny_columns_exact(columns, ny_raw_rows(data.raw), 0, 0, ny_matrix(K, 0, 5)),
+                     NY_OK);
     ny_columns_free(columns);
     geometry_release(&g);
     data_release(&data);
@@ -149,14 +151,15 @@ static void a_small_budget_is_an_error(void **state)
 
     (void)state;
     ny_context_set_memory(ctx, ny_memory_used(ctx) + 100000);
-    assert_int_equal(ny_columns_append(columns, data_row(&data, 100), 300), NY_EBUDGET);
+    assert_int_equal(ny_columns_append(columns, ny_raw_rows(data_row(&data, 100)), 300),
+                     NY_EBUDGET);
     assert_int_equal(ny_columns_count(columns), 100);
     assert_int_equal(ny_columns_square(columns, ny_matrix(W, 100, 100)), NY_EBUDGET);
     assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_EBUDGET);
     assert_null(workspace);
     ny_context_set_memory(ctx, 0);
-    assert_int_equal(ny_columns_append(columns, data_row(&data, 100), 300), NY_OK);
-    assert_memory_equal(ny_columns_raw(columns), data.raw, 400 * 300 * sizeof(double));
+    assert_int_equal(ny_columns_append(columns, ny_raw_rows(data_row(&data, 100)), 300), NY_OK);
+    assert_memory_equal(ny_columns_rows(columns).at, data.raw, 400 * 300 * sizeof(double));
     free(W);
     ny_columns_free(columns);
     geometry_release(&g);

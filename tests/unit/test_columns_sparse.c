@@ -98,7 +98,7 @@ static struct ny_columns *columns_of(const struct ny_columns_spec *spec, bool on
 
     assert_int_equal(ny_columns_new(&columns, spec), NY_OK);
     for (size_t i = 0; i < LANDMARKS; i += step)
-        assert_int_equal(ny_columns_append(columns, records + i * bytes,
+        assert_int_equal(ny_columns_append(columns, ny_raw_rows(records + i * bytes),
                                            LANDMARKS - i < step ? LANDMARKS - i : step),
                          NY_OK);
     return columns;
@@ -166,11 +166,12 @@ static void check_kernel(const char *kernel, enum ny_dtype dtype, bool centred, 
     D_ = tile_of(again, diagonal);
     assert_memory_equal(C, D_, (size_t)NY_UNIT_ROWS * LANDMARKS * sizeof(float));
     check_block(columns, C);
-    assert_int_equal(ny_columns_exact(columns, records, ROWS, 0,
-                                      ny_matrix(K, ROWS, LANDMARKS)),
-                     NY_OK);
-    assert_int_equal(ny_columns_exact_square(columns, records, ROWS, ny_matrix(W, ROWS, ROWS)),
-                     NY_OK);
+    assert_int_equal(
+        ny_columns_exact(columns, ny_raw_rows(records), ROWS, 0, ny_matrix(K, ROWS, LANDMARKS)),
+        NY_OK);
+    assert_int_equal(
+        ny_columns_exact_square(columns, ny_raw_rows(records), ROWS, ny_matrix(W, ROWS, ROWS)),
+        NY_OK);
     for (size_t i = 0; i < ROWS; i++) {
         for (size_t j = 0; j < LANDMARKS; j++) {
             double want = plain(&spec, full[i], full[j]);
@@ -226,11 +227,91 @@ static void a_centre_comes_in_by_corrections(void **state)
     check_kernel("linear", NY_F64, true, false);
 }
 
+enum { WIDE = 200000, WIDE_ROWS = 24 };
+
+/* Row i has i + 1 in each column, and is full, or has ten columns. */
+static void make_wide(void *row, size_t i)
+{
+    uint32_t *index = malloc(WIDE * sizeof(*index));
+    float *value = malloc(WIDE * sizeof(*value));
+    size_t count = i % 3 ? 10 : WIDE;
+
+    assert_non_null(index);
+    assert_non_null(value);
+    for (size_t k = 0; k < count; k++) {
+        index[k] = (uint32_t)(k * (WIDE / count));
+        value[k] = (float)(i + 1);
+    }
+    ny_sparse_pack(row, WIDE, NY_F32, (struct ny_sparse){count, index, value});
+    free(index);
+    free(value);
+}
+
+static double wide_product(size_t i, size_t j)
+{
+    return (double)((i + 1) * (j + 1) * (i % 3 || j % 3 ? 10 : WIDE));
+}
+
+/* Rows of 1.6 MB are read one or two at a time; neither work spaces nor landmarks are sized by the
+ * fullest row. */
+static void full_rows_do_not_make_others_dear(void **state)
+{
+    double *factors = calloc(2 * WIDE, sizeof(double)), diagonal[NY_UNIT_ROWS];
+    const struct ny_geometry geometry = {WIDE, factors, factors + WIDE};
+    struct ny_columns_spec spec = {.ctx = ctx,
+                                   .kernel = ny_kernel_find("linear"),
+                                   .geometry = &geometry,
+                                   .dtype = NY_F32,
+                                   .slots = WIDE,
+                                   .values = 8 * WIDE + 160};
+    size_t bytes = ny_raw_bytes(&spec), before = ny_memory_used(ctx), used;
+    float *C = calloc((size_t)NY_UNIT_ROWS * WIDE_ROWS, sizeof(float));
+    struct ny_columns_workspace *workspace;
+    struct ny_columns *columns;
+    struct ny_source *source;
+
+    (void)state;
+    records = calloc(WIDE_ROWS, bytes);
+    assert_true(records && C && factors);
+    for (size_t k = 0; k < WIDE; k++)
+        factors[WIDE + k] = 1;
+    for (size_t i = 0; i < WIDE_ROWS; i++)
+        make_wide(records + i * bytes, i);
+    assert_int_equal(ny_columns_new(&columns, &spec), NY_OK);
+    assert_int_equal(ny_columns_append(columns, ny_raw_rows(records), WIDE_ROWS), NY_OK);
+    used = ny_memory_used(ctx) - before;
+    assert_in_range(used, 1, ny_columns_bytes(&spec, WIDE_ROWS));
+    assert_true(used < WIDE_ROWS * bytes);
+    assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_OK);
+    used = ny_memory_used(ctx) - before - used;
+    assert_in_range(used, 1, ny_columns_workspace_bytes(&spec, NY_STRIP_ROWS));
+    assert_true(used < 8 << 20);
+    assert_int_equal(ny_source_of_raw(&source, ctx, ny_columns_rows(columns),
+                                      &(struct ny_raw_shape){NY_F32, WIDE_ROWS, WIDE, WIDE}),
+                     NY_OK);
+    assert_int_equal(ny_columns_tile(columns, workspace,
+                                     &(struct ny_tile){.source = source, .rows = WIDE_ROWS},
+                                     ny_matrix32(C, NY_UNIT_ROWS, WIDE_ROWS), diagonal),
+                     NY_OK);
+    for (size_t i = 0; i < WIDE_ROWS; i++) {
+        assert_true(diagonal[i] == wide_product(i, i));
+        for (size_t j = 0; j < WIDE_ROWS; j++)
+            assert_true(C[i * WIDE_ROWS + j] == (float)wide_product(i, j));
+    }
+    ny_source_free(source);
+    ny_columns_workspace_free(workspace);
+    ny_columns_free(columns);
+    free(records);
+    free(C);
+    free(factors);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(all_kernels_agree_with_plain_loops, start, stop),
         cmocka_unit_test_setup_teardown(values_of_any_type_are_multiplied, start, stop),
+        cmocka_unit_test_setup_teardown(full_rows_do_not_make_others_dear, start, stop),
         cmocka_unit_test_setup_teardown(a_centre_comes_in_by_corrections, start, stop),
     };
 

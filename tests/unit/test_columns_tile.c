@@ -276,11 +276,11 @@ static void landmarks_may_come_in_pieces(void **state)
             while (ny_columns_count(columns) < 201) {
                 size_t have = ny_columns_count(columns);
 
-                assert_int_equal(ny_columns_append(columns, data_row(&data, have),
+                assert_int_equal(ny_columns_append(columns, ny_raw_rows(data_row(&data, have)),
                                                    have + 9 < 201 ? 9 : 201 - have),
                                  NY_OK);
             }
-            assert_memory_equal(ny_columns_raw(columns), data.raw,
+            assert_memory_equal(ny_columns_rows(columns).at, data.raw,
                                 201 * d * ny_dtype_size(data.dtype));
             whole = columns_of(&spec, &data, 201);
             a = tile_of(columns, &data, 0, 300);

@@ -80,7 +80,8 @@ static double *exact_of(const struct subject *s, size_t rows)
     double *K = room(rows * m, sizeof(double));
 
     assert_int_equal(
-        ny_columns_exact(s->columns, s->data.raw, rows, 0, ny_matrix(K, rows, m)), NY_OK);
+        ny_columns_exact(s->columns, ny_raw_rows(s->data.raw), rows, 0, ny_matrix(K, rows, m)),
+        NY_OK);
     return K;
 }
 
@@ -185,7 +186,8 @@ static void squares_are_symmetric(void **state)
             assert_int_equal(
                 ny_columns_square(s.columns, (struct ny_matrix){again, M, M, STRIDE, false}),
                 NY_OK);
-            assert_int_equal(ny_columns_diagonal(s.columns, s.data.raw, M, diagonal), NY_OK);
+            assert_int_equal(ny_columns_diagonal(s.columns, ny_raw_rows(s.data.raw), M, diagonal),
+                             NY_OK);
             for (size_t i = 0; i < M; i++) {
                 assert_memory_equal(W + i * STRIDE, again + i * STRIDE, M * sizeof(double));
                 assert_true(isnan(W[i * STRIDE + M]));
@@ -247,8 +249,8 @@ static void a_row_does_not_depend_on_the_batch(void **state)
             for (size_t i = 0; i < COUNT; i += 7) {
                 size_t cols = M - 9 * i;
 
-                assert_int_equal(ny_columns_exact(s.columns, data_row(&s.data, i), 1, 0,
-                                                  ny_matrix(one, 1, cols)),
+                assert_int_equal(ny_columns_exact(s.columns, ny_raw_rows(data_row(&s.data, i)), 1,
+                                                  0, ny_matrix(one, 1, cols)),
                                  NY_OK);
                 assert_memory_equal(one, all + i * M, cols * sizeof(double));
             }
@@ -355,7 +357,7 @@ static void check_blocks(const struct ny_kernel *kernel, enum ny_dtype dtype, si
     assert_int_equal(ny_columns_workspace_new(&workspace, &s.spec, NY_STRIP_ROWS), NY_OK);
     assert_int_equal(ny_columns_strip(s.columns, workspace, &tile, FIRST, COUNT, &strip), NY_OK);
     assert_int_equal(strip.count, COUNT);
-    assert_memory_equal(strip.raw, data_row(&s.data, FIRST),
+    assert_memory_equal(strip.raw.at, data_row(&s.data, FIRST),
                         COUNT * s.data.d * ny_dtype_size(dtype));
     for (size_t run = 0; run < sizeof(runs) / sizeof(runs[0]); run++) {
         size_t first = runs[run][0], cols = runs[run][1];
@@ -430,9 +432,10 @@ static void check_sparse(const struct ny_kernel *kernel)
     ny_columns_free(s.columns);
     s.spec.slots = SLOTS;
     assert_int_equal(ny_columns_new(&s.columns, &s.spec), NY_OK);
-    assert_int_equal(ny_columns_append(s.columns, records, LANDMARKS), NY_OK);
-    assert_int_equal(
-        ny_columns_exact(s.columns, records, ROWS, 0, ny_matrix(sparse, ROWS, LANDMARKS)), NY_OK);
+    assert_int_equal(ny_columns_append(s.columns, ny_raw_rows(records), LANDMARKS), NY_OK);
+    assert_int_equal(ny_columns_exact(s.columns, ny_raw_rows(records), ROWS, 0,
+                                      ny_matrix(sparse, ROWS, LANDMARKS)),
+                     NY_OK);
     for (size_t i = 0; i < ROWS * LANDMARKS; i++)
         assert_near(sparse[i], dense[i], 1e-12 * largest, kernel->name);
     free(dense);

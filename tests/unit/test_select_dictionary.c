@@ -17,6 +17,7 @@ static struct ny_context *ctx;
 static struct ny_geometry *geometry;
 static struct ny_columns_spec spec;
 static float *x;
+static char *records; /* the same rows, for specs of sparse ones */
 
 static int start(void **state)
 {
@@ -37,6 +38,10 @@ static int start(void **state)
     for (size_t i = 0; i < ROWS * D; i++)
         x[i] = (float)(3 * noise[i]);
     free(noise);
+    records = malloc(ROWS * ny_row_bytes(NY_F32, D, D));
+    for (size_t i = 0; i < ROWS; i++)
+        assert_true(ny_sparse_from_dense(x + i * D, D, NY_F32,
+                                         records + i * ny_row_bytes(NY_F32, D, D), D));
     return 0;
 }
 
@@ -44,10 +49,17 @@ static int stop(void **state)
 {
     (void)state;
     free(x);
+    free(records);
     ny_geometry_free(geometry, ctx);
     assert_int_equal(ny_memory_used(ctx), 0);
     ny_context_free(ctx);
     return 0;
+}
+
+/* The rows from row i on, in the layout of the spec. */
+static struct ny_raw_rows rows_from(size_t i)
+{
+    return ny_raw_rows_from(&spec, spec.slots ? ny_raw_rows(records) : ny_raw_rows(x), i);
 }
 
 static double kernel(size_t i, size_t j)
@@ -69,7 +81,7 @@ static void grow(struct ny_dictionary *dictionary, size_t first, size_t last, bo
 {
     double *L = malloc(sizeof(double) * ROWS * ROWS), k0[2];
 
-    if (!first) assert_int_equal(ny_dictionary_start(dictionary, 1000, x, 1), NY_OK);
+    if (!first) assert_int_equal(ny_dictionary_start(dictionary, 1000, rows_from(0), 1), NY_OK);
     /* Plain Cholesky of all rows before the last. */
     for (size_t i = affine; i < last; i++)
         for (size_t j = affine; j <= i; j++) {
@@ -92,7 +104,7 @@ static void grow(struct ny_dictionary *dictionary, size_t first, size_t last, bo
             k0[t] = kernel(i + t, 0);
             assert_int_equal(ny_dictionary_push(dictionary, 1000 + i + t, &factor, 1), NY_OK);
         }
-        assert_int_equal(ny_dictionary_extend(dictionary, x + i * D, two, affine ? k0 : NULL),
+        assert_int_equal(ny_dictionary_extend(dictionary, rows_from(i), two, affine ? k0 : NULL),
                          NY_OK);
     }
     free(L);
@@ -148,12 +160,12 @@ static void columns_are_the_landmarks_in_order(void **state)
         struct ny_columns *columns = ny_dictionary_columns(dictionary);
 
         assert_int_equal(ny_columns_count(columns), 300);
-        assert_memory_equal(ny_columns_raw(columns), x, 300 * D * sizeof(float));
+        assert_memory_equal(ny_columns_rows(columns).at, x, 300 * D * sizeof(float));
         assert_ptr_equal(ny_dictionary_columns(dictionary), columns);
         grow(dictionary, 300, 520, affine);
         columns = ny_dictionary_columns(dictionary);
         assert_int_equal(ny_columns_count(columns), 520);
-        assert_memory_equal(ny_columns_raw(columns), x, 520 * D * sizeof(float));
+        assert_memory_equal(ny_columns_rows(columns).at, x, 520 * D * sizeof(float));
         ny_dictionary_free(dictionary);
     }
 }
@@ -193,9 +205,8 @@ static void coefficients_solve_with_W(void **state)
     ny_dictionary_free(dictionary);
 }
 
-static void images_restore_every_bit(void **state)
+static void check_images(void)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 2, 255, 256, 257, 512, 513, 600};
 
     for (int affine = 0; affine <= 1; affine++)
@@ -216,11 +227,64 @@ static void images_restore_every_bit(void **state)
                     assert_memory_equal(first->panels[b]->L32 + i * ny_panel_stride(b),
                                         second->panels[b]->L32 + i * ny_panel_stride(b),
                                         ny_panel_stride(b) * sizeof(float));
+            assert_in_range(bytes, 1, ny_dictionary_image_most(&spec, sizes[s] ? sizes[s] : 1));
             free(image);
             free(again);
             ny_dictionary_free(first);
             ny_dictionary_free(second);
         }
+}
+
+static void images_restore_every_bit(void **state)
+{
+    (void)state;
+    check_images();
+    spec.slots = D;
+    check_images();
+    spec.slots = 2 * D; /* records of fuller rows */
+    records = realloc(records, ROWS * ny_raw_bytes(&spec));
+    for (size_t i = 0; i < ROWS; i++)
+        assert_true(
+            ny_sparse_from_dense(x + i * D, D, NY_F32, records + i * ny_raw_bytes(&spec), 2 * D));
+    check_images();
+}
+
+/* The last landmark is packed at the end: its columns, in 24 bytes, and its values. */
+static void sparse_images_are_not_believed(void **state)
+{
+    struct ny_dictionary *first, *same;
+    size_t bytes, last = ny_sparse_bytes(NY_F32, D);
+    uint32_t *index;
+    uint64_t *count;
+    char *image;
+
+    (void)state;
+    spec.slots = D;
+    first = made(40, false);
+    same = made(0, false);
+    bytes = ny_dictionary_image_bytes(first);
+    image = malloc(bytes);
+    ny_dictionary_save(first, image);
+    index = (uint32_t *)(void *)(image + bytes - last);
+    count = (uint64_t *)(void *)(image + bytes - 40 * (last + sizeof(*count)));
+    assert_int_equal(*count, D);
+    index[D - 1] = D;
+    assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_ESTORE);
+    index[D - 1] = index[D - 2];
+    assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_ESTORE);
+    index[D - 1] = D - 1;
+    *count = D + 1;
+    assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_ESTORE);
+    *count = D - 1;
+    assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_ESTORE);
+    *count = D;
+    spec.slots = 0;
+    assert_int_equal(ny_dictionary_count(same), 0);
+    assert_int_equal(ny_dictionary_restore(same, image, bytes), NY_OK);
+    free(image);
+    ny_dictionary_free(first);
+    ny_dictionary_free(same);
+    ny_error_clear(ctx);
 }
 
 static void images_of_others_are_refused(void **state)
@@ -260,6 +324,12 @@ static void memory_is_what_was_said(void **state)
         assert_in_range(used, 1, ny_dictionary_bytes(&spec, sizes[s]));
         assert_true((double)used > 0.8 * (double)ny_dictionary_bytes(&spec, sizes[s]));
         ny_dictionary_free(dictionary);
+        spec.slots = D;
+        before = ny_memory_used(ctx);
+        dictionary = made(sizes[s], false);
+        assert_in_range(ny_memory_used(ctx) - before, 1, ny_dictionary_bytes(&spec, sizes[s]));
+        ny_dictionary_free(dictionary);
+        spec.slots = 0;
     }
 }
 
@@ -276,13 +346,13 @@ static void a_budget_that_ends_is_an_error(void **state)
 
         ny_context_set_memory(ctx, ny_memory_used(ctx) + room);
         err = ny_dictionary_new(&dictionary, &spec, &options);
-        if (!err) err = ny_dictionary_start(dictionary, 0, x, 1);
+        if (!err) err = ny_dictionary_start(dictionary, 0, ny_raw_rows(x), 1);
         if (!err) {
             struct ny_factor_row factor = {.pivot = 1};
             double k = 0.5;
 
             err = ny_dictionary_push(dictionary, 1, &factor, 1);
-            if (!err) err = ny_dictionary_extend(dictionary, x + D, 1, &k);
+            if (!err) err = ny_dictionary_extend(dictionary, ny_raw_rows(x + D), 1, &k);
         }
         if (!err && !ny_dictionary_columns(dictionary)) err = NY_EBUDGET;
         assert_true(err == NY_OK || err == NY_EBUDGET);
@@ -302,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(coefficients_solve_with_W, start, stop),
         cmocka_unit_test_setup_teardown(images_restore_every_bit, start, stop),
         cmocka_unit_test_setup_teardown(images_of_others_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(sparse_images_are_not_believed, start, stop),
         cmocka_unit_test_setup_teardown(memory_is_what_was_said, start, stop),
         cmocka_unit_test_setup_teardown(a_budget_that_ends_is_an_error, start, stop),
     };

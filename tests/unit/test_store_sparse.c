@@ -178,6 +178,41 @@ static void rows_are_gathered_from_anywhere(void **state)
     free(rows);
 }
 
+static void gathered_rows_take_what_they_have(void **state)
+{
+    const uint64_t wanted[] = {29999, 0, 1001, 97, 15000, 1001};
+    enum { COUNT = sizeof(wanted) / sizeof(*wanted) };
+    struct ny_gather_wish wish = {.count = COUNT, .rows = wanted, .purpose = NY_MEM_OTHER};
+    struct ny_sparse_list list = {0};
+    struct ny_points_info info;
+    size_t values = 0, before;
+
+    (void)state;
+    put(&spec, 0, ROWS, false);
+    CHECK(ny_points_info(store, &info));
+    wish.slots = (size_t)info.row_slots;
+    before = ny_memory_used(ctx);
+    for (size_t turn = 0; turn < 2; turn++) /* what is added follows what is there */
+        CHECK(ny_points_gather_list(store, &wish, &list));
+    assert_int_equal(list.count, 2 * COUNT);
+    for (size_t i = 0; i < 2 * COUNT; i++) {
+        uint32_t index[1000];
+        float value[1000];
+
+        assert_int_equal(list.row[i].count, row_values(wanted[i % COUNT], index, value));
+        assert_memory_equal(list.row[i].index, index, list.row[i].count * sizeof(*index));
+        assert_memory_equal(list.row[i].value, value, list.row[i].count * sizeof(*value));
+        values += list.row[i].count;
+    }
+    assert_in_range(ny_memory_used(ctx) - before, values * 8,
+                    ny_sparse_list_bytes(NY_F32, 2 * COUNT, values, 2));
+    ny_sparse_list_release(&list, ctx);
+    assert_int_equal(ny_memory_used(ctx), before);
+    wish.slots = 1; /* fuller rows than were expected */
+    refused(ny_points_gather_list(store, &wish, &list), NY_EINTERNAL, "where 1 were expected");
+    ny_sparse_list_release(&list, ctx);
+}
+
 /* Rows from a program are dense; what is 0 is not kept. */
 static void dense_rows_become_sparse(void **state)
 {
@@ -251,6 +286,7 @@ int main(void)
         TEST(an_append_fills_the_last_block),
         TEST(an_unfinished_import_goes_on),
         TEST(rows_are_gathered_from_anywhere),
+        TEST(gathered_rows_take_what_they_have),
         TEST(dense_rows_become_sparse),
         TEST(all_of_it_is_verified),
     };

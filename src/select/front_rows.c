@@ -1,0 +1,329 @@
+/*
+ * The rows of a front (front.h): read, kept, and moved.
+ *
+ * Rows that leave are overwritten by moving the later ones forward, in all arrays: so the order of
+ * rows, on which the dictionary depends, never changes.
+ *
+ * Sparse rows are packed one after another into a room, and the front moves views of them. A unit
+ * has no more values than the blocks it lies in, so that the room of a front is bounded by those,
+ * and one full row does not make all of them dear. Rows from all over the store, candidates of a
+ * randomly pivoted selection, may have more: then fewer of them are read at a time.
+ */
+#include "select/front.h"
+
+#include <string.h>
+
+#include "store/store.h"
+
+/* Columns of Z between two rows, with room to grow. With a multiple of a page, rows would compete
+ * for the same cache sets. */
+static size_t stride32(size_t columns)
+{
+    return (columns + columns / 8 + NY_DICTIONARY_PANEL) / NY_DICTIONARY_PANEL *
+               NY_DICTIONARY_PANEL +
+           16;
+}
+
+/* Bytes of a row in the array of rows: a view of a sparse one. */
+static size_t row_bytes(const struct ny_columns_spec *spec)
+{
+    return spec->slots ? sizeof(struct ny_sparse) : ny_raw_bytes(spec);
+}
+
+/* Bytes of the room of so many sparse rows, which are neighbours. */
+static size_t room_bytes(const struct ny_columns_spec *spec, size_t rows)
+{
+    size_t full = rows * spec->slots, most = ny_unit_values_most(spec);
+
+    if (!spec->slots) return 0;
+    return rows * ny_sparse_bytes(spec->dtype, 1) +
+           (full < most ? full : most) * (sizeof(uint32_t) + ny_dtype_size(spec->dtype));
+}
+
+/* Makes the room of sparse rows. */
+static int make_room(struct ny_front *front, size_t bytes)
+{
+    front->room = (struct ny_sparse_room){ny_alloc(front->ctx, NY_MEM_TILES, bytes), 0, bytes};
+    return front->room.bytes ? NY_OK : NY_EBUDGET;
+}
+
+int ny_front_new(struct ny_front *front, const struct ny_columns_spec *spec, size_t rows)
+{
+    struct ny_context *ctx = spec->ctx;
+    size_t d = spec->slots ? (size_t)spec->row_nnz + 1 : spec->geometry->d, bytes;
+    int err;
+
+    *front = (struct ny_front){.ctx = ctx,
+                               .rows_max = rows,
+                               .d = d,
+                               .row_bytes = row_bytes(spec),
+                               .dtype = spec->dtype,
+                               .slots = spec->slots};
+    err = ny_product(ctx, &bytes, rows, d, sizeof(double));
+    if (err) return err;
+    front->index = ny_alloc(ctx, NY_MEM_TILES, rows * sizeof(*front->index));
+    front->early = ny_alloc(ctx, NY_MEM_TILES, rows * sizeof(*front->early));
+    front->raw = ny_alloc(ctx, NY_MEM_TILES, rows * front->row_bytes + sizeof(uint64_t));
+    front->k = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    front->origin_k = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    front->scale = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    front->delta = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    err = make_room(front, room_bytes(spec, rows));
+    if (err) return err;
+    return front->index && front->early && front->raw && front->k && front->origin_k &&
+                   front->scale && front->delta
+               ? NY_OK
+               : NY_EBUDGET;
+}
+
+void ny_front_free(struct ny_front *front)
+{
+    if (!front->ctx) return;
+    ny_free(front->ctx, front->index);
+    ny_free(front->ctx, front->early);
+    ny_free(front->ctx, front->raw);
+    ny_free(front->ctx, front->room.bytes);
+    ny_free(front->ctx, front->rows);
+    ny_free(front->ctx, front->norms);
+    ny_free(front->ctx, front->byte_terms);
+    ny_free(front->ctx, front->k);
+    ny_free(front->ctx, front->origin_k);
+    ny_free(front->ctx, front->scale);
+    ny_free(front->ctx, front->delta);
+    ny_free(front->ctx, front->Z);
+}
+
+size_t ny_front_later_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
+{
+    return rows * (ny_columns_strip_bytes(spec) + stride32(columns) * sizeof(float));
+}
+
+size_t ny_front_bytes(const struct ny_columns_spec *spec, size_t rows, size_t columns)
+{
+    size_t numbers = 4 * sizeof(double) + 2 * sizeof(uint32_t);
+
+    return rows * (row_bytes(spec) + numbers) + sizeof(uint64_t) + room_bytes(spec, rows) + 128 +
+           ny_front_later_bytes(spec, rows, columns);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Copies what the strip has of one kind into the front, which gets room for it the first time. */
+static int keep(struct ny_front *front, void *array, const void *strip, size_t first, size_t count,
+                size_t size)
+{
+    char *at;
+
+    if (!strip) return NY_OK;
+    memcpy(&at, array, sizeof(at));
+    if (!at) {
+        at = ny_calloc(front->ctx, NY_MEM_TILES, front->rows_max, size);
+        if (!at) return NY_EBUDGET;
+        memcpy(array, &at, sizeof(at));
+    }
+    memcpy(at + first * size, strip, count * size);
+    return NY_OK;
+}
+
+/* Doubles the room, for rows that are no neighbours: the copies in it move. */
+static int grow_room(struct ny_front *front, size_t count)
+{
+    struct ny_sparse *view = (struct ny_sparse *)(void *)front->raw;
+    struct ny_sparse_room before = front->room;
+    int err = make_room(front, 2 * before.size + ny_sparse_bytes(front->dtype, front->slots));
+
+    if (err) {
+        front->room = before;
+        return err;
+    }
+    before.size = before.used;
+    for (size_t i = 0; i < count; i++)
+        (void)ny_sparse_room_put(&front->room, front->dtype, view[i], &view[i]);
+    ny_free(front->ctx, before.bytes);
+    return NY_OK;
+}
+
+/* Keeps copies of sparse rows as rows `first` … of the front. */
+static int keep_sparse(struct ny_front *front, const struct ny_sparse *rows, size_t first,
+                       size_t count)
+{
+    struct ny_sparse *view = (struct ny_sparse *)(void *)front->raw;
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < count; i++)
+        if (!ny_sparse_room_put(&front->room, front->dtype, rows[i], &view[first + i])) {
+            err = grow_room(front, first + i);
+            if (!err)
+                (void)ny_sparse_room_put(&front->room, front->dtype, rows[i], &view[first + i]);
+        }
+    return err;
+}
+
+int ny_front_load(struct ny_front *front, const struct ny_dictionary *dictionary,
+                  struct ny_columns_workspace *workspace, const struct ny_tile *tile, size_t first)
+{
+    size_t left = tile->rows - first, rows = left < front->rows_max ? left : front->rows_max;
+    int err;
+
+    front->room.used = 0;
+    for (size_t at = 0, count; at < rows; at += count) {
+        struct ny_strip strip;
+
+        count = rows - at < NY_FRONT_STRIP ? rows - at : NY_FRONT_STRIP;
+        err = ny_columns_strip(dictionary->none, workspace, tile, first + at, count, &strip);
+        if (err) return err;
+        count = strip.count;
+        if (front->slots)
+            err = keep_sparse(front, strip.raw.list, at, count);
+        else
+            memcpy(front->raw + at * front->row_bytes, strip.raw.at, count * front->row_bytes);
+        if (!err) err = keep(front, &front->rows, strip.rows, at, count, front->d * sizeof(float));
+        if (!err) err = keep(front, &front->norms, strip.norms, at, count, sizeof(float));
+        if (!err)
+            err = keep(front, &front->byte_terms, strip.byte_terms, at, count, sizeof(uint32_t));
+        if (err) return err;
+    }
+    for (size_t i = 0; i < rows; i++)
+        front->index[i] = (uint32_t)(first + i);
+    for (size_t i = 0; i < rows; i++)
+        front->early[i] = NY_NOT_EARLY;
+    front->count = rows;
+    front->done = 0;
+    return ny_columns_diagonal(dictionary->none, ny_front_rows(front), rows, front->k);
+}
+
+/* Rows on their way into the front, where `view` is. */
+struct gathering {
+    struct ny_front *front;
+    struct ny_sparse *view;
+};
+
+static int take_count(void *arg, size_t position, struct ny_sparse row)
+{
+    ((struct gathering *)arg)->view[position].count = row.count;
+    return NY_OK;
+}
+
+static int take_row(void *arg, size_t position, struct ny_sparse row)
+{
+    struct gathering *gathering = arg;
+
+    (void)ny_sparse_room_put(&gathering->front->room, gathering->front->dtype, row,
+                             &gathering->view[position]);
+    return NY_OK;
+}
+
+/* Returns how many of the first rows there is room for, at least one, from their counts. */
+static size_t rows_that_fit(const struct ny_front *front, const struct ny_sparse *view,
+                            size_t count)
+{
+    size_t bytes = 0, rows = 0;
+
+    while (rows < count) {
+        bytes += ny_sparse_bytes(front->dtype, view[rows].count);
+        if (bytes > front->room.size) break;
+        rows++;
+    }
+    return rows ? rows : 1;
+}
+
+int ny_front_gather(struct ny_front *front, struct ny_store *store, const uint64_t *rows,
+                    size_t count)
+{
+    struct gathering gathering = {front, (struct ny_sparse *)(void *)front->raw};
+    int err = NY_OK;
+
+    front->done = 0;
+    front->count = count;
+    if (!front->slots) return ny_points_gather(store, 0, rows, count, front->raw);
+    front->room.used = 0;
+    if (count * ny_sparse_bytes(front->dtype, front->slots) > front->room.size) {
+        err = ny_points_visit(store, front->slots, rows, count, take_count, &gathering);
+        if (!err) front->count = rows_that_fit(front, gathering.view, count);
+    }
+    if (err) return err;
+    return ny_points_visit(store, front->slots, rows, front->count, take_row, &gathering);
+}
+
+int ny_front_begin(struct ny_front *front, const struct ny_dictionary *dictionary)
+{
+    int err;
+
+    memcpy(front->delta, front->k, front->count * sizeof(*front->delta));
+    memcpy(front->scale, front->k, front->count * sizeof(*front->scale));
+    if (!dictionary->options.affine) return NY_OK;
+    err = ny_columns_exact(dictionary->origin, ny_front_rows(front), front->count, 0,
+                           ny_matrix(front->origin_k, front->count, 1));
+    for (size_t i = 0; i < front->count; i++) {
+        front->delta[i] =
+            (front->k[i] - front->origin_k[i]) - (front->origin_k[i] - dictionary->origin_k);
+        if (front->delta[i] > front->scale[i]) front->scale[i] = front->delta[i];
+    }
+    return err;
+}
+
+int ny_front_reserve(struct ny_front *front, size_t columns)
+{
+    size_t stride, bytes;
+    float *Z;
+    int err;
+
+    if (columns <= front->stride) return NY_OK;
+    stride = stride32(columns);
+    err = ny_product(front->ctx, &bytes, front->rows_max, stride, sizeof(float));
+    if (err) return err;
+    if (!front->done) {
+        ny_free(front->ctx, front->Z);
+        front->Z = NULL;
+        front->stride = 0;
+    }
+    Z = ny_alloc(front->ctx, NY_MEM_TILES, bytes);
+    if (!Z) return NY_EBUDGET;
+    for (size_t i = 0; front->done && i < front->count; i++)
+        memcpy(Z + i * stride, front->Z + i * front->stride, front->done * sizeof(*Z));
+    ny_free(front->ctx, front->Z);
+    front->Z = Z;
+    front->stride = stride;
+    return NY_OK;
+}
+
+void ny_front_move(struct ny_front *front, size_t to, size_t from)
+{
+    if (to == from) return;
+    front->index[to] = front->index[from];
+    front->early[to] = front->early[from];
+    memcpy(front->raw + to * front->row_bytes, front->raw + from * front->row_bytes,
+           front->row_bytes);
+    if (front->rows)
+        memcpy(front->rows + to * front->d, front->rows + from * front->d,
+               front->d * sizeof(float));
+    if (front->norms) front->norms[to] = front->norms[from];
+    if (front->byte_terms) front->byte_terms[to] = front->byte_terms[from];
+    front->k[to] = front->k[from];
+    front->origin_k[to] = front->origin_k[from];
+    front->scale[to] = front->scale[from];
+    front->delta[to] = front->delta[from];
+    if (front->done)
+        memcpy(front->Z + to * front->stride, front->Z + from * front->stride,
+               front->done * sizeof(float));
+}
+
+struct ny_front ny_front_view(const struct ny_front *front, size_t first, size_t count)
+{
+    struct ny_front view = *front;
+
+    view.count = count;
+    view.flops = 0;
+    view.index += first;
+    view.early += first;
+    view.raw += first * front->row_bytes;
+    if (view.rows) view.rows += first * front->d;
+    if (view.norms) view.norms += first;
+    if (view.byte_terms) view.byte_terms += first;
+    view.k += first;
+    view.origin_k += first;
+    view.scale += first;
+    view.delta += first;
+    if (view.Z) view.Z += first * front->stride;
+    return view;
+}
