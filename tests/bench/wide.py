@@ -2,6 +2,7 @@
 
 usage: wide.py npz POINTS OUT.npz                        a .libsvm.gz, or .h5ad of counts as log1p of 10⁴ shares
        wide.py SOLVER KIND COUNT POINTS.npz VALUES.npy   prints seconds, and MB of the process at most
+       wide.py landmarks COUNT POINTS.npz                likewise, of the products with landmarks of a fit
        wide.py error VALUES.npy EXACT.npy                the largest relative error
 
 KIND: cosine (rows of length 1), centred (columns less their means), divided (cosine, over the roots of
@@ -80,6 +81,18 @@ def solve(solver, kind, count, path, out):
         print(seconds, round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000))
 
 
+def landmarks(count, path):
+    """Cosines of all rows with landmarks, by 2,048 rows, as often as a Laplacian needs them."""
+    Z = features("cosine", path, np.float32)
+    chosen = np.sort(np.random.default_rng(0).choice(Z.shape[0], int(count), replace=False))
+    began = time.perf_counter()
+    D = Z[chosen].T.tocsr()
+    for _ in range(3):
+        for first in range(0, Z.shape[0], 2048):
+            (Z[first:first + 2048] @ D).toarray()
+    print(time.perf_counter() - began, round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000))
+
+
 def error(path, exact):
     wanted = np.load(exact)
     print(f"{np.max(np.abs(np.load(path) - wanted) / wanted):.2g}")
@@ -89,6 +102,8 @@ if __name__ == "__main__":
     what = sys.argv[1]
     if what == "npz":
         convert(*sys.argv[2:])
+    elif what == "landmarks":
+        landmarks(*sys.argv[2:])
     elif what == "error":
         error(*sys.argv[2:])
     else:
