@@ -35,8 +35,9 @@ struct ny_model;
 NY_API int ny_sums_new(struct ny_sums **out, struct ny_context *context,
                        const struct ny_options *options);
 /* Adds the rows of a table, in one pass through a scratch store (as ny_embed()); the sums of a
- * batch are the same whatever came before it, and equal batches are added each time. NY_EUSAGE
- * where nothing says what fit they are for. */
+ * batch are the same whatever came before it, and equal batches are added each time. Rows are
+ * summed up dense or sparse as those of the first batch come. NY_EUSAGE where nothing says what fit
+ * they are for. */
 NY_API int ny_sums_add(struct ny_sums *sums, const struct ny_table *table);
 /* Adds the sums of a result: of a fit with option until, or of one that is done and keeps its sums.
  * NY_EUSAGE where it has none, where it is of other landmarks or options than the parts before, or
@@ -50,7 +51,8 @@ NY_API int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other);
 NY_API int ny_sums_image(struct ny_sums *sums, const void **image, size_t *bytes);
 NY_API int ny_sums_load(struct ny_sums **out, struct ny_context *context, const void *image,
                         size_t bytes);
-/* *report: rows parts landmarks d map approx kernel gamma components gram_precision. */
+/* *report: rows; where there are some: parts landmarks d dtype map approx kernel gamma components
+ * gram_precision. */
 NY_API int ny_sums_report(const struct ny_sums *sums, struct ny_report **report);
 /* Solves the sums, which stay and can be added to: *model is the caller's, *report (may be NULL)
  * has the eigenvalues and the certificate of all rows. NY_EUSAGE where there are no rows, or fewer

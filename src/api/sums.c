@@ -87,7 +87,7 @@ int ny_sums_new(struct ny_sums **out, struct ny_context *context, const struct n
     if (!err && options && !ny_options_is_set(options, "landmarks-points") &&
         !ny_options_map(options)->centred_rows)
         err = ny_fail(context, NY_EUSAGE,
-                      "sums need landmarks that all parts share: set landmarks-points");
+                      "sums need landmarks that all parts share: give --landmarks-points");
     if (!err) *out = sums;
     if (err) ny_sums_free(sums);
     return err;
@@ -173,6 +173,20 @@ int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name)
     return add_result(sums, path, name, false);
 }
 
+/* Appends a batch to its scratch store, in the layout of the batches before it. One that is first
+ * is sparse where it comes so, however many of its values are 0: batches have to agree. */
+static int append_batch(struct ny_sums *sums, const char *store, const struct ny_table *rows)
+{
+    bool sparse = sums->summed ? sums->summed->base->spec.slots > 0 : rows->row_start != NULL;
+    struct ny_options *options = NULL;
+    int err = ny_options_new(&options, sums->ctx);
+
+    if (!err) err = ny_options_set(options, "layout", sparse ? "sparse" : "dense");
+    if (!err) err = ny_append(sums->ctx, store, rows, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
 int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
 {
     struct ny_context *ctx = sums ? sums->ctx : NULL;
@@ -192,7 +206,7 @@ int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
     snprintf(store, sizeof(store), "%s/store.nys", folder);
     scratch = ny_context_scratch(ctx);
     ny_context_set_scratch(ctx, 1);
-    err = ny_append(ctx, store, &given, NULL, NULL);
+    err = append_batch(sums, store, &given);
     if (!err) err = ny_fit(ctx, store, result, sums->options, NULL);
     if (!err) err = add_result(sums, store, result, true);
     ny_context_set_scratch(ctx, scratch);
@@ -271,6 +285,7 @@ int ny_sums_report(const struct ny_sums *sums, struct ny_report **report)
                            json_array_size(json_object_get(summed->about, "parts")));
         ny_field_set_count(object, "landmarks", base->m);
         ny_field_set_count(object, "d", base->d);
+        ny_field_set_text(object, "dtype", ny_dtype_name(base->spec.dtype));
         ny_field_set_text(object, "map", ny_field_text(options, "map"));
         ny_field_set_text(object, "approx", ny_field_text(options, "approx"));
         ny_field_set_text(object, "kernel", ny_kernel_shown(base->spec.kernel));

@@ -111,6 +111,19 @@ static int solve(struct ny_fit *fit, const struct ny_summed *sums, struct ny_sol
     return err || !coarse ? err : ny_fit_try_again(fit); /* which fails the second time */
 }
 
+/* Refuses more components than rows can give. */
+static int check_rows(const struct ny_summed *sums, const struct ny_fit_settings *settings)
+{
+    uint64_t rows = ny_summed_rows(sums);
+
+    if (ny_settings_pairs(settings) <= rows) return NY_OK;
+    return ny_fail(sums->ctx, NY_EUSAGE,
+                   "--components %zu%s more than the %llu rows that are summed up; add more rows",
+                   settings->components,
+                   settings->map->divided ? " and the trivial one are" : " is",
+                   (unsigned long long)rows);
+}
+
 int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *settings,
                     struct ny_model **model, json_t **report)
 {
@@ -125,8 +138,9 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
                          .params = sums->base->spec.params,
                          .gram =
                              ny_field_is(sums->about, "gram", "f32") ? NY_GRAM_F32 : NY_GRAM_F64};
-    int err = solve(&fit, sums, &solution);
+    int err = check_rows(sums, settings);
 
+    if (!err) err = solve(&fit, sums, &solution);
     if (err) goto done;
     if (ny_summed_columns(sums)) fix_signs(&solution);
     describe(&fit, sums, ny_job_report(&fit.job));

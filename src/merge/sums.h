@@ -65,7 +65,8 @@ int ny_summed_load(struct ny_summed **out, struct ny_context *ctx, const void *i
                    const char *where);
 
 /* Solves the sums: the model, and the report of a fit of all rows. The sums stay. NY_EUSAGE where
- * there are no rows, NY_ENUMERIC where f32 sums are too coarse for the result. */
+ * there are fewer rows than components, NY_ENUMERIC where f32 sums are too coarse for the result.
+ */
 int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *settings,
                     struct ny_model **model, json_t **report);
 

@@ -432,6 +432,41 @@ static void equal_batches_are_added(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* Batches are summed up dense or sparse as the first one comes, whether many of its values are 0 or
+ * none is; what comes otherwise after it is converted. */
+static void batches_have_the_layout_of_the_first(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0), rows = part_of(&table, 0, 60), full = rows;
+    uint64_t start[61], column[60 * COLUMNS];
+    struct ny_options *o = options_of(NULL);
+    struct ny_sums *sums, *other = NULL;
+    struct ny_report *report;
+
+    (void)state;
+    for (uint64_t i = 0; i < 60 * COLUMNS; i++)
+        column[i] = i % COLUMNS;
+    for (uint64_t i = 0; i <= 60; i++)
+        start[i] = i * COLUMNS;
+    full.index_bytes = 8;
+    full.row_start = start;
+    full.column = column;
+    full.entries = 60 * COLUMNS;
+    for (int first = 0; first < 2; first++) {
+        ok(ny_sums_new(&sums, in.ctx, o));
+        ok(ny_sums_add(sums, first ? &rows : &full));
+        ok(ny_sums_add(sums, first ? &full : &rows));
+        ok(ny_sums_report(sums, &report));
+        assert_true(number_of(report, "rows") == 120);
+        ny_report_free(report);
+        if (!first) other = sums;
+    }
+    fails(NY_EUSAGE, "layouts of rows", ny_sums_merge(sums, other));
+    ny_sums_free(sums);
+    ny_sums_free(other);
+    ny_options_free(o);
+    free((void *)(uintptr_t)table.values);
+}
+
 /* ---- what cannot be added ------------------------------------------------------------------- */
 
 /* Sums of 200 rows with one option more. */
@@ -492,6 +527,20 @@ static void other_landmarks_are_refused(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* Sums of so many rows. */
+static struct ny_sums *few_rows(uint64_t rows)
+{
+    struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, rows);
+    struct ny_options *o = options_of(NULL);
+    struct ny_sums *sums;
+
+    ok(ny_sums_new(&sums, in.ctx, o));
+    ok(ny_sums_add(sums, &part));
+    ny_options_free(o);
+    free((void *)(uintptr_t)table.values);
+    return sums;
+}
+
 /* Fits whose sums nobody could add say so before they run. */
 static void what_has_no_sums_is_refused(void **state)
 {
@@ -520,6 +569,9 @@ static void what_has_no_sums_is_refused(void **state)
     fails(NY_EUSAGE, "neither options nor parts", ny_sums_add(sums, &table));
     fails(NY_EIO, "there is no store", ny_sums_add_result(sums, in.store, "map"));
     ny_sums_free(sums);
+    sums = few_rows(2);
+    fails(NY_EUSAGE, "--components 3 is more than the 2 rows", ny_sums_solve(sums, &model, NULL));
+    ny_sums_free(sums);
     free((void *)(uintptr_t)table.values);
 }
 
@@ -535,6 +587,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sums_are_their_image, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_merged, setup, teardown),
         cmocka_unit_test_setup_teardown(equal_batches_are_added, setup, teardown),
+        cmocka_unit_test_setup_teardown(batches_have_the_layout_of_the_first, setup, teardown),
         cmocka_unit_test_setup_teardown(other_sums_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(other_landmarks_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(what_has_no_sums_is_refused, setup, teardown),
