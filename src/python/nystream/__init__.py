@@ -25,13 +25,15 @@ from nystream._view import Part
 from nystream.model import Model
 from nystream.report import Plan, Report
 from nystream.store import Result, Store, embed, open
+from nystream.sums import Sums
 
 _ESTIMATORS = ("DiffusionMap", "Isomap", "KNeighborsTransformer", "KernelPCA", "Nystroem", "PCA",
                "SpectralClustering", "SpectralEmbedding")
 
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
            "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
-           "Store", "StoreError", "UsageError", "__version__", "embed", "open", "tl", *_ESTIMATORS]
+           "Store", "StoreError", "Sums", "UsageError", "__version__", "embed", "open", "tl",
+           *_ESTIMATORS]
 
 for _error in (BudgetError, BusyError, DataError, FileError, NumericError, NystreamError,
                NystreamWarning, StoreError, UsageError):

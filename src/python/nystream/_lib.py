@@ -22,7 +22,7 @@ NUMBERS: Dict[str, int] = {name: number for number, name in DTYPES.items()}
 EINTERRUPTED = 130
 
 # enum ny_option_group
-IMPORT, FIT, SELECT, COMMON, READ = 1, 2, 4, 8, 16
+IMPORT, FIT, SELECT, COMMON, READ, EMBED = 1, 2, 4, 8, 16, 32
 UPDATE, GRAPH, PATH, EVALUATE, PLOT, REPORT, THREADS = 128, 256, 512, 1024, 2048, 4096, 16384
 STORED = 32768
 
@@ -124,6 +124,14 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_model_image": [_P, _OUT, C.POINTER(C.c_size_t)],
     "ny_model_report": [_P, _OUT],
     "ny_model_place": [_P, _TABLE, C.c_int, _P, _U64],
+    "ny_sums_new": [_OUT, _P, _P],
+    "ny_sums_add": [_P, _TABLE],
+    "ny_sums_add_result": [_P, _S, _S],
+    "ny_sums_merge": [_P, _P],
+    "ny_sums_image": [_P, _OUT, C.POINTER(C.c_size_t)],
+    "ny_sums_load": [_OUT, _P, _S, C.c_size_t],
+    "ny_sums_report": [_P, _OUT],
+    "ny_sums_solve": [_P, _OUT, _OUT],
 }
 
 # The other functions: what they return, then their arguments.
@@ -149,6 +157,7 @@ _OTHERS: Dict[str, List[Any]] = {
     "ny_report_json": [_S, _P],
     "ny_view_free": [None, _P],
     "ny_model_free": [None, _P],
+    "ny_sums_free": [None, _P],
     "ny_model_dimensions": [_U64, _P],
     "ny_model_components": [_U64, _P],
 }

@@ -11,6 +11,7 @@ from nystream import _data, _lib
 from nystream._context import Context
 from nystream._errors import UsageError
 from nystream._lib import lib
+from nystream._scratch import Scratch
 
 EXACT_ROWS = 100_000  # with more, neighbours are those that a forest finds
 
@@ -26,7 +27,8 @@ class Options:
 
     Landmarks may be arrays: landmarks_points of shape (landmarks, columns), and landmarks_file of
     integers, the row numbers, of shape (landmarks,). features may be an array of integers, the
-    numbers of the columns, or a mask of them. The library copies them.
+    numbers of the columns, or a mask of them. The library copies them. model may be a Model, of
+    which a scratch file is written.
 
     A budget or threads among them are those of the context until the end of the `with` block.
     """
@@ -36,6 +38,7 @@ class Options:
         self._values = {name.replace("_", "-"): value for name, value in values.items()
                         if value is not None}
         self._pointer = C.c_void_p()
+        self._scratch: Optional[Scratch] = None
 
     def __enter__(self) -> C.c_void_p:
         context = self._context
@@ -54,6 +57,8 @@ class Options:
     def __exit__(self, *_error: object) -> None:
         context = self._context
         lib.ny_options_free(self._pointer)
+        if self._scratch is not None:
+            self._scratch.remove()
         if "memory" in self._values:
             lib.ny_context_set_memory(context.pointer, self._before[0])
         if "threads" in self._values:
@@ -70,6 +75,11 @@ class Options:
             self._context.check(lib.ny_options_set_table(self._pointer, name.encode(),
                                                          C.byref(table)))
             return
+        if name == "model" and hasattr(value, "save"):
+            self._scratch = Scratch()
+            file = self._scratch.path / "model.nym"
+            value.save(file)
+            value = file
         self._context.check(lib.ny_options_set(self._pointer, name.encode(),
                                                spell_value(value).encode()))
 

@@ -5,7 +5,7 @@ import ctypes as C
 import os
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Union
 
 import numpy as np
 
@@ -23,9 +23,16 @@ PathLike = Union[str, "os.PathLike[str]"]
 class Model:
     """A fitted map of d columns to p components: about m · (d + p) numbers of m landmarks.
 
-    Made by `Result.model()`, `Model.load(file)` and `Model.from_bytes(image)`. It is pickled as its
-    bytes, never with the data.
+    Made by `Result.model()`, `Sums.solve()`, `Model.load(file)` and `Model.from_bytes(image)`. It is
+    pickled as its bytes, never with the data.
+
+    Attributes
+    ----------
+    solution : Report or None
+        Report of the fit, where `Sums.solve()` has made the model; a file does not keep it.
     """
+
+    solution: Optional[Report] = None
 
     def __init__(self, context: Context, function: Any, *arguments: Any) -> None:
         self._context = context
@@ -53,7 +60,13 @@ class Model:
     @classmethod
     def from_bytes(cls, image: bytes) -> "Model":
         """Make a model of the bytes that to_bytes() gave."""
-        return cls(Context(), lib.ny_model_load, image, len(image))
+        return cls._of_bytes(image, Context(), None)
+
+    @classmethod
+    def _of_bytes(cls, image: bytes, context: Context, solution: Optional[Report]) -> "Model":
+        model = cls(context, lib.ny_model_load, image, len(image))
+        model.solution = solution
+        return model
 
     def to_bytes(self) -> bytes:
         """Return the model as bytes, the contents of a .nym file."""
@@ -80,11 +93,12 @@ class Model:
         Path(file).write_bytes(self.to_bytes())
 
     def __getstate__(self) -> Dict[str, Any]:
-        return {"image": self.to_bytes()}
+        return {"image": self.to_bytes(), "solution": self.solution}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         image = state["image"]
         self.__init__(Context(), lib.ny_model_load, image, len(image))  # type: ignore[misc]
+        self.solution = state.get("solution")
 
     @property
     def report(self) -> Report:

@@ -1,0 +1,312 @@
+"""Sums over rows that are summed up apart, anywhere, and added: fits beyond one machine."""
+from __future__ import annotations
+
+import ctypes as C
+import os
+import weakref
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional, Union
+
+import numpy as np
+
+from nystream import _data, _lib
+from nystream._batch import make_batch
+from nystream._context import Context, ProgressOption, free_handle
+from nystream._data import Batch
+from nystream._errors import renamed
+from nystream._lib import lib
+from nystream._options import Options
+from nystream._sources import is_path
+from nystream.model import Model
+from nystream.report import Report
+from nystream.store import Store
+
+PathLike = Union[str, "os.PathLike[str]"]
+BATCH_BYTES = 64 << 20  # rows that are summed up at a time
+GROUPS = _lib.FIT | _lib.SELECT | _lib.STORED | _lib.EMBED
+PARAMETERS = {"landmarks_points": "landmarks"}
+DTYPES = {"u8": "uint8", "i16": "int16", "f32": "float32", "f64": "float64"}
+
+
+class Sums:
+    """Sums of a fit over rows that are never in one place.
+
+    Each part of the rows is summed up where it is, all over the same landmarks. Sums are merged in
+    any order, travel as bytes or pickles, and are solved to the model that one fit of all rows
+    would have, up to rounding. They take 8 bytes times the square of the landmarks, and three times
+    as much while they are solved.
+
+        sums = nystream.Sums(landmarks, gamma=0.1, components=10)
+        for file in files:
+            sums.add(numpy.load(file))
+        model = sums.solve()
+        model.transform(X), model.solution.eigenvalues
+
+    Parameters
+    ----------
+    landmarks : array or sparse matrix of shape (landmarks, columns), or the name of a file of rows
+        The points that all parts share. None: the results that are added say what fit it is.
+    gamma : float
+        Width of the kernel, where it has one.
+    dtype : str, optional
+        Type in which rows are summed up, the same for all parts: uint8, int16, float32 or float64.
+        None: that of the landmarks.
+    memory, threads, progress
+        See nystream.open().
+    **options
+        Options of Store.fit: map, kernel, components, approx, precision, tmpdir, …
+    """
+
+    def __init__(self, landmarks: Any = None, *, gamma: Optional[float] = None, dtype: Any = None,
+                 memory: Union[None, int, str] = None, threads: Optional[int] = None,
+                 progress: ProgressOption = None, **options: Any) -> None:
+        self._dtype = None if dtype is None else _as_dtype(dtype)
+        given = {"landmarks_points": self._own(landmarks), "gamma": gamma, **options}
+        self._options = {name: value for name, value in given.items() if value is not None}
+        self._begin(Context(memory, threads, progress), None)
+
+    def _own(self, landmarks: Any) -> Any:
+        """Return landmarks in the type of the sums, as a copy; the name of a file as it is."""
+        if landmarks is None or is_path(landmarks):
+            return landmarks
+        batch = _data.table_of(landmarks)
+        rows = self._convert(batch.piece(0, batch.rows))
+        self._dtype = self._dtype or rows.dtype
+        return rows.astype(self._dtype)
+
+    def _begin(self, context: Context, image: Optional[bytes]) -> None:
+        """Take the sums of an image, or sums without rows by the options."""
+        self._context, pointer = context, C.c_void_p()
+        self._model: Optional[Model] = None
+        if image is not None:
+            context.call(lib.ny_sums_load, C.byref(pointer), context.pointer, image, len(image))
+        elif not self._options:
+            context.call(lib.ny_sums_new, C.byref(pointer), context.pointer, None)
+        else:
+            with renamed(PARAMETERS), Options(context, GROUPS, self._options) as options:
+                context.call(lib.ny_sums_new, C.byref(pointer), context.pointer, options)
+        self._pid, self._pointer = os.getpid(), pointer
+        self._release = weakref.finalize(self, free_handle, lib.ny_sums_free, pointer, self._pid,
+                                         context)
+
+    def _handle(self) -> C.c_void_p:
+        """Return the handle; a process that was forked makes its own of the bytes."""
+        if os.getpid() != self._pid:
+            image, count, inherited = C.c_void_p(), C.c_size_t(), self._context
+            status = lib.ny_sums_image(self._pointer, C.byref(image), C.byref(count))
+            model = self._model
+            self._begin(Context(inherited.memory, inherited.threads),
+                        C.string_at(image, count.value) if status == 0 else None)
+            self._model = model
+        return self._pointer
+
+    # ---- as bytes ------------------------------------------------------------------------------
+
+    @classmethod
+    def from_bytes(cls, image: bytes, *, memory: Union[None, int, str] = None,
+                   threads: Optional[int] = None, progress: ProgressOption = None) -> "Sums":
+        """Make sums of the bytes that to_bytes() gave; more rows can be added."""
+        sums = cls.__new__(cls)
+        sums._options, sums._dtype = {}, None
+        sums._begin(Context(memory, threads, progress), image)
+        return sums
+
+    def to_bytes(self) -> bytes:
+        """Return the sums as bytes, for a file or a message; UsageError without rows."""
+        image, count = C.c_void_p(), C.c_size_t()
+        self._context.call(lib.ny_sums_image, self._handle(), C.byref(image), C.byref(count))
+        return C.string_at(image, count.value)
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {"options": self._options, "dtype": self._dtype, "context": self._context,
+                "image": self.to_bytes() if self.rows else None, "model": self._model}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self._options, self._dtype = state["options"], state["dtype"]
+        self._begin(state["context"], state["image"])
+        self._model = state["model"]
+
+    # ---- what they are -------------------------------------------------------------------------
+
+    @property
+    def report(self) -> Report:
+        """Figures: rows, and once there are some parts, landmarks, d, dtype, map, kernel, …"""
+        return Report(self._context.report(lib.ny_sums_report, self._handle(), long=False))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows that are summed up."""
+        return int(self.report["rows"])
+
+    @property
+    def parts(self) -> int:
+        """Number of parts that were added: batches of rows, and results."""
+        return int(self.report.get("parts", 0))
+
+    def __repr__(self) -> str:
+        report = self.report
+        if not report["rows"]:
+            return "<sums without rows>"
+        return (f"<sums of {report.rows} rows in {report.parts} parts, over {report.landmarks} "
+                "landmarks>")
+
+    # ---- adding --------------------------------------------------------------------------------
+
+    def add(self, X: Any) -> "Sums":
+        """Add rows, all or nothing, in pieces of about 64 MB.
+
+        Parameters
+        ----------
+        X : rows of any kind that Store.append takes, of shape (rows, columns)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; it says whether the rows were added.
+        """
+        pieces = self._pieces(X)
+        first, second = next(pieces, None), next(pieces, None)
+        if first is None:
+            return self
+        rows = self.rows
+        before = self.to_bytes() if second and rows else None
+        try:
+            self._put(first)
+            if second:
+                self._put(second)
+            for piece in pieces:
+                self._put(piece)
+        except BaseException as error:
+            if second:
+                self._begin(self._context, before)
+            if isinstance(error, KeyboardInterrupt):
+                where = str(error).split(";", maxsplit=1)[0] or "stopped"
+                told = "no row was added" if self.rows == rows else "the rows were added"
+                raise KeyboardInterrupt(f"{where}; {told}") from None
+            raise
+        return self
+
+    def _put(self, batch: Batch) -> None:
+        table = batch.table("X")
+        self._model = None
+        with renamed(PARAMETERS):
+            self._context.run(lib.ny_sums_add, self._handle(), C.byref(table))
+
+    def _pieces(self, X: Any) -> Iterator[Batch]:
+        """Read rows in pieces of about BATCH_BYTES, in the type that is summed up."""
+        kept: List[Any] = []
+        size = 0
+        if self._dtype is None and "dtype" in self.report:
+            self._dtype = _as_dtype(self.report["dtype"])
+        for batch in _data.batches(X)[1]:
+            if not batch.rows:
+                continue
+            held = batch.values.nbytes + (0 if batch.indices is None else batch.indices.nbytes)
+            step = max(1, BATCH_BYTES * batch.rows // max(1, held))
+            for at in range(0, batch.rows, step):
+                end = min(at + step, batch.rows)
+                kept.append(self._convert(batch.piece(at, end)))
+                size += held * (end - at) // batch.rows
+                if size >= BATCH_BYTES or end < batch.rows:
+                    yield _join(kept)
+                    kept, size = [], 0
+        if kept:
+            yield _join(kept)
+
+    def _convert(self, rows: Any) -> Any:
+        """Convert rows that have more digits than the sums; ValueError where they have other ones.
+
+        The library converts those that have fewer.
+        """
+        dtype = self._dtype
+        if dtype is None or np.can_cast(rows.dtype, dtype):
+            return rows
+        if not np.can_cast(rows.dtype, dtype, "same_kind"):
+            raise ValueError(f"rows of {rows.dtype} do not fit in sums of {dtype}; name the type "
+                             "of all rows with dtype=")
+        return rows.astype(dtype)
+
+    def add_result(self, store: Union[Store, PathLike], name: str) -> "Sums":
+        """Add the sums of a result of a store: a fit with until="sums", or one that is done.
+
+        UsageError where it was added before, or is of other landmarks or options.
+        """
+        path = store.path if isinstance(store, Store) else Path(store)
+        self._model = None
+        self._context.run(lib.ny_sums_add_result, self._handle(), os.fsencode(path), name.encode())
+        return self
+
+    def merge(self, other: "Sums") -> "Sums":
+        """Add the parts of other sums, which stay; `sums += other` is the same call.
+
+        UsageError, with nothing changed, where they are of other landmarks or options, or have a
+        part in common.
+        """
+        handle, theirs = self._handle(), other._handle()
+        first, second = sorted((self._context, other._context), key=id)
+        self._model = None
+        with first.lock, second.lock:
+            self._context.call(lib.ny_sums_merge, handle, theirs)
+        return self
+
+    def __iadd__(self, other: "Sums") -> "Sums":
+        return self.merge(other)
+
+    # ---- solving -------------------------------------------------------------------------------
+
+    def solve(self) -> Model:
+        """Solve the sums; they stay, and more can be added.
+
+        Returns
+        -------
+        Model
+            It places the rows of every part. Its `solution` is the report of the fit of all rows:
+            eigenvalues, trace_error, n, parts, …
+
+        Raises
+        ------
+        UsageError
+            There are no rows, or fewer than components.
+        NumericError
+            Sums in float32 are too coarse; make them again with precision="f64".
+        """
+        if self._model is None:
+            self._model = self._solve()
+        return self._model
+
+    def _solve(self) -> Model:
+        context, pointer = self._context, C.c_void_p()
+        image, count = C.c_void_p(), C.c_size_t()
+        try:
+            with renamed(PARAMETERS):
+                report = context.report(lib.ny_sums_solve, self._handle(), C.byref(pointer))
+            context.call(lib.ny_model_image, pointer, C.byref(image), C.byref(count))
+            found = C.string_at(image, count.value)
+        finally:
+            lib.ny_model_free(pointer)
+        return Model._of_bytes(found, Context(context.memory, context.threads, context.progress),
+                               Report(report))
+
+
+def _as_dtype(dtype: Any) -> "np.dtype[Any]":
+    """Return the type of rows by its name, numpy's or the library's; ValueError where it is none."""
+    found = np.dtype(DTYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype)
+    if found.name not in DTYPES.values():
+        raise ValueError(f"dtype={dtype!r} is not a type of rows; give one of "
+                         f"{', '.join(DTYPES.values())}")
+    return found
+
+
+def _join(pieces: List[Any]) -> Batch:
+    """Make one batch of pieces of rows."""
+    if len(pieces) == 1:
+        return make_batch(pieces[0])
+    if not any(map(_data.is_sparse, pieces)):
+        return make_batch(np.concatenate(pieces))
+    import scipy.sparse
+
+    return make_batch(scipy.sparse.vstack(pieces, format="csr"))

@@ -1,0 +1,319 @@
+"""Sums of parts: one model of rows that were never together, as bytes, merged, and refused."""
+import functools
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import nystream
+from nystream import Sums, sums as sums_module
+
+quick = pytest.mark.quick
+GAMMA = 0.05
+
+
+@pytest.fixture
+def landmarks(rows):
+    """40 points between rows, which are no rows."""
+    return (rows[::50] + rows[1::50]) / 2
+
+
+@pytest.fixture
+def whole(store, landmarks):
+    """One fit of all rows over them."""
+    return store.fit("whole", landmarks_points=landmarks, gamma=GAMMA, components=3)
+
+
+def sums_of(landmarks, *parts, **options):
+    """Sums of some parts of rows."""
+    made = Sums(landmarks, gamma=GAMMA, components=3, **options)
+    for part in parts:
+        made.add(part)
+    return made
+
+
+def agree(model, result, rows, most=1e-6):
+    """Compare a model of sums with a fit of all rows: places, eigenvalues, certificate."""
+    ours, theirs = model.transform(rows), result.model().transform(rows)
+    assert np.abs(ours - theirs).max() <= most * np.abs(theirs).max()
+    assert np.allclose(model.solution.eigenvalues, result.eigenvalues, rtol=most)
+    assert abs(model.solution.trace_error - result.trace_error) <= most
+
+
+@quick
+def test_parts_are_one_fit_of_all_rows(rows, landmarks, whole):
+    parts = [sums_of(landmarks, rows[:1], rows[1:700]), sums_of(landmarks, rows[700:1600]),
+             sums_of(landmarks, rows[1600:])]
+    images = [part.to_bytes() for part in parts]
+    merged = functools.reduce(lambda a, b: a.merge(b), map(Sums.from_bytes, images))
+    assert (merged.rows, merged.parts, merged.report.landmarks) == (2000, 4, 40)
+    assert repr(merged) == "<sums of 2000 rows in 4 parts, over 40 landmarks>"
+    agree(merged.solve(), whole, rows)
+    assert merged.solve() is merged.solve() and merged.solve().solution.n == 2000
+    parts[2] += parts[0]
+    parts[2] += parts[1]
+    agree(parts[2].solve(), whole, rows)
+
+
+@quick
+def test_rows_after_a_solution_are_in_the_next(rows, landmarks, whole):
+    sums = sums_of(landmarks, rows[:900])
+    first = sums.solve()
+    assert first.solution.n == 900 and pickle.loads(pickle.dumps(first)).solution.n == 900
+    sums.add(rows[900:])
+    agree(sums.solve(), whole, rows)
+    assert first.solution.n == 900
+    assert nystream.Model.from_bytes(first.to_bytes()).solution is None
+
+
+@quick
+def test_rows_of_any_kind(rows, landmarks, whole, tmp_path):
+    np.save(tmp_path / "rows.npy", rows)
+    pandas = pytest.importorskip("pandas")
+    for given in (rows.tolist(), rows[:, ::-1][:, ::-1], tmp_path / "rows.npy",
+                  pandas.DataFrame(rows), (rows[at:at + 300] for at in range(0, 2000, 300)),
+                  [rows[:0], rows][1], iter([rows[:0], rows])):
+        agree(sums_of(landmarks, given).solve(), whole, rows)
+    assert sums_of(landmarks, rows[:0], iter([])).rows == 0
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+def test_types(tmp_path, dtype):
+    X = np.random.default_rng(2).integers(0, 90, (400, 5))
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(X.astype(dtype))
+    points = X[:40].astype(dtype)
+    result = store.fit("m", landmarks_points=points, gamma=1e-4, components=3)
+    sums = Sums(points, gamma=1e-4, components=3).add(X[:150].astype(dtype))
+    assert sums.report.dtype == {"uint8": "u8", "int16": "i16", "float32": "f32",
+                                 "float64": "f64"}[dtype]
+    again = Sums.from_bytes(sums.to_bytes())
+    agree(again.add(X[150:].astype(dtype)).solve(), result, X)
+
+
+@quick
+def test_rows_are_converted_to_the_type_of_the_landmarks(rows, landmarks):
+    for sums in (sums_of(landmarks, rows[:500].astype("float32"), rows[500:]),
+                 sums_of(landmarks.astype("float32"), rows, dtype="f64")):
+        assert sums.report.dtype == "f64" and sums.rows == 2000
+    sums = sums_of(landmarks, rows[:500].astype("uint8"), rows[500:], dtype="float32")
+    again = Sums.from_bytes(sums.to_bytes()).add(rows[:9])
+    assert again.report.dtype == "f32" and again.rows == 2009
+    points = np.unique(np.abs(10 * landmarks).astype("uint8"), axis=0)
+    with pytest.raises(ValueError, match="rows of float64 do not fit in sums of uint8"):
+        sums_of(points, rows)
+    with pytest.raises(ValueError, match="rows of float64 do not fit in sums of uint8"):
+        sums_of(landmarks, dtype="uint8")
+    with pytest.raises(ValueError, match="dtype='int64' is not a type of rows"):
+        Sums(landmarks, dtype="int64")
+
+
+@quick
+def test_sparse_rows(tmp_path):
+    X = scipy.sparse.random(600, 40, 0.1, "csr", random_state=1)
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(X)
+    options = {"kernel": "cosine", "components": 3}
+    distinct = X[np.unique(X[:50].toarray(), axis=0, return_index=True)[1]]
+    result = store.fit("m", landmarks_points=distinct, **options)
+    sums = Sums(distinct, **options).add(X[:200].tocoo()).add(iter([X[200:300], X[300:]]))
+    agree(sums.solve(), result, X, 1e-5)
+    agree(pickle.loads(pickle.dumps(sums)).solve(), result, X, 1e-5)
+
+
+@quick
+@pytest.mark.parametrize("options", [
+    {"map": "diffusion", "averages": "landmarks"}, {"map": "laplacian", "averages": "landmarks"},
+    {"map": "svd", "kernel": "laplacian"}, {"approx": "column", "averages": "landmarks"},
+    {"precision": "f64", "kernel": "polynomial", "degree": 2, "coef0": 1.0}],
+    ids=lambda options: "-".join(map(str, options.values())))
+def test_maps_and_kernels(store, rows, landmarks, options):
+    result = store.fit("one", landmarks_points=landmarks, gamma=GAMMA, components=3, **options)
+    sums = sums_of(landmarks, rows[:800], **options).merge(
+        sums_of(landmarks, rows[800:], **options))
+    model = sums.solve()
+    ours, theirs = model.transform(rows), result.embedding[:]
+    assert ours.dtype == theirs.dtype
+    assert np.abs(ours - theirs).max() <= 1e-5 * np.abs(theirs).max()
+
+
+@quick
+def test_pieces_of_what_is_large(monkeypatch, rows, landmarks, whole):
+    monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
+    sums = sums_of(landmarks, rows)
+    assert sums.parts == 7
+    agree(sums.solve(), whole, rows)
+    sums = sums_of(landmarks, (rows[at:at + 100] for at in range(0, 2000, 100)))
+    assert sums.parts == 7 and sums.rows == 2000
+    X = scipy.sparse.random(600, 40, 0.1, "csr", random_state=1)
+    assert 2 <= Sums(np.eye(40)[:20], kernel="cosine").add(X).parts <= 4
+
+
+@quick
+def test_what_fails_in_between_adds_nothing(monkeypatch, rows, landmarks):
+    monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
+    bad = rows.copy()
+    bad[1700, 2] = np.nan
+    for sums in (sums_of(landmarks), sums_of(landmarks, rows[:10])):
+        before = sums.rows and sums.to_bytes()
+        with pytest.raises(nystream.DataError, match="NaN"):
+            sums.add(bad)
+        assert (sums.rows and sums.to_bytes()) == before
+        sums.add(rows)
+        assert sums.rows == 2000 + (10 if before else 0)
+
+
+@quick
+def test_results_of_stores(tmp_path, rows, landmarks, whole):
+    options = {"landmarks_points": landmarks, "gamma": GAMMA, "components": 3}
+    stores = [nystream.open(tmp_path / f"{k}.nys") for k in range(3)]
+    for k, store in enumerate(stores):
+        store.append(rows[k::3])
+        result = store.fit("map", until="sums", **options)
+        assert result.status == "interrupted" and result.report.stage == "solve"
+    sums = Sums().add_result(stores[0], "map").add_result(stores[1].path, "map")
+    sums.add_result(str(stores[2].path), "map")
+    assert sums.rows == 2000 and sums.parts == 3
+    model = sums.solve()
+    agree(model, whole, rows)
+    with pytest.raises(nystream.UsageError, match="each part is merged once"):
+        sums.add_result(stores[0], "map")
+    sums.add(rows[:9])  # with the options of the results
+    assert sums.rows == 2009
+    model.save(tmp_path / "whole.nym")
+    for given in (model, tmp_path / "whole.nym", str(tmp_path / "whole.nym")):
+        placed = stores[0].fit("placed", model=given)  # the second time it is done already
+        assert np.array_equal(placed.embedding[:], model.transform(rows[::3]))
+    assert placed.report.n == 667 and placed.status == "done"
+    with pytest.raises(nystream.UsageError, match="made with other model"):
+        stores[0].fit("placed", model=sums.solve())
+    resumed = stores[1].result("map").resume()  # which goes on to a model of its own rows
+    assert resumed.status == "done" and resumed.report.n == 667
+    with pytest.raises(nystream.FileError):
+        stores[0].fit("x", model=tmp_path / "none.nym")
+
+
+@quick
+def test_parts_that_cannot_be_added(rows, landmarks):
+    sums = sums_of(landmarks, rows[:500])
+    before = sums.to_bytes()
+    for other, words in (
+            (sums_of(landmarks + 0.1, rows[500:]), "different landmarks"),
+            (sums_of(landmarks[:30], rows[500:]), "different numbers of landmarks"),
+            (Sums(landmarks, gamma=0.1, components=3).add(rows), "different values of gamma"),
+            (Sums(landmarks, gamma=GAMMA).add(rows), "values of components="),
+            (sums_of(landmarks, rows, dtype="float32"), "types or layouts"),
+            (sums_of(landmarks, rows[:500]), "the sums of the same 500 rows")):
+        with pytest.raises(nystream.UsageError, match=words):
+            sums.merge(other)
+    for X, words in ((np.ones((3, 5)), "6 columns|5 columns"), (np.full((3, 6), np.nan), "NaN"),
+                     (np.ones(6), "2D")):
+        with pytest.raises(ValueError, match=words):
+            sums.add(X)
+    of_sparse = sums_of(landmarks, scipy.sparse.csr_matrix(rows[:9]))
+    with pytest.raises(nystream.UsageError, match="types or layouts of rows"):
+        sums.merge(of_sparse)
+    assert of_sparse.add(rows).rows == 2009
+    assert sums.to_bytes() == before
+    assert sums.merge(sums_of(landmarks)).to_bytes() == before  # without rows
+    for _ in range(2):  # equal rows one after the other are different rows
+        sums.add(rows[:1])
+    assert sums.add(scipy.sparse.csr_matrix(rows[:1])).rows == 503
+
+
+@quick
+def test_sums_that_are_none(rows, landmarks):
+    empty = sums_of(landmarks)
+    assert repr(empty) == "<sums without rows>" and (empty.rows, empty.parts) == (0, 0)
+    for call in (empty.solve, empty.to_bytes):
+        with pytest.raises(nystream.UsageError, match="no rows yet"):
+            call()
+    with pytest.raises(nystream.UsageError, match="neither options nor parts"):
+        Sums().add(rows)
+    with pytest.raises(nystream.UsageError, match="landmarks="):
+        Sums(gamma=1.0)
+    with pytest.raises(nystream.UsageError, match="gamma= as a number"):
+        Sums(landmarks).add(rows)
+    with pytest.raises(nystream.UsageError, match="kernel="):
+        Sums(landmarks, kernel="rfb")
+    with pytest.raises(nystream.UsageError, match="neighbors= does not act"):
+        Sums(landmarks, neighbors=3)
+    with pytest.raises(ValueError, match="2D"):
+        Sums(40, gamma=GAMMA)
+    with pytest.raises(nystream.UsageError, match="components"):
+        sums_of(landmarks, rows[:2]).solve()
+    for image in (b"", b"x" * 100, sums_of(landmarks, rows[:9]).to_bytes()[:-1]):
+        with pytest.raises(nystream.StoreError):
+            Sums.from_bytes(image)
+
+
+@quick
+def test_pickles(rows, landmarks, whole):
+    empty = pickle.loads(pickle.dumps(sums_of(landmarks, threads=1)))
+    assert empty._context.threads == 1
+    half = pickle.loads(pickle.dumps(empty.add(rows[:900])))
+    solved = half.add(rows[900:]).solve()
+    again = pickle.loads(pickle.dumps(half))
+    assert np.array_equal(again.solve().transform(rows), solved.transform(rows))
+    assert again.solve().solution == solved.solution
+    agree(again.solve(), whole, rows)
+    assert len(half.to_bytes()) < 8 * 40 * 40 + 40 * 6 * 16 + 8192
+
+
+@quick
+def test_landmarks_that_the_caller_changes_are_not_those_of_the_sums(rows, landmarks, whole):
+    mine = landmarks.copy()
+    empty = sums_of(mine)
+    mine[:] = 0
+    agree(pickle.loads(pickle.dumps(empty)).add(rows).solve(), whole, rows)
+
+
+def _add_in_child(sums, rows, queue):
+    queue.put((sums.add(rows).to_bytes(), sums.solve().solution.n))
+
+
+def test_a_process_that_was_forked(rows, landmarks, whole):
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    for sums, rest in ((sums_of(landmarks), rows), (sums_of(landmarks, rows[:500]), rows[500:])):
+        before = sums.rows
+        child = context.Process(target=_add_in_child, args=(sums, rest, queue))
+        child.start()
+        image, n = queue.get(timeout=60)
+        child.join()
+        assert n == 2000 and sums.rows == before
+        agree(Sums.from_bytes(image).solve(), whole, rows)
+
+
+def test_threads_of_their_own(rows, landmarks, whole):
+    parts = [sums_of(landmarks, threads=1) for _ in range(4)]
+    threads = [threading.Thread(target=part.add, args=(rows[k::4],))
+               for k, part in enumerate(parts)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    agree(functools.reduce(Sums.merge, parts).solve(), whole, rows)
+
+
+@pytest.mark.parametrize("pieces", [1, 8])
+def test_ctrl_c_adds_nothing(monkeypatch, pieces):
+    X = np.random.default_rng(0).normal(size=(400_000, 8))
+    monkeypatch.setattr(sums_module, "BATCH_BYTES", X.nbytes // pieces)
+
+    def press_at_accumulate(progress):
+        if progress.stage == "accumulate" and not pressed:
+            pressed.append(progress)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    pressed = []
+    sums = Sums(X[:200], gamma=0.1, threads=1, progress=press_at_accumulate)
+    with pytest.raises(KeyboardInterrupt, match="stopped in .*; no row was added"):
+        sums.add(X)
+    assert pressed and sums.rows == 0
+    assert sums.add(X[:100]).rows == 100
