@@ -10,7 +10,7 @@
     result.model().transform(X_new)
 
 `nystream.KernelPCA` and the other estimators follow scikit-learn, and `nystream.tl` scanpy, on an
-AnnData.
+AnnData. `nystream.Sums` and `nystream.dask` are for rows that are on several machines.
 """
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ from nystream.report import Plan, Report
 from nystream.store import Result, Store, embed, open
 from nystream.sums import Sums
 
-_ESTIMATORS = ("DiffusionMap", "Isomap", "KNeighborsTransformer", "KernelPCA", "Nystroem", "PCA",
-               "SpectralClustering", "SpectralEmbedding")
+_ESTIMATORS = {"DiffusionMap": "estimators", "IncrementalKernelPCA": "incremental",
+               "Isomap": "estimators", "KNeighborsTransformer": "neighbors",
+               "KernelPCA": "estimators", "Nystroem": "estimators", "PCA": "estimators",
+               "SpectralClustering": "estimators", "SpectralEmbedding": "estimators"}
+_MODULES = ("dask", "tl")
 
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
            "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
@@ -41,15 +44,13 @@ for _error in (BudgetError, BusyError, DataError, FileError, NumericError, Nystr
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators, and with them scikit-learn, when one is first named, and so `tl`."""
-    if name == "tl":
-        return importlib.import_module("nystream.tl")
+    """Import what needs scikit-learn, scanpy's keys or Dask when it is first named."""
+    if name in _MODULES:
+        return importlib.import_module(f"nystream.{name}")
     if name not in _ESTIMATORS:
         raise AttributeError(f"module 'nystream' has no attribute {name!r}")
-    from nystream import estimators, neighbors
-
-    return getattr(neighbors if name == "KNeighborsTransformer" else estimators, name)
+    return getattr(importlib.import_module(f"nystream.{_ESTIMATORS[name]}"), name)
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), "tl", *_ESTIMATORS})
+    return sorted({*globals(), *_MODULES, *_ESTIMATORS})

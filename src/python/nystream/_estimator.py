@@ -97,25 +97,19 @@ def require_equal(store: Store, X: Any) -> None:
                          "store=, or remove it")
 
 
-class StoreEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators: `_fit` fits the options that `_options` gives."""
+class RowsEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators: rows that are checked, budget and threads, the seed."""
 
     memory: Any = None
     n_jobs: Optional[int] = None
     random_state: Any = None
-    store: Any = None
-    name: Optional[str] = None
     tmpdir: Any = None
     verbose: Any = False
-
-    def _options(self, n: int, d: int) -> Dict[str, Any]:
-        """Return the options of the fit of n rows of d columns."""
-        raise NotImplementedError
+    _least_rows = 2
+    _parameters = PARAMETERS
 
     def _more_tags(self) -> Dict[str, Any]:
         return {"preserves_dtype": FLOATS}
-
-    # ---- rows ----------------------------------------------------------------------------------
 
     def _check_rows(self, X: Any, reset: bool) -> Any:
         """Check X as scikit-learn does; what is streamed only by its shape."""
@@ -132,9 +126,6 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
                              "dtype('float32').")
         return X
 
-    _least_rows = 2
-    _parameters = PARAMETERS
-
     def _context(self) -> Context:
         return Context(self.memory, count_threads(self.n_jobs), self.verbose or None)
 
@@ -143,6 +134,17 @@ class StoreEstimator(BaseEstimator):  # type: ignore[misc]
         if isinstance(state, numbers.Integral):
             return int(state)
         return int(check_random_state(state).randint(2 ** 31 - 1))
+
+
+class StoreEstimator(RowsEstimator):
+    """Base of those that fit a store: `_fit` fits the options that `_options` gives."""
+
+    store: Any = None
+    name: Optional[str] = None
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        """Return the options of the fit of n rows of d columns."""
+        raise NotImplementedError
 
     # ---- the fit -------------------------------------------------------------------------------
 

@@ -23,8 +23,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 class Model:
     """A fitted map of d columns to p components: about m · (d + p) numbers of m landmarks.
 
-    Made by `Result.model()`, `Sums.solve()`, `Model.load(file)` and `Model.from_bytes(image)`. It is
-    pickled as its bytes, never with the data.
+    Made by `Result.model()`, `Sums.solve()`, `Model.load(file)` and `Model.from_bytes(image)`. It
+    is pickled as its bytes, never with the data.
 
     Attributes
     ----------

@@ -117,6 +117,14 @@ class Sums:
         self._context.call(lib.ny_sums_image, self._handle(), C.byref(image), C.byref(count))
         return C.string_at(image, count.value)
 
+    def copy(self) -> "Sums":
+        """Return sums of the same rows, to which others can be added."""
+        made = Sums.__new__(Sums)
+        settings = self._context
+        made._options, made._dtype = self._options, self._dtype
+        made._begin(Context(settings.memory, settings.threads, settings.progress), None)
+        return made.merge(self)
+
     def __getstate__(self) -> Dict[str, Any]:
         return {"options": self._options, "dtype": self._dtype, "context": self._context,
                 "image": self.to_bytes() if self.rows else None, "model": self._model}
@@ -205,7 +213,9 @@ class Sums:
         for batch in _data.batches(X)[1]:
             if not batch.rows:
                 continue
-            held = batch.values.nbytes + (0 if batch.indices is None else batch.indices.nbytes)
+            entry = (self._dtype or batch.values.dtype).itemsize
+            held = batch.values.size * entry
+            held += 0 if batch.indices is None else batch.indices.nbytes
             step = max(1, BATCH_BYTES * batch.rows // max(1, held))
             for at in range(0, batch.rows, step):
                 end = min(at + step, batch.rows)
@@ -218,12 +228,9 @@ class Sums:
             yield _join(kept)
 
     def _convert(self, rows: Any) -> Any:
-        """Convert rows that have more digits than the sums; ValueError where they have other ones.
-
-        The library converts those that have fewer.
-        """
+        """Convert rows to the type of the sums; ValueError where that cannot hold them."""
         dtype = self._dtype
-        if dtype is None or np.can_cast(rows.dtype, dtype):
+        if dtype is None or rows.dtype == dtype:
             return rows
         if not np.can_cast(rows.dtype, dtype, "same_kind"):
             raise ValueError(f"rows of {rows.dtype} do not fit in sums of {dtype}; name the type "
@@ -293,7 +300,7 @@ class Sums:
 
 
 def _as_dtype(dtype: Any) -> "np.dtype[Any]":
-    """Return the type of rows by its name, numpy's or the library's; ValueError where it is none."""
+    """Return a type of rows by its name, numpy's or the library's; ValueError where it is none."""
     found = np.dtype(DTYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype)
     if found.name not in DTYPES.values():
         raise ValueError(f"dtype={dtype!r} is not a type of rows; give one of "

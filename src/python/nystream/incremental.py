@@ -1,0 +1,198 @@
+"""Kernel PCA of rows that come in batches, for scikit-learn: sums that grow, solved when asked."""
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, Optional
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from nystream import _data
+from nystream._errors import renamed
+from nystream._estimator import RowsEstimator, count_threads
+from nystream.estimators import KERNELS_WITH_GAMMA, kernel_options
+from nystream.model import Model
+from nystream.report import Report
+from nystream.store import Store, scratch_rows
+from nystream.sums import BATCH_BYTES, Sums
+
+
+class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
+    """Kernel PCA of rows that come in batches, and are kept nowhere.
+
+    The first batch chooses the landmarks and the width of the kernel, unless they are given: it
+    should be a sample of the rows to come, such as the first of rows that were shuffled, and of
+    several thousand rows. Each batch is summed up over the landmarks; the sums are solved when
+    something is asked of them. What comes out is the KernelPCA of all rows over these landmarks, up
+    to rounding, in whatever batches they came.
+
+    Parameters
+    ----------
+    n_components : int
+    kernel : {"rbf", "linear", "laplacian", "poly", "cosine"}
+    gamma, degree, coef0 : of the kernel; gamma=None is chosen by the first batch
+    n_landmarks : int
+        Landmarks that the first batch chooses among its rows, at most all of them.
+    selection : {"rpcholesky", "greedy", "uniform", "weighted"}, optional
+        How they are chosen; None: rpcholesky.
+    landmarks : array of shape (m, n_features), optional
+        The landmarks themselves, in place of n_landmarks and selection.
+    batch_size : int, optional
+        Rows of a batch of fit(); None: as many as take about 64 MB.
+    memory, n_jobs, random_state, tmpdir, verbose
+        See `nystream.estimators`.
+
+    Attributes
+    ----------
+    eigenvalues_ : array (n_components,), of the centred kernel matrix of all rows
+    gamma_ : float or None
+    landmarks_ : array (m, n_features), the landmarks
+    trace_error_ : float, the share of the trace of K that the landmarks leave out
+    n_samples_seen_ : int
+    report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(self, n_components: int = 2, *, kernel: str = "rbf",
+                 gamma: Optional[float] = None, degree: int = 3, coef0: float = 1,
+                 n_landmarks: int = 1000, selection: Optional[str] = None, landmarks: Any = None,
+                 batch_size: Optional[int] = None, memory: Any = None,
+                 n_jobs: Optional[int] = None, random_state: Any = None, tmpdir: Any = None,
+                 verbose: Any = False) -> None:
+        self.n_components, self.kernel, self.gamma = n_components, kernel, gamma
+        self.degree, self.coef0, self.n_landmarks = degree, coef0, n_landmarks
+        self.selection, self.landmarks, self.batch_size = selection, landmarks, batch_size
+        self.memory, self.n_jobs, self.random_state = memory, n_jobs, random_state
+        self.tmpdir, self.verbose = tmpdir, verbose
+
+    # ---- rows ----------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> "IncrementalKernelPCA":
+        """Forget the rows before, and take in those of X in batches of batch_size.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, or
+            a nystream.Store
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        rows = self._check_rows(X, reset=True)
+        sums = None
+        for batch in self._batches(rows):
+            sums = self._add(sums, batch)
+        return self._take(sums)
+
+    def partial_fit(self, X: Any, y: Any = None) -> "IncrementalKernelPCA":
+        """Take in the rows of X; the first call chooses landmarks and width.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, or
+            a nystream.Store
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "_sums")
+        rows = self._check_rows(X, reset=first)
+        return self._take(self._add(None if first else self._sums, rows))
+
+    def _take(self, sums: Any) -> "IncrementalKernelPCA":
+        """Keep the sums, with what is told of them."""
+        self._sums: Sums = sums
+        self.n_samples_seen_ = sums.rows
+        self.gamma_ = self._sums.report["gamma"]
+        return self
+
+    def _batches(self, rows: Any) -> Iterator[Any]:
+        """Cut rows into batches."""
+        n, size = rows.shape[0], self.batch_size
+        if size is None:
+            size = max(2, BATCH_BYTES // (8 * max(1, rows.shape[1])))
+        if size < 2:
+            raise ValueError(f"batch_size={size} is less than 2, of which no landmarks are chosen")
+        for at in range(0, n, size):
+            yield rows[at:min(at + size, n)]
+
+    def _add(self, sums: Optional[Sums], rows: Any) -> Sums:
+        """Add a batch to the sums; None: begin them with it."""
+        with renamed(self._parameters):
+            if sums is None:
+                sums = self._begin(rows)
+            return sums.add(rows)
+
+    def _begin(self, rows: Any) -> Sums:
+        """Make sums without rows, over landmarks and of the width that a first batch chooses."""
+        self.seed_ = self._seed()
+        kernel = kernel_options(self.kernel, self.gamma, self.degree, self.coef0)
+        if self.landmarks is None or "gamma" not in kernel:
+            with scratch_rows(rows, self._context(), self.tmpdir) as store:
+                landmarks = self._choose(store, kernel)
+        else:
+            landmarks = self.landmarks
+        dtype = "float64" if rows.dtype == np.float64 else "float32"
+        self.landmarks_ = landmarks if _data.is_sparse(landmarks) else np.asarray(landmarks, dtype)
+        return Sums(self.landmarks_, dtype=dtype, precision="f64" if dtype == "float64" else "f32",
+                    map="kpca", components=self.n_components, memory=self.memory,
+                    tmpdir=self.tmpdir, threads=count_threads(self.n_jobs),
+                    progress=self.verbose or None, **kernel)
+
+    def _choose(self, store: Store, kernel: Dict[str, Any]) -> Any:
+        """Return the landmarks that are given, or chosen of the store; complete the kernel."""
+        if "gamma" not in kernel and kernel["kernel"] in KERNELS_WITH_GAMMA:
+            kernel["gamma"] = store.select("width", landmarks=1, seed=self.seed_,
+                                           **kernel).report["gamma"]
+        if self.landmarks is not None:
+            return self.landmarks
+        options = {} if self.selection == "uniform" else kernel  # which looks at no row
+        return store.select("landmarks", landmarks=min(self.n_landmarks, len(store)),
+                            select=self.selection, seed=self.seed_, **options).landmark_points
+
+    # ---- what they are solved to ---------------------------------------------------------------
+
+    def _solved(self) -> Model:
+        """Solve the sums, where rows have come since; AttributeError where there were none."""
+        if "_sums" not in self.__dict__:
+            raise AttributeError(f"this {type(self).__name__} has seen no rows yet")
+        with renamed(self._parameters):
+            return self._sums.solve()
+
+    @property
+    def report_(self) -> Report:
+        """Figures of the fit of all rows so far."""
+        solution = self._solved().solution
+        assert solution is not None
+        return solution
+
+    @property
+    def eigenvalues_(self) -> Any:
+        """Eigenvalues of the centred kernel matrix of all rows so far."""
+        return np.asarray(self.report_["eigenvalues"])
+
+    @property
+    def trace_error_(self) -> float:
+        """Share of the trace of the kernel matrix that the landmarks leave out."""
+        return float(self.report_["trace_error"])
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._solved().components
+
+    def transform(self, X: Any) -> Any:
+        """Place rows by all that have come so far.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), a dataset, or a Store
+
+        Returns
+        -------
+        array of shape (n_samples, n_components)
+        """
+        check_is_fitted(self, "n_samples_seen_")
+        return self._solved().transform(self._check_rows(X, reset=False))
