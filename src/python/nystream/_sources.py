@@ -152,10 +152,10 @@ def dask_blocks(X: Any) -> Iterator[Any]:
     _batch.check_shape(X.shape)
     for i in range(X.numblocks[0]):
         parts = compute(*(X.blocks[i, j] for j in range(X.numblocks[1])))
-        yield parts[0] if len(parts) == 1 else _beside(parts)
+        yield parts[0] if len(parts) == 1 else beside(parts)
 
 
-def _beside(parts: Tuple[Any, ...]) -> Any:
+def beside(parts: Tuple[Any, ...]) -> Any:
     """Join blocks of columns of the same rows."""
     if not any(map(_batch.is_sparse, parts)):
         return np.concatenate(parts, axis=1)

@@ -1,0 +1,116 @@
+"""Fits of arrays of Dask: sums of chunks, merged in a tree, are one fit; rows placed by chunks."""
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+
+import nystream  # noqa: E402
+import nystream.dask  # noqa: E402
+
+SHARED = {"gamma": 0.05, "components": 3}
+
+
+@pytest.fixture
+def landmarks(rows):
+    """40 points between rows."""
+    return (rows[::50] + rows[1::50]) / 2
+
+
+@pytest.fixture
+def whole(store, landmarks):
+    """One fit of all rows over them."""
+    return store.fit("whole", landmarks_points=landmarks, **SHARED)
+
+
+def close(ours, theirs, most=1e-6):
+    return np.abs(ours - theirs).max() <= most * np.abs(theirs).max()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("chunks", [(2000, 6), (170, 6), ((1, 999, 1000), 4)])
+def test_chunks_are_one_fit(rows, landmarks, whole, chunks):
+    X = da.from_array(rows, chunks=chunks)
+    with dask.config.set(scheduler="threads"):
+        model = nystream.dask.fit(X, landmarks, **SHARED)
+        places = nystream.dask.transform(model, X)
+        assert places.chunks == (X.chunks[0], (3,)) and places.dtype == np.float32
+        found = places.compute()
+    assert close(found, whole.embedding[:])
+    assert np.array_equal(found, model.transform(rows))
+    assert model.solution.n == 2000 and model.solution.parts == len(X.chunks[0])
+    assert np.allclose(model.solution.eigenvalues, whole.eigenvalues, rtol=1e-6)
+
+
+def test_processes(rows, landmarks, whole):
+    X = da.from_array(rows, chunks=(700, 6))
+    with dask.config.set(scheduler="processes", num_workers=2):
+        model = nystream.dask.fit(X, landmarks, **SHARED)
+        assert close(nystream.dask.transform(model, X).compute(), whole.embedding[:])
+
+
+def test_the_number_of_workers_does_not_change_bytes(rows, landmarks):
+    X = da.from_array(rows, chunks=(150, 6))
+    images = set()
+    for workers in (1, 3):
+        with dask.config.set(scheduler="threads", num_workers=workers):
+            images.add(nystream.dask.fit(X, landmarks, **SHARED).to_bytes())
+    assert len(images) == 1
+
+
+@pytest.mark.quick
+def test_frames_and_double_precision(rows, landmarks, store):
+    pandas, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    frame = dd.from_pandas(pandas.DataFrame(rows), npartitions=3)
+    options = {**SHARED, "precision": "f64", "map": "diffusion", "averages": "landmarks"}
+    model = nystream.dask.fit(frame, landmarks, **options)
+    places = nystream.dask.transform(model, frame).compute()
+    assert places.dtype == np.float64
+    assert close(places, store.fit("f64", landmarks_points=landmarks, **options).embedding[:])
+
+
+def test_sparse_chunks(tmp_path):
+    X = scipy.sparse.random(600, 40, 0.1, "csr", random_state=1)
+    blocks = da.from_array(np.arange(600)[:, None], chunks=(200, 1)).map_blocks(
+        lambda at: X[at[0, 0]:at[0, 0] + len(at)], dtype=float, chunks=((200,) * 3, 40),
+        meta=np.empty((0, 0)))
+    points = X[:60].toarray()
+    points = points[points.any(axis=1)][:40]
+    options = {"kernel": "cosine", "components": 3}
+    model = nystream.dask.fit(blocks, scipy.sparse.csr_matrix(points), **options)
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(X)
+    result = store.fit("m", landmarks_points=scipy.sparse.csr_matrix(points), **options)
+    assert close(nystream.dask.transform(model, blocks).compute(), result.embedding[:], 1e-5)
+
+
+@pytest.mark.quick
+def test_what_is_refused(rows, landmarks):
+    X = da.from_array(rows, chunks=(500, 6))
+    with pytest.raises(nystream.UsageError, match="gamma= as a number"):
+        nystream.dask.fit(X, landmarks)
+    with pytest.raises(nystream.UsageError, match="kernel="):
+        nystream.dask.fit(X, landmarks, kernel="rfb")
+    with pytest.raises(nystream.DataError, match="NaN"):
+        nystream.dask.fit(da.where(X > 8, np.nan, X), landmarks, **SHARED)
+    with pytest.raises(nystream.UsageError, match="same 1000 rows"):
+        nystream.dask.fit(da.concatenate([X, X]).rechunk((1000, 6)), landmarks, **SHARED)
+    for wrong in (rows, X[:, 0], [1, 2]):
+        with pytest.raises(ValueError):
+            nystream.dask.fit(wrong, landmarks, **SHARED)
+    with pytest.raises(nystream.UsageError, match="no rows yet"):
+        nystream.dask.fit(X[:0], landmarks, **SHARED)
+
+
+@pytest.mark.quick
+def test_dask_is_imported_when_it_is_named():
+    code = ("import sys, nystream; assert 'dask' not in sys.modules; nystream.dask.fit; "
+            "assert 'dask' in dir(nystream)")
+    source = str(Path(nystream.__file__).parents[1])
+    subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {source!r}); {code}"],
+                   check=True)
