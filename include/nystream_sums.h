@@ -35,9 +35,10 @@ struct ny_model;
 NY_API int ny_sums_new(struct ny_sums **out, struct ny_context *context,
                        const struct ny_options *options);
 /* Adds the rows of a table, in one pass through a scratch store (as ny_embed()); the sums of a
- * batch are the same whatever came before it, and equal batches are added each time. Rows are
- * summed up dense or sparse as those of the first batch come. NY_EUSAGE where nothing says what fit
- * they are for. */
+ * batch are the same whatever came before it. Equal batches are added each time. Sums that are
+ * merged know a batch by its name (field `name` of the table) and what its rows add up to: give
+ * names, such as numbers of parts, where parts may have equal rows. Rows are summed up dense or
+ * sparse as those of the first batch come. NY_EUSAGE where nothing says what fit they are for. */
 NY_API int ny_sums_add(struct ny_sums *sums, const struct ny_table *table);
 /* Adds the sums of a result: of a fit with option until, or of one that is done and keeps its sums.
  * NY_EUSAGE where it has none, where it is of other landmarks or options than the parts before, or

@@ -144,8 +144,9 @@ static int add_part(struct ny_sums *sums, struct ny_summed *part, const char *na
     return err;
 }
 
-/* Adds the sums of a result. A batch may be equal to one before it, a result may not. */
-static int add_result(struct ny_sums *sums, const char *path, const char *name, bool batch)
+/* Adds the sums of a result. The batch of a name may be equal to one before it, a result (NULL) may
+ * not. */
+static int add_result(struct ny_sums *sums, const char *path, const char *name, const char *batch)
 {
     struct ny_store *store = NULL;
     struct ny_summed *part = NULL;
@@ -154,7 +155,7 @@ static int add_result(struct ny_sums *sums, const char *path, const char *name, 
     if (err) return err;
     err = ny_store_open(&store, sums->ctx, path);
     if (!err) err = take_result(&part, store, name);
-    if (!err && batch && sums->summed) err = ny_summed_tell_apart(part, sums->summed);
+    if (!err && batch) err = ny_summed_name_batch(part, batch, sums->summed);
     if (err)
         ny_summed_free(part);
     else
@@ -170,7 +171,7 @@ int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name)
 
     if (err) return err;
     drop_image(sums);
-    return add_result(sums, path, name, false);
+    return add_result(sums, path, name, NULL);
 }
 
 /* Appends a batch to its scratch store, in the layout of the batches before it. One that is first
@@ -208,7 +209,7 @@ int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
     ny_context_set_scratch(ctx, 1);
     err = append_batch(sums, store, &given);
     if (!err) err = ny_fit(ctx, store, result, sums->options, NULL);
-    if (!err) err = add_result(sums, store, result, true);
+    if (!err) err = add_result(sums, store, result, ny_memory_name(&given));
     ny_context_set_scratch(ctx, scratch);
     ny_scratch_remove(folder);
     if (err) ny_error_rename(ctx, store, ny_memory_name(&given));

@@ -299,16 +299,18 @@ static const json_t *find_shared(const struct ny_summed *sums, const struct ny_s
     return NULL;
 }
 
-int ny_summed_tell_apart(struct ny_summed *batch, const struct ny_summed *sums)
+int ny_summed_name_batch(struct ny_summed *batch, const char *name, const struct ny_summed *sums)
 {
     json_t *part = json_array_get(json_object_get(batch->about, "parts"), 0);
 
-    while (find_shared(sums, batch)) {
+    do {
         const char *digest = json_string_value(json_array_get(part, 0));
+        const uint64_t known[2] = {ny_checksum(name, strlen(name)),
+                                   ny_checksum(digest, strlen(digest))};
 
-        if (json_array_set_new(part, 0, make_digest(digest, strlen(digest))))
+        if (json_array_set_new(part, 0, make_digest(known, sizeof(known))))
             return ny_fields_no_memory(batch->ctx);
-    }
+    } while (sums && find_shared(sums, batch));
     return NY_OK;
 }
 

@@ -48,9 +48,10 @@ bool ny_summed_columns(const struct ny_summed *sums);
 struct ny_points_info ny_summed_points(const struct ny_summed *sums);
 /* Returns how the landmarks are kept; count 0: columns stand for them. */
 struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums);
-/* Gives the one part of `batch` another digest where `sums` has that one: equal batches of rows
- * that are added one after the other are different rows. */
-int ny_summed_tell_apart(struct ny_summed *batch, const struct ny_summed *sums);
+/* Makes the name of a batch part of its digest, so that equal batches of different names are
+ * different parts, as are equal ones of one name that are added to `sums` (NULL: none) one after
+ * the other. */
+int ny_summed_name_batch(struct ny_summed *batch, const char *name, const struct ny_summed *sums);
 /* Adds the parts of `more` to `sums`. NY_EUSAGE, with nothing changed, where they differ in what
  * parts agree in, or have a part in common. `more_name` and `name` are for messages. */
 int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summed *more,

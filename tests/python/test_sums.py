@@ -215,6 +215,8 @@ def test_parts_that_cannot_be_added(rows, landmarks):
                      (np.ones(6), "2D")):
         with pytest.raises(ValueError, match=words):
             sums.add(X)
+    assert Sums.from_bytes(before).merge(Sums(landmarks, gamma=GAMMA, components=3).add(
+        rows[:500], part="another")).rows == 1000
     of_sparse = sums_of(landmarks, scipy.sparse.csr_matrix(rows[:9]))
     with pytest.raises(nystream.UsageError, match="types or layouts of rows"):
         sums.merge(of_sparse)

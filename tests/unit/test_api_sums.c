@@ -407,7 +407,8 @@ static void sums_are_merged(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
-/* Batches may be equal, as rows of a stream are; the parts that they make are not. */
+/* Batches may be equal, as rows of a stream are; the parts that they make are not. Parts that were
+ * made apart are told apart by their names. */
 static void equal_batches_are_added(void **state)
 {
     struct ny_table table = dense(NY_F32, 0), batch = part_of(&table, 0, 50);
@@ -426,6 +427,12 @@ static void equal_batches_are_added(void **state)
     ny_report_free(report);
     fails(NY_EUSAGE, "the sums of the same 50 rows", ny_sums_merge(sums, other));
     fails(NY_EUSAGE, "the sums of the same 50 rows", ny_sums_merge(sums, sums));
+    ny_sums_free(other);
+    ok(ny_sums_new(&other, in.ctx, o));
+    batch.name = "part 2";
+    ok(ny_sums_add(other, &batch));
+    ok(ny_sums_merge(sums, other));
+    fails(NY_EUSAGE, "the sums of the same 50 rows", ny_sums_merge(sums, other));
     ny_sums_free(sums);
     ny_sums_free(other);
     ny_options_free(o);

@@ -45,7 +45,7 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
 
     empty = delayed(Sums(landmarks, gamma=gamma, dtype=dtype, memory=memory, threads=threads,
                          **options))
-    parts = [delayed(_sum_up)(empty, block) for block in _blocks(X)]
+    parts = [delayed(_sum_up)(empty, block, number) for number, block in enumerate(_blocks(X))]
     while len(parts) > 1:
         parts = [delayed(_merge)(parts[at:at + MERGED]) for at in range(0, len(parts), MERGED)]
     if not parts:
@@ -91,9 +91,12 @@ def _blocks(X: Any) -> List[Any]:
             for row in _as_array(X).to_delayed().tolist()]
 
 
-def _sum_up(empty: Sums, rows: Any) -> Sums:
-    """Sum up a chunk. The sums that are given belong to other tasks, too."""
-    return empty.copy().add(rows)
+def _sum_up(empty: Sums, rows: Any, number: int) -> Sums:
+    """Sum up a chunk, the rows of which may be those of another.
+
+    The sums that are given belong to other tasks, too.
+    """
+    return empty.copy().add(rows, part=f"chunk {number} of X")
 
 
 def _merge(parts: List[Sums]) -> Sums:

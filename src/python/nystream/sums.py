@@ -160,12 +160,15 @@ class Sums:
 
     # ---- adding --------------------------------------------------------------------------------
 
-    def add(self, X: Any) -> "Sums":
+    def add(self, X: Any, part: str = "X") -> "Sums":
         """Add rows, all or nothing, in pieces of about 64 MB.
 
         Parameters
         ----------
         X : rows of any kind that Store.append takes, of shape (rows, columns)
+        part : str
+            Name of the part that they are, such as its number or its file: equal rows of different
+            parts can be merged. Messages have it.
 
         Returns
         -------
@@ -183,11 +186,11 @@ class Sums:
         rows = self.rows
         before = self.to_bytes() if second and rows else None
         try:
-            self._put(first)
+            self._put(first, part)
             if second:
-                self._put(second)
+                self._put(second, part)
             for piece in pieces:
-                self._put(piece)
+                self._put(piece, part)
         except BaseException as error:
             if second:
                 self._begin(self._context, before)
@@ -198,8 +201,8 @@ class Sums:
             raise
         return self
 
-    def _put(self, batch: Batch) -> None:
-        table = batch.table("X")
+    def _put(self, batch: Batch, part: str) -> None:
+        table = batch.table(part)
         self._model = None
         with renamed(PARAMETERS):
             self._context.run(lib.ny_sums_add, self._handle(), C.byref(table))
