@@ -18,8 +18,8 @@ extern "C" {
  * same landmarks, kernel and options (Talwalkar et al. 2013, eq. 4; Ouimet & Bengio 2005, Algorithm
  * 1, steps 17 to 21). A part is summed up wherever its rows are; sums travel as bytes; whoever has
  * all of them solves to the model that one fit of all rows would have, up to rounding, and which
- * places the rows of each part. They take 8·m² bytes, and as many more while they are read, added,
- * or written; solving takes about 24·m².
+ * places the rows of each part. They take 8·m² bytes in memory, as many more while they are read,
+ * added or written, and 4·m² bytes as an image; solving takes about 24·m².
  *
  * All parts share landmarks (option landmarks-points), a width as a number (gamma) and the options
  * of the map. With maps that divide K degrees are averages over the landmarks (option averages).

@@ -1,5 +1,5 @@
-# Shared by the tests of src/guide/walk-throughs.md. A test's name begins with a section's number:
-# its blocks are then files in the test's folder.
+# Shared by the tests of src/guide/walk-throughs.md, or of the page that `page` names. A test's name
+# begins with a section's number: its blocks are then files in the test's folder.
 load ../cli/helper
 
 setup() {
@@ -7,7 +7,7 @@ setup() {
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
     export PATH=$NYSTREAM_BUILD/data-tools:$PATH
     unset NYSTREAM_MEMORY
-    "$BATS_TEST_DIRNAME/../walk-through" "${BATS_TEST_DESCRIPTION%%.*}" .
+    "$BATS_TEST_DIRNAME/../walk-through" "${BATS_TEST_DESCRIPTION%%.*}" . "${page-walk-throughs}"
 }
 
 # flattened LEAST: checks the correlation of the first component with the length along the spiral.

@@ -1,0 +1,53 @@
+# src/guide/more-than-one-machine.md: its job array, as it stands there, at a small size and without
+# a scheduler.
+load walk-through
+
+export page=more-than-one-machine
+
+# A scheduler that runs each task at once, one after the other.
+make_sbatch() {
+    mkdir bin
+    cat >bin/sbatch <<'END'
+#!/bin/bash
+set -e
+last=
+for word in "$@"; do
+    case $word in
+    --array=0-*) last=${word#--array=0-} ;;
+    --dependency=afterok:17) [ -e map.0 ] ;;
+    esac
+done
+for ((SLURM_ARRAY_TASK_ID = 0; SLURM_ARRAY_TASK_ID <= ${last:-0}; SLURM_ARRAY_TASK_ID++)); do
+    export SLURM_ARRAY_TASK_ID
+    bash "${@: -1}" >>log 2>&1
+done
+touch map.0
+echo 17
+END
+    chmod +x bin/sbatch
+}
+
+@test "1. a job array" {
+    /usr/bin/python3 -c 'import numpy' || skip "no numpy"
+    make_sbatch
+    for part in 0 1 2; do
+        manifold swiss-roll -n $((1000 + 500 * part)) --noise 0.1 --seed $part -o rows-$part.npy
+    done
+    # The loop of the page runs twice, as a task that is submitted again would.
+    for _ in 1 2; do
+        rm -rf sample.nys
+        PATH=$PWD/bin:$PATH PYTHON=/usr/bin/python3 PARTS=3 M=100 bash -eu steps.sh
+    done
+    grep -q "4,500 rows in 20 components" log
+    # One fit of all rows, over the same landmarks.
+    nystream import all.nys rows-?.npy
+    nystream fit all.nys map --landmarks-points landmarks.npy --gamma "$(cat gamma)" --components 20
+    nystream export all.nys map -o all.csv
+    for part in 0 1 2; do
+        nystream export part-$part.nys placed -o placed-$part.csv
+        nystream transform map.nym --input rows-$part.npy -o again.npy # without a store
+        cmp again.npy map-$part.npy
+    done
+    cat placed-?.csv >placed.csv
+    near placed.csv all.csv
+}
