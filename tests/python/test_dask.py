@@ -43,6 +43,7 @@ def test_chunks_are_one_fit(rows, landmarks, whole, chunks):
         found = places.compute()
     assert close(found, whole.embedding[:])
     assert np.array_equal(found, model.transform(rows))
+    assert model._context.threads is None  # the tasks have one
     assert model.solution.n == 2000 and model.solution.parts == len(X.chunks[0])
     assert np.allclose(model.solution.eigenvalues, whole.eigenvalues, rtol=1e-6)
 

@@ -1,5 +1,6 @@
 """Sums of parts: one model of rows that were never together, as bytes, merged, and refused."""
 import functools
+import gc
 import multiprocessing
 import os
 import pickle
@@ -166,6 +167,32 @@ def test_what_fails_in_between_adds_nothing(monkeypatch, rows, landmarks):
         assert (sums.rows and sums.to_bytes()) == before
         sums.add(rows)
         assert sums.rows == 2000 + (10 if before else 0)
+
+
+@quick
+def test_sums_are_freed_with_their_last_reference(monkeypatch, rows, landmarks):
+    lib, alive = nystream._lib.lib, []
+    free, new, load = lib.ny_sums_free, lib.ny_sums_new, lib.ny_sums_load
+
+    def spy(function, step):
+        def call(*arguments):
+            alive.append(step)
+            return function(*arguments)
+        return call
+
+    monkeypatch.setattr(lib, "ny_sums_free", spy(free, -1))
+    monkeypatch.setattr(lib, "ny_sums_new", spy(new, 1))
+    monkeypatch.setattr(lib, "ny_sums_load", spy(load, 1))
+    monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
+    sums = sums_of(landmarks, rows[:10])
+    for _ in range(3):
+        with pytest.raises(nystream.DataError):
+            sums.add(np.where(np.arange(6) == 3, np.inf, rows))
+        assert sum(alive) == 1
+    sums.solve()
+    del sums
+    gc.collect()
+    assert sum(alive) == 0 and len(alive) == 8
 
 
 @quick

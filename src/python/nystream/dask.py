@@ -32,7 +32,8 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
         The points that all chunks share, the width of the kernel, and the type of rows: see
         nystream.Sums.
     memory, threads : int or str and int, optional
-        Bytes and threads of a task. Dask runs a task for each CPU of a machine, by default.
+        Bytes and threads of a task. Dask runs a task for each CPU of a machine, by default. The
+        last task, which solves the sums, takes all threads of its machine.
     **options
         Options of Store.fit: map, kernel, components, approx, precision, …
 
@@ -50,7 +51,7 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
         parts = [delayed(_merge)(parts[at:at + MERGED]) for at in range(0, len(parts), MERGED)]
     if not parts:
         raise ValueError("X has no rows")
-    model: Model = delayed(Sums.solve)(parts[0]).compute()
+    model: Model = delayed(_solve)(parts[0], memory).compute()
     return model
 
 
@@ -105,6 +106,11 @@ def _merge(parts: List[Sums]) -> Sums:
     for part in parts[1:]:
         merged.merge(part)
     return merged
+
+
+def _solve(sums: Sums, memory: Union[None, int, str]) -> Model:
+    """Solve the sums by all threads, as no other task is left."""
+    return Sums(memory=memory).merge(sums).solve()
 
 
 def _place(rows: Any, model: Model) -> Any:

@@ -57,6 +57,8 @@ class Sums:
         Options of Store.fit: map, kernel, components, approx, precision, tmpdir, …
     """
 
+    _release: Any = None
+
     def __init__(self, landmarks: Any = None, *, gamma: Optional[float] = None, dtype: Any = None,
                  memory: Union[None, int, str] = None, threads: Optional[int] = None,
                  progress: ProgressOption = None, **options: Any) -> None:
@@ -85,6 +87,8 @@ class Sums:
         else:
             with renamed(PARAMETERS), Options(context, GROUPS, self._options) as options:
                 context.call(lib.ny_sums_new, C.byref(pointer), context.pointer, options)
+        if self._release is not None:
+            self._release()  # frees the sums that these take the place of
         self._pid, self._pointer = os.getpid(), pointer
         self._release = weakref.finalize(self, free_handle, lib.ny_sums_free, pointer, self._pid,
                                          context)
