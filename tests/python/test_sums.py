@@ -70,6 +70,11 @@ def test_rows_after_a_solution_are_in_the_next(rows, landmarks, whole):
     agree(sums.solve(), whole, rows)
     assert first.solution.n == 900
     assert nystream.Model.from_bytes(first.to_bytes()).solution is None
+    sums.merge(sums_of(landmarks, rows[:9]))
+    assert sums.solve().solution.n == 2009
+    result = whole.store.fit("other", landmarks_points=landmarks, gamma=GAMMA, components=3,
+                             until="sums")
+    assert sums.add_result(result.store, "other").solve().solution.n == 4009
 
 
 @quick
