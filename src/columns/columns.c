@@ -198,8 +198,8 @@ static int keep_sparse(struct ny_columns *columns, struct ny_raw_rows rows, size
     return err;
 }
 
-/* The landmarks up to `total` have no shift yet. */
-static int begin_shift(struct ny_columns *columns, size_t total)
+/* Counts the landmarks up to `total`, which are kept: they are indexed, and have no shift yet. */
+static int count_in(struct ny_columns *columns, size_t total)
 {
     const struct ny_sparse_preparation in = {&columns->spec, &columns->preparation};
     int err = NY_OK;
@@ -227,7 +227,7 @@ int ny_columns_append(struct ny_columns *columns, struct ny_raw_rows rows, size_
     if (!err && keeps)
         err = columns->spec.slots ? keep_sparse(columns, rows, count)
                                   : keep_dense(columns, rows, count);
-    return err ? err : begin_shift(columns, total);
+    return err ? err : count_in(columns, total);
 }
 
 int ny_columns_take(struct ny_columns *columns, struct ny_sparse_list *rows)
@@ -237,7 +237,7 @@ int ny_columns_take(struct ny_columns *columns, struct ny_sparse_list *rows)
     columns->held = *rows;
     *rows = (struct ny_sparse_list){0};
     err = reserve_landmarks(columns, columns->held.count);
-    return err ? err : begin_shift(columns, columns->held.count);
+    return err ? err : count_in(columns, columns->held.count);
 }
 
 void ny_columns_clear(struct ny_columns *columns)

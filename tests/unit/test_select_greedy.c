@@ -356,6 +356,55 @@ static void needs_the_memory_that_it_says(void **state)
     free(x);
 }
 
+/* Residuals of sparse rows on the first ten of them, where a unit is said to have so many values.
+ */
+static void measure_sparse(const char *records, size_t unit_values, float *residuals)
+{
+    double factors[2 * D];
+    const struct ny_geometry geometry = {D, factors, factors + D};
+    const struct ny_columns_spec spec = {.ctx = ctx,
+                                         .kernel = ny_kernel_find("rbf"),
+                                         .params = {.gamma = 0.02},
+                                         .geometry = &geometry,
+                                         .dtype = NY_F32,
+                                         .slots = D,
+                                         .row_nnz = D,
+                                         .unit_values = unit_values};
+    const struct ny_selection_request request = {.ctx = ctx, .n = 700, .spec = &spec};
+    struct ny_source *source;
+
+    for (size_t k = 0; k < D; k++) {
+        factors[k] = 0;
+        factors[D + k] = 1;
+    }
+    assert_int_equal(ny_source_of_raw(&source, ctx, ny_raw_rows(records),
+                                      &(struct ny_raw_shape){NY_F32, 700, D, D}),
+                     NY_OK);
+    assert_int_equal(ny_greedy_measure(&request, ny_raw_rows(records), 10, source, 700, residuals),
+                     NY_OK);
+    ny_source_free(source);
+}
+
+/* Rows that are no neighbours may have more values than any unit: their front grows. */
+static void a_front_has_room_for_fuller_rows_than_was_said(void **state)
+{
+    size_t bytes = ny_row_bytes(NY_F32, D, D);
+    float few[700], many[700], row[D] = {0};
+    char *records = calloc(700, bytes);
+
+    (void)state;
+    for (size_t i = 0; i < 700; i++) {
+        for (size_t k = 0; k < D; k++)
+            row[k] = (float)(1 + 10 * ny_hash01(5, NY_STREAM_DATA, i * D + k));
+        assert_true(ny_sparse_from_dense(row, D, NY_F32, records + i * bytes, D));
+    }
+    measure_sparse(records, 1, few);
+    measure_sparse(records, 0, many);
+    assert_memory_equal(few, many, sizeof(few));
+    assert_true(few[3] < 1e-6f && few[600] > 0.1f);
+    free(records);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +417,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(growth_is_carried_on, start, stop),
         cmocka_unit_test(pilot_grows_with_the_points),
         cmocka_unit_test_setup_teardown(estimates_the_size_of_the_dictionary, start, stop),
+        cmocka_unit_test_setup_teardown(a_front_has_room_for_fuller_rows_than_was_said, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(needs_the_memory_that_it_says, start, stop),
     };
 
