@@ -334,8 +334,7 @@ void ny_features_times(const struct ny_features *features, const void *Q, size_t
 
     if (features->spec->slots) {
         memset(Y, 0, features->rows * l * ny_precision_bytes(features->precision));
-        by_ranges(features, f64 ? ops->gather64[features->bytes] : ops->gather32[features->bytes], Q,
-                  l, Y, Q);
+        by_ranges(features, (f64 ? ops->gather64 : ops->gather32)[features->bytes], Q, l, Y, Q);
     } else if (f64)
         ny_gemm(1, strip64(features), ny_matrix((double *)Q, d, l), 0,
                 ny_matrix(Y, NY_STRIP_ROWS, l));
@@ -351,8 +350,7 @@ void ny_features_add_transposed(const struct ny_features *features, void *Y, siz
     size_t d = features->spec->geometry->d, row_bytes = l * ny_precision_bytes(features->precision);
 
     if (features->spec->slots) {
-        by_ranges(features, f64 ? ops->scatter64[features->bytes] : ops->scatter32[features->bytes],
-                  Y, l, H, H);
+        by_ranges(features, (f64 ? ops->scatter64 : ops->scatter32)[features->bytes], Y, l, H, H);
         return;
     }
     memset((char *)Y + features->rows * row_bytes, 0, (NY_STRIP_ROWS - features->rows) * row_bytes);

@@ -30,7 +30,7 @@ struct ny_feature_state {
 /* Opens the state as of the last checkpoint, whose place is returned, or a new one. */
 int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, uint64_t *place);
 
-/* What the products leave to stage solve: fit->state, with views into it. */
+/* The products leave this to stage solve: fit->state, with views into it. */
 struct ny_feature_found {
     unsigned step;
     size_t converged;

@@ -1,6 +1,6 @@
 /*
- * What the products of a fit by features leave to stage solve. The state of the iteration has the
- * whole basis, and is some ten times as large: it is not written when the products end.
+ * The products of a fit by features leave their vectors to stage solve. The state of the iteration
+ * has the whole basis, and is some ten times as large: it is not written when the products end.
  */
 #include <string.h>
 

@@ -43,8 +43,8 @@ int ny_orthonormalise(struct ny_context *ctx, struct ny_matrix Y);
 /* Bytes of its workspace. */
 size_t ny_orthonormalise_bytes(size_t r);
 
-/* Like ny_orthonormalise(), by all threads of the context's crew, in one round where that is enough;
- * their number changes no bit (linalg/tall.h). */
+/* Like ny_orthonormalise(), by all threads of the context's crew, whose number changes no bit
+ * (linalg/tall.h), and in one round where that is enough. */
 int ny_orthonormalise_lanes(struct ny_context *ctx, struct ny_matrix Y);
 /* Bytes of its workspace. */
 size_t ny_orthonormalise_lanes_bytes(size_t r);

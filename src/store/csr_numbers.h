@@ -9,7 +9,7 @@
 
 #include "base/cpu.h"
 
-/* Those that are left of an image. */
+/* The numbers of an image that are left. */
 struct ny_csr_numbers {
     const unsigned char *at, *end;
     bool bad; /* one does not end in time */
