@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/thread.h"
 #include "fit/given_columns.h"
 #include "stream/pass.h"
 
@@ -274,6 +275,14 @@ static int allocate_worker(const struct ny_feature_workers *all, struct worker *
                : NY_EBUDGET;
 }
 
+/* Each worker's room is made by a thread: pages that are written at once take time. */
+static int allocate_one(void *arg, unsigned w)
+{
+    const struct ny_feature_workers *all = arg;
+
+    return allocate_worker(all, &all->worker[w]);
+}
+
 /* Makes room for the degrees of all rows, of which none is known. */
 static int allocate_degrees(struct ny_feature_workers *all, size_t rows)
 {
@@ -300,9 +309,7 @@ int ny_feature_workers_new(struct ny_feature_workers **out, struct ny_fit *fit,
                                        .count = workers};
     all->worker = ny_calloc(ctx, NY_MEM_TILES, all->count, sizeof(*all->worker));
     err = all->worker ? allocate_degrees(all, (size_t)room->degrees) : NY_EBUDGET;
-    for (size_t w = 0; w < all->count && !err; w++)
-        err = allocate_worker(all, &all->worker[w]);
-    return err;
+    return err ? err : ny_parallel(ctx, workers, allocate_one, all);
 }
 
 void ny_feature_workers_free(struct ny_feature_workers *all)
