@@ -55,11 +55,18 @@ size_t ny_restarted_state_bytes(const struct ny_restarted_shape *shape)
            sizeof(double);
 }
 
+/* Returns the Ritz pairs that are found at a time: those that a restart keeps and the next, or as
+ * many as a block may have. */
+static size_t looked_at(const struct ny_restarted_shape *shape)
+{
+    return shape->keep < shape->width ? shape->width : shape->keep + 1;
+}
+
 /* A step holds the sums of all lanes, or the small eigenproblem; a restart the rows of each lane.
  */
 size_t ny_restarted_bytes(const struct ny_restarted_shape *shape)
 {
-    size_t most = shape->most, keep = shape->keep + 1;
+    size_t most = shape->most, keep = looked_at(shape);
     size_t ritz = (most * most + keep * (most + 1)) * sizeof(double) +
                   ny_eigen_top_bytes(most, smaller(keep, most)) +
                   shape->width * shape->width * sizeof(double);
@@ -340,11 +347,10 @@ static int is_open(const struct ny_restarted *it, const double *R, bool *open)
     return err;
 }
 
-/* V ← the Ritz vectors that are kept; T ← their values. The next block's share of T follows when
+/* V ← the first `keep` Ritz vectors; T ← their values. The next block's share of T follows when
  * that is multiplied. */
-static int restart(struct ny_restarted *it, const double *values, const double *Y)
+static int restart(struct ny_restarted *it, size_t keep, const double *values, const double *Y)
 {
-    size_t keep = smaller(it->how.shape.keep, it->used);
     struct ny_matrix V = ny_cols(it->V, 0, it->used), turned = ny_cols(it->V, 0, keep);
     double *X = ny_alloc(it->ctx, NY_MEM_SOLVE, it->used * keep * sizeof(double));
     int err = NY_EBUDGET;
@@ -421,7 +427,7 @@ static int next_block(struct ny_restarted *it, const double *R, double largest, 
 static int look(struct ny_restarted *it, const double *R, bool *done, bool *hidden)
 {
     const struct ny_restarted_shape *shape = &it->how.shape;
-    size_t count = smaller(shape->keep + 1, it->used), certain = shape->pairs;
+    size_t count = smaller(looked_at(shape), it->used), certain = shape->pairs;
     double *values = ny_alloc(it->ctx, NY_MEM_SOLVE, count * (1 + it->used) * sizeof(double));
     double *Y = values ? values + count : NULL;
     int err = values ? find_pairs(it, count, values, Y, R) : NY_EBUDGET;
@@ -436,7 +442,10 @@ static int look(struct ny_restarted *it, const double *R, bool *done, bool *hidd
     *hidden = it->converged == shape->pairs && !waits && !*done;
     full =
         it->used + (*hidden ? shape->width : it->count) > shape->most && shape->most < shape->order;
-    if (*done || full) err = restart(it, values, Y);
+    if (*done)
+        err = restart(it, smaller(shape->width, it->used), values, Y);
+    else if (full)
+        err = restart(it, shape->keep, values, Y);
 done:
     ny_free(it->ctx, values);
     return err;
