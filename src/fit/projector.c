@@ -171,18 +171,21 @@ static void multiply64(const struct ny_projector *projector, unsigned worker)
             ny_cols(ny_matrix(Y, rows, width), 0, model->p));
 }
 
-/* Fills the first tile with numbers between −½ and ½, and multiplies `rows` rows of it. */
+/* Fills the first tile with numbers between −½ and ½, which come again after a prime of them, and
+ * multiplies `rows` rows of it. */
 static void multiply_numbers(struct ny_projector *projector, unsigned rows)
 {
+    enum { NUMBERS = 509 };
     struct ny_tiles *tiles = &projector->tiles;
+    double number[NUMBERS];
 
-    for (size_t i = 0; i < NY_UNIT_ROWS * tiles->m; i++) {
-        double number = ny_hash01(1, 0, i) - 0.5;
-
+    for (size_t i = 0; i < NUMBERS; i++)
+        number[i] = ny_hash01(1, 0, i) - 0.5;
+    for (size_t i = 0, k = 0; i < NY_UNIT_ROWS * tiles->m; i++, k = k + 1 < NUMBERS ? k + 1 : 0) {
         if (projector->Y64)
-            tiles->C64[i] = number;
+            tiles->C64[i] = number[k];
         else
-            tiles->C32[i] = (float)number;
+            tiles->C32[i] = (float)number[k];
     }
     tiles->rows = rows;
     if (projector->Y64)
