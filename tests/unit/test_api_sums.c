@@ -3,43 +3,7 @@
  * rows finds, for every map, method and layout that has sums; sums are their image; and parts that
  * cannot be added are refused, with nothing changed.
  */
-#include "unit/table_case.h"
-
-enum { LANDMARKS = 40 };
-
-typedef const char *const choices[][2];
-
-/* Options of a fit over LANDMARKS points, which are no rows. */
-static struct ny_options *options_of(choices more)
-{
-    double points[LANDMARKS * COLUMNS];
-    struct ny_table table = {.struct_bytes = sizeof(table),
-                             .dtype = NY_F64,
-                             .rows = LANDMARKS,
-                             .columns = COLUMNS,
-                             .values = points};
-    struct ny_options *o;
-
-    for (int i = 0; i < LANDMARKS * COLUMNS; i++)
-        points[i] = value_of(6 * (i / COLUMNS), i % COLUMNS) + 0.25;
-    ok(ny_options_new(&o, in.ctx));
-    ok(ny_options_set_table(o, "landmarks-points", &table));
-    ok(ny_options_set(o, "gamma", "2e-5"));
-    ok(ny_options_set(o, "components", "3"));
-    for (size_t i = 0; more && more[i][0]; i++)
-        if (more[i][1]) ok(ny_options_set(o, more[i][0], more[i][1]));
-    return o;
-}
-
-/* Rows first … end − 1 of a dense table. */
-static struct ny_table part_of(const struct ny_table *table, uint64_t first, uint64_t end)
-{
-    struct ny_table part = *table;
-
-    part.values = (const char *)table->values + first * table->columns * sizes[table->dtype];
-    part.rows = end - first;
-    return part;
-}
+#include "unit/sums_case.h"
 
 /* Sums of the table in parts of 1, 600, 2,100 and the rows that are left. */
 static struct ny_sums *sum_up(const struct ny_options *o, const struct ny_table *table)
@@ -55,14 +19,6 @@ static struct ny_sums *sum_up(const struct ny_options *o, const struct ny_table 
         ok(ny_sums_add(sums, &part));
     }
     return sums;
-}
-
-static double number_of(const struct ny_report *report, const char *key)
-{
-    double value = NAN;
-
-    assert_true(ny_report_number(report, key, &value));
-    return value;
 }
 
 /* ---- one fit of all rows -------------------------------------------------------------------- */

@@ -1,0 +1,52 @@
+/* Fits whose rows are summed up in parts: their options, parts of a table, and figures of reports.
+ */
+#ifndef TESTS_UNIT_SUMS_CASE_H
+#define TESTS_UNIT_SUMS_CASE_H
+
+#include "unit/table_case.h"
+
+enum { LANDMARKS = 40 };
+
+typedef const char *const choices[][2];
+
+/* Options of a fit over LANDMARKS points, which are no rows. */
+static inline struct ny_options *options_of(choices more)
+{
+    double points[LANDMARKS * COLUMNS];
+    struct ny_table table = {.struct_bytes = sizeof(table),
+                             .dtype = NY_F64,
+                             .rows = LANDMARKS,
+                             .columns = COLUMNS,
+                             .values = points};
+    struct ny_options *o;
+
+    for (int i = 0; i < LANDMARKS * COLUMNS; i++)
+        points[i] = value_of(6 * (i / COLUMNS), i % COLUMNS) + 0.25;
+    ok(ny_options_new(&o, in.ctx));
+    ok(ny_options_set_table(o, "landmarks-points", &table));
+    ok(ny_options_set(o, "gamma", "2e-5"));
+    ok(ny_options_set(o, "components", "3"));
+    for (size_t i = 0; more && more[i][0]; i++)
+        if (more[i][1]) ok(ny_options_set(o, more[i][0], more[i][1]));
+    return o;
+}
+
+/* Rows first … end − 1 of a dense table. */
+static inline struct ny_table part_of(const struct ny_table *table, uint64_t first, uint64_t end)
+{
+    struct ny_table part = *table;
+
+    part.values = (const char *)table->values + first * table->columns * sizes[table->dtype];
+    part.rows = end - first;
+    return part;
+}
+
+static inline double number_of(const struct ny_report *report, const char *key)
+{
+    double value = NAN;
+
+    assert_true(ny_report_number(report, key, &value));
+    return value;
+}
+
+#endif
