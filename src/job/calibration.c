@@ -514,8 +514,10 @@ int ny_calibration_get(struct ny_context *ctx, double flops, bool patient, unsig
     *calibration = (struct ny_calibration){.date = NAN, .load = NAN, .now = 1};
     make_key(ctx, calibration->key, sizeof(calibration->key));
     kept = load(calibration);
-    /* Rates of fewer threads, run alone, cannot tell whether those of all threads still hold. */
-    if (kept && (flops < few || at_once < effective_threads(ctx))) return NY_OK;
+    /* Less than a second of work is planned by rates that were kept, unless these make more of it.
+     * Rates of fewer threads, run alone, cannot tell whether those of all threads still hold. */
+    if (kept && (flops < fmin(few, calibration->gemm32) || at_once < effective_threads(ctx)))
+        return NY_OK;
     if (kept) err = look(ctx, calibration, at_once, patient, &share);
     if (kept && err == NY_OK && share < 1 / least_share) {
         if (share < least_share) scale(calibration, share);
