@@ -111,11 +111,15 @@ static int solve(struct ny_fit *fit, const struct ny_summed *sums, struct ny_sol
     return err || !coarse ? err : ny_fit_try_again(fit); /* which fails the second time */
 }
 
-/* Refuses more components than rows can give. */
-static int check_rows(const struct ny_summed *sums, const struct ny_fit_settings *settings)
+/* Refuses sums whose options are not those of their base, as only an image that was tampered with
+ * has them, and more components than rows can give. */
+static int check_settings(const struct ny_summed *sums, const struct ny_fit_settings *settings)
 {
     uint64_t rows = ny_summed_rows(sums);
 
+    if (settings->kernel != sums->base->spec.kernel || settings->landmarks != sums->base->m ||
+        settings->precision != sums->base->precision)
+        return ny_fail(sums->ctx, NY_ESTORE, "the options of the sums do not fit their landmarks");
     if (ny_settings_pairs(settings) <= rows) return NY_OK;
     return ny_fail(sums->ctx, NY_EUSAGE,
                    "--components %zu%s more than the %llu rows that are summed up; add more rows",
@@ -138,7 +142,7 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
                          .params = sums->base->spec.params,
                          .gram =
                              ny_field_is(sums->about, "gram", "f32") ? NY_GRAM_F32 : NY_GRAM_F64};
-    int err = check_rows(sums, settings);
+    int err = check_settings(sums, settings);
 
     if (!err) err = solve(&fit, sums, &solution);
     if (err) goto done;
