@@ -26,7 +26,8 @@
  * passes counted over all products. Parts of a NAME:
  *
  *   degrees        g = Φᵀ1 (d), and ‖g‖²/n, the mean degree
- *   features.0/1   image of the state, two slots in turn; gone when the job is done
+ *   features.0/1   image of the state, two slots in turn, the last of which has the vectors that
+ *                  were found in its place; gone when the job is done
  */
 #ifndef NY_FACTORED_FACTORED_H
 #define NY_FACTORED_FACTORED_H
