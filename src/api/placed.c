@@ -91,7 +91,7 @@ static int describe(struct ny_options *options, const struct ny_model *model)
     const struct ny_map *map = map_of(model);
     const struct ny_coordinates *coordinates = &model->coordinates;
     double components = (double)ny_coordinates_count(coordinates);
-    bool columns = kernel->base == NY_BASE_COORDINATE; /* of pca by exact */
+    bool columns = kernel->base == NY_BASE_COORDINATE; /* pca by exact has them */
     int err = ny_options_set(options, "map", columns ? ny_map_pca.name : map->name);
 
     if (!err && columns) err = ny_options_set(options, "approx", "exact");

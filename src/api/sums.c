@@ -26,7 +26,7 @@ static const char result[] = "sums";
 
 struct ny_sums {
     struct ny_context *ctx;
-    struct ny_options *options; /* those that the fits have; NULL: as the parts say */
+    struct ny_options *options; /* the fits have them; NULL: as the parts say */
     struct ny_summed *summed;   /* NULL: there are no rows yet */
     void *image;                /* that ny_sums_image() gave; NULL: it was not asked for */
     size_t image_bytes;

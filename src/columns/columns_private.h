@@ -25,7 +25,7 @@ struct ny_preparation {
     struct ny_kernel_params strip_params; /* for what ny_strip_base() gives */
     double centre_norm;                   /* ‖centre·factor‖², for sparse rows */
     bool centred;                         /* centre_norm is not 0 */
-    bool plain;                           /* of sparse rows: all factors of the geometry are 1 */
+    bool plain;                           /* all factors of the geometry of sparse rows are 1 */
 };
 
 /* Below this share of ‖x‖² + ‖y‖², the ‖x − y‖² that f64 products give has lost too many digits; so
@@ -60,7 +60,7 @@ float ny_preparation_row32(const struct ny_preparation *preparation,
 struct ny_columns {
     struct ny_columns_spec spec;
     struct ny_preparation preparation;
-    size_t row_bytes; /* of a raw row */
+    size_t row_bytes; /* a raw row takes so many */
     size_t count, capacity;
     bool minus_one;
     unsigned char *raw;         /* dense: capacity × d */
@@ -77,7 +77,7 @@ struct ny_columns {
 
 struct ny_columns_workspace {
     struct ny_context *ctx;
-    size_t rows_max, raw_rows; /* of a strip; raw_rows: rows that are read at once */
+    size_t rows_max, raw_rows; /* rows of a strip, and rows that are read at once */
     unsigned char *raw; /* these rows, and a few bytes that the byte kernel may read past it */
     float *rows, *norms;
     uint32_t *byte_terms; /* ‖x‖² − 256 Σx */

@@ -20,7 +20,7 @@
 #include "columns/columns_private.h"
 
 enum {
-    ARRAYS = 3,              /* of a panel */
+    ARRAYS = 3,              /* a panel has so many */
     LINE = 64,               /* bytes */
     RANGE_BYTES = 192 << 10, /* entries of the columns of a range */
     PACE_MOST = 8            /* lines that are asked for with a value */
@@ -34,11 +34,11 @@ struct lines {
 /* A group of rows on its way through a panel, of which rows first … first+count−1 are wanted. */
 struct meeting {
     const struct ny_sparse_panel *panel;
-    const double *factor; /* of a column; NULL: 1 */
+    const double *factor; /* one a column; NULL: 1 */
     double unit;
     size_t first, count, value_bytes;
     bool all;                   /* the whole panel is wanted */
-    uint32_t end;               /* of the columns of this range */
+    uint32_t end;               /* the end of the columns of this range */
     struct lines ahead[ARRAYS]; /* lines of the next range that are still to be asked for */
     size_t pace;                /* so many with each value of a row */
 };

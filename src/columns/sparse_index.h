@@ -29,8 +29,8 @@ struct ny_sparse_norms {
 struct ny_sparse_panel {
     size_t rows;
     uint32_t *start; /* d + 1: where a column's entries begin */
-    uint16_t *row;   /* of an entry, within the panel; ascending in a column */
-    void *value;     /* as raw rows have it */
+    uint16_t *row;   /* row of an entry within the panel; ascending in a column */
+    void *value;     /* in the type of raw rows */
     size_t entries_max;
 };
 

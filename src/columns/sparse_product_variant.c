@@ -44,7 +44,7 @@ static inline void ask(const char *at, size_t bytes, bool written)
  * there are several ranges, the lines are in the cache already. */
 struct segment {
     size_t first, end, known;
-    double scale; /* of the row */
+    double scale; /* factor of the row */
 };
 
 /* Returns where the columns of a row from value `first` on end that are below `end`. */

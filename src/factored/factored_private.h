@@ -36,7 +36,7 @@ struct ny_feature_found {
     size_t converged;
     double *values, *residuals; /* pairs */
     struct ny_feature_totals *totals;
-    struct ny_matrix vectors; /* of the basis: N × pairs, orthonormal */
+    struct ny_matrix vectors; /* vectors of the basis: N × pairs, orthonormal */
 };
 /* Bytes of it. */
 size_t ny_feature_found_bytes(const struct ny_factored *sizes);

@@ -124,7 +124,7 @@ static double common_values(const struct ny_prices *prices)
 /* Returns the seconds of the products of so many entries of C. */
 static double products_s(const struct ny_prices *prices, double entries)
 {
-    const double start = 1, each = 1; /* of sparse rows: sums that go everywhere, one at a time */
+    const double start = 1, each = 1; /* sums of sparse rows go everywhere, one at a time */
 
     switch (prices->way) {
     case NY_WAY_GIVEN:

@@ -21,7 +21,7 @@ struct ny_prices {
     bool f64;                    /* tiles are in f64 */
     double d;                    /* products that an entry takes */
     double values;               /* numbers that a row holds */
-    double row_bytes, raw_bytes; /* of a row as it is read; raw: in memory */
+    double row_bytes, raw_bytes; /* a row as it is read, and in memory */
     double blocks;               /* blocks of the points */
     double block_rows;
 };

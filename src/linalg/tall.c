@@ -9,7 +9,7 @@ enum { CHUNK = 4096, LANES = 8 };
 /* A product under way. Of those in place, A is what is written. */
 struct lanes {
     struct ny_matrix A, B, C;
-    double *sums;        /* of each lane */
+    double *sums;        /* one set a lane */
     size_t rows, chunks; /* rows: of a chunk, CHUNK at most */
     void (*chunk)(const struct lanes *lanes, size_t lane, size_t first, size_t rows);
 };

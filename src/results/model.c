@@ -169,7 +169,7 @@ static int copy_sparse(struct ny_model *model, struct ny_raw_rows landmarks)
     struct ny_sparse_room room;
     int err;
 
-    model->spec.values = model->spec.unit_values = 0; /* those of the points */
+    model->spec.values = model->spec.unit_values = 0; /* the points have their own */
     for (size_t i = 0; i < m; i++)
         model->spec.values += ny_sparse_row(&model->spec, landmarks, i).count;
     if (!m) return NY_OK;

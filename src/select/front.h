@@ -41,7 +41,7 @@ struct ny_front {
     char *raw;           /* rows × row_bytes, and a few bytes that may be read past them; of sparse
                           * rows views of what is packed in `room` */
     enum ny_dtype dtype;
-    size_t slots; /* of sparse rows; 0: dense */
+    size_t slots; /* a sparse row has so many; 0: dense */
     struct ny_sparse_room room;
     float *rows, *norms; /* as in struct ny_strip; NULL where strips have none */
     uint32_t *byte_terms;

@@ -45,7 +45,7 @@ END
     nystream export all.nys map -o all.csv
     for part in 0 1 2; do
         nystream export part-$part.nys placed -o placed-$part.csv
-        nystream transform map.nym --input rows-$part.npy -o again.npy # without a store
+        nystream transform map.nym --input rows-$part.npy -o again.npy # no store is needed
         cmp again.npy map-$part.npy
     done
     cat placed-?.csv >placed.csv

@@ -17,7 +17,7 @@ static struct ny_context *ctx;
 static struct ny_geometry *geometry;
 static struct ny_columns_spec spec;
 static float *x;
-static char *records; /* the same rows, for specs of sparse ones */
+static char *records; /* records of them for specs of sparse ones */
 
 static int start(void **state)
 {

@@ -192,7 +192,7 @@ static void gathered_rows_take_what_they_have(void **state)
     CHECK(ny_points_info(store, &info));
     wish.slots = (size_t)info.row_slots;
     before = ny_memory_used(ctx);
-    for (size_t turn = 0; turn < 2; turn++) /* what is added follows what is there */
+    for (size_t turn = 0; turn < 2; turn++) /* added rows follow those that are there */
         CHECK(ny_points_gather_list(store, &wish, &list));
     assert_int_equal(list.count, 2 * COUNT);
     for (size_t i = 0; i < 2 * COUNT; i++) {
