@@ -183,7 +183,7 @@ same_part() { # NAME NAME PART
     table 2200 3 >t.csv
     nystream import t.nys t.csv -q
     nystream graph t.nys g --neighbors 8 -q
-    ny fit t.nys all --map isomap --graph g --approx exact --components 60 --json -q
+    ny fit t.nys all --map isomap --graph g --approx exact --components 200 --json -q
     exits 0
     local negative
     negative=$(field "$output" negative_eigenvalues)
