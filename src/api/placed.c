@@ -123,7 +123,7 @@ int ny_placed_options(struct ny_request *request)
     return err;
 }
 
-/* ---- what the job keeps --------------------------------------------------------------------- */
+/* ---- parts that the job keeps --------------------------------------------------------------- */
 
 /* Makes the image of a model; ny_free() it. */
 static int make_image(const struct ny_model *model, void **image, size_t *bytes)

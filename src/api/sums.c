@@ -233,7 +233,7 @@ int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other)
     return err ? err : add_part(sums, copy, "the sums");
 }
 
-/* ---- as bytes ------------------------------------------------------------------------------- */
+/* ---- images --------------------------------------------------------------------------------- */
 
 int ny_sums_image(struct ny_sums *sums, const void **image, size_t *bytes)
 {

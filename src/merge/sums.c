@@ -56,7 +56,7 @@ struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums)
     return (struct ny_landmark_points){base->m, base->spec.dtype, base->spec.slots};
 }
 
-/* ---- of a result ---------------------------------------------------------------------------- */
+/* ---- taken from a result -------------------------------------------------------------------- */
 
 /* Makes the base from a fit that is prepared: the landmarks as they were given, in the type of its
  * rows. */

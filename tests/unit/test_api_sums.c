@@ -430,7 +430,7 @@ static void batches_have_the_layout_of_the_first(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
-/* ---- what cannot be added ------------------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------------------------------- */
 
 /* Sums of 200 rows with one option more. */
 static struct ny_sums *small(const char *name, const char *value)

@@ -153,7 +153,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         return store.select("landmarks", landmarks=min(self.n_landmarks, len(store)),
                             select=self.selection, seed=self.seed_, **options).landmark_points
 
-    # ---- what they are solved to ---------------------------------------------------------------
+    # ---- the solution --------------------------------------------------------------------------
 
     def _solved(self) -> Model:
         """Solve the sums, where rows have come since; AttributeError where there were none."""

@@ -104,7 +104,7 @@ class Sums:
             self._model = model
         return self._pointer
 
-    # ---- as bytes ------------------------------------------------------------------------------
+    # ---- images --------------------------------------------------------------------------------
 
     @classmethod
     def from_bytes(cls, image: bytes, *, memory: Union[None, int, str] = None,
@@ -138,7 +138,7 @@ class Sums:
         self._begin(state["context"], state["image"])
         self._model = state["model"]
 
-    # ---- what they are -------------------------------------------------------------------------
+    # ---- their figures -------------------------------------------------------------------------
 
     @property
     def report(self) -> Report:
