@@ -100,28 +100,9 @@ static inline void ask(struct meeting *meeting)
     }
 }
 
-/* Loops over the values of a type. products: out += x·y over the columns of the range that both
- * have. differences: out += |x − y| − |x| − |y| over them, which corrects ‖x‖₁ + ‖y‖₁. norms: those
- * of a row. */
-#define LOOPS(name, type)                                                                          \
-    static void name##_products(struct meeting *meeting, struct rest *rest, double *out)           \
-    {                                                                                              \
-        const type *x = rest->row.value, *y = meeting->panel->value;                               \
-        const uint16_t *row = meeting->panel->row;                                                 \
-        size_t k = rest->done;                                                                     \
-                                                                                                   \
-        for (; k < rest->row.count && rest->row.index[k] < meeting->end; k++) {                    \
-            size_t j = rest->row.index[k];                                                         \
-            struct span span = span_of(meeting, j);                                                \
-            double scale = scale_of(meeting, j), value = (double)x[k] * scale;                     \
-                                                                                                   \
-            ask(meeting);                                                                          \
-            for (size_t e = span.begin; e < span.end; e++)                                         \
-                out[row[e] - meeting->first] += value * ((double)y[e] * scale);                    \
-        }                                                                                          \
-        rest->done = k;                                                                            \
-    }                                                                                              \
-    static void name##_differences(struct meeting *meeting, struct rest *rest, double *out)        \
+/* Adds `term` of p = x_j and q = y_j, prepared, over the columns of the range that both have. */
+#define MEET(name, type, term)                                                                     \
+    static void name(struct meeting *meeting, struct rest *rest, double *out)                      \
     {                                                                                              \
         const type *x = rest->row.value, *y = meeting->panel->value;                               \
         const uint16_t *row = meeting->panel->row;                                                 \
@@ -136,11 +117,17 @@ static inline void ask(struct meeting *meeting)
             for (size_t e = span.begin; e < span.end; e++) {                                       \
                 double q = (double)y[e] * scale;                                                   \
                                                                                                    \
-                out[row[e] - meeting->first] += fabs(p - q) - (fabs(p) + fabs(q));                 \
+                out[row[e] - meeting->first] += term;                                              \
             }                                                                                      \
         }                                                                                          \
         rest->done = k;                                                                            \
-    }                                                                                              \
+    }
+
+/* Loops over the values of a type. differences: Σ|x − y| − |x| − |y|, which corrects ‖x‖₁ + ‖y‖₁.
+ * norms: those of a row. */
+#define LOOPS(name, type)                                                                          \
+    MEET(name##_products, type, p *q)                                                              \
+    MEET(name##_differences, type, fabs(p - q) - (fabs(p) + fabs(q)))                              \
     static void name##_norms(const struct meeting *alone, struct ny_sparse row,                    \
                              struct ny_sparse_norms *norms)                                        \
     {                                                                                              \

@@ -86,13 +86,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         return self._take(sums)
 
     def partial_fit(self, X: Any, y: Any = None) -> "IncrementalKernelPCA":
-        """Take in the rows of X; the first call chooses landmarks and width.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features), a dataset of h5py or zarr, or
-            a nystream.Store
-        y : ignored
+        """Take in rows, of which fit() tells; the first call chooses landmarks and width.
 
         Returns
         -------
