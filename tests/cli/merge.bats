@@ -161,6 +161,16 @@ END
     nystream verify part.1
 }
 
+@test "new rows of a divided kernel are judged and placed by its model" {
+    sum_up --map laplacian --averages landmarks
+    nystream merge part.? --name map -o whole.nym -q
+    nystream fit part.1 placed --model whole.nym -q
+    nystream import part.1 "$BATS_FILE_TMPDIR/part.0.csv" --append -q
+    ny fit part.1 placed --update frozen
+    exits 0
+    says "drift: the landmarks leave out"
+}
+
 @test "a model places rows of another type" {
     awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int(200 * $j) } 1' part.1.csv >bytes.csv
     awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int(200 * $j) } 1' landmarks.csv >l.csv

@@ -224,6 +224,45 @@ static void principal_components_share_no_landmarks(void **state)
     free(values);
 }
 
+/* Sums of parts that are merged themselves are not about their own mean any more. */
+static void merged_centres_are_moved_too(void **state)
+{
+    struct ny_table table = dense(NY_F64, 0);
+    double *values = (double *)(uintptr_t)table.values, trace[2];
+    struct ny_sums *third[3];
+    struct ny_options *o;
+
+    (void)state;
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        values[i] += 1e3 * (i / (ROWS / 3 * COLUMNS));
+    ok(ny_options_new(&o, in.ctx));
+    ok(ny_options_set(o, "map", "pca"));
+    ok(ny_options_set(o, "approx", "exact"));
+    ok(ny_options_set(o, "precision", "f64"));
+    for (int turn = 0; turn < 2; turn++) { /* 0 + (1 + 2), then all rows as one part */
+        struct ny_report *report;
+        struct ny_model *model;
+
+        for (uint64_t k = 0; k < 3; k++) {
+            struct ny_table part = turn ? table : part_of(&table, k * ROWS / 3, (k + 1) * ROWS / 3);
+
+            ok(ny_sums_new(&third[k], in.ctx, o));
+            ok(ny_sums_add(third[k], &part));
+        }
+        if (!turn) ok(ny_sums_merge(third[1], third[2]));
+        if (!turn) ok(ny_sums_merge(third[0], third[1]));
+        ok(ny_sums_solve(third[0], &model, &report));
+        trace[turn] = number_of(report, "trace");
+        ny_report_free(report);
+        ny_model_free(model);
+        for (int k = 0; k < 3; k++)
+            ny_sums_free(third[k]);
+    }
+    assert_true(fabs(trace[0] - trace[1]) <= 1e-12 * trace[1]);
+    ny_options_free(o);
+    free(values);
+}
+
 /* ---- results, merging, bytes ---------------------------------------------------------------- */
 
 /* Appends rows to a store and leaves their sums under `name`. */
@@ -546,6 +585,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(divided_kernels_are_weighed_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(sparse_rows_are_summed_up, setup, teardown),
         cmocka_unit_test_setup_teardown(principal_components_share_no_landmarks, setup, teardown),
+        cmocka_unit_test_setup_teardown(merged_centres_are_moved_too, setup, teardown),
         cmocka_unit_test_setup_teardown(stores_are_merged_to_a_model_file, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_their_image, setup, teardown),
         cmocka_unit_test_setup_teardown(sums_are_merged, setup, teardown),
