@@ -33,6 +33,26 @@ int ny_context_new(struct ny_context **out)
     return NY_OK;
 }
 
+int ny_context_new_child(struct ny_context **out, struct ny_context *parent, unsigned children,
+                         size_t memory)
+{
+    struct ny_context *ctx;
+    int err = ny_context_new(out);
+
+    if (err) return err;
+    ctx = *out;
+    ctx->parent = parent;
+    ctx->memory_limit = memory;
+    ctx->threads = parent->threads > children ? parent->threads / children : 1;
+    ctx->checkpoint_s = parent->checkpoint_s;
+    ctx->scratch = parent->scratch;
+    ctx->progress = parent->progress;
+    ctx->progress_user = parent->progress_user;
+    if (!parent->command) return NY_OK;
+    ctx->command = ny_strdup(ctx, parent->command);
+    return ctx->command ? NY_OK : NY_EBUDGET;
+}
+
 void ny_context_free(struct ny_context *ctx)
 {
     if (!ctx) return;
@@ -149,10 +169,22 @@ void ny_log(struct ny_context *ctx, int level, const char *format, ...)
     ny_mutex_unlock(&ctx->lock);
 }
 
+void ny_context_set_peers(struct ny_context *ctx, struct ny_peers *peers)
+{
+    ctx->peers = peers;
+}
+
+struct ny_peers *ny_context_peers(const struct ny_context *ctx)
+{
+    return ctx->peers;
+}
+
 int ny_check_interrupt(struct ny_context *ctx)
 {
     int signal = atomic_load_explicit(&ctx->interrupt, memory_order_relaxed);
 
+    if (!signal && ctx->parent)
+        signal = atomic_load_explicit(&ctx->parent->interrupt, memory_order_relaxed);
     if (!signal) return NY_OK;
     if (signal == NY_SIGHUP) return ny_fail(ctx, NY_EHUNGUP, "hung up");
     if (signal == NY_SIGTERM) return ny_fail(ctx, NY_ETERMINATED, "terminated");

@@ -35,6 +35,17 @@ double ny_context_checkpoint_s(const struct ny_context *ctx);
 /* Tells whether stores are scratch, and written without syncs. */
 bool ny_context_scratch(const struct ny_context *ctx);
 
+/* Makes a context for one of `children` parts of a job that run at the same time: it has its share
+ * of the parent's threads and so many bytes of memory, hears the parent's interrupts, and hands
+ * progress on as the parent does. It may not outlive the parent. */
+int ny_context_new_child(struct ny_context **out, struct ny_context *parent, unsigned children,
+                         size_t memory);
+struct ny_peers;
+/* Sets the peers who work at the same job (peers/peers.h); NULL: there are none. */
+void ny_context_set_peers(struct ny_context *ctx, struct ny_peers *peers);
+/* Returns them. */
+struct ny_peers *ny_context_peers(const struct ny_context *ctx);
+
 /* NY_OK, or NY_EINTERRUPTED / NY_ETERMINATED with the message set. Cheap: call it often. */
 int ny_check_interrupt(struct ny_context *ctx);
 /* Tells whether a status is one that ny_check_interrupt() returns for an interrupt. */

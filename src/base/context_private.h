@@ -39,6 +39,8 @@ struct ny_context {
     bool has_written;
     char *command; /* as ny_context_set_command() quoted it, or NULL */
     atomic_int interrupt;
+    const struct ny_context *parent; /* NULL: it is nobody's part */
+    struct ny_peers *peers;
     unsigned threads, crew;
     double checkpoint_s;
     bool scratch;

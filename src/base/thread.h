@@ -12,6 +12,11 @@
 typedef int ny_work_fn(void *arg, unsigned worker);
 int ny_parallel(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg);
 
+/* Runs work(arg, worker) like ny_parallel(), for workers that wait for one another: all of them run
+ * at the same time. NY_EBUDGET where the system does not grant that many threads; then none has
+ * begun. */
+int ny_parallel_all(struct ny_context *ctx, unsigned workers, ny_work_fn *work, void *arg);
+
 /* Splits `items` in equal contiguous shares over ctx's crew of threads: work(arg, first, count). */
 typedef int ny_range_fn(void *arg, size_t first, size_t count);
 int ny_parallel_ranges(struct ny_context *ctx, size_t items, ny_range_fn *work, void *arg);

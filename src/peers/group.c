@@ -1,0 +1,506 @@
+/*
+ * The peers of one process.
+ *
+ * A call of a peer is a round: each of the process's peers leaves what it gives and waits; the last
+ * one to come speaks for all of them with the other processes, if there are any, and lets the
+ * others go on. They then take what belongs to them from where it lies, and meet once more, so that
+ * nobody's memory goes while another one reads it. Sums need no copy: each peer adds up a part of
+ * the numbers, over all peers of the process, and writes the sum to all of them.
+ */
+#include "peers/group.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/memory.h"
+#include "base/mutex.h"
+#include "base/thread.h"
+
+/* Warnings that are told once, whichever peer they come from. */
+enum { TOLD = 64, MESSAGE_BYTES = 1024, NY_SIGNAL_INTERRUPT = 2 };
+
+enum kind { GATHER = 1, FOLD, DEPART };
+
+struct ny_peers {
+    struct ny_group *group;
+    struct ny_context *ctx;
+    unsigned index; /* among those of the process */
+    /* given in the round under way */
+    enum kind kind;
+    size_t bytes; /* of all that is gathered, or of the sums */
+    const void *mine;
+    double *sums;
+};
+
+struct ny_group {
+    struct ny_context *ctx; /* of the caller */
+    struct ny_group_shape shape;
+    struct ny_transport *transport;
+    struct ny_peers *peer; /* shape.count */
+    ny_group_fn *work;
+    void *arg;
+    struct ny_mutex lock; /* guards what follows */
+    struct ny_cond changed;
+    unsigned arrived;
+    uint64_t round;
+    char *gathered; /* by the last round, where there are other processes */
+    int status;     /* of the first failure; once it is set, all rounds fail */
+    char message[MESSAGE_BYTES];
+    uint64_t told[TOLD];
+    size_t told_count;
+};
+
+unsigned ny_peers_shard(const struct ny_peers *peers)
+{
+    return peers ? peers->group->shape.first + peers->index : 0;
+}
+
+unsigned ny_peers_shards(const struct ny_peers *peers)
+{
+    return peers ? peers->group->shape.shards : 1;
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+/* Notes the first failure and wakes all; called with the lock. The peers that compute hear of it as
+ * of an interrupt, and make their checkpoints. */
+static void fail_all(struct ny_group *group, int status, const char *message)
+{
+    if (group->status) return;
+    group->status = status;
+    snprintf(group->message, sizeof(group->message), "%s", message);
+    for (unsigned i = 0; i < group->shape.count; i++)
+        ny_context_interrupt(group->peer[i].ctx, NY_SIGNAL_INTERRUPT);
+    ny_cond_broadcast(&group->changed);
+}
+
+void ny_peers_leave(struct ny_peers *peers, int status)
+{
+    struct ny_group *group = peers->group;
+    const char *message = ny_context_message(peers->ctx);
+    char text[MESSAGE_BYTES];
+
+    if (!status) return;
+    if (ny_is_interrupt(status))
+        snprintf(text, sizeof(text), "%s", message);
+    else
+        snprintf(text, sizeof(text), "shard %u: %s", ny_peers_shard(peers), message);
+    ny_mutex_lock(&group->lock);
+    if (!group->status && group->transport) group->transport->ops->abandon(group->transport, text);
+    fail_all(group, status, text);
+    ny_mutex_unlock(&group->lock);
+}
+
+/* Called with the lock, which it gives back. */
+static int hear_of_failure(struct ny_peers *peers)
+{
+    ny_mutex_unlock(&peers->group->lock);
+    return ny_fail(peers->ctx, NY_EINTERRUPTED, "another shard of the job has ended");
+}
+
+/* ---- between processes ---------------------------------------------------------------------- */
+
+static int transport_failed(const struct ny_peers *speaker)
+{
+    return ny_fail(speaker->ctx, NY_EBUSY, "%s", speaker->group->transport->why);
+}
+
+/* Gathers the pieces of this process's peers with those of the other processes. */
+static int gather_remote(struct ny_peers *speaker, const size_t *sizes)
+{
+    struct ny_group *group = speaker->group;
+    struct ny_transport *transport = group->transport;
+    size_t *rank_bytes = ny_calloc(speaker->ctx, NY_MEM_IO, transport->ranks, sizeof(*rank_bytes));
+    char *mine = NULL;
+    size_t at = 0;
+    int err = NY_EBUDGET;
+
+    if (!rank_bytes) goto done;
+    for (unsigned rank = 0; rank < transport->ranks; rank++) {
+        struct ny_group_shape shape = ny_group_shape(group->shape.shards, rank, transport->ranks);
+
+        for (unsigned i = 0; i < shape.count; i++)
+            rank_bytes[rank] += sizes[shape.first + i];
+    }
+    mine = ny_alloc(speaker->ctx, NY_MEM_IO, rank_bytes[transport->rank]);
+    group->gathered = ny_alloc(group->ctx, NY_MEM_IO, speaker->bytes);
+    if (!mine || !group->gathered) goto done;
+    for (unsigned i = 0; i < group->shape.count; i++) {
+        size_t bytes = sizes[group->shape.first + i];
+
+        if (bytes) memcpy(mine + at, group->peer[i].mine, bytes);
+        at += bytes;
+    }
+    err = transport->ops->gather(transport, mine, rank_bytes, group->gathered)
+              ? transport_failed(speaker)
+              : NY_OK;
+done:
+    ny_free(speaker->ctx, rank_bytes);
+    ny_free(speaker->ctx, mine);
+    return err;
+}
+
+/* Doubles that a rank adds up at a time. */
+enum { SLICE = 1 << 13 };
+
+/* The buffers of a fold between processes. */
+struct trade {
+    unsigned most; /* shards of a rank, at most */
+    double *out, *in, *sum, *all;
+    size_t *sizes;
+};
+
+static int trade_new(struct trade *trade, const struct ny_peers *speaker)
+{
+    const struct ny_group *group = speaker->group;
+    unsigned ranks = group->transport->ranks;
+    size_t piece;
+
+    trade->most = (group->shape.shards + ranks - 1) / ranks;
+    piece = (size_t)ranks * trade->most * SLICE;
+    trade->out = ny_calloc(speaker->ctx, NY_MEM_IO, piece, sizeof(double));
+    trade->in = ny_calloc(speaker->ctx, NY_MEM_IO, piece, sizeof(double));
+    trade->sum = ny_calloc(speaker->ctx, NY_MEM_IO, SLICE, sizeof(double));
+    trade->all = ny_calloc(speaker->ctx, NY_MEM_IO, (size_t)ranks * SLICE, sizeof(double));
+    trade->sizes = ny_calloc(speaker->ctx, NY_MEM_IO, ranks, sizeof(size_t));
+    if (!trade->out || !trade->in || !trade->sum || !trade->all || !trade->sizes) return NY_EBUDGET;
+    for (unsigned rank = 0; rank < ranks; rank++)
+        trade->sizes[rank] = SLICE * sizeof(double);
+    return NY_OK;
+}
+
+static void trade_release(struct trade *trade, struct ny_context *ctx)
+{
+    ny_free(ctx, trade->out);
+    ny_free(ctx, trade->in);
+    ny_free(ctx, trade->sum);
+    ny_free(ctx, trade->all);
+    ny_free(ctx, trade->sizes);
+}
+
+/* Packs sums at … at+count−1 of this process's peers: a slice for each rank, of each peer. */
+static void pack(const struct trade *trade, const struct ny_group *group, size_t at, size_t count)
+{
+    unsigned ranks = group->transport->ranks;
+
+    for (unsigned rank = 0; rank < ranks; rank++)
+        for (unsigned i = 0; i < group->shape.count; i++) {
+            double *to = trade->out + ((size_t)rank * trade->most + i) * SLICE;
+            size_t first = (size_t)rank * SLICE, left = first < count ? count - first : 0;
+
+            memcpy(to, group->peer[i].sums + at + (left ? first : 0),
+                   (left < SLICE ? left : SLICE) * sizeof(double));
+        }
+}
+
+/* Adds up this rank's slice in the order of the shards. */
+static void add_slices(const struct trade *trade, const struct ny_group *group)
+{
+    unsigned ranks = group->transport->ranks;
+
+    for (unsigned rank = 0; rank < ranks; rank++) {
+        struct ny_group_shape shape = ny_group_shape(group->shape.shards, rank, ranks);
+
+        for (unsigned i = 0; i < shape.count; i++) {
+            const double *from = trade->in + ((size_t)rank * trade->most + i) * SLICE;
+
+            for (size_t k = 0; k < SLICE; k++)
+                trade->sum[k] = shape.first + i ? trade->sum[k] + from[k] : from[k];
+        }
+    }
+}
+
+/* Adds up the sums of all processes, block by block: each rank adds a slice of the block, so that
+ * every number travels once to where it is added and once back. */
+static int fold_remote(struct ny_peers *speaker)
+{
+    struct ny_group *group = speaker->group;
+    struct ny_transport *transport = group->transport;
+    struct trade trade = {0};
+    size_t total = speaker->bytes / sizeof(double), block = (size_t)transport->ranks * SLICE;
+    int err = trade_new(&trade, speaker);
+
+    for (size_t at = 0; at < total && !err; at += block) {
+        size_t count = total - at < block ? total - at : block;
+
+        pack(&trade, group, at, count);
+        if (transport->ops->trade(transport, trade.out, trade.most * SLICE * sizeof(double),
+                                  trade.in)) {
+            err = transport_failed(speaker);
+            break;
+        }
+        add_slices(&trade, group);
+        if (transport->ops->gather(transport, trade.sum, trade.sizes, trade.all))
+            err = transport_failed(speaker);
+        for (unsigned i = 0; i < group->shape.count && !err; i++)
+            memcpy(group->peer[i].sums + at, trade.all, count * sizeof(double));
+    }
+    trade_release(&trade, speaker->ctx);
+    return err;
+}
+
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+/* Does what one peer does for all of the process, when all have come. */
+static int speak(struct ny_peers *speaker, const size_t *sizes)
+{
+    struct ny_group *group = speaker->group;
+
+    for (unsigned i = 0; i < group->shape.count; i++)
+        if (group->peer[i].kind != speaker->kind || group->peer[i].bytes != speaker->bytes)
+            return ny_fail(speaker->ctx, NY_EINTERNAL,
+                           "shards of one job are not at the same step: %d and %d, of %zu and %zu "
+                           "bytes",
+                           (int)group->peer[i].kind, (int)speaker->kind, group->peer[i].bytes,
+                           speaker->bytes);
+    if (speaker->kind == DEPART) {
+        ny_free(group->ctx, group->gathered);
+        group->gathered = NULL;
+    }
+    if (!group->transport || speaker->kind == DEPART) return NY_OK;
+    return speaker->kind == GATHER ? gather_remote(speaker, sizes) : fold_remote(speaker);
+}
+
+/* Waits until all peers of the process are here, and the last one has spoken for them. */
+static int meet(struct ny_peers *peers, const size_t *sizes)
+{
+    struct ny_group *group = peers->group;
+    uint64_t round;
+    int err = NY_OK;
+
+    ny_mutex_lock(&group->lock);
+    if (group->status && peers->kind != DEPART) return hear_of_failure(peers);
+    round = group->round;
+    if (++group->arrived == group->shape.count) {
+        ny_mutex_unlock(&group->lock); /* nobody else is on the way */
+        err = speak(peers, sizes);
+        ny_mutex_lock(&group->lock);
+        if (!err) {
+            group->arrived = 0;
+            group->round++;
+            ny_cond_broadcast(&group->changed);
+        }
+        ny_mutex_unlock(&group->lock);
+        return err;
+    }
+    while (group->round == round && (!group->status || peers->kind == DEPART))
+        ny_cond_wait(&group->changed, &group->lock);
+    if (group->round == round) return hear_of_failure(peers);
+    ny_mutex_unlock(&group->lock);
+    return NY_OK;
+}
+
+/* Meets once more, so that what was given may go. All that were let go from the round come here,
+ * whatever else has failed meanwhile. */
+static int depart(struct ny_peers *peers)
+{
+    peers->kind = DEPART;
+    peers->bytes = 0;
+    return meet(peers, NULL);
+}
+
+int ny_peers_gather(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all)
+{
+    char *to = all;
+    const char *from;
+    size_t at = 0;
+    int err;
+
+    if (!peers) {
+        if (mine != all) memcpy(all, mine, sizes[0]);
+        return NY_OK;
+    }
+    peers->kind = GATHER;
+    peers->mine = mine;
+    peers->bytes = 0;
+    for (unsigned shard = 0; shard < peers->group->shape.shards; shard++)
+        peers->bytes += sizes[shard];
+    err = meet(peers, sizes);
+    if (err) return err;
+    for (unsigned shard = 0; shard < peers->group->shape.shards; shard++) {
+        from =
+            peers->group->gathered ? peers->group->gathered + at : peers->group->peer[shard].mine;
+        if (sizes[shard] && from != to + at) memcpy(to + at, from, sizes[shard]);
+        at += sizes[shard];
+    }
+    return depart(peers);
+}
+
+int ny_peers_gather_equal(struct ny_peers *peers, const void *mine, size_t bytes, void *all)
+{
+    unsigned shards = ny_peers_shards(peers);
+    size_t *sizes;
+    int err;
+
+    if (!peers) return ny_peers_gather(NULL, mine, &bytes, all);
+    sizes = ny_calloc(peers->ctx, NY_MEM_IO, shards, sizeof(*sizes));
+    if (!sizes) return NY_EBUDGET;
+    for (unsigned shard = 0; shard < shards; shard++)
+        sizes[shard] = bytes;
+    err = ny_peers_gather(peers, mine, sizes, all);
+    ny_free(peers->ctx, sizes);
+    return err;
+}
+
+int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count)
+{
+    const struct ny_group *group;
+    size_t first, end;
+    int err;
+
+    if (!peers) return NY_OK;
+    group = peers->group;
+    peers->kind = FOLD;
+    peers->bytes = count * sizeof(*sums);
+    peers->sums = sums;
+    err = meet(peers, NULL);
+    if (err || group->transport) return err ? err : depart(peers);
+    first = count / group->shape.count * peers->index;
+    end = peers->index + 1 < group->shape.count ? first + count / group->shape.count : count;
+    for (size_t i = first; i < end; i++) {
+        double sum = group->peer[0].sums[i];
+
+        for (unsigned k = 1; k < group->shape.count; k++)
+            sum += group->peer[k].sums[i];
+        for (unsigned k = 0; k < group->shape.count; k++)
+            group->peer[k].sums[i] = sum;
+    }
+    return depart(peers);
+}
+
+int ny_peers_share(struct ny_peers *peers, void *data, size_t bytes)
+{
+    size_t *sizes;
+    int err;
+
+    if (!peers) return NY_OK;
+    sizes = ny_calloc(peers->ctx, NY_MEM_IO, peers->group->shape.shards, sizeof(*sizes));
+    if (!sizes) return NY_EBUDGET;
+    sizes[0] = bytes;
+    err = ny_peers_gather(peers, data, sizes, data);
+    ny_free(peers->ctx, sizes);
+    return err;
+}
+
+/* Gathers one number of each peer, as an array that the caller frees. */
+static int gather_numbers(struct ny_peers *peers, uint64_t mine, uint64_t **all)
+{
+    *all = ny_calloc(peers->ctx, NY_MEM_IO, peers->group->shape.shards, sizeof(**all));
+    return *all ? ny_peers_gather_equal(peers, &mine, sizeof(mine), *all) : NY_EBUDGET;
+}
+
+int ny_peers_least(struct ny_peers *peers, uint64_t *value)
+{
+    uint64_t *all;
+    int err;
+
+    if (!peers) return NY_OK;
+    err = gather_numbers(peers, *value, &all);
+    for (unsigned shard = 0; shard < peers->group->shape.shards && !err; shard++)
+        if (all[shard] < *value) *value = all[shard];
+    ny_free(peers->ctx, all);
+    return err;
+}
+
+int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what)
+{
+    uint64_t *all;
+    int err;
+
+    if (!peers) return NY_OK;
+    err = gather_numbers(peers, digest, &all);
+    for (unsigned shard = 1; shard < peers->group->shape.shards && !err; shard++)
+        if (all[shard] != all[0])
+            err = ny_fail(peers->ctx, NY_EUSAGE,
+                          "it has other %s than shard 0, and all shards of a job need the same; "
+                          "give the same command to each",
+                          what);
+    ny_free(peers->ctx, all);
+    return err;
+}
+
+/* ---- the group ------------------------------------------------------------------------------ */
+
+struct ny_group_shape ny_group_shape(unsigned shards, unsigned rank, unsigned ranks)
+{
+    unsigned share = shards / ranks, more = shards % ranks;
+    unsigned first = rank * share + (rank < more ? rank : more);
+
+    return (struct ny_group_shape){shards, first, share + (rank < more)};
+}
+
+/* Hands a peer's words to the caller: all of the first peer, and of the others the warnings that
+ * nobody has said yet. */
+static void tell(void *user, int level, const char *text)
+{
+    struct ny_peers *peer = user;
+    struct ny_group *group = peer->group;
+    uint64_t digest = ny_checksum(text, strlen(text));
+    bool known = false, warning = level <= NY_LOG_WARNING;
+
+    ny_mutex_lock(&group->lock);
+    for (size_t i = 0; i < group->told_count; i++)
+        known = known || group->told[i] == digest;
+    if (warning && !known && group->told_count < TOLD) group->told[group->told_count++] = digest;
+    ny_mutex_unlock(&group->lock);
+    if (warning ? !known : peer->index == 0 && group->shape.first == 0)
+        ny_log(group->ctx, level, "%s", text);
+}
+
+static int open_peer(struct ny_peers *peer, struct ny_group *group, unsigned index, size_t memory)
+{
+    int err;
+
+    peer->group = group;
+    peer->index = index;
+    err = ny_context_new_child(&peer->ctx, group->ctx, group->shape.count, memory);
+    if (err)
+        return ny_fail(group->ctx, err, "no memory for the contexts of %u shards",
+                       group->shape.count);
+    ny_context_set_log(peer->ctx, tell, peer);
+    ny_context_set_peers(peer->ctx, peer);
+    if (index) ny_context_set_progress(peer->ctx, NULL, NULL);
+    return NY_OK;
+}
+
+/* Runs one peer, from its thread. */
+static int run_peer(void *arg, unsigned index)
+{
+    struct ny_group *group = arg;
+    struct ny_peers *peer = &group->peer[index];
+    int err = group->work(group->arg, peer->ctx, group->shape.first + index);
+
+    ny_peers_leave(peer, err);
+    return err;
+}
+
+/* Bytes that the system's message passing takes for itself in each process. */
+static const size_t transport_bytes = (size_t)64 << 20;
+
+int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
+                 struct ny_transport *transport, ny_group_fn *work, void *arg)
+{
+    struct ny_group group = {
+        .ctx = ctx, .shape = *shape, .transport = transport, .work = work, .arg = arg};
+    size_t reserved = transport ? transport_bytes : 0;
+    int err = ny_reserve(ctx, NY_MEM_PROCESS, reserved);
+
+    if (err) return err;
+    ny_mutex_init(&group.lock);
+    ny_cond_init(&group.changed);
+    group.peer = ny_calloc(ctx, NY_MEM_OTHER, shape->count, sizeof(*group.peer));
+    if (!group.peer) err = NY_EBUDGET;
+    for (unsigned i = 0; i < shape->count && !err; i++)
+        err = open_peer(&group.peer[i], &group, i, ny_memory_left(ctx) / shape->count);
+    if (!err) err = ny_parallel_all(ctx, shape->count, run_peer, &group);
+    if (group.status) err = ny_fail(ctx, group.status, "%s", group.message);
+    for (unsigned i = 0; i < shape->count && group.peer; i++)
+        ny_context_free(group.peer[i].ctx);
+    ny_free(ctx, group.gathered);
+    ny_free(ctx, group.peer);
+    ny_cond_release(&group.changed);
+    ny_mutex_release(&group.lock);
+    ny_unreserve(ctx, NY_MEM_PROCESS, reserved);
+    return err;
+}

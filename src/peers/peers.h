@@ -1,0 +1,46 @@
+/*
+ * Peers: those who work at the same job, each on the shard of its number. What they say to each
+ * other is here; a job of an unsharded store has no peers, and then (NULL) each call does what is
+ * left to do alone.
+ *
+ * All peers make the same calls in the same order. What they exchange is put together in the order
+ * of the shards, whoever holds them: so results do not depend on the number of processes.
+ *
+ * Nobody waits for the dead. A peer that ends with an error says so by ny_peers_leave(), and the
+ * calls of the others fail, those included that wait already.
+ */
+#ifndef NY_PEERS_PEERS_H
+#define NY_PEERS_PEERS_H
+
+#include "base/context.h"
+
+struct ny_peers;
+
+/* Returns the number of this peer's shard, from 0; 0 for NULL. */
+unsigned ny_peers_shard(const struct ny_peers *peers);
+/* Returns the number of shards of the job; 1 for NULL. */
+unsigned ny_peers_shards(const struct ny_peers *peers);
+/* Tells whether this peer does for all what is done once. */
+static inline bool ny_peers_leads(const struct ny_peers *peers)
+{
+    return ny_peers_shard(peers) == 0;
+}
+
+/* Every peer gives sizes[its shard] bytes, and gets those of all in `all`, in the order of the
+ * shards. All of it is held once more meanwhile where there are several processes. */
+int ny_peers_gather(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all);
+/* Gathers as many bytes of each peer. */
+int ny_peers_gather_equal(struct ny_peers *peers, const void *mine, size_t bytes, void *all);
+/* sums[i] becomes, for all peers, the sum of theirs, added in the order of the shards. */
+int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count);
+/* Gives the bytes of the peer that leads to all others. */
+int ny_peers_share(struct ny_peers *peers, void *data, size_t bytes);
+/* *value becomes the least of all peers'. */
+int ny_peers_least(struct ny_peers *peers, uint64_t *value);
+/* NY_EUSAGE where the peers' digests of `what` ("options") differ. */
+int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what);
+/* Says that this peer has ended: with NY_OK, which the others do not hear of, or with an error,
+ * whose message the context has. */
+void ny_peers_leave(struct ny_peers *peers, int status);
+
+#endif

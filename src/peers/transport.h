@@ -1,0 +1,50 @@
+/*
+ * Transports carry bytes between the processes that work at one job. A process is called a rank;
+ * ranks have shards one after another, the first ones rank 0. Each transport is one file that fills
+ * in a struct ny_transport: folder.c (files), and mpi/plugin.c, a library of its own that is loaded
+ * when it is asked for, so that it uses nothing but this header.
+ *
+ * All ranks make the same calls in the same order, each from one thread at a time.
+ */
+#ifndef NY_PEERS_TRANSPORT_H
+#define NY_PEERS_TRANSPORT_H
+
+#include <stddef.h>
+
+struct ny_transport;
+
+/* Each function returns 0, or another number after it has put a sentence into transport->why. */
+struct ny_transport_ops {
+    /* Every rank gives sizes[rank] bytes; all ranks get those of all ranks in `all`, in the order
+     * of the ranks. */
+    int (*gather)(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all);
+    /* Every rank gives `bytes` bytes to each rank, in the order of the ranks, itself included, and
+     * gets as many from each in `in`, in that order. */
+    int (*trade)(struct ny_transport *transport, const void *out, size_t bytes, void *in);
+    /* Tells the other ranks that this one ends with an error, so that their calls fail as well, or
+     * they are ended. Never fails. */
+    void (*abandon)(struct ny_transport *transport, const char *message);
+    /* Tells whether another rank has ended with an error; called now and then, outside of the
+     * other calls. NULL: those that remain are ended by the transport itself. */
+    int (*lost)(struct ny_transport *transport);
+    /* Ends the use of the transport and frees it. */
+    void (*close)(struct ny_transport *transport);
+};
+
+struct ny_transport {
+    const struct ny_transport_ops *ops;
+    unsigned rank, ranks;
+    unsigned on_host; /* ranks of this machine, which share its memory; 0: not known */
+    char why[256];    /* the last failure, a sentence without a full stop */
+    /* Tells whether this process is to end: a call that waits asks now and then, and fails. NULL
+     * until the user of the transport sets it. */
+    int (*interrupted)(void *arg);
+    void *interrupted_arg;
+};
+
+/* The function that a transport's library exports under NY_TRANSPORT_SYMBOL: opens the transport,
+ * or returns NULL with a sentence in why[size]. */
+#define NY_TRANSPORT_SYMBOL "ny_transport_open"
+typedef struct ny_transport *ny_transport_open_fn(char *why, size_t size);
+
+#endif

@@ -1,0 +1,271 @@
+/* Peers exchange bytes and sums in the order of their shards, whatever the number of processes, and
+ * a peer that fails ends the others. Processes are stood in for by threads with a transport that
+ * copies memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "nystream.h"
+#include "peers/group.h"
+#include "support/context.h"
+
+enum { SHARDS = 5, COUNT = 100003 };
+
+/* ---- ranks in one process -------------------------------------------------------------------- */
+
+static struct {
+    pthread_barrier_t barrier;
+    unsigned ranks;
+    const void *given[SHARDS];
+} net;
+
+static int net_gather(struct ny_transport *t, const void *mine, const size_t *sizes, void *all)
+{
+    char *to = all;
+
+    net.given[t->rank] = mine;
+    pthread_barrier_wait(&net.barrier);
+    for (unsigned rank = 0; rank < t->ranks; to += sizes[rank++])
+        memcpy(to, net.given[rank], sizes[rank]);
+    pthread_barrier_wait(&net.barrier);
+    return 0;
+}
+
+static int net_trade(struct ny_transport *t, const void *out, size_t bytes, void *in)
+{
+    net.given[t->rank] = out;
+    pthread_barrier_wait(&net.barrier);
+    for (unsigned rank = 0; rank < t->ranks; rank++)
+        memcpy((char *)in + rank * bytes, (const char *)net.given[rank] + t->rank * bytes, bytes);
+    pthread_barrier_wait(&net.barrier);
+    return 0;
+}
+
+static void net_abandon(struct ny_transport *t, const char *message)
+{
+    (void)t;
+    (void)message;
+}
+
+static const struct ny_transport_ops net_ops = {
+    .gather = net_gather, .trade = net_trade, .abandon = net_abandon};
+
+/* ---- what the peers do ----------------------------------------------------------------------- */
+
+/* Numbers whose sum depends on the order of the additions. */
+static double number_of(unsigned shard, size_t i)
+{
+    return ldexp(1.0 + (double)((i * 7919 + shard * 104729) % 1009) / 1009,
+                 (int)((shard * 13 + i) % 60));
+}
+
+struct outcome {
+    double *sums;        /* COUNT, of shard 0's process */
+    unsigned char wrong; /* of any peer */
+};
+
+static int exchange(void *arg, struct ny_context *peer, unsigned shard)
+{
+    struct outcome *outcome = arg;
+    struct ny_peers *peers = ny_context_peers(peer);
+    double *sums = malloc(COUNT * sizeof(*sums));
+    size_t sizes[SHARDS], at = 0;
+    char mine[64], all[SHARDS * 64], word[8] = "none";
+    uint64_t least = 100 + (shard * 3 + 2) % SHARDS;
+    int err;
+
+    for (unsigned k = 0; k < SHARDS; k++)
+        sizes[k] = k == 1 ? 0 : 3 + k;
+    memset(mine, 'a' + (int)shard, sizeof(mine));
+    err = ny_peers_gather(peers, mine, sizes, all);
+    for (unsigned k = 0; k < SHARDS; at += sizes[k++])
+        for (size_t i = 0; i < sizes[k]; i++)
+            outcome->wrong |= all[at + i] != 'a' + (int)k;
+    for (size_t i = 0; i < COUNT; i++)
+        sums[i] = number_of(shard, i);
+    if (!err) err = ny_peers_fold(peers, sums, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        double sum = number_of(0, i);
+
+        for (unsigned k = 1; k < SHARDS; k++)
+            sum += number_of(k, i);
+        outcome->wrong |= sums[i] != sum;
+    }
+    if (shard == 0) snprintf(word, sizeof(word), "first");
+    if (!err) err = ny_peers_share(peers, word, sizeof(word));
+    if (!err) err = ny_peers_least(peers, &least);
+    outcome->wrong |= strcmp(word, "first") != 0 || least != 100;
+    if (!err) err = ny_peers_agree(peers, 42, "numbers");
+    free(sums);
+    return err;
+}
+
+struct process {
+    pthread_t thread;
+    struct ny_transport transport;
+    struct outcome outcome;
+    int status;
+};
+
+static void *run_process(void *arg)
+{
+    struct process *process = arg;
+    struct ny_group_shape shape =
+        ny_group_shape(SHARDS, process->transport.rank, process->transport.ranks);
+    struct ny_context *own;
+
+    process->status = ny_context_new(&own);
+    if (!process->status)
+        process->status =
+            ny_group_run(own, &shape, process->transport.ranks > 1 ? &process->transport : NULL,
+                         exchange, &process->outcome);
+    ny_context_free(own);
+    return NULL;
+}
+
+static void test_any_number_of_processes(void **state)
+{
+    (void)state;
+    for (unsigned ranks = 1; ranks <= SHARDS; ranks++) {
+        struct process process[SHARDS] = {0};
+
+        pthread_barrier_init(&net.barrier, NULL, ranks);
+        for (unsigned rank = 0; rank < ranks; rank++) {
+            process[rank].transport =
+                (struct ny_transport){.ops = &net_ops, .rank = rank, .ranks = ranks};
+            pthread_create(&process[rank].thread, NULL, run_process, &process[rank]);
+        }
+        for (unsigned rank = 0; rank < ranks; rank++) {
+            pthread_join(process[rank].thread, NULL);
+            assert_int_equal(process[rank].status, NY_OK);
+            assert_false(process[rank].outcome.wrong);
+        }
+        pthread_barrier_destroy(&net.barrier);
+    }
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+/* Shard 3 fails while the others wait, and shard 1 computes until it hears of it. */
+static int fail_one(void *arg, struct ny_context *peer, unsigned shard)
+{
+    struct ny_peers *peers = ny_context_peers(peer);
+    char *ended = arg;
+    int err = NY_OK;
+
+    if (shard == 3) return ny_fail(peer, NY_EIO, "the disk is full");
+    while (shard == 1 && !err)
+        err = ny_check_interrupt(peer);
+    if (!err) err = ny_peers_agree(peers, 1, "anything");
+    ended[shard] = (char)(err == NY_EINTERRUPTED);
+    return err;
+}
+
+static void test_a_failure_ends_all(void **state)
+{
+    struct ny_group_shape shape = ny_group_shape(SHARDS, 0, 1);
+    char ended[SHARDS] = {0};
+
+    (void)state;
+    assert_int_equal(ny_group_run(ctx, &shape, NULL, fail_one, ended), NY_EIO);
+    assert_string_equal(ny_context_message(ctx), "shard 3: the disk is full");
+    for (unsigned shard = 0; shard < SHARDS; shard++)
+        assert_int_equal(ended[shard], shard != 3);
+}
+
+static int disagree(void *arg, struct ny_context *peer, unsigned shard)
+{
+    (void)arg;
+    return ny_peers_agree(ny_context_peers(peer), shard == 4, "options");
+}
+
+static void test_differing_digests_are_refused(void **state)
+{
+    struct ny_group_shape shape = ny_group_shape(SHARDS, 0, 1);
+
+    (void)state;
+    assert_int_equal(ny_group_run(ctx, &shape, NULL, disagree, NULL), NY_EUSAGE);
+    assert_non_null(strstr(ny_context_message(ctx), "other options than shard 0"));
+}
+
+static int interrupt_all(void *arg, struct ny_context *peer, unsigned shard)
+{
+    int err = NY_OK;
+
+    if (shard == 2) ny_context_interrupt(arg, 15);
+    while (!err)
+        err = ny_check_interrupt(peer);
+    return err;
+}
+
+static void test_an_interrupt_reaches_all(void **state)
+{
+    struct ny_group_shape shape = ny_group_shape(SHARDS, 0, 1);
+
+    (void)state;
+    assert_int_equal(ny_group_run(ctx, &shape, NULL, interrupt_all, ctx), NY_ETERMINATED);
+    assert_string_equal(ny_context_message(ctx), "terminated");
+    ny_context_interrupt(ctx, 0);
+}
+
+/* Each call leaves what there is to one who has no peers. */
+static void test_alone(void **state)
+{
+    double sums[2] = {1, 2}, all[2];
+    uint64_t value = 7;
+
+    (void)state;
+    assert_int_equal(ny_peers_shards(NULL), 1);
+    assert_int_equal(ny_peers_fold(NULL, sums, 2), NY_OK);
+    assert_int_equal(ny_peers_gather_equal(NULL, sums, sizeof(sums), all), NY_OK);
+    assert_int_equal(ny_peers_least(NULL, &value), NY_OK);
+    assert_true(all[0] == 1 && all[1] == 2 && value == 7);
+}
+
+static void test_shards_are_dealt(void **state)
+{
+    (void)state;
+    for (unsigned ranks = 1; ranks <= 7; ranks++) {
+        unsigned next = 0;
+
+        for (unsigned rank = 0; rank < ranks; rank++) {
+            struct ny_group_shape shape = ny_group_shape(7, rank, ranks);
+
+            assert_int_equal(shape.first, next);
+            assert_true(shape.count == 7 / ranks || shape.count == 7 / ranks + 1);
+            next += shape.count;
+        }
+        assert_int_equal(next, 7);
+    }
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    ny_error_clear(ctx);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_number_of_processes),
+        cmocka_unit_test(test_a_failure_ends_all),
+        cmocka_unit_test_setup(test_differing_digests_are_refused, forget),
+        cmocka_unit_test_setup(test_an_interrupt_reaches_all, forget),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_shards_are_dealt),
+    };
+
+    return cmocka_run_group_tests_name("peers", tests, start, stop);
+}
