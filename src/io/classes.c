@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "io/number.h"
 
-enum { CLASSES_MAX = 65536, NAME_MAX_BYTES = 1024, FIRST_SLOTS = 64 };
+enum { FIRST_SLOTS = 64 };
 
 struct ny_classes {
     struct ny_context *ctx;
@@ -139,7 +139,7 @@ static int word(struct ny_classes *classes, const char *path, uint64_t line, con
     uint32_t number = 0;
     int err;
 
-    if (length > NAME_MAX_BYTES)
+    if (length > NY_CLASS_NAME_BYTES)
         wrong = "is longer than 1024 bytes; is this the label column?";
     else if (memchr(text, '\0', length))
         wrong = "holds a NUL byte; is this a text file?";
@@ -147,7 +147,7 @@ static int word(struct ny_classes *classes, const char *path, uint64_t line, con
         wrong = "is not UTF-8; convert the file with iconv";
     else if (classes->kind == NUMBERS)
         wrong = "is a word where the labels before are numbers; make them all words or all numbers";
-    else if (classes->count >= CLASSES_MAX && !known(classes, text, length))
+    else if (classes->count >= NY_CLASSES_COUNT_MAX && !known(classes, text, length))
         wrong = "is the 65537th different word; is this the label column?";
     if (wrong)
         return ny_fail_at(classes->ctx, NY_EDATA, path, line, "%s, line %llu: the label '%s' %s",

@@ -1,0 +1,222 @@
+/*
+ * Reads a store in shards (shards/shards.h): its file, and the stores that are there. A shard is
+ * there when its folder holds points. Each is opened and compared with what the file says, since
+ * folders are copied and moved; a shard that is not listed may have been moved here from the disk
+ * of another host.
+ */
+#include "shards/shards.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "shards/text.h"
+
+enum { FILE_BYTES_MAX = 1 << 28 };
+
+bool ny_shards_at(const char *path)
+{
+    char file[PATH_MAX];
+    struct stat info;
+
+    return snprintf(file, sizeof(file), "%s/shards", path) < (int)sizeof(file) &&
+           lstat(file, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+void ny_shards_free(struct ny_shards *shards)
+{
+    struct ny_context *ctx;
+
+    if (!shards) return;
+    ctx = shards->ctx;
+    ny_names_release(&shards->classes, ctx);
+    ny_free(ctx, shards->shard);
+    ny_free(ctx, shards->path);
+    ny_free(ctx, shards);
+}
+
+/* Reads a whole file of `bytes` bytes. */
+static int read_text(struct ny_context *ctx, int fd, const char *file, char *text, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        ssize_t got = read(fd, text + at, bytes - at);
+
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return ny_fail_errno(ctx, "read", file);
+        if (got == 0) return ny_fail_at(ctx, NY_ESTORE, file, NY_NO_LINE, "%s was cut short", file);
+        at += (size_t)got;
+    }
+    return NY_OK;
+}
+
+/* Parses the file that is open. */
+static int parse_file(struct ny_shards *shards, int fd, const char *file)
+{
+    struct ny_context *ctx = shards->ctx;
+    const char *wrong = NULL;
+    struct stat info;
+    char *text;
+    int err;
+
+    if (fstat(fd, &info)) return ny_fail_errno(ctx, "read", file);
+    if (!S_ISREG(info.st_mode) || info.st_size > FILE_BYTES_MAX)
+        return ny_fail_at(ctx, NY_ESTORE, file, NY_NO_LINE, "%s is too large for a list of shards",
+                          file);
+    text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)info.st_size);
+    if (!text) return NY_EBUDGET;
+    err = read_text(ctx, fd, file, text, (size_t)info.st_size);
+    if (!err) err = ny_shards_parse(shards, text, (size_t)info.st_size, &wrong);
+    ny_free(ctx, text);
+    if (!wrong) return err;
+    return ny_fail_at(ctx, NY_ESTORE, file, NY_NO_LINE,
+                      "%s is damaged: %s; put it back from a copy, or from the folder of another "
+                      "host",
+                      file, wrong);
+}
+
+int ny_shards_load(struct ny_shards **out, struct ny_context *ctx, const char *path)
+{
+    char file[PATH_MAX];
+    struct ny_shards *shards;
+    int fd, err = NY_EBUDGET;
+
+    *out = NULL;
+    if (snprintf(file, sizeof(file), "%s/shards", path) >= (int)sizeof(file))
+        return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+    fd = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "%s is no store in shards; 'nystream import %s --shard I/N FILE' makes one",
+                       path, path);
+    if (fd < 0) return ny_fail_errno(ctx, "open", file);
+    shards = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*shards));
+    if (!shards) goto done;
+    shards->ctx = ctx;
+    shards->path = ny_strdup(ctx, path);
+    if (shards->path) err = parse_file(shards, fd, file);
+    if (err) goto done;
+    *out = shards;
+    shards = NULL;
+done:
+    close(fd);
+    ny_shards_free(shards);
+    return err;
+}
+
+/* Says in which of the facts that each store knows a shard differs from the file; NULL: in none. */
+static const char *difference(const struct ny_shard_facts *facts, const struct ny_points_info *info)
+{
+    if (facts->d != info->d) return "number of columns";
+    if (facts->dtype != info->stored_dtype) return "element type";
+    if (facts->layout != info->layout) return "layout";
+    if (!ny_prepared_same(&facts->preparation, &info->preparation)) return "preparation of rows";
+    if ((facts->labels != NY_LABELS_NONE) != info->labels) return "labels";
+    if (facts->row_names != info->names) return "names of rows";
+    return facts->column_names != info->column_names ? "names of columns" : NULL;
+}
+
+/* Takes the rows of a shard from its store. */
+static int look_inside(struct ny_shards *shards, unsigned k, struct ny_store *store)
+{
+    struct ny_shard *shard = &shards->shard[k];
+    struct ny_points_info info;
+    const char *fact;
+    int err = ny_points_info(store, &info);
+
+    if (err || info.n == 0) return err;
+    fact = difference(&shards->facts, &info);
+    if (fact)
+        return ny_fail_at(shards->ctx, NY_ESTORE, shard->path, NY_NO_LINE,
+                          "%s has another %s than %s/shards says: it is a shard of another store",
+                          shard->path, fact, shards->path);
+    if (shard->listed && memcmp(shard->id, info.id, sizeof(info.id)) != 0)
+        return ny_fail_at(shards->ctx, NY_ESTORE, shard->path, NY_NO_LINE,
+                          "%s is not the store that was imported as shard %u of %s: put that one "
+                          "back, or remove the folder and import the shard again",
+                          shard->path, k, shards->path);
+    memcpy(shard->id, info.id, sizeof(info.id));
+    shard->there = true;
+    shard->rows = info.n;
+    return NY_OK;
+}
+
+/* Tells whether a store was made in the folder. */
+static bool is_made(const char *path)
+{
+    char part[PATH_MAX];
+    struct stat info;
+
+    return snprintf(part, sizeof(part), "%s/results", path) < (int)sizeof(part) &&
+           lstat(part, &info) == 0;
+}
+
+/* Looks at one shard, if it is there. */
+static int look(struct ny_shards *shards, unsigned k)
+{
+    struct ny_store *store;
+    int err;
+
+    if (!is_made(shards->shard[k].path)) return NY_OK;
+    err = ny_store_open(&store, shards->ctx, shards->shard[k].path);
+    if (err) return err;
+    err = look_inside(shards, k, store);
+    ny_store_close(store);
+    return err;
+}
+
+int ny_shards_read(struct ny_shards **out, struct ny_context *ctx, const char *path)
+{
+    struct ny_shards *shards;
+    int err = ny_shards_load(&shards, ctx, path);
+
+    *out = NULL;
+    for (unsigned k = 0; !err && k < shards->count; k++) {
+        err = look(shards, k);
+        shards->shard[k].first = shards->rows;
+        shards->rows += shards->shard[k].rows;
+        shards->there += shards->shard[k].there;
+    }
+    if (err)
+        ny_shards_free(shards);
+    else
+        *out = shards;
+    return err;
+}
+
+const char *ny_shards_missing(const struct ny_shards *shards, char text[NY_SHARD_LIST_BYTES])
+{
+    enum { TOLD = 6 };
+    unsigned missing = shards->count - shards->there, told = 0, most;
+    size_t used = 0;
+
+    most = missing > TOLD + 1 ? TOLD : missing;
+    text[0] = '\0';
+    for (unsigned k = 0; k < shards->count && told < most; k++) {
+        const char *before = !told ? "" : told + 1 == missing ? " and " : ", ";
+
+        if (shards->shard[k].there) continue;
+        used += (size_t)snprintf(text + used, NY_SHARD_LIST_BYTES - used, "%s%u", before, k);
+        told++;
+    }
+    if (told < missing)
+        snprintf(text + used, NY_SHARD_LIST_BYTES - used, " and %u more", missing - told);
+    return text;
+}
+
+int ny_shards_complete(const struct ny_shards *shards)
+{
+    char missing[NY_SHARD_LIST_BYTES];
+    unsigned count = shards->count - shards->there;
+
+    if (!count) return NY_OK;
+    return ny_fail(shards->ctx, NY_EUSAGE,
+                   "%s lacks %u of its %u shards: %s; 'nystream import %s --shard I/%u FILE' "
+                   "imports one",
+                   shards->path, count, shards->count, ny_shards_missing(shards, missing),
+                   shards->path, shards->count);
+}

@@ -1,0 +1,71 @@
+/*
+ * A store in shards: a folder with a file `shards` and ordinary stores shard-00000, shard-00001 …,
+ * whose rows are numbered through in that order.
+ *
+ * Every shard can be opened alone. The file says how many shards there are and what all of them
+ * agree in, so that an import that differs is refused before it has read its rows; which rows a
+ * shard has, its own store says. On disks of their own, each host has a folder with the file and
+ * its own shard alone.
+ */
+#ifndef NY_SHARDS_SHARDS_H
+#define NY_SHARDS_SHARDS_H
+
+#include "base/names.h"
+#include "store/store.h"
+
+enum { NY_SHARDS_MAX = 100000 };
+
+/* Labels of rows: none, some whose kind is not known yet, numbers, words. */
+enum ny_shard_labels { NY_LABELS_NONE, NY_LABELS_SOME, NY_LABELS_NUMBERS, NY_LABELS_WORDS };
+
+/* Facts in which all shards agree. */
+struct ny_shard_facts {
+    uint64_t d;
+    enum ny_dtype dtype; /* as stored */
+    enum ny_layout layout;
+    struct ny_prepared preparation;
+    enum ny_shard_labels labels;
+    bool row_names, column_names;
+    uint64_t column_digest; /* of the names of all columns; 0: they have none */
+};
+
+struct ny_shard {
+    bool listed;    /* in the file */
+    bool there;     /* its store is in the folder and has rows */
+    uint64_t rows;  /* of its store as of now; where it is not there 0 */
+    uint64_t first; /* rows of the shards before it, if all of them are there */
+    char *path;
+    uint8_t id[16]; /* of the store; where it is not there as the file says, or 0 */
+};
+
+struct ny_shards {
+    struct ny_context *ctx;
+    char *path;     /* of the folder */
+    unsigned count; /* of all shards, there or not */
+    unsigned there; /* how many of them are */
+    uint64_t rows;  /* of those that are there */
+    bool closed;    /* no class name comes in addition: the facts are those of another folder */
+    struct ny_shard_facts facts;
+    struct ny_names classes; /* of labels that are words, in the order of their numbers */
+    struct ny_shard *shard;  /* count of them */
+};
+
+/* Tells whether the path is that of a store in shards. */
+bool ny_shards_at(const char *path);
+/* Reads the file `shards` of the folder and looks at each shard that is there, opening its store.
+ * NY_EUSAGE where the folder is no store in shards; NY_ESTORE where the file is damaged, or a shard
+ * that is there is not as it says. ny_shards_free() it. */
+int ny_shards_read(struct ny_shards **out, struct ny_context *ctx, const char *path);
+/* Reads the file alone: no shard is there as far as it knows. */
+int ny_shards_load(struct ny_shards **out, struct ny_context *ctx, const char *path);
+/* Frees what was read; NULL is allowed. */
+void ny_shards_free(struct ny_shards *shards);
+/* NY_EUSAGE, with the numbers of the missing ones, where not all shards are there. */
+int ny_shards_complete(const struct ny_shards *shards);
+
+enum { NY_SHARD_LIST_BYTES = 96 };
+/* Writes the numbers of the shards that are not there, such as "0, 2 and 5 more", and returns it.
+ */
+const char *ny_shards_missing(const struct ny_shards *shards, char text[NY_SHARD_LIST_BYTES]);
+
+#endif

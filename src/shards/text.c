@@ -1,0 +1,283 @@
+/*
+ * The file `shards` as JSON (shards/text.h):
+ *
+ *   format   NY_SHARDS_FORMAT
+ *   shards   how many there are
+ *   agreed   d, dtype, layout, rows and values (how they are prepared), labels ("none", "some",
+ *            "numbers", "words"), row_names, column_names (a digest, or null)
+ *   classes  names of classes, in the order of their numbers
+ *   closed   true: the facts are those of another folder, and no class comes in addition
+ *   arrived  [{shard, id}] of the shards whose import has begun
+ */
+#include "shards/text.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/classes.h"
+#include "store/format.h"
+
+enum { NY_SHARDS_FORMAT = 1, HEX_BYTES = 33, PATH_TAIL = 24 };
+
+static const char *const label_words[] = {"none", "some", "numbers", "words", NULL};
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* Returns a whole number from `least` to `most`; false: there is none. */
+static bool take_count(const json_t *object, const char *key, uint64_t least, uint64_t most,
+                       uint64_t *value)
+{
+    const json_t *number = json_object_get(object, key);
+
+    if (!json_is_integer(number) || json_integer_value(number) < 0) return false;
+    *value = (uint64_t)json_integer_value(number);
+    return *value >= least && *value <= most;
+}
+
+static bool take_flag(const json_t *object, const char *key, bool *flag)
+{
+    const json_t *value = json_object_get(object, key);
+
+    *flag = json_is_true(value);
+    return json_is_boolean(value);
+}
+
+/* Returns the place of a word in the list; −1: it is not there. */
+static int word_of(const json_t *object, const char *key, const char *const *words)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    for (int i = 0; text && words[i]; i++)
+        if (strcmp(words[i], text) == 0) return i;
+    return -1;
+}
+
+/* Parses `digits` hexadecimal digits and nothing else. */
+static bool take_hex(const char *text, size_t digits, uint8_t *bytes)
+{
+    if (!text || strlen(text) != digits || strspn(text, "0123456789abcdef") != digits) return false;
+    for (size_t i = 0; i < digits / 2; i++) {
+        const char pair[] = {text[2 * i], text[2 * i + 1], '\0'};
+
+        bytes[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+    return true;
+}
+
+/* Reads the facts that are words and numbers. */
+static bool take_facts(const json_t *agreed, struct ny_shard_facts *facts)
+{
+    static const char *const layouts[] = {"dense", "sparse", NULL};
+    const char *dtype = json_string_value(json_object_get(agreed, "dtype"));
+    const char *rows = json_string_value(json_object_get(agreed, "rows"));
+    const char *values = json_string_value(json_object_get(agreed, "values"));
+    const json_t *columns = json_object_get(agreed, "column_names");
+    int layout = word_of(agreed, "layout", layouts),
+        labels = word_of(agreed, "labels", label_words);
+    uint8_t digest[8];
+
+    *facts = (struct ny_shard_facts){.dtype = dtype ? ny_dtype_parse(dtype) : NY_DTYPE_NONE};
+    if (!take_count(agreed, "d", 1, NY_STORE_COLUMNS_MAX, &facts->d) || layout < 0 || labels < 0)
+        return false;
+    facts->layout = layout ? NY_CSR : NY_DENSE;
+    facts->labels = (enum ny_shard_labels)labels;
+    facts->column_names = json_is_string(columns);
+    if (facts->column_names && !take_hex(json_string_value(columns), 16, digest)) return false;
+    for (size_t i = 0; facts->column_names && i < sizeof(digest); i++)
+        facts->column_digest = facts->column_digest << 8 | digest[i];
+    return facts->dtype != NY_DTYPE_NONE && rows && values &&
+           ny_prepared_parse(&facts->preparation, rows, values) &&
+           (facts->column_names || json_is_null(columns)) &&
+           take_flag(agreed, "row_names", &facts->row_names);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Tells whether no two names are equal: their numbers would not be those of the list. */
+static int check_distinct(struct ny_shards *shards, const char **wrong)
+{
+    struct ny_names *names = &shards->classes;
+    const char **sorted = ny_calloc(shards->ctx, NY_MEM_IO, names->count + 1, sizeof(*sorted));
+    const char *name = names->text;
+
+    if (!sorted) return NY_EBUDGET;
+    for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1)
+        sorted[i] = name;
+    qsort(sorted, names->count, sizeof(*sorted), by_text);
+    for (size_t i = 1; i < names->count; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0) *wrong = "two classes have the same name";
+    ny_free(shards->ctx, sorted);
+    return *wrong ? NY_ESTORE : NY_OK;
+}
+
+static int take_classes(struct ny_shards *shards, const json_t *classes, const char **wrong)
+{
+    size_t count = json_array_size(classes);
+
+    *wrong = "its names of classes are not such";
+    if (!json_is_array(classes) || count > NY_CLASSES_COUNT_MAX ||
+        (count > 0) != (shards->facts.labels == NY_LABELS_WORDS))
+        return NY_ESTORE;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *name = json_array_get(classes, i);
+        const char *text = json_string_value(name);
+        size_t length = json_string_length(name);
+        int err;
+
+        if (!text || length > NY_CLASS_NAME_BYTES || strlen(text) != length) return NY_ESTORE;
+        err = ny_names_add(&shards->classes, shards->ctx, text, length);
+        if (err) return err;
+    }
+    *wrong = NULL;
+    return check_distinct(shards, wrong);
+}
+
+/* Reads the list of the shards that have arrived. */
+static bool take_arrived(struct ny_shards *shards, const json_t *arrived)
+{
+    for (size_t i = 0; i < json_array_size(arrived); i++) {
+        const json_t *entry = json_array_get(arrived, i);
+        const char *id = json_string_value(json_object_get(entry, "id"));
+        uint64_t number;
+
+        if (!take_count(entry, "shard", 0, shards->count - 1, &number)) return false;
+        if (shards->shard[number].listed) return false;
+        shards->shard[number].listed = true;
+        if (!take_hex(id, 32, shards->shard[number].id)) return false;
+    }
+    return json_is_array(arrived);
+}
+
+int ny_shards_room(struct ny_shards *shards, unsigned count)
+{
+    size_t bytes = strlen(shards->path) + PATH_TAIL;
+    char *paths;
+
+    shards->count = count;
+    shards->shard = ny_calloc(shards->ctx, NY_MEM_OTHER, count, sizeof(*shards->shard) + bytes);
+    if (!shards->shard) return NY_EBUDGET;
+    paths = (char *)(shards->shard + count);
+    for (unsigned k = 0; k < count; k++) {
+        shards->shard[k].path = paths + k * bytes;
+        snprintf(shards->shard[k].path, bytes, "%s/shard-%05u", shards->path, k);
+    }
+    return NY_OK;
+}
+
+/* Fills in all from the object of the file. */
+static int take_all(struct ny_shards *shards, const json_t *root, const char **wrong)
+{
+    uint64_t format, count;
+    int err;
+
+    *wrong = "it is of a later version; use the nystream that made it";
+    if (take_count(root, "format", NY_SHARDS_FORMAT + 1, INT64_MAX, &format)) return NY_ESTORE;
+    *wrong = "it does not say how many shards there are";
+    if (!take_count(root, "format", 1, NY_SHARDS_FORMAT, &format) ||
+        !take_count(root, "shards", 1, NY_SHARDS_MAX, &count))
+        return NY_ESTORE;
+    err = ny_shards_room(shards, (unsigned)count);
+    if (err) return err;
+    *wrong = "its facts, which all shards agree in, are not such";
+    if (!take_facts(json_object_get(root, "agreed"), &shards->facts) ||
+        !take_flag(root, "closed", &shards->closed))
+        return NY_ESTORE;
+    err = take_classes(shards, json_object_get(root, "classes"), wrong);
+    if (err) return err;
+    *wrong = "its list of shards is not one";
+    if (!take_arrived(shards, json_object_get(root, "arrived"))) return NY_ESTORE;
+    *wrong = NULL;
+    return NY_OK;
+}
+
+int ny_shards_parse(struct ny_shards *shards, const char *text, size_t bytes, const char **wrong)
+{
+    json_error_t error;
+    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+    int err;
+
+    *wrong = "it is no JSON text";
+    /* jansson gives a reason if it cannot read a text, but not always if it lacks the memory. */
+    if (!root && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
+        return ny_fail(shards->ctx, NY_EBUDGET, "the system has no memory to read %s/shards",
+                       shards->path);
+    if (!root) return NY_ESTORE;
+    err = take_all(shards, root, wrong);
+    json_decref(root);
+    return err;
+}
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+/* Writes bytes as hexadecimal digits. */
+static const char *hex_of(const uint8_t *bytes, size_t count, char text[HEX_BYTES])
+{
+    for (size_t i = 0; i < count; i++)
+        snprintf(text + 2 * i, HEX_BYTES - 2 * i, "%02x", bytes[i]);
+    return text;
+}
+
+static json_t *facts_of(const struct ny_shard_facts *facts)
+{
+    char rows[NY_PREPARED_WORD_BYTES], hex[HEX_BYTES];
+
+    snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)facts->column_digest);
+    return json_pack(
+        "{s:I, s:s, s:s, s:s, s:s, s:s, s:b, s:s?}", "d", (json_int_t)facts->d, "dtype",
+        ny_dtype_name(facts->dtype), "layout", facts->layout == NY_CSR ? "sparse" : "dense", "rows",
+        ny_prepared_rows(&facts->preparation, rows), "values",
+        ny_prepared_values(&facts->preparation), "labels", label_words[facts->labels], "row_names",
+        facts->row_names, "column_names", facts->column_names ? hex : NULL);
+}
+
+/* Makes the arrays of names and of shards; false: there is no memory. */
+static bool fill_arrays(const struct ny_shards *shards, json_t *classes, json_t *arrived)
+{
+    const char *name = shards->classes.text;
+    char hex[HEX_BYTES];
+    int failed = 0;
+
+    for (size_t i = 0; i < shards->classes.count; i++, name += strlen(name) + 1)
+        failed |= json_array_append_new(classes, json_string(name));
+    for (unsigned k = 0; k < shards->count; k++)
+        if (shards->shard[k].listed)
+            failed |=
+                json_array_append_new(arrived, json_pack("{s:i, s:s}", "shard", (int)k, "id",
+                                                         hex_of(shards->shard[k].id, 16, hex)));
+    return !failed;
+}
+
+int ny_shards_print(const struct ny_shards *shards, char **text, size_t *bytes)
+{
+    const size_t flags = JSON_INDENT(1) | JSON_ENSURE_ASCII;
+    json_t *classes = json_array(), *arrived = json_array(), *root = NULL;
+    int err = NY_EBUDGET;
+
+    *text = NULL;
+    *bytes = 0;
+    if (fill_arrays(shards, classes, arrived))
+        root = json_pack("{s:i, s:i, s:o, s:O, s:b, s:O}", "format", NY_SHARDS_FORMAT, "shards",
+                         (int)shards->count, "agreed", facts_of(&shards->facts), "classes", classes,
+                         "closed", shards->closed, "arrived", arrived);
+    *bytes = root ? json_dumpb(root, NULL, 0, flags) : 0;
+    if (*bytes) *text = ny_alloc(shards->ctx, NY_MEM_OTHER, *bytes + 1);
+    if (*text && json_dumpb(root, *text, *bytes, flags) == *bytes) {
+        (*text)[(*bytes)++] = '\n';
+        err = NY_OK;
+    }
+    json_decref(root);
+    json_decref(classes);
+    json_decref(arrived);
+    if (!err) return err;
+    ny_free(shards->ctx, *text);
+    *text = NULL;
+    return ny_fail(shards->ctx, NY_EBUDGET, "the system has no memory to write %s/shards",
+                   shards->path);
+}
