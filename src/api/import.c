@@ -84,6 +84,8 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .preparation = import->preparation,
                                            .fingerprint = import->fingerprint};
     choose_layout(import, table);
+    err = ny_import_tell_facts(import, &info, reader);
+    if (err) return err;
     import->reading.dtype = table->dtype;
     import->reading.dims = table->d;
     import->reading.dims_of = "the file before it has";
@@ -180,6 +182,7 @@ static int begin_classes(struct ny_import *import)
 
     if (!err) err = ny_classes_new(&import->classes, import->ctx);
     if (!err) err = ny_classes_know(import->classes, names, count);
+    if (!err && import->claim) err = ny_claim_classes(import->claim, import->classes);
     ny_free(import->ctx, names);
     import->reading.classes = import->classes;
     return err;
@@ -202,6 +205,7 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
         import->reading.dims = info.d;
         import->reading.dims_of = "the store has";
     }
+    if (info.n == 0 && !import->ingest) ny_import_follow(import);
     if (source.file) return ny_reader_open(reader, import->ctx, source.file, &import->reading);
     return ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
 }
@@ -236,6 +240,7 @@ static int commit(struct ny_import *import)
     int err = NY_OK;
 
     if (import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
+    if (!err) err = ny_import_settle(import);
     return err ? err : ny_ingest_commit(import->ingest);
 }
 
@@ -245,7 +250,8 @@ static int commit(struct ny_import *import)
 static int leave_behind(struct ny_import *import, int err)
 {
     if (!err) return err;
-    if (import->ingest && ny_is_final(err)) ny_ingest_discard(import->ingest);
+    import->discarded = ny_is_final(err);
+    if (import->ingest && import->discarded) ny_ingest_discard(import->ingest);
     ny_ingest_free(import->ingest);
     import->ingest = NULL;
     ny_store_withdraw(import->store);
@@ -266,6 +272,7 @@ int ny_import_finish(struct ny_import *import, int err)
         err = NY_OK;
     }
     if (import->meter.ctx) ny_meter_finish(&import->meter);
+    if (!err) ny_import_arrive(import);
     return leave_behind(import, err);
 }
 
@@ -281,6 +288,7 @@ void ny_import_release(struct ny_import *import)
     ny_free(import->ctx, import->record);
     ny_names_release(&import->row_names, import->ctx);
     ny_csr_release(&import->sparse, import->ctx);
+    ny_import_unclaim(import);
     ny_store_close(import->store);
 }
 
@@ -353,6 +361,8 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     if (!err) err = read_preparation(import, options);
     if (err) return err;
     import->append = ny_options_flag(options, "append");
+    import->shard = ny_options_text(options, "shard");
+    import->like = ny_options_text(options, "like");
     import->shuffle = ny_options_flag(options, "shuffle");
     import->layout = layout_of(ny_options_text(options, "layout"));
     import->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
@@ -395,7 +405,8 @@ int ny_import_enter(struct ny_import *import, const char *path, const struct ny_
     err = ny_call_begin(import->ctx);
     if (err) return err;
     import->begun = true;
-    return ny_store_create(&import->store, import->ctx, path);
+    err = ny_import_claim(import, path, &path);
+    return err ? err : ny_store_create(&import->store, import->ctx, path);
 }
 
 void ny_import_leave(struct ny_import *import)

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "io/classes.h"
 #include "io/reader.h"
+#include "shards/claim.h"
 #include "store/store.h"
 #include "stream/shuffle.h"
 
@@ -17,6 +18,9 @@ struct ny_import {
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
     enum ny_reading layout; /* --layout */
+    const char *shard, *like;       /* --shard, --like; NULL: not given */
+    struct ny_claim *claim;         /* on a shard; NULL: the store is an ordinary one */
+    bool arrived, discarded;        /* the rows are committed; a failure has left none of them */
     struct ny_prepared preparation; /* --rows, --values; */
     bool rows_typed, values_typed;  /* and which of them were given */
     uint64_t seed, fingerprint;
@@ -80,6 +84,24 @@ int ny_import_allocate(struct ny_import *import, const struct ny_file_table *tab
 int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader);
 /* Frees what the import holds; without a commit, its rows stay staged for the next run. */
 void ny_import_release(struct ny_import *import);
+
+/* ---- api/import_shard.c -------------------------------------------------------------------- */
+
+/* Finds out whether the call means a shard, and then makes the claim on it. *store: the path of the
+ * store that the rows go to, which belongs to the caller or the claim. */
+int ny_import_claim(struct ny_import *import, const char *path, const char **store);
+/* Takes what other shards have settled for options that were not given. */
+void ny_import_follow(struct ny_import *import);
+/* Settles the facts of the first file, or compares them; the store has no points yet, or nothing is
+ * done. */
+int ny_import_tell_facts(struct ny_import *import, const struct ny_points_info *info,
+                         const struct ny_reader *reader);
+/* Settles the kind of the labels, before the commit. */
+int ny_import_settle(struct ny_import *import);
+/* Notes that the rows are committed. */
+void ny_import_arrive(struct ny_import *import);
+/* Frees the claim, and takes it back where nothing of the shard is there. */
+void ny_import_unclaim(struct ny_import *import);
 
 /* ---- api/import_rows.c --------------------------------------------------------------------- */
 

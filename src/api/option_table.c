@@ -86,6 +86,12 @@
       "the matrix of 10x Genomics")                                                                \
     X("append", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                                \
       "add to the points that the store has")                                                      \
+    X("shard", NY_TEXT, 0, false, "I/N", NULL, INPUT, IMPORT, ANY,                                 \
+      "shard I, from 0, of a store of N shards. Each is a store of its own in the folder STORE, "  \
+      "imported by whom and when you like; reading verbs take all of them as one")                 \
+    X("like", NY_TEXT, 0, false, "STORE", NULL, INPUT, IMPORT | RARE, ANY,                         \
+      "with --shard: what shards agree in, columns, type, classes, is that of this store in "      \
+      "shards; for folders on disks of their own")                                                 \
     X("layout", NY_CHOICE, 0, true, "auto|dense|sparse", "auto", INPUT, IMPORT | EMBED | RARE,     \
       ANY,                                                                                         \
       "how rows are kept; auto: those of sparse formats sparse where under an eighth is not 0")    \

@@ -26,6 +26,8 @@ struct ny_classes {
     size_t count;
     uint32_t *slots; /* open addressing, 1 + index of the name, 0: free; names has slots/2 room */
     size_t slot_count;
+    ny_classes_ask_fn *ask; /* who numbers new names; NULL: they are numbered as they come */
+    void *ask_arg;
 };
 
 int ny_classes_new(struct ny_classes **out, struct ny_context *ctx)
@@ -101,6 +103,24 @@ static int add(struct ny_classes *classes, const char *text, size_t length, uint
     return NY_OK;
 }
 
+void ny_classes_ask(struct ny_classes *classes, ny_classes_ask_fn *ask, void *arg)
+{
+    classes->ask = ask;
+    classes->ask_arg = arg;
+}
+
+/* Has somebody else number a name, and the names before it. */
+static int ask_for(struct ny_classes *classes, const char *text, size_t length)
+{
+    ny_classes_ask_fn *ask = classes->ask;
+    int err;
+
+    classes->ask = NULL;
+    err = ask(classes->ask_arg, classes, text, length);
+    classes->ask = ask;
+    return err;
+}
+
 /* The number of a name, from 1, which is new where it has none. */
 static int enter(struct ny_classes *classes, const char *text, size_t length, uint32_t *number)
 {
@@ -110,7 +130,11 @@ static int enter(struct ny_classes *classes, const char *text, size_t length, ui
     if (classes->count >= classes->slot_count / 2) err = grow(classes);
     if (err) return err;
     slot = slot_of(classes, text, length);
-    if (*slot == 0) err = add(classes, text, length, slot);
+    if (*slot == 0 && classes->ask) {
+        err = ask_for(classes, text, length);
+        if (!err) slot = slot_of(classes, text, length);
+    }
+    if (!err && *slot == 0) err = add(classes, text, length, slot);
     *number = *slot;
     return err;
 }

@@ -21,6 +21,13 @@ int ny_classes_label(struct ny_classes *classes, const char *path, uint64_t line
 /* Names that come before, in their order: words keep these numbers. They decide nothing, but a name
  * among them is a word even where it reads as a number. */
 int ny_classes_know(struct ny_classes *classes, char *const *names, size_t count);
+/* Has `ask` called for each name that is met and not known, which is to make the classes know it,
+ * with all that come before it, by ny_classes_know(). Without it names are numbered as they come.
+ */
+typedef int ny_classes_ask_fn(void *arg, struct ny_classes *classes, const char *text,
+                              size_t length);
+/* Sets that function; it is not asked about names of ny_classes_know() that it calls itself. */
+void ny_classes_ask(struct ny_classes *classes, ny_classes_ask_fn *ask, void *arg);
 /* Gives no names where the labels are numbers, or where there was no label. */
 void ny_classes_names(const struct ny_classes *classes, const char *const **names, size_t *count);
 

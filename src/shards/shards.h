@@ -20,7 +20,7 @@ enum ny_shard_labels { NY_LABELS_NONE, NY_LABELS_SOME, NY_LABELS_NUMBERS, NY_LAB
 
 /* Facts in which all shards agree. */
 struct ny_shard_facts {
-    uint64_t d;
+    uint64_t d;          /* 0: no import has come so far as to say them */
     enum ny_dtype dtype; /* as stored */
     enum ny_layout layout;
     struct ny_prepared preparation;
@@ -30,7 +30,8 @@ struct ny_shard_facts {
 };
 
 struct ny_shard {
-    bool listed;    /* in the file */
+    bool listed;          /* in the file: its import has begun */
+    uint64_t listed_rows; /* when it ended last; 0: it has not */
     bool there;     /* its store is in the folder and has rows */
     uint64_t rows;  /* of its store as of now; where it is not there 0 */
     uint64_t first; /* rows of the shards before it, if all of them are there */

@@ -3,11 +3,11 @@
  *
  *   format   NY_SHARDS_FORMAT
  *   shards   how many there are
- *   agreed   d, dtype, layout, rows and values (how they are prepared), labels ("none", "some",
- *            "numbers", "words"), row_names, column_names (a digest, or null)
- *   classes  names of classes, in the order of their numbers
- *   closed   true: the facts are those of another folder, and no class comes in addition
- *   arrived  [{shard, id}] of the shards whose import has begun
+ *   agreed   null as long as no import has opened its files, else: d, dtype, layout, rows and
+ * values (how they are prepared), labels ("none", "some", "numbers", "words"), row_names,
+ * column_names (a digest, or null) classes  names of classes, in the order of their numbers closed
+ * true: the facts are those of another folder, and no class comes in addition arrived  [{shard, id,
+ * rows}] of the shards whose import has begun; rows 0: it has not ended
  */
 #include "shards/text.h"
 
@@ -123,8 +123,9 @@ static int take_classes(struct ny_shards *shards, const json_t *classes, const c
 
     *wrong = "its names of classes are not such";
     if (!json_is_array(classes) || count > NY_CLASSES_COUNT_MAX ||
-        (count > 0) != (shards->facts.labels == NY_LABELS_WORDS))
+        (shards->facts.d && (count > 0) != (shards->facts.labels == NY_LABELS_WORDS)))
         return NY_ESTORE;
+    if (count > 0) shards->facts.labels = NY_LABELS_WORDS;
     for (size_t i = 0; i < count; i++) {
         const json_t *name = json_array_get(classes, i);
         const char *text = json_string_value(name);
@@ -150,7 +151,9 @@ static bool take_arrived(struct ny_shards *shards, const json_t *arrived)
         if (!take_count(entry, "shard", 0, shards->count - 1, &number)) return false;
         if (shards->shard[number].listed) return false;
         shards->shard[number].listed = true;
-        if (!take_hex(id, 32, shards->shard[number].id)) return false;
+        if (!take_hex(id, 32, shards->shard[number].id) ||
+            !take_count(entry, "rows", 0, NY_ROWS_MAX, &shards->shard[number].listed_rows))
+            return false;
     }
     return json_is_array(arrived);
 }
@@ -186,7 +189,8 @@ static int take_all(struct ny_shards *shards, const json_t *root, const char **w
     err = ny_shards_room(shards, (unsigned)count);
     if (err) return err;
     *wrong = "its facts, which all shards agree in, are not such";
-    if (!take_facts(json_object_get(root, "agreed"), &shards->facts) ||
+    if ((!json_is_null(json_object_get(root, "agreed")) &&
+         !take_facts(json_object_get(root, "agreed"), &shards->facts)) ||
         !take_flag(root, "closed", &shards->closed))
         return NY_ESTORE;
     err = take_classes(shards, json_object_get(root, "classes"), wrong);
@@ -228,6 +232,7 @@ static json_t *facts_of(const struct ny_shard_facts *facts)
 {
     char rows[NY_PREPARED_WORD_BYTES], hex[HEX_BYTES];
 
+    if (!facts->d) return json_null();
     snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)facts->column_digest);
     return json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:s, s:b, s:s?}", "d", (json_int_t)facts->d, "dtype",
@@ -248,9 +253,10 @@ static bool fill_arrays(const struct ny_shards *shards, json_t *classes, json_t 
         failed |= json_array_append_new(classes, json_string(name));
     for (unsigned k = 0; k < shards->count; k++)
         if (shards->shard[k].listed)
-            failed |=
-                json_array_append_new(arrived, json_pack("{s:i, s:s}", "shard", (int)k, "id",
-                                                         hex_of(shards->shard[k].id, 16, hex)));
+            failed |= json_array_append_new(arrived,
+                                            json_pack("{s:i, s:s, s:I}", "shard", (int)k, "id",
+                                                      hex_of(shards->shard[k].id, 16, hex), "rows",
+                                                      (json_int_t)shards->shard[k].listed_rows));
     return !failed;
 }
 

@@ -1,0 +1,176 @@
+/*
+ * Imports into stores in shards: which shard a call means, what it takes over from the shards that
+ * are there, and what it tells them (shards/claim.h). The rows then go into the shard's own store
+ * as into any other.
+ *
+ * --shard names the shard. Without it rows go to the last one, behind those that it has, once all
+ * are there. The path of a shard's own store means that shard, so that its classes stay those of
+ * all.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/import_private.h"
+#include "base/checksum.h"
+#include "base/memory.h"
+
+/* ---- which shard --------------------------------------------------------------------------- */
+
+/* Parses "I/N". */
+static int parse(struct ny_context *ctx, const char *text, struct ny_claim_spec *spec)
+{
+    size_t digits = strspn(text, "0123456789"), more;
+
+    more = text[digits] == '/' ? strspn(text + digits + 1, "0123456789") : 0;
+    if (!digits || digits > 6 || !more || more > 6 || text[digits + 1 + more])
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--shard is I/N, such as 0/4 for the first of four shards, not '%s'", text);
+    spec->shard = (unsigned)strtoul(text, NULL, 10);
+    spec->count = (unsigned)strtoul(text + digits + 1, NULL, 10);
+    if (spec->count > 0 && spec->count <= NY_SHARDS_MAX && spec->shard < spec->count) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--shard %s: shards count from 0, so that I is below N, and N is at most %d",
+                   text, NY_SHARDS_MAX);
+}
+
+/* Chooses the last shard of a store all of whose shards are there. */
+static int choose_last(struct ny_context *ctx, const char *path, struct ny_claim_spec *spec)
+{
+    struct ny_shards *shards;
+    int err = ny_shards_read(&shards, ctx, path);
+
+    if (err) return err;
+    err = ny_shards_complete(shards);
+    spec->count = shards->count;
+    spec->shard = shards->count - 1;
+    ny_shards_free(shards);
+    return err;
+}
+
+/* Tells whether the path is that of a shard's own store, and then the folder and the shard. */
+static bool is_within(struct ny_context *ctx, const char *path, char folder[PATH_MAX],
+                      struct ny_claim_spec *spec)
+{
+    static const char begin[] = "/shard-";
+    size_t length = strlen(path), digits = 5, tail = sizeof(begin) - 1 + digits;
+    struct ny_shards *shards;
+
+    while (length > 0 && path[length - 1] == '/')
+        length--;
+    if (length <= tail || length >= PATH_MAX) return false;
+    memcpy(folder, path, length - tail);
+    folder[length - tail] = '\0';
+    path += length - tail;
+    if (strncmp(path, begin, sizeof(begin) - 1) != 0) return false;
+    path += sizeof(begin) - 1;
+    if (strspn(path, "0123456789") != digits || !ny_shards_at(folder)) return false;
+    if (ny_shards_load(&shards, ctx, folder)) return false;
+    spec->shard = (unsigned)strtoul(path, NULL, 10);
+    spec->count = shards->count;
+    ny_shards_free(shards);
+    return spec->shard < spec->count;
+}
+
+int ny_import_claim(struct ny_import *import, const char *path, const char **store)
+{
+    struct ny_claim_spec spec = {.like = import->like};
+    char folder[PATH_MAX];
+    int err = NY_OK;
+
+    *store = path;
+    if (import->shard) {
+        err = parse(import->ctx, import->shard, &spec);
+    } else if (spec.like) {
+        return ny_fail(import->ctx, NY_EUSAGE, "--like is of stores in shards: give --shard I/N");
+    } else if (ny_shards_at(path)) {
+        err = choose_last(import->ctx, path, &spec);
+    } else if (is_within(import->ctx, path, folder, &spec)) {
+        path = folder;
+    } else {
+        return NY_OK;
+    }
+    if (!err) err = ny_claim_new(&import->claim, import->ctx, path, &spec);
+    if (!err) *store = ny_claim_path(import->claim);
+    return err;
+}
+
+/* ---- what is taken over, and told ---------------------------------------------------------- */
+
+void ny_import_follow(struct ny_import *import)
+{
+    const struct ny_shard_facts *facts = import->claim ? ny_claim_settled(import->claim) : NULL;
+    struct ny_prepared *how = &import->preparation;
+
+    if (!facts) return;
+    if (!import->reading.dims) {
+        import->reading.dims = facts->d;
+        import->reading.dims_of = ny_claim_who(import->claim);
+    }
+    if (import->layout == NY_READ_AUTO)
+        import->layout = facts->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
+    import->reading.reading = import->layout;
+    if (!import->rows_typed) {
+        how->rows = facts->preparation.rows;
+        how->total = facts->preparation.total;
+    }
+    if (!import->values_typed) how->values = facts->preparation.values;
+}
+
+int ny_import_tell_facts(struct ny_import *import, const struct ny_points_info *info,
+                         const struct ny_reader *reader)
+{
+    const struct ny_names *columns = ny_reader_column_names(reader);
+    const struct ny_shard_facts facts = {
+        .d = import->spec.d,
+        .dtype = import->spec.dtype,
+        .layout = import->spec.layout,
+        .preparation = import->spec.preparation,
+        .labels = import->spec.labels ? NY_LABELS_SOME : NY_LABELS_NONE,
+        .row_names = import->spec.names,
+        .column_names = columns->count > 0,
+        .column_digest = columns->count ? ny_checksum(columns->text, columns->bytes) : 0};
+
+    if (!import->claim || info->n > 0) return NY_OK;
+    return ny_claim_facts(import->claim, &facts, info->id);
+}
+
+int ny_import_settle(struct ny_import *import)
+{
+    if (!import->claim || !import->spec.labels) return NY_OK;
+    return ny_claim_labels(import->claim, import->classes);
+}
+
+void ny_import_arrive(struct ny_import *import)
+{
+    struct ny_points_info info;
+
+    import->arrived = true;
+    if (import->claim && ny_points_info(import->store, &info) == NY_OK)
+        ny_claim_arrive(import->claim, info.n);
+}
+
+/* Tells whether something of the shard is in the folder: rows, or some that wait for the same
+ * command. */
+static bool is_left(const struct ny_import *import)
+{
+    char part[PATH_MAX];
+    struct stat found;
+
+    return snprintf(part, sizeof(part), "%s/points", ny_claim_path(import->claim)) < PATH_MAX &&
+           lstat(part, &found) == 0;
+}
+
+void ny_import_unclaim(struct ny_import *import)
+{
+    struct ny_points_info info = {0};
+
+    if (!import->claim) return;
+    if (import->store && ny_points_info(import->store, &info)) info.n = 1;
+    if (!import->arrived && !info.n && (import->discarded || !is_left(import)))
+        ny_claim_withdraw(import->claim);
+    ny_claim_free(import->claim);
+    import->claim = NULL;
+}

@@ -1,0 +1,415 @@
+/* The claim of an import on one shard (shards/claim.h). Every step reads the file again under the
+ * lock, since other imports change it meanwhile, and writes it before it lets go. */
+#include "shards/claim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "shards/held.h"
+#include "shards/text.h"
+
+struct ny_claim {
+    struct ny_context *ctx;
+    char *path, *who;
+    unsigned shard, count;
+    bool made;                /* the folder, by this import */
+    bool listed;              /* by this import, and to be found so from then on */
+    struct ny_shards *shards; /* as they were read last */
+    struct ny_shards *like;   /* NULL: none is given */
+};
+
+static struct ny_shard *own(const struct ny_claim *claim)
+{
+    return &claim->shards->shard[claim->shard];
+}
+
+/* Tells whether the facts are those of somebody else, so that this import has to agree. */
+static bool is_settled(const struct ny_claim *claim)
+{
+    const struct ny_shards *shards = claim->shards;
+
+    if (!shards->facts.d) return false;
+    if (shards->closed) return true;
+    for (unsigned k = 0; k < shards->count; k++)
+        if (k != claim->shard && shards->shard[k].listed) return true;
+    return false;
+}
+
+/* ---- comparing ----------------------------------------------------------------------------- */
+
+/* Fails because a fact differs; `way` says how it would not, or is empty. */
+static int differ(const struct ny_claim *claim, const char *fact, const char *mine,
+                  const char *others, const char *way)
+{
+    return ny_fail(claim->ctx, NY_EDATA,
+                   "shard %u of %s would have %s %s, and the other shards have %s%s", claim->shard,
+                   claim->path, fact, mine, others, way);
+}
+
+static int compare_preparation(const struct ny_claim *claim, const struct ny_prepared *mine,
+                               const struct ny_prepared *others)
+{
+    char text[2][2 * NY_PREPARED_WORD_BYTES], rows[NY_PREPARED_WORD_BYTES];
+    const struct ny_prepared *how[] = {mine, others};
+
+    if (ny_prepared_same(mine, others)) return NY_OK;
+    for (size_t i = 0; i < 2; i++)
+        snprintf(text[i], sizeof(text[i]), "--rows %s --values %s", ny_prepared_rows(how[i], rows),
+                 ny_prepared_values(how[i]));
+    return differ(claim, "rows prepared by", text[0], text[1],
+                  "; leave --rows and --values out to prepare them alike");
+}
+
+static int compare_columns(const struct ny_claim *claim, const struct ny_shard_facts *mine,
+                           const struct ny_shard_facts *others)
+{
+    static const char *const words[] = {"no names", "names"};
+    char text[2][40];
+
+    if (mine->column_names != others->column_names)
+        return differ(claim, "columns with", words[mine->column_names], words[others->column_names],
+                      mine->column_names ? "; of a CSV, --header no leaves them out"
+                                         : "; begin each CSV with the line that names the columns");
+    if (mine->column_digest == others->column_digest) return NY_OK;
+    snprintf(text[0], sizeof(text[0]), "%016llx", (unsigned long long)mine->column_digest);
+    snprintf(text[1], sizeof(text[1]), "%016llx", (unsigned long long)others->column_digest);
+    return differ(claim, "names of columns with the digest", text[0], text[1],
+                  ": columns have other names, or another order");
+}
+
+/* Compares facts with those that are settled. */
+static int compare(const struct ny_claim *claim, const struct ny_shard_facts *mine,
+                   const struct ny_shard_facts *others)
+{
+    static const char *const layouts[] = {"dense", "sparse"}, *const some[] = {"none", "some"};
+    bool labels[] = {mine->labels != NY_LABELS_NONE, others->labels != NY_LABELS_NONE};
+    char text[2][24], way[48];
+    int err;
+
+    if (mine->d != others->d) {
+        snprintf(text[0], sizeof(text[0]), "%llu", (unsigned long long)mine->d);
+        snprintf(text[1], sizeof(text[1]), "%llu", (unsigned long long)others->d);
+        return differ(claim, "a number of columns of", text[0], text[1], "");
+    }
+    if (mine->dtype != others->dtype) {
+        snprintf(way, sizeof(way), "; --dtype %s converts them", ny_dtype_name(others->dtype));
+        return differ(claim, "elements of type", ny_dtype_name(mine->dtype),
+                      ny_dtype_name(others->dtype), way);
+    }
+    if (mine->layout != others->layout) {
+        snprintf(way, sizeof(way), "; give --layout %s", layouts[others->layout == NY_CSR]);
+        return differ(claim, "rows of layout", layouts[mine->layout == NY_CSR],
+                      layouts[others->layout == NY_CSR], way);
+    }
+    err = compare_preparation(claim, &mine->preparation, &others->preparation);
+    if (err) return err;
+    if (labels[0] != labels[1])
+        return differ(claim, "as labels", some[labels[0]], some[labels[1]],
+                      labels[0] ? "; import it without labels"
+                                : "; give --labels or --label-column");
+    if (mine->row_names != others->row_names)
+        return differ(claim, "as names of rows", some[mine->row_names], some[others->row_names],
+                      "");
+    return compare_columns(claim, mine, others);
+}
+
+/* Takes what the other folder has in addition. NY_EDATA where the two differ. */
+static int check_like(const struct ny_claim *claim, struct ny_shards *shards)
+{
+    struct ny_names *mine = &shards->classes;
+    const struct ny_names *others = &claim->like->classes;
+    int err = shards->facts.d ? compare(claim, &shards->facts, &claim->like->facts) : NY_OK;
+
+    if (err) return err;
+    shards->closed = true;
+    shards->facts = claim->like->facts;
+    if (mine->bytes > others->bytes ||
+        (mine->bytes && memcmp(mine->text, others->text, mine->bytes)))
+        return ny_fail(claim->ctx, NY_EDATA,
+                       "shard %u of %s would have %zu names of classes, and %s has %zu, or others: "
+                       "import it into a new folder",
+                       claim->shard, claim->path, mine->count, claim->like->path, others->count);
+    if (mine->count == others->count) return NY_OK;
+    return ny_names_append(mine, claim->ctx, others->text + mine->bytes,
+                           others->count - mine->count);
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+/* Makes what the file would say without any import. */
+static int begin(struct ny_claim *claim, struct ny_shards **out)
+{
+    struct ny_shards *shards = ny_calloc(claim->ctx, NY_MEM_OTHER, 1, sizeof(*shards));
+
+    *out = shards;
+    if (!shards) return NY_EBUDGET;
+    shards->ctx = claim->ctx;
+    shards->path = ny_strdup(claim->ctx, claim->path);
+    return shards->path ? ny_shards_room(shards, claim->count) : NY_EBUDGET;
+}
+
+/* Checks what was read: it must be as it was meant, and as this import has left it. */
+static int check_read(const struct ny_claim *claim, const struct ny_shards *shards)
+{
+    if (shards->count != claim->count)
+        return ny_fail(claim->ctx, NY_EUSAGE,
+                       "%s has %u shards, and this is to be one of %u: give --shard %u/%u",
+                       claim->path, shards->count, claim->count, claim->shard, shards->count);
+    if (claim->listed && !shards->shard[claim->shard].listed)
+        return ny_fail(claim->ctx, NY_EIO,
+                       "%s was removed or replaced while shard %u was imported; run the same "
+                       "command again",
+                       claim->path, claim->shard);
+    return NY_OK;
+}
+
+/* Takes the lock and reads the file again, where there is one. End with leave(), also after an
+ * error. */
+static int enter(struct ny_claim *claim, struct ny_shards_held *held)
+{
+    struct ny_shards *fresh = NULL;
+    int err = ny_shards_hold(held, claim->ctx, claim->path, &claim->made);
+
+    if (err) return err;
+    err = ny_shards_at(claim->path) ? ny_shards_load(&fresh, claim->ctx, claim->path)
+                                    : begin(claim, &fresh);
+    if (!err) err = check_read(claim, fresh);
+    if (!err && claim->like) err = check_like(claim, fresh);
+    if (err) {
+        ny_shards_free(fresh);
+        return err;
+    }
+    ny_shards_free(claim->shards);
+    claim->shards = fresh;
+    return NY_OK;
+}
+
+/* Writes the file, unless there was an error, and lets go of the lock. */
+static int leave(struct ny_claim *claim, struct ny_shards_held *held, int err)
+{
+    if (!err) err = ny_shards_write(held, claim->shards);
+    if (!err) claim->listed = own(claim)->listed;
+    ny_shards_let_go(held);
+    return err;
+}
+
+/* ---- beginning ----------------------------------------------------------------------------- */
+
+/* Reads the other folder, whose number of shards must be the same. */
+static int read_like(struct ny_claim *claim, const char *path)
+{
+    int err = ny_shards_load(&claim->like, claim->ctx, path);
+
+    if (err) return err;
+    if (!claim->like->facts.d)
+        return ny_fail(claim->ctx, NY_EUSAGE,
+                       "--like: no shard of %s has been imported yet; import one first", path);
+    if (claim->like->count == claim->count) return NY_OK;
+    return ny_fail(claim->ctx, NY_EUSAGE,
+                   "--like: %s has %u shards, and this is to be one of %u: give --shard %u/%u",
+                   path, claim->like->count, claim->count, claim->shard, claim->like->count);
+}
+
+static int name_self(struct ny_claim *claim, const char *path)
+{
+    static const char text[] = "the shards beside shard %u of %s have";
+    size_t bytes = sizeof(text) + strlen(path) + 8;
+
+    claim->path = ny_strdup(claim->ctx, path);
+    claim->who = ny_alloc(claim->ctx, NY_MEM_OTHER, bytes);
+    if (!claim->path || !claim->who) return NY_EBUDGET;
+    snprintf(claim->who, bytes, text, claim->shard, path);
+    return NY_OK;
+}
+
+int ny_claim_new(struct ny_claim **out, struct ny_context *ctx, const char *path,
+                 const struct ny_claim_spec *spec)
+{
+    struct ny_claim *claim = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*claim));
+    struct ny_shards_held held = {.fd = -1};
+    int err;
+
+    *out = NULL;
+    if (!claim) return NY_EBUDGET;
+    claim->ctx = ctx;
+    claim->shard = spec->shard;
+    claim->count = spec->count;
+    err = name_self(claim, path);
+    if (!err && spec->like) err = read_like(claim, spec->like);
+    if (!err) err = enter(claim, &held);
+    ny_shards_let_go(&held);
+    if (err)
+        ny_claim_free(claim);
+    else
+        *out = claim;
+    return err;
+}
+
+void ny_claim_free(struct ny_claim *claim)
+{
+    if (!claim) return;
+    ny_shards_free(claim->shards);
+    ny_shards_free(claim->like);
+    ny_free(claim->ctx, claim->path);
+    ny_free(claim->ctx, claim->who);
+    ny_free(claim->ctx, claim);
+}
+
+const char *ny_claim_path(const struct ny_claim *claim)
+{
+    return own(claim)->path;
+}
+
+const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim)
+{
+    return is_settled(claim) ? &claim->shards->facts : NULL;
+}
+
+const char *ny_claim_who(const struct ny_claim *claim)
+{
+    return claim->who;
+}
+
+int ny_claim_facts(struct ny_claim *claim, const struct ny_shard_facts *facts, const uint8_t id[16])
+{
+    struct ny_shards_held held;
+    int err = enter(claim, &held);
+
+    if (!err && is_settled(claim)) {
+        err = compare(claim, facts, &claim->shards->facts);
+    } else if (!err) {
+        /* Names that an earlier run of the same import has numbered stay: its rows may be staged.
+         */
+        bool words = facts->labels != NY_LABELS_NONE && claim->shards->classes.count > 0;
+
+        claim->shards->facts = *facts;
+        if (words)
+            claim->shards->facts.labels = NY_LABELS_WORDS;
+        else
+            ny_names_clear(&claim->shards->classes);
+    }
+    if (!err) {
+        own(claim)->listed = true;
+        memcpy(own(claim)->id, id, sizeof(own(claim)->id));
+    }
+    return leave(claim, &held, err);
+}
+
+/* ---- labels -------------------------------------------------------------------------------- */
+
+static bool has_class(const struct ny_names *names, const char *text, size_t length)
+{
+    const char *name = names->text;
+
+    for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1)
+        if (strlen(name) == length && memcmp(name, text, length) == 0) return true;
+    return false;
+}
+
+/* Adds a name to those of the file, which has it not. */
+static int add_class(struct ny_claim *claim, const char *text, size_t length)
+{
+    struct ny_shards *shards = claim->shards;
+    char shown[64];
+
+    snprintf(shown, sizeof(shown), "'%.*s'", (int)(length < 48 ? length : 48), text);
+    if (shards->facts.labels == NY_LABELS_NUMBERS && is_settled(claim))
+        return differ(claim, "labels that are words, such as", shown, "numbers", "");
+    if (shards->closed)
+        return ny_fail(claim->ctx, NY_EDATA,
+                       "shard %u of %s has the class %s, which is none of the %zu that the folder "
+                       "it was to be like has; give --like one that knows all classes",
+                       claim->shard, claim->path, shown, shards->classes.count);
+    own(claim)->listed =
+        true; /* also before the facts, as a reader meets words when it is opened */
+    shards->facts.labels = NY_LABELS_WORDS;
+    return ny_names_add(&shards->classes, claim->ctx, text, length);
+}
+
+/* Makes the classes know the names of the file, which begin with those that they know. */
+static int know_all(const struct ny_claim *claim, struct ny_classes *classes)
+{
+    const struct ny_names *names = &claim->shards->classes;
+    char *name = names->text;
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < names->count; i++, name += strlen(name) + 1)
+        err = ny_classes_know(classes, &name, 1);
+    return err;
+}
+
+/* Numbers a word that the classes meet for the first time: as another shard has numbered it
+ * meanwhile, or behind all others. */
+static int meet(void *arg, struct ny_classes *classes, const char *text, size_t length)
+{
+    struct ny_claim *claim = arg;
+    struct ny_shards_held held;
+    int err = enter(claim, &held);
+
+    if (!err && !has_class(&claim->shards->classes, text, length)) {
+        err = add_class(claim, text, length);
+        err = leave(claim, &held, err);
+    }
+    ny_shards_let_go(&held);
+    return err ? err : know_all(claim, classes);
+}
+
+int ny_claim_classes(struct ny_claim *claim, struct ny_classes *classes)
+{
+    int err = know_all(claim, classes);
+
+    ny_classes_ask(classes, meet, claim);
+    return err;
+}
+
+int ny_claim_labels(struct ny_claim *claim, const struct ny_classes *classes)
+{
+    struct ny_shards_held held;
+    const char *const *names;
+    size_t count;
+    int err;
+
+    ny_classes_names(classes, &names, &count);
+    if (count > 0) return NY_OK; /* each name was settled as it was met */
+    err = enter(claim, &held);
+    if (!err && claim->shards->facts.labels == NY_LABELS_WORDS) {
+        if (is_settled(claim))
+            err = differ(claim, "labels that are", "numbers, or none at all", "words", "");
+        ny_names_clear(&claim->shards->classes);
+    }
+    if (!err && claim->shards->facts.labels != NY_LABELS_NONE)
+        claim->shards->facts.labels = NY_LABELS_NUMBERS;
+    return leave(claim, &held, err);
+}
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+void ny_claim_arrive(struct ny_claim *claim, uint64_t rows)
+{
+    struct ny_shards_held held;
+    int err = enter(claim, &held);
+
+    if (!err) own(claim)->listed_rows = rows;
+    err = leave(claim, &held, err);
+    if (!err) return;
+    ny_log(claim->ctx, NY_LOG_WARNING, "%s", ny_context_message(claim->ctx));
+    ny_error_clear(claim->ctx);
+}
+
+void ny_claim_withdraw(struct ny_claim *claim)
+{
+    struct ny_shards_held held;
+    bool others = false;
+
+    if (enter(claim, &held)) goto done; /* the error of the import is the one to be told */
+    own(claim)->listed = false;
+    for (unsigned k = 0; k < claim->count; k++)
+        others = others || claim->shards->shard[k].listed;
+    if (!others)
+        ny_shards_remove(&held, claim->made);
+    else if (claim->listed)
+        ny_shards_write(&held, claim->shards);
+done:
+    ny_shards_let_go(&held);
+}

@@ -1,0 +1,194 @@
+/*
+ * Locks the folder of a store in shards, and writes its file (shards/held.h).
+ *
+ * The lock is flock on a file of the folder, which the kernel drops with the process. Whoever takes
+ * back the first import removes the lock with the rest, so that a lock counts only if its file is
+ * still in place.
+ */
+#include "shards/held.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "shards/text.h"
+
+enum { TRIES = 100 };
+static const char lock_name[] = "shards.lock", new_name[] = "shards.new", name[] = "shards";
+
+static int entry_path(struct ny_context *ctx, const char *path, const char *entry, char *out)
+{
+    if (snprintf(out, PATH_MAX, "%s/%s", path, entry) < PATH_MAX) return NY_OK;
+    return ny_fail(ctx, NY_EIO, "the path of the store is too long: %s", path);
+}
+
+/* ---- the folder ---------------------------------------------------------------------------- */
+
+/* Tells whether an entry of a folder is one that a store in shards has. */
+static bool is_ours(const char *entry)
+{
+    static const char *const names[] = {".", "..", lock_name, new_name, name};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(names[i], entry) == 0) return true;
+    return strncmp(entry, "shard-", 6) == 0;
+}
+
+/* Refuses a folder that holds other things, which would be taken for parts of the store. */
+static int check_vacant(struct ny_context *ctx, const char *path)
+{
+    DIR *directory = opendir(path);
+    const struct dirent *entry;
+    int err = NY_OK;
+
+    if (!directory && errno == ENOTDIR)
+        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                          "%s is a file and not a store; the store is named before the files",
+                          path);
+    if (!directory) return ny_fail_errno(ctx, "open", path);
+    while (!err && (entry = readdir(directory)) != NULL) {
+        if (strcmp(entry->d_name, "points") == 0)
+            err = ny_fail(ctx, NY_EUSAGE,
+                          "%s is an ordinary store, which --shard cannot divide; choose another "
+                          "name for the store in shards",
+                          path);
+        else if (!is_ours(entry->d_name))
+            err = ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                             "%s holds other files and is not a store; choose another name", path);
+    }
+    closedir(directory);
+    return err;
+}
+
+/* ---- the lock ------------------------------------------------------------------------------ */
+
+static int wait_for(struct ny_shards_held *held)
+{
+    int err = NY_OK;
+
+    while (!err && flock(held->fd, LOCK_EX)) {
+        if (errno != EINTR) return ny_fail_errno(held->ctx, "lock", held->lock);
+        err = ny_check_interrupt(held->ctx);
+    }
+    return err;
+}
+
+static bool in_place(const struct ny_shards_held *held)
+{
+    struct stat mine, named;
+
+    return fstat(held->fd, &mine) == 0 && lstat(held->lock, &named) == 0 &&
+           mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
+}
+
+/* Makes the folder and opens the lock in it once. NY_END: it was removed meanwhile, or its holder
+ * has removed the lock. */
+static int try_to_hold(struct ny_shards_held *held, bool *made)
+{
+    int err;
+
+    if (mkdir(held->path, 0777) == 0)
+        *made = true;
+    else if (errno != EEXIST)
+        return ny_fail_errno(held->ctx, "create the store", held->path);
+    err = *made || ny_shards_at(held->path) ? NY_OK : check_vacant(held->ctx, held->path);
+    if (err) return err;
+    held->fd = open(held->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (held->fd < 0 && errno == ENOENT) return NY_END;
+    if (held->fd < 0) return ny_fail_errno(held->ctx, "open the lock", held->lock);
+    err = wait_for(held);
+    if (!err && !in_place(held)) err = NY_END;
+    if (err) ny_shards_let_go(held);
+    return err;
+}
+
+int ny_shards_hold(struct ny_shards_held *held, struct ny_context *ctx, const char *path,
+                   bool *made)
+{
+    int err;
+
+    *held = (struct ny_shards_held){.ctx = ctx, .path = path, .fd = -1};
+    err = entry_path(ctx, path, lock_name, held->lock);
+    if (err) return err;
+    for (int try = 0; try < TRIES; try++) {
+        err = try_to_hold(held, made);
+        if (err != NY_END) return err;
+    }
+    return ny_fail(ctx, NY_EBUSY, "%s is made and removed too often; try again", path);
+}
+
+void ny_shards_let_go(struct ny_shards_held *held)
+{
+    if (held->fd < 0) return;
+    flock(held->fd, LOCK_UN); /* a forked child may hold a copy of the descriptor */
+    close(held->fd);
+    held->fd = -1;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static int write_text(struct ny_context *ctx, const char *file, const char *text, size_t bytes)
+{
+    int fd, err = NY_OK;
+
+    unlink(file); /* one that a kill has left */
+    fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0) return ny_fail_errno(ctx, "create", file);
+    for (size_t at = 0; !err && at < bytes;) {
+        ssize_t put = write(fd, text + at, bytes - at);
+
+        if (put < 0 && errno != EINTR) err = ny_fail_errno(ctx, "write", file);
+        if (put > 0) at += (size_t)put;
+    }
+    if (!err && fsync(fd)) err = ny_fail_errno(ctx, "sync", file);
+    close(fd);
+    if (err) unlink(file);
+    return err;
+}
+
+/* The entries of the folder survive a loss of power. */
+static int sync_folder(struct ny_context *ctx, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = NY_OK;
+
+    if (fd < 0) return ny_fail_errno(ctx, "open", path);
+    if (fsync(fd) && errno != EINVAL) err = ny_fail_errno(ctx, "sync", path);
+    close(fd);
+    return err;
+}
+
+int ny_shards_write(const struct ny_shards_held *held, const struct ny_shards *shards)
+{
+    struct ny_context *ctx = held->ctx;
+    char fresh[PATH_MAX], file[PATH_MAX];
+    char *text = NULL;
+    size_t bytes;
+    int err = entry_path(ctx, held->path, new_name, fresh);
+
+    if (!err) err = entry_path(ctx, held->path, name, file);
+    if (!err) err = ny_shards_print(shards, &text, &bytes);
+    if (!err) err = write_text(ctx, fresh, text, bytes);
+    ny_free(ctx, text);
+    if (err) return err;
+    if (rename(fresh, file)) {
+        err = ny_fail_errno(ctx, "write", file);
+        unlink(fresh);
+        return err;
+    }
+    return sync_folder(ctx, held->path);
+}
+
+void ny_shards_remove(const struct ny_shards_held *held, bool made)
+{
+    char file[PATH_MAX];
+
+    if (snprintf(file, sizeof(file), "%s/%s", held->path, name) < PATH_MAX) unlink(file);
+    unlink(held->lock);
+    if (made) rmdir(held->path);
+}
