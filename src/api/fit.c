@@ -16,6 +16,7 @@
 #include "api/report.h"
 #include "api/request.h"
 #include "api/settings.h"
+#include "api/sharded.h"
 #include "base/memory.h"
 #include "fit/gamma_grid.h"
 #include "maps/graph_map.h"
@@ -23,6 +24,7 @@
 #include "fit/plan.h"
 #include "update/courses.h"
 #include "io/identity.h"
+#include "shards/shards.h"
 
 int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
             struct ny_report **report)
@@ -255,6 +257,10 @@ int ny_fit_arrivals(struct ny_context *context, const char *path, const struct n
     struct ny_request_kind kind = ny_request_fit;
 
     kind.arrivals = arrivals;
+    if (context && path && name && ny_shards_at(path)) {
+        if (report) *report = NULL;
+        return ny_sharded_request(&kind, context, path, name, options, report);
+    }
     return ny_request_run(&kind, context, path, name, options, report);
 }
 

@@ -19,6 +19,7 @@
 #include "api/inspect.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "peers/peers.h"
 #include "results/resume.h"
 
 void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest)
@@ -74,6 +75,16 @@ done:
 static bool is_done(const struct ny_request *request)
 {
     return ny_field_is(request->record, "stage", "done");
+}
+
+/* Tells whether nothing is left to do, in any shard. */
+static int find_done(const struct ny_request *request, bool restart, bool *done)
+{
+    uint64_t mine = request->record && !restart && is_done(request);
+    int err = ny_peers_least(ny_context_peers(request->ctx), &mine);
+
+    *done = mine;
+    return err;
 }
 
 /* Refuses because NAME is another job. Work that can be gone on with is not to be thrown away:
@@ -175,15 +186,16 @@ static int forget_hopeless(struct ny_request *request, int err)
 static void note_done(const struct ny_request *request)
 {
     uint64_t n = ny_field_count(json_object_get(request->record, "report"), "n", 0);
+    uint64_t all = ny_field_count(json_object_get(request->record, "sharded"), "rows", n);
     bool graph =
         json_is_object(json_object_get(json_object_get(request->record, "report"), "graph"));
     struct ny_points_info points;
 
     ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already%s", request->name,
            request->options ? ", with these options" : "");
-    if (ny_points_info(request->store, &points) || points.n <= n) return;
+    if (ny_points_info(request->store, &points) || points.n <= all) return;
     ny_log(request->ctx, NY_LOG_NOTE, "%llu rows were appended since; %s",
-           (unsigned long long)(points.n - n),
+           (unsigned long long)(points.n - all),
            request->kind->update && !graph ? "--update full or frozen takes them in"
                                            : "--restart makes it again with them");
 }
@@ -201,21 +213,21 @@ static int reserve_process(struct ny_request *request)
  * has one, fits. */
 static int run_job(struct ny_request *request)
 {
-    bool restart = ny_options_flag(request->options, "restart");
+    bool restart = ny_options_flag(request->options, "restart"), done;
     int err = NY_OK;
 
     if (!request->record) err = ny_record_load(request->store, request->name, &request->record);
     if (err) return err;
-    if (request->record && !restart) {
-        err = check_existing(request);
-        if (err) return err;
-        if (is_done(request)) {
-            note_done(request);
-            return NY_OK;
-        }
-        if (!request->stored && ny_context_command(request->ctx))
-            ny_record_set_command(request->ctx, request->record);
+    if (request->record && !restart) err = check_existing(request);
+    if (err) return err;
+    err = find_done(request, restart, &done);
+    if (err) return err;
+    if (done) {
+        note_done(request);
+        return NY_OK;
     }
+    if (request->record && !restart && !request->stored && ny_context_command(request->ctx))
+        ny_record_set_command(request->ctx, request->record);
     if (restart) {
         json_decref(request->record);
         request->record = NULL;
@@ -286,6 +298,7 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     ny_fields_begin();
     ny_blas_borrow(); /* a plan works before the memory is taken */
     err = ny_store_open(&request.store, context, path);
+    if (!err) err = ny_store_join(request.store);
     if (err) goto done;
     err = run(&request);
     if (err == NY_OK && report)
@@ -335,7 +348,7 @@ static int resume(struct ny_request *request, const struct ny_request_kind *cons
         return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be gone on with",
                        request->name, ny_store_path(request->store),
                        ny_record_kind(request->record));
-    if (is_done(request)) return resume_update(request);
+    if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
     err = ny_options_of_stored(&request->stored, ny_options_given(NULL, request->ctx, &none),
                                request->kind->groups, json_object_get(request->record, "options"),
                                request->name);
@@ -355,6 +368,7 @@ int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_cont
     ny_fields_begin();
     ny_blas_borrow();
     err = ny_store_open(&request.store, context, path);
+    if (err == NY_OK) err = ny_store_join(request.store);
     if (err == NY_OK) err = ny_name_lock(&lock, request.store, name);
     if (err == NY_OK) err = resume(&request, kinds);
     ny_name_unlock(lock);

@@ -1,6 +1,7 @@
 /* ny_resume: goes on with a job of any kind. */
 #include "api/given.h"
-#include "api/request.h"
+#include "api/sharded.h"
+#include "shards/shards.h"
 
 int ny_resume(struct ny_context *context, const char *path, const char *name,
               struct ny_report **report)
@@ -10,5 +11,6 @@ int ny_resume(struct ny_context *context, const char *path, const char *name,
     int err = NY_GIVEN(context, path, name);
 
     if (report) *report = NULL;
+    if (!err && ny_shards_at(path)) return ny_sharded_resume(kinds, context, path, name, report);
     return err ? err : ny_request_resume(kinds, context, path, name, report);
 }

@@ -6,6 +6,7 @@
 #include "base/compare.h"
 #include "base/random.h"
 #include "columns/columns_private.h"
+#include "peers/peers.h"
 #include "store/store.h"
 
 enum { PAIRS = 20000, BUDGET_SHARE = 8 };
@@ -65,13 +66,18 @@ size_t ny_columns_auto_gamma_bytes(size_t d, size_t row_bytes, size_t limit)
 static int pairs_init(struct pairs *pairs, struct ny_context *ctx, size_t d, size_t row_bytes)
 {
     size_t share = ny_memory_limit(ctx) / BUDGET_SHARE, left;
+    uint64_t piece;
+    int err;
 
     pairs->quantity = ny_calloc(ctx, NY_MEM_OTHER, PAIRS, sizeof(double));
     pairs->x = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
     pairs->y = ny_calloc(ctx, NY_MEM_OTHER, d, sizeof(double));
     if (!pairs->quantity || !pairs->x || !pairs->y) return NY_EBUDGET;
     left = ny_memory_left(ctx) / 2;
-    pairs->piece = piece_of(row_bytes, share < left ? share : left);
+    piece = piece_of(row_bytes, share < left ? share : left);
+    err = ny_peers_least(ny_context_peers(ctx), &piece); /* all of them gather the same rows */
+    if (err) return err;
+    pairs->piece = (size_t)piece;
     pairs->numbers = ny_calloc(ctx, NY_MEM_OTHER, 2 * pairs->piece, sizeof(uint64_t));
     pairs->raw = ny_calloc(ctx, NY_MEM_OTHER, 2 * pairs->piece, row_bytes);
     return pairs->numbers && pairs->raw ? NY_OK : NY_EBUDGET;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fit/given_columns.h"
+#include "fit/shards.h"
 #include "results/model.h"
 
 /* A result computed half with one BLAS and half with another is right, but not to the last bit. */
@@ -67,6 +68,7 @@ static int count_rows(struct ny_fit *fit)
                (unsigned long long)(job->points.n - n), fit->earlier.mode ? "the update of " : "",
                job->name);
     job->points.n = n;
+    if (job->points.here.end > n) job->points.here.end = n;
     return check_rows(fit);
 }
 
@@ -74,7 +76,10 @@ int ny_fit_run(struct ny_fit *fit)
 {
     struct ny_job *job = &fit->job;
     bool begins = !json_object_size(ny_job_checkpoint(job));
-    int err = count_rows(fit);
+    int err = ny_shards_align(fit);
+
+    if (err == NY_OK) err = count_rows(fit);
+    if (err == NY_OK) err = ny_shards_check(fit);
 
     if (err == NY_OK) err = ny_given_columns_shape(job->ctx, fit->settings, &job->points);
     if (err) goto done;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "fit/given_columns.h"
+#include "fit/shards.h"
 #include "spectral/gram_noise.h"
 #include "stream/pass.h"
 
@@ -39,11 +40,16 @@ uint64_t ny_gram_noise_units(uint64_t units)
     return count < units ? count : units;
 }
 
-/* The k-th of them is in the middle of the k-th of equal parts. */
+/* The k-th of them is in the middle of the k-th of equal parts of all units, those of other shards
+ * included. */
 static bool is_skipped(void *arg, uint64_t unit)
 {
     const struct measure *run = arg;
-    uint64_t all = ny_units_of(run->fit->job.points.n), k = unit * run->units / all;
+    const struct ny_points_info *points = &run->fit->job.points;
+    uint64_t all = ny_units_of(points->n), k;
+
+    unit += points->here.first / NY_UNIT_ROWS;
+    k = unit * run->units / all;
 
     return unit != (2 * k + 1) * all / (2 * run->units);
 }
@@ -195,10 +201,12 @@ int ny_fit_measure_gram(struct ny_fit *fit)
     }
     err = allocate(&run, ny_matrix(space + m, m, m), space);
     if (!err) err = run_pass(&run);
+    if (!err) err = ny_gram_meter_fold_peers(&run.meter, ny_context_peers(fit->job.ctx));
     if (!err) {
         struct ny_gram_noise noise = ny_gram_meter_read(&run.meter);
 
         use(fit, &noise);
+        err = ny_shards_share_gram(fit);
     }
 done:
     release(&run);

@@ -6,7 +6,9 @@
 #include "fit/fit.h"
 
 #include "fit/given_columns.h"
+#include "fit/shards.h"
 #include "fit/sizes.h"
+#include "peers/peers.h"
 #include "results/geometry.h"
 #include "spectral/krylov.h"
 
@@ -109,11 +111,13 @@ static int choose_shift(struct ny_fit *fit)
     if (ny_settings_gram_f64(fit->settings, fit->job.points.n) ||
         json_is_true(json_object_get(fit->job.record, "gram_f64")))
         return NY_OK;
-    ny_blas_parallel(fit->job.ctx, fit->m);
-    err = ny_gram_choose(fit->job.ctx, fit->W, fit->a, mean_diagonal, &choice);
-    ny_blas_serial();
-    fit->gram = choice.cut ? NY_GRAM_F64 : choice.precision;
-    return err;
+    if (ny_peers_leads(ny_context_peers(fit->job.ctx))) {
+        ny_blas_parallel(fit->job.ctx, fit->m);
+        err = ny_gram_choose(fit->job.ctx, fit->W, fit->a, mean_diagonal, &choice);
+        ny_blas_serial();
+        fit->gram = choice.cut ? NY_GRAM_F64 : choice.precision;
+    }
+    return err ? err : ny_shards_share_gram(fit);
 }
 
 static int make_square(struct ny_fit *fit)

@@ -26,69 +26,33 @@
  */
 #include "fit/courses.h"
 #include "fit/given_columns.h"
+#include "fit/probe_private.h"
 #include "fit/sizes.h"
 #include "fit/timing.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "peers/peers.h"
 #include "results/coordinates.h"
 #include "results/embedding.h"
 #include "results/model.h"
 #include "select/draws.h"
 #include "stream/pass.h"
 
-/* One worker's. */
-struct side {
-    void *stored;             /* NY_UNIT_ROWS rows of the embedding, as they are stored */
-    struct ny_matrix Y;       /* NY_UNIT_ROWS × p, zero beyond the tile's rows */
-    double *averages;         /* NY_UNIT_ROWS */
-    double *errors, *squares; /* r each: e_s and f_s of the tile */
-};
-
-struct probe {
-    struct ny_fit *fit;
-    size_t r, p;
-    bool f64;                                       /* what is stored */
-    struct ny_coordinates coordinates;              /* of a stored row */
-    struct ny_embedding_layout embedding, averages; /* no part: K is neither centred nor divided */
-    uint64_t *rows;                                 /* S */
-    bool by_diagonal; /* S is drawn by the diagonal, else uniformly */
-    double *weights;  /* r: g_s */
-    struct ny_columns *columns;
-    double *shift;                 /* r, zero */
-    struct ny_tiles tiles;         /* f64: exact values */
-    struct ny_matrix Z;            /* r × p: K̃ = Y Zᵀ */
-    double *column_averages, mean; /* of S; ρ̄ */
-    struct side *side;             /* one a worker */
-    double *sums;                  /* 2r: Σ e_s, then Σ f_s, over the units that are done */
-};
-
 /* ---- one unit ------------------------------------------------------------------------------ */
-
-/* Rows of the embedding as f64: Y = ÛΛ̂^½, or Û where K is divided. */
-static void widen(const struct probe *run, const void *stored, size_t rows, struct ny_matrix Y)
-{
-    size_t width = ny_coordinates_width(&run->coordinates);
-
-    for (size_t i = 0; i < rows; i++)
-        for (size_t k = 0; k < run->p; k++)
-            Y.at[i * Y.stride + k] = run->f64 ? ((const double *)stored)[i * width + k]
-                                              : (double)((const float *)stored)[i * width + k];
-}
 
 /* Loads the tile's rows of the embedding, and their averages where K is centred or divided. Rows
  * beyond the tile are zero, because the GEMM is of full size. */
-static int load_rows(const struct probe *run, const struct side *side, const struct ny_tile *tile)
+static int load_rows(const struct ny_probe *run, const struct ny_probe_side *side,
+                     const struct ny_tile *tile)
 {
     struct ny_fit *fit = run->fit;
     int err = ny_embedding_rows(fit->job.store, fit->job.name, &run->embedding, tile->first_row,
                                 tile->rows, side->stored);
 
     if (err) return err;
-    widen(run, side->stored, tile->rows, side->Y);
+    ny_probe_widen(run, side->stored, tile->rows, side->Y);
     memset(side->Y.at + tile->rows * run->p, 0,
            (NY_UNIT_ROWS - tile->rows) * run->p * sizeof(double));
     if (!run->averages.part.name[0]) return NY_OK;
@@ -97,7 +61,7 @@ static int load_rows(const struct probe *run, const struct side *side, const str
 }
 
 /* Makes of k(x_i,x_s) the entry of the matrix that the map decomposes. */
-static void normalise(const struct probe *run, const double *averages, struct ny_matrix K)
+static void normalise(const struct ny_probe *run, const double *averages, struct ny_matrix K)
 {
     bool divided = run->fit->settings->map->divided;
 
@@ -124,8 +88,8 @@ static void column_squares(struct ny_matrix K, double *squares)
 /* Computes e_s and f_s of one unit. The tile of K is overwritten by K − K̃. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
-    struct probe *run = arg;
-    const struct side *side = &run->side[tile->worker];
+    struct ny_probe *run = arg;
+    const struct ny_probe_side *side = &run->side[tile->worker];
     struct ny_matrix tile_K = ny_tiles_c64(&run->tiles, tile->worker);
     struct ny_matrix K = ny_rows(tile_K, 0, tile->rows);
     int err = ny_tiles_compute(&run->tiles, tile); /* k(tile, S) */
@@ -141,8 +105,8 @@ static int unit(void *arg, const struct ny_tile *tile)
 
 static int fold(void *arg, const struct ny_tile *tile)
 {
-    struct probe *run = arg;
-    const struct side *side = &run->side[tile->worker];
+    struct ny_probe *run = arg;
+    const struct ny_probe_side *side = &run->side[tile->worker];
 
     for (size_t s = 0; s < run->r; s++) {
         run->sums[s] += side->errors[s];
@@ -152,175 +116,23 @@ static int fold(void *arg, const struct ny_tile *tile)
 }
 
 /* Sums of one draw are none of the other: version 1.0 drew all columns alike. */
-static const char *image_of(const struct probe *run)
+static const char *image_of(const struct ny_probe *run)
 {
     return run->by_diagonal ? "drawn" : "probe";
 }
 
 static int checkpoint(void *arg, uint64_t units_done)
 {
-    struct probe *run = arg;
+    struct ny_probe *run = arg;
 
     return ny_job_checkpoint_image(&run->fit->job, NY_STAGE_PROBE, image_of(run), run->sums,
                                    2 * run->r * sizeof(double), units_done);
 }
 
-/* ---- the columns --------------------------------------------------------------------------- */
-
-/* The next 1/d_i, from the stored 1/√d_i. */
-struct diagonal {
-    const struct probe *run;
-    uint64_t row;
-    size_t at, count;
-};
-
-static int next_diagonal(struct diagonal *diagonal, double *value)
-{
-    const struct probe *run = diagonal->run;
-    const struct ny_fit *fit = run->fit;
-    double *piece = run->side[0].averages;
-    int err = NY_OK;
-
-    if (diagonal->at == diagonal->count) {
-        uint64_t left = fit->job.points.n - diagonal->row;
-
-        diagonal->at = 0;
-        diagonal->count = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
-        err = ny_check_interrupt(fit->job.ctx);
-        if (err == NY_OK)
-            err = ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, diagonal->row,
-                                    diagonal->count, piece);
-        if (err) return err;
-        diagonal->row += diagonal->count;
-    }
-    *value = piece[diagonal->at] * piece[diagonal->at];
-    diagonal->at++;
-    return NY_OK;
-}
-
-/* Orders points of (0, 1) for qsort(). */
-static int ascending(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-/* Draws S, ascending, with one row perhaps more than once: r points of (0, 1) fall into the p_i
- * side by side. */
-static int draw_by_diagonal(struct probe *run)
-{
-    const struct ny_fit *fit = run->fit;
-    struct diagonal diagonal = {.run = run};
-    double total = 0, sum = 0, value, n = (double)fit->job.points.n;
-    double *point = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, sizeof(*point));
-    size_t drawn = 0;
-    int err = point ? NY_OK : NY_EBUDGET;
-
-    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
-        err = next_diagonal(&diagonal, &value);
-        total += err == NY_OK ? value : 0;
-    }
-    for (size_t s = 0; s < run->r && err == NY_OK; s++)
-        point[s] = ny_hash01(fit->settings->seed, NY_STREAM_PROBES, s);
-    if (err == NY_OK) qsort(point, run->r, sizeof(*point), ascending);
-    diagonal = (struct diagonal){.run = run};
-    for (uint64_t row = 0; row < fit->job.points.n && drawn < run->r && err == NY_OK; row++) {
-        double share;
-
-        err = next_diagonal(&diagonal, &value);
-        if (err) break;
-        share = (1 / n + value / total) / 2;
-        sum += share;
-        /* Rounding may leave a point above the whole sum: it falls to the last row. */
-        while (drawn < run->r && (point[drawn] < sum || row + 1 == fit->job.points.n)) {
-            run->weights[drawn] = n * share;
-            run->rows[drawn++] = row;
-        }
-    }
-    ny_free(fit->job.ctx, point);
-    return err;
-}
-
-/* Sets S to the r rows of smallest hash. */
-static int draw(struct probe *run)
-{
-    enum { CHECK_ROWS = 1 << 20 };
-    const struct ny_fit *fit = run->fit;
-    struct ny_draws draws = {.m = run->r};
-    int err = NY_OK;
-
-    draws.heap = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, sizeof(*draws.heap));
-    if (!draws.heap) err = NY_EBUDGET;
-    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
-        double hash = ny_hash01(fit->settings->seed, NY_STREAM_PROBES, row);
-
-        ny_draws_offer(&draws, (struct ny_draw){hash, row});
-        if (row % CHECK_ROWS == 0) err = ny_check_interrupt(fit->job.ctx);
-    }
-    if (err == NY_OK) ny_draws_take(&draws, run->rows);
-    ny_free(fit->job.ctx, draws.heap);
-    return err;
-}
-
-/* Reads the rows of S in the type of points that were given for landmarks. */
-static int append_widened(struct probe *run)
-{
-    struct ny_fit *fit = run->fit;
-    void *raw =
-        ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, ny_points_row_bytes(&fit->job.points));
-    int err = raw ? NY_OK : NY_EBUDGET;
-
-    if (err == NY_OK)
-        err = ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
-                                    (size_t)fit->job.points.row_slots, run->rows, run->r, raw);
-    if (err == NY_OK) err = ny_columns_append(run->columns, ny_raw_rows(raw), run->r);
-    ny_free(fit->job.ctx, raw);
-    return err;
-}
-
-/* Reads the rows of S and makes columns of K of them, which are evaluated exactly, in f64. */
-static int make_columns(struct probe *run)
-{
-    struct ny_fit *fit = run->fit;
-    struct ny_columns_spec of_fit = ny_fit_spec(fit), spec = ny_settings_probe_spec(&of_fit);
-    int err = ny_columns_new(&run->columns, &spec);
-
-    if (err) return err;
-    return fit->settings->landmark_points.count
-               ? append_widened(run)
-               : ny_columns_gather(run->columns, fit->job.store, run->rows, run->r);
-}
-
-/* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. */
-static int load_columns(struct probe *run)
-{
-    struct ny_fit *fit = run->fit;
-    const json_t *values = json_object_get(ny_job_report(&fit->job), "eigenvalues");
-    int err = NY_OK;
-
-    for (size_t s = 0; s < run->r && err == NY_OK; s++) {
-        struct ny_matrix z = ny_rows(run->Z, s, 1);
-        void *stored = run->side[0].stored;
-
-        err = ny_embedding_rows(fit->job.store, fit->job.name, &run->embedding, run->rows[s], 1,
-                                stored);
-        if (err == NY_OK && run->averages.part.name[0])
-            err = ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, run->rows[s], 1,
-                                    &run->column_averages[s]);
-        if (err) return err;
-        widen(run, stored, 1, z);
-        for (size_t k = 0; k < run->p && run->coordinates.skip; k++)
-            z.at[k] *= json_number_value(json_array_get(values, k));
-        if (s % NY_UNIT_ROWS == 0) err = ny_check_interrupt(fit->job.ctx);
-    }
-    return err;
-}
-
 /* ---- the stage ----------------------------------------------------------------------------- */
 
 /* Reads from the record what the embedding is like, and decides how S is drawn. */
-static int describe(struct probe *run)
+static int describe(struct ny_probe *run)
 {
     const struct ny_fit *fit = run->fit;
     const struct ny_fit_settings *settings = fit->settings;
@@ -335,20 +147,20 @@ static int describe(struct probe *run)
                        "'%s' has no components to measure; fit it again with --restart",
                        fit->job.name);
     run->f64 = settings->precision == NY_PRECISION_F64;
-    run->embedding =
-        ny_embedding_layout(fit->job.points.n, ny_coordinates_width(&run->coordinates), element);
+    run->embedding = ny_embedding_layout(ny_points_here(&fit->job.points),
+                                         ny_coordinates_width(&run->coordinates), element);
     run->embedding.part = ny_record_part(fit->job.record, "embedding");
     run->mean = ny_field_number(fit->job.record, "averages_mean", 0);
     if (!ny_settings_probe_averages(settings)) return NY_OK;
     run->by_diagonal = settings->map->divided && run->r < fit->job.points.n &&
                        (settings->kernel->constant_diagonal || settings->kernel->unit_rows);
-    run->averages = ny_embedding_layout(fit->job.points.n, 1, sizeof(double));
+    run->averages = ny_embedding_layout(ny_points_here(&fit->job.points), 1, sizeof(double));
     run->averages.part = ny_record_part(
         fit->job.record, settings->method->whole && settings->map->divided ? "roots" : "averages");
     return NY_OK;
 }
 
-static int allocate_side(struct probe *run, struct side *side)
+static int allocate_side(struct ny_probe *run, struct ny_probe_side *side)
 {
     struct ny_context *ctx = run->fit->job.ctx;
     double *Y = ny_calloc(ctx, NY_MEM_TILES, NY_UNIT_ROWS, run->p * sizeof(double));
@@ -363,7 +175,7 @@ static int allocate_side(struct probe *run, struct side *side)
 }
 
 /* Allocates the buffers, draws S, and loads what belongs to its columns. */
-static int allocate(struct probe *run)
+static int allocate(struct ny_probe *run)
 {
     struct ny_context *ctx = run->fit->job.ctx;
     double *Z = ny_calloc(ctx, NY_MEM_SOLVE, run->r, run->p * sizeof(double));
@@ -379,17 +191,13 @@ static int allocate(struct probe *run)
     run->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, run->r, sizeof(uint64_t));
     run->weights = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(double));
     if (!run->rows || !run->weights) return NY_EBUDGET;
-    for (size_t s = 0; s < run->r; s++)
-        run->weights[s] = 1;
-    err = run->by_diagonal ? draw_by_diagonal(run) : draw(run);
-    if (err == NY_OK) err = make_columns(run);
-    if (err == NY_OK) err = load_columns(run);
+    err = ny_probe_columns(run);
     if (err) return err;
     return ny_tiles_new(&run->tiles, run->columns, run->shift, NY_PRECISION_F64,
                         run->fit->job.workers);
 }
 
-static void release(struct probe *run)
+static void release(struct ny_probe *run)
 {
     struct ny_context *ctx = run->fit->job.ctx;
 
@@ -412,7 +220,7 @@ static void release(struct probe *run)
     ny_coordinates_release(&run->coordinates, ctx);
 }
 
-static int run_pass(struct probe *run, uint64_t first_unit)
+static int run_pass(struct ny_probe *run, uint64_t first_unit)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
     struct ny_fit *fit = run->fit;
@@ -436,7 +244,7 @@ static int run_pass(struct probe *run, uint64_t first_unit)
 }
 
 /* √R and its standard error; of one column there is none. */
-static void report(const struct probe *run)
+static void report(const struct ny_probe *run)
 {
     json_t *report = ny_job_report(&run->fit->job);
     const double *e = run->sums, *f = run->sums + run->r;
@@ -467,7 +275,7 @@ static void report(const struct probe *run)
 }
 
 /* The result, with what served the probe alone. */
-static int finish(struct probe *run)
+static int finish(struct ny_probe *run)
 {
     static const char *const parts[] = {"averages", "centring", "probe.0", "probe.1",
                                         "drawn.0",  "drawn.1",  NULL};
@@ -499,7 +307,7 @@ static size_t order_of_fit(const struct ny_fit *fit)
 static int run_probe(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
-    struct probe run = {.fit = fit};
+    struct ny_probe run = {.fit = fit};
     struct ny_image_shape shape = {.units = ny_units_of(fit->job.points.n)};
     void *image = NULL;
     uint64_t units;
@@ -527,6 +335,8 @@ static int run_probe(struct ny_job *job)
     err = allocate(&run);
     if (err) goto done;
     err = run_pass(&run, units);
+    if (err) goto done;
+    err = ny_peers_fold(ny_context_peers(fit->job.ctx), run.sums, 2 * run.r);
     if (err) goto done;
     err = finish(&run);
 done:

@@ -1,11 +1,15 @@
 /* Stage project, pass 2: Y = C′P + 1qᵀ for all points, into the store: the vectors of Talwalkar et
  * al. 2013, eqs. 3 and 4, and of Ouimet & Bengio 2005, Algorithm 1, step 23, by the P of each. */
 #include "fit/courses.h"
+#include "fit/shards.h"
 #include "fit/sizes.h"
 #include "fit/ideal.h"
 #include "fit/timing.h"
 #include "spectral/krylov.h"
 
+#include <string.h>
+
+#include "peers/peers.h"
 #include "results/embedding.h"
 #include "fit/given_columns.h"
 #include "fit/plan.h"
@@ -32,13 +36,13 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage_id nex
 {
     struct ny_fit *fit = run->fit;
     json_t *checkpoint = ny_job_checkpoint(&fit->job);
-    uint64_t rows = units_done * NY_UNIT_ROWS;
+    uint64_t rows = units_done * NY_UNIT_ROWS, here = ny_points_here(&fit->job.points);
     struct ny_batch *batch;
     int err;
 
     ny_field_set_text(checkpoint, "part", "embedding");
     ny_field_set_count(checkpoint, "units", units_done);
-    ny_field_set_count(checkpoint, "rows", rows < fit->job.points.n ? rows : fit->job.points.n);
+    ny_field_set_count(checkpoint, "rows", rows < here ? rows : here);
     for (int k = 0; k < NY_SUMS; k++)
         ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
     ny_unreached_rows_save(&run->unreached, checkpoint);
@@ -138,21 +142,26 @@ static bool certifies(const struct ny_fit *fit)
 
 /* Computes, for nystrom without a pass 1, the rank-p trace error from Σ‖y_i‖² and tr K of the
  * matrix that was decomposed: t, or if centred over D, t − 2·1ᵀs/m + n·w̄. */
-static void certify_projection(struct project *run)
+static int certify_projection(struct project *run)
 {
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
     json_t *report = ny_job_report(&fit->job);
-    double n = (double)fit->job.points.n, m = (double)model->m, shift = 0;
-    double trace = run->sums[NY_SUM_DIAGONAL];
+    double n = (double)fit->job.points.n, m = (double)model->m, shift = 0, sums[NY_SUMS], trace;
+    int err;
 
-    if (!certifies(fit) || json_is_number(json_object_get(report, "trace_error"))) return;
+    memcpy(sums, run->sums, sizeof(sums));
+    err = ny_peers_fold(ny_context_peers(fit->job.ctx), sums, NY_SUMS);
+    if (err || !certifies(fit) || json_is_number(json_object_get(report, "trace_error")))
+        return err;
+    trace = sums[NY_SUM_DIAGONAL];
     for (size_t j = 0; j < model->m; j++)
         shift += model->a[j];
     if (fit->settings->normalisation == NY_CENTRED_LANDMARKS)
-        trace += -2 * (run->sums[NY_SUM_ENTRIES] + n * shift) / m + n * shift / m;
+        trace += -2 * (sums[NY_SUM_ENTRIES] + n * shift) / m + n * shift / m;
     ny_field_set_number(report, "trace", trace);
-    ny_field_set_number(report, "trace_error", (trace - run->sums[NY_SUM_SQUARES]) / trace);
+    ny_field_set_number(report, "trace_error", (trace - sums[NY_SUM_SQUARES]) / trace);
+    return NY_OK;
 }
 
 /* Reports the time of all passes over that of their products. */
@@ -187,6 +196,7 @@ static int run_pass(struct project *run, uint64_t first_unit)
     const struct ny_columns_spec spec = ny_fit_spec(fit);
     double flops = 2 * (double)model->m * (ny_entry_products(&spec) + (double)model->p);
     uint64_t rows = fit->job.points.n - run->kept;
+    struct ny_unreached_rows unreached;
     struct ny_source *source = NULL;
     int err;
 
@@ -201,7 +211,10 @@ static int run_pass(struct project *run, uint64_t first_unit)
                                         .flops_per_row = flops},
                       &work, run);
     if (err) goto done;
-    err = ny_unreached_rows_check(&run->unreached, fit->job.ctx, fit->job.points.n);
+    unreached = run->unreached;
+    err = ny_shards_fold_unreached(fit, &unreached);
+    if (err) goto done;
+    err = ny_unreached_rows_check(&unreached, fit->job.ctx, fit->job.points.n);
     if (err) goto done;
     ny_job_count_pass(&fit->job, rows, flops * (double)rows);
 done:
@@ -221,10 +234,9 @@ static int open_writers(struct project *run, uint64_t units)
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
     size_t element = ny_precision_bytes(fit->settings->precision);
-    struct ny_embedding_layout layout =
-        ny_embedding_layout(fit->job.points.n, run->projector.width, element);
-    uint64_t row =
-        units * NY_UNIT_ROWS < fit->job.points.n ? units * NY_UNIT_ROWS : fit->job.points.n;
+    uint64_t here = ny_points_here(&fit->job.points);
+    struct ny_embedding_layout layout = ny_embedding_layout(here, run->projector.width, element);
+    uint64_t row = units * NY_UNIT_ROWS < here ? units * NY_UNIT_ROWS : here;
     int err;
 
     if (row < run->kept) row = run->kept;
@@ -232,7 +244,7 @@ static int open_writers(struct project *run, uint64_t units)
     layout.part = ny_record_part(fit->job.record, "embedding");
     err = ny_embedding_writer_new(&run->out, fit->job.store, fit->job.name, layout, row);
     if (err || !wants_averages(fit)) return err;
-    layout = ny_embedding_layout(fit->job.points.n, 1, sizeof(double));
+    layout = ny_embedding_layout(here, 1, sizeof(double));
     ny_record_renew(fit->job.record, "averages");
     layout.part = ny_record_part(fit->job.record, "averages");
     err = ny_embedding_writer_new(&run->averages, fit->job.store, fit->job.name, layout, row);
@@ -272,9 +284,10 @@ static int run_project(struct ny_job *job)
     err = run_pass(&run, units);
     if (err) goto done;
     ny_job_mark_time(&fit->job);
-    certify_projection(&run);
+    err = certify_projection(&run);
+    if (err) goto done;
     report_ratio(fit);
-    err = commit(&run, ny_units_of(job->points.n), ny_job_next(job));
+    err = commit(&run, ny_units_of(ny_points_here(&job->points)), ny_job_next(job));
 done:
     ny_embedding_writer_release(&run.averages);
     ny_free(fit->job.ctx, run.u);

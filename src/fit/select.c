@@ -12,6 +12,7 @@
 #include "fit/sizes.h"
 #include "fit/select.h"
 #include "fit/timing.h"
+#include "peers/peers.h"
 #include "fit/given_columns.h"
 #include "results/geometry.h"
 
@@ -31,8 +32,9 @@ static int put_selection(struct ny_fit *fit, const struct ny_selection *selectio
                               selection->m * sizeof(uint64_t));
     if (err) return err;
     if (selection->residuals) {
-        err = ny_job_put_part(&fit->job, "residuals", selection->residuals,
-                              (size_t)fit->job.points.n * sizeof(float));
+        err = ny_job_put_part(&fit->job, "residuals",
+                              selection->residuals + fit->job.points.here.first,
+                              (size_t)ny_points_here(&fit->job.points) * sizeof(float));
         if (err) return err;
         ny_field_set_number(report, "residual_max", selection->residual_max);
         ny_field_set_number(report, "residual_mean", selection->residual_mean);
@@ -61,6 +63,7 @@ static struct ny_selection_request request_of(struct ny_fit *fit,
         .ctx = fit->job.ctx,
         .store = fit->job.store,
         .n = fit->job.points.n,
+        .here = fit->job.points.here,
         .spec = spec,
         .seed = settings->seed,
         .landmarks = settings->landmarks,
@@ -102,6 +105,24 @@ static int certify(struct ny_fit *fit, struct ny_selection_request *request,
     return err;
 }
 
+/* Shards go on together: from the image of the one that leads, or all from the beginning. */
+static int share_image(const struct ny_fit *fit, void **image, size_t *bytes)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    struct ny_peers *peers = ny_context_peers(ctx);
+    uint64_t size = *image ? *bytes : 0;
+    int err = ny_peers_share(peers, &size, sizeof(size));
+
+    if (err || !peers) return err;
+    if (!ny_peers_leads(peers)) {
+        ny_free(ctx, *image);
+        *image = size ? ny_alloc(ctx, NY_MEM_OTHER, (size_t)size) : NULL;
+        if (size && !*image) return NY_EBUDGET;
+    }
+    *bytes = (size_t)size;
+    return size ? ny_peers_share(peers, *image, *bytes) : NY_OK;
+}
+
 int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass)
 {
     struct ny_columns_spec spec;
@@ -116,6 +137,7 @@ int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass)
     err = ny_fit_load_frozen(fit);
     if (err) goto done;
     err = ny_job_load_image(&fit->job, "select", &shape, &image, &units);
+    if (!err) err = share_image(fit, &image, &shape.bytes);
     if (err) goto done;
     err = ny_earlier_selection(fit, &earlier);
     if (err) goto done;

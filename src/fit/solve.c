@@ -9,9 +9,11 @@
  * NY_ENUMERIC. The stage leaves part "model", the eigenvalues and the certificate in the report,
  * and the sums that stay with the result.
  */
+#include "fit/shards.h"
 #include "fit/courses.h"
 #include "fit/sizes.h"
 #include "fit/timing.h"
+#include "peers/peers.h"
 #include "spectral/nystrom.h"
 #include "fit/sums.h"
 
@@ -244,12 +246,15 @@ static int keep_diagonal(const struct ny_fit *fit, double **diagonal)
 
 int ny_fit_solve_problem(struct ny_fit *fit, struct ny_solution *solution, bool *coarse)
 {
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
     double *diagonal = NULL; /* set where the Gram is f32 */
     struct ny_problem problem;
     int err = ny_fit_prepare(fit);
 
     if (err == NY_OK) err = ny_fit_load_accumulator(fit);
-    if (err == NY_OK) err = keep_diagonal(fit, &diagonal);
+    if (err == NY_OK && fit->acc) err = ny_accumulator_fold_peers(fit->acc, peers);
+    if (err || !ny_peers_leads(peers)) goto done; /* the shard that leads solves for all */
+    err = keep_diagonal(fit, &diagonal);
     if (err) goto done;
     problem = ny_fit_problem(fit);
     ny_blas_parallel(fit->job.ctx, fit->m);
@@ -282,14 +287,17 @@ int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution)
 
 int ny_fit_run_solve(struct ny_fit *fit, int (*fix_signs)(struct ny_fit *, struct ny_solution *))
 {
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
     struct ny_solution solution = {0};
     bool coarse = false;
     int err = ny_fit_solve_problem(fit, &solution, &coarse);
 
+    if (err == NY_OK) err = ny_peers_share(peers, &coarse, sizeof(coarse));
     if (err == NY_OK && coarse) err = ny_fit_try_again(fit);
     if (err || coarse) goto done;
     if (fix_signs) err = fix_signs(fit, &solution);
-    if (err == NY_OK) err = ny_fit_conclude(fit, &solution);
+    if (err == NY_OK && ny_peers_leads(peers)) err = ny_fit_conclude(fit, &solution);
+    if (err == NY_OK) err = ny_shards_share_solution(fit);
     if (err == NY_OK) err = ny_job_save(&fit->job, ny_job_next(&fit->job));
 done:
     ny_solution_release(&solution, fit->job.ctx);

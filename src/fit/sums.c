@@ -16,6 +16,8 @@
 
 #include "fit/given_columns.h"
 #include "fit/gram_noise.h"
+#include "fit/shards.h"
+#include "peers/peers.h"
 #include "stream/pass.h"
 
 /* The state of a pass, in which each worker has its own partial sums. */
@@ -277,6 +279,8 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
                                         .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;
+    err = ny_shards_fold_unreached(fit, &run.unreached);
+    if (err) goto done;
     err = ny_unreached_rows_check(&run.unreached, fit->job.ctx, fit->job.points.n);
     if (err) goto done;
     if (fit->online) /* the selection counts the rows */
@@ -306,6 +310,8 @@ static int save_degrees(struct ny_fit *fit)
     ny_blas_serial();
     if (err) goto done;
     v[m] = ny_dot(s, v, m) / n;
+    err = ny_peers_share(ny_context_peers(fit->job.ctx), v, (m + 1) * sizeof(double));
+    if (err) goto done;
     err = ny_job_put_part(&fit->job, "degrees", v, (m + 1) * sizeof(double));
 done:
     ny_free(fit->job.ctx, v);
@@ -327,6 +333,8 @@ static int run_degrees(struct ny_job *job)
     if (err) return err;
     pass.acc = fit->acc;
     err = ny_accumulate_pass(fit, &pass);
+    if (err) return err;
+    err = ny_accumulator_fold_peers(fit->acc, ny_context_peers(job->ctx));
     if (err) return err;
     err = save_degrees(fit);
     if (err) return err;
@@ -414,7 +422,8 @@ int ny_fit_run_sums(struct ny_fit *fit, int (*choose)(struct ny_fit *fit),
     err = sum(fit);
     if (err) return err;
     ny_job_mark_time(job);
-    return ny_fit_save_sums(fit, "gram", ny_job_next(job), ny_units_of(job->points.n));
+    return ny_fit_save_sums(fit, "gram", ny_job_next(job),
+                            ny_units_of(ny_points_here(&job->points)));
 }
 
 static int run(struct ny_job *job)
@@ -506,7 +515,7 @@ void ny_fit_keep_sums(struct ny_fit *fit)
     sums = json_object();
     ny_field_set_text(sums, "part", name);
     ny_field_set_count(sums, "bytes", ny_field_count(checkpoint, "bytes", 0));
-    ny_field_set_count(sums, "rows", fit->job.points.n);
+    ny_field_set_count(sums, "rows", ny_points_here(&fit->job.points));
     ny_field_set_text(sums, "precision", ny_field_text(ny_job_report(&fit->job), "gram_precision"));
     ny_field_set_json(fit->job.record, "sums", sums);
 }

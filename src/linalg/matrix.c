@@ -15,6 +15,7 @@
 #include "linalg/matrix.h"
 
 #include <float.h>
+#include <stdio.h>
 
 #include "base/mutex.h"
 #include "linalg/blas.h"
@@ -60,9 +61,19 @@ void ny_blas_return(void)
     ny_mutex_unlock(&borrowing);
 }
 
+static struct ny_once naming = NY_ONCE_INIT;
+static char name_of_blas[256];
+
+/* OpenBLAS makes the text anew in one buffer at each call, and threads would read it half made. */
+static void keep_name(void)
+{
+    snprintf(name_of_blas, sizeof(name_of_blas), "%s", openblas_get_config());
+}
+
 const char *ny_blas_name(void)
 {
-    return openblas_get_config();
+    ny_once(&naming, keep_name);
+    return name_of_blas;
 }
 
 int ny_check_order(struct ny_context *ctx, size_t m, size_t factor)

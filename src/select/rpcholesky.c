@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "peers/peers.h"
 #include "select/rules_private.h"
 #include "store/store.h"
 
@@ -61,6 +62,7 @@ int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *r
     rp->ctx = ctx;
     rp->request = request;
     rp->n = request->n;
+    rp->here = request->here.end ? request->here : (struct ny_row_range){0, rp->n};
     rp->m = request->landmarks < request->n ? request->landmarks : (size_t)request->n;
     rp->now = (struct ny_pivot_progress){.measuring = true, .least_share = 1};
     rp->saved_s = ny_now();
@@ -447,6 +449,7 @@ static int select_rows(const struct ny_selection_request *request,
     err = ny_pivot_open(rp, request);
     if (!err && request->checkpoint.image) err = ny_pivot_restore(rp, &first_unit);
     if (err) goto done;
+    if (!ny_peers_leads(ny_context_peers(request->ctx))) first_unit = 0; /* it is another's image */
     ny_selection_drop_image(request);
     err = ny_source_of_points(&source, request->store, request->n, request->spec->slots,
                               rp->workers);

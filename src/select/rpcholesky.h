@@ -61,7 +61,8 @@ struct ny_rpcholesky {
     const struct ny_selection_request *request;
     struct ny_dictionary *dictionary;
     uint64_t n;
-    size_t m; /* landmarks wanted */
+    struct ny_row_range here; /* rows that a pass reads */
+    size_t m;                 /* landmarks wanted */
     struct ny_pivot_progress now;
     float *bounds; /* u_i ≥ δ_i, each from its row's last visit; proposals are drawn ∝ u */
     double *sums;  /* Σ u over the units before unit i */

@@ -1,6 +1,8 @@
 /* The pass that measures δ of all rows on the present dictionary, and sets their bounds. */
 #include "select/rpcholesky.h"
 
+#include "peers/peers.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -129,6 +131,12 @@ static int measure64(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker, u
     return err;
 }
 
+/* Returns the number, among all rows, of the first one of the tile. */
+static uint64_t row_of(const struct ny_rpcholesky *rp, const struct ny_tile *tile)
+{
+    return rp->here.first + tile->first_row;
+}
+
 /* Loads those rows, from `first` on, that are to be measured. */
 static int load(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker,
                 const struct ny_tile *tile, size_t first)
@@ -156,14 +164,14 @@ static int measure_part(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker
 
     if (err) return err;
     if (!prefix.rank) {
-        set_diagonal(worker, tile->first_row);
+        set_diagonal(worker, row_of(rp, tile));
         return NY_OK;
     }
-    if (exact) return measure64(rp, worker, tile->first_row);
+    if (exact) return measure64(rp, worker, row_of(rp, tile));
     memset(worker->again, 0, NY_UNIT_ROWS * sizeof(*worker->again));
     err = measure32(rp, worker, &prefix);
     if (!err) err = load(rp, worker, tile, first);
-    return err ? err : measure64(rp, worker, tile->first_row);
+    return err ? err : measure64(rp, worker, row_of(rp, tile));
 }
 
 /* Measures the rows of a unit whose bounds are not low enough yet: the pass's `unit`. */
@@ -176,7 +184,7 @@ static int measure_unit(void *arg, const struct ny_tile *tile)
 
     worker->bad = false;
     worker->front.flops = worker->exact.flops = 0;
-    memcpy(worker->bounds, rp->bounds + tile->first_row, tile->rows * sizeof(*worker->bounds));
+    memcpy(worker->bounds, rp->bounds + row_of(rp, tile), tile->rows * sizeof(*worker->bounds));
     for (size_t i = 0; i < tile->rows; i++)
         worker->again[i] = !rank || (double)worker->bounds[i] > rp->now.enough;
     for (size_t first = 0; !err && first < tile->rows; first += worker->front.rows_max)
@@ -188,9 +196,9 @@ static int measure_unit(void *arg, const struct ny_tile *tile)
 static bool skip_unit(void *arg, uint64_t unit)
 {
     const struct ny_rpcholesky *rp = arg;
-    uint64_t first = unit * NY_UNIT_ROWS, end = first + NY_UNIT_ROWS;
+    uint64_t first = rp->here.first + unit * NY_UNIT_ROWS, end = first + NY_UNIT_ROWS;
 
-    for (uint64_t row = first; row < end && row < rp->n; row++)
+    for (uint64_t row = first; row < end && row < rp->here.end; row++)
         if ((double)rp->bounds[row] > rp->now.enough) return false;
     return true;
 }
@@ -204,9 +212,20 @@ static int take_over(void *arg, const struct ny_tile *tile)
     if (tile->skipped) return NY_OK;
     rp->now.rows_read += tile->rows;
     rp->now.flops += worker->front.flops + worker->exact.flops;
-    memcpy(rp->bounds + tile->first_row, worker->bounds, tile->rows * sizeof(*worker->bounds));
+    memcpy(rp->bounds + row_of(rp, tile), worker->bounds, tile->rows * sizeof(*worker->bounds));
     if (!worker->bad) return NY_OK;
     return ny_selection_not_psd(rp->request, worker->bad_row, worker->bad_delta, worker->bad_k);
+}
+
+/* Makes of what this peer has read and computed since `before` what all of them have. */
+static int count_for_all(struct ny_rpcholesky *rp, struct ny_peers *peers, const double before[2])
+{
+    double since[] = {(double)rp->now.rows_read - before[0], rp->now.flops - before[1]};
+    int err = ny_peers_fold(peers, since, 2);
+
+    rp->now.rows_read = (uint64_t)(before[0] + since[0]);
+    rp->now.flops = before[1] + since[1];
+    return err;
 }
 
 static int run_pass(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)
@@ -222,10 +241,15 @@ static int run_pass(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t
         .unit = measure_unit,
         .fold = take_over,
         .checkpoint = rp->request->checkpoint.save ? ny_pivot_checkpoint : NULL};
+    double counts[] = {(double)rp->now.rows_read, rp->now.flops};
+    struct ny_peers *peers = ny_context_peers(rp->ctx);
     int err = ny_pass_run(&pass, &work, rp);
 
-    if (!err) rp->now.passes++;
-    return err;
+    if (err) return err;
+    rp->now.passes++;
+    if (!peers) return NY_OK;
+    err = ny_points_complete(rp->request->store, rp->bounds, sizeof(*rp->bounds));
+    return err ? err : count_for_all(rp, peers, counts);
 }
 
 int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)

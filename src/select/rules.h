@@ -5,9 +5,8 @@
 #define NY_SELECT_RULES_H
 
 #include "select/dictionary.h"
+#include "store/store.h"
 #include "stream/pass.h"
-
-struct ny_store;
 
 /* The map's matrix whose diagonal gives the weights: K as it is, centred, divided by degrees. */
 enum ny_diagonal { NY_DIAGONAL_RAW, NY_DIAGONAL_CENTRED, NY_DIAGONAL_DIVIDED };
@@ -84,6 +83,7 @@ struct ny_selection_checkpoint {
 struct ny_selection_request {
     struct ny_context *ctx;
     uint64_t n;       /* rows of the job */
+    struct ny_row_range here; /* those of them that a pass reads; an end of 0: all */
     size_t landmarks; /* m; with a tolerance the most there may be; SIZE_MAX: any number */
     uint64_t seed;    /* for rules that draw */
     /* Rules that read the points (ny_rule_reads()): */

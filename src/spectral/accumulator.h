@@ -71,6 +71,10 @@ void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *pa
 void ny_accumulator_add(struct ny_accumulator *acc, double keep, const struct ny_accumulator *other,
                         double take);
 
+struct ny_peers;
+/* Adds to the sums of this peer those of all others, in the order of the shards. */
+int ny_accumulator_fold_peers(struct ny_accumulator *acc, struct ny_peers *peers);
+
 /* One worker's share of what joined columns add over one unit: their s, and their columns of the
  * Gram, CᵀC_joined (m × joined). */
 struct ny_joined_partial {

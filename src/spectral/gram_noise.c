@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "peers/peers.h"
 #include "stream/source.h"
 
 /* MOST: the standard deviation of tr W⁺D from 128 rows of the Gram is within a tenth of that from
@@ -275,31 +276,61 @@ void ny_gram_sample_set(struct ny_gram_sample *sample, struct ny_matrix32 C,
 void ny_gram_meter_add(struct ny_gram_meter *meter, const struct ny_gram_sample *sample)
 {
     size_t m = meter->m;
-    double together = 0;
 
     for (size_t i = 0; i < meter->count; i++) {
         size_t row = meter->row[i];
-        double variance = 0, sum = 0, others = 0;
+        double variance = 0, others = 0;
 
         for (size_t j = 0; j < m; j++) {
             double d = (double)sample->G32[i * m + j] - sample->G64[i * m + j];
-            double inverse = meter->inverse[i * m + j], *all = &meter->sum[i * m + j];
+            double inverse = meter->inverse[i * m + j];
             double scale = sample->square[row] * sample->square[j], twice = j == row ? 1 : 2;
 
-            *all += d;
+            meter->sum[i * m + j] += d;
             variance += twice * inverse * inverse * d * d;
-            sum += twice * inverse * inverse * *all * *all;
             if (scale > 0 && j != row) others += d * d / scale;
             if (scale > 0 && j == row)
                 meter->diagonal += meter->weight[i] * d * d / scale / (double)m;
         }
         meter->variance += meter->weight[i] * variance;
         meter->others += meter->weight[i] * others / ((double)m * (double)m);
-        together += meter->weight[i] * sum;
     }
-    meter->together = together;
     meter->residual += sample->residual;
     meter->units++;
+}
+
+int ny_gram_meter_fold_peers(struct ny_gram_meter *meter, struct ny_peers *peers)
+{
+    double totals[] = {meter->variance, meter->diagonal, meter->others, meter->residual,
+                       (double)meter->units};
+    int err = ny_peers_fold(peers, totals, sizeof(totals) / sizeof(totals[0]));
+
+    if (!err) err = ny_peers_fold(peers, meter->sum, meter->count * meter->m);
+    meter->variance = totals[0];
+    meter->diagonal = totals[1];
+    meter->others = totals[2];
+    meter->residual = totals[3];
+    meter->units = (uint64_t)totals[4];
+    return err;
+}
+
+/* Returns the variance of ΣD. */
+static double together_of(const struct ny_gram_meter *meter)
+{
+    size_t m = meter->m;
+    double together = 0;
+
+    for (size_t i = 0; i < meter->count; i++) {
+        double sum = 0;
+
+        for (size_t j = 0; j < m; j++) {
+            double inverse = meter->inverse[i * m + j], all = meter->sum[i * m + j];
+
+            sum += (j == meter->row[i] ? 1 : 2) * inverse * inverse * all * all;
+        }
+        together += meter->weight[i] * sum;
+    }
+    return together;
 }
 
 struct ny_gram_noise ny_gram_meter_read(const struct ny_gram_meter *meter)
@@ -311,7 +342,7 @@ struct ny_gram_noise ny_gram_meter_read(const struct ny_gram_meter *meter)
                                   .residual = meter->residual / units};
 
     if (meter->units > 1 && meter->variance > 0) /* E‖ΣD‖² = s σ² + s(s − 1)ρσ² */
-        noise.coherent = (meter->together / meter->variance - 1) / (units - 1);
+        noise.coherent = (together_of(meter) / meter->variance - 1) / (units - 1);
     noise.coherent = fmin(fmax(noise.coherent, 0), 1);
     return noise;
 }

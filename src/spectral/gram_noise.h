@@ -43,7 +43,7 @@ struct ny_gram_meter {
     double *weight;            /* count: how many rows each of them stands for */
     double *inverse;           /* count × m: rows of W⁺ */
     double *sum;               /* count × m: ΣD */
-    double variance, together; /* sum of the units' variances; variance of ΣD */
+    double variance;           /* sum of the units' variances */
     double diagonal, others, residual;
     uint64_t units;
 };
@@ -81,6 +81,9 @@ void ny_gram_sample_set(struct ny_gram_sample *sample, struct ny_matrix32 C,
                         const struct ny_tile_rows *rows);
 /* Adds a unit; in unit order, so that sums are the same whoever made them. */
 void ny_gram_meter_add(struct ny_gram_meter *meter, const struct ny_gram_sample *sample);
+struct ny_peers;
+/* Makes of the sums over this peer's units those of all peers. */
+int ny_gram_meter_fold_peers(struct ny_gram_meter *meter, struct ny_peers *peers);
 /* Returns the noise of one unit, from all units that were added. */
 struct ny_gram_noise ny_gram_meter_read(const struct ny_gram_meter *meter);
 

@@ -197,7 +197,7 @@ static int unpack_stats(struct ny_points_stats *stats, const struct ny_stats_rec
     return NY_OK;
 }
 
-int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats)
+int ny_points_stats_here(struct ny_store *store, struct ny_points_stats *stats)
 {
     struct ny_stats_record *record = NULL;
     struct ny_manifest m;

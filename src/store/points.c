@@ -279,8 +279,8 @@ static int copy_found(void *arg, const struct cache *cache, uint64_t at, size_t 
     return cache_copy(cache, at, 1, (char *)arg + position * cache->row_bytes);
 }
 
-int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
-                     void *out)
+int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                          void *out)
 {
     struct cache cache;
     int err = cache_init(&cache, store, NY_KIND_POINTS, slots);

@@ -53,10 +53,25 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
     return NY_OK;
 }
 
+/* Sets the rows that are here; of a shard, n and what follows from it are those of all. */
+static void count_all(const struct ny_store *store, struct ny_points_info *info)
+{
+    unsigned shard = ny_peers_shard(store->peers);
+
+    info->here = (struct ny_row_range){0, info->n};
+    if (!store->peers) return;
+    info->here = (struct ny_row_range){store->shard_first[shard], store->shard_first[shard + 1]};
+    info->n = store->shard_first[ny_peers_shards(store->peers)];
+    info->nnz = info->n * info->d;
+    info->raw_bytes = info->nnz * ny_dtype_size(info->stored_dtype);
+}
+
 int ny_points_info(struct ny_store *store, struct ny_points_info *info)
 {
     int err = ny_points_info_all(store, info);
 
-    if (!err) info->n -= store->skipped.rows;
-    return err;
+    if (err) return err;
+    info->n -= store->skipped.rows;
+    count_all(store, info);
+    return NY_OK;
 }

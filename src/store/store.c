@@ -129,6 +129,7 @@ void ny_store_close(struct ny_store *store)
     ny_env_close(store->points);
     ny_mutex_release(&store->lock);
     ny_free(store->ctx, store->path);
+    ny_free(store->ctx, store->shard_first);
     ny_free(store->ctx, store);
 }
 

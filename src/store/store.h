@@ -42,6 +42,17 @@ void ny_store_close(struct ny_store *store);
  * even rows on their way; leaves any other, and NULL. Sets no error where there is one. */
 void ny_store_withdraw(struct ny_store *store);
 
+/* Joins the shards that the peers of the store's context have opened (ny_context_peers(); nothing
+ * is done where there are none): from here on points, statistics and gathers are those of all
+ * shards, numbered through in their order, and calls for them are made by all peers together. What
+ * reads blocks, ranges, labels, names or a pass stays within this store, whose rows are numbered
+ * from 0. NY_EDATA where shards are not alike. */
+int ny_store_join(struct ny_store *store);
+
+/* Fills in, of an array with one element for each row of all shards, the elements of other shards;
+ * those of the rows that are here are there. Does nothing for a store that has joined none. */
+int ny_points_complete(struct ny_store *store, void *array, size_t element);
+
 /* Returns the context that the store was opened with. */
 struct ny_context *ny_store_context(const struct ny_store *store);
 /* Returns the path as it was given; it belongs to the store. */
@@ -63,8 +74,15 @@ void ny_store_guard_sigbus(void);
 
 /* ---- points: what is there ---------------------------------------------------------------- */
 
+/* Rows first … end − 1. */
+struct ny_row_range {
+    uint64_t first, end;
+};
+
 struct ny_points_info {
     uint64_t n, d;
+    struct ny_row_range here; /* those of the n rows that are in this store: all, unless it is a
+                               * shard of a larger one (ny_store_join()) */
     enum ny_dtype dtype; /* type of the rows that are read: f32 or f64 where they are prepared */
     enum ny_dtype stored_dtype;
     struct ny_prepared preparation; /* done to rows as they are read */
@@ -89,13 +107,15 @@ struct ny_points_info {
     uint64_t tail_digest; /* over the last, short block; 0 when there is none */
 };
 
+/* Returns how many of the rows are in this store. */
+static inline uint64_t ny_points_here(const struct ny_points_info *info)
+{
+    return info->here.end - info->here.first;
+}
+
 /* The points as of now: n = 0 when nothing was imported yet. Cheap (one record). */
 int ny_points_info(struct ny_store *store, struct ny_points_info *info);
 
-/* Rows first … end − 1. */
-struct ny_row_range {
-    uint64_t first, end;
-};
 /* Rows whose values are gone: damage that ny_store_repair() has set aside. They keep their numbers,
  * and to read them is NY_ESTORE. */
 struct ny_lost {

@@ -29,6 +29,7 @@
 #include <sys/types.h>
 
 #include "base/mutex.h"
+#include "peers/peers.h"
 #include "store/codec.h"
 #include "store/store.h"
 #include "store/structure.h"
@@ -247,6 +248,8 @@ struct ny_store {
     bool mending;               /* it may be written although it is so */
     bool unprepared;            /* see ny_store_read_raw() */
     struct ny_lost skipped; /* see ny_store_skip_lost() */
+    struct ny_peers *peers; /* see ny_store_join(); NULL: it is nobody's shard */
+    uint64_t *shard_first;  /* of each shard, and the rows of all */
     struct ny_mutex lock;
     struct ny_snapshot *views; /* not in use */
 };
@@ -289,6 +292,11 @@ int ny_store_check_place(struct ny_store *store);
 
 /* ---- points -------------------------------------------------------------------------------- */
 
+/* Gathers rows of this store alone, by their numbers here, and its own statistics (store/shard.c).
+ */
+int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                          void *out);
+int ny_points_stats_here(struct ny_store *store, struct ny_points_stats *stats);
 /* The points of all, skipped ones included. */
 int ny_points_info_all(struct ny_store *store, struct ny_points_info *info);
 /* The list that the manifest of this view speaks of. */

@@ -287,6 +287,9 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
                        ny_store_path(store));
     source = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*source));
     if (!source) return NY_EBUDGET;
+    if (n > info.here.end) n = info.here.end; /* the others are in other shards */
+    n = n > info.here.first ? n - info.here.first : 0;
+    info.n = ny_points_here(&info);
     stored = (double)info.stored_bytes / (double)(info.n ? info.n : 1);
     source->base = (struct ny_source){.ops = &ops,
                                       .ctx = ctx,

@@ -75,10 +75,10 @@ static inline void ny_source_free(struct ny_source *source)
 
 struct ny_store;
 struct ny_points_info;
-/* The first n points of a store, as of a job's start, in which a row had at most `slots` values (0:
- * they are dense). Decodes a block once for all workers (a ring
- * of workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind. Memory:
- * (workers + 1) × block bytes, and the mapped pages of one a worker, under NY_MEM_STORE. */
+/* The first n points of a store, as of a job's start, or those of them that are in this shard, in
+ * which a row had at most `slots` values (0: they are dense). Decodes a block once for all workers
+ * (a ring of workers + 1 blocks), asks the kernel for the blocks ahead and drops those behind.
+ * Memory: (workers + 1) × block bytes, and the mapped pages of one a worker, under NY_MEM_STORE. */
 int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t n, size_t slots,
                         unsigned workers);
 /* Bytes that ny_source_of_points() allocates. */

@@ -5,6 +5,7 @@
 #include "factored/factored.h"
 #include "fit/courses.h"
 #include "fit/plan.h"
+#include "fit/shards.h"
 #include "maps/graph_map.h"
 #include "update/sums.h"
 #include "update/update.h"
@@ -111,6 +112,8 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
     if (fit.earlier.mode) {
         fit.job.at_begin = ny_update_warn_drift;
         fit.job.at_end = ny_update_finish;
+    } else if (ny_context_peers(fit.job.ctx)) {
+        fit.job.at_end = ny_shards_at_end;
     }
     if (!settings->until_sums) json_object_del(record, "summed");
     if (!settings->until_sums || !is_summed(record)) err = ny_fit_run(&fit);

@@ -1,0 +1,16 @@
+/* Calls that work at the shards of a store together (peers/peers.h), each as at a store. */
+#ifndef NY_API_SHARDED_H
+#define NY_API_SHARDED_H
+
+#include "api/request.h"
+
+/* Runs a request in each shard of the store in shards `path`; options and report as for
+ * ny_request_run(). */
+int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *context,
+                       const char *path, const char *name, const struct ny_options *options,
+                       struct ny_report **report);
+/* Goes on with the job under NAME in each shard, as ny_request_resume() does. */
+int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
+                      const char *path, const char *name, struct ny_report **report);
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * The columns of a probe (fit/probe.c): S is drawn, its rows are gathered for the columns of K, and
+ * the stored rows of the embedding for those of K̃.
+ *
+ * Over shards, each draws those of S that lie in its rows and loads what it has stored of them;
+ * zero stands for what others have, so that a sum over the shards is exact.
+ */
+#include "fit/probe_private.h"
+
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "fit/sizes.h"
+#include "peers/peers.h"
+#include "select/draws.h"
+
+void ny_probe_widen(const struct ny_probe *run, const void *stored, size_t rows, struct ny_matrix Y)
+{
+    size_t width = ny_coordinates_width(&run->coordinates);
+
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < run->p; k++)
+            Y.at[i * Y.stride + k] = run->f64 ? ((const double *)stored)[i * width + k]
+                                              : (double)((const float *)stored)[i * width + k];
+}
+
+/* The next 1/d_i, from the stored 1/√d_i. */
+struct diagonal {
+    const struct ny_probe *run;
+    uint64_t row;
+    size_t at, count;
+};
+
+static int next_diagonal(struct diagonal *diagonal, double *value)
+{
+    const struct ny_probe *run = diagonal->run;
+    const struct ny_fit *fit = run->fit;
+    double *piece = run->side[0].averages;
+    int err = NY_OK;
+
+    if (diagonal->at == diagonal->count) {
+        uint64_t left = ny_points_here(&fit->job.points) - diagonal->row;
+
+        diagonal->at = 0;
+        diagonal->count = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
+        err = ny_check_interrupt(fit->job.ctx);
+        if (err == NY_OK)
+            err = ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, diagonal->row,
+                                    diagonal->count, piece);
+        if (err) return err;
+        diagonal->row += diagonal->count;
+    }
+    *value = piece[diagonal->at] * piece[diagonal->at];
+    diagonal->at++;
+    return NY_OK;
+}
+
+/* Orders points of (0, 1) for qsort(). */
+static int ascending(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Sums up 1/d_i: *before over the rows of shards before this one, *total over all. */
+static int sum_diagonal(const struct ny_probe *run, double *before, double *total)
+{
+    const struct ny_fit *fit = run->fit;
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    unsigned shards = ny_peers_shards(peers), self = ny_peers_shard(peers);
+    struct diagonal diagonal = {.run = run};
+    double here = 0, value, *all = ny_calloc(fit->job.ctx, NY_MEM_OTHER, shards, sizeof(*all));
+    int err = all ? NY_OK : NY_EBUDGET;
+
+    for (uint64_t row = 0; row < ny_points_here(&fit->job.points) && err == NY_OK; row++) {
+        err = next_diagonal(&diagonal, &value);
+        here += err == NY_OK ? value : 0;
+    }
+    if (err == NY_OK) err = ny_peers_gather_equal(peers, &here, sizeof(here), all);
+    *before = *total = 0;
+    for (unsigned k = 0; k < shards && err == NY_OK; k++) {
+        if (k == self) *before = *total;
+        *total += all[k];
+    }
+    ny_free(fit->job.ctx, all);
+    return err;
+}
+
+/* Draws those of S that are here: the points of (0, 1), ascending, that fall into the p_i of these
+ * rows, which lie side by side. */
+static int draw_here(struct ny_probe *run, const double *point)
+{
+    const struct ny_fit *fit = run->fit;
+    const struct ny_row_range *here = &fit->job.points.here;
+    struct diagonal diagonal = {.run = run};
+    double n = (double)fit->job.points.n, before, total, value, sum;
+    size_t drawn = 0;
+    int err = sum_diagonal(run, &before, &total);
+
+    if (err) return err;
+    sum = ((double)here->first / n + before / total) / 2;
+    while (drawn < run->r && point[drawn] < sum)
+        drawn++;
+    for (uint64_t row = here->first; row < here->end && drawn < run->r && err == NY_OK; row++) {
+        double share;
+
+        err = next_diagonal(&diagonal, &value);
+        if (err) break;
+        share = (1 / n + value / total) / 2;
+        sum += share;
+        /* Rounding may leave a point above the whole sum: it falls to the last row. */
+        while (drawn < run->r && (point[drawn] < sum || row + 1 == fit->job.points.n)) {
+            run->weights[drawn] = n * share;
+            run->rows[drawn++] = row + 1;
+        }
+    }
+    return err;
+}
+
+/* Draws S, ascending, with one row perhaps more than once. What other shards have drawn is filled
+ * in: numbers of rows count from 1 meanwhile, and 0 is none. */
+static int draw_by_diagonal(struct ny_probe *run)
+{
+    const struct ny_fit *fit = run->fit;
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    double *point = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, sizeof(*point));
+    int err = point ? NY_OK : NY_EBUDGET;
+
+    for (size_t s = 0; s < run->r && err == NY_OK; s++) {
+        point[s] = ny_hash01(fit->settings->seed, NY_STREAM_PROBES, s);
+        run->weights[s] = 0;
+    }
+    if (err == NY_OK) qsort(point, run->r, sizeof(*point), ascending);
+    if (err == NY_OK) err = draw_here(run, point);
+    for (size_t s = 0; s < run->r && err == NY_OK; s++)
+        point[s] = (double)run->rows[s];
+    if (err == NY_OK) err = ny_peers_fold(peers, point, run->r);
+    if (err == NY_OK) err = ny_peers_fold(peers, run->weights, run->r);
+    for (size_t s = 0; s < run->r && err == NY_OK; s++)
+        run->rows[s] = (uint64_t)point[s] - 1;
+    ny_free(fit->job.ctx, point);
+    return err;
+}
+
+/* Sets S to the r rows of smallest hash. */
+static int draw(struct ny_probe *run)
+{
+    enum { CHECK_ROWS = 1 << 20 };
+    const struct ny_fit *fit = run->fit;
+    struct ny_draws draws = {.m = run->r};
+    int err = NY_OK;
+
+    draws.heap = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, sizeof(*draws.heap));
+    if (!draws.heap) err = NY_EBUDGET;
+    for (uint64_t row = 0; row < fit->job.points.n && err == NY_OK; row++) {
+        double hash = ny_hash01(fit->settings->seed, NY_STREAM_PROBES, row);
+
+        ny_draws_offer(&draws, (struct ny_draw){hash, row});
+        if (row % CHECK_ROWS == 0) err = ny_check_interrupt(fit->job.ctx);
+    }
+    if (err == NY_OK) ny_draws_take(&draws, run->rows);
+    ny_free(fit->job.ctx, draws.heap);
+    return err;
+}
+
+/* Reads the rows of S in the type of points that were given for landmarks. */
+static int append_widened(struct ny_probe *run)
+{
+    struct ny_fit *fit = run->fit;
+    void *raw =
+        ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, run->r, ny_points_row_bytes(&fit->job.points));
+    int err = raw ? NY_OK : NY_EBUDGET;
+
+    if (err == NY_OK)
+        err = ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
+                                    (size_t)fit->job.points.row_slots, run->rows, run->r, raw);
+    if (err == NY_OK) err = ny_columns_append(run->columns, ny_raw_rows(raw), run->r);
+    ny_free(fit->job.ctx, raw);
+    return err;
+}
+
+/* Reads the rows of S and makes columns of K of them, which are evaluated exactly, in f64. */
+static int make_columns(struct ny_probe *run)
+{
+    struct ny_fit *fit = run->fit;
+    struct ny_columns_spec of_fit = ny_fit_spec(fit), spec = ny_settings_probe_spec(&of_fit);
+    int err = ny_columns_new(&run->columns, &spec);
+
+    if (err) return err;
+    return fit->settings->landmark_points.count
+               ? append_widened(run)
+               : ny_columns_gather(run->columns, fit->job.store, run->rows, run->r);
+}
+
+/* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. */
+static int load_columns(struct ny_probe *run)
+{
+    struct ny_fit *fit = run->fit;
+    const json_t *values = json_object_get(ny_job_report(&fit->job), "eigenvalues");
+    const struct ny_row_range *here = &fit->job.points.here;
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    int err = NY_OK;
+
+    for (size_t s = 0; s < run->r && err == NY_OK; s++) {
+        struct ny_matrix z = ny_rows(run->Z, s, 1);
+        void *stored = run->side[0].stored;
+        uint64_t row = run->rows[s] - here->first;
+
+        if (run->rows[s] < here->first || run->rows[s] >= here->end) continue; /* another's */
+        err = ny_embedding_rows(fit->job.store, fit->job.name, &run->embedding, row, 1, stored);
+        if (err == NY_OK && run->averages.part.name[0])
+            err = ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, row, 1,
+                                    &run->column_averages[s]);
+        if (err) return err;
+        ny_probe_widen(run, stored, 1, z);
+        for (size_t k = 0; k < run->p && run->coordinates.skip; k++)
+            z.at[k] *= json_number_value(json_array_get(values, k));
+        if (s % NY_UNIT_ROWS == 0) err = ny_check_interrupt(fit->job.ctx);
+    }
+    if (err == NY_OK) err = ny_peers_fold(peers, run->Z.at, run->r * run->p); /* zero elsewhere */
+    return err ? err : ny_peers_fold(peers, run->column_averages, run->r);
+}
+
+int ny_probe_columns(struct ny_probe *run)
+{
+    int err;
+
+    for (size_t s = 0; s < run->r; s++)
+        run->weights[s] = 1;
+    err = run->by_diagonal ? draw_by_diagonal(run) : draw(run);
+    if (err == NY_OK) err = make_columns(run);
+    return err == NY_OK ? load_columns(run) : err;
+}

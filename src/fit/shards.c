@@ -1,0 +1,313 @@
+/*
+ * A fit over shards. Each shard has a job of its own, with its record, parts and checkpoints; all
+ * of them go through the same stages together (peers/peers.h):
+ *
+ *   stats       statistics and the width's pairs are those of all rows (store/shard.c)
+ *   select      all select the same landmarks; the bounds of residuals are gathered after a pass
+ *   accumulate  each sums up its rows, and keeps the sums as its checkpoint
+ *   solve       the sums are added up; the shard that leads solves, the others store its model
+ *   project     each places its rows
+ *   probe       columns are gathered, their sums added up
+ *
+ * A job that was ended goes on where the shard is that has come least far. Those ahead of it go
+ * back to that stage; their sums are still there, so that no pass is made twice on their account.
+ */
+#include "fit/shards.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/cpu.h"
+#include "fit/sums.h"
+#include "peers/peers.h"
+#include "results/degrees.h"
+
+/* ---- what is possible ----------------------------------------------------------------------- */
+
+/* Returns what the settings ask for that goes over one store alone, and *instead what shards can
+ * do; NULL: nothing. */
+static const char *unsharded(const struct ny_fit *fit, const char **instead)
+{
+    static const char *const rules[] = {"uniform", "rpcholesky", "given"};
+    static const char *const methods[] = {"projected", "nystrom", "column", "orthonystrom"};
+    const struct ny_fit_settings *settings = fit->settings;
+    struct ny_geometry_wish wish = ny_settings_geometry_wish(settings, &fit->job.points);
+    bool scatter = ny_settings_unit_landmarks(settings), known = scatter;
+
+    *instead = "fit a store that has all rows";
+    if (fit->job.points.row_slots) return "sparse rows";
+    if (fit->earlier.mode) return "--update";
+    if (settings->columns_file) return "--columns-file";
+    *instead = "leave it away";
+    if (settings->online) return "--online";
+    if (settings->certify) return "--certify";
+    if (settings->until_sums) return "--until sums";
+    if (ny_geometry_passes(&wish, &fit->job.points) || settings->choice.rule != NY_CHOOSE_ALL)
+        return "--features, or --scale idf,";
+    *instead = "take --approx projected, nystrom, column or orthonystrom";
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+        known = known || (fit->planned && strcmp(settings->method->name, methods[i]) == 0);
+    if (!known || settings->method->krylov || ny_settings_features(settings) ||
+        settings->method->whole)
+        return fit->planned ? settings->method->name : "select";
+    *instead = "take --select uniform or rpcholesky, or give landmarks";
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        scatter = scatter || strcmp(settings->rule->name, rules[i]) == 0;
+    return scatter ? NULL : settings->rule->name;
+}
+
+int ny_shards_check(const struct ny_fit *fit)
+{
+    const char *instead, *what;
+
+    if (!ny_context_peers(fit->job.ctx)) return NY_OK;
+    what = unsharded(fit, &instead);
+    if (!what) return NY_OK;
+    return ny_fail(fit->job.ctx, NY_EUSAGE, "%s does not go over the shards of a store; %s", what,
+                   instead);
+}
+
+/* ---- where to go on -------------------------------------------------------------------------- */
+
+/* The facts of a shard's job that decide where all go on. */
+struct standing {
+    uint64_t stage; /* its rank; DONE_RANK: the result is whole */
+    uint64_t measured;
+    uint64_t options, machine;
+};
+
+enum { DONE_RANK = 100 };
+
+/* Returns the text of an object, to be freed by ny_free(); NULL where there is no memory for it. */
+static char *text_of(struct ny_context *ctx, const json_t *object, uint64_t *bytes)
+{
+    const size_t flags = JSON_SORT_KEYS;
+    char *text;
+
+    *bytes = json_dumpb(object, NULL, 0, flags);
+    text = *bytes ? ny_alloc(ctx, NY_MEM_OTHER, (size_t)*bytes) : NULL;
+    if (text) json_dumpb(object, text, (size_t)*bytes, flags);
+    return text;
+}
+
+static uint64_t digest_of(struct ny_context *ctx, const json_t *object)
+{
+    uint64_t bytes, digest;
+    char *text = text_of(ctx, object, &bytes);
+
+    digest = text ? ny_checksum(text, (size_t)bytes) : 0;
+    ny_free(ctx, text);
+    return digest;
+}
+
+static struct standing standing_of(const struct ny_job *job)
+{
+    enum ny_stage_id stage = ny_stage_parse(ny_field_text(job->record, "stage"));
+    const char *cpu = ny_cpu_name(ny_cpu_family()), *blas = ny_blas_name();
+
+    return (struct standing){
+        .stage = stage == NY_STAGE_DONE ? DONE_RANK : ny_stage_rank(stage),
+        .measured = json_object_get(job->record, "gram_noise") != NULL,
+        .options = digest_of(job->ctx, json_object_get(job->record, "options")),
+        .machine = ny_checksum(cpu, strlen(cpu)) ^ ny_checksum(blas, strlen(blas)) << 1,
+    };
+}
+
+/* Makes the sums that the record keeps with the model its checkpoint again; false: it has none. */
+static bool take_up_sums(struct ny_job *job)
+{
+    const json_t *sums = json_object_get(job->record, "sums");
+    const char *part = ny_field_text(sums, "part");
+    json_t *checkpoint = ny_job_checkpoint(job);
+
+    if (!part || strncmp(part, "gram.", 5) != 0) return false;
+    json_object_clear(checkpoint);
+    ny_field_set_text(checkpoint, "part", "gram");
+    ny_field_set_count(checkpoint, "slot", strtoull(part + 5, NULL, 10));
+    ny_field_set_count(checkpoint, "bytes", ny_field_count(sums, "bytes", 0));
+    ny_field_set_count(checkpoint, "units", ny_units_of(ny_field_count(sums, "rows", 0)));
+    return true;
+}
+
+/* Makes of the record of a whole result again that of a job. */
+static void reopen(struct ny_job *job)
+{
+    json_t *report = ny_job_report(job), *sharded = json_object_get(job->record, "sharded");
+
+    ny_field_set_count(report, "n", ny_field_count(sharded, "rows", 0));
+    json_object_del(job->record, "sharded");
+    json_object_del(report, "total_rows_read");
+    json_object_del(report, "total_flops");
+    json_object_del(report, "total_seconds");
+}
+
+/* Goes back to a stage that an earlier one has led beyond. */
+static void go_back(struct ny_job *job, enum ny_stage_id stage)
+{
+    enum ny_stage_id from = ny_stage_parse(ny_field_text(job->record, "stage"));
+    bool placed = from == NY_STAGE_DONE && stage == NY_STAGE_PROJECT &&
+                  ny_field_is(ny_job_checkpoint(job), "part", "embedding");
+    bool summed = stage == NY_STAGE_ACCUMULATE || stage == NY_STAGE_SOLVE;
+
+    if (from == NY_STAGE_DONE) reopen(job);
+    if (from == NY_STAGE_SOLVE && summed) summed = placed = true;
+    if (!placed && !(summed && take_up_sums(job))) json_object_clear(ny_job_checkpoint(job));
+    ny_field_set_text(job->record, "stage", ny_stage_name(stage));
+}
+
+/* Returns the stage of this rank. */
+static enum ny_stage_id stage_at(uint64_t rank)
+{
+    enum ny_stage_id stage = 0;
+
+    while (stage < NY_STAGE_DONE && ny_stage_rank(stage) != rank)
+        stage++;
+    return stage;
+}
+
+/* Compares what all shards have to have in common. */
+static int check_standing(const struct ny_fit *fit, const struct standing *all, unsigned shards)
+{
+    for (unsigned k = 1; k < shards; k++) {
+        if (all[k].options != all[0].options)
+            return ny_fail(fit->job.ctx, NY_EUSAGE,
+                           "'%s' has other options in shard %u than in shard 0; give the same "
+                           "command to all, or --restart",
+                           fit->job.name, k);
+        if (all[k].machine != all[0].machine)
+            return ny_fail(fit->job.ctx, NY_EUSAGE,
+                           "shard %u is worked at by a CPU or BLAS of another kind than shard 0, "
+                           "and results would differ in their last bits; run all on machines of "
+                           "one kind",
+                           k);
+    }
+    return NY_OK;
+}
+
+int ny_shards_align(struct ny_fit *fit)
+{
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    unsigned shards = ny_peers_shards(peers);
+    struct standing mine, *all, least;
+    bool done = false;
+    int err;
+
+    if (!peers) return NY_OK;
+    mine = standing_of(&fit->job);
+    all = ny_calloc(fit->job.ctx, NY_MEM_OTHER, shards, sizeof(*all));
+    if (!all) return NY_EBUDGET;
+    err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
+    if (!err) err = check_standing(fit, all, shards);
+    if (err) goto done;
+    least = all[0];
+    for (unsigned k = 0; k < shards; k++) {
+        if (all[k].stage < least.stage) least.stage = all[k].stage;
+        if (all[k].measured < least.measured) least.measured = all[k].measured;
+        done = done || all[k].stage == DONE_RANK;
+    }
+    if (done && least.stage == ny_stage_rank(NY_STAGE_PROBE)) /* its parts are gone */
+        least.stage = ny_stage_rank(NY_STAGE_PROJECT);
+    if (mine.stage > least.stage) go_back(&fit->job, stage_at(least.stage));
+    if (!least.measured) {
+        json_object_del(fit->job.record, "gram_noise");
+        json_object_del(fit->job.record, "gram_f64");
+    }
+done:
+    ny_free(fit->job.ctx, all);
+    return err;
+}
+
+/* ---- the solution ---------------------------------------------------------------------------- */
+
+/* Shares a block of bytes whose size the shards that wait do not know; *data is theirs to free. */
+static int share_block(struct ny_fit *fit, void **data, uint64_t *bytes)
+{
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    int err = ny_peers_share(peers, bytes, sizeof(*bytes));
+
+    if (err) return err;
+    if (!ny_peers_leads(peers)) *data = ny_alloc(fit->job.ctx, NY_MEM_MODEL, (size_t)*bytes);
+    return *data ? ny_peers_share(peers, *data, (size_t)*bytes) : NY_EBUDGET;
+}
+
+/* Shares the record but for what is a shard's own. */
+static int share_record(struct ny_fit *fit)
+{
+    static const char *const own[] = {"checkpoint", "sums", "command"};
+    bool leads = ny_peers_leads(ny_context_peers(fit->job.ctx));
+    json_t *record = NULL, *other = NULL;
+    void *text = NULL;
+    uint64_t bytes = 0;
+    int err = NY_OK;
+
+    if (leads) {
+        record = json_copy(fit->job.record);
+        for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+            json_object_del(record, own[i]);
+        text = text_of(fit->job.ctx, record, &bytes);
+        if (!text) err = ny_fields_no_memory(fit->job.ctx);
+    }
+    if (!err) err = share_block(fit, &text, &bytes);
+    if (!err && !leads) {
+        other = json_loadb(text, (size_t)bytes, 0, NULL);
+        if (!other || json_object_update(fit->job.record, other))
+            err = ny_fields_no_memory(fit->job.ctx);
+    }
+    json_decref(record);
+    json_decref(other);
+    ny_free(fit->job.ctx, text);
+    return err;
+}
+
+/* Shares a part of the result, which the shards that wait store as theirs. */
+static int share_part(struct ny_fit *fit, const char *part, uint64_t bytes)
+{
+    bool leads = ny_peers_leads(ny_context_peers(fit->job.ctx));
+    void *data = leads ? ny_alloc(fit->job.ctx, NY_MEM_MODEL, (size_t)bytes) : NULL;
+    int err = leads && !data ? NY_EBUDGET : NY_OK;
+
+    if (!err && leads) err = ny_job_get_part(&fit->job, part, data, (size_t)bytes);
+    if (!err) err = share_block(fit, &data, &bytes);
+    if (!err && !leads) err = ny_job_put_part(&fit->job, part, data, (size_t)bytes);
+    ny_free(fit->job.ctx, data);
+    return err;
+}
+
+int ny_shards_share_solution(struct ny_fit *fit)
+{
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    bool averages =
+        ny_settings_probe_averages(fit->settings) && !ny_divided(fit->settings->normalisation);
+    uint64_t bytes;
+    int err;
+
+    if (!peers) return NY_OK;
+    err = share_record(fit);
+    bytes = ny_field_count(fit->job.record, "model_bytes", 0);
+    if (!err) err = share_part(fit, "model", bytes);
+    if (!err && averages) err = share_part(fit, "centring", fit->m * sizeof(double));
+    if (err || ny_peers_leads(peers)) return err;
+    ny_fit_drop_problem(fit);
+    ny_fit_keep_sums(fit);
+    ny_job_mark_time(&fit->job);
+    return NY_OK;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+int ny_shards_at_end(struct ny_job *job, struct ny_batch *batch)
+{
+    const struct ny_points_info *points = &job->points;
+    struct ny_peers *peers = ny_context_peers(job->ctx);
+    json_t *sharded = json_object();
+
+    (void)batch;
+    ny_field_set_count(sharded, "shard", ny_peers_shard(peers));
+    ny_field_set_count(sharded, "shards", ny_peers_shards(peers));
+    ny_field_set_count(sharded, "first", points->here.first);
+    ny_field_set_count(sharded, "rows", points->n);
+    ny_field_set_json(job->record, "sharded", sharded);
+    ny_field_set_count(ny_job_report(job), "n", ny_points_here(points));
+    return NY_OK;
+}

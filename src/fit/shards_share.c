@@ -1,0 +1,26 @@
+/* Numbers and decisions that stages of a fit over shards have in common (fit/shards.h). */
+#include "fit/shards.h"
+
+#include "peers/peers.h"
+#include "results/degrees.h"
+
+int ny_shards_share_gram(struct ny_fit *fit)
+{
+    int32_t gram = fit->gram;
+    int err = ny_peers_share(ny_context_peers(fit->job.ctx), &gram, sizeof(gram));
+
+    fit->gram = (enum ny_gram_precision)gram;
+    return err;
+}
+
+int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows *unreached)
+{
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    uint64_t first = unreached->count ? fit->job.points.here.first + unreached->first : UINT64_MAX;
+    double count = (double)unreached->count;
+    int err = ny_peers_fold(peers, &count, 1);
+
+    if (!err) err = ny_peers_least(peers, &first);
+    *unreached = (struct ny_unreached_rows){(uint64_t)count, count > 0 ? first : 0};
+    return err;
+}

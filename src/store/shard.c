@@ -1,0 +1,304 @@
+/*
+ * A store that is a shard of a larger one: its peers (peers/peers.h) have the others.
+ *
+ * Behind ny_store_join() the handle speaks for all shards: the points have the rows of all,
+ * numbered through in the order of the shards, statistics are those of all, and a gather finds rows
+ * wherever they are. Only what reads a range, a block or a pass stays within the rows that are here
+ * (info.here). All peers make these calls together.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/store_private.h"
+
+/* The facts of a shard that its peers have to know. */
+struct facts {
+    uint64_t rows, lost, d;
+    uint32_t dtype, layout, labels, names;
+    struct ny_prepared preparation;
+};
+
+static int facts_of(struct ny_store *store, struct facts *facts)
+{
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    memset(facts, 0, sizeof(*facts)); /* its padding travels too */
+    if (err) return err;
+    facts->rows = info.n;
+    facts->lost = info.lost;
+    facts->d = info.d;
+    facts->dtype = info.stored_dtype;
+    facts->layout = info.layout;
+    facts->labels = info.labels;
+    facts->names = info.names;
+    facts->preparation.rows = info.preparation.rows;
+    facts->preparation.values = info.preparation.values;
+    facts->preparation.total = info.preparation.total;
+    return NY_OK;
+}
+
+static int check_facts(struct ny_store *store, const struct facts *of, unsigned shards)
+{
+    const char *differs = NULL;
+
+    for (unsigned k = 0; k < shards; k++) {
+        if (!of[k].rows)
+            return ny_fail(store->ctx, NY_EDATA, "shard %u has no rows; import them first", k);
+        if (of[k].lost)
+            return ny_fail(store->ctx, NY_ESTORE,
+                           "shard %u has lost rows; import it again, since rows of shards are "
+                           "numbered through",
+                           k);
+        if (of[k].d != of[0].d) differs = "another number of columns";
+        if (of[k].dtype != of[0].dtype) differs = "rows of another type";
+        if (of[k].layout != of[0].layout) differs = "another layout (dense or sparse)";
+        if (memcmp(&of[k].preparation, &of[0].preparation, sizeof(of->preparation)) != 0)
+            differs = "rows prepared otherwise";
+        if (differs)
+            return ny_fail(store->ctx, NY_EDATA,
+                           "shard %u has %s than shard 0; all shards of a store are alike", k,
+                           differs);
+    }
+    return NY_OK;
+}
+
+int ny_store_join(struct ny_store *store)
+{
+    struct ny_peers *peers = ny_context_peers(store->ctx);
+    unsigned shards = ny_peers_shards(peers);
+    struct facts mine, *all;
+    int err;
+
+    if (!peers) return NY_OK;
+    all = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*all));
+    store->shard_first = ny_calloc(store->ctx, NY_MEM_STORE, shards + 1, sizeof(uint64_t));
+    err = all && store->shard_first ? facts_of(store, &mine) : NY_EBUDGET;
+    if (!err) err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
+    if (!err) err = check_facts(store, all, shards);
+    for (unsigned k = 0; k < shards && !err; k++)
+        store->shard_first[k + 1] = store->shard_first[k] + all[k].rows;
+    if (!err) store->peers = peers;
+    ny_free(store->ctx, all);
+    return err;
+}
+
+/* ---- rows of all shards ---------------------------------------------------------------------- */
+
+/* Returns the shard that has a row. */
+static unsigned owner_of(const struct ny_store *store, uint64_t row)
+{
+    unsigned low = 0, high = ny_peers_shards(store->peers);
+
+    while (high - low > 1) {
+        unsigned middle = low + (high - low) / 2;
+
+        if (store->shard_first[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The room for rows that travel together. */
+struct parcel {
+    struct ny_store *store;
+    size_t row_bytes, most; /* rows at a time */
+    uint64_t *local;        /* numbers of those that are here */
+    char *mine, *all;
+    size_t *sizes, *at; /* of each shard: bytes, and where its next row is */
+};
+
+/* Bytes of rows that travel together, at least one row. */
+enum { PARCEL_BYTES = 4 << 20 };
+
+static int parcel_new(struct parcel *parcel, struct ny_store *store, size_t row_bytes, size_t count)
+{
+    unsigned shards = ny_peers_shards(store->peers);
+
+    *parcel = (struct parcel){.store = store, .row_bytes = row_bytes};
+    parcel->most = PARCEL_BYTES / row_bytes + 1;
+    if (parcel->most > count) parcel->most = count;
+    parcel->local = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, sizeof(uint64_t));
+    parcel->mine = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, row_bytes);
+    parcel->all = ny_calloc(store->ctx, NY_MEM_STORE, parcel->most, row_bytes);
+    parcel->sizes = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(size_t));
+    parcel->at = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(size_t));
+    return parcel->local && parcel->mine && parcel->all && parcel->sizes && parcel->at ? NY_OK
+                                                                                       : NY_EBUDGET;
+}
+
+static void parcel_release(struct parcel *parcel)
+{
+    struct ny_context *ctx = parcel->store->ctx;
+
+    ny_free(ctx, parcel->local);
+    ny_free(ctx, parcel->mine);
+    ny_free(ctx, parcel->all);
+    ny_free(ctx, parcel->sizes);
+    ny_free(ctx, parcel->at);
+}
+
+/* Gathers rows that fit into the parcel: those that are here are read, and all of them exchanged.
+ */
+static int send(struct parcel *parcel, const uint64_t *rows, size_t count, char *out)
+{
+    struct ny_store *store = parcel->store;
+    unsigned shards = ny_peers_shards(store->peers), self = ny_peers_shard(store->peers);
+    size_t here = 0, row_bytes = parcel->row_bytes;
+    int err;
+
+    memset(parcel->sizes, 0, shards * sizeof(*parcel->sizes));
+    for (size_t i = 0; i < count; i++) {
+        unsigned owner = owner_of(store, rows[i]);
+
+        parcel->sizes[owner] += row_bytes;
+        if (owner == self) parcel->local[here++] = rows[i] - store->shard_first[self];
+    }
+    err = ny_points_gather_here(store, 0, parcel->local, here, parcel->mine);
+    if (!err) err = ny_peers_gather(store->peers, parcel->mine, parcel->sizes, parcel->all);
+    if (err) return err;
+    parcel->at[0] = 0;
+    for (unsigned k = 1; k < shards; k++)
+        parcel->at[k] = parcel->at[k - 1] + parcel->sizes[k - 1];
+    for (size_t i = 0; i < count; i++) {
+        size_t *at = &parcel->at[owner_of(store, rows[i])];
+
+        memcpy(out + i * row_bytes, parcel->all + *at, row_bytes);
+        *at += row_bytes;
+    }
+    return NY_OK;
+}
+
+/* Gathers rows of all shards. */
+static int gather_all(struct ny_store *store, const uint64_t *rows, size_t count, void *out)
+{
+    struct ny_points_info info;
+    struct parcel parcel;
+    size_t row_bytes;
+    int err = ny_points_info(store, &info);
+
+    if (err || !count) return err;
+    row_bytes = ny_points_row_bytes(&info);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] >= info.n)
+            return ny_fail(store->ctx, NY_EINTERNAL,
+                           "row %llu was asked for, and all shards have %llu",
+                           (unsigned long long)rows[i], (unsigned long long)info.n);
+    err = parcel_new(&parcel, store, row_bytes, count);
+    for (size_t first = 0; first < count && !err; first += parcel.most) {
+        size_t piece = count - first < parcel.most ? count - first : parcel.most;
+
+        err = send(&parcel, rows + first, piece, (char *)out + first * row_bytes);
+    }
+    parcel_release(&parcel);
+    return err;
+}
+
+int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
+                     void *out)
+{
+    return store->peers ? gather_all(store, rows, count, out)
+                        : ny_points_gather_here(store, slots, rows, count, out);
+}
+
+int ny_points_complete(struct ny_store *store, void *array, size_t element)
+{
+    unsigned shards = ny_peers_shards(store->peers), self = ny_peers_shard(store->peers);
+    size_t *sizes;
+    int err;
+
+    if (!store->peers) return NY_OK;
+    sizes = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*sizes));
+    if (!sizes) return NY_EBUDGET;
+    for (unsigned k = 0; k < shards; k++)
+        sizes[k] = (size_t)(store->shard_first[k + 1] - store->shard_first[k]) * element;
+    err = ny_peers_gather(store->peers, (char *)array + store->shard_first[self] * element, sizes,
+                          array);
+    ny_free(store->ctx, sizes);
+    return err;
+}
+
+/* ---- statistics of all shards ---------------------------------------------------------------- */
+
+/* Adds those of another shard to `stats` (Chan, Golub and LeVeque 1979); the variances of both are
+ * sums of squared deviations meanwhile. */
+static void merge(struct ny_points_stats *stats, const double *other)
+{
+    double a = (double)stats->n, b = other[0], n = a + b;
+    const double *mean = other + 2, *m2 = mean + stats->d, *least = m2 + stats->d,
+                 *most = least + stats->d;
+
+    for (uint64_t j = 0; j < stats->d; j++) {
+        double delta = mean[j] - stats->mean[j];
+
+        stats->mean[j] += delta * (b / n);
+        stats->variance[j] += m2[j] + delta * delta * a * (b / n);
+        stats->minimum[j] = least[j] < stats->minimum[j] ? least[j] : stats->minimum[j];
+        stats->maximum[j] = most[j] > stats->maximum[j] ? most[j] : stats->maximum[j];
+    }
+    stats->mean_norm = (stats->mean_norm * a + other[1] * b) / n;
+    stats->n += (uint64_t)b;
+}
+
+/* Writes n, the mean norm and the four arrays to `to`, and reads them from `from`. */
+static void pack_stats(const struct ny_points_stats *stats, double *to)
+{
+    size_t d = (size_t)stats->d, bytes = d * sizeof(double);
+
+    to[0] = (double)stats->n;
+    to[1] = stats->mean_norm;
+    memcpy(to + 2, stats->mean, bytes);
+    for (size_t j = 0; j < d; j++)
+        to[2 + d + j] = stats->variance[j] * (double)stats->n;
+    memcpy(to + 2 + 2 * d, stats->minimum, bytes);
+    memcpy(to + 2 + 3 * d, stats->maximum, bytes);
+}
+
+static void unpack_stats(struct ny_points_stats *stats, const double *from)
+{
+    size_t d = (size_t)stats->d, bytes = d * sizeof(double);
+
+    stats->n = (uint64_t)from[0];
+    stats->mean_norm = from[1];
+    memcpy(stats->mean, from + 2, bytes);
+    memcpy(stats->variance, from + 2 + d, bytes);
+    memcpy(stats->minimum, from + 2 + 2 * d, bytes);
+    memcpy(stats->maximum, from + 2 + 3 * d, bytes);
+}
+
+/* Makes of this shard's statistics those of all. */
+static int merge_all(struct ny_store *store, struct ny_points_stats *stats)
+{
+    unsigned shards = ny_peers_shards(store->peers);
+    size_t numbers = 2 + 4 * (size_t)stats->d;
+    double *mine, *all;
+    int err = NY_EBUDGET;
+
+    mine = ny_calloc(store->ctx, NY_MEM_STORE, numbers, sizeof(*mine));
+    all = ny_calloc(store->ctx, NY_MEM_STORE, shards, numbers * sizeof(*all));
+    if (!mine || !all) goto done;
+    pack_stats(stats, mine);
+    err = ny_peers_gather_equal(store->peers, mine, numbers * sizeof(*mine), all);
+    if (err) goto done;
+    unpack_stats(stats, all);
+    for (unsigned k = 1; k < shards; k++)
+        merge(stats, all + k * numbers);
+    stats->mean_square_norm = 0;
+    for (uint64_t j = 0; j < stats->d; j++) {
+        stats->variance[j] /= (double)stats->n;
+        stats->mean_square_norm += stats->variance[j] + stats->mean[j] * stats->mean[j];
+    }
+done:
+    ny_free(store->ctx, mine);
+    ny_free(store->ctx, all);
+    return err;
+}
+
+int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats)
+{
+    int err = ny_points_stats_here(store, stats);
+
+    return err || !store->peers ? err : merge_all(store, stats);
+}
