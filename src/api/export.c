@@ -9,9 +9,11 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "results/export.h"
+#include "results/shards.h"
 #include "results/names.h"
 #include "io/output.h"
 #include "nystream.h"
+#include "shards/set.h"
 
 const char *const *ny_export_parts(void)
 {
@@ -27,12 +29,15 @@ static enum ny_output output_of(const char *part)
     return ny_one_of(part, "neighbors|distances") ? NY_OUTPUT_NEIGHBORS : NY_OUTPUT_TABLE;
 }
 
-/* Exports names of the points themselves, which are no result. */
+/* Exports a part of the points themselves, which are no result. */
 static int export_points(struct ny_store *store, const char *part, const char *output,
                          struct ny_salvage *salvage)
 {
     struct ny_names_part names;
-    int err = ny_names_part_find(&names, store, NULL, part);
+    int err;
+
+    if (!ny_is_names_part(part)) return ny_points_export(store, part, output, salvage);
+    err = ny_names_part_find(&names, store, NULL, part);
 
     return err ? err : ny_names_part_export(&names, output, salvage ? &salvage->rows : NULL);
 }
@@ -45,14 +50,13 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     struct ny_store *store = NULL;
     int err;
 
-    err = name || (part && ny_is_names_part(part)) ? NY_GIVEN(ctx, path, part, output)
-                                                   : NY_GIVEN(ctx, path, name, part, output);
+    err = NY_GIVEN(ctx, path, part, output);
     if (!err) err = ny_part_check(ctx, part);
     if (!err) err = ny_output_check(ctx, output, output_of(part));
     if (err) return err;
     err = ny_call_begin(ctx);
     if (err) return err;
-    err = ny_store_open(&store, ctx, path);
+    err = ny_shards_open(&store, ctx, path);
     if (err == NY_OK)
         err = name ? ny_part_export(store, name, part, output, salvage)
                    : export_points(store, part, output, salvage);
@@ -85,7 +89,7 @@ int ny_embedding_shape(struct ny_context *context, const char *path, const char 
     size_t p = 0;
     int err = NY_GIVEN(context, path, name);
 
-    if (err == NY_OK) err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_shards_open(&store, context, path);
     if (err == NY_OK) err = ny_result_layout(store, name, &layout, &p);
     if (rows) *rows = layout.rows;
     if (components) *components = p;
@@ -99,7 +103,7 @@ int ny_embedding_read(struct ny_context *context, const char *path, const char *
     struct ny_store *store = NULL;
     int err = NY_GIVEN(context, path, name, values);
 
-    if (err == NY_OK) err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_shards_open(&store, context, path);
     if (err == NY_OK) err = ny_result_rows32(store, name, first, (size_t)count, values);
     ny_store_close(store);
     return err;

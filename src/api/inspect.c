@@ -10,20 +10,12 @@
 #include <string.h>
 
 #include "api/given.h"
+#include "api/inspect_shards.h"
 #include "api/report.h"
 #include "base/memory.h"
 #include "job/job.h"
 #include "results/resume.h"
-
-/* A job that is not done is running when somebody holds its lock, and summed up where it was to end
- * with its sums. */
-static const char *status_of(struct ny_store *store, const char *name, const json_t *record)
-{
-    if (ny_field_is(record, "stage", "done")) return "done";
-    if (json_is_true(json_object_get(record, "summed")) && !ny_name_held(store, name))
-        return "summed";
-    return ny_name_held(store, name) ? "running" : "interrupted";
-}
+#include "shards/set.h"
 
 /* Says how to go on with a job or an update that is not done; `resume` is null when all is. */
 static int describe_unfinished(struct ny_store *store, const char *name, const json_t *record,
@@ -60,29 +52,40 @@ static json_t *rows_done(const json_t *record)
     return ny_record_rows_done(record, &rows) ? json_integer((json_int_t)rows) : json_null();
 }
 
-int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
-                       const json_t *record)
+/* Fills in what the report of a result says. */
+static int describe_result(struct ny_store *store, const char *name, const json_t *record,
+                           json_t *object)
 {
-    json_t *object = json_object();
     int err = describe_unfinished(store, name, record, object);
 
-    if (err) {
-        json_decref(object);
-        return err;
-    }
+    if (err) return err;
     ny_field_set_text(object, "name", name);
-    ny_field_set_text(object, "status", status_of(store, name, record));
+    ny_field_set_text(object, "status", ny_result_status(store, name, record));
     ny_field_set_text(object, "kind", ny_field_text(record, "kind"));
     ny_field_set_text(object, "stage", ny_field_text(record, "stage"));
     ny_field_set_json(object, "rows_done", rows_done(record));
     ny_field_set_number(object, "landmarks_done", landmarks_done(record));
     if (json_object_update(object, json_object_get(record, "report")) ||
-        json_object_set(object, "options", json_object_get(record, "options"))) {
-        json_decref(object);
+        json_object_set(object, "options", json_object_get(record, "options")))
         return ny_fail(ny_store_context(store), NY_EBUDGET,
                        "the system has no memory for a report");
-    }
-    return ny_report_of_json(out, ny_store_context(store), object);
+    return NY_OK;
+}
+
+int ny_result_describe(struct ny_report **out, struct ny_store *store, const char *name,
+                       const json_t *record)
+{
+    json_t *object = json_object(), *first = NULL;
+    struct ny_store *one = store;
+    int err = NY_OK;
+
+    if (ny_store_set(store)) err = ny_spread_first(store, name, &one, &first);
+    if (!err) err = describe_result(one, name, first ? first : record, object);
+    if (!err && ny_store_set(store)) err = ny_spread_describe(store, name, first, object);
+    json_decref(first);
+    if (!err) return ny_report_of_json(out, ny_store_context(store), object);
+    json_decref(object);
+    return err;
 }
 
 int ny_result_report(struct ny_context *context, const char *path, const char *name,
@@ -95,7 +98,7 @@ int ny_result_report(struct ny_context *context, const char *path, const char *n
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    err = ny_store_open(&store, context, path);
+    err = ny_shards_open_some(&store, context, path);
     if (err) goto done;
     err = ny_record_need(store, name, &record);
     if (err) goto done;
@@ -125,9 +128,9 @@ static int add_name(void *user, const char *name)
     ny_field_set_text(entry, "name", name);
     ny_field_set_text(entry, "kind", ny_field_text(record, "kind"));
     ny_field_set_text(entry, "status",
-                      record              ? status_of(names->store, name, record)
+                      record             ? ny_status_of_all(names->store, name, record)
                       : err == NY_ESTORE ? "unreadable"
-                                          : "interrupted");
+                                         : "interrupted");
     ny_field_append(names->statuses, entry);
     json_decref(record);
     if (err != NY_ESTORE) return err;
@@ -211,17 +214,13 @@ static int describe_names(struct ny_store *store, json_t *report, const char *ke
 static int describe_points(struct ny_store *store, json_t *report)
 {
     struct ny_points_info info;
-    struct ny_points_stats stats;
     double classes = NAN, norm = NAN, squares = NAN;
     int err = ny_points_info(store, &info);
 
     if (err) return err;
     if (info.n > 0) {
-        err = ny_points_stats(store, &stats);
+        err = ny_norms_of_all(store, &norm, &squares);
         if (err) return err;
-        norm = stats.mean_norm;
-        squares = stats.mean_square_norm;
-        ny_points_stats_release(&stats, ny_store_context(store));
         if (info.labels) err = count_classes(store, &info, &classes);
         if (err) return err;
     }
@@ -252,8 +251,11 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
 {
     json_t *object = json_object();
     struct names names;
+    uint64_t bytes = 0;
     int err = describe_points(store, object);
 
+    if (!err) err = ny_shards_describe(store, object);
+    if (!err) err = ny_bytes_of_all(store, &bytes);
     if (err) {
         json_decref(object);
         return err;
@@ -262,7 +264,7 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
     err = ny_results_list(store, add_name, &names);
     ny_field_set_json(object, "results", names.array);
     ny_field_set_json(object, "result_status", names.statuses);
-    ny_field_set_count(object, "store_bytes", ny_store_bytes(store));
+    ny_field_set_count(object, "store_bytes", bytes);
     ny_field_set_text(object, "version", ny_version());
     if (err == NY_OK) return ny_report_of_json(out, ny_store_context(store), object);
     json_decref(object);
@@ -277,7 +279,7 @@ int ny_store_report(struct ny_context *context, const char *path, struct ny_repo
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    err = ny_store_open(&store, context, path);
+    err = ny_shards_open_some(&store, context, path);
     if (err == NY_OK) err = ny_store_describe(report, store);
     ny_store_close(store);
     return err;
@@ -288,20 +290,45 @@ void ny_guard_sigbus(void)
     ny_store_guard_sigbus();
 }
 
-int ny_remove(struct ny_context *context, const char *path, const char *name)
+/* A result to be removed, from how many stores it was, and whether one does not have it. */
+struct removal {
+    struct ny_context *ctx;
+    const char *name;
+    size_t removed;
+};
+
+static int remove_from(void *arg, const char *path, int shard)
 {
-    struct ny_store *store = NULL;
+    struct removal *removal = arg;
+    struct ny_store *store;
     struct ny_name_lock *lock = NULL;
-    int err = NY_GIVEN(context, path, name);
+    json_t *record = NULL;
+    int err = ny_store_open(&store, removal->ctx, path);
 
     if (err) return err;
-    err = ny_store_open(&store, context, path);
-    if (err) goto done;
-    err = ny_name_lock(&lock, store, name);
-    if (err) goto done;
-    err = ny_result_remove(store, name);
-done:
+    /* Shards that lack it are left alone; a record that cannot be read is removed. */
+    if (shard >= 0 && ny_record_load(store, removal->name, &record) == NY_OK && !record) goto done;
+    ny_error_clear(removal->ctx);
+    err = ny_name_lock(&lock, store, removal->name);
+    if (!err) err = ny_result_remove(store, removal->name);
     ny_name_unlock(lock);
+    removal->removed += !err;
+done:
+    json_decref(record);
+    ny_store_close(store);
+    return err;
+}
+
+int ny_remove(struct ny_context *context, const char *path, const char *name)
+{
+    struct removal removal = {.ctx = context, .name = name};
+    struct ny_store *store;
+    int err = NY_GIVEN(context, path, name);
+
+    if (!err) err = ny_shards_each(context, path, remove_from, &removal);
+    if (err || removal.removed) return err;
+    err = ny_shards_open_some(&store, context, path);
+    if (!err) err = ny_result_missing(store, name);
     ny_store_close(store);
     return err;
 }

@@ -12,6 +12,7 @@
 #include "results/fields.h"
 #include "results/stored_model.h"
 #include "store/store.h"
+#include "shards/set.h"
 
 int ny_model_open(struct ny_model **out, struct ny_context *context, const char *path,
                   const char *name)
@@ -20,7 +21,7 @@ int ny_model_open(struct ny_model **out, struct ny_context *context, const char 
     int err = NY_GIVEN(context, out, path, name);
 
     if (out) *out = NULL;
-    if (err == NY_OK) err = ny_store_open(&store, context, path);
+    if (err == NY_OK) err = ny_shards_open_some(&store, context, path);
     if (err == NY_OK) err = ny_model_of_result(out, store, name);
     ny_store_close(store);
     return err;

@@ -17,6 +17,8 @@
 #include "io/output.h"
 #include "report/markup.h"
 #include "report/page.h"
+#include "results/shards.h"
+#include "shards/set.h"
 
 /* ---- the command that makes a result ------------------------------------------------------ */
 
@@ -96,22 +98,41 @@ struct names {
     size_t left_out; /* done, but not on the page */
 };
 
+/* Tells whether a result is done; of a store in shards, in all of them and by one model. */
+static int is_done(struct ny_store *store, const char *name, bool *done)
+{
+    struct ny_result result;
+    json_t *record = NULL;
+    int err = ny_record_load(store, name, &record);
+
+    *done = err == NY_OK && ny_field_is(record, "stage", "done");
+    json_decref(record);
+    if (err || !*done || !ny_store_set(store)) return err;
+    err = ny_result_open_any(&result, store, name);
+    ny_result_close_any(&result);
+    if (err != NY_EUSAGE) return err;
+    *done = false;
+    ny_log(ny_store_context(store), NY_LOG_NOTE, "left out: %s",
+           ny_context_message(ny_store_context(store)));
+    ny_error_clear(ny_store_context(store));
+    return NY_OK;
+}
+
 /* Adds a name if its result is done, or counts it where there is no room. */
 static int add_name(void *user, const char *name)
 {
     struct names *names = user;
     struct ny_context *ctx = ny_store_context(names->store);
-    json_t *record = NULL;
-    int err = ny_record_load(names->store, name, &record);
+    bool done;
+    int err = is_done(names->store, name, &done);
 
-    if (err == NY_OK && ny_field_is(record, "stage", "done") && names->count == NAMES_MAX) {
+    if (err == NY_OK && done && names->count == NAMES_MAX) {
         names->left_out++;
-    } else if (err == NY_OK && ny_field_is(record, "stage", "done")) {
+    } else if (err == NY_OK && done) {
         names->name[names->count] = ny_strdup(ctx, name);
         err = names->name[names->count] ? NY_OK : NY_EBUDGET;
         names->count += err == NY_OK;
     }
-    json_decref(record);
     return err;
 }
 
@@ -196,7 +217,7 @@ int ny_write_report(struct ny_context *context, const char *path, const char *co
     if (err) return err;
     err = ny_call_begin(context);
     if (err) return err;
-    err = ny_store_open(&taken.store, context, path);
+    err = ny_shards_open(&taken.store, context, path);
     if (err == NY_OK) err = take_names(&taken, names, count);
     spec.names = (const char *const *)taken.name;
     spec.count = taken.count;

@@ -12,6 +12,7 @@
 #include "io/output.h"
 #include "report/picture.h"
 #include "report/terminal.h"
+#include "shards/set.h"
 
 /* "1,2" in two texts. */
 static int take_axes(struct ny_context *ctx, const struct ny_options *options, char axes[2][64],
@@ -93,7 +94,7 @@ static int begin(struct plot *plot, struct ny_context *ctx, const char *path,
     if (err) return err;
     err = ny_call_begin(ctx);
     if (err) return err;
-    err = ny_store_open(&plot->store, ctx, path);
+    err = ny_shards_open(&plot->store, ctx, path);
     if (err) ny_call_end(ctx);
     return err;
 }

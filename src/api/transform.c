@@ -27,6 +27,7 @@
 #include "io/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
+#include "shards/set.h"
 
 /* New rows that the landmarks leave out so much more of than of the rows of the fit are on another
  * scale, or of other things. A model that stands alone does not know its own rows. */
@@ -129,7 +130,7 @@ static int by_result(struct run *run, struct ny_store *store)
 static int by_store(struct run *run)
 {
     struct ny_store *store = NULL;
-    int err = ny_store_open(&store, run->ctx, run->placing->path);
+    int err = ny_shards_open_some(&store, run->ctx, run->placing->path);
 
     if (err == NY_OK) err = by_result(run, store);
     ny_store_close(store);

@@ -12,10 +12,14 @@
 #include "api/report.h"
 #include "base/memory.h"
 #include "results/export.h"
+#include "results/shards.h"
+#include "shards/set.h"
 
 /* Gathers what a verification finds. */
 struct finding {
+    struct ny_context *ctx;
     struct ny_store *store;
+    int shard; /* the number of that store among the shards; −1: it is none */
     json_t *damaged;
     uint64_t rows;    /* of points, in damaged blocks */
     uint64_t results; /* with a damaged chunk */
@@ -57,6 +61,7 @@ static int add_damage(void *user, const struct ny_damage *found)
     ny_field_set_count(entry, "rows", damage.rows);
     ny_field_set_json(entry, "what", ny_json_text(damage.what));
     ny_field_set_text(entry, "result", damage.name);
+    if (finding->shard >= 0) ny_field_set_count(entry, "shard", (uint64_t)finding->shard);
     ny_field_append(finding->damaged, entry);
     return NY_OK;
 }
@@ -103,9 +108,27 @@ static int fail(struct ny_context *ctx, const char *path, const struct finding *
                    (unsigned long long)finding->results);
 }
 
+/* Verifies a store, or one of the shards of one. */
+static int verify_store(void *arg, const char *path, int shard)
+{
+    struct finding *finding = arg;
+    int err;
+
+    finding->shard = shard;
+    finding->name[0] = '\0';
+    err = ny_store_open(&finding->store, finding->ctx, path);
+    if (err) return err;
+    err = ny_store_verify(finding->store, add_damage, finding);
+    if (err == NY_OK) err = ny_results_list(finding->store, compare_rows, finding);
+    ny_store_close(finding->store);
+    if (err != NY_ESTORE || !json_array_size(finding->damaged)) return err;
+    ny_error_clear(finding->ctx); /* it is the list of results */
+    return NY_OK;
+}
+
 int ny_verify(struct ny_context *context, const char *path, struct ny_report **report)
 {
-    struct finding finding = {.damaged = NULL};
+    struct finding finding = {.ctx = context};
     json_t *object;
     size_t count;
     int err = NY_GIVEN(context, path);
@@ -115,14 +138,7 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
     ny_fields_begin();
     finding.damaged = json_array();
     object = json_object();
-    err = ny_store_open(&finding.store, context, path);
-    if (err) goto done;
-    err = ny_store_verify(finding.store, add_damage, &finding);
-    if (err == NY_OK) err = ny_results_list(finding.store, compare_rows, &finding);
-    if (err == NY_ESTORE && json_array_size(finding.damaged)) { /* the list of results, too */
-        ny_error_clear(context);
-        err = NY_OK;
-    }
+    err = ny_shards_each(context, path, verify_store, &finding);
     if (err) goto done;
     count = json_array_size(finding.damaged);
     ny_field_set_json(object, "ok", json_boolean(count == 0));
@@ -135,7 +151,6 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
 done:
     json_decref(object);
     json_decref(finding.damaged);
-    ny_store_close(finding.store);
     return err;
 }
 
@@ -143,6 +158,8 @@ done:
 
 /* Gathers what a repair has done; the lists belong to the report. */
 struct repaired {
+    struct ny_context *ctx;
+    int shard; /* as of a verification */
     json_t *lost, *labels, *source, *names, *removed;
     uint64_t rows;
     bool older, columns;
@@ -172,6 +189,7 @@ static int add_repaired(void *user, const struct ny_repaired *done)
     if (done->kind == NY_DAMAGED_POINTS) r->rows += done->rows;
     ny_field_set_count(range, "first_row", done->first_row);
     ny_field_set_count(range, "rows", done->rows);
+    if (r->shard >= 0) ny_field_set_count(range, "shard", (uint64_t)r->shard);
     ny_field_append(done->kind == NY_DAMAGED_POINTS   ? r->lost
                     : done->kind == NY_DAMAGED_LABELS ? r->labels
                     : done->kind == NY_DAMAGED_NAMES  ? r->names
@@ -180,17 +198,29 @@ static int add_repaired(void *user, const struct ny_repaired *done)
     return NY_OK;
 }
 
+static int repair_store(void *arg, const char *path, int shard)
+{
+    struct repaired *r = arg;
+    struct ny_store *store;
+    int err = ny_store_open(&store, r->ctx, path);
+
+    r->shard = shard;
+    if (err == NY_OK) err = ny_store_repair(store, add_repaired, r);
+    ny_store_close(store);
+    return err;
+}
+
 int ny_repair(struct ny_context *context, const char *path, struct ny_report **report)
 {
     struct repaired r;
     json_t *object;
-    struct ny_store *store = NULL;
     int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    r = (struct repaired){.lost = json_array(),
+    r = (struct repaired){.ctx = context,
+                          .lost = json_array(),
                           .labels = json_array(),
                           .source = json_array(),
                           .names = json_array(),
@@ -201,8 +231,7 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
     ny_field_set_json(object, "source", r.source);
     ny_field_set_json(object, "row_names", r.names);
     ny_field_set_json(object, "removed", r.removed);
-    err = ny_store_open(&store, context, path);
-    if (err == NY_OK) err = ny_store_repair(store, add_repaired, &r);
+    err = ny_shards_each(context, path, repair_store, &r);
     if (err == NY_OK && report) {
         ny_field_set_count(object, "rows_lost", r.rows);
         ny_field_set_json(object, "older_accepted", json_boolean(r.older));
@@ -210,30 +239,42 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
         err = ny_report_of_json(report, context, json_incref(object));
     }
     json_decref(object);
+    return err;
+}
+
+/* Bytes of stores before they were compacted, and now. */
+struct compacted {
+    struct ny_context *ctx;
+    uint64_t before, now;
+};
+
+static int compact_store(void *arg, const char *path, int shard)
+{
+    struct compacted *compacted = arg;
+    struct ny_store *store;
+    int err = ny_store_open(&store, compacted->ctx, path);
+
+    (void)shard;
+    if (err) return err;
+    compacted->before += ny_store_bytes(store);
+    err = ny_store_compact(store);
+    compacted->now += ny_store_bytes(store);
     ny_store_close(store);
     return err;
 }
 
 int ny_compact(struct ny_context *context, const char *path, struct ny_report **report)
 {
-    struct ny_store *store = NULL;
-    uint64_t before;
+    struct compacted compacted = {.ctx = context};
     json_t *object;
     int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
-    if (err) return err;
-    err = ny_store_open(&store, context, path);
-    if (err) return err;
-    before = ny_store_bytes(store);
-    err = ny_store_compact(store);
-    if (err == NY_OK && report) {
-        ny_fields_begin();
-        object = json_object();
-        ny_field_set_count(object, "bytes_before", before);
-        ny_field_set_count(object, "bytes", ny_store_bytes(store));
-        err = ny_report_of_json(report, context, object);
-    }
-    ny_store_close(store);
-    return err;
+    if (!err) err = ny_shards_each(context, path, compact_store, &compacted);
+    if (err || !report) return err;
+    ny_fields_begin();
+    object = json_object();
+    ny_field_set_count(object, "bytes_before", compacted.before);
+    ny_field_set_count(object, "bytes", compacted.now);
+    return ny_report_of_json(report, context, object);
 }

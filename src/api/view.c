@@ -15,8 +15,9 @@
 #include "base/memory.h"
 #include "results/export.h"
 #include "results/names.h"
-#include "results/parts.h"
+#include "results/shards.h"
 #include "results/record.h"
+#include "shards/set.h"
 #include "store/store.h"
 
 enum { PIECE_ROWS = 1024 };
@@ -57,8 +58,8 @@ int ny_view_open(struct ny_view **out, struct ny_context *context, const char *p
     if (!view) return NY_EBUDGET;
     view->ctx = context;
     if (name) view->name = ny_strdup(context, name);
-    err = name && !view->name ? NY_EBUDGET : ny_store_open(&view->store, context, path);
-    if (err == NY_OK && name) err = ny_result_open(&view->result, view->store, view->name);
+    err = name && !view->name ? NY_EBUDGET : ny_shards_open(&view->store, context, path);
+    if (err == NY_OK && name) err = ny_result_open_any(&view->result, view->store, view->name);
     if (err)
         ny_view_free(view);
     else
@@ -72,7 +73,7 @@ void ny_view_free(struct ny_view *view)
 
     if (!view) return;
     ctx = view->ctx;
-    if (view->result.ctx) ny_result_close(&view->result);
+    if (view->result.ctx) ny_result_close_any(&view->result);
     ny_names_release(&view->names, ctx);
     ny_report_free(view->report);
     ny_store_close(view->store);
@@ -167,7 +168,7 @@ static int find_of_points(struct ny_view *view, const char *name, struct viewed 
 /* Finds a part of names. */
 static int find_names(struct ny_view *view, const char *name, struct ny_names_part *names)
 {
-    return ny_names_part_find(names, view->store, view->name ? &view->result.rows : NULL, name);
+    return ny_names_part_find(names, view->store, view->name ? &view->result : NULL, name);
 }
 
 static size_t size_of(int type)
@@ -254,9 +255,9 @@ static int read_rows(struct ny_view *view, const struct viewed *part, uint64_t f
     for (uint64_t done = 0; err == NY_OK && done < count; done += PIECE_ROWS) {
         uint64_t left = count - done;
 
-        err = part->part->fill(&view->result, first + done,
-                               (size_t)(left < PIECE_ROWS ? left : PIECE_ROWS),
-                               out + done * part->row_bytes);
+        err = ny_part_fill(&view->result, part->part, first + done,
+                           (size_t)(left < PIECE_ROWS ? left : PIECE_ROWS),
+                           out + done * part->row_bytes);
     }
     return err;
 }

@@ -37,6 +37,51 @@ static const char *resume_of(const json_t *facts)
     return waits ? cli_fact_text(facts, "resume") : NULL;
 }
 
+/* Prints numbers of shards, such as "0, 3 and 12 more". */
+static void print_numbers(const json_t *numbers)
+{
+    enum { TOLD = 8 };
+    size_t count = json_array_size(numbers);
+
+    for (size_t i = 0; i < count && i < TOLD; i++)
+        printf("%s%lld", i ? ", " : "", (long long)json_integer_value(json_array_get(numbers, i)));
+    if (count > TOLD) printf(" and %zu more", count - TOLD);
+}
+
+/* Prints which rows each shard of a store has, which are missing, and what that means. */
+static void print_shards(const json_t *shards)
+{
+    enum { LINES = 32 };
+    const json_t *list = json_object_get(shards, "list"), *uneven, *lacking;
+    size_t count = json_array_size(list);
+
+    if (!json_is_object(shards)) return;
+    lacking = json_object_get(shards, list ? "missing" : "lacking");
+    uneven = json_object_get(shards, "uneven");
+    printf("%-20s  %lld", "shards",
+           (long long)json_integer_value(json_object_get(shards, "count")));
+    if (json_array_size(lacking)) printf(list ? "; not here: " : "; without it: ");
+    print_numbers(lacking);
+    putchar('\n');
+    for (size_t k = 0; k < count && k < LINES; k++) {
+        double first, n;
+        const json_t *shard = json_array_get(list, k);
+
+        if (!cli_fact_number(shard, "n", &n)) continue;
+        if (cli_fact_number(shard, "first", &first))
+            printf("- shard %-12zu  rows %s to %s\n", k, cli_count(first).text,
+                   cli_count(first + n - 1).text);
+        else
+            printf("- shard %-12zu  %s rows\n", k, cli_count(n).text);
+    }
+    if (count > LINES) printf("- and %zu more; --json lists all\n", count - LINES);
+    if (!json_array_size(uneven)) return;
+    printf("%-20s  the rows of ", "not as one store");
+    print_numbers(uneven);
+    puts(" are no multiple of 2,048: sums of fits are then cut elsewhere than in one store of all "
+         "rows, and results differ from its in last bits");
+}
+
 /* Prints the facts, then what a reader needs next: how far a job has come, the certificate, and the
  * line that resumes it. */
 static void print_info(const struct command *command, const json_t *facts)
@@ -45,6 +90,7 @@ static void print_info(const struct command *command, const json_t *facts)
 
     (void)command;
     cli_print_facts(stdout, facts);
+    print_shards(json_object_get(facts, "shards"));
     print_progress(stdout, facts);
     if (cli_fact_text(facts, "map")) cli_print_certificate(stdout, facts);
     if (resume) {
@@ -136,12 +182,13 @@ done:
  * wrong". Points have the number of their block as well. */
 static void print_damage(const json_t *damage)
 {
-    double block = 0, first = 0, rows = 0;
+    double block = 0, first = 0, rows = 0, shard;
     const char *what = cli_fact_text(damage, "what");
 
     cli_fact_number(damage, "block", &block);
     cli_fact_number(damage, "first_row", &first);
     cli_fact_number(damage, "rows", &rows);
+    if (cli_fact_number(damage, "shard", &shard)) printf("shard %.0f: ", shard);
     if (rows > 0 && cli_fact_text(damage, "result"))
         printf("rows %.0f to %.0f: ", first, first + rows - 1);
     else if (rows > 0)
@@ -187,10 +234,12 @@ static size_t print_ranges(const json_t *facts, const char *key, const char *wha
     const json_t *ranges = json_object_get(facts, key);
 
     for (size_t i = 0; i < json_array_size(ranges); i++) {
-        double first = 0, rows = 0;
+        double first = 0, rows = 0, shard;
 
         cli_fact_number(json_array_get(ranges, i), "first_row", &first);
         cli_fact_number(json_array_get(ranges, i), "rows", &rows);
+        if (cli_fact_number(json_array_get(ranges, i), "shard", &shard))
+            printf("shard %.0f: ", shard);
         printf("rows %.0f to %.0f: %s\n", first, first + rows - 1, what);
     }
     return json_array_size(ranges);

@@ -13,8 +13,7 @@ int cli_run_export(struct command *command)
     const char *name = command->operand_count > 1 ? command->operands[1] : NULL;
     int status;
 
-    if (!name && strcmp(part, "ids") != 0 && strcmp(part, "columns") != 0)
-        return cli_fail_usage(command, "export needs NAME");
+    if (!name && !command->part) return cli_fail_usage(command, "export needs NAME, or --part");
     if (!command->output)
         return cli_fail_usage(command, "export needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
     if (command->typed & OWN_RAW && strcmp(part, "points") != 0)

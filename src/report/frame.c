@@ -38,7 +38,7 @@ int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, cons
     int err;
 
     *frame = (struct ny_data_frame){.ctx = ny_store_context(store)};
-    err = ny_result_open(&frame->result, store, name);
+    err = ny_result_open_any(&frame->result, store, name);
     if (err) return err;
     frame->n = embedding->count(&frame->result);
     if (!frame->n)
@@ -61,12 +61,12 @@ void ny_data_frame_close(struct ny_data_frame *frame)
     for (size_t k = 0; k < frame->count; k++)
         ny_free(frame->ctx, frame->column[k].values);
     for (size_t k = 0; k < frame->others; k++) {
-        ny_result_close(&frame->other[k]);
+        ny_result_close_any(&frame->other[k]);
         ny_free(frame->ctx, frame->other_name[k]);
     }
     ny_free(frame->ctx, frame->rows);
     ny_free(frame->ctx, frame->room);
-    ny_result_close(&frame->result);
+    ny_result_close_any(&frame->result);
 }
 
 /* ---- columns ------------------------------------------------------------------------------ */
@@ -79,7 +79,7 @@ static int add_other(struct ny_data_frame *frame, const char *name, struct ny_fr
 
     frame->other_name[frame->others] = ny_strdup(frame->ctx, name);
     if (!frame->other_name[frame->others]) return NY_EBUDGET;
-    err = ny_result_open(other, frame->result.store, frame->other_name[frame->others]);
+    err = ny_result_open_any(other, frame->result.store, frame->other_name[frame->others]);
     column->other = ++frame->others;
     if (err) return err;
     if (column->part->count(other) != other->n || other->rows.lost.rows)
@@ -187,7 +187,7 @@ static void widen(enum ny_element element, const void *room, size_t stride, size
 
 static int fill_embedding(struct ny_data_frame *frame, uint64_t first, size_t count)
 {
-    return ny_part_find("embedding")->fill(&frame->result, first, count, frame->room);
+    return ny_part_fill(&frame->result, ny_part_find("embedding"), first, count, frame->room);
 }
 
 /* Takes one component out of the rows of the embedding that were read. */
@@ -204,7 +204,7 @@ static void take_component(struct ny_data_frame *frame, struct ny_frame_column *
 static int fill_rows(struct ny_data_frame *frame, uint64_t first, size_t count)
 {
     if (!frame->rows) return NY_OK;
-    return ny_part_find("rows")->fill(&frame->result, first, count, frame->rows);
+    return ny_part_fill(&frame->result, ny_part_find("rows"), first, count, frame->rows);
 }
 
 /* Reads another result's values of the rows of this piece, run by run. */
@@ -222,7 +222,7 @@ static int read_other(struct ny_data_frame *frame, struct ny_frame_column *colum
                            "'%s' does not cover row %llu of '%s', which was appended since",
                            other->name, (unsigned long long)(rows[i] + run - 1),
                            frame->result.name);
-        err = column->part->fill(other, rows[i], run, frame->room);
+        err = ny_part_fill(other, column->part, rows[i], run, frame->room);
         if (err == NY_OK) widen(column->part->element, frame->room, 1, run, column->values + i);
     }
     return err;
@@ -239,7 +239,7 @@ static int read_part(struct ny_data_frame *frame, struct ny_frame_column *column
         widen(NY_OUT_U64, frame->rows, 1, count, column->values);
         return NY_OK;
     }
-    err = column->part->fill(&frame->result, first, count, frame->room);
+    err = ny_part_fill(&frame->result, column->part, first, count, frame->room);
     if (err == NY_OK) widen(column->part->element, frame->room, 1, count, column->values);
     return err;
 }

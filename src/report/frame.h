@@ -10,7 +10,7 @@
 #ifndef NY_REPORT_FRAME_H
 #define NY_REPORT_FRAME_H
 
-#include "results/parts.h"
+#include "results/shards.h"
 
 enum { NY_FRAME_COLUMNS = 16, NY_FRAME_NAME_BYTES = 96 };
 

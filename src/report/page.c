@@ -294,7 +294,7 @@ static int open_results(struct page *page)
     while (err == NY_OK && page->opened < count) {
         struct ny_result *result = &page->results[page->opened];
 
-        err = ny_result_open(result, page->store, page->spec->names[page->opened]);
+        err = ny_result_open_any(result, page->store, page->spec->names[page->opened]);
         page->reports[page->opened++] = result->report;
     }
     return err;
@@ -333,7 +333,7 @@ int ny_page_write(struct ny_store *store, const struct ny_page_spec *spec, const
     else
         ny_writer_abort(writer);
     for (size_t k = 0; k < page.opened; k++)
-        ny_result_close(&page.results[k]);
+        ny_result_close_any(&page.results[k]);
     ny_free(page.ctx, page.reports);
     ny_free(page.ctx, page.results);
     return err;

@@ -68,7 +68,7 @@ int ny_scree_draw(struct ny_canvas *canvas, struct ny_store *store, const char *
     struct ny_plot_frame frame;
     char words[NY_WORDS_BYTES], clean[128];
     size_t count;
-    int err = ny_result_open(&result, store, name);
+    int err = ny_result_open_any(&result, store, name);
 
     if (err) goto done;
     count = ny_part_find("eigenvalues")->count(&result);
@@ -83,6 +83,6 @@ int ny_scree_draw(struct ny_canvas *canvas, struct ny_store *store, const char *
     ny_draw_axes(canvas, &frame, "number", "eigenvalue");
     draw_values(canvas, &frame, &result, count);
 done:
-    ny_result_close(&result);
+    ny_result_close_any(&result);
     return err;
 }

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "results/extension.h"
 #include "results/names.h"
+#include "results/shards.h"
 #include "spectral/method.h"
 
 enum { PIECE_BYTES = 4 << 20 };
@@ -62,15 +63,15 @@ static int fill_piece(struct ny_result *result, const struct shape *shape, uint6
                       size_t count, char *out)
 {
     const struct ny_result_part *part = shape->part;
-    int err = part->fill(result, first, count, out);
-    uint64_t last = first + count, grain;
+    int err = ny_part_fill(result, part, first, count, out);
+    uint64_t last = first + count;
 
     if (err != NY_ESTORE || !shape->salvage || !part->grain) return err;
     ny_error_clear(result->ctx);
-    grain = part->grain(result);
     for (uint64_t end; first < last; first = end) {
-        end = (first / grain + 1) * grain < last ? (first / grain + 1) * grain : last;
-        err = part->fill(result, first, (size_t)(end - first), out);
+        end = ny_part_grain_end(result, part, first);
+        if (end > last) end = last;
+        err = ny_part_fill(result, part, first, (size_t)(end - first), out);
         if (err == NY_ESTORE) {
             ny_error_clear(result->ctx);
             mark_missing(shape, out, (size_t)(end - first));
@@ -242,7 +243,7 @@ static int write_names(struct ny_result *result, const char *part, const char *o
                        uint64_t *missing)
 {
     struct ny_names_part names;
-    int err = ny_names_part_find(&names, result->store, &result->rows, part);
+    int err = ny_names_part_find(&names, result->store, result, part);
 
     return err ? err : ny_names_part_export(&names, output, missing);
 }
@@ -291,7 +292,7 @@ int ny_part_export(struct ny_store *store, const char *name, const char *part, c
 {
     const struct ny_result_part *rows = ny_part_find(part);
     struct ny_result result;
-    int err = ny_result_open(&result, store, name);
+    int err = ny_result_open_any(&result, store, name);
 
     if (err == NY_OK)
         err = rows ? write_part(&result, rows, output, salvage, 0)
@@ -300,7 +301,28 @@ int ny_part_export(struct ny_store *store, const char *name, const char *part, c
                   : write_model(&result, output);
     if (err == NY_OK && salvage && salvage->rows && rows)
         warn_of_missing(&result, salvage, part, output);
-    ny_result_close(&result);
+    ny_result_close_any(&result);
+    return err;
+}
+
+int ny_points_export(struct ny_store *store, const char *part, const char *output,
+                     struct ny_salvage *salvage)
+{
+    const struct ny_result_part *rows = ny_part_find(part);
+    struct ny_result points;
+    int err = ny_result_of_points(&points, store);
+
+    if (!err && (!rows || !ny_one_of(part, "points|raw-points|labels|source")))
+        err = ny_fail(points.ctx, NY_EUSAGE,
+                      "%s is a part of a result: give its NAME; without one there are points, "
+                      "labels, source, ids and columns",
+                      part);
+    if (!err && !rows->count(&points))
+        err = ny_fail(points.ctx, NY_EUSAGE, "the points of %s have no %s", ny_store_path(store),
+                      part);
+    if (!err) err = write_part(&points, rows, output, salvage, 0);
+    if (!err && salvage && salvage->rows) warn_of_missing(&points, salvage, part, output);
+    ny_result_close_any(&points);
     return err;
 }
 

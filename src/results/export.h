@@ -21,6 +21,10 @@ int ny_part_check(struct ny_context *ctx, const char *name);
 int ny_part_export(struct ny_store *store, const char *name, const char *part, const char *output,
                    struct ny_salvage *salvage);
 
+/* Exports a part of the points themselves: points, raw-points, labels, source. */
+int ny_points_export(struct ny_store *store, const char *part, const char *output,
+                     struct ny_salvage *salvage);
+
 /* Writes the embedding as a table of `rows` rows, those of the file that was imported: each row
  * stands where it stood there, and rows that have no place are NaN. */
 int ny_embedding_spread(struct ny_store *store, const char *name, const char *output,

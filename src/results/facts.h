@@ -43,6 +43,7 @@
     X("lost", "rows lost", NULL, COUNT, 13, KEPT)                                                  \
     X("mean_norm", "mean norm", NULL, PLAIN, 0, KEPT)                                              \
     X("mean_square_norm", "mean squared norm", NULL, PLAIN, 0, KEPT)                               \
+    X("shards", NULL, NULL, PLAIN, 0, KEPT)                                                        \
     X("results", "results", NULL, PLAIN, 0, KEPT)                                                  \
     X("map", "map", NULL, PLAIN, 1, KEPT)                                                          \
     X("approx", "approximation", "approximation", PLAIN, 2, KEPT)                                  \

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
+#include "results/shards.h"
 
 enum { PIECE_NAMES = 1 << 14, LOOK_ROWS = 1024 };
 
@@ -16,15 +17,15 @@ bool ny_is_names_part(const char *name)
     return strcmp(name, "ids") == 0 || strcmp(name, "columns") == 0;
 }
 
-int ny_names_part_find(struct ny_names_part *part, struct ny_store *store,
-                       const struct ny_result_rows *rows, const char *name)
+int ny_names_part_find(struct ny_names_part *part, struct ny_store *store, struct ny_result *result,
+                       const char *name)
 {
     struct ny_points_info info;
     int err = ny_points_info(store, &info);
 
     if (err) return err;
-    *part = (struct ny_names_part){store, rows, strcmp(name, "columns") == 0, 0};
-    part->count = part->columns ? info.d : rows ? rows->count : info.n;
+    *part = (struct ny_names_part){store, result, strcmp(name, "columns") == 0, 0};
+    part->count = part->columns ? info.d : result ? result->rows.count : info.n;
     if (part->columns ? info.column_names : info.names) return NY_OK;
     return ny_fail(ny_store_context(store), NY_EUSAGE,
                    "the %s of %s have no names: what was imported first had none (.h5ad, .h5, and "
@@ -43,7 +44,9 @@ static int read_result(const struct ny_names_part *part, uint64_t first, size_t 
     while (!err && count > 0) {
         size_t look = count < LOOK_ROWS ? count : LOOK_ROWS;
 
-        err = ny_result_rows_numbers(part->rows, first, look, row);
+        err = part->result->span
+                  ? ny_part_fill(part->result, ny_part_find("rows"), first, look, row)
+                  : ny_result_rows_numbers(&part->result->rows, first, look, row);
         for (size_t i = 0, run; !err && i < look; i += run) {
             for (run = 1; i + run < look && row[i + run] == row[i] + run; run++)
                 continue;
@@ -59,7 +62,7 @@ int ny_names_part_read(const struct ny_names_part *part, uint64_t first, size_t 
                        struct ny_names *names)
 {
     if (part->columns) return ny_points_column_names(part->store, first, count, names);
-    if (part->rows) return read_result(part, first, count, names);
+    if (part->result) return read_result(part, first, count, names);
     return ny_points_names(part->store, first, count, names);
 }
 

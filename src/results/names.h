@@ -4,21 +4,21 @@
 #define NY_RESULTS_NAMES_H
 
 #include "base/names.h"
-#include "results/rows.h"
+#include "results/parts.h"
 
 /* Which names, and of which rows. */
 struct ny_names_part {
     struct ny_store *store;
-    const struct ny_result_rows *rows; /* the rows of a result; NULL: all rows of the store */
-    bool columns;                      /* the names of columns are meant, whatever the rows */
+    struct ny_result *result; /* whose rows are meant; NULL: all rows of the store */
+    bool columns;             /* the names of columns are meant, whatever the rows */
     uint64_t count;
 };
 
 /* Tells whether a part is one of names. */
 bool ny_is_names_part(const char *name);
 /* Finds a part of names. NY_EUSAGE where the store has none. */
-int ny_names_part_find(struct ny_names_part *part, struct ny_store *store,
-                       const struct ny_result_rows *rows, const char *name);
+int ny_names_part_find(struct ny_names_part *part, struct ny_store *store, struct ny_result *result,
+                       const char *name);
 /* Adds names first … first + count − 1. */
 int ny_names_part_read(const struct ny_names_part *part, uint64_t first, size_t count,
                        struct ny_names *names);

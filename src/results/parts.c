@@ -310,25 +310,28 @@ static size_t count_clusters(const struct ny_result *result)
 }
 
 /* The parts: name, element, columns (NULL: one item a row), how rows are read, how many there
- * are, and how many are damaged together (NULL: a damage ends the export). */
+ * are, and how many are damaged together (NULL: a damage ends the export), and whether there is one
+ * for each row. */
 static const struct ny_result_part parts[] = {
-    {"embedding", NY_OUT_F32, components_of, fill_embedding, count_embedded, grain_of_rows},
-    {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows},
-    {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues, NULL},
-    {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmark_rows, grain_of_landmarks},
-    {"landmark-points", NY_OUT_F32, columns_of_points, fill_landmark_points, count_landmarks, NULL},
-    {"features", NY_OUT_U64, NULL, fill_features, count_features, NULL},
-    {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals},
-    {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points},
-    {"source", NY_OUT_U64, NULL, fill_source, count_result_rows, grain_of_points},
-    {"rows", NY_OUT_U64, NULL, fill_rows, count_rows, NULL},
-    {"neighbors", NY_OUT_U64, neighbors_of, fill_neighbors, count_listed, NULL},
-    {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL},
-    {"components", NY_OUT_U64, NULL, fill_components, count_listed, NULL},
-    {"clusters", NY_OUT_U64, NULL, ny_stored_clusters_get, count_clusters, NULL},
-    {"points", NY_OUT_F32, columns_of_points, fill_points, count_result_rows, grain_of_points},
+    {"embedding", NY_OUT_F32, components_of, fill_embedding, count_embedded, grain_of_rows, true},
+    {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows, true},
+    {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues, NULL, false},
+    {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmark_rows, grain_of_landmarks, false},
+    {"landmark-points", NY_OUT_F32, columns_of_points, fill_landmark_points, count_landmarks, NULL,
+     false},
+    {"features", NY_OUT_U64, NULL, fill_features, count_features, NULL, false},
+    {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals, true},
+    {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points, true},
+    {"source", NY_OUT_U64, NULL, fill_source, count_result_rows, grain_of_points, true},
+    {"rows", NY_OUT_U64, NULL, fill_rows, count_rows, NULL, true},
+    {"neighbors", NY_OUT_U64, neighbors_of, fill_neighbors, count_listed, NULL, false},
+    {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL, false},
+    {"components", NY_OUT_U64, NULL, fill_components, count_listed, NULL, false},
+    {"clusters", NY_OUT_U64, NULL, ny_stored_clusters_get, count_clusters, NULL, true},
+    {"points", NY_OUT_F32, columns_of_points, fill_points, count_result_rows, grain_of_points,
+     true},
     {"raw-points", NY_OUT_F32, columns_of_points, fill_raw_points, count_result_rows,
-     grain_of_points},
+     grain_of_points, true},
 };
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
@@ -478,53 +481,4 @@ enum ny_element ny_result_element(const struct ny_result *result, const struct n
         return landmark_dtype(result) == NY_F64 ? NY_OUT_F64 : NY_OUT_F32;
     if (of_points(part)) return points_dtype(result) == NY_F64 ? NY_OUT_F64 : NY_OUT_F32;
     return part->columns && result->f64 ? NY_OUT_F64 : part->element;
-}
-
-int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
-                     size_t *components)
-{
-    struct ny_result result;
-    int err = ny_result_open(&result, store, name);
-
-    *layout = result.layout;
-    *components = ny_coordinates_count(&result.coordinates);
-    if (err == NY_OK && !result.coordinates.pairs)
-        err = ny_fail(result.ctx, NY_EUSAGE, "'%s' is a %s alone: it has no embedding", name,
-                      ny_record_kind(result.record));
-    ny_result_close(&result);
-    return err;
-}
-
-int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
-                     float *rows)
-{
-    struct ny_result result;
-    double *wide = NULL;
-    size_t p;
-    int err = ny_result_open(&result, store, name);
-
-    if (err) goto done;
-    p = ny_coordinates_count(&result.coordinates);
-    if (!p || count > result.rows.count || first > result.rows.count - count) {
-        err = ny_fail(result.ctx, NY_EUSAGE,
-                      "'%s' has %llu rows of %zu components; %zu rows from row %llu on are not all "
-                      "in it",
-                      name, (unsigned long long)result.rows.count, p, count,
-                      (unsigned long long)first);
-        goto done;
-    }
-    if (!ny_coordinates_plain(&result.coordinates)) err = reserve_stored(&result, count);
-    if (err) goto done;
-    if (!result.f64) {
-        err = fill_embedding(&result, first, count, rows);
-        goto done;
-    }
-    wide = ny_calloc(result.ctx, NY_MEM_IO, count, p * sizeof(double));
-    err = wide ? fill_embedding(&result, first, count, wide) : NY_EBUDGET;
-    for (size_t i = 0; err == NY_OK && i < count * p; i++)
-        rows[i] = (float)wide[i];
-done:
-    ny_free(result.ctx, wide);
-    ny_result_close(&result);
-    return err;
 }

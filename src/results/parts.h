@@ -11,6 +11,8 @@
 #include "results/graph.h"
 #include "io/writer.h"
 
+struct ny_span;
+
 /* A finished result, opened for reading. */
 struct ny_result {
     struct ny_context *ctx;
@@ -28,6 +30,7 @@ struct ny_result {
     void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
     struct ny_stored_graph graph; /* neighbors = 0 where it has no graph */
     bool only_graph;              /* it is a graph and has no coordinates */
+    struct ny_span *span;         /* of all shards (results/shards.h); NULL: of one store */
     uint64_t next; /* row from which rows of a graph's largest component are looked for */
 };
 
@@ -39,6 +42,7 @@ struct ny_result_part {
     int (*fill)(struct ny_result *result, uint64_t first, size_t count, void *out);
     size_t (*count)(const struct ny_result *result); /* 0: this result has none */
     size_t (*grain)(const struct ny_result *result); /* rows damaged together; NULL: none are */
+    bool by_row;                                     /* one for each row of the result */
 };
 
 /* Returns the names of all parts, NULL-terminated; "model", "ids" and "columns" among them are no
@@ -58,12 +62,5 @@ int ny_result_prepare(struct ny_result *result, const struct ny_result_part *par
  * points, where the points are. */
 enum ny_element ny_result_element(const struct ny_result *result,
                                   const struct ny_result_part *part);
-
-/* Finds the layout of a finished embedding, and its number of components. */
-int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
-                     size_t *components);
-/* Reads rows first … first + count − 1 of a finished embedding, as f32. */
-int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
-                     float *rows);
 
 #endif

@@ -145,13 +145,12 @@ static int look_inside(struct ny_shards *shards, unsigned k, struct ny_store *st
     return NY_OK;
 }
 
-/* Tells whether a store was made in the folder. */
-static bool is_made(const char *path)
+bool ny_shards_made(const struct ny_shards *shards, unsigned k)
 {
     char part[PATH_MAX];
     struct stat info;
 
-    return snprintf(part, sizeof(part), "%s/results", path) < (int)sizeof(part) &&
+    return snprintf(part, sizeof(part), "%s/results", shards->shard[k].path) < (int)sizeof(part) &&
            lstat(part, &info) == 0;
 }
 
@@ -161,7 +160,7 @@ static int look(struct ny_shards *shards, unsigned k)
     struct ny_store *store;
     int err;
 
-    if (!is_made(shards->shard[k].path)) return NY_OK;
+    if (!ny_shards_made(shards, k)) return NY_OK;
     err = ny_store_open(&store, shards->ctx, shards->shard[k].path);
     if (err) return err;
     err = look_inside(shards, k, store);

@@ -61,6 +61,8 @@ int ny_shards_read(struct ny_shards **out, struct ny_context *ctx, const char *p
 int ny_shards_load(struct ny_shards **out, struct ny_context *ctx, const char *path);
 /* Frees what was read; NULL is allowed. */
 void ny_shards_free(struct ny_shards *shards);
+/* Tells whether a store was made for the shard, be it empty. */
+bool ny_shards_made(const struct ny_shards *shards, unsigned k);
 /* NY_EUSAGE, with the numbers of the missing ones, where not all shards are there. */
 int ny_shards_complete(const struct ny_shards *shards);
 

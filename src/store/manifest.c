@@ -262,6 +262,29 @@ static int read_classes(struct ny_snapshot *view, uint32_t count, char ***names)
     return NY_OK;
 }
 
+/* The longest list of a set: each of its stores has the first names of that. */
+static int classes_of_set(struct ny_store *set, char ***names, size_t *count)
+{
+    int err = NY_OK;
+
+    for (size_t k = 0; !err && k < set->set->count; k++) {
+        struct ny_store *store;
+        char **more = NULL;
+        size_t many = 0;
+
+        err = ny_set_store(set, k, &store);
+        if (!err) err = ny_points_class_names(store, &more, &many);
+        if (!err && many > *count) {
+            ny_free(set->ctx, *names);
+            *names = more;
+            *count = many;
+            more = NULL;
+        }
+        ny_free(set->ctx, more);
+    }
+    return err;
+}
+
 int ny_points_class_names(struct ny_store *store, char ***names, size_t *count)
 {
     struct ny_manifest m;
@@ -270,6 +293,7 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count)
 
     *names = NULL;
     *count = 0;
+    if (store->set) return classes_of_set(store, names, count);
     err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
     err = ny_manifest_read(view, &m);

@@ -124,11 +124,19 @@ static int fail_range(struct ny_store *store, const char *what, uint64_t first, 
                    ULL(first + count - 1), store->path, ULL(all));
 }
 
+static int names_of_set(void *names, struct ny_store *store, size_t k, struct ny_set_rows rows)
+{
+    (void)k;
+    return ny_points_names(store, rows.first, rows.count, names);
+}
+
 int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct ny_names *names)
 {
     struct ny_points_info info;
-    int err = ny_points_info_all(store, &info);
+    int err;
 
+    if (store->set) return ny_set_each(store, first, count, names_of_set, names);
+    err = ny_points_info_all(store, &info);
     if (err) return err;
     if (first > info.n || count > info.n - first)
         return fail_range(store, "rows", first, count, info.n);
@@ -139,8 +147,10 @@ int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
                            struct ny_names *names)
 {
     struct ny_points_info info;
-    int err = ny_points_info_all(store, &info);
+    int err = NY_OK;
 
+    if (store->set) err = ny_set_store(store, 0, &store);
+    if (!err) err = ny_points_info_all(store, &info);
     if (err) return err;
     if (first > info.d || count > info.d - first)
         return fail_range(store, "columns", first, count, info.d);

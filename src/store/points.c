@@ -225,10 +225,41 @@ static int read_range(struct cache *cache, uint64_t first, size_t count, char *o
     return err;
 }
 
+/* Returns the bytes of a row of a set in memory. */
+static size_t set_row_bytes(const struct ny_store *set, size_t slots)
+{
+    struct ny_points_info info = set->set->info;
+    enum ny_dtype dtype = set->unprepared ? info.stored_dtype : info.dtype;
+
+    return ny_row_bytes(dtype, info.d, slots);
+}
+
+/* The rows of a set that are asked for: where those of each store go. */
+struct spread {
+    size_t slots, row_bytes;
+    char *out;
+};
+
+static int read_of_set(void *arg, struct ny_store *store, size_t k, struct ny_set_rows rows)
+{
+    const struct spread *spread = arg;
+
+    (void)k;
+    return ny_points_read(store, spread->slots, rows.first, rows.count,
+                          spread->out + rows.at * spread->row_bytes);
+}
+
 int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t count, void *rows)
 {
     struct cache cache;
-    int err = cache_init(&cache, store, NY_KIND_POINTS, slots);
+    int err;
+
+    if (store->set) {
+        struct spread spread = {slots, set_row_bytes(store, slots), rows};
+
+        return ny_set_each(store, first, count, read_of_set, &spread);
+    }
+    err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
     if (!err) err = read_range(&cache, first, count, rows);
     cache_release(&cache);
@@ -279,11 +310,41 @@ static int copy_found(void *arg, const struct cache *cache, uint64_t at, size_t 
     return cache_copy(cache, at, 1, (char *)arg + position * cache->row_bytes);
 }
 
+/* Reads the rows listed of a set, run by run of rows that one store has. */
+static int gather_of_set(struct ny_store *set, size_t slots, const uint64_t *rows, size_t count,
+                         char *out)
+{
+    const struct ny_set *all = set->set;
+    size_t row_bytes = set_row_bytes(set, slots), end, k;
+    uint64_t *local = ny_calloc(set->ctx, NY_MEM_STORE, count, sizeof(*local));
+    int err = local ? NY_OK : NY_EBUDGET;
+
+    for (size_t at = 0; !err && at < count; at = end) {
+        struct ny_store *store;
+
+        if (ny_set_place(all, rows[at], &k))
+            err = ny_fail(set->ctx, NY_EINTERNAL, "row %llu was asked for, and %s has %llu rows",
+                          (unsigned long long)rows[at], set->path, (unsigned long long)all->info.n);
+        if (!err) err = ny_set_store(set, k, &store);
+        for (end = at; !err && end < count; end++) {
+            if (rows[end] < all->first[k] || rows[end] >= all->first[k + 1]) break;
+            local[end] = rows[end] - all->first[k];
+        }
+        if (!err) err = ny_points_gather_here(store, slots, local + at, end - at,
+                                               out + at * row_bytes);
+    }
+    ny_free(set->ctx, local);
+    return err;
+}
+
 int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                           void *out)
 {
     struct cache cache;
-    int err = cache_init(&cache, store, NY_KIND_POINTS, slots);
+    int err;
+
+    if (store->set) return gather_of_set(store, slots, rows, count, out);
+    err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 
     if (!err) err = find_rows(&cache, rows, count, copy_found, out);
     cache_release(&cache);
@@ -361,11 +422,19 @@ int ny_points_gather_list(struct ny_store *store, const struct ny_gather_wish *w
     return ny_points_visit(store, wish->slots, wish->rows, wish->count, fill_row, &filling);
 }
 
+static int labels_of_set(void *labels, struct ny_store *store, size_t k, struct ny_set_rows rows)
+{
+    (void)k;
+    return ny_points_labels(store, rows.first, rows.count, (double *)labels + rows.at);
+}
+
 int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, double *labels)
 {
     struct cache cache;
-    int err = cache_init(&cache, store, NY_KIND_LABELS, 0);
+    int err;
 
+    if (store->set) return ny_set_each(store, first, count, labels_of_set, labels);
+    err = cache_init(&cache, store, NY_KIND_LABELS, 0);
     if (!err && !(cache.m.flags & NY_FLAG_LABELS)) {
         err = check_range(&cache, first, count);
         if (!err) memset(labels, 0, count * sizeof(*labels));
@@ -376,12 +445,33 @@ int ny_points_labels(struct ny_store *store, uint64_t first, size_t count, doubl
     return err;
 }
 
+/* Room for row numbers of a set. */
+struct source {
+    struct ny_store *set;
+    uint64_t *out;
+};
+
+/* Row numbers go through the files of all stores, in their order. */
+static int source_of_set(void *arg, struct ny_store *store, size_t k, struct ny_set_rows rows)
+{
+    struct ny_store *set = ((struct source *)arg)->set;
+    uint64_t *source = ((struct source *)arg)->out + rows.at;
+    int err = ny_points_source(store, rows.first, rows.count, source);
+
+    for (size_t i = 0; !err && i < rows.count; i++)
+        if (source[i] != UINT64_MAX) source[i] += set->set->source[k];
+    return err;
+}
+
 int ny_points_source(struct ny_store *store, uint64_t first, size_t count, uint64_t *source)
 {
+    struct source of_set = {store, source};
     struct cache cache;
-    int err = cache_init(&cache, store, NY_KIND_SOURCE, 0);
     uint64_t kept_from = UINT64_MAX;
+    int err;
 
+    if (store->set) return ny_set_each(store, first, count, source_of_set, &of_set);
+    err = cache_init(&cache, store, NY_KIND_SOURCE, 0);
     if (!err) err = check_range(&cache, first, count);
     if (!err && cache.m.flags & NY_FLAG_SOURCE)
         kept_from = cache.m.source_from * cache.m.block_rows;

@@ -12,9 +12,17 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
     struct ny_snapshot *view;
     enum ny_dtype stored;
     bool sparse;
-    int end, err = ny_snapshot_begin(&view, store, store->points);
+    int end, err;
 
     memset(info, 0, sizeof(*info));
+    if (store->set) {
+        *info = store->set->info;
+        if (!store->unprepared) return NY_OK;
+        info->dtype = info->stored_dtype;
+        info->preparation = (struct ny_prepared){.rows = NY_ROWS_NONE};
+        return NY_OK;
+    }
+    err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err) err = ny_lost_read(view, &m, &lost);

@@ -331,6 +331,26 @@ static int read_chunk(struct ny_store *store, const struct ny_key *key, void *da
     return end ? end : err;
 }
 
+/* Finds the first store of a set that has a part; the set itself where none has. */
+static int find_part(struct ny_store **store, const char *name, const char *part)
+{
+    struct ny_key key = ny_chunk_key(name, part, 0);
+    struct ny_store *set = *store;
+
+    for (size_t k = 0; k < set->set->count; k++) {
+        struct ny_snapshot *view;
+        size_t bytes;
+        int end, err = ny_set_store(set, k, store);
+
+        if (!err) err = ny_snapshot_begin(&view, *store, (*store)->results);
+        if (err) return err;
+        err = ny_snapshot_size(view, &key, &bytes);
+        end = ny_snapshot_end(view);
+        if (end || err != NY_END) return end; /* whoever reads it tells what is damaged */
+    }
+    return NY_END;
+}
+
 int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uint64_t index,
                  struct ny_chunk *chunk)
 {
@@ -341,6 +361,8 @@ int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uin
     chunk->bytes = 0;
     if (err) return err;
     if (!valid_name(name)) return NY_END;
+    if (store->set) err = find_part(&store, name, part);
+    if (err) return err;
     err = read_chunk(store, &key, chunk->data, chunk->capacity, &chunk->bytes, &wrong);
     if (!wrong || err == NY_END) return err;
     if (chunk->bytes > chunk->capacity && chunk->bytes <= NY_CHUNK_BYTES)
@@ -402,6 +424,9 @@ int ny_blob_get(struct ny_store *store, const char *name, const char *part, void
     const char *wrong;
     int err = check_part(store->ctx, part);
 
+    if (!err && store->set && find_part(&store, name, part))
+        err = ny_fail(store->ctx, NY_ESTORE, "no shard of %s has part %s of '%s'", store->path,
+                      part, name);
     for (size_t i = 0; !err && i <= chunks; i++) { /* and that there is none beyond */
         struct ny_key key = ny_chunk_key(name, part, i);
         size_t at = i * NY_CHUNK_BYTES, want = 0, got;
@@ -445,12 +470,36 @@ static int find_name(void *arg)
     return NY_OK;
 }
 
+static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1]);
+
+/* The name that follows `name` in any store of a set. */
+static int next_of_all(struct ny_store *set, char name[NY_NAME_MAX + 1])
+{
+    char first[NY_NAME_MAX + 1] = "";
+    int err = NY_OK;
+
+    for (size_t k = 0; k < set->set->count; k++) {
+        char next[NY_NAME_MAX + 1];
+        struct ny_store *store;
+
+        strcpy(next, name);
+        err = ny_set_store(set, k, &store);
+        if (!err) err = next_name(store, next);
+        if (err && err != NY_END) return err;
+        if (!err && (!first[0] || strcmp(next, first) < 0)) strcpy(first, next);
+    }
+    strcpy(name, first);
+    return first[0] ? NY_OK : NY_END;
+}
+
 /* The name that follows `name`; NY_END after the last. */
 static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
 {
     struct step step = {.from = {.bytes = strlen(name) + 1}};
-    int end, err = ny_snapshot_begin(&step.view, store, store->results);
+    int end, err;
 
+    if (store->set) return next_of_all(store, name);
+    err = ny_snapshot_begin(&step.view, store, store->results);
     if (err) return err;
     memcpy(step.from.data, name, step.from.bytes);
     step.from.data[step.from.bytes - 1] = 1; /* above every part of `name` */

@@ -98,6 +98,7 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
         return ny_fail_at(
             ctx, NY_EIO, path, NY_NO_LINE,
             "%s is not a store: a store is a directory, which 'nystream import' makes", path);
+    if (holds(path, "shards") && !holds(path, "points")) return ny_set_refuse(ctx, path);
     if (!holds(path, "points") && !holds(path, "results"))
         return ny_fail_at(
             ctx, NY_EIO, path, NY_NO_LINE,
@@ -122,6 +123,7 @@ done:
 void ny_store_close(struct ny_store *store)
 {
     if (!store) return;
+    if (store->set) store->set->close(store->set->arg);
     if (store->wrote_results) ny_store_remember_results(store);
     ny_snapshots_free(store);
     ny_lost_release(&store->skipped, store->ctx);
@@ -333,7 +335,7 @@ uint64_t ny_store_bytes(const struct ny_store *store)
     const struct ny_env *const parts[] = {store->points, store->results};
     uint64_t bytes = 0;
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2 && !store->set; i++) {
         struct stat info;
 
         if (stat(parts[i]->path, &info) == 0) bytes += (uint64_t)info.st_blocks * 512;
@@ -345,6 +347,7 @@ int ny_store_writable(struct ny_store *store)
 {
     char older[NY_OLDER_BYTES];
 
+    if (store->set) return ny_set_refuse(store->ctx, store->path);
     if (store->older && !store->mending)
         return ny_fail_at(store->ctx, NY_ESTORE, store->path, NY_NO_LINE,
                           "%s is not written: %s; %s", store->path, ny_store_older(store, older),

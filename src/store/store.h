@@ -156,6 +156,31 @@ void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *c
  * Free with ny_free() (one block). */
 int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
 
+/* ---- several stores as one ---------------------------------------------------------------- */
+
+/* A set of stores, whose rows are numbered through: the shards of a store (shards/set.h). Its
+ * handle serves what reads rows one by one, names, labels and results; what belongs to a result as
+ * a whole, such as its record and model, is that of the first store that has it. All else, and all
+ * that writes, is NY_EUSAGE. */
+struct ny_set {
+    struct ny_points_info info; /* of all rows; id and digests are those of the first store */
+    size_t count;               /* stores */
+    const uint64_t *first;      /* row of the set with which each begins; the end at `count` */
+    const uint64_t *source;     /* likewise of the files that they came from */
+    int (*open)(void *arg, size_t k, struct ny_store **store); /* until others are asked for */
+    void (*close)(void *arg);
+    void *arg;
+};
+/* Makes the handle, which ny_store_close() closes with the set; the path is for messages. */
+int ny_store_open_set(struct ny_store **out, struct ny_context *ctx, const char *path,
+                      const struct ny_set *set);
+/* Returns the set behind a handle; NULL: it is that of a store. */
+const struct ny_set *ny_store_set(const struct ny_store *store);
+/* Opens the k-th store of a set, which belongs to the set. */
+int ny_set_store(struct ny_store *store, size_t k, struct ny_store **out);
+/* Finds the store that has a row. */
+int ny_set_place(const struct ny_set *set, uint64_t row, size_t *k);
+
 /* ---- points: reading ---------------------------------------------------------------------- */
 
 /* Bytes of a row in memory: dense, or a record of info->row_slots (base/sparse.h). */

@@ -8,6 +8,7 @@
  *   write, view               its transactions
  *   manifest, lost            the records of rows; rows that are gone
  *   older, store              an environment put back from a copy; the handle
+ *   set                       several stores as one
  *   points_info, block, csr, points, names, ingest  rows
  *   results                   chunks
  *   verify, repair, compact   all of it
@@ -247,6 +248,7 @@ struct ny_store {
     uint64_t behind;            /* by so many commits */
     bool mending;               /* it may be written although it is so */
     bool unprepared;            /* see ny_store_read_raw() */
+    const struct ny_set *set;   /* see ny_store_open_set(); then there are no environments */
     struct ny_lost skipped; /* see ny_store_skip_lost() */
     struct ny_peers *peers; /* see ny_store_join(); NULL: it is nobody's shard */
     uint64_t *shard_first;  /* of each shard, and the rows of all */
@@ -260,6 +262,20 @@ int ny_directory_sync(struct ny_context *ctx, const char *path);
 int ny_store_writable(struct ny_store *store);
 /* Frees the views that are not in use, when the store is closed. */
 void ny_snapshots_free(struct ny_store *store);
+
+/* ---- sets ---------------------------------------------------------------------------------- */
+
+/* Rows of one store of a set, and which of those that were asked for is the first of them. */
+struct ny_set_rows {
+    uint64_t first;
+    size_t count, at;
+};
+/* Calls `each` for the rows of each store among rows first … first + count − 1 of the set. */
+typedef int ny_set_fn(void *arg, struct ny_store *store, size_t k, struct ny_set_rows rows);
+/* Walks over the stores until one call fails. NY_EINTERNAL where there are not so many rows. */
+int ny_set_each(struct ny_store *store, uint64_t first, size_t count, ny_set_fn *each, void *arg);
+/* NY_EUSAGE: this takes no set, which is at this path. */
+int ny_set_refuse(struct ny_context *ctx, const char *path);
 
 /* ---- locks --------------------------------------------------------------------------------- */
 

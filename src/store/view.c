@@ -65,12 +65,22 @@ static int view_new(struct ny_snapshot **out, struct ny_store *store, struct ny_
     return err;
 }
 
+int ny_set_refuse(struct ny_context *ctx, const char *path)
+{
+    return ny_fail(ctx, NY_EUSAGE,
+                   "%s is a store in shards, and this takes one of them: give its path, such as "
+                   "%s/shard-00000",
+                   path, path);
+}
+
 int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct ny_env *env)
 {
-    struct ny_snapshot *view = take_idle(store, env);
+    struct ny_snapshot *view;
     int err = NY_OK;
 
     *out = NULL;
+    if (store->set) return ny_set_refuse(store->ctx, store->path);
+    view = take_idle(store, env);
     if (!view) err = view_new(&view, store, env);
     if (!err) err = ny_twin_lock(store, env, &view->twin_lock);
     if (err) {

@@ -1,0 +1,31 @@
+/* Reports on stores in shards: their points as one, and a result that is spread over them. */
+#ifndef NY_API_INSPECT_SHARDS_H
+#define NY_API_INSPECT_SHARDS_H
+
+#include <jansson.h>
+
+#include "store/store.h"
+
+/* Returns the status of a result in one store, by its record: done, running, interrupted, summed.
+ */
+const char *ny_result_status(struct ny_store *store, const char *name, const json_t *record);
+/* Returns the status of a result of a store, or of a set: done where all shards are, running where
+ * one is, interrupted else. `record` is that of a store. */
+const char *ny_status_of_all(struct ny_store *store, const char *name, const json_t *record);
+/* Finds the store of a set whose result is to be described, and its record (json_decref() it): the
+ * first that is not done; else the first that has it. */
+int ny_spread_first(struct ny_store *set, const char *name, struct ny_store **store,
+                    json_t **record);
+/* Makes the description of the first shard's result that of all, by its record: rows, status, and
+ * which shards lack it. Figures in which shards differ are null, unless the fit was one over all of
+ * them. */
+int ny_spread_describe(struct ny_store *set, const char *name, const json_t *first, json_t *object);
+/* Field "shards" of the report of a store: which there are, with which rows; null where the store
+ * is an ordinary one. */
+int ny_shards_describe(struct ny_store *store, json_t *object);
+/* Means of the norms of all rows, and of their squares; NaN: not known. */
+int ny_norms_of_all(struct ny_store *store, double *norm, double *squares);
+/* Bytes of the data files of a store, or of all of a set. */
+int ny_bytes_of_all(struct ny_store *store, uint64_t *bytes);
+
+#endif

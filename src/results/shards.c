@@ -1,0 +1,373 @@
+/*
+ * Results of all shards of a store (results/shards.h).
+ *
+ * A fit over shards leaves in each of them an ordinary result of its own rows, with the same model;
+ * so do fits that place rows by one model. Whether models are the same is seen by their bytes,
+ * which are read once: rows of different maps are no columns of one table. The shard that was read
+ * last stays open, as rows are mostly read in order.
+ */
+#include "results/shards.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/memory.h"
+#include "shards/set.h"
+
+struct ny_span {
+    uint64_t *first;         /* row of the whole with which each shard begins; the end */
+    size_t k;                /* the shard that is open, */
+    struct ny_store *store;  /* and its store; NULL: none is */
+    struct ny_result result; /* of that shard */
+    bool fitted;             /* by a fit over all shards, not one by one */
+};
+
+/* ---- the result of one shard --------------------------------------------------------------- */
+
+/* Lets go of the shard that is open. */
+static void close_shard(struct ny_span *span)
+{
+    if (!span->store) return;
+    span->result.stored = NULL; /* these two are lent by the whole */
+    span->result.inverse = NULL;
+    ny_result_close(&span->result);
+    ny_store_close(span->store);
+    span->store = NULL;
+}
+
+/* Opens the k-th shard's result by a handle of its own, as the set may close its stores. */
+static int open_shard(struct ny_result *whole, size_t k)
+{
+    struct ny_span *span = whole->span;
+    struct ny_store *store;
+    int err;
+
+    if (span->store && span->k == k) return NY_OK;
+    close_shard(span);
+    err = ny_set_store(whole->store, k, &store);
+    if (!err) err = ny_store_open(&span->store, whole->ctx, ny_store_path(store));
+    if (err) return err;
+    span->k = k;
+    return ny_result_open(&span->result, span->store, whole->name);
+}
+
+/* ---- do they belong together --------------------------------------------------------------- */
+
+int ny_result_lacking(struct ny_store *set, const char *name, bool *lacking, size_t *count)
+{
+    int err = NY_OK;
+
+    *count = 0;
+    for (size_t k = 0; !err && k < ny_store_set(set)->count; k++) {
+        struct ny_store *store;
+        json_t *record = NULL;
+
+        err = ny_set_store(set, k, &store);
+        if (!err) err = ny_record_load(store, name, &record);
+        lacking[k] = !record || !ny_field_is(record, "stage", "done");
+        *count += lacking[k];
+        json_decref(record);
+    }
+    return err;
+}
+
+/* Refuses a result that not all shards have, with the numbers of those that lack it. */
+static int check_there(struct ny_store *set, const char *name)
+{
+    struct ny_context *ctx = ny_store_context(set);
+    size_t count = ny_store_set(set)->count, missing, told = 0, used = 0;
+    bool *lacking = ny_calloc(ctx, NY_MEM_OTHER, count + 1, sizeof(*lacking));
+    char list[96] = "";
+    int err = lacking ? ny_result_lacking(set, name, lacking, &missing) : NY_EBUDGET;
+
+    if (!err && missing == count && count > 0) {
+        json_t *record = NULL;
+
+        err = ny_record_need_done(set, name, &record);
+        json_decref(record);
+    }
+    for (size_t k = 0; !err && k < count && told < 8; k++)
+        if (lacking[k])
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u", told++ ? ", " : "",
+                                     ny_shards_number(set, k));
+    if (!err && missing)
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "'%s' is not finished in %zu of the %zu shards of %s: %s%s; finish it there",
+                      name, missing, count, ny_store_path(set), list,
+                      missing > told ? " and others" : "");
+    ny_free(ctx, lacking);
+    return err;
+}
+
+/* Computes a digest over the bytes of a model; 0: the result has none. */
+static int digest_model(struct ny_result *result, uint64_t *digest)
+{
+    struct ny_part part = ny_record_part(result->record, "model");
+    struct ny_chunk chunk = {.data = ny_alloc(result->ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
+                             .capacity = NY_CHUNK_BYTES};
+    int err = chunk.data ? NY_OK : NY_EBUDGET;
+
+    *digest = 0;
+    for (uint64_t index = 0; !err; index++) {
+        uint64_t link[2] = {*digest, 0};
+
+        err = ny_chunk_get(result->store, result->name, part.name, index, &chunk);
+        if (err) break;
+        link[1] = ny_checksum(chunk.data, chunk.bytes);
+        *digest = ny_checksum(link, sizeof(link));
+    }
+    ny_free(result->ctx, chunk.data);
+    return err == NY_END ? NY_OK : err;
+}
+
+/* Refuses what one shard has for itself alone. */
+static int check_kind(const struct ny_result *whole, const struct ny_result *one)
+{
+    const char *kind = one->only_graph || one->graph.neighbors || one->rows.component
+                           ? "a graph"
+                           : ny_record_kind(one->record);
+
+    if (strcmp(kind, "fit") == 0) return NY_OK;
+    return ny_fail(whole->ctx, NY_EUSAGE,
+                   "'%s' is %s%s, of each shard of %s for itself: give the path of one, such as "
+                   "%s",
+                   whole->name, strcmp(kind, "a graph") ? "a " : "of ", kind,
+                   ny_store_path(whole->store), ny_store_path(one->store));
+}
+
+/* Compares the result of one shard with that of the first, whose model has this digest. */
+static int check_shard(struct ny_result *whole, const struct ny_result *first, uint64_t *model)
+{
+    struct ny_span *span = whole->span;
+    uint64_t digest;
+    int err = check_kind(whole, &span->result);
+
+    if (!err) err = digest_model(&span->result, &digest);
+    if (err) return err;
+    if (span->k == 0) *model = digest;
+    if (digest == *model && digest && span->result.f64 == first->f64 &&
+        span->result.layout.row_bytes == first->layout.row_bytes)
+        return NY_OK;
+    if (!digest)
+        return ny_fail(whole->ctx, NY_EUSAGE,
+                       "'%s' of shard %u of %s has no model, so that its rows are those of a map "
+                       "of its own: give the path of the shard",
+                       whole->name, ny_shards_number(whole->store, span->k),
+                       ny_store_path(whole->store));
+    return ny_fail(whole->ctx, NY_EUSAGE,
+                   "shards %u and %u of %s have '%s' by different models, so that their rows are "
+                   "those of different maps: place all of them by one, with 'nystream fit SHARD "
+                   "NAME --model MODEL.nym'",
+                   ny_shards_number(whole->store, 0), ny_shards_number(whole->store, span->k),
+                   ny_store_path(whole->store), whole->name);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------- */
+
+/* Looks at the results of all shards, and counts their rows. */
+static int measure(struct ny_result *whole, const struct ny_result *first)
+{
+    struct ny_span *span = whole->span;
+    uint64_t model = 0, n = 0;
+    int err = NY_OK;
+
+    for (size_t k = 0; !err && k < ny_store_set(whole->store)->count; k++) {
+        err = open_shard(whole, k);
+        if (!err) err = check_shard(whole, first, &model);
+        if (err) return err;
+        span->first[k + 1] = span->first[k] + span->result.rows.count;
+        n += span->result.n;
+    }
+    span->fitted = json_is_object(json_object_get(first->record, "sharded"));
+    whole->n = n;
+    return NY_OK;
+}
+
+/* Makes the first shard's result, which is open, that of the whole. */
+static int widen(struct ny_result *whole)
+{
+    struct ny_span *span = whole->span;
+    uint64_t rows = span->first[ny_store_set(whole->store)->count];
+
+    ny_lost_release(&whole->rows.lost, whole->ctx);
+    whole->rows = (struct ny_result_rows){
+        .store = whole->store, .name = whole->name, .n = whole->n, .count = rows};
+    whole->layout.rows = rows;
+    ny_field_set_count((json_t *)whole->report, "n", whole->n);
+    return ny_fields_check(whole->ctx);
+}
+
+int ny_result_open_any(struct ny_result *result, struct ny_store *store, const char *name)
+{
+    const struct ny_set *set = ny_store_set(store);
+    struct ny_store *first;
+    struct ny_span *span;
+    int err;
+
+    if (!set) return ny_result_open(result, store, name);
+    *result = (struct ny_result){.ctx = ny_store_context(store), .store = store, .name = name};
+    err = check_there(store, name);
+    if (!err) err = ny_set_store(store, 0, &first);
+    if (!err) err = ny_result_open(result, first, name);
+    result->store = store;
+    if (err) return err;
+    span = ny_calloc(result->ctx, NY_MEM_OTHER, 1,
+                     sizeof(*span) + (set->count + 1) * sizeof(*span->first));
+    if (!span) return NY_EBUDGET;
+    span->first = (uint64_t *)(void *)(span + 1);
+    result->span = span;
+    err = measure(result, result);
+    return err ? err : widen(result);
+}
+
+void ny_result_close_any(struct ny_result *result)
+{
+    if (result->span) close_shard(result->span);
+    ny_free(result->ctx, result->span);
+    result->span = NULL;
+    ny_result_close(result);
+}
+
+int ny_result_of_points(struct ny_result *result, struct ny_store *store)
+{
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    *result = (struct ny_result){.ctx = ny_store_context(store),
+                                 .store = store,
+                                 .name = "points",
+                                 .n = info.n,
+                                 .rows = {.store = store, .n = info.n, .count = info.n}};
+    return err;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* Returns the shard that has a row of the whole. */
+static size_t shard_of(const struct ny_result *whole, uint64_t row)
+{
+    size_t k = 0;
+
+    while (row >= whole->span->first[k + 1])
+        k++;
+    return k;
+}
+
+/* Reads rows of the shard that is open, and numbers them as the whole does. */
+static int fill_shard(struct ny_result *whole, const struct ny_result_part *part, uint64_t first,
+                      size_t count, void *out)
+{
+    const struct ny_set *set = ny_store_set(whole->store);
+    struct ny_span *span = whole->span;
+    bool rows = strcmp(part->name, "rows") == 0, source = strcmp(part->name, "source") == 0;
+    uint64_t *numbers = out, begin = rows ? set->first[span->k] : set->source[span->k];
+    int err;
+
+    if (part->count(&span->result) != span->result.rows.count)
+        return ny_fail(whole->ctx, NY_EUSAGE, "'%s' of shard %u of %s has no %s", whole->name,
+                       ny_shards_number(whole->store, span->k), ny_store_path(whole->store),
+                       part->name);
+    span->result.stored = whole->stored;
+    span->result.inverse = whole->inverse;
+    err = part->fill(&span->result, first, count, out);
+    for (size_t i = 0; !err && (rows || source) && i < count; i++)
+        if (numbers[i] != UINT64_MAX) numbers[i] += begin;
+    return err;
+}
+
+int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, uint64_t first,
+                 size_t count, void *out)
+{
+    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
+                                   [NY_OUT_F64] = sizeof(double),
+                                   [NY_OUT_U64] = sizeof(uint64_t)};
+    size_t row_bytes, done = 0;
+    int err = NY_OK;
+
+    if (!result->span || !part->by_row) return part->fill(result, first, count, out);
+    if (strcmp(part->name, "clusters") == 0 && !result->span->fitted)
+        return ny_fail(result->ctx, NY_EUSAGE,
+                       "the clusters of '%s' are those of each shard of %s for itself: give the "
+                       "path of one",
+                       result->name, ny_store_path(result->store));
+    row_bytes =
+        sizes[ny_result_element(result, part)] * (part->columns ? part->columns(result) : 1);
+    while (!err && done < count) {
+        size_t k = shard_of(result, first + done);
+        uint64_t at = first + done - result->span->first[k];
+        uint64_t left = result->span->first[k + 1] - (first + done);
+        size_t piece = left < count - done ? (size_t)left : count - done;
+
+        err = open_shard(result, k);
+        if (!err) err = fill_shard(result, part, at, piece, (char *)out + done * row_bytes);
+        done += piece;
+    }
+    return err;
+}
+
+uint64_t ny_part_grain_end(const struct ny_result *result, const struct ny_result_part *part,
+                           uint64_t row)
+{
+    uint64_t grain = part->grain(result), begin = 0, end;
+    size_t k;
+
+    if (!result->span || !part->by_row) return (row / grain + 1) * grain;
+    k = shard_of(result, row);
+    begin = result->span->first[k];
+    end = begin + ((row - begin) / grain + 1) * grain;
+    return end < result->span->first[k + 1] ? end : result->span->first[k + 1];
+}
+
+/* ---- embeddings in memory ------------------------------------------------------------------ */
+
+int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
+                     size_t *components)
+{
+    struct ny_result result;
+    int err = ny_result_open_any(&result, store, name);
+
+    *layout = result.layout;
+    *components = ny_coordinates_count(&result.coordinates);
+    if (err == NY_OK && !result.coordinates.pairs)
+        err = ny_fail(result.ctx, NY_EUSAGE, "'%s' is a %s alone: it has no embedding", name,
+                      ny_record_kind(result.record));
+    ny_result_close_any(&result);
+    return err;
+}
+
+/* Reads rows of the embedding, which has p columns, as f32. */
+static int read_rows32(struct ny_result *result, uint64_t first, size_t count, size_t p,
+                       float *rows)
+{
+    const struct ny_result_part *embedding = ny_part_find("embedding");
+    double *wide = NULL;
+    int err = ny_result_prepare(result, embedding, count);
+
+    if (err || !result->f64) return err ? err : ny_part_fill(result, embedding, first, count, rows);
+    wide = ny_calloc(result->ctx, NY_MEM_IO, count, p * sizeof(double));
+    err = wide ? ny_part_fill(result, embedding, first, count, wide) : NY_EBUDGET;
+    for (size_t i = 0; err == NY_OK && i < count * p; i++)
+        rows[i] = (float)wide[i];
+    ny_free(result->ctx, wide);
+    return err;
+}
+
+int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
+                     float *rows)
+{
+    struct ny_result result;
+    size_t p;
+    int err = ny_result_open_any(&result, store, name);
+
+    p = err ? 0 : ny_coordinates_count(&result.coordinates);
+    if (!err && (!p || count > result.rows.count || first > result.rows.count - count))
+        err = ny_fail(result.ctx, NY_EUSAGE,
+                      "'%s' has %llu rows of %zu components; %zu rows from row %llu on are not all "
+                      "in it",
+                      name, (unsigned long long)result.rows.count, p, count,
+                      (unsigned long long)first);
+    if (!err) err = read_rows32(&result, first, count, p, rows);
+    ny_result_close_any(&result);
+    return err;
+}

@@ -1,0 +1,38 @@
+/*
+ * A result of all shards of a store, read as one: each shard has the rows of its own, placed by the
+ * same model. What is read row by row comes from the shard that has the row; all else is that of
+ * the first.
+ */
+#ifndef NY_RESULTS_SHARDS_H
+#define NY_RESULTS_SHARDS_H
+
+#include "results/parts.h"
+
+/* Opens a result that is done, of a store or of all stores of a set. NY_EUSAGE where a shard lacks
+ * it or has not finished it, where shards have it by different models, and for kinds that are of
+ * one store alone. Close it after a failure, too. */
+int ny_result_open_any(struct ny_result *result, struct ny_store *store, const char *name);
+/* Frees what such a result holds. */
+void ny_result_close_any(struct ny_result *result);
+/* Makes the points themselves a result without a name, which has the parts of points alone. */
+int ny_result_of_points(struct ny_result *result, struct ny_store *store);
+/* Reads rows first … first + count − 1 of a part, of a result that was opened in any of these ways.
+ */
+int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, uint64_t first,
+                 size_t count, void *out);
+/* Returns the row behind those that are damaged together with this one. */
+uint64_t ny_part_grain_end(const struct ny_result *result, const struct ny_result_part *part,
+                           uint64_t row);
+
+/* Finds the layout of a finished embedding, and its number of components. */
+int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
+                     size_t *components);
+/* Reads rows first … first + count − 1 of a finished embedding, as f32. */
+int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
+                     float *rows);
+
+/* Tells in `lacking` which stores of a set do not have a finished result of this name, and in
+ * *count how many; lacking has room for one flag a store. */
+int ny_result_lacking(struct ny_store *set, const char *name, bool *lacking, size_t *count);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * A set: several stores read as one (store/store.h). Its handle has no environments of its own;
+ * whoever made it opens the stores one by one. The readers of points and of results ask here which
+ * store has what they want, and then call themselves with that one.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "store/store_private.h"
+
+int ny_store_open_set(struct ny_store **out, struct ny_context *ctx, const char *path,
+                      const struct ny_set *set)
+{
+    struct ny_store *store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
+    int err = store ? NY_OK : NY_EBUDGET;
+
+    *out = NULL;
+    if (err) return err;
+    store->ctx = ctx;
+    ny_mutex_init(&store->lock);
+    store->path = ny_strdup(ctx, path);
+    if (store->path) {
+        store->set = set;
+        *out = store;
+    } else {
+        err = NY_EBUDGET;
+        ny_store_close(store);
+    }
+    return err;
+}
+
+const struct ny_set *ny_store_set(const struct ny_store *store)
+{
+    return store->set;
+}
+
+int ny_set_store(struct ny_store *store, size_t k, struct ny_store **out)
+{
+    int err = store->set->open(store->set->arg, k, out);
+
+    if (!err) (*out)->unprepared = store->unprepared;
+    return err;
+}
+
+int ny_set_place(const struct ny_set *set, uint64_t row, size_t *k)
+{
+    size_t low = 0, high = set->count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (set->first[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    *k = low;
+    return set->count && row < set->first[set->count] ? NY_OK : NY_EINTERNAL;
+}
+
+int ny_set_each(struct ny_store *store, uint64_t first, size_t count, ny_set_fn *each, void *arg)
+{
+    const struct ny_set *set = store->set;
+    size_t done = 0, k = 0;
+    int err = NY_OK;
+
+    if (count > set->info.n || first > set->info.n - count)
+        return ny_fail(store->ctx, NY_EINTERNAL,
+                       "rows %llu to %llu were asked for, and %s has %llu rows",
+                       (unsigned long long)first, (unsigned long long)(first + count - 1),
+                       store->path, (unsigned long long)set->info.n);
+    while (!err && done < count) {
+        struct ny_store *part;
+        uint64_t row = first + done, left;
+
+        err = ny_set_place(set, row, &k);
+        if (!err) err = ny_set_store(store, k, &part);
+        if (err) return err;
+        left = set->first[k + 1] - row;
+        if (left > count - done) left = count - done;
+        err = each(arg, part, k, (struct ny_set_rows){row - set->first[k], (size_t)left, done});
+        done += (size_t)left;
+    }
+    return err;
+}
