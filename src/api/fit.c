@@ -19,6 +19,7 @@
 #include "api/sharded.h"
 #include "base/memory.h"
 #include "fit/gamma_grid.h"
+#include "fit/shards.h"
 #include "maps/graph_map.h"
 #include "spectral/methods.h"
 #include "fit/plan.h"
@@ -112,6 +113,7 @@ static int take_settings(struct ny_request *request)
     err = ny_settings_new(&request->settings, request->store, request->options,
                           request->kind->groups, request->stored ? &own : NULL);
 
+    if (!err) err = ny_shards_check(request->store, &request->settings.fit);
     request->settings.fit.arrivals = request->kind->arrivals;
     request->settings.fit.placed =
         placed || json_is_true(json_object_get(request->record, "placed"));

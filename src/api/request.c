@@ -257,6 +257,12 @@ static int run(struct ny_request *request)
     err = ny_name_lock(&lock, request->store, request->name);
     if (err) goto done;
     if (request->kind->update && ny_options_is_set(request->options, "update")) {
+        if (ny_context_peers(request->ctx)) {
+            err = ny_fail(request->ctx, NY_EUSAGE,
+                          "--update does not go over the shards of a store; fit it anew with "
+                          "--restart, or under another name");
+            goto done;
+        }
         err = reserve_process(request);
         if (err) goto done;
         err = request->kind->update(request->store, request->name, request->options,

@@ -1,5 +1,7 @@
 #include "base/budget.h"
 
+#include <stdio.h>
+
 unsigned ny_budget_workers(ny_budget_bytes *bytes, const void *sizes, unsigned most, size_t limit)
 {
     unsigned workers = most;
@@ -32,12 +34,16 @@ int ny_budget_refuse(struct ny_context *ctx, const char *what, size_t least, con
                      const char *instead)
 {
     const double mib = 1 << 20;
+    unsigned parts = ny_context_parts(ctx);
+    size_t all = parts * least, limit = parts * ny_memory_limit(ctx);
+    char shards[64] = "";
 
+    if (parts > 1) snprintf(shards, sizeof(shards), " over %u shards at the same time", parts);
     return ny_fail(ctx, NY_EBUDGET,
-                   "this %s needs %zu bytes (%.1f MiB)%s, and the budget is %.1f MiB; give "
+                   "this %s needs %zu bytes (%.1f MiB)%s%s, and the budget is %.1f MiB; give "
                    "--memory %zuM%s",
-                   what, least, (double)least / mib, with, (double)ny_memory_limit(ctx) / mib,
-                   (least >> 20) + 1, instead);
+                   what, all, (double)all / mib, with, shards, (double)limit / mib, (all >> 20) + 1,
+                   instead);
 }
 
 int ny_budget_need(struct ny_context *ctx, const char *what, size_t bytes)

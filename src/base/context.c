@@ -42,6 +42,7 @@ int ny_context_new_child(struct ny_context **out, struct ny_context *parent, uns
     if (err) return err;
     ctx = *out;
     ctx->parent = parent;
+    ctx->parts = children;
     ctx->memory_limit = memory;
     ctx->threads = parent->threads > children ? parent->threads / children : 1;
     ctx->checkpoint_s = parent->checkpoint_s;
@@ -167,6 +168,11 @@ void ny_log(struct ny_context *ctx, int level, const char *format, ...)
     ny_mutex_lock(&ctx->lock);
     ctx->log(ctx->log_user, level, text);
     ny_mutex_unlock(&ctx->lock);
+}
+
+unsigned ny_context_parts(const struct ny_context *ctx)
+{
+    return ctx->parent ? ctx->parts : 1;
 }
 
 void ny_context_set_peers(struct ny_context *ctx, struct ny_peers *peers)

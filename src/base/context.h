@@ -40,6 +40,8 @@ bool ny_context_scratch(const struct ny_context *ctx);
  * progress on as the parent does. It may not outlive the parent. */
 int ny_context_new_child(struct ny_context **out, struct ny_context *parent, unsigned children,
                          size_t memory);
+/* Returns how many parts at the same time this one is one of; 1 where it is nobody's part. */
+unsigned ny_context_parts(const struct ny_context *ctx);
 struct ny_peers;
 /* Sets the peers who work at the same job (peers/peers.h); NULL: there are none. */
 void ny_context_set_peers(struct ny_context *ctx, struct ny_peers *peers);

@@ -79,7 +79,6 @@ int ny_fit_run(struct ny_fit *fit)
     int err = ny_shards_align(fit);
 
     if (err == NY_OK) err = count_rows(fit);
-    if (err == NY_OK) err = ny_shards_check(fit);
 
     if (err == NY_OK) err = ny_given_columns_shape(job->ctx, fit->settings, &job->points);
     if (err) goto done;

@@ -13,6 +13,7 @@
 #include "base/compare.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "peers/peers.h"
 #include "columns/kernels.h"
 #include "fit/plan_private.h"
 
@@ -190,10 +191,13 @@ int ny_plan_look(struct ny_look *look, struct ny_store *store,
     struct ny_context *ctx = sizes->job.ctx;
     struct sample sample = {.ctx = ctx, .spec = sizes->spec};
     bool residuals = settings->rule->bytes != NULL; /* the rule looks at them */
+    uint64_t rows;
     size_t bytes;
     int err = NY_OK;
 
-    sample.landmarks = rows_of(ctx, &sample.spec, sizes->points->n) / 2;
+    rows = rows_of(ctx, &sample.spec, sizes->points->n);
+    if (ny_peers_least(ny_context_peers(ctx), &rows)) return NY_OK; /* the fit says what is wrong */
+    sample.landmarks = (size_t)rows / 2;
     sample.rows = residuals ? 2 * sample.landmarks : sample.landmarks;
     if (!sample.rows) return NY_OK;
     look->decay.rank = rank_of(&sample.spec, sizes->points->n);

@@ -171,7 +171,7 @@ static void report_ratio(struct ny_fit *fit)
     const struct ny_fit_settings *settings = fit->settings;
     const struct ny_ideal ideal = ny_ideal_of(fit);
     struct ny_problem problem = ny_settings_problem(settings, fit->m);
-    double n = (double)fit->job.points.n, m = (double)fit->m;
+    double n = (double)ny_points_here(&fit->job.points), m = (double)fit->m;
     double width = (double)ny_krylov_width(&problem, fit->m);
     double pass_s = ny_ideal_products(&ideal, n * m);
     double ideal_s = pass_s + ny_ideal_map(&ideal, n * m, (double)ny_settings_pairs(settings));

@@ -27,45 +27,52 @@
 
 /* Returns what the settings ask for that goes over one store alone, and *instead what shards can
  * do; NULL: nothing. */
-static const char *unsharded(const struct ny_fit *fit, const char **instead)
+static const char *unsharded(const struct ny_fit_settings *settings,
+                             const struct ny_points_info *points, const char **instead)
 {
     static const char *const rules[] = {"uniform", "rpcholesky", "given"};
     static const char *const methods[] = {"projected", "nystrom", "column", "orthonystrom"};
-    const struct ny_fit_settings *settings = fit->settings;
-    struct ny_geometry_wish wish = ny_settings_geometry_wish(settings, &fit->job.points);
-    bool scatter = ny_settings_unit_landmarks(settings), known = scatter;
+    const struct ny_method *method = settings->method;
+    struct ny_geometry_wish wish;
+    bool scatter = settings->kernel && ny_settings_unit_landmarks(settings), known = scatter;
 
     *instead = "fit a store that has all rows";
-    if (fit->job.points.row_slots) return "sparse rows";
-    if (fit->earlier.mode) return "--update";
+    if (settings->map->graph) return settings->map->name;
+    if (points->row_slots) return "sparse rows";
     if (settings->columns_file) return "--columns-file";
-    *instead = "leave it away";
+    *instead = "leave it out";
     if (settings->online) return "--online";
     if (settings->certify) return "--certify";
     if (settings->until_sums) return "--until sums";
-    if (ny_geometry_passes(&wish, &fit->job.points) || settings->choice.rule != NY_CHOOSE_ALL)
+    if (settings->placed) return "--model";
+    wish = ny_settings_geometry_wish(settings, points);
+    if (ny_geometry_passes(&wish, points) || settings->choice.rule != NY_CHOOSE_ALL)
         return "--features, or --scale idf,";
     *instead = "take --approx projected, nystrom, column or orthonystrom";
-    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-        known = known || (fit->planned && strcmp(settings->method->name, methods[i]) == 0);
-    if (!known || settings->method->krylov || ny_settings_features(settings) ||
-        settings->method->whole)
-        return fit->planned ? settings->method->name : "select";
+    for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
+        known = known || strcmp(method->name, methods[i]) == 0;
+    if (!method) return "a selection alone";
+    if (!known || method->krylov || method->whole || ny_settings_features(settings))
+        return method->name;
     *instead = "take --select uniform or rpcholesky, or give landmarks";
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         scatter = scatter || strcmp(settings->rule->name, rules[i]) == 0;
     return scatter ? NULL : settings->rule->name;
 }
 
-int ny_shards_check(const struct ny_fit *fit)
+int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settings)
 {
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info points;
     const char *instead, *what;
+    int err;
 
-    if (!ny_context_peers(fit->job.ctx)) return NY_OK;
-    what = unsharded(fit, &instead);
+    if (!ny_context_peers(ctx)) return NY_OK;
+    err = ny_points_info(store, &points);
+    if (err) return err;
+    what = unsharded(settings, &points, &instead);
     if (!what) return NY_OK;
-    return ny_fail(fit->job.ctx, NY_EUSAGE, "%s does not go over the shards of a store; %s", what,
-                   instead);
+    return ny_fail(ctx, NY_EUSAGE, "%s does not go over the shards of a store; %s", what, instead);
 }
 
 /* ---- where to go on -------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "fit/fit.h"
 
 /* Refuses what is not possible over shards, with what is. */
-int ny_shards_check(const struct ny_fit *fit);
+int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settings);
 /* Brings all shards to the stage of the one that is least far, before the first stage. */
 int ny_shards_align(struct ny_fit *fit);
 /* All go on with the precision of the Gram that the shard that leads has chosen. */

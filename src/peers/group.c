@@ -82,7 +82,7 @@ void ny_peers_leave(struct ny_peers *peers, int status)
     char text[MESSAGE_BYTES];
 
     if (!status) return;
-    if (ny_is_interrupt(status))
+    if (ny_is_interrupt(status) || status == NY_EUSAGE || status == NY_EBUDGET)
         snprintf(text, sizeof(text), "%s", message);
     else
         snprintf(text, sizeof(text), "shard %u: %s", ny_peers_shard(peers), message);
@@ -413,9 +413,9 @@ int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what)
     for (unsigned shard = 1; shard < peers->group->shape.shards && !err; shard++)
         if (all[shard] != all[0])
             err = ny_fail(peers->ctx, NY_EUSAGE,
-                          "it has other %s than shard 0, and all shards of a job need the same; "
-                          "give the same command to each",
-                          what);
+                          "shard %u has other %s than shard 0, and all shards of a job need the "
+                          "same; give the same command to each",
+                          shard, what);
     ny_free(peers->ctx, all);
     return err;
 }

@@ -1,0 +1,188 @@
+# Fits over a store in shards: the bytes of one store, whatever was interrupted; refusals; and a shard
+# that fails.
+load helper
+
+# 9,216 rows of bytes in one store, and the same in three shards; rows of numbers in shards whose
+# sizes are no multiples of anything.
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    table 9216 6 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j * 60 + 20 * (NR % 5)) } 1' >bytes.csv
+    sed -n '1,4096p' bytes.csv >bytes.0.csv
+    sed -n '4097,6144p' bytes.csv >bytes.1.csv
+    sed -n '6145,$p' bytes.csv >bytes.2.csv
+    table 3000 5 7 >numbers.csv
+    sed -n '1,700p' numbers.csv >numbers.0.csv
+    sed -n '701,1999p' numbers.csv >numbers.1.csv
+    sed -n '2000,$p' numbers.csv >numbers.2.csv
+    nystream import one bytes.csv --dtype u8 -q
+    nystream import numbers numbers.csv -q
+    for shard in 0 1 2; do
+        nystream import big --shard $shard/3 bytes.$shard.csv --dtype u8 -q
+        nystream import odd --shard $shard/3 numbers.$shard.csv -q
+    done
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR"/{one,big,odd,numbers} .
+}
+
+# fit_both NAME OPTIONS…: fits one store and the shards, and exports both.
+fit_both() {
+    local name=$1
+    shift
+    nystream fit one $name "$@" -q
+    nystream fit big $name "$@" -q
+    nystream export one $name -o one.npy -q
+    nystream export big $name -o big.npy -q
+}
+
+# near A B TOLERANCE: all numbers of two csv files agree.
+near() {
+    paste -d, "$1" "$2" | awk -F, -v most="$3" '{
+        for (j = 1; j <= NF / 2; j++) { d = $j - $(j + NF / 2); if (d * d > most * most) wrong++ }
+        rows++
+    } END { exit !(rows && !wrong) }'
+}
+
+@test "rows of bytes in shards give the bytes of one store" {
+    local options
+    while read -r options; do
+        fit_both "map${#options}" --components 3 $options
+        cmp one.npy big.npy
+    done <<'END'
+--map svd --landmarks 50 --select uniform --probe 20
+--map kpca --landmarks 60 --select rpcholesky --seed 5
+--map kpca --approx nystrom --averages landmarks --landmarks 40 --kernel laplacian
+--map pca --approx exact
+END
+}
+
+@test "a report over shards is that of all rows" {
+    local one big key # sums of shards are those of one store to rounding
+    nystream fit one map --landmarks 50 --components 3 --probe 20 --json -q >one.json
+    nystream fit big map --landmarks 50 --components 3 --probe 20 --json -q >big.json
+    one=$(<one.json) big=$(<big.json)
+    for key in n d landmarks rows_read passes gamma trace_error probe_columns; do
+        [ "$(printf '%.12g' "$(field "$one" $key)")" = "$(printf '%.12g' "$(field "$big" $key)")" ]
+    done
+    [ "$(field "$big" n)" = 9216 ]
+    ny info big map --json
+    [ "$(field "$output" n)" = 9216 ]
+    ny info big/shard-00001 map --json
+    [ "$(field "$output" n)" = 2048 ]
+    ny fit big map --landmarks 50 --components 3 --probe 20
+    exits 0 && says "is done already"
+    nystream export one map --part landmarks -o one.csv -q
+    nystream export big/shard-00002 map --part landmarks -o big.csv -q
+    cmp one.csv big.csv
+}
+
+@test "rows of numbers in shards of any size give the fit of one store to rounding" {
+    local map
+    for map in "kpca" "laplacian --averages implicit --probe 30" "diffusion --time 2" "pca --approx projected"; do
+        nystream fit numbers f --map $map --landmarks 40 --components 3 --precision f64 --restart -q
+        nystream fit odd f --map $map --landmarks 40 --components 3 --precision f64 --restart -q
+        nystream export numbers f -o numbers.csv -q
+        nystream export odd f -o odd.csv -q
+        near numbers.csv odd.csv 1e-9
+    done
+    head -n 5 "$BATS_FILE_TMPDIR/numbers.1.csv" >new.csv
+    nystream transform odd f --input new.csv -o placed.csv -q
+    sed -n '701,705p' odd.csv >stored.csv
+    near placed.csv stored.csv 1e-9
+}
+
+# until_done STORE NAME SIGNAL OPTIONS…: fits, with a kill every 70 ms more, until it is done.
+until_done() {
+    local store=$1 name=$2 signal=$3 wait=30 pid code
+    shift 3
+    while :; do
+        nystream fit "$store" "$name" "$@" -q 2>err &
+        pid=$!
+        sleep "0.$(printf %03d $wait)"
+        kill -s "$signal" $pid 2>/dev/null || true
+        code=0
+        wait $pid 2>/dev/null || code=$?
+        [ $code -eq 0 ] && return
+        if [ $code -lt 129 ]; then
+            cat err >&2
+            return 1
+        fi
+        kills=$((kills + 1)) wait=$((wait + 70))
+    done
+}
+
+@test "shards that are killed on their way end with the same bytes" {
+    local options="--map laplacian --averages implicit --landmarks 250 --components 4 --probe 40 --threads 1"
+    kills=0
+    nystream fit big straight $options -q
+    cp -r big again
+    until_done big map KILL $options
+    until_done again map TERM $options
+    [ $kills -ge 2 ]
+    nystream export big straight -o straight.npy -q
+    nystream export big map -o killed.npy -q
+    nystream export again map -o ended.npy -q
+    cmp straight.npy killed.npy
+    cmp straight.npy ended.npy
+    nystream verify big -q
+}
+
+@test "a shard that has come less far takes the others along" {
+    local stage
+    nystream fit big whole --landmarks 30 --components 2 --probe 10 -q
+    nystream export big whole -o whole.npy -q
+    for shard in 0 2; do
+        nystream rm big/shard-0000$shard whole -q
+        ny export big whole -o lost.npy -q
+        [ "$status" -ne 0 ]
+        ny fit big whole --landmarks 30 --components 2 --probe 10 -q
+        exits 0
+        nystream export big whole -o again.npy -q
+        cmp whole.npy again.npy
+    done
+}
+
+@test "the number of threads and the budget change no byte of shards" {
+    nystream fit big a --landmarks 70 --components 3 --threads 1 --memory 400M -q
+    nystream fit big b --landmarks 70 --components 3 --threads 6 -q
+    nystream export big a -o a.npy -q
+    nystream export big b -o b.npy -q
+    cmp a.npy b.npy
+}
+
+@test "what does not go over shards is refused, with what does" {
+    local options
+    while IFS='|' read -r options words; do
+        ny fit big x --components 2 $options
+        usage "$words"
+    done <<'END'
+--select greedy|take --select uniform or rpcholesky
+--map isomap|fit a store that has all rows
+--approx exact --map kpca|take --approx projected
+--certify|leave it out
+--update full|fit it anew
+--approx projected --inner randomized|does not go over the shards
+END
+    [ -z "$(nystream list big)" ]
+    ny fit big x --landmarks 3000 --memory 200M
+    exits 8
+    says "over 3 shards at the same time"
+}
+
+@test "a shard that fails ends all of them, and says which it was" {
+    nystream fit big/shard-00001 map --landmarks 20 --components 2 -q
+    ny fit big map --landmarks 30 --components 2
+    exits 2
+    says "exists with other options"
+    ny fit big other --landmarks 30 --components 2 --json -q
+    exits 0
+    printf 'damaged' | dd of=big/shard-00001/points/data.mdb bs=1 seek=20000 conv=notrunc 2>/dev/null
+    ny fit big third --landmarks 30 --components 2
+    exits 5
+    says "shard 1"
+    [ "$(nystream list big/shard-00001 | grep -c third)" -le 1 ]
+}
