@@ -29,6 +29,12 @@ static enum ny_output output_of(const char *part)
     return ny_one_of(part, "neighbors|distances") ? NY_OUTPUT_NEIGHBORS : NY_OUTPUT_TABLE;
 }
 
+/* Tells whether points have the part without any result. */
+static bool of_points(const char *part)
+{
+    return ny_is_names_part(part) || ny_one_of(part, "points|raw-points|labels|source");
+}
+
 /* Exports a part of the points themselves, which are no result. */
 static int export_points(struct ny_store *store, const char *part, const char *output,
                          struct ny_salvage *salvage)
@@ -50,7 +56,8 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     struct ny_store *store = NULL;
     int err;
 
-    err = NY_GIVEN(ctx, path, part, output);
+    err = name || (part && of_points(part)) ? NY_GIVEN(ctx, path, part, output)
+                                            : NY_GIVEN(ctx, path, name, part, output);
     if (!err) err = ny_part_check(ctx, part);
     if (!err) err = ny_output_check(ctx, output, output_of(part));
     if (err) return err;

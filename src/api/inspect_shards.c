@@ -1,5 +1,5 @@
 /*
- * What info says of stores in shards (api/inspect_shards.h). Figures of points are summed over the
+ * Tells info about stores in shards (api/inspect_shards.h). Figures of points are summed over the
  * shards that are there; of a result they are those of the whole where one fit over all shards has
  * made it (field "sharded" of its records), and else those in which all shards agree.
  */

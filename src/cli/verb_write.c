@@ -6,6 +6,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Tells whether the part is one that the points have, without NAME. */
+static bool of_points(const char *part)
+{
+    static const char *const parts[] = {"ids", "columns", "points", "labels", "source"};
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strcmp(part, parts[i]) == 0) return true;
+    return false;
+}
+
 int cli_run_export(struct command *command)
 {
     const char *part = command->part ? command->part : "embedding";
@@ -13,7 +23,7 @@ int cli_run_export(struct command *command)
     const char *name = command->operand_count > 1 ? command->operands[1] : NULL;
     int status;
 
-    if (!name && !command->part) return cli_fail_usage(command, "export needs NAME, or --part");
+    if (!name && !of_points(part)) return cli_fail_usage(command, "export needs NAME");
     if (!command->output)
         return cli_fail_usage(command, "export needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
     if (command->typed & OWN_RAW && strcmp(part, "points") != 0)

@@ -142,7 +142,9 @@ const struct verb cli_verbs[] = {
      "write a part of a result to a file",
      "Writes the embedding or another part of a result. The end of the output's name says how: "
      ".npy, .csv, .csv.gz or .tsv; a model is a .nym, names are a .txt; - and devices get npy. "
-     "Names of rows (ids) and of columns need no NAME: they are then of all rows of the store. "
+     "Points, labels, source, names of rows (ids) and of columns need no NAME: they are then of "
+     "all "
+     "rows of the store. "
      "The file appears when "
      "it is complete. Where a chunk of it is damaged it "
      "exits 5; with --skip-damaged it goes on, with NaN in the rows that are lost (2^64-1 where "

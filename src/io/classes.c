@@ -163,7 +163,7 @@ static int word(struct ny_classes *classes, const char *path, uint64_t line, con
     uint32_t number = 0;
     int err;
 
-    if (length > NY_CLASS_NAME_BYTES)
+    if (length > NY_CLASS_BYTES_MAX)
         wrong = "is longer than 1024 bytes; is this the label column?";
     else if (memchr(text, '\0', length))
         wrong = "holds a NUL byte; is this a text file?";

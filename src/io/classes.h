@@ -5,7 +5,7 @@
 #include "base/context.h"
 
 /* The most classes that labels can have, and the most bytes of the name of one. */
-enum { NY_CLASSES_COUNT_MAX = 65536, NY_CLASS_NAME_BYTES = 1024 };
+enum { NY_CLASSES_COUNT_MAX = 65536, NY_CLASS_BYTES_MAX = 1024 };
 
 struct ny_classes;
 

@@ -312,11 +312,6 @@ int ny_points_export(struct ny_store *store, const char *part, const char *outpu
     struct ny_result points;
     int err = ny_result_of_points(&points, store);
 
-    if (!err && (!rows || !ny_one_of(part, "points|raw-points|labels|source")))
-        err = ny_fail(points.ctx, NY_EUSAGE,
-                      "%s is a part of a result: give its NAME; without one there are points, "
-                      "labels, source, ids and columns",
-                      part);
     if (!err && !rows->count(&points))
         err = ny_fail(points.ctx, NY_EUSAGE, "the points of %s have no %s", ny_store_path(store),
                       part);

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "shards/set.h"
 
-struct ny_span {
+struct ny_result_span {
     uint64_t *first;         /* row of the whole with which each shard begins; the end */
     size_t k;                /* the shard that is open, */
     struct ny_store *store;  /* and its store; NULL: none is */
@@ -26,7 +26,7 @@ struct ny_span {
 /* ---- the result of one shard --------------------------------------------------------------- */
 
 /* Lets go of the shard that is open. */
-static void close_shard(struct ny_span *span)
+static void close_shard(struct ny_result_span *span)
 {
     if (!span->store) return;
     span->result.stored = NULL; /* these two are lent by the whole */
@@ -39,7 +39,7 @@ static void close_shard(struct ny_span *span)
 /* Opens the k-th shard's result by a handle of its own, as the set may close its stores. */
 static int open_shard(struct ny_result *whole, size_t k)
 {
-    struct ny_span *span = whole->span;
+    struct ny_result_span *span = whole->span;
     struct ny_store *store;
     int err;
 
@@ -139,7 +139,7 @@ static int check_kind(const struct ny_result *whole, const struct ny_result *one
 /* Compares the result of one shard with that of the first, whose model has this digest. */
 static int check_shard(struct ny_result *whole, const struct ny_result *first, uint64_t *model)
 {
-    struct ny_span *span = whole->span;
+    struct ny_result_span *span = whole->span;
     uint64_t digest;
     int err = check_kind(whole, &span->result);
 
@@ -168,7 +168,7 @@ static int check_shard(struct ny_result *whole, const struct ny_result *first, u
 /* Looks at the results of all shards, and counts their rows. */
 static int measure(struct ny_result *whole, const struct ny_result *first)
 {
-    struct ny_span *span = whole->span;
+    struct ny_result_span *span = whole->span;
     uint64_t model = 0, n = 0;
     int err = NY_OK;
 
@@ -187,7 +187,7 @@ static int measure(struct ny_result *whole, const struct ny_result *first)
 /* Makes the first shard's result, which is open, that of the whole. */
 static int widen(struct ny_result *whole)
 {
-    struct ny_span *span = whole->span;
+    struct ny_result_span *span = whole->span;
     uint64_t rows = span->first[ny_store_set(whole->store)->count];
 
     ny_lost_release(&whole->rows.lost, whole->ctx);
@@ -202,7 +202,7 @@ int ny_result_open_any(struct ny_result *result, struct ny_store *store, const c
 {
     const struct ny_set *set = ny_store_set(store);
     struct ny_store *first;
-    struct ny_span *span;
+    struct ny_result_span *span;
     int err;
 
     if (!set) return ny_result_open(result, store, name);
@@ -259,7 +259,7 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
                       size_t count, void *out)
 {
     const struct ny_set *set = ny_store_set(whole->store);
-    struct ny_span *span = whole->span;
+    struct ny_result_span *span = whole->span;
     bool rows = strcmp(part->name, "rows") == 0, source = strcmp(part->name, "source") == 0;
     uint64_t *numbers = out, begin = rows ? set->first[span->k] : set->source[span->k];
     int err;

@@ -7,8 +7,8 @@
  * rows. A fact holds as long as some other shard is listed, be it on its way. Words of labels are
  * numbered under the lock, one after the other as imports meet them, so that shards that are
  * imported at the same time number them alike; each store then has the first names of the list.
- * Where the facts are those of another folder (--like), which nobody can ask for more names, no
- * name comes in addition.
+ * If the facts are those of another folder (--like), which nobody can ask for more names, no name
+ * comes in addition.
  */
 #ifndef NY_SHARDS_CLAIM_H
 #define NY_SHARDS_CLAIM_H

@@ -132,7 +132,7 @@ static int take_classes(struct ny_shards *shards, const json_t *classes, const c
         size_t length = json_string_length(name);
         int err;
 
-        if (!text || length > NY_CLASS_NAME_BYTES || strlen(text) != length) return NY_ESTORE;
+        if (!text || length > NY_CLASS_BYTES_MAX || strlen(text) != length) return NY_ESTORE;
         err = ny_names_add(&shards->classes, shards->ctx, text, length);
         if (err) return err;
     }

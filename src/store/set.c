@@ -3,31 +3,7 @@
  * whoever made it opens the stores one by one. The readers of points and of results ask here which
  * store has what they want, and then call themselves with that one.
  */
-#include <string.h>
-
-#include "base/memory.h"
 #include "store/store_private.h"
-
-int ny_store_open_set(struct ny_store **out, struct ny_context *ctx, const char *path,
-                      const struct ny_set *set)
-{
-    struct ny_store *store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
-    int err = store ? NY_OK : NY_EBUDGET;
-
-    *out = NULL;
-    if (err) return err;
-    store->ctx = ctx;
-    ny_mutex_init(&store->lock);
-    store->path = ny_strdup(ctx, path);
-    if (store->path) {
-        store->set = set;
-        *out = store;
-    } else {
-        err = NY_EBUDGET;
-        ny_store_close(store);
-    }
-    return err;
-}
 
 const struct ny_set *ny_store_set(const struct ny_store *store)
 {

@@ -135,6 +135,27 @@ void ny_store_close(struct ny_store *store)
     ny_free(store->ctx, store);
 }
 
+int ny_store_open_set(struct ny_store **out, struct ny_context *ctx, const char *path,
+                      const struct ny_set *set)
+{
+    struct ny_store *store = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*store));
+    int err = store ? NY_OK : NY_EBUDGET;
+
+    *out = NULL;
+    if (err) return err;
+    store->ctx = ctx;
+    ny_mutex_init(&store->lock);
+    store->path = ny_strdup(ctx, path);
+    if (store->path) {
+        store->set = set;
+        *out = store;
+    } else {
+        err = NY_EBUDGET;
+        ny_store_close(store);
+    }
+    return err;
+}
+
 /* ---- creating ------------------------------------------------------------------------------ */
 
 static bool exists(const char *path)

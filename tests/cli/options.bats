@@ -120,6 +120,8 @@ label-column | import new t.csv                          | --label-column class
 header       | import new new.csv                        | --header yes
 dtype        | import new t.csv                          | --dtype f64
 append       | import s t.csv --label-column class       | --append
+shard        | import new t.csv                          | --shard 0/2
+like         | import new t.csv                          | --like s ! --shard I/N
 layout       | import new t.csv                          | --layout sparse
 codec        | import new same.csv                       | --codec raw
 min-values   | import new labels.txt                     | --min-values 1
