@@ -1,5 +1,7 @@
 #include "base/mutex.h"
 
+#include <time.h>
+
 void ny_once(struct ny_once *once, void (*work)(void))
 {
     pthread_once(&once->native, work);
@@ -27,7 +29,12 @@ void ny_mutex_unlock(struct ny_mutex *mutex)
 
 void ny_cond_init(struct ny_cond *cond)
 {
-    pthread_cond_init(&cond->native, NULL);
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* of ny_cond_wait_for() */
+    pthread_cond_init(&cond->native, &attributes);
+    pthread_condattr_destroy(&attributes);
 }
 
 void ny_cond_release(struct ny_cond *cond)
@@ -38,6 +45,21 @@ void ny_cond_release(struct ny_cond *cond)
 void ny_cond_wait(struct ny_cond *cond, struct ny_mutex *mutex)
 {
     pthread_cond_wait(&cond->native, &mutex->native);
+}
+
+void ny_cond_wait_for(struct ny_cond *cond, struct ny_mutex *mutex, double seconds)
+{
+    const long second_ns = 1000000000;
+    struct timespec end;
+
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += (time_t)seconds;
+    end.tv_nsec += (long)((seconds - (double)(time_t)seconds) * (double)second_ns);
+    if (end.tv_nsec >= second_ns) {
+        end.tv_sec++;
+        end.tv_nsec -= second_ns;
+    }
+    pthread_cond_timedwait(&cond->native, &mutex->native, &end);
 }
 
 void ny_cond_broadcast(struct ny_cond *cond)

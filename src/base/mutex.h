@@ -43,6 +43,8 @@ void ny_cond_init(struct ny_cond *cond);
 void ny_cond_release(struct ny_cond *cond);
 /* Gives the mutex back, waits for a broadcast, and takes it again; may return without one. */
 void ny_cond_wait(struct ny_cond *cond, struct ny_mutex *mutex);
+/* Waits in the same way, but not longer than so many seconds. */
+void ny_cond_wait_for(struct ny_cond *cond, struct ny_mutex *mutex, double seconds);
 /* Wakes all threads that wait. */
 void ny_cond_broadcast(struct ny_cond *cond);
 

@@ -6,7 +6,6 @@
  */
 #include "io/child.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,10 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/beside.h"
 #include "base/memory.h"
 #include "io/number.h"
 
-enum { ARGUMENTS_MAX = 16, MESSAGE_BYTES = 1200, PATH_BYTES = 4096, WAITS = 1000 };
+enum { ARGUMENTS_MAX = 16, MESSAGE_BYTES = 1200, WAITS = 1000 };
 
 extern char **environ;
 
@@ -37,37 +37,13 @@ struct ny_child {
 /* ---- where it is ------------------------------------------------------------------------------
  */
 
-/* Puts the program of a folder, "…/FILE/../between" with the last part of `file` cut off, into
- * `path`; false where it cannot be run. */
-static bool beside(const char *file, const char *between, const char *program, char *path)
-{
-    const char *slash = strrchr(file, '/');
-    int length =
-        slash ? snprintf(path, PATH_BYTES, "%.*s/%s%s", (int)(slash - file), file, between, program)
-              : -1;
-
-    return length > 0 && length < PATH_BYTES && access(path, X_OK) == 0;
-}
-
 /* Finds the program. A name without a slash is left to PATH. */
 static const char *find(const struct ny_child_spec *spec, char *path)
 {
     const char *set = getenv(spec->variable);
-    char self[PATH_BYTES];
-    ssize_t length;
-    Dl_info library;
 
     if (set && *set) return set;
-    length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (length > 0) {
-        self[length] = '\0';
-        if (beside(self, "", spec->program, path)) return path;
-    }
-    if (dladdr((const void *)(uintptr_t)ny_child_start, &library) && library.dli_fname &&
-        (beside(library.dli_fname, "", spec->program, path) ||
-         beside(library.dli_fname, "../bin/", spec->program, path)))
-        return path;
-    return spec->program;
+    return ny_find_beside(spec->program, "bin", X_OK, path) ? path : spec->program;
 }
 
 /* ---- its life ---------------------------------------------------------------------------------
@@ -117,7 +93,7 @@ int ny_child_start(struct ny_child **out, struct ny_context *ctx, const struct n
                    int *output)
 {
     struct ny_child *child = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*child));
-    char path[PATH_BYTES];
+    char path[PATH_MAX];
     const char *program = find(spec, path);
     int ends[2] = {-1, -1}, err;
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/checksum.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/mutex.h"
 #include "base/thread.h"
@@ -31,6 +32,7 @@ struct ny_peers {
     size_t bytes; /* of all that is gathered, or of the sums */
     const void *mine;
     double *sums;
+    bool heard; /* it fails since another process did, which has named its shard */
 };
 
 struct ny_group {
@@ -42,6 +44,8 @@ struct ny_group {
     void *arg;
     struct ny_mutex lock; /* guards what follows */
     struct ny_cond changed;
+    bool speaking;    /* a call of the transport is under way */
+    unsigned working; /* peers that have not ended */
     unsigned arrived;
     uint64_t round;
     char *gathered; /* by the last round, where there are other processes */
@@ -75,20 +79,30 @@ static void fail_all(struct ny_group *group, int status, const char *message)
     ny_cond_broadcast(&group->changed);
 }
 
+/* Tells whether the other processes are to hear at once that this one ends with an error. A
+ * transport that ends them does it when the peers here have made their checkpoints. */
+static bool abandons_at_once(const struct ny_group *group)
+{
+    return group->transport && group->transport->ops->lost;
+}
+
 void ny_peers_leave(struct ny_peers *peers, int status)
 {
     struct ny_group *group = peers->group;
     const char *message = ny_context_message(peers->ctx);
-    char text[MESSAGE_BYTES];
+    char named[MESSAGE_BYTES];
 
     if (!status) return;
-    if (ny_is_interrupt(status) || status == NY_EUSAGE || status == NY_EBUDGET)
-        snprintf(text, sizeof(text), "%s", message);
+    if (peers->heard || status == NY_EUSAGE || status == NY_EBUDGET) /* of no shard alone */
+        snprintf(named, sizeof(named), "%s", message);
     else
-        snprintf(text, sizeof(text), "shard %u: %s", ny_peers_shard(peers), message);
+        snprintf(named, sizeof(named), "shard %u: %s", ny_peers_shard(peers), message);
     ny_mutex_lock(&group->lock);
-    if (!group->status && group->transport) group->transport->ops->abandon(group->transport, text);
-    fail_all(group, status, text);
+    while (group->speaking) /* it is the watch, which is quick */
+        ny_cond_wait(&group->changed, &group->lock);
+    if (!group->status && abandons_at_once(group))
+        group->transport->ops->abandon(group->transport, named);
+    fail_all(group, status, ny_is_interrupt(status) ? message : named);
     ny_mutex_unlock(&group->lock);
 }
 
@@ -99,11 +113,58 @@ static int hear_of_failure(struct ny_peers *peers)
     return ny_fail(peers->ctx, NY_EINTERRUPTED, "another shard of the job has ended");
 }
 
+/* ---- the transport, from one thread at a time ----------------------------------------------- */
+
+/* Begins a call of the transport; called with the lock. */
+static void begin_speaking(struct ny_group *group)
+{
+    while (group->speaking)
+        ny_cond_wait(&group->changed, &group->lock);
+    group->speaking = true;
+}
+
+/* Ends it; called with the lock. */
+static void end_speaking(struct ny_group *group)
+{
+    group->speaking = false;
+    ny_cond_broadcast(&group->changed);
+}
+
+/* Asks the transport once a second, while the peers compute, whether another process has ended.
+ * Peers that speak hear of it by themselves. */
+static int watch(struct ny_group *group)
+{
+    const double interval_s = 1;
+    struct ny_transport *transport = group->transport;
+    double next_s = ny_now() + interval_s;
+    int lost;
+
+    ny_mutex_lock(&group->lock);
+    while (group->working && !group->status) {
+        ny_cond_wait_for(&group->changed, &group->lock, interval_s);
+        if (group->speaking || ny_now() < next_s) continue;
+        begin_speaking(group);
+        ny_mutex_unlock(&group->lock);
+        lost = transport->ops->lost(transport);
+        ny_mutex_lock(&group->lock);
+        end_speaking(group);
+        if (lost) fail_all(group, lost, transport->why);
+        next_s = ny_now() + interval_s;
+    }
+    ny_mutex_unlock(&group->lock);
+    return NY_OK;
+}
+
 /* ---- between processes ---------------------------------------------------------------------- */
 
-static int transport_failed(const struct ny_peers *speaker)
+/* The failure of a call of the transport. */
+static int transport_failed(struct ny_peers *speaker, int status)
 {
-    return ny_fail(speaker->ctx, NY_EBUSY, "%s", speaker->group->transport->why);
+    int interrupt = ny_check_interrupt(speaker->ctx);
+
+    if (interrupt) return interrupt;
+    speaker->heard = status == NY_TRANSPORT_OTHERS;
+    return ny_fail(speaker->ctx, status, "%s", speaker->group->transport->why);
 }
 
 /* Gathers the pieces of this process's peers with those of the other processes. */
@@ -132,9 +193,8 @@ static int gather_remote(struct ny_peers *speaker, const size_t *sizes)
         if (bytes) memcpy(mine + at, group->peer[i].mine, bytes);
         at += bytes;
     }
-    err = transport->ops->gather(transport, mine, rank_bytes, group->gathered)
-              ? transport_failed(speaker)
-              : NY_OK;
+    err = transport->ops->gather(transport, mine, rank_bytes, group->gathered);
+    if (err) err = transport_failed(speaker, err);
 done:
     ny_free(speaker->ctx, rank_bytes);
     ny_free(speaker->ctx, mine);
@@ -225,14 +285,13 @@ static int fold_remote(struct ny_peers *speaker)
         size_t count = total - at < block ? total - at : block;
 
         pack(&trade, group, at, count);
-        if (transport->ops->trade(transport, trade.out, trade.most * SLICE * sizeof(double),
-                                  trade.in)) {
-            err = transport_failed(speaker);
-            break;
+        err = transport->ops->trade(transport, trade.out, trade.most * SLICE * sizeof(double),
+                                    trade.in);
+        if (!err) {
+            add_slices(&trade, group);
+            err = transport->ops->gather(transport, trade.sum, trade.sizes, trade.all);
         }
-        add_slices(&trade, group);
-        if (transport->ops->gather(transport, trade.sum, trade.sizes, trade.all))
-            err = transport_failed(speaker);
+        if (err) err = transport_failed(speaker, err);
         for (unsigned i = 0; i < group->shape.count && !err; i++)
             memcpy(group->peer[i].sums + at, trade.all, count * sizeof(double));
     }
@@ -246,6 +305,7 @@ static int fold_remote(struct ny_peers *speaker)
 static int speak(struct ny_peers *speaker, const size_t *sizes)
 {
     struct ny_group *group = speaker->group;
+    int err;
 
     for (unsigned i = 0; i < group->shape.count; i++)
         if (group->peer[i].kind != speaker->kind || group->peer[i].bytes != speaker->bytes)
@@ -259,7 +319,14 @@ static int speak(struct ny_peers *speaker, const size_t *sizes)
         group->gathered = NULL;
     }
     if (!group->transport || speaker->kind == DEPART) return NY_OK;
-    return speaker->kind == GATHER ? gather_remote(speaker, sizes) : fold_remote(speaker);
+    ny_mutex_lock(&group->lock);
+    begin_speaking(group);
+    ny_mutex_unlock(&group->lock);
+    err = speaker->kind == GATHER ? gather_remote(speaker, sizes) : fold_remote(speaker);
+    ny_mutex_lock(&group->lock);
+    end_speaking(group);
+    ny_mutex_unlock(&group->lock);
+    return err;
 }
 
 /* Waits until all peers of the process are here, and the last one has spoken for them. */
@@ -464,14 +531,45 @@ static int open_peer(struct ny_peers *peer, struct ny_group *group, unsigned ind
     return NY_OK;
 }
 
-/* Runs one peer, from its thread. */
+/* Runs one peer, from its thread; the thread after the last peer's watches the transport. */
 static int run_peer(void *arg, unsigned index)
 {
     struct ny_group *group = arg;
     struct ny_peers *peer = &group->peer[index];
-    int err = group->work(group->arg, peer->ctx, group->shape.first + index);
+    int err;
 
+    if (index == group->shape.count) return watch(group);
+    err = group->work(group->arg, peer->ctx, group->shape.first + index);
     ny_peers_leave(peer, err);
+    ny_mutex_lock(&group->lock);
+    group->working--;
+    ny_cond_broadcast(&group->changed);
+    ny_mutex_unlock(&group->lock);
+    return err;
+}
+
+static int is_interrupted(void *arg)
+{
+    return ny_check_interrupt(arg);
+}
+
+/* Runs the peers, and the watch over the other processes. */
+static int run_peers(struct ny_group *group)
+{
+    struct ny_transport *transport = group->transport;
+    unsigned watches = transport && transport->ops->lost ? 1 : 0;
+    int err;
+
+    group->working = group->shape.count;
+    if (transport) {
+        transport->interrupted_arg = group->ctx;
+        transport->interrupted = is_interrupted;
+    }
+    err = ny_parallel_all(group->ctx, group->shape.count + watches, run_peer, group);
+    if (transport) transport->interrupted = NULL;
+    if (group->status) err = ny_fail(group->ctx, group->status, "%s", group->message);
+    if (err && transport && !abandons_at_once(group))
+        transport->ops->abandon(transport, ny_context_message(group->ctx));
     return err;
 }
 
@@ -493,8 +591,7 @@ int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
     if (!group.peer) err = NY_EBUDGET;
     for (unsigned i = 0; i < shape->count && !err; i++)
         err = open_peer(&group.peer[i], &group, i, ny_memory_left(ctx) / shape->count);
-    if (!err) err = ny_parallel_all(ctx, shape->count, run_peer, &group);
-    if (group.status) err = ny_fail(ctx, group.status, "%s", group.message);
+    if (!err) err = run_peers(&group);
     for (unsigned i = 0; i < shape->count && group.peer; i++)
         ny_context_free(group.peer[i].ctx);
     ny_free(ctx, group.gathered);

@@ -13,7 +13,11 @@
 
 struct ny_transport;
 
-/* Each function returns 0, or another number after it has put a sentence into transport->why. */
+/* Each function that returns a number returns 0, or after it has put a sentence into transport->why
+ * NY_TRANSPORT_OTHERS, where another rank is the reason, or NY_TRANSPORT_FAILED. They are statuses
+ * of nystream.h. */
+enum { NY_TRANSPORT_FAILED = 4, NY_TRANSPORT_OTHERS = 6 };
+
 struct ny_transport_ops {
     /* Every rank gives sizes[rank] bytes; all ranks get those of all ranks in `all`, in the order
      * of the ranks. */
@@ -35,7 +39,7 @@ struct ny_transport {
     const struct ny_transport_ops *ops;
     unsigned rank, ranks;
     unsigned on_host; /* ranks of this machine, which share its memory; 0: not known */
-    char why[256];    /* the last failure, a sentence without a full stop */
+    char why[1024];   /* the last failure, a sentence without a full stop */
     /* Tells whether this process is to end: a call that waits asks now and then, and fails. NULL
      * until the user of the transport sets it. */
     int (*interrupted)(void *arg);
@@ -43,8 +47,9 @@ struct ny_transport {
 };
 
 /* The function that a transport's library exports under NY_TRANSPORT_SYMBOL: opens the transport,
- * or returns NULL with a sentence in why[size]. */
-#define NY_TRANSPORT_SYMBOL "ny_transport_open"
+ * or returns NULL with a sentence in why[size]. The number grows with each change of the structs
+ * above, so that a library that was built for others is not used. */
+#define NY_TRANSPORT_SYMBOL "ny_transport_open_1"
 typedef struct ny_transport *ny_transport_open_fn(char *why, size_t size);
 
 #endif

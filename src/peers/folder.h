@@ -1,0 +1,33 @@
+/*
+ * The transport through files in a folder that all processes see: for job arrays whose tasks run at
+ * the same time, and for tests. It works on any file system that has rename and flock.
+ *
+ * The folder holds, of each rank, peer-NNNNN, a file that the rank has locked as long as it lives,
+ * and note-NNNNN, who that is. What a run exchanges is in run-…, which goes with the last rank. A
+ * run that was killed leaves its files; the next run does not look at them, and rank 0 removes
+ * them.
+ */
+#ifndef NY_PEERS_FOLDER_H
+#define NY_PEERS_FOLDER_H
+
+#include <limits.h>
+
+#include "base/context.h"
+#include "peers/transport.h"
+
+#define NY_ANY_RANK UINT_MAX
+
+struct ny_folder_wish {
+    const char *path; /* made where it is not there; the folders above it must be */
+    unsigned ranks;
+    unsigned rank; /* the one to be, or NY_ANY_RANK: the first that nobody has */
+    double wait_s; /* the most to wait for the others to come */
+};
+
+/* Opens the transport of one rank, when all ranks are there. NY_EBUSY where one of them has not
+ * come in time, or all are taken; NY_EIO for a folder that cannot be written. The context is to
+ * outlive the transport, which ops->close() frees. */
+int ny_folder_open(struct ny_transport **out, struct ny_context *ctx,
+                   const struct ny_folder_wish *wish);
+
+#endif

@@ -1,0 +1,275 @@
+/*
+ * Files of the folder transport: how they are written and read, who is alive, and how to wait.
+ *
+ * A file is written under another name and renamed, so that whoever finds it finds all of it. A
+ * rank lives as long as its lock file is locked; a process that has taken the rank of a dead one is
+ * told apart by the number in its note.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "peers/folder_private.h"
+
+static const char magic[8] = "nystrm1";
+
+int ny_folder_fail(struct ny_folder *folder, int status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(folder->transport.why, sizeof(folder->transport.why), format, args);
+    va_end(args);
+    return status;
+}
+
+/* The failure of a call that set errno; a rank that has ended is more to the point, since its
+ * successor removes the files of the run. */
+static int fail_errno(struct ny_folder *folder, const char *action, const char *path)
+{
+    int number = errno, err = folder->member ? ny_folder_look(folder) : NY_OK;
+    char buffer[128];
+
+    return err ? err
+               : ny_folder_fail(folder, NY_EIO, "cannot %s %s: %s", action, path,
+                                strerror_r(number, buffer, sizeof(buffer))); /* the GNU one */
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+void ny_folder_rank_path(const struct ny_folder *folder, const char *kind, unsigned rank,
+                         char *path)
+{
+    snprintf(path, PATH_MAX, "%s/%s-%05u", folder->path, kind, rank);
+}
+
+void ny_folder_run_path(const struct ny_folder *folder, const char *file, char *path)
+{
+    snprintf(path, PATH_MAX, "%s/run-%016llx%s%s", folder->path,
+             (unsigned long long)folder->self.run, *file ? "/" : "", file);
+}
+
+void ny_folder_closed_path(const struct ny_folder *folder, unsigned rank, char *path)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "closed-%05u", rank);
+    ny_folder_run_path(folder, name, path);
+}
+
+/* ---- whole files ---------------------------------------------------------------------------- */
+
+static bool write_all(int fd, const char *data, size_t bytes)
+{
+    while (bytes) {
+        ssize_t put = write(fd, data, bytes);
+
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return false;
+        data += put;
+        bytes -= (size_t)put;
+    }
+    return true;
+}
+
+int ny_folder_write(struct ny_folder *folder, const char *path, const void *data, size_t bytes)
+{
+    char fresh[PATH_MAX + 8];
+    bool whole;
+    int fd, number;
+
+    snprintf(fresh, sizeof(fresh), "%s.%05u", path, folder->transport.rank);
+    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0) return fail_errno(folder, "create", fresh);
+    whole = write_all(fd, data, bytes);
+    number = errno;
+    if (close(fd) && whole) { /* network file systems write here */
+        whole = false;
+        number = errno;
+    }
+    if (whole && rename(fresh, path) == 0) return NY_OK;
+    if (whole) number = errno;
+    unlink(fresh);
+    errno = number;
+    return fail_errno(folder, "write", path);
+}
+
+/* Reads into data; returns the bytes that there were, −1 for an error. */
+static ssize_t read_all(int fd, char *data, size_t bytes, size_t offset)
+{
+    size_t done = 0;
+
+    while (done < bytes) {
+        ssize_t got = pread(fd, data + done, bytes - done, (off_t)(offset + done));
+
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return -1;
+        if (got == 0) break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+int ny_folder_read(struct ny_folder *folder, const char *path, size_t size, size_t offset,
+                   void *data, size_t bytes)
+{
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), err = NY_OK;
+    struct stat info;
+    ssize_t got;
+
+    if (fd < 0) return errno == ENOENT ? NY_END : fail_errno(folder, "open", path);
+    if (fstat(fd, &info))
+        err = fail_errno(folder, "read", path);
+    else if ((size_t)info.st_size != size)
+        err = ny_folder_fail(folder, NY_EIO,
+                             "%s has %lld bytes, where %zu are due: the processes do not run the "
+                             "same command",
+                             path, (long long)info.st_size, size);
+    got = err ? 0 : read_all(fd, data, bytes, offset);
+    if (!err && got != (ssize_t)bytes) {
+        if (got >= 0) errno = EIO;
+        err = fail_errno(folder, "read", path);
+    }
+    close(fd);
+    return err;
+}
+
+void ny_folder_remove(const char *path)
+{
+    DIR *listing = opendir(path);
+    struct dirent *entry;
+
+    while (listing && (entry = readdir(listing)))
+        unlinkat(dirfd(listing), entry->d_name, 0); /* not . and .., which are folders */
+    if (listing) closedir(listing);
+    rmdir(path);
+}
+
+/* ---- who is there --------------------------------------------------------------------------- */
+
+int ny_folder_tell(struct ny_folder *folder)
+{
+    char path[PATH_MAX];
+
+    memcpy(folder->self.magic, magic, sizeof(magic));
+    ny_folder_rank_path(folder, "note", folder->transport.rank, path);
+    return ny_folder_write(folder, path, &folder->self, sizeof(folder->self));
+}
+
+bool ny_folder_hear(const struct ny_folder *folder, unsigned rank, struct ny_folder_note *note)
+{
+    char path[PATH_MAX];
+    int fd;
+    ssize_t got;
+
+    ny_folder_rank_path(folder, "note", rank, path);
+    fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return false;
+    got = read_all(fd, (char *)note, sizeof(*note), 0);
+    close(fd);
+    return got == (ssize_t)sizeof(*note) && memcmp(note->magic, magic, sizeof(magic)) == 0;
+}
+
+bool ny_folder_held(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool held;
+
+    if (fd < 0) return errno != ENOENT; /* too many open files, for example, kill nobody */
+    held = flock(fd, LOCK_SH | LOCK_NB) != 0;
+    close(fd);
+    return held;
+}
+
+enum ny_folder_state ny_folder_state_of(struct ny_folder *folder, unsigned rank)
+{
+    struct ny_folder_note note;
+    char path[PATH_MAX];
+    bool alive;
+
+    ny_folder_rank_path(folder, "peer", rank, path);
+    alive = ny_folder_held(path);
+    if (alive && ny_folder_hear(folder, rank, &note))
+        alive = note.process == folder->member[rank].process;
+    ny_folder_closed_path(folder, rank, path); /* last, since a rank says so and then lets go */
+    if (access(path, F_OK) == 0) return NY_FOLDER_CLOSED;
+    return alive ? NY_FOLDER_ALIVE : NY_FOLDER_GONE;
+}
+
+/* Tells whether a rank has said why it ended; its message becomes that of this rank. */
+static bool abandoned(struct ny_folder *folder)
+{
+    char path[PATH_MAX];
+    ssize_t got;
+    int fd;
+
+    ny_folder_run_path(folder, "abandoned", path);
+    fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return false;
+    got = read_all(fd, folder->transport.why, sizeof(folder->transport.why) - 1, 0);
+    close(fd);
+    folder->transport.why[got > 0 ? got : 0] = '\0';
+    return got > 0;
+}
+
+int ny_folder_look(struct ny_folder *folder)
+{
+    unsigned ranks = folder->transport.ranks;
+
+    folder->looked_s = ny_now();
+    if (abandoned(folder)) return NY_EBUSY;
+    for (unsigned rank = 0; rank < ranks; rank++) {
+        if (rank == folder->transport.rank || ny_folder_state_of(folder, rank) != NY_FOLDER_GONE)
+            continue;
+        if (abandoned(folder)) return NY_EBUSY;
+        return ny_folder_fail(folder, NY_EBUSY,
+                              "the process with rank %u of %u, on %.*s, has ended without a word; "
+                              "start all of them again, and they go on",
+                              rank, ranks, NY_HOST_BYTES, folder->member[rank].host);
+    }
+    return NY_OK;
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+struct ny_folder_wait ny_folder_wait_begin(void)
+{
+    return (struct ny_folder_wait){ny_now()};
+}
+
+/* Opens folders and closes them: network file systems then ask whether there is anything new. */
+static void refresh(const struct ny_folder *folder)
+{
+    char path[PATH_MAX];
+    int fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) close(fd);
+    ny_folder_run_path(folder, "", path);
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) close(fd);
+}
+
+int ny_folder_sleep(struct ny_folder *folder, const struct ny_folder_wait *wait)
+{
+    const double least_s = 5e-5, most_s = 2e-2;
+    const struct ny_transport *transport = &folder->transport;
+    double seconds = (ny_now() - wait->began_s) / 4;
+    struct timespec time;
+
+    if (transport->interrupted && transport->interrupted(transport->interrupted_arg))
+        return ny_folder_fail(folder, NY_EINTERRUPTED, "interrupted");
+    if (seconds < least_s) seconds = least_s;
+    if (seconds > most_s) seconds = most_s;
+    time = (struct timespec){.tv_nsec = (long)(1e9 * seconds)};
+    nanosleep(&time, NULL);
+    if (seconds == most_s) refresh(folder);
+    return NY_OK;
+}

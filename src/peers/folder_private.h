@@ -1,0 +1,86 @@
+/* Shared by the files of the folder transport (peers/folder.h), and by nobody else. */
+#ifndef NY_PEERS_FOLDER_PRIVATE_H
+#define NY_PEERS_FOLDER_PRIVATE_H
+
+#include "base/memory.h"
+#include "peers/folder.h"
+
+/* Paths have room for a name behind that of the folder. */
+enum { NY_FOLDER_NAME = 96, NY_FOLDER_PATH = PATH_MAX - NY_FOLDER_NAME, NY_HOST_BYTES = 64 };
+
+/* A process that has a rank: the content of note-NNNNN, in the byte order of the machine. */
+struct ny_folder_note {
+    char magic[8];
+    uint64_t process; /* a random number, by which a successor with the same rank is told apart */
+    uint64_t run;     /* the run that it takes part in, a random number that rank 0 chose */
+    uint64_t ranks;   /* that it counts with */
+    char host[NY_HOST_BYTES];
+};
+
+/* Locks that a rank holds as long as it lives. */
+enum {
+    NY_FOLDER_RANK,    /* peer-NNNNN */
+    NY_FOLDER_LEADER,  /* run-…/leader, of rank 0: the run's number is that of a living process */
+    NY_FOLDER_MEMBERS, /* run-…/members, shared by all: the files of the run are needed */
+    NY_FOLDER_LOCKS
+};
+
+struct ny_folder {
+    struct ny_transport transport; /* the first field: ops get this */
+    struct ny_context *ctx;
+    char path[NY_FOLDER_PATH];
+    int locks[NY_FOLDER_LOCKS]; /* descriptors; −1: none */
+    struct ny_folder_note self;
+    struct ny_folder_note *member; /* ranks; those of the run */
+    uint64_t round;                /* rounds that this rank has ended */
+    double looked_s;               /* the clock when the others were last looked at */
+};
+
+/* A wait: how long it has lasted decides how long the next sleep is. */
+struct ny_folder_wait {
+    double began_s;
+};
+
+/* Puts the sentence into transport.why and returns `status`. */
+int ny_folder_fail(struct ny_folder *folder, int status, const char *format, ...) NY_PRINTF(3, 4);
+
+/* Paths of PATH_MAX bytes: of a file of a rank ("peer", "note"), of a file in the run's folder (""
+ * for the folder itself), and of the file there by which a rank says that all is well and it ends.
+ */
+void ny_folder_rank_path(const struct ny_folder *folder, const char *kind, unsigned rank,
+                         char *path);
+void ny_folder_run_path(const struct ny_folder *folder, const char *file, char *path);
+void ny_folder_closed_path(const struct ny_folder *folder, unsigned rank, char *path);
+
+/* Writes a file that nobody sees before it is whole. NY_EIO with the path. */
+int ny_folder_write(struct ny_folder *folder, const char *path, const void *data, size_t bytes);
+/* Reads `bytes` bytes from `offset` on of a file of `size` bytes. NY_END where there is none;
+ * NY_EIO where it has another size. */
+int ny_folder_read(struct ny_folder *folder, const char *path, size_t size, size_t offset,
+                   void *data, size_t bytes);
+/* Removes the folder of a run, and all in it, as far as that is possible. */
+void ny_folder_remove(const char *path);
+
+/* Writes this rank's note. */
+int ny_folder_tell(struct ny_folder *folder);
+/* Reads the note of a rank; false where there is none. */
+bool ny_folder_hear(const struct ny_folder *folder, unsigned rank, struct ny_folder_note *note);
+/* Tells whether a process has locked the file. */
+bool ny_folder_held(const char *path);
+
+/* Tells whether a rank of the run has ended: with its part done, or in any other way. */
+enum ny_folder_state { NY_FOLDER_ALIVE, NY_FOLDER_CLOSED, NY_FOLDER_GONE };
+enum ny_folder_state ny_folder_state_of(struct ny_folder *folder, unsigned rank);
+/* NY_EBUSY where a rank of the run has ended with an error, or in silence. */
+int ny_folder_look(struct ny_folder *folder);
+
+/* Begins a wait. */
+struct ny_folder_wait ny_folder_wait_begin(void);
+/* Sleeps for a quarter of the time that the wait has lasted, at most 20 ms. NY_EINTERRUPTED where
+ * this process is to end. */
+int ny_folder_sleep(struct ny_folder *folder, const struct ny_folder_wait *wait);
+
+/* Takes a rank, waits for all others and agrees with them on a run. */
+int ny_folder_meet(struct ny_folder *folder, const struct ny_folder_wish *wish);
+
+#endif

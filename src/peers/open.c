@@ -1,0 +1,96 @@
+#include "peers/open.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "peers/folder.h"
+#include "peers/mpi.h"
+
+/* Returns a whole number of the environment; 0 where there is none. */
+static unsigned environment_number(const char *name)
+{
+    const char *text = getenv(name);
+    unsigned long number = text ? strtoul(text, NULL, 10) : 0;
+
+    return number < UINT_MAX ? (unsigned)number : 0;
+}
+
+/* Returns the number of processes that a launcher of MPI says it has started, 0 where there is
+ * none. Slurm's PMIx tells a process its rank alone, and the number beside it. */
+static unsigned launched_ranks(void)
+{
+    static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        if (environment_number(counts[i])) return environment_number(counts[i]);
+    return getenv("PMIX_RANK") ? environment_number("SLURM_STEP_NUM_TASKS") : 0;
+}
+
+static int refuse_ranks(struct ny_context *ctx, unsigned ranks, unsigned shards)
+{
+    if (shards == 1)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "%u processes were started for a store that has no shards, and they would "
+                       "all do the same work; start one, or import the data as shards",
+                       ranks);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "%u processes were started for %u shards, and each process works at a shard or "
+                   "several; start %u at most",
+                   ranks, shards, shards);
+}
+
+static int open_mpi(struct ny_transport **out, struct ny_context *ctx, unsigned shards)
+{
+    struct ny_transport *transport;
+    int err;
+
+    if (launched_ranks() > shards) return refuse_ranks(ctx, launched_ranks(), shards);
+    err = ny_mpi_open(&transport, ctx);
+    if (err) return err;
+    if (transport->ranks > 1 && transport->ranks <= shards) {
+        *out = transport;
+        return NY_OK;
+    }
+    if (transport->ranks > 1) err = refuse_ranks(ctx, transport->ranks, shards);
+    transport->ops->close(transport);
+    return err;
+}
+
+/* Opens "PATH" or "N:PATH". */
+static int open_folder(struct ny_transport **out, struct ny_context *ctx, const char *text,
+                       const struct ny_transport_wish *wish)
+{
+    size_t digits = strspn(text, "0123456789");
+    struct ny_folder_wish folder = {
+        .path = text, .ranks = wish->shards, .rank = NY_ANY_RANK, .wait_s = wish->wait_s};
+
+    if (digits && text[digits] == ':') {
+        unsigned long ranks = strtoul(text, NULL, 10);
+
+        folder.ranks = ranks < UINT_MAX ? (unsigned)ranks : UINT_MAX;
+        folder.path = text + digits + 1;
+    }
+    if (!*folder.path || !folder.ranks)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--peers folder:%s names no folder; it is folder:PATH, with a process for "
+                       "each shard, or folder:N:PATH with N processes",
+                       text);
+    if (folder.ranks > wish->shards) return refuse_ranks(ctx, folder.ranks, wish->shards);
+    return folder.ranks > 1 ? ny_folder_open(out, ctx, &folder) : NY_OK;
+}
+
+int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
+                      const struct ny_transport_wish *wish)
+{
+    static const char folder[] = "folder:";
+    const char *peers = wish->peers;
+
+    *out = NULL;
+    if (!peers) peers = launched_ranks() > 1 ? "mpi" : "alone";
+    if (strcmp(peers, "alone") == 0) return NY_OK;
+    if (strcmp(peers, "mpi") == 0) return open_mpi(out, ctx, wish->shards);
+    if (strncmp(peers, folder, strlen(folder)) == 0)
+        return open_folder(out, ctx, peers + strlen(folder), wish);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--peers %s is none of alone, mpi, folder:PATH and folder:N:PATH", peers);
+}

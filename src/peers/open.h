@@ -1,0 +1,22 @@
+/* Opens the transport that a job's --peers names, or the one that the environment tells of. */
+#ifndef NY_PEERS_OPEN_H
+#define NY_PEERS_OPEN_H
+
+#include "base/context.h"
+#include "peers/transport.h"
+
+struct ny_transport_wish {
+    /* "alone", "mpi", "folder:PATH" (a process for each shard) or "folder:N:PATH" (N processes);
+     * NULL: MPI if this process was started by mpirun or the like with others, else alone. */
+    const char *peers;
+    unsigned shards; /* of the job; 1: its store has none */
+    double wait_s;   /* the most to wait for the other processes of a folder */
+};
+
+/* Opens the transport, when all processes are there; *out is NULL where this process is alone.
+ * ops->close() frees it. NY_EUSAGE for a word that means nothing, a plug-in that is missing, and
+ * more processes than shards; NY_EBUSY for a process that did not come. */
+int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
+                      const struct ny_transport_wish *wish);
+
+#endif

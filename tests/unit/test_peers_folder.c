@@ -1,0 +1,586 @@
+/* The transport through files in a folder, between real processes: the bytes of one process, ranks
+ * that are killed, do not come, or are replaced, folders that cannot be written, and what runs that
+ * were killed have left. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "peers/folder.h"
+#include "peers/open.h"
+#include "support/context.h"
+#include "support/exchange_case.h"
+
+enum { RANKS_MAX = 6, NOTICE_S = 5 };
+
+static char folder[64];
+
+/* A process leaves this for the parent. */
+struct answer {
+    volatile int at; /* how far it has come */
+    int status;
+    double ended_s;
+    uint64_t digests[CASE_SHARDS];
+    char message[2048];
+    pid_t process;
+};
+
+static struct answer *answer; /* RANKS_MAX, shared with all children */
+
+/* The work of a child, with a context of its own. */
+typedef int rank_fn(struct ny_context *own, unsigned rank, unsigned ranks);
+
+static void begin(unsigned rank, unsigned ranks, rank_fn *work)
+{
+    struct answer *mine = &answer[rank];
+    struct ny_context *own;
+    pid_t process;
+
+    memset(mine, 0, sizeof(*mine));
+    fflush(NULL);
+    process = fork();
+    assert_true(process >= 0);
+    if (process) {
+        mine->process = process;
+        return;
+    }
+    signal(SIGALRM, SIG_DFL);
+    alarm(60);
+    if (ny_context_new(&own)) _exit(1);
+    mine->status = work(own, rank, ranks);
+    snprintf(mine->message, sizeof(mine->message), "%s", ny_context_message(own));
+    mine->ended_s = ny_now();
+    _exit(ny_memory_used(own) ? 99 : 0);
+}
+
+static void end(unsigned rank)
+{
+    int status;
+
+    assert_int_equal(waitpid(answer[rank].process, &status, 0), answer[rank].process);
+    if (WIFEXITED(status) && WEXITSTATUS(status)) fail_msg("rank %u holds memory", rank);
+    if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) fail_msg("rank %u hangs", rank);
+}
+
+static void run(unsigned ranks, rank_fn *work)
+{
+    for (unsigned rank = 0; rank < ranks; rank++)
+        begin(rank, ranks, work);
+    for (unsigned rank = 0; rank < ranks; rank++)
+        end(rank);
+}
+
+static void rest(double seconds)
+{
+    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+
+    nanosleep(&time, NULL);
+}
+
+/* Waits until a child has come so far. */
+static void await(unsigned rank, int at)
+{
+    for (int i = 0; answer[rank].at < at && i < 2000; i++)
+        rest(0.01);
+    assert_true(answer[rank].at >= at);
+}
+
+static void kill_rank(unsigned rank)
+{
+    kill(answer[rank].process, SIGKILL);
+    end(rank);
+}
+
+static int open_rank(struct ny_transport **out, struct ny_context *own, unsigned rank,
+                     unsigned ranks)
+{
+    struct ny_folder_wish wish = {.path = folder, .ranks = ranks, .rank = rank, .wait_s = 20};
+
+    return ny_folder_open(out, own, &wish);
+}
+
+static int make(void **state)
+{
+    strcpy(folder, "/tmp/nystream-peers-XXXXXX");
+    answer = mmap(NULL, RANKS_MAX * sizeof(*answer), PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return answer == MAP_FAILED || !mkdtemp(folder) || start(state);
+}
+
+static int clear(void **state)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    munmap(answer, RANKS_MAX * sizeof(*answer));
+    return system(command) != 0 || stop(state);
+}
+
+/* Entries of the folder that begin so. */
+static unsigned count_entries(const char *prefix)
+{
+    DIR *listing = opendir(folder);
+    struct dirent *entry;
+    unsigned count = 0;
+
+    while ((entry = readdir(listing)))
+        count += strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+    closedir(listing);
+    return count;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+static int exchange(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct ny_group_shape shape;
+    struct ny_transport *transport;
+    int err = open_rank(&transport, own, rank, ranks);
+
+    if (err) return err;
+    shape = ny_group_shape(CASE_SHARDS, transport->rank, ranks);
+    err = ny_group_run(own, &shape, transport, case_exchange, answer[rank].digests);
+    if (!err && transport->on_host != ranks) err = NY_EINTERNAL;
+    transport->ops->close(transport);
+    return err;
+}
+
+static void test_any_number_of_processes(void **state)
+{
+    static const unsigned counts[] = {1, 2, 3, 5};
+    struct ny_group_shape all = ny_group_shape(CASE_SHARDS, 0, 1);
+    uint64_t alone[CASE_SHARDS];
+
+    (void)state;
+    assert_int_equal(ny_group_run(ctx, &all, NULL, case_exchange, alone), NY_OK);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        run(counts[i], exchange);
+        for (unsigned rank = 0; rank < counts[i]; rank++) {
+            struct ny_group_shape shape = ny_group_shape(CASE_SHARDS, rank, counts[i]);
+
+            assert_string_equal(answer[rank].message, "");
+            assert_int_equal(answer[rank].status, NY_OK);
+            for (unsigned k = shape.first; k < shape.first + shape.count; k++)
+                assert_true(answer[rank].digests[k] == alone[0]);
+        }
+        assert_int_equal(count_entries("run-"), 0);
+    }
+}
+
+/* Runs follow one another in one folder, each rank at its own pace; a rank that begins the next one
+ * is not taken for dead by those that end the last one. */
+static int hurry(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    unsigned mine = rank, all[RANKS_MAX], in[RANKS_MAX], out[RANKS_MAX];
+    size_t sizes[RANKS_MAX];
+    int err = NY_OK;
+
+    for (unsigned k = 0; k < ranks; k++)
+        sizes[k] = sizeof(mine);
+    for (unsigned i = 0; i < 20 && !err; i++) {
+        struct ny_transport *transport;
+
+        err = open_rank(&transport, own, rank, ranks);
+        for (unsigned round = 0; round < 10 && !err; round++) {
+            mine = 1000 * i + 10 * round + rank;
+            for (unsigned k = 0; k < ranks; k++)
+                out[k] = mine + 100 * k;
+            err = transport->ops->gather(transport, &mine, sizes, all);
+            if (!err) err = transport->ops->trade(transport, out, sizeof(*out), in);
+            for (unsigned k = 0; k < ranks && !err; k++)
+                if (all[k] != 1000 * i + 10 * round + k || in[k] != all[k] + 100 * rank)
+                    err = NY_EINTERNAL;
+        }
+        if (rank == 1) rest(0.03);
+        if (!err) err = transport->ops->lost(transport);
+        if (err) ny_fail(own, err, "%s", transport->why);
+        transport->ops->close(transport);
+    }
+    return err;
+}
+
+static void test_runs_follow_one_another(void **state)
+{
+    (void)state;
+    run(3, hurry);
+    for (unsigned rank = 0; rank < 3; rank++) {
+        assert_string_equal(answer[rank].message, "");
+        assert_int_equal(answer[rank].status, NY_OK);
+    }
+    assert_int_equal(count_entries("run-"), 0);
+}
+
+/* ---- ranks that end -------------------------------------------------------------------------- */
+
+/* Rank 1 waits for ever, rank 2 for the others, and rank 0 computes, as far as they know. */
+static int work_or_wait(void *arg, struct ny_context *peer, unsigned shard)
+{
+    int err = NY_OK;
+
+    answer[*(unsigned *)arg].at = 1;
+    if (shard == 1)
+        for (;;)
+            rest(1);
+    while (shard == 0 && !err)
+        err = ny_check_interrupt(peer);
+    return err ? err : ny_peers_agree(ny_context_peers(peer), 1, "anything");
+}
+
+static int run_work(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct ny_group_shape shape = ny_group_shape(ranks, rank, ranks);
+    struct ny_transport *transport;
+    int err = open_rank(&transport, own, rank, ranks);
+
+    if (err) return err;
+    err = ny_group_run(own, &shape, transport, work_or_wait, &rank);
+    transport->ops->close(transport);
+    return err;
+}
+
+static void test_a_killed_rank_is_noticed(void **state)
+{
+    double killed_s;
+
+    (void)state;
+    for (unsigned rank = 0; rank < 3; rank++)
+        begin(rank, 3, run_work);
+    for (unsigned rank = 0; rank < 3; rank++)
+        await(rank, 1);
+    rest(0.3);
+    kill_rank(1);
+    killed_s = ny_now();
+    for (unsigned rank = 0; rank < 3; rank += 2) {
+        end(rank);
+        assert_int_equal(answer[rank].status, NY_EBUSY);
+        assert_non_null(strstr(answer[rank].message, "rank 1 of 3"));
+        assert_null(strstr(answer[rank].message, "shard"));
+        assert_true(answer[rank].ended_s - killed_s < NOTICE_S);
+    }
+    assert_int_equal(count_entries("run-"), 0);
+}
+
+/* A process that takes the rank of the dead one is not taken for it, and waits for a new run. */
+static void test_a_successor_is_told_apart(void **state)
+{
+    (void)state;
+    for (unsigned rank = 0; rank < 3; rank++)
+        begin(rank, 3, run_work);
+    for (unsigned rank = 0; rank < 3; rank++)
+        await(rank, 1);
+    kill(answer[1].process, SIGSTOP); /* so that its lock is gone for no time that is seen */
+    kill_rank(1);
+    begin(1, 3, exchange);
+    for (unsigned rank = 0; rank < 3; rank += 2) {
+        end(rank);
+        assert_non_null(strstr(answer[rank].message, "rank 1 of 3"));
+        begin(rank, 3, exchange);
+    }
+    for (unsigned rank = 0; rank < 3; rank++) {
+        end(rank);
+        assert_string_equal(answer[rank].message, "");
+        assert_int_equal(answer[rank].status, NY_OK);
+    }
+}
+
+static int fail_last(void *arg, struct ny_context *peer, unsigned shard)
+{
+    (void)arg;
+    if (shard == 2) return ny_fail(peer, NY_EDATA, "row 7 is no row");
+    return ny_peers_agree(ny_context_peers(peer), 1, "anything");
+}
+
+static int run_failing(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct ny_group_shape shape = ny_group_shape(ranks, rank, ranks);
+    struct ny_transport *transport;
+    int err = open_rank(&transport, own, rank, ranks);
+
+    if (err) return err;
+    err = ny_group_run(own, &shape, transport, fail_last, NULL);
+    transport->ops->close(transport);
+    return err;
+}
+
+static void test_a_failure_is_told_to_all(void **state)
+{
+    (void)state;
+    run(3, run_failing);
+    for (unsigned rank = 0; rank < 3; rank++) {
+        assert_string_equal(answer[rank].message, "shard 2: row 7 is no row");
+        assert_int_equal(answer[rank].status, rank == 2 ? NY_EDATA : NY_EBUSY);
+    }
+}
+
+static int wait_alone(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct ny_folder_wish wish = {.path = folder, .ranks = ranks, .rank = NY_ANY_RANK, .wait_s = 1};
+    struct ny_transport *transport;
+
+    (void)rank;
+    return ny_folder_open(&transport, own, &wish);
+}
+
+static void test_a_missing_rank_is_named(void **state)
+{
+    double began_s = ny_now();
+
+    (void)state;
+    begin(0, 4, wait_alone);
+    begin(1, 4, wait_alone);
+    end(0);
+    end(1);
+    for (unsigned rank = 0; rank < 2; rank++) {
+        assert_int_equal(answer[rank].status, NY_EBUSY);
+        assert_non_null(strstr(answer[rank].message, "has not come to /tmp/nystream-peers-"));
+    }
+    assert_true(strstr(answer[0].message, "rank 2 ") || strstr(answer[1].message, "rank 2 "));
+    assert_true(ny_now() - began_s < 3);
+}
+
+static void test_ranks_are_taken(void **state)
+{
+    (void)state;
+    begin(0, 2, run_work); /* two that run */
+    begin(1, 2, run_work);
+    await(1, 1);
+    begin(2, 2, wait_alone);
+    end(2);
+    assert_int_equal(answer[2].status, NY_EBUSY);
+    assert_non_null(strstr(answer[2].message, "all 2 ranks"));
+    kill_rank(1);
+    end(0);
+}
+
+/* Rank 0 counts two processes, rank 1 three; both hear of it. */
+static int count_more(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct ny_transport *transport;
+
+    return open_rank(&transport, own, rank, ranks + rank);
+}
+
+static void test_counts_agree(void **state)
+{
+    (void)state;
+    run(2, count_more);
+    for (unsigned rank = 0; rank < 2; rank++) {
+        assert_int_equal(answer[rank].status, NY_EUSAGE);
+        assert_non_null(strstr(answer[rank].message, "give the same command to each"));
+    }
+}
+
+static void on_term(int number)
+{
+    (void)number;
+    ny_context_interrupt(ctx, 15);
+}
+
+static int be_interrupted(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct ny_transport *transport;
+
+    ctx = own;
+    signal(SIGTERM, on_term);
+    answer[rank].at = 1;
+    return open_rank(&transport, own, rank, ranks);
+}
+
+static void test_waiting_is_interrupted(void **state)
+{
+    double began_s = ny_now();
+
+    (void)state;
+    begin(0, 2, be_interrupted);
+    await(0, 1);
+    rest(0.2);
+    kill(answer[0].process, SIGTERM);
+    end(0);
+    assert_int_equal(answer[0].status, NY_ETERMINATED);
+    assert_string_equal(answer[0].message, "terminated");
+    assert_true(ny_now() - began_s < 3);
+}
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+static int refuse_folder(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct ny_transport *transport;
+
+    (void)rank;
+    if (geteuid() == 0 && (setegid(65534) || seteuid(65534))) return NY_EINTERNAL;
+    return open_rank(&transport, own, 0, ranks);
+}
+
+static void test_a_folder_without_rights(void **state)
+{
+    (void)state;
+    assert_int_equal(chmod(folder, 0555), 0);
+    begin(0, 2, refuse_folder);
+    end(0);
+    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(answer[0].status, NY_EIO);
+    assert_non_null(strstr(answer[0].message, "/peer-00000: Permission denied"));
+}
+
+/* The disk takes 100,000 bytes of a file of rank 1. */
+static int fill_disk(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct rlimit limit = {100000, 100000};
+
+    signal(SIGXFSZ, SIG_IGN);
+    if (rank == 1 && setrlimit(RLIMIT_FSIZE, &limit)) return NY_EINTERNAL;
+    return exchange(own, rank, ranks);
+}
+
+static void test_a_full_disk(void **state)
+{
+    (void)state;
+    run(2, fill_disk);
+    assert_int_equal(answer[1].status, NY_EIO);
+    assert_int_equal(answer[0].status, NY_EBUSY);
+    for (unsigned rank = 0; rank < 2; rank++) {
+        assert_non_null(strstr(answer[rank].message, ": cannot write /tmp/nystream-peers-"));
+        assert_non_null(strstr(answer[rank].message, "File too large"));
+    }
+}
+
+/* All ranks are killed in their second round; half of them have written their files. */
+static int stop_in_round(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    size_t sizes[RANKS_MAX];
+    char all[RANKS_MAX];
+    struct ny_transport *transport;
+    int err = open_rank(&transport, own, rank, ranks);
+
+    for (unsigned k = 0; k < ranks; k++)
+        sizes[k] = 1;
+    if (!err) err = transport->ops->gather(transport, "x", sizes, all);
+    answer[rank].at = 1;
+    if (rank < 2 && !err) err = transport->ops->gather(transport, "y", sizes, all);
+    for (;;)
+        rest(1);
+    return err;
+}
+
+static void test_leftovers_mislead_nobody(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        for (unsigned rank = 0; rank < 3; rank++)
+            begin(rank, 3, stop_in_round);
+        for (unsigned rank = 0; rank < 3; rank++)
+            await(rank, 1);
+        rest(0.05);
+        for (unsigned rank = 3; rank-- > 0;)
+            kill_rank(rank);
+        assert_int_equal(count_entries("run-"), 1);
+    }
+    run(3, exchange);
+    for (unsigned rank = 0; rank < 3; rank++)
+        assert_int_equal(answer[rank].status, NY_OK);
+    assert_int_equal(count_entries("run-"), 0);
+    assert_int_equal(count_entries("peer-"), 3);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static void refuse_word(const char *peers, unsigned shards, const char *words)
+{
+    struct ny_transport_wish wish = {.peers = peers, .shards = shards, .wait_s = 1};
+    struct ny_transport *transport;
+
+    assert_int_equal(ny_transport_open(&transport, ctx, &wish), NY_EUSAGE);
+    assert_null(transport);
+    if (!strstr(ny_context_message(ctx), words))
+        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
+    ny_error_clear(ctx);
+}
+
+static void test_words(void **state)
+{
+    static const char *const alone[] = {NULL, "alone", "folder:1:/none/at/all"};
+    struct ny_transport *transport = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
+        struct ny_transport_wish wish = {.peers = alone[i], .shards = 4};
+
+        assert_int_equal(ny_transport_open(&transport, ctx, &wish), NY_OK);
+        assert_null(transport);
+    }
+    refuse_word("files", 4, "none of alone, mpi, folder:PATH");
+    refuse_word("folder:", 4, "names no folder");
+    refuse_word("folder:2:", 4, "names no folder");
+    refuse_word("folder:0:x", 4, "names no folder");
+    refuse_word("folder:5:x", 4, "5 processes were started for 4 shards");
+    setenv("PMI_SIZE", "3", 1);
+    refuse_word(NULL, 2, "3 processes were started for 2 shards");
+    refuse_word(NULL, 1, "3 processes were started for a store that has no shards");
+    setenv("NYSTREAM_MPI", "/none/plugin.so", 1);
+    refuse_word(NULL, 4, "make mpi");
+    setenv("NYSTREAM_MPI", "libm.so.6", 1);
+    refuse_word("mpi", 4, "of another version");
+    unsetenv("NYSTREAM_MPI");
+    unsetenv("PMI_SIZE");
+}
+
+static int open_by_word(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    char word[128];
+    struct ny_transport_wish wish = {.peers = word, .shards = ranks + 1, .wait_s = 20};
+    struct ny_transport *transport;
+    int err;
+
+    snprintf(word, sizeof(word), "folder:%u:%s/made", ranks, folder);
+    err = ny_transport_open(&transport, own, &wish);
+    if (err) return err;
+    answer[rank].at = (int)transport->rank;
+    transport->ops->close(transport);
+    return NY_OK;
+}
+
+static void test_a_folder_by_its_word(void **state)
+{
+    (void)state;
+    run(2, open_by_word);
+    for (unsigned rank = 0; rank < 2; rank++)
+        assert_int_equal(answer[rank].status, NY_OK);
+    assert_int_equal(answer[0].at + answer[1].at, 1); /* each rank once */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_any_number_of_processes, make, clear),
+        cmocka_unit_test_setup_teardown(test_runs_follow_one_another, make, clear),
+        cmocka_unit_test_setup_teardown(test_a_killed_rank_is_noticed, make, clear),
+        cmocka_unit_test_setup_teardown(test_a_successor_is_told_apart, make, clear),
+        cmocka_unit_test_setup_teardown(test_a_failure_is_told_to_all, make, clear),
+        cmocka_unit_test_setup_teardown(test_a_missing_rank_is_named, make, clear),
+        cmocka_unit_test_setup_teardown(test_ranks_are_taken, make, clear),
+        cmocka_unit_test_setup_teardown(test_counts_agree, make, clear),
+        cmocka_unit_test_setup_teardown(test_waiting_is_interrupted, make, clear),
+        cmocka_unit_test_setup_teardown(test_a_folder_without_rights, make, clear),
+        cmocka_unit_test_setup_teardown(test_a_full_disk, make, clear),
+        cmocka_unit_test_setup_teardown(test_leftovers_mislead_nobody, make, clear),
+        cmocka_unit_test_setup_teardown(test_words, make, clear),
+        cmocka_unit_test_setup_teardown(test_a_folder_by_its_word, make, clear),
+    };
+
+    return cmocka_run_group_tests_name("peers_folder", tests, NULL, NULL);
+}
