@@ -64,6 +64,8 @@ static int describe_result(struct ny_store *store, const char *name, const json_
     ny_field_set_text(object, "kind", ny_field_text(record, "kind"));
     ny_field_set_text(object, "stage", ny_field_text(record, "stage"));
     ny_field_set_json(object, "rows_done", rows_done(record));
+    if (json_object_get(record, "sharded"))
+        ny_field_set_json(object, "sharded", json_incref(json_object_get(record, "sharded")));
     ny_field_set_number(object, "landmarks_done", landmarks_done(record));
     if (json_object_update(object, json_object_get(record, "report")) ||
         json_object_set(object, "options", json_object_get(record, "options")))

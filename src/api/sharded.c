@@ -22,8 +22,10 @@ struct request {
 /* Takes over the figures of one shard's report, which its context owns. */
 static void take_report(struct request *request, struct ny_report *report)
 {
+    const json_t *sharded = json_object_get(ny_report_object(report), "sharded");
+
     request->report = json_deep_copy(ny_report_object(report));
-    ny_field_set_count(request->report, "n", request->shards->rows);
+    ny_field_set_count(request->report, "n", ny_field_count(sharded, "rows", 0));
 }
 
 static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)

@@ -170,6 +170,11 @@ void ny_log(struct ny_context *ctx, int level, const char *format, ...)
     ny_mutex_unlock(&ctx->lock);
 }
 
+const struct ny_context *ny_context_whole(const struct ny_context *ctx)
+{
+    return ctx->parent ? ctx->parent : ctx;
+}
+
 unsigned ny_context_parts(const struct ny_context *ctx)
 {
     return ctx->parent ? ctx->parts : 1;

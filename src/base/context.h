@@ -40,6 +40,9 @@ bool ny_context_scratch(const struct ny_context *ctx);
  * progress on as the parent does. It may not outlive the parent. */
 int ny_context_new_child(struct ny_context **out, struct ny_context *parent, unsigned children,
                          size_t memory);
+/* Returns the context that this one is a part of, or itself: for what one part does while the
+ * others wait. */
+const struct ny_context *ny_context_whole(const struct ny_context *ctx);
 /* Returns how many parts at the same time this one is one of; 1 where it is nobody's part. */
 unsigned ny_context_parts(const struct ny_context *ctx);
 struct ny_peers;

@@ -112,7 +112,7 @@ static int choose_shift(struct ny_fit *fit)
         json_is_true(json_object_get(fit->job.record, "gram_f64")))
         return NY_OK;
     if (ny_peers_leads(ny_context_peers(fit->job.ctx))) {
-        ny_blas_parallel(fit->job.ctx, fit->m);
+        ny_blas_parallel(ny_context_whole(fit->job.ctx), fit->m);
         err = ny_gram_choose(fit->job.ctx, fit->W, fit->a, mean_diagonal, &choice);
         ny_blas_serial();
         fit->gram = choice.cut ? NY_GRAM_F64 : choice.precision;

@@ -281,6 +281,38 @@ static int share_part(struct ny_fit *fit, const char *part, uint64_t bytes)
     return err;
 }
 
+/* Returns why the result may differ, in its last bits, from that of one store with all rows; NULL:
+ * it does not. Numbers that are all on the grid have exact sums, in any order. */
+static const char *differs(const struct ny_fit *fit)
+{
+    const struct ny_fit_settings *settings = fit->settings;
+    bool gram = ny_settings_forms_gram(settings), integers = fit->job.points.stored_dtype <= NY_I16;
+    bool scatter = ny_settings_unit_landmarks(settings);
+
+    if (!ny_store_aligned(fit->job.store, NY_UNIT_ROWS))
+        return "a shard but the last has a number of rows that is no multiple of 2,048";
+    if (!integers || fit->job.points.dtype != fit->job.points.stored_dtype)
+        return "rows are no whole numbers";
+    if (settings->scale != NY_SCALE_NONE) return "columns are scaled by their statistics";
+    if (ny_divided(settings->normalisation)) return "K is divided by degrees, which are f64";
+    if (gram && (scatter || !ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32")))
+        return "sums are f64";
+    if (gram && !settings->kernel->constant_diagonal) return "values of the kernel have no bound";
+    if (json_is_true(json_object_get(fit->job.record, "rounded"))) return "sums were rounded";
+    return NULL;
+}
+
+/* Puts into the record whether the result has the bytes of one of a store with all rows. */
+static void note_bytes(struct ny_fit *fit)
+{
+    json_t *sharded = json_object();
+    const char *why = differs(fit);
+
+    ny_field_set_json(sharded, "same_bytes_as_one", json_boolean(!why));
+    ny_field_set_text(sharded, "differs", why);
+    ny_field_set_json(fit->job.record, "bytes", sharded);
+}
+
 int ny_shards_share_solution(struct ny_fit *fit)
 {
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
@@ -290,6 +322,7 @@ int ny_shards_share_solution(struct ny_fit *fit)
     int err;
 
     if (!peers) return NY_OK;
+    if (ny_peers_leads(peers)) note_bytes(fit);
     err = share_record(fit);
     bytes = ny_field_count(fit->job.record, "model_bytes", 0);
     if (!err) err = share_part(fit, "model", bytes);
@@ -307,13 +340,14 @@ int ny_shards_at_end(struct ny_job *job, struct ny_batch *batch)
 {
     const struct ny_points_info *points = &job->points;
     struct ny_peers *peers = ny_context_peers(job->ctx);
-    json_t *sharded = json_object();
+    json_t *sharded = json_object(), *bytes = json_object_get(job->record, "bytes");
 
     (void)batch;
     ny_field_set_count(sharded, "shard", ny_peers_shard(peers));
     ny_field_set_count(sharded, "shards", ny_peers_shards(peers));
     ny_field_set_count(sharded, "first", points->here.first);
     ny_field_set_count(sharded, "rows", points->n);
+    if (json_object_update(sharded, bytes)) ny_field_set_json(sharded, "shard", NULL);
     ny_field_set_json(job->record, "sharded", sharded);
     ny_field_set_count(ny_job_report(job), "n", ny_points_here(points));
     return NY_OK;

@@ -11,6 +11,8 @@ int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settin
 int ny_shards_align(struct ny_fit *fit);
 /* All go on with the precision of the Gram that the shard that leads has chosen. */
 int ny_shards_share_gram(struct ny_fit *fit);
+/* Has fit->acc add up on a grid where that makes the sums exact: f32 Grams of kernels up to 1. */
+void ny_shards_set_grid(struct ny_fit *fit);
 /* Adds up rows that no landmark reaches, over all shards. */
 int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows *unreached);
 /* Shares what stage solve has left in the record, the model and the averages; the shards that wait

@@ -257,7 +257,7 @@ int ny_fit_solve_problem(struct ny_fit *fit, struct ny_solution *solution, bool 
     err = keep_diagonal(fit, &diagonal);
     if (err) goto done;
     problem = ny_fit_problem(fit);
-    ny_blas_parallel(fit->job.ctx, fit->m);
+    ny_blas_parallel(ny_context_whole(fit->job.ctx), fit->m);
     err = fit->settings->method->solve(&problem, solution); /* W, s, G → P, q */
     ny_blas_serial();
     if (err) goto done;

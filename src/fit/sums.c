@@ -146,6 +146,7 @@ int ny_fit_save_sums(struct ny_fit *fit, const char *part, enum ny_stage_id next
     int err;
 
     if (!image.piece) return NY_EBUDGET;
+    if (acc->rounded) ny_field_set_json(fit->job.record, "rounded", json_true());
     err = next == NY_STAGE_SELECT ? ny_job_put_beside(&fit->job, part, &pieces)
                                   : ny_job_checkpoint_pieces(&fit->job, next, part, &pieces, units);
     ny_free(fit->job.ctx, image.piece);
@@ -186,7 +187,9 @@ int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units)
     int err = strcmp(part, "sums") == 0 ? ny_accumulator_new_sums(&fit->acc, fit->job.ctx, fit->m)
                                         : ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
 
-    return err ? err : ny_fit_restore_sums(fit, part, units, &found);
+    if (err) return err;
+    ny_shards_set_grid(fit);
+    return ny_fit_restore_sums(fit, part, units, &found);
 }
 
 /* Allocates each worker's share of H. */
@@ -299,18 +302,21 @@ static int save_degrees(struct ny_fit *fit)
     size_t m = fit->m;
     double n = (double)fit->job.points.n, *s = fit->acc->s;
     double *v = ny_calloc(fit->job.ctx, NY_MEM_DICTIONARY, m + 1, sizeof(double));
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
     struct ny_problem problem = ny_fit_problem(fit);
     int err = NY_EBUDGET;
 
     if (!v) goto done;
     for (size_t j = 0; j < m; j++) /* s = s′ + n a */
         s[j] += n * fit->a[j];
-    ny_blas_parallel(fit->job.ctx, m);
-    err = fit->settings->method->degrees(&problem, s, v);
-    ny_blas_serial();
-    if (err) goto done;
-    v[m] = ny_dot(s, v, m) / n;
-    err = ny_peers_share(ny_context_peers(fit->job.ctx), v, (m + 1) * sizeof(double));
+    if (ny_peers_leads(peers)) {
+        ny_blas_parallel(ny_context_whole(fit->job.ctx), m);
+        err = fit->settings->method->degrees(&problem, s, v);
+        ny_blas_serial();
+        if (err) goto done;
+        v[m] = ny_dot(s, v, m) / n;
+    }
+    err = ny_peers_share(peers, v, (m + 1) * sizeof(double));
     if (err) goto done;
     err = ny_job_put_part(&fit->job, "degrees", v, (m + 1) * sizeof(double));
 done:

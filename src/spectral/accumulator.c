@@ -15,6 +15,7 @@
 #include "spectral/accumulator.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "stream/source.h"
@@ -252,9 +253,64 @@ static void add64(double *restrict to, const double *restrict from, size_t count
         to[j] += from[j];
 }
 
+/* Like add32(), of numbers that are first rounded to the grid; tells whether any was not on it. */
+static bool add32_rounded(double *restrict to, double grid, const float *restrict from,
+                          size_t count)
+{
+    double lost = 0;
+
+    for (size_t j = 0; j < count; j++) {
+        double number = (double)from[j], rounded = (number + grid) - grid;
+
+        to[j] += rounded;
+        lost += fabs(number - rounded);
+    }
+    return lost != 0;
+}
+
+static bool add64_rounded(double *restrict to, double grid, const double *restrict from,
+                          size_t count)
+{
+    double lost = 0;
+
+    for (size_t j = 0; j < count; j++) {
+        double rounded = (from[j] + grid) - grid;
+
+        to[j] += rounded;
+        lost += fabs(from[j] - rounded);
+    }
+    return lost != 0;
+}
+
+void ny_accumulator_set_grid(struct ny_accumulator *acc, uint64_t n, double bound)
+{
+    int top = ilogb((double)n * fmax(bound, bound * bound)) + 1; /* no sum is above 2^top */
+
+    /* A number + 1.5·2^52 multiples is rounded to a multiple, and sums stay below 2^51 of them. */
+    acc->grid = 1.5 * ldexp(1, 52 + top - 51);
+}
+
+/* The fold of a unit with an f32 Gram on the grid. */
+static void fold_rounded(struct ny_accumulator *acc, const struct ny_partial *part)
+{
+    for (size_t i = 0; i < acc->m; i++)
+        if (add32_rounded(acc->G.at + i * acc->G.stride, acc->grid, part->G32 + i * part->m, i + 1))
+            acc->rounded = true;
+    if (add64_rounded(acc->s, acc->grid, part->s, acc->m)) acc->rounded = true;
+}
+
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *part)
 {
+    bool on_grid = acc->grid != 0 && part->precision == NY_GRAM_F32;
+
     assert(acc->m == part->m);
+    acc->t += part->t;
+    acc->omega += part->omega;
+    acc->rows += part->rows;
+    if (on_grid) {
+        fold_rounded(acc, part);
+        return;
+    }
     for (size_t i = 0; i < acc->m && part->precision != NY_GRAM_NONE; i++) {
         double *row = acc->G.at + i * acc->G.stride;
         if (part->precision == NY_GRAM_F32)
@@ -263,9 +319,6 @@ void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *pa
             add64(row, part->G64 + i * part->m, i + 1);
     }
     add64(acc->s, part->s, acc->m);
-    acc->t += part->t;
-    acc->omega += part->omega;
-    acc->rows += part->rows;
 }
 
 static void add_scaled(double *restrict to, double keep, const double *restrict from, double take,

@@ -41,15 +41,16 @@ static int fold_gram(struct ny_accumulator *acc, struct ny_peers *peers)
 
 int ny_accumulator_fold_peers(struct ny_accumulator *acc, struct ny_peers *peers)
 {
-    double totals[] = {acc->t, acc->omega, (double)acc->rows};
+    double totals[] = {acc->t, acc->omega, (double)acc->rows, acc->rounded};
     int err;
 
     if (!peers) return NY_OK;
-    err = ny_peers_fold(peers, totals, 3);
+    err = ny_peers_fold(peers, totals, 4);
     if (!err) err = ny_peers_fold(peers, acc->s, acc->m);
     if (!err && acc->G.at) err = fold_gram(acc, peers);
     acc->t = totals[0];
     acc->omega = totals[1];
     acc->rows = (uint64_t)totals[2];
+    acc->rounded = totals[3] > 0;
     return err;
 }

@@ -83,6 +83,15 @@ int ny_store_join(struct ny_store *store)
     return err;
 }
 
+bool ny_store_aligned(const struct ny_store *store, uint64_t rows)
+{
+    bool aligned = true;
+
+    for (unsigned k = 0; store->peers && k < ny_peers_shards(store->peers); k++)
+        aligned = aligned && store->shard_first[k] % rows == 0;
+    return aligned;
+}
+
 /* ---- rows of all shards ---------------------------------------------------------------------- */
 
 /* Returns the shard that has a row. */

@@ -49,6 +49,8 @@ void ny_store_withdraw(struct ny_store *store);
  * from 0. NY_EDATA where shards are not alike. */
 int ny_store_join(struct ny_store *store);
 
+/* Tells whether each shard but the last has a multiple of so many rows; true of a store alone. */
+bool ny_store_aligned(const struct ny_store *store, uint64_t rows);
 /* Fills in, of an array with one element for each row of all shards, the elements of other shards;
  * those of the rows that are here are there. Does nothing for a store that has joined none. */
 int ny_points_complete(struct ny_store *store, void *array, size_t element);
