@@ -9,7 +9,8 @@
 /* Tells whether the part is one that the points have, without NAME. */
 static bool of_points(const char *part)
 {
-    static const char *const parts[] = {"ids", "columns", "points", "labels", "source"};
+    static const char *const parts[] = {"ids",        "columns", "points",
+                                        "raw-points", "labels",  "source"};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strcmp(part, parts[i]) == 0) return true;

@@ -20,6 +20,7 @@ struct ny_result_span {
     size_t k;                /* the shard that is open, */
     struct ny_store *store;  /* and its store; NULL: none is */
     struct ny_result result; /* of that shard */
+    json_t *report;          /* that of the first shard, with the rows of the whole */
     bool fitted;             /* by a fit over all shards, not one by one */
 };
 
@@ -124,16 +125,14 @@ static int digest_model(struct ny_result *result, uint64_t *digest)
 /* Refuses what one shard has for itself alone. */
 static int check_kind(const struct ny_result *whole, const struct ny_result *one)
 {
-    const char *kind = one->only_graph || one->graph.neighbors || one->rows.component
-                           ? "a graph"
-                           : ny_record_kind(one->record);
+    const char *kind =
+        one->graph.neighbors || one->rows.component ? "graph" : ny_record_kind(one->record);
 
     if (strcmp(kind, "fit") == 0) return NY_OK;
     return ny_fail(whole->ctx, NY_EUSAGE,
-                   "'%s' is %s%s, of each shard of %s for itself: give the path of one, such as "
+                   "'%s' is a %s of each shard of %s for itself: give the path of one, such as "
                    "%s",
-                   whole->name, strcmp(kind, "a graph") ? "a " : "of ", kind,
-                   ny_store_path(whole->store), ny_store_path(one->store));
+                   whole->name, kind, ny_store_path(whole->store), ny_store_path(one->store));
 }
 
 /* Compares the result of one shard with that of the first, whose model has this digest. */
@@ -194,7 +193,10 @@ static int widen(struct ny_result *whole)
     whole->rows = (struct ny_result_rows){
         .store = whole->store, .name = whole->name, .n = whole->n, .count = rows};
     whole->layout.rows = rows;
-    ny_field_set_count((json_t *)whole->report, "n", whole->n);
+    span->report = json_copy((json_t *)whole->report);
+    if (!span->report) return ny_fields_no_memory(whole->ctx);
+    ny_field_set_count(span->report, "n", whole->n);
+    whole->report = span->report;
     return ny_fields_check(whole->ctx);
 }
 
@@ -224,6 +226,7 @@ int ny_result_open_any(struct ny_result *result, struct ny_store *store, const c
 void ny_result_close_any(struct ny_result *result)
 {
     if (result->span) close_shard(result->span);
+    if (result->span) json_decref(result->span->report);
     ny_free(result->ctx, result->span);
     result->span = NULL;
     ny_result_close(result);

@@ -1,0 +1,413 @@
+# Stores in shards: imports in any order and at the same time, and reading them as one store.
+load helper
+
+# Rows of three columns and a class, in one file and in four parts; the first part has all classes.
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    table 7000 3 | awk -F, -v OFS=, 'BEGIN { split("cat dog fish", name, " "); print "a,b,c,class" }
+        { print int($1 * 200), int($2 * 200), int($3 * 200), name[NR % 3 + 1] }' >all.csv
+    part() { # NUMBER FIRST LAST, of rows from 1
+        (head -n 1 all.csv; sed -n "$(($2 + 1)),$(($3 + 1))p" all.csv) >part.$1.csv
+    }
+    part 0 1 2048
+    part 1 2049 4096
+    part 2 4097 6144
+    part 3 6145 7000
+    nystream import one all.csv --label-column class --dtype u8 -q
+    nystream fit one fit --landmarks 20 --gamma 1e-4 --components 3 -q
+    nystream export one fit --part model -o model.nym -q
+    nystream fit one map --model model.nym -q
+    for k in 0 3 2 1; do
+        nystream import big --shard $k/4 part.$k.csv --label-column class --dtype u8 -q
+    done
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp "$BATS_FILE_TMPDIR"/{part.?.csv,all.csv,model.nym} .
+}
+
+# Brings the stores of the file here.
+stores() {
+    cp -r "$BATS_FILE_TMPDIR/$1" .
+}
+
+# put K [OPTION…]: imports part K as shard K of 4.
+put() {
+    ny import big --shard "$1/4" "part.$1.csv" --label-column class --dtype u8 "${@:2}"
+}
+
+# same PART [NAME]: an export of `big` has the bytes of that of `one`.
+same() {
+    nystream export big ${2-} --part "$1" -o big.npy -q
+    nystream export one ${2-} --part "$1" -o one.npy -q
+    cmp big.npy one.npy
+}
+
+# Places the rows of each shard, those of the options excepted.
+place() {
+    local k
+    for k in 0 1 2 3; do
+        [[ " $* " == *" $k "* ]] || nystream fit big/shard-0000$k map --model model.nym -q
+    done
+}
+
+@test "shards that were imported in any order are read as one store of all rows" {
+    local part
+    stores big
+    stores one
+    place
+    for part in points raw-points labels source; do
+        same $part
+        same $part map
+    done
+    for part in embedding eigenvectors rows landmark-points; do
+        same $part map
+    done
+    nystream export big --part columns -o columns.txt -q
+    [ "$(tr '\n' ' ' <columns.txt)" = "a b c " ]
+    nystream export big map --part model -o again.nym -q
+    cmp again.nym model.nym
+    nystream export big map -o big.csv -q
+    nystream export one map -o one.csv -q
+    cmp big.csv one.csv
+    nystream transform big map --input part.1.csv --label-column class -o b.npy -q
+    nystream transform one map --input part.1.csv --label-column class -o o.npy -q
+    cmp b.npy o.npy
+    for part in big one; do
+        nystream plot $part map -o $part.png -q
+        nystream plot $part map --terminal --size 60x20 -q >$part.txt 2>/dev/null || true
+        nystream report $part -o $part.html --title T -q
+    done
+    cmp big.png one.png
+    grep -q 7,000 big.html
+}
+
+@test "info and list tell of the whole, and of each shard" {
+    local json
+    stores big
+    json=$(nystream info big --json)
+    [ "$(field "$json" count)" = 4 ]
+    [[ $json == *'"n": 7000'* && $json == *'"classes": 3'* && $json == *'"missing": []'* ]]
+    ny info big
+    prints "- shard 1             rows 2,048 to 4,095"
+    [[ $output != *"not as one store"* ]]
+    ny list big
+    exits 0
+    silent
+    place 1 3
+    ny list big
+    prints "map	interrupted"
+    ny info big map
+    prints "shards                4; without it: 1, 3"
+    ny export big map -o e.npy
+    usage "'map' is not finished in 2 of the 4 shards of big: 1, 3"
+    place 0 2
+    ny list big
+    prints "map	done"
+    json=$(nystream info big map --json)
+    [[ $json == *'"status": "done"'* && $json == *'"n": 7000'* && $json == *'"lacking": []'* ]]
+    [ "$(field "$json" gamma)" = 0.0001 ]
+    nystream info big nap --json 2>err || [ $? -eq 2 ]
+    grep -q "did you mean 'map'" err
+}
+
+@test "all shards are imported at the same time, and their classes have the same numbers" {
+    local k names
+    for k in 3 1 2 0; do
+        nystream import big --shard $k/4 part.$k.csv --label-column class --dtype u8 -q &
+    done
+    wait
+    [ "$(grep -c '"id"' big/shards)" = 4 ]
+    names=($(sed -n '/"classes"/,/\]/p' big/shards | grep -oE 'cat|dog|fish'))
+    [ ${#names[@]} = 3 ]
+    nystream export big --part labels -o labels.csv -q
+    while read -r k; do echo "${names[k]}"; done <labels.csv >words
+    diff words <(tail -n +2 all.csv | cut -d, -f4)
+    [ ! -e big/shards.new ]
+}
+
+@test "a shard that was imported is not imported again, and rows are added to the last one" {
+    stores big
+    put 1
+    usage "big/shard-00001 already holds 2048 points: add to them with --append"
+    ny import big part.0.csv --label-column class
+    usage "big/shard-00003 already holds 856 points"
+    nystream import big part.0.csv --label-column class --append -q
+    nystream import big/shard-00003 part.0.csv --label-column class --append -q
+    [ "$(field "$(nystream info big --json)" n)" = 11096 ]
+    nystream export big --part labels -o big.csv -q
+    tail -n +7001 big.csv | head -n 2048 | cmp - <(head -n 2048 big.csv)
+    put 2 --append
+    exits 0
+    [ "$(field "$(nystream info big --json)" n)" = 13144 ]
+}
+
+@test "an import that is killed is gone on with by the same command" {
+    local delay k
+    for k in 0 1 2 3; do
+        for delay in 0.002 0.008 0.02 0.03; do
+            timeout -s KILL $delay nystream import big --shard $k/4 part.$k.csv \
+                --label-column class --dtype u8 -q 2>/dev/null || true
+        done
+        put $k -q
+        [ $status -eq 0 ] || usage "already holds" # it had ended, and then was killed
+    done
+    stores one
+    same points
+    same labels
+}
+
+@test "shards that differ are refused before their rows are read, and leave nothing" {
+    stores big
+    rm -r big/shard-00001
+    sed -i '/"shard": 1,/,/}/d' big/shards
+    sed -i -z 's/  {\n *{/  {/; s/},\n  {\n \]/}\n ]/' big/shards
+    refused() { # TEXT OPTION…
+        local text=$1
+        shift
+        cp big/shards before
+        ny import big --shard 1/4 "$@"
+        exits 3 && says "shard 1 of big" && says "$text"
+        cmp before big/shards
+        [ ! -e big/shard-00001 ] && [ ! -e big/shards.new ]
+    }
+    ny info big
+    exits 0
+    refused "other shards have u8; --dtype u8 converts them" part.1.csv --label-column class
+    refused "part.1.csv has 2 columns of points where the shards beside shard 1 of big have 3" \
+        part.1.csv --label-column class --dtype u8 --columns a,b
+    refused "rows of layout sparse, and the other shards have dense" part.1.csv \
+        --label-column class --dtype u8 --layout sparse
+    refused "prepared by --rows none --values log1p, and the other shards have --rows none --values raw" \
+        part.1.csv --label-column class --dtype u8 --values log1p
+    refused "as labels none, and the other shards have some; give --labels or --label-column" \
+        part.1.csv --dtype u8 --columns a-c
+    refused "columns with no names, and the other shards have names" \
+        <(tail -n +2 part.1.csv) --label-column 4 --dtype u8 --header no --format csv
+    refused "columns have other names, or another order" \
+        <(sed '1s/a,b/b,a/' part.1.csv) --label-column class --dtype u8 --format csv
+    refused "labels that are numbers, or none at all, and the other shards have words" \
+        <(sed 's/[a-z]*$/7/; 1s/7$/class/' part.1.csv) --label-column class --dtype u8 --format csv
+    put 1
+    exits 0
+}
+
+@test "facts hold as soon as a first import has told them, and not longer than it lasts" {
+    (head -n 9 part.0.csv; echo 1,2,x,cat) >bad.csv
+    ny import big --shard 0/4 bad.csv --label-column class --dtype u8
+    exits 3
+    [ ! -e big ]
+    mkdir big
+    ny import big --shard 0/4 nowhere.csv
+    exits 4
+    [ -z "$(ls big)" ]
+    rmdir big
+    (cat part.0.csv; sleep 1.5; echo 1,2,x,cat) | nystream import big --shard 0/4 - \
+        --label-column class --dtype u8 -q 2>first.err &
+    for _ in {1..100}; do grep -q '"dtype"' big/shards 2>/dev/null && break; sleep 0.01; done
+    ny import big --shard 1/4 part.1.csv --label-column class
+    exits 3
+    says "--dtype u8 converts them"
+    wait $! || true
+    grep -q "x" first.err
+    [ ! -e big ]
+}
+
+@test "class numbers follow the list of names, and labels that are no words are refused" {
+    sed 's/[a-z]*$/7/; 1s/7$/class/' part.0.csv >numbers.csv
+    nystream import big --shard 0/2 numbers.csv --label-column class -q
+    ny import big --shard 1/2 part.1.csv --label-column class
+    exits 3
+    says "shard 1 of big would have labels that are words, such as 'cat', and the other shards have numbers"
+    [ ! -e big/shard-00001 ]
+    sed 's/fish/cow/' part.1.csv >cow.csv
+    nystream import words --shard 0/2 part.0.csv --label-column class -q
+    nystream import words --shard 1/2 cow.csv --label-column class -q
+    ny import words <(sed 's/fish/eel/' part.1.csv) --format csv --label-column class --append
+    exits 0
+    [ "$(sed -n '/"classes"/,/\]/p' words/shards | tr -d ' ",[]\n')" = classes:dogfishcatcoweel ]
+    nystream info words --json | grep -q '"classes": 5'
+}
+
+@test "on disks of their own, shards agree by --like" {
+    nystream import a/big --shard 0/2 part.0.csv --label-column class 2>/dev/null || mkdir a b c
+    nystream import a/big --shard 0/2 part.0.csv --label-column class -q
+    ny import b/big --shard 1/2 part.1.csv --label-column class --like a/big --dtype u8
+    exits 3
+    says "elements of type u8, and the other shards have f32"
+    [ ! -e b/big ]
+    ny import b/big --shard 1/3 part.1.csv --label-column class --like a/big
+    usage "a/big has 2 shards, and this is to be one of 3"
+    ny import b/big --shard 1/2 <(sed 's/fish/cow/' part.1.csv) --format csv --label-column class \
+        --like a/big
+    exits 3
+    says "the class 'cow', which is none of the 3"
+    [ ! -e b/big ]
+    nystream import b/big --shard 1/2 part.1.csv --label-column class --like a/big -q
+    ny info b/big
+    prints "shards                2; not here: 0"
+    prints "- shard 1             2,048 rows"
+    ny export b/big --part labels -o l.npy
+    usage "b/big lacks 1 of its 2 shards: 0"
+    mv b/big/shard-00001 a/big
+    ny info a/big
+    prints "- shard 1             rows 2,048 to 4,095"
+    ny import c/big part.0.csv --like a/big
+    usage "--like is of stores in shards: give --shard I/N"
+}
+
+@test "what cannot be is refused: numbers, folders, missing shards" {
+    local text
+    for text in 4/4 1/0 1/100001; do
+        ny import new --shard $text part.0.csv
+        usage "--shard $text: shards count from 0"
+    done
+    for text in 1 1/ /4 a/4 1/4/4 -1/4; do
+        ny import new "--shard=$text" part.0.csv
+        usage "--shard is I/N, such as 0/4 for the first of four shards, not '$text'"
+    done
+    [ ! -e new ]
+    store plain 20
+    ny import plain --shard 0/2 part.0.csv
+    usage "plain is an ordinary store"
+    mkdir others && touch others/thing
+    ny import others --shard 0/2 part.0.csv
+    exits 4
+    says "others holds other files"
+    stores big
+    ny import big --shard 0/5 part.0.csv
+    usage "big has 4 shards, and this is to be one of 5: give --shard 0/4"
+    mv big/shard-00002 away
+    ny import big part.0.csv --append
+    usage "big lacks 1 of its 4 shards: 2; 'nystream import big --shard I/4 FILE' imports one"
+    ny export big --part points -o p.npy
+    usage "big lacks 1"
+    ny info big
+    prints "shards                4; not here: 2"
+    prints "- shard 3             856 rows"
+    mkdir big/shard-00002 && cp -r plain/* big/shard-00002
+    ny info big
+    exits 5
+    says "big/shard-00002 has another number of columns than big/shards says"
+    rm -r big/shard-00002 && cp -r big/shard-00001 big/shard-00002
+    ny info big
+    exits 5
+    says "is not the store that was imported as shard 2"
+}
+
+@test "verbs that take one store are refused with the path of a shard" {
+    local verb
+    stores big
+    for verb in "fit big x" "select big x" "graph big x" "eval big x" "path big x --from 0 --to 1" \
+        "plan big" "merge big --name x -o x.nym"; do
+        ny $verb
+        usage "big is a store in shards, and this takes one of them: give its path, such as big/shard-00000"
+    done
+    nystream graph big/shard-00000 near --neighbors 5 -q
+    nystream graph big/shard-00001 near --neighbors 5 -q
+    nystream graph big/shard-00002 near --neighbors 5 -q
+    nystream graph big/shard-00003 near --neighbors 5 -q
+    ny export big near --part neighbors -o n.npy
+    usage "'near' is a graph of each shard of big for itself: give the path of one"
+    for verb in 0 1 2 3; do
+        nystream fit big/shard-0000$verb own --landmarks 9 -q
+    done
+    ny export big own -o o.npy
+    usage "shards 0 and 1 of big have 'own' by different models"
+    ny report big -o r.html
+    usage "has no result that is done"
+    place
+    ny report big -o r.html
+    exits 0
+    says "left out: 'near' is a graph"
+    nystream eval big/shard-00000 map --clusters 3 -q >/dev/null
+    ny export big map --part clusters -o c.npy
+    usage "clusters of 'map' are those of each shard"
+}
+
+@test "verify, repair, compact and rm go through all shards" {
+    stores big
+    ny verify big
+    exits 0
+    [ "$output" = ok ]
+    place
+    nystream export big/shard-00002 map -o e.npy -q
+    spoil big/shard-00002/results/data.mdb e.npy 400
+    ny verify big
+    exits 5
+    prints "shard 2: rows 0 to 2047: "
+    [[ $(nystream verify big --json 2>/dev/null) == *'"shard": 2'* ]]
+    ny export big map -o e.npy
+    exits 5
+    ny export big map -o e.csv --skip-damaged
+    exits 0
+    says "2048 rows of the embedding"
+    [ "$(grep -vc nan e.csv)" = 4952 ]
+    ny repair big
+    exits 0
+    prints "result 'map': removed"
+    ny list big
+    prints "map	interrupted"
+    nystream rm big map
+    [ -z "$(nystream list big)" ]
+    ny rm big map
+    usage "big has no result named 'map'"
+    ny compact big
+    exits 0
+}
+
+@test "rows that are no multiple of 2,048 are told" {
+    nystream import big --shard 0/2 part.3.csv --label-column class -q
+    nystream import big --shard 1/2 part.0.csv --label-column class -q
+    ny info big
+    prints "the rows of 0 are no multiple of 2,048"
+    [[ $(nystream info big --json) == *'"uneven": ['*0* ]]
+}
+
+@test "the file is not believed" {
+    local change
+    stores big
+    cp big/shards good
+    while read -r change; do
+        sed -E "$change" good >big/shards
+        ! cmp -s good big/shards || { echo "no change: $change" >&2 && return 1; }
+        ny info big
+        exits 5 && says "big/shards is damaged"
+    done <<'END'
+s/"format": 1/"format": 2/
+s/"format": 1/"format": "1"/
+s/"shards": 4/"shards": 0/
+s/"shards": 4/"shards": 100001/
+s/"shards": 4/"shards": 3/
+s/"shards": 4/"shards": -4/
+s/"shards": 4/"shards": 4e0/
+s/"d": 3/"d": 0/
+s/"d": 3/"d": 99999999999/
+s/"dtype": "u8"/"dtype": "u9"/
+s/"layout": "dense"/"layout": 7/
+s/"values": "raw"/"values": "cooked"/
+s/"labels": "words"/"labels": "numbers"/
+s/"row_names": false/"row_names": 0/
+s/"column_names": "/"column_names": "x/
+s/"closed": false/"closed": null/
+s/"fish"/"dog"/
+s/"fish"/7/
+s/"fish"/"fi\\u0000sh"/
+s/"shard": 3/"shard": 4/
+s/"shard": 3/"shard": 1/
+s/"id": "[0-9a-f]/"id": "/
+s/"rows": 856/"rows": -1/
+s/"arrived"/"gone"/
+s/^\{/[{/
+1,20d
+END
+    : >big/shards
+    ny export big --part points -o p.npy
+    exits 5
+    rm big/shards && ln -s ../good big/shards
+    ny info big
+    usage "big is a store in shards, and this takes one"
+}
