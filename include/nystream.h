@@ -260,6 +260,13 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
 
 /* ---------------------------------------------------------------------------------------------
  * 3. Store. `path` is a directory, by convention NAME.nys.
+ *
+ * It may be that of a store in shards, each imported with option shard: a directory of stores whose
+ * rows are numbered through. ny_store_report(), ny_result_report(), ny_export(), ny_transform(),
+ * ny_plot(), ny_write_report(), ny_embedding_read(), ny_model_open() and views read them as one,
+ * results where all shards have them by the same model; ny_verify(), ny_repair(), ny_compact() and
+ * ny_remove() go through them; ny_import(), ny_append() and appenders add to the last one. Other
+ * functions are NY_EUSAGE: they take the path of a shard.
  * ------------------------------------------------------------------------------------------- */
 /* Imports `count` files, at least one, one after another, in one bounded-memory pass, which takes
  * 256 MiB of the context's budget at most; option memory gives it more. All or nothing: until it
@@ -273,7 +280,10 @@ NY_API int ny_import(struct ny_context *context, const char *path, const char *c
                      size_t count, const struct ny_options *options, struct ny_report **report);
 
 /* A store and what is in it: n d dtype format blocks bytes … results; row_names and column_names
- * say whether there are names, first_row_names and first_column_names have five of them at most. */
+ * say whether there are names, first_row_names and first_column_names have five of them at most.
+ * "shards" of a store in shards: {count missing uneven list[{shard there first n path}]}, with the
+ * numbers of those that are not there, and of those but the last whose rows are no multiple of
+ * 2,048; null of any other. */
 NY_API int ny_store_report(struct ny_context *context, const char *path,
                            struct ny_report **report);
 /* Everything about one result, also of one that is not done: its status (done, running,
@@ -285,7 +295,7 @@ NY_API int ny_result_report(struct ny_context *context, const char *path, const 
                             struct ny_report **report);
 /* Reads every byte. NY_ESTORE when anything is damaged; *report lists it then: ok, rows_damaged,
  * results_damaged, damaged[{block first_row rows what result}] (rows 0: no rows of points or of an
- * embedding; result null: not of a result). */
+ * embedding; result null: not of a result; shard: whose rows they are, of a store in shards). */
 NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_report **report);
 /* Sets aside what ny_verify() finds damaged, after reading all of it. Rows of points are then lost:
  * they keep their numbers; what is fitted from then on covers the others, and its part "rows" lists
@@ -399,11 +409,11 @@ struct ny_placing {
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);
 /* Writes a part of a result, one of ny_export_parts(). `name` NULL: of the points themselves, which
- * have "ids", the names of all rows, and "columns", those of columns; of a result "ids" are of its
- * rows. `output` ends in .npy, .csv, .csv.gz or .tsv, for a model in .nym, for names in .txt or as
- * a text table, one a line; any other ending of a regular file is NY_EUSAGE. "-" is the standard
- * output: it gets npy, as pipes and devices do. NY_EUSAGE, with those that there are, where the
- * result has no such part. */
+ * have "points", "raw-points", "labels", "source", "ids", the names of all rows, and "columns",
+ * those of columns; of a result "ids" are of its rows. `output` ends in .npy, .csv, .csv.gz or
+ * .tsv, for a model in .nym, for names in .txt or as a text table, one a line; any other ending of
+ * a regular file is NY_EUSAGE. "-" is the standard output: it gets npy, as pipes and devices do.
+ * NY_EUSAGE, with those that there are, where the result has no such part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
 /* Exports like ny_export() where chunks of the part are damaged: rows that cannot be read are NaN

@@ -51,3 +51,18 @@ END
     cat placed-?.csv >placed.csv
     near placed.csv all.csv
 }
+
+@test "5. a store in shards" {
+    /usr/bin/python3 -c 'import numpy' || skip "no numpy"
+    make_sbatch
+    for part in 0 1 2; do
+        manifold swiss-roll -n $((2048 + 500 * (part / 2))) --noise 0.1 --seed $part -o rows-$part.npy
+    done
+    PATH=$PWD/bin:$PATH PARTS=3 bash -eu steps.sh >out
+    PATH=$PWD/bin:$PATH PARTS=3 sbatch --array=0-2 shard.sbatch # tasks that are submitted again
+    grep -q "shard 2             rows 4,096 to 6,643" out
+    nystream import all.nys rows-?.npy -q
+    nystream export all.nys --part points -o all.npy -q
+    cmp points.npy all.npy
+    nystream info host-0/big.nys | grep -q "shard 1             rows 2,048 to 4,095"
+}

@@ -1,0 +1,83 @@
+"""Stores in shards: rows and results of all shards are read as those of one store."""
+import numpy as np
+import pytest
+import scipy.sparse
+
+import nystream
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture()
+def rows():
+    random = np.random.default_rng(3)
+    return random.integers(0, 200, (5_000, 6)).astype(np.uint8)
+
+
+def in_shards(path, rows, cuts=(2_048, 4_096), **options):
+    """Append parts of rows, the last one first."""
+    store = nystream.open(path)
+    parts = np.split(np.arange(rows.shape[0]), cuts)
+    labels = options.pop("labels", None)
+    for number, part in reversed(list(enumerate(parts))):
+        store.append(rows[part], None if labels is None else labels[part],
+                     shard=f"{number}/{len(parts)}", **options)
+    return store
+
+
+def test_rows_are_those_of_all_shards(tmp_path, rows):
+    labels = np.arange(5_000) % 3
+    with in_shards(tmp_path / "big", rows, labels=labels) as store:
+        assert store.shape == (5_000, 6) and store.dtype == np.uint8 and len(store) == 5_000
+        np.testing.assert_array_equal(store[2_000:4_200], rows[2_000:4_200])
+        chosen = [4_999, 0, 2_048, 2_047, 4_096]
+        np.testing.assert_array_equal(store[chosen], rows[chosen])
+        np.testing.assert_array_equal(store.labels[:], labels)
+        assert store.report.n == 5_000 and store.report["shards"]["count"] == 3
+        assert store.verify()["ok"]
+        assert store.results == []
+
+
+def test_sparse_rows_are_those_of_all_shards(tmp_path):
+    rows = scipy.sparse.random(900, 40, 0.03, "csr", np.float32, random_state=1)
+    with in_shards(tmp_path / "big", rows, (100, 101, 600)) as store:
+        assert (store.to_csr() != rows).nnz == 0
+        assert (store.to_csr(90, 700) != rows[90:700]).nnz == 0
+        np.testing.assert_array_equal(store[99:102], rows[99:102].toarray())
+
+
+def test_results_of_all_shards_are_one(tmp_path, rows):
+    whole = nystream.open(tmp_path / "one")
+    whole.append(rows)
+    model = whole.fit("fit", landmarks=20, gamma=1e-4, components=3).model()
+    wanted = whole.fit("map", model=model).embedding[:]
+    store = in_shards(tmp_path / "big", rows)
+    for number in range(3):
+        if number == 2:
+            assert store.result("map").status == "interrupted"
+            with pytest.raises(nystream.UsageError, match="1 of the 3 shards of .*: 2"):
+                store.result("map").embedding[:]
+        nystream.open(tmp_path / "big" / f"shard-{number:05d}").fit("map", model=model)
+    result = store.result("map")
+    assert result.status == "done" and result.report.n == 5_000
+    np.testing.assert_array_equal(result.embedding[:], wanted)
+    np.testing.assert_array_equal(result.embedding[2_040:2_060], wanted[2_040:2_060])
+    np.testing.assert_array_equal(result.rows[2_046:2_050], range(2_046, 2_050))
+    np.testing.assert_array_equal(result.model().transform(rows[:9]), wanted[:9])
+    store.remove("map")
+    assert store.results == []
+
+
+def test_what_cannot_be_is_refused(tmp_path, rows):
+    store = in_shards(tmp_path / "big", rows)
+    with pytest.raises(nystream.UsageError, match="takes one of them: give its path"):
+        store.fit("map", landmarks=20)
+    with pytest.raises(nystream.UsageError, match="takes one of them: give its path"):
+        store.graph("near")
+    with pytest.raises(nystream.DataError, match="shard 0 of .* other shards have u8"):
+        nystream.open(tmp_path / "other").append(rows, shard="1/2")
+        nystream.open(tmp_path / "other").append(rows.astype(np.float32), shard="0/2")
+    with pytest.raises(nystream.UsageError, match="lacks 1 of its 2 shards"):
+        nystream.open(tmp_path / "other")[:3]
+    n = store.append(rows[:7]).n
+    assert n == 5_000 - 4_096 + 7 and len(store) == 5_007
