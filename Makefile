@@ -74,6 +74,10 @@ CLI_OBJECTS := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/cli/*.c))
 STATIC_LIB  := $(BUILD)/libnystream.a
 SHARED_LIB  := $(BUILD)/libnystream.so.$(VERSION)
 CLI         := $(if $(CLI_OBJECTS),$(BUILD)/nystream)
+# The transport of peers through MPI, loaded when it is asked for (src/peers/mpi.c).
+MPICC       ?= mpicc
+MPI_PLUGIN  := $(BUILD)/libnystream-mpi.so
+HAS_MPI     := $(shell command -v $(MPICC) 2>/dev/null)
 DOCS        := $(if $(CLI),$(addprefix $(BUILD)/,nystream.1 nystream.bash _nystream))
 
 # Test programs are tests/KIND/*.c; what they share is tests/support/*.c.
@@ -88,6 +92,9 @@ REPLAYS      := $(FUZZERS:$(BUILD)/tests/fuzz/fuzz_%=$(BUILD)/tests/replay/%)
 FAULT_PROGRAMS := $(call programs,fault)
 TESTS        := $(UNIT_TESTS) $(call programs,property) $(FAULT_PROGRAMS) $(REPLAYS)
 CLI_TESTS    := $(wildcard tests/cli/*.bats)
+MPI_TESTS    := $(wildcard tests/mpi/*.bats) # which skip where mpirun or the plug-in is not there
+MPI_PROGRAMS := $(call programs,mpi)
+NEEDED_BY_MPI = $(if $(HAS_MPI),$(MPI_PLUGIN) $(MPI_SMALL) $(MPI_PROGRAMS))
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
 # The data-tools share data-tools/tool.c; some have a second file.
@@ -114,6 +121,7 @@ ifndef SETUP_DONE
 SETUP   := $(if $(filter check check-% asan ubsan tsan coverage lint,$(MAKECMDGOALS)),check) \
            $(if $(filter check-long check-all,$(MAKECMDGOALS)),browser) \
            $(if $(filter check-python python,$(MAKECMDGOALS)),python) \
+           $(if $(filter check-mpi,$(MAKECMDGOALS)),mpi) \
            $(foreach goal,demo fuzz papers deb,$(if $(filter $(goal) $(goal)-long $(goal)-quick,$(MAKECMDGOALS)),$(goal)))
 MISSING := $(if $(strip $(SETUP)),$(shell data-tools/setup --missing build $(SETUP)))
 endif
@@ -188,6 +196,19 @@ $(BUILD)/libnystream.so: $(SHARED_LIB)
 
 $(BUILD)/nystream: $(CLI_OBJECTS) $(STATIC_LIB)
 	$(call say,LINK) $(CC) $(CFLAGS) -pie $(HARDENED_LINK) $(LDFLAGS) -o $@ $^ $(PACKAGE_LIBS)
+
+mpi: $(MPI_PLUGIN) ## the plug-in for jobs of several processes by MPI, with MPICC (mpicc)
+$(MPI_PLUGIN): MPI_BLOCK = 1073741824
+# Another one, whose calls of MPI carry 1,000 bytes at most, for tests.
+MPI_SMALL := $(BUILD)/tests/mpi/libnystream-mpi.so
+$(MPI_SMALL): MPI_BLOCK = 1000
+$(MPI_PLUGIN) $(MPI_SMALL): src/peers/mpi/plugin.c src/peers/transport.h $(BUILD)/flags
+	@command -v $(MPICC) >/dev/null || { echo "there is no $(MPICC), the compiler of MPI: install an MPI" \
+	  "(data-tools/setup mpi), or name it by MPICC=" >&2; exit 1; }
+	@mkdir -p $(@D)
+	$(call say,MPI) $(MPICC) -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -fvisibility=hidden \
+	  $(HARDENING) -fdebug-prefix-map=$(CURDIR)=. -Isrc -DNY_MPI_BLOCK=$(MPI_BLOCK) $(CFLAGS) $(HARDENED_LINK) \
+	  $(LDFLAGS) -shared -o $@ $<
 
 # The command writes its own documentation from its option tables.
 docs: $(DOCS)
@@ -276,11 +297,14 @@ SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_KILLS=1 NYSTREAM_POWER_CUTS=40
 PYTHON_TESTS := $(if $(NYSTREAM_SANITIZER),,$(wildcard tests/python/test_*.py))
 SLOW_TESTS   := $(shell grep -lE '^. bats (test|file)_tags=slow' $(CLI_TESTS))
 
-check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) ## the tests, in three minutes: units, properties, the command, some faults
-	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS) $(PYTHON_TESTS)
+check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) $(NEEDED_BY_MPI) ## the tests, in three minutes: units, properties, the command, some faults
+	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS) $(MPI_TESTS) $(PYTHON_TESTS)
 
 check-python: all ## all tests of the Python package, by Debian's python3 (data-tools/setup python)
 	@$(RUN_TESTS) $(PYTHON_TESTS)
+
+check-mpi: all $(NEEDED_BY_MPI) ## all tests of jobs of several processes by MPI (data-tools/setup mpi)
+	@$(RUN_TESTS) $(MPI_TESTS)
 
 check-faults: all tools docs $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) | $(filter check,$(MAKECMDGOALS)) ## kills, power cuts, damages, failed calls, and what takes long
 	@TAGS=slow $(RUN_TESTS) $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) $(SLOW_TESTS)
@@ -351,7 +375,7 @@ CONVERTERS := $(filter $(patsubst %,$(BUILD)/data-tools/%,hdf5-rows image-rows p
 install: all docs $(CONVERTERS) ## honours DESTDIR, PREFIX and the GNU directory variables
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(libdir) $(includedir) $(pkgconfigdir))
 	$(INSTALL) -m 644 $(STATIC_LIB) $(DESTDIR)$(libdir)
-	$(INSTALL) -m 755 $(SHARED_LIB) $(DESTDIR)$(libdir)
+	$(INSTALL) -m 755 $(SHARED_LIB) $(wildcard $(MPI_PLUGIN)) $(DESTDIR)$(libdir)
 	ln -sf $(notdir $(SHARED_LIB)) $(DESTDIR)$(libdir)/libnystream.so.$(SOVERSION)
 	ln -sf libnystream.so.$(SOVERSION) $(DESTDIR)$(libdir)/libnystream.so
 	$(INSTALL) -m 644 $(wildcard include/*.h) $(DESTDIR)$(includedir)
@@ -379,13 +403,13 @@ uninstall: ## removes what install put there
 	  image-rows ply-rows wfdb-rows windows) $(addprefix $(includedir)/,nystream.h nystream_memory.h \
 	  nystream_sums.h) \
 	  $(addprefix $(libdir)/,libnystream.a libnystream.so libnystream.so.$(SOVERSION) \
-	  libnystream.so.$(VERSION)) $(pkgconfigdir)/nystream.pc $(mandir)/man1/nystream.1 \
+	  libnystream.so.$(VERSION) libnystream-mpi.so) $(pkgconfigdir)/nystream.pc $(mandir)/man1/nystream.1 \
 	  $(bashdir)/nystream $(zshdir)/_nystream)
 
 python: all ## a wheel of the Python package in build/, with the libraries inside
 	@BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/wheel
 
-deb: all docs ## Debian packages nystream, libnystream-dev and python3-nystream, in build/
+deb: all docs $(if $(HAS_MPI),mpi) ## Debian packages nystream, libnystream-dev, python3-nystream, nystream-mpi where mpicc is
 	@MAKE='$(MAKE)' BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/deb
 
 clean: ## removes build/
@@ -396,12 +420,12 @@ help: ## this list
 	@echo 'Variables: BUILD CC CFLAGS LDFLAGS WERROR=1 V=1 DESTDIR PREFIX FUZZ_SECONDS JOBS'
 
 ALL_OBJECTS := $(LIB_OBJECTS) $(CLI_OBJECTS) $(TEST_SUPPORT) $(REPLAY) $(TOOL_SUPPORT) $(TESTS) \
-               $(LONG_TESTS) $(BENCHMARKS) $(FUZZERS) $(TOOLS)
+               $(LONG_TESTS) $(BENCHMARKS) $(FUZZERS) $(MPI_PROGRAMS) $(TOOLS)
 -include $(addsuffix .d,$(ALL_OBJECTS))
 endif
 
 .SECONDARY:
 .DELETE_ON_ERROR:
 FORCE:
-.PHONY: all docs tools demo papers papers-quick check check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
+.PHONY: all docs tools mpi demo papers papers-quick check check-mpi check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
         fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-wide bench-python bench-large lint format install uninstall python deb clean help FORCE

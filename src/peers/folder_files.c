@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -28,6 +29,8 @@ int ny_folder_fail(struct ny_folder *folder, int status, const char *format, ...
     va_start(args, format);
     vsnprintf(folder->transport.why, sizeof(folder->transport.why), format, args);
     va_end(args);
+    folder->transport.status = status;
+    folder->transport.others = status == NY_EBUSY;
     return status;
 }
 
@@ -204,32 +207,41 @@ enum ny_folder_state ny_folder_state_of(struct ny_folder *folder, unsigned rank)
     return alive ? NY_FOLDER_ALIVE : NY_FOLDER_GONE;
 }
 
-/* Tells whether a rank has said why it ended; its message becomes that of this rank. */
-static bool abandoned(struct ny_folder *folder)
+/* NY_OK where no rank has said why it ended; else its status and message, which become those of
+ * this rank: "4 shard 2: the disk is full". */
+static int hear_abandoned(struct ny_folder *folder)
 {
-    char path[PATH_MAX];
+    struct ny_transport *transport = &folder->transport;
+    char path[PATH_MAX], text[sizeof(transport->why)], *message;
     ssize_t got;
+    long status;
     int fd;
 
     ny_folder_run_path(folder, "abandoned", path);
     fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) return false;
-    got = read_all(fd, folder->transport.why, sizeof(folder->transport.why) - 1, 0);
+    if (fd < 0) return NY_OK;
+    got = read_all(fd, text, sizeof(text) - 1, 0);
     close(fd);
-    folder->transport.why[got > 0 ? got : 0] = '\0';
-    return got > 0;
+    text[got > 0 ? got : 0] = '\0';
+    status = strtol(text, &message, 10);
+    if (status <= NY_END || status > NY_ETERMINATED || *message != ' ') return NY_OK;
+    ny_folder_fail(folder, (int)status, "%s", message + 1);
+    transport->others = 1;
+    return transport->status;
 }
 
 int ny_folder_look(struct ny_folder *folder)
 {
     unsigned ranks = folder->transport.ranks;
+    int err = hear_abandoned(folder);
 
     folder->looked_s = ny_now();
-    if (abandoned(folder)) return NY_EBUSY;
+    if (err) return err;
     for (unsigned rank = 0; rank < ranks; rank++) {
         if (rank == folder->transport.rank || ny_folder_state_of(folder, rank) != NY_FOLDER_GONE)
             continue;
-        if (abandoned(folder)) return NY_EBUSY;
+        err = hear_abandoned(folder);
+        if (err) return err;
         return ny_folder_fail(folder, NY_EBUSY,
                               "the process with rank %u of %u, on %.*s, has ended without a word; "
                               "start all of them again, and they go on",

@@ -41,7 +41,8 @@ struct ny_folder_wait {
     double began_s;
 };
 
-/* Puts the sentence into transport.why and returns `status`. */
+/* Puts the sentence and the status into the transport, and returns the status; NY_EBUSY is one that
+ * another rank is the reason of. */
 int ny_folder_fail(struct ny_folder *folder, int status, const char *format, ...) NY_PRINTF(3, 4);
 
 /* Paths of PATH_MAX bytes: of a file of a rank ("peer", "note"), of a file in the run's folder (""
@@ -71,7 +72,8 @@ bool ny_folder_held(const char *path);
 /* Tells whether a rank of the run has ended: with its part done, or in any other way. */
 enum ny_folder_state { NY_FOLDER_ALIVE, NY_FOLDER_CLOSED, NY_FOLDER_GONE };
 enum ny_folder_state ny_folder_state_of(struct ny_folder *folder, unsigned rank);
-/* NY_EBUSY where a rank of the run has ended with an error, or in silence. */
+/* NY_EBUSY where a rank of the run has ended in silence; its status where it ended with an error.
+ */
 int ny_folder_look(struct ny_folder *folder);
 
 /* Begins a wait. */

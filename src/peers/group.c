@@ -101,7 +101,7 @@ void ny_peers_leave(struct ny_peers *peers, int status)
     while (group->speaking) /* it is the watch, which is quick */
         ny_cond_wait(&group->changed, &group->lock);
     if (!group->status && abandons_at_once(group))
-        group->transport->ops->abandon(group->transport, named);
+        group->transport->ops->abandon(group->transport, status, named);
     fail_all(group, status, ny_is_interrupt(status) ? message : named);
     ny_mutex_unlock(&group->lock);
 }
@@ -148,7 +148,7 @@ static int watch(struct ny_group *group)
         lost = transport->ops->lost(transport);
         ny_mutex_lock(&group->lock);
         end_speaking(group);
-        if (lost) fail_all(group, lost, transport->why);
+        if (lost) fail_all(group, transport->status, transport->why);
         next_s = ny_now() + interval_s;
     }
     ny_mutex_unlock(&group->lock);
@@ -158,13 +158,14 @@ static int watch(struct ny_group *group)
 /* ---- between processes ---------------------------------------------------------------------- */
 
 /* The failure of a call of the transport. */
-static int transport_failed(struct ny_peers *speaker, int status)
+static int transport_failed(struct ny_peers *speaker)
 {
+    const struct ny_transport *transport = speaker->group->transport;
     int interrupt = ny_check_interrupt(speaker->ctx);
 
     if (interrupt) return interrupt;
-    speaker->heard = status == NY_TRANSPORT_OTHERS;
-    return ny_fail(speaker->ctx, status, "%s", speaker->group->transport->why);
+    speaker->heard = transport->others;
+    return ny_fail(speaker->ctx, transport->status, "%s", transport->why);
 }
 
 /* Gathers the pieces of this process's peers with those of the other processes. */
@@ -193,8 +194,9 @@ static int gather_remote(struct ny_peers *speaker, const size_t *sizes)
         if (bytes) memcpy(mine + at, group->peer[i].mine, bytes);
         at += bytes;
     }
-    err = transport->ops->gather(transport, mine, rank_bytes, group->gathered);
-    if (err) err = transport_failed(speaker, err);
+    err = transport->ops->gather(transport, mine, rank_bytes, group->gathered)
+              ? transport_failed(speaker)
+              : NY_OK;
 done:
     ny_free(speaker->ctx, rank_bytes);
     ny_free(speaker->ctx, mine);
@@ -291,7 +293,7 @@ static int fold_remote(struct ny_peers *speaker)
             add_slices(&trade, group);
             err = transport->ops->gather(transport, trade.sum, trade.sizes, trade.all);
         }
-        if (err) err = transport_failed(speaker, err);
+        if (err) err = transport_failed(speaker);
         for (unsigned i = 0; i < group->shape.count && !err; i++)
             memcpy(group->peer[i].sums + at, trade.all, count * sizeof(double));
     }
@@ -569,7 +571,7 @@ static int run_peers(struct ny_group *group)
     if (transport) transport->interrupted = NULL;
     if (group->status) err = ny_fail(group->ctx, group->status, "%s", group->message);
     if (err && transport && !abandons_at_once(group))
-        transport->ops->abandon(transport, ny_context_message(group->ctx));
+        transport->ops->abandon(transport, err, ny_context_message(group->ctx));
     return err;
 }
 

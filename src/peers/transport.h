@@ -13,11 +13,8 @@
 
 struct ny_transport;
 
-/* Each function that returns a number returns 0, or after it has put a sentence into transport->why
- * NY_TRANSPORT_OTHERS, where another rank is the reason, or NY_TRANSPORT_FAILED. They are statuses
- * of nystream.h. */
-enum { NY_TRANSPORT_FAILED = 4, NY_TRANSPORT_OTHERS = 6 };
-
+/* Each function that returns a number returns 0, or another one after it has filled in status,
+ * others and why. */
 struct ny_transport_ops {
     /* Every rank gives sizes[rank] bytes; all ranks get those of all ranks in `all`, in the order
      * of the ranks. */
@@ -25,9 +22,9 @@ struct ny_transport_ops {
     /* Every rank gives `bytes` bytes to each rank, in the order of the ranks, itself included, and
      * gets as many from each in `in`, in that order. */
     int (*trade)(struct ny_transport *transport, const void *out, size_t bytes, void *in);
-    /* Tells the other ranks that this one ends with an error, so that their calls fail as well, or
-     * they are ended. Never fails. */
-    void (*abandon)(struct ny_transport *transport, const char *message);
+    /* Tells the other ranks that this one ends with an error, a status of nystream.h, so that their
+     * calls fail as well, or they are ended, and this process with them. Never fails. */
+    void (*abandon)(struct ny_transport *transport, int status, const char *message);
     /* Tells whether another rank has ended with an error; called now and then, outside of the
      * other calls. NULL: those that remain are ended by the transport itself. */
     int (*lost)(struct ny_transport *transport);
@@ -39,7 +36,9 @@ struct ny_transport {
     const struct ny_transport_ops *ops;
     unsigned rank, ranks;
     unsigned on_host; /* ranks of this machine, which share its memory; 0: not known */
-    char why[1024];   /* the last failure, a sentence without a full stop */
+    int status;       /* of the last failure, as in nystream.h */
+    int others;       /* 1: another rank is the reason of it */
+    char why[1024];   /* a sentence about it, without a full stop */
     /* Tells whether this process is to end: a call that waits asks now and then, and fails. NULL
      * until the user of the transport sets it. */
     int (*interrupted)(void *arg);

@@ -51,9 +51,10 @@ static int net_trade(struct ny_transport *t, const void *out, size_t bytes, void
     return 0;
 }
 
-static void net_abandon(struct ny_transport *t, const char *message)
+static void net_abandon(struct ny_transport *t, int status, const char *message)
 {
     (void)t;
+    (void)status;
     (void)message;
 }
 

@@ -322,7 +322,7 @@ static void test_a_failure_is_told_to_all(void **state)
     run(3, run_failing);
     for (unsigned rank = 0; rank < 3; rank++) {
         assert_string_equal(answer[rank].message, "shard 2: row 7 is no row");
-        assert_int_equal(answer[rank].status, rank == 2 ? NY_EDATA : NY_EBUSY);
+        assert_int_equal(answer[rank].status, NY_EDATA);
     }
 }
 
@@ -451,9 +451,8 @@ static void test_a_full_disk(void **state)
 {
     (void)state;
     run(2, fill_disk);
-    assert_int_equal(answer[1].status, NY_EIO);
-    assert_int_equal(answer[0].status, NY_EBUSY);
     for (unsigned rank = 0; rank < 2; rank++) {
+        assert_int_equal(answer[rank].status, NY_EIO);
         assert_non_null(strstr(answer[rank].message, ": cannot write /tmp/nystream-peers-"));
         assert_non_null(strstr(answer[rank].message, "File too large"));
     }

@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# Jobs of several processes by MPI: the bytes of the folder's transport and of one process, ranks that
+# fail or are killed, and a plug-in that is not there. The processes are tests/mpi/exchange.c.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export EXCHANGE=$NYSTREAM_BUILD/tests/mpi/exchange
+    export NYSTREAM_MPI=$NYSTREAM_BUILD/libnystream-mpi.so
+    export OMPI_MCA_orte_base_help_aggregate=0
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an MPI does not run with a sanitizer's library"
+    command -v mpirun >/dev/null || skip "no mpirun: data-tools/setup mpi"
+    [ -e "$NYSTREAM_MPI" ] || skip "the plug-in is not built, there is no mpicc: data-tools/setup mpi"
+}
+
+# ranks N WORD…: runs the program as N ranks; $status, $output and $stderr are as it left them.
+ranks() {
+    local count=$1
+    shift
+    run --separate-stderr timeout 60 mpirun --allow-run-as-root --oversubscribe -n "$count" "$@"
+}
+
+# in_folder N WORD…: the program as N processes that meet in a folder, all of which succeed.
+in_folder() {
+    local count=$1 pids=() i
+    shift
+    for ((i = 0; i < count; i++)); do
+        "$EXCHANGE" "folder:$count:$PWD/peers" "$@" 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" || return; done
+}
+
+says() {
+    [[ $stderr == *"$1"* ]] && return
+    printf 'not said: %s\nexit: %s\nstdout: %s\nstderr: %s\n' "$1" "$status" "$output" "$stderr" >&2
+    return 1
+}
+
+@test "any number of ranks, a folder and one process give the same bytes" {
+    local count
+    "$EXCHANGE" alone >alone
+    [ "$(wc -l <alone)" -eq 5 ]
+    for count in 1 2 3 5; do
+        ranks $count "$EXCHANGE" -
+        [ "$status" -eq 0 ]
+        sort <<<"$output" | diff alone -
+    done
+    in_folder 2 | sort | diff alone -
+}
+
+@test "more bytes than a call of MPI carries go in blocks" {
+    "$EXCHANGE" alone >alone
+    export NYSTREAM_MPI=$NYSTREAM_BUILD/tests/mpi/libnystream-mpi.so # 1,000 bytes a call
+    ranks 3 "$EXCHANGE" mpi
+    [ "$status" -eq 0 ]
+    sort <<<"$output" | diff alone -
+}
+
+@test "a shard that fails ends all ranks with its status, and is named" {
+    local began=$SECONDS
+    ranks 3 "$EXCHANGE" - fail
+    [ "$status" -eq 4 ]
+    says "shard 3: the disk is full"
+    [ $((SECONDS - began)) -lt 10 ]
+}
+
+@test "a rank that is killed ends the others" {
+    local began=$SECONDS
+    ranks 3 "$EXCHANGE" - die
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    [ $((SECONDS - began)) -lt 10 ]
+}
+
+# bats test_tags=slow
+@test "a rank that is interrupted ends the others" {
+    ranks 3 "$EXCHANGE" - stop
+    [ "$status" -eq 143 ]
+    says "ends the job: terminated"
+}
+
+@test "ranks that wait leave the CPU to the others" {
+    ranks 2 "$EXCHANGE" - wait
+    [ "$status" -eq 0 ]
+    awk '{ if ($3 > 0.5) exit 1 } END { exit NR != 5 }' <<<"$output"
+}
+
+@test "more ranks than shards are refused, one rank is not" {
+    ranks 6 "$EXCHANGE" -
+    [ "$status" -eq 2 ]
+    says "6 processes were started for 5 shards"
+    ranks 1 "$EXCHANGE" mpi
+    [ "$status" -eq 0 ]
+}
+
+@test "a plug-in that is missing, or is none, is an error with a cure" {
+    NYSTREAM_MPI=$PWD/none.so ranks 2 "$EXCHANGE" -
+    [ "$status" -eq 2 ]
+    says "make mpi"
+    NYSTREAM_MPI='' run "$EXCHANGE" mpi # which looks beside itself and where the system does
+    [ "$status" -eq 0 ]
+    cp "$EXCHANGE" .
+    NYSTREAM_MPI='' run ./exchange mpi
+    [ "$status" -eq 2 ] && [[ $output == *"there is no plug-in for MPI"*"nystream-mpi"* ]]
+    NYSTREAM_MPI='' ranks 1 ./exchange - # needs none
+    [ "$status" -eq 0 ]
+}
+
+@test "the plug-in has one symbol, and none of the library's" {
+    [ "$(nm -D --defined-only "$NYSTREAM_MPI" | awk '{print $3}')" = ny_transport_open_1 ]
+    ! nm -D --undefined-only "$NYSTREAM_MPI" | grep -E '\b(ny_|NY_)'
+}
+
+@test "make mpi says what it needs" {
+    run make -s -C "$BATS_TEST_DIRNAME/../.." BUILD="$BATS_TEST_TMPDIR/build" MPICC=no-such-mpicc mpi
+    [ "$status" -ne 0 ] && [[ $output == *"there is no no-such-mpicc"*"data-tools/setup mpi"* ]]
+}
