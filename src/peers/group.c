@@ -7,53 +7,16 @@
  * nobody's memory goes while another one reads it. Sums need no copy: each peer adds up a part of
  * the numbers, over all peers of the process, and writes the sum to all of them.
  */
-#include "peers/group.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/mutex.h"
 #include "base/thread.h"
+#include "peers/group_private.h"
 
-/* Warnings that are told once, whichever peer they come from. */
-enum { TOLD = 64, MESSAGE_BYTES = 1024, NY_SIGNAL_INTERRUPT = 2 };
-
-enum kind { GATHER = 1, FOLD, DEPART };
-
-struct ny_peers {
-    struct ny_group *group;
-    struct ny_context *ctx;
-    unsigned index; /* among those of the process */
-    /* given in the round under way */
-    enum kind kind;
-    size_t bytes; /* of all that is gathered, or of the sums */
-    const void *mine;
-    double *sums;
-    bool heard; /* it fails since another process did, which has named its shard */
-};
-
-struct ny_group {
-    struct ny_context *ctx; /* of the caller */
-    struct ny_group_shape shape;
-    struct ny_transport *transport;
-    struct ny_peers *peer; /* shape.count */
-    ny_group_fn *work;
-    void *arg;
-    struct ny_mutex lock; /* guards what follows */
-    struct ny_cond changed;
-    bool speaking;    /* a call of the transport is under way */
-    unsigned working; /* peers that have not ended */
-    unsigned arrived;
-    uint64_t round;
-    char *gathered; /* by the last round, where there are other processes */
-    int status;     /* of the first failure; once it is set, all rounds fail */
-    char message[MESSAGE_BYTES];
-    uint64_t told[TOLD];
-    size_t told_count;
-};
+enum { NY_SIGNAL_INTERRUPT = 2 };
 
 unsigned ny_peers_shard(const struct ny_peers *peers)
 {
@@ -90,7 +53,7 @@ void ny_peers_leave(struct ny_peers *peers, int status)
 {
     struct ny_group *group = peers->group;
     const char *message = ny_context_message(peers->ctx);
-    char named[MESSAGE_BYTES];
+    char named[NY_GROUP_MESSAGE];
 
     if (!status) return;
     if (peers->heard || status == NY_EUSAGE || status == NY_EBUDGET) /* of no shard alone */
@@ -155,152 +118,6 @@ static int watch(struct ny_group *group)
     return NY_OK;
 }
 
-/* ---- between processes ---------------------------------------------------------------------- */
-
-/* The failure of a call of the transport. */
-static int transport_failed(struct ny_peers *speaker)
-{
-    const struct ny_transport *transport = speaker->group->transport;
-    int interrupt = ny_check_interrupt(speaker->ctx);
-
-    if (interrupt) return interrupt;
-    speaker->heard = transport->others;
-    return ny_fail(speaker->ctx, transport->status, "%s", transport->why);
-}
-
-/* Gathers the pieces of this process's peers with those of the other processes. */
-static int gather_remote(struct ny_peers *speaker, const size_t *sizes)
-{
-    struct ny_group *group = speaker->group;
-    struct ny_transport *transport = group->transport;
-    size_t *rank_bytes = ny_calloc(speaker->ctx, NY_MEM_IO, transport->ranks, sizeof(*rank_bytes));
-    char *mine = NULL;
-    size_t at = 0;
-    int err = NY_EBUDGET;
-
-    if (!rank_bytes) goto done;
-    for (unsigned rank = 0; rank < transport->ranks; rank++) {
-        struct ny_group_shape shape = ny_group_shape(group->shape.shards, rank, transport->ranks);
-
-        for (unsigned i = 0; i < shape.count; i++)
-            rank_bytes[rank] += sizes[shape.first + i];
-    }
-    mine = ny_alloc(speaker->ctx, NY_MEM_IO, rank_bytes[transport->rank]);
-    group->gathered = ny_alloc(group->ctx, NY_MEM_IO, speaker->bytes);
-    if (!mine || !group->gathered) goto done;
-    for (unsigned i = 0; i < group->shape.count; i++) {
-        size_t bytes = sizes[group->shape.first + i];
-
-        if (bytes) memcpy(mine + at, group->peer[i].mine, bytes);
-        at += bytes;
-    }
-    err = transport->ops->gather(transport, mine, rank_bytes, group->gathered)
-              ? transport_failed(speaker)
-              : NY_OK;
-done:
-    ny_free(speaker->ctx, rank_bytes);
-    ny_free(speaker->ctx, mine);
-    return err;
-}
-
-/* Doubles that a rank adds up at a time. */
-enum { SLICE = 1 << 13 };
-
-/* The buffers of a fold between processes. */
-struct trade {
-    unsigned most; /* shards of a rank, at most */
-    double *out, *in, *sum, *all;
-    size_t *sizes;
-};
-
-static int trade_new(struct trade *trade, const struct ny_peers *speaker)
-{
-    const struct ny_group *group = speaker->group;
-    unsigned ranks = group->transport->ranks;
-    size_t piece;
-
-    trade->most = (group->shape.shards + ranks - 1) / ranks;
-    piece = (size_t)ranks * trade->most * SLICE;
-    trade->out = ny_calloc(speaker->ctx, NY_MEM_IO, piece, sizeof(double));
-    trade->in = ny_calloc(speaker->ctx, NY_MEM_IO, piece, sizeof(double));
-    trade->sum = ny_calloc(speaker->ctx, NY_MEM_IO, SLICE, sizeof(double));
-    trade->all = ny_calloc(speaker->ctx, NY_MEM_IO, (size_t)ranks * SLICE, sizeof(double));
-    trade->sizes = ny_calloc(speaker->ctx, NY_MEM_IO, ranks, sizeof(size_t));
-    if (!trade->out || !trade->in || !trade->sum || !trade->all || !trade->sizes) return NY_EBUDGET;
-    for (unsigned rank = 0; rank < ranks; rank++)
-        trade->sizes[rank] = SLICE * sizeof(double);
-    return NY_OK;
-}
-
-static void trade_release(struct trade *trade, struct ny_context *ctx)
-{
-    ny_free(ctx, trade->out);
-    ny_free(ctx, trade->in);
-    ny_free(ctx, trade->sum);
-    ny_free(ctx, trade->all);
-    ny_free(ctx, trade->sizes);
-}
-
-/* Packs sums at … at+count−1 of this process's peers: a slice for each rank, of each peer. */
-static void pack(const struct trade *trade, const struct ny_group *group, size_t at, size_t count)
-{
-    unsigned ranks = group->transport->ranks;
-
-    for (unsigned rank = 0; rank < ranks; rank++)
-        for (unsigned i = 0; i < group->shape.count; i++) {
-            double *to = trade->out + ((size_t)rank * trade->most + i) * SLICE;
-            size_t first = (size_t)rank * SLICE, left = first < count ? count - first : 0;
-
-            memcpy(to, group->peer[i].sums + at + (left ? first : 0),
-                   (left < SLICE ? left : SLICE) * sizeof(double));
-        }
-}
-
-/* Adds up this rank's slice in the order of the shards. */
-static void add_slices(const struct trade *trade, const struct ny_group *group)
-{
-    unsigned ranks = group->transport->ranks;
-
-    for (unsigned rank = 0; rank < ranks; rank++) {
-        struct ny_group_shape shape = ny_group_shape(group->shape.shards, rank, ranks);
-
-        for (unsigned i = 0; i < shape.count; i++) {
-            const double *from = trade->in + ((size_t)rank * trade->most + i) * SLICE;
-
-            for (size_t k = 0; k < SLICE; k++)
-                trade->sum[k] = shape.first + i ? trade->sum[k] + from[k] : from[k];
-        }
-    }
-}
-
-/* Adds up the sums of all processes, block by block: each rank adds a slice of the block, so that
- * every number travels once to where it is added and once back. */
-static int fold_remote(struct ny_peers *speaker)
-{
-    struct ny_group *group = speaker->group;
-    struct ny_transport *transport = group->transport;
-    struct trade trade = {0};
-    size_t total = speaker->bytes / sizeof(double), block = (size_t)transport->ranks * SLICE;
-    int err = trade_new(&trade, speaker);
-
-    for (size_t at = 0; at < total && !err; at += block) {
-        size_t count = total - at < block ? total - at : block;
-
-        pack(&trade, group, at, count);
-        err = transport->ops->trade(transport, trade.out, trade.most * SLICE * sizeof(double),
-                                    trade.in);
-        if (!err) {
-            add_slices(&trade, group);
-            err = transport->ops->gather(transport, trade.sum, trade.sizes, trade.all);
-        }
-        if (err) err = transport_failed(speaker);
-        for (unsigned i = 0; i < group->shape.count && !err; i++)
-            memcpy(group->peer[i].sums + at, trade.all, count * sizeof(double));
-    }
-    trade_release(&trade, speaker->ctx);
-    return err;
-}
-
 /* ---- rounds --------------------------------------------------------------------------------- */
 
 /* Does what one peer does for all of the process, when all have come. */
@@ -316,15 +133,16 @@ static int speak(struct ny_peers *speaker, const size_t *sizes)
                            "bytes",
                            (int)group->peer[i].kind, (int)speaker->kind, group->peer[i].bytes,
                            speaker->bytes);
-    if (speaker->kind == DEPART) {
+    if (speaker->kind == NY_ROUND_DEPART) {
         ny_free(group->ctx, group->gathered);
         group->gathered = NULL;
     }
-    if (!group->transport || speaker->kind == DEPART) return NY_OK;
+    if (!group->transport || speaker->kind == NY_ROUND_DEPART) return NY_OK;
     ny_mutex_lock(&group->lock);
     begin_speaking(group);
     ny_mutex_unlock(&group->lock);
-    err = speaker->kind == GATHER ? gather_remote(speaker, sizes) : fold_remote(speaker);
+    err = speaker->kind == NY_ROUND_GATHER ? ny_group_gather_remote(speaker, sizes)
+                                           : ny_group_fold_remote(speaker);
     ny_mutex_lock(&group->lock);
     end_speaking(group);
     ny_mutex_unlock(&group->lock);
@@ -339,7 +157,7 @@ static int meet(struct ny_peers *peers, const size_t *sizes)
     int err = NY_OK;
 
     ny_mutex_lock(&group->lock);
-    if (group->status && peers->kind != DEPART) return hear_of_failure(peers);
+    if (group->status && peers->kind != NY_ROUND_DEPART) return hear_of_failure(peers);
     round = group->round;
     if (++group->arrived == group->shape.count) {
         ny_mutex_unlock(&group->lock); /* nobody else is on the way */
@@ -353,7 +171,7 @@ static int meet(struct ny_peers *peers, const size_t *sizes)
         ny_mutex_unlock(&group->lock);
         return err;
     }
-    while (group->round == round && (!group->status || peers->kind == DEPART))
+    while (group->round == round && (!group->status || peers->kind == NY_ROUND_DEPART))
         ny_cond_wait(&group->changed, &group->lock);
     if (group->round == round) return hear_of_failure(peers);
     ny_mutex_unlock(&group->lock);
@@ -364,7 +182,7 @@ static int meet(struct ny_peers *peers, const size_t *sizes)
  * whatever else has failed meanwhile. */
 static int depart(struct ny_peers *peers)
 {
-    peers->kind = DEPART;
+    peers->kind = NY_ROUND_DEPART;
     peers->bytes = 0;
     return meet(peers, NULL);
 }
@@ -380,7 +198,7 @@ int ny_peers_gather(struct ny_peers *peers, const void *mine, const size_t *size
         if (mine != all) memcpy(all, mine, sizes[0]);
         return NY_OK;
     }
-    peers->kind = GATHER;
+    peers->kind = NY_ROUND_GATHER;
     peers->mine = mine;
     peers->bytes = 0;
     for (unsigned shard = 0; shard < peers->group->shape.shards; shard++)
@@ -420,7 +238,7 @@ int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count)
 
     if (!peers) return NY_OK;
     group = peers->group;
-    peers->kind = FOLD;
+    peers->kind = NY_ROUND_FOLD;
     peers->bytes = count * sizeof(*sums);
     peers->sums = sums;
     err = meet(peers, NULL);
@@ -491,14 +309,6 @@ int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what)
 
 /* ---- the group ------------------------------------------------------------------------------ */
 
-struct ny_group_shape ny_group_shape(unsigned shards, unsigned rank, unsigned ranks)
-{
-    unsigned share = shards / ranks, more = shards % ranks;
-    unsigned first = rank * share + (rank < more ? rank : more);
-
-    return (struct ny_group_shape){shards, first, share + (rank < more)};
-}
-
 /* Hands a peer's words to the caller: all of the first peer, and of the others the warnings that
  * nobody has said yet. */
 static void tell(void *user, int level, const char *text)
@@ -511,7 +321,8 @@ static void tell(void *user, int level, const char *text)
     ny_mutex_lock(&group->lock);
     for (size_t i = 0; i < group->told_count; i++)
         known = known || group->told[i] == digest;
-    if (warning && !known && group->told_count < TOLD) group->told[group->told_count++] = digest;
+    if (warning && !known && group->told_count < NY_GROUP_TOLD)
+        group->told[group->told_count++] = digest;
     ny_mutex_unlock(&group->lock);
     if (warning ? !known : peer->index == 0 && group->shape.first == 0)
         ny_log(group->ctx, level, "%s", text);

@@ -15,7 +15,13 @@ struct ny_group_shape {
 
 /* Returns the shape of the group of a rank: each rank has as many shards as another, or one more.
  */
-struct ny_group_shape ny_group_shape(unsigned shards, unsigned rank, unsigned ranks);
+static inline struct ny_group_shape ny_group_shape(unsigned shards, unsigned rank, unsigned ranks)
+{
+    unsigned share = shards / ranks, more = shards % ranks;
+    unsigned first = rank * share + (rank < more ? rank : more);
+
+    return (struct ny_group_shape){shards, first, share + (rank < more)};
+}
 
 /* Runs work(arg, context, shard) for each shard of this process, each in a thread and with a
  * context of its own, which has its share of the threads and the memory of `ctx`, and the peer

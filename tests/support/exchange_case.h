@@ -45,6 +45,7 @@ static inline int case_exchange(void *arg, struct ny_context *peer, unsigned sha
 {
     struct ny_peers *peers = ny_context_peers(peer);
     uint64_t *digests = arg, least = 100 + (shard * 3 + 2) % CASE_SHARDS;
+    double few[2] = {case_number(shard, 1), case_number(shard, 2)};
     double *sums = ny_alloc(peer, NY_MEM_OTHER, CASE_COUNT * sizeof(*sums));
     char word[8] = "none";
     int err;
@@ -55,11 +56,12 @@ static inline int case_exchange(void *arg, struct ny_context *peer, unsigned sha
     if (shard == 0) strcpy(word, "first");
     err = case_gather(peer, &digests[shard]);
     if (!err) err = ny_peers_fold(peers, sums, CASE_COUNT);
+    if (!err) err = ny_peers_fold(peers, few, 2); /* fewer than there are ranks */
     if (!err) err = ny_peers_share(peers, word, sizeof(word));
     if (!err) err = ny_peers_least(peers, &least);
     if (!err) err = ny_peers_agree(peers, 42, "numbers");
     digests[shard] ^= ny_checksum(sums, CASE_COUNT * sizeof(*sums));
-    digests[shard] += ny_checksum(word, sizeof(word)) + least;
+    digests[shard] += ny_checksum(word, sizeof(word)) + least + ny_checksum(few, sizeof(few));
     ny_free(peer, sums);
     return err;
 }
