@@ -7,6 +7,7 @@
 #include "api/options.h"
 #include "api/report.h"
 #include "peers/group.h"
+#include "peers/open.h"
 #include "shards/shards.h"
 
 struct request {
@@ -51,27 +52,52 @@ static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)
     return err;
 }
 
+/* Checks that the shards of this process are in the folder. */
+static int check_here(const struct ny_shards *shards, const struct ny_group_shape *shape)
+{
+    if (shape->count == shards->count) return ny_shards_complete(shards);
+    for (unsigned k = shape->first; k < shape->first + shape->count; k++)
+        if (!shards->shard[k].there)
+            return ny_fail(shards->ctx, NY_EUSAGE,
+                           "shard %u of %s is worked at by this process, and is not there; import "
+                           "it ('nystream import %s --shard %u/%u FILE')",
+                           k, shards->path, shards->path, k, shards->count);
+    return NY_OK;
+}
+
 /* Runs the request in all shards that this process has. */
 static int run(struct request *request, struct ny_context *context, const char *path,
                struct ny_report **report)
 {
+    struct ny_transport *transport = NULL;
     struct ny_shards *shards = NULL;
+    struct ny_transport_wish wish = {.wait_s = 600};
     struct ny_group_shape shape;
     int err;
 
     ny_fields_begin();
     err = ny_shards_read(&shards, context, path);
-    if (!err) err = ny_shards_complete(shards);
     if (err) goto done;
-    shape = ny_group_shape(shards->count, 0, 1);
+    if (request->options) {
+        wish.peers = ny_options_text(request->options, "peers");
+        ny_options_number(request->options, "peers-wait", &wish.wait_s);
+    }
+    wish.shards = shards->count;
+    err = ny_transport_open(&transport, context, &wish);
+    if (err) goto done;
+    shape = ny_group_shape(shards->count, transport ? transport->rank : 0,
+                           transport ? transport->ranks : 1);
     request->shards = shards;
     request->first = shape.first;
-    err = ny_group_run(context, &shape, NULL, run_shard, request);
+    err = check_here(shards, &shape);
+    if (err && transport) transport->ops->abandon(transport, err, ny_context_message(context));
+    if (!err) err = ny_group_run(context, &shape, transport, run_shard, request);
     if (!err && report) {
         err = ny_report_of_json(report, context, request->report);
         request->report = NULL;
     }
 done:
+    if (transport) transport->ops->close(transport);
     json_decref(request->report);
     ny_shards_free(shards);
     return err;

@@ -11,7 +11,11 @@
 #include "fit/sizes.h"
 #include "fit/timing.h"
 #include "base/clock.h"
+#include "fit/shards.h"
 #include "fit/sums.h"
+#include "peers/peers.h"
+
+#include <string.h>
 
 /* A step has as many places for a checkpoint as units, and that of its end. */
 static uint64_t places_of(const struct ny_fit *fit)
@@ -30,6 +34,51 @@ static int save(struct ny_fit *fit, enum ny_stage_id next, uint64_t units_done)
                                    fit->krylov->step * places_of(fit) + units_done);
 }
 
+/* Small problems are the same on all shards with one thread each; alone they may have all. */
+static void begin_small(const struct ny_fit *fit)
+{
+    if (ny_context_peers(fit->job.ctx))
+        ny_blas_serial();
+    else
+        ny_blas_parallel(fit->job.ctx, fit->m);
+}
+
+/* Brings a shard to the step of the one that has come least far: its state, of `bytes` bytes, is
+ * then that of the other, and *anew tells that its own share of the product is to be made again. */
+static int align(const struct ny_fit *fit, void **image, size_t bytes, uint64_t *place, bool *anew)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    struct ny_peers *peers = ny_context_peers(ctx);
+    uint64_t places = places_of(fit), step = *place / places, least = step, source = UINT64_MAX;
+    void *state;
+    int err = ny_peers_least(peers, &least);
+
+    *anew = false;
+    if (err || !peers) return err;
+    if (*image && step == least) source = ny_peers_shard(peers);
+    err = ny_peers_least(peers, &source);
+    if (err) return err;
+    if (source == UINT64_MAX) { /* none has begun */
+        ny_free(ctx, *image);
+        *image = NULL;
+        *place = 0;
+        return NY_OK;
+    }
+    state = ny_alloc(ctx, NY_MEM_OTHER, bytes);
+    if (!state) return NY_EBUDGET;
+    if (*image) memcpy(state, *image, bytes);
+    err = ny_peers_share_of(peers, (unsigned)source, state, bytes);
+    if (err || (*image && step == least)) {
+        ny_free(ctx, state);
+        return err;
+    }
+    ny_free(ctx, *image);
+    *image = state;
+    *place = least * places;
+    *anew = true;
+    return NY_OK;
+}
+
 /* The solver as of the last checkpoint, or at its beginning. */
 static int open_krylov(struct ny_fit *fit, uint64_t *units)
 {
@@ -37,6 +86,7 @@ static int open_krylov(struct ny_fit *fit, uint64_t *units)
     struct ny_image_shape shape;
     void *image = NULL;
     uint64_t place = 0;
+    bool anew;
     int err;
 
     *units = 0;
@@ -50,16 +100,21 @@ static int open_krylov(struct ny_fit *fit, uint64_t *units)
     shape.bytes = ny_krylov_state_bytes(&problem, fit->m);
     shape.units = ny_krylov_steps(&problem, fit->m) * places_of(fit);
     err = ny_job_load_image(&fit->job, "krylov", &shape, &image, &place);
-    if (err) return err;
+    if (!err) err = align(fit, &image, shape.bytes, &place, &anew);
+    if (err) {
+        ny_free(fit->job.ctx, image);
+        return err;
+    }
     fit->krylov = ny_calloc(fit->job.ctx, NY_MEM_SOLVE, 1, sizeof(*fit->krylov));
     if (!fit->krylov) {
         ny_free(fit->job.ctx, image);
         return NY_EBUDGET;
     }
     *units = place % places_of(fit);
-    ny_blas_parallel(fit->job.ctx, fit->m);
+    begin_small(fit);
     err = ny_krylov_new(fit->krylov, &problem, image, (unsigned)(place / places_of(fit)));
     ny_blas_serial();
+    if (!err && anew) ny_krylov_clear_pass(fit->krylov);
     return err;
 }
 
@@ -75,7 +130,9 @@ static int run_step(struct ny_fit *fit, uint64_t first_unit, bool *done)
     int err = ny_accumulate_pass(fit, &pass);
 
     if (err) return err;
-    ny_blas_parallel(fit->job.ctx, fit->m);
+    err = ny_krylov_fold_peers(krylov, ny_context_peers(fit->job.ctx));
+    if (err) return err;
+    begin_small(fit);
     err = ny_krylov_next(krylov, done);
     ny_blas_serial();
     return err;
@@ -167,7 +224,7 @@ static int solve(struct ny_fit *fit, struct ny_solution *solution)
     int err = open_krylov(fit, &units);
 
     if (err) return err;
-    ny_blas_parallel(fit->job.ctx, fit->m);
+    begin_small(fit);
     err = ny_krylov_solve(fit->krylov, solution);
     ny_blas_serial();
     ny_field_set_count(report, "inner_passes", fit->krylov->step);
@@ -206,7 +263,8 @@ static int run_finish(struct ny_job *job)
         err = try_again(fit);
         goto done;
     }
-    err = ny_fit_conclude(fit, &solution);
+    if (ny_peers_leads(ny_context_peers(job->ctx))) err = ny_fit_conclude(fit, &solution);
+    if (err == NY_OK) err = ny_shards_share_solution(fit);
     if (err == NY_OK) err = ny_job_save_without(job, ny_job_next(job), parts);
 done:
     ny_solution_release(&solution, job->ctx);

@@ -52,8 +52,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
         known = known || strcmp(method->name, methods[i]) == 0;
     if (!method) return "a selection alone";
-    if (!known || method->krylov || method->whole || ny_settings_features(settings))
-        return method->name;
+    if (!known || method->whole || ny_settings_features(settings)) return method->name;
     *instead = "take --select uniform or rpcholesky, or give landmarks";
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         scatter = scatter || strcmp(settings->rule->name, rules[i]) == 0;

@@ -258,13 +258,18 @@ int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count)
 
 int ny_peers_share(struct ny_peers *peers, void *data, size_t bytes)
 {
+    return ny_peers_share_of(peers, 0, data, bytes);
+}
+
+int ny_peers_share_of(struct ny_peers *peers, unsigned shard, void *data, size_t bytes)
+{
     size_t *sizes;
     int err;
 
     if (!peers) return NY_OK;
     sizes = ny_calloc(peers->ctx, NY_MEM_IO, peers->group->shape.shards, sizeof(*sizes));
     if (!sizes) return NY_EBUDGET;
-    sizes[0] = bytes;
+    sizes[shard] = bytes;
     err = ny_peers_gather(peers, data, sizes, data);
     ny_free(peers->ctx, sizes);
     return err;

@@ -33,6 +33,8 @@ int ny_peers_gather(struct ny_peers *peers, const void *mine, const size_t *size
 int ny_peers_gather_equal(struct ny_peers *peers, const void *mine, size_t bytes, void *all);
 /* sums[i] becomes, for all peers, the sum of theirs, added in the order of the shards. */
 int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count);
+/* Gives the bytes of the peer that has a shard to all others. */
+int ny_peers_share_of(struct ny_peers *peers, unsigned shard, void *data, size_t bytes);
 /* Gives the bytes of the peer that leads to all others. */
 int ny_peers_share(struct ny_peers *peers, void *data, size_t bytes);
 /* *value becomes the least of all peers'. */

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "peers/peers.h"
 #include "spectral/projected.h"
 
 /* The numbers at the end of a state: t, ω, the residual, the rank. */
@@ -111,6 +112,21 @@ static void view_state(struct ny_krylov *krylov)
     krylov->Q = ny_matrix(krylov->sums.s + m + m * krylov->width, krylov->rank, krylov->most);
     krylov->T = ny_matrix(krylov->Q.at + krylov->rank * krylov->most, krylov->most, krylov->most);
     view_product(krylov);
+}
+
+int ny_krylov_fold_peers(struct ny_krylov *krylov, struct ny_peers *peers)
+{
+    int err = ny_peers_fold(peers, krylov->H.at, krylov->H.rows * krylov->H.cols);
+
+    return err || krylov->step ? err : ny_accumulator_fold_peers(&krylov->sums, peers);
+}
+
+void ny_krylov_clear_pass(struct ny_krylov *krylov)
+{
+    memset(krylov->H.at, 0, krylov->H.rows * krylov->H.cols * sizeof(double));
+    if (krylov->step) return;
+    memset(krylov->sums.s, 0, krylov->problem.m * sizeof(double));
+    krylov->sums.t = krylov->sums.omega = 0;
 }
 
 /* ---- B, and what is between the points and A ------------------------------------------------ */

@@ -46,6 +46,14 @@ void ny_krylov_release(struct ny_krylov *krylov);
 /* Brings `state` up to date with what is not kept in it. */
 const double *ny_krylov_save(struct ny_krylov *krylov);
 
+struct ny_peers;
+/* Makes of the product of a pass over this peer's rows, and in the first step of the sums, those of
+ * all peers. */
+int ny_krylov_fold_peers(struct ny_krylov *krylov, struct ny_peers *peers);
+/* Forgets the product under way, and in the first step the sums: the state is that of another peer.
+ */
+void ny_krylov_clear_pass(struct ny_krylov *krylov);
+
 /* Returns l, the columns of a block, with m landmarks. */
 size_t ny_krylov_width(const struct ny_problem *problem, size_t m);
 /* Returns the most passes there may be, with m landmarks. */

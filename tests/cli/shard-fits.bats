@@ -57,6 +57,7 @@ near() {
 --map kpca --landmarks 60 --select rpcholesky --seed 5
 --map kpca --approx nystrom --averages landmarks --landmarks 40 --kernel laplacian
 --map pca --approx exact
+--map kpca --approx projected --inner randomized --landmarks 90 --select uniform
 END
 }
 
@@ -165,7 +166,6 @@ until_done() {
 --approx exact --map kpca|take --approx projected
 --certify|leave it out
 --update full|fit it anew
---approx projected --inner randomized|does not go over the shards
 END
     [ -z "$(nystream list big)" ]
     ny fit big x --landmarks 3000 --memory 200M
