@@ -10,6 +10,7 @@
 
 #include "base/thread.h"
 #include "fit/given_columns.h"
+#include "peers/peers.h"
 #include "stream/pass.h"
 
 /* Columns of Φ whose sums are added together. */
@@ -242,6 +243,30 @@ static int checkpoint(void *arg, uint64_t units_done)
     const struct ny_feature_pass *pass = ((struct run *)arg)->pass;
 
     return pass->checkpoint ? pass->checkpoint(pass->checkpoint_arg, units_done) : NY_OK;
+}
+
+/* Returns the number, among the rows of all shards, of a row of this one. */
+static uint64_t number_of(const struct ny_job *job, double count, double first)
+{
+    return count > 0 ? job->points.here.first + (uint64_t)first : UINT64_MAX;
+}
+
+int ny_feature_totals_fold(struct ny_feature_totals *totals, const struct ny_job *job)
+{
+    struct ny_peers *peers = ny_context_peers(job->ctx);
+    uint64_t empty = number_of(job, totals->empty, totals->first_empty);
+    uint64_t unreached = number_of(job, totals->unreached, totals->first_unreached);
+    double sums[] = {totals->trace, totals->empty, totals->unreached};
+    int err = ny_peers_fold(peers, sums, sizeof(sums) / sizeof(sums[0]));
+
+    if (!err) err = ny_peers_least(peers, &empty);
+    if (!err) err = ny_peers_least(peers, &unreached);
+    totals->trace = sums[0];
+    totals->empty = sums[1];
+    totals->unreached = sums[2];
+    totals->first_empty = (double)empty;
+    totals->first_unreached = (double)unreached;
+    return err;
 }
 
 /* ---- the whole ----------------------------------------------------------------------------- */

@@ -49,6 +49,8 @@ void ny_feature_round(const struct ny_feature_room *room, struct ny_matrix V, co
 /* H −= μ·sumsᵀ, with the column sums of a pass over rows that were centred: a correction of the
  * size of rounding. */
 void ny_feature_correct_centre(struct ny_matrix H, const double *mu, const double *sums);
+/* Makes of the totals of this shard's rows those of all rows. */
+int ny_feature_totals_fold(struct ny_feature_totals *totals, const struct ny_job *job);
 /* Runs the pass, and counts it in the report. */
 int ny_feature_pass_run(const struct ny_feature_pass *pass);
 

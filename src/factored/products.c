@@ -9,8 +9,20 @@
 
 #include "base/clock.h"
 #include "factored/pass.h"
+#include "fit/shards.h"
+#include "peers/peers.h"
 
 /* ---- the state and its checkpoints ---------------------------------------------------------- */
+
+/* Forgets what the pass under way has summed up: the state is that of another shard. */
+static void clear_pass(struct ny_feature_state *state)
+{
+    struct ny_matrix H = state->it.H;
+
+    memset(H.at, 0, H.rows * H.stride * sizeof(double));
+    memset(state->column_sums, 0, state->sizes.width * sizeof(double));
+    if (state->it.step == 0) *state->totals = (struct ny_feature_totals){0};
+}
 
 int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, uint64_t *place)
 {
@@ -23,9 +35,11 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
                                          .steps_most = fit->settings->max_passes,
                                          .seed = fit->settings->seed,
                                          .centred = sizes.rows && sizes.centred};
+    const struct ny_shard_place at_step = {place, (uint64_t)ny_factored_passes(&sizes) *
+                                                      (ny_units_of(sizes.n) + 1)};
     void *image = NULL;
     double *at;
-    bool resumed;
+    bool resumed, anew = false;
     int err;
 
     *state = (struct ny_feature_state){.sizes = sizes};
@@ -33,6 +47,7 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
     err = ny_fit_load_frozen(fit);
     if (!err && !fit->state) {
         err = ny_job_load_image(&fit->job, "features", &saved, &image, place);
+        if (!err) err = ny_shards_align_state(fit, &image, bytes, &at_step, &anew);
         fit->state = image;
     }
     if (err) return err;
@@ -44,7 +59,9 @@ int ny_feature_state_open(struct ny_feature_state *state, struct ny_fit *fit, ui
     state->column_sums = at + state->W.rows * sizes.width;
     state->totals = (struct ny_feature_totals *)(void *)(state->column_sums + sizes.width);
     ny_blas_serial();
-    return ny_restarted_begin(&state->it, fit->job.ctx, &how, fit->state, resumed);
+    err = ny_restarted_begin(&state->it, fit->job.ctx, &how, fit->state, resumed);
+    if (!err && anew) clear_pass(state);
+    return err;
 }
 
 /* One product under way. */
@@ -177,6 +194,17 @@ static void refine(struct multiply *run)
     ny_restarted_refine(&run->state->it);
 }
 
+/* Adds up what a pass over the rows of each shard has found. */
+static int fold_shards(struct multiply *run, const struct ny_feature_pass *pass)
+{
+    struct ny_peers *peers = ny_context_peers(run->fit->job.ctx);
+    struct ny_matrix H = pass->H;
+    int err = ny_peers_fold(peers, H.at, H.rows * H.stride);
+
+    if (!err) err = ny_peers_fold(peers, run->state->column_sums, run->state->sizes.width);
+    return err || !pass->totals ? err : ny_feature_totals_fold(pass->totals, &run->fit->job);
+}
+
 /* Runs a pass of the product; the first of all counts the rows. */
 static int run_pass(struct multiply *run, const struct ny_feature_pass *pass)
 {
@@ -186,6 +214,7 @@ static int run_pass(struct multiply *run, const struct ny_feature_pass *pass)
 
     counting.totals = first ? run->state->totals : NULL;
     err = ny_feature_pass_run(&counting);
+    if (!err && ny_context_peers(run->fit->job.ctx)) err = fold_shards(run, &counting);
     return !err && first ? check_rows(run) : err;
 }
 

@@ -10,7 +10,9 @@
 #include "base/thread.h"
 #include "factored/pass.h"
 #include "fit/plan.h"
+#include "fit/shards.h"
 #include "fit/signs.h"
+#include "peers/peers.h"
 #include "results/model.h"
 
 /* Returns what rounding makes of a value of zero, relative to the largest. */
@@ -239,7 +241,8 @@ static int run(struct ny_job *job)
     err = ny_fit_load_frozen(fit);
     if (!err) err = ny_fit_lower_workers(fit); /* for the pass from rows to columns */
     if (!err) err = solve(fit, &solution);
-    if (!err) err = ny_fit_conclude(fit, &solution);
+    if (!err && ny_peers_leads(ny_context_peers(job->ctx))) err = ny_fit_conclude(fit, &solution);
+    if (!err) err = ny_shards_share_solution(fit);
     if (!err) err = ny_job_save_without(job, ny_job_next(job), parts);
     ny_solution_release(&solution, job->ctx);
     return err;

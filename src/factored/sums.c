@@ -6,6 +6,7 @@
 #include "factored/factored_private.h"
 
 #include "factored/pass.h"
+#include "peers/peers.h"
 
 static const struct ny_feature_room room = {NY_PRECISION_F64, 1, 0};
 
@@ -26,6 +27,7 @@ static int run(struct ny_job *job)
     if (err) goto done;
     pass.H = ny_matrix(g, d, 1);
     err = ny_feature_pass_run(&pass);
+    if (!err) err = ny_peers_fold(ny_context_peers(job->ctx), g, d);
     if (err) goto done;
     g[d] = ny_dot(g, g, d) / (double)job->points.n; /* the mean of φ_i·g */
     err = ny_job_put_part(job, "degrees", g, (d + 1) * sizeof(double));

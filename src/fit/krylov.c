@@ -15,8 +15,6 @@
 #include "fit/sums.h"
 #include "peers/peers.h"
 
-#include <string.h>
-
 /* A step has as many places for a checkpoint as units, and that of its end. */
 static uint64_t places_of(const struct ny_fit *fit)
 {
@@ -43,42 +41,6 @@ static void begin_small(const struct ny_fit *fit)
         ny_blas_parallel(fit->job.ctx, fit->m);
 }
 
-/* Brings a shard to the step of the one that has come least far: its state, of `bytes` bytes, is
- * then that of the other, and *anew tells that its own share of the product is to be made again. */
-static int align(const struct ny_fit *fit, void **image, size_t bytes, uint64_t *place, bool *anew)
-{
-    struct ny_context *ctx = fit->job.ctx;
-    struct ny_peers *peers = ny_context_peers(ctx);
-    uint64_t places = places_of(fit), step = *place / places, least = step, source = UINT64_MAX;
-    void *state;
-    int err = ny_peers_least(peers, &least);
-
-    *anew = false;
-    if (err || !peers) return err;
-    if (*image && step == least) source = ny_peers_shard(peers);
-    err = ny_peers_least(peers, &source);
-    if (err) return err;
-    if (source == UINT64_MAX) { /* none has begun */
-        ny_free(ctx, *image);
-        *image = NULL;
-        *place = 0;
-        return NY_OK;
-    }
-    state = ny_alloc(ctx, NY_MEM_OTHER, bytes);
-    if (!state) return NY_EBUDGET;
-    if (*image) memcpy(state, *image, bytes);
-    err = ny_peers_share_of(peers, (unsigned)source, state, bytes);
-    if (err || (*image && step == least)) {
-        ny_free(ctx, state);
-        return err;
-    }
-    ny_free(ctx, *image);
-    *image = state;
-    *place = least * places;
-    *anew = true;
-    return NY_OK;
-}
-
 /* The solver as of the last checkpoint, or at its beginning. */
 static int open_krylov(struct ny_fit *fit, uint64_t *units)
 {
@@ -100,7 +62,9 @@ static int open_krylov(struct ny_fit *fit, uint64_t *units)
     shape.bytes = ny_krylov_state_bytes(&problem, fit->m);
     shape.units = ny_krylov_steps(&problem, fit->m) * places_of(fit);
     err = ny_job_load_image(&fit->job, "krylov", &shape, &image, &place);
-    if (!err) err = align(fit, &image, shape.bytes, &place, &anew);
+    if (!err)
+        err = ny_shards_align_state(fit, &image, shape.bytes,
+                                    &(struct ny_shard_place){&place, places_of(fit)}, &anew);
     if (err) {
         ny_free(fit->job.ctx, image);
         return err;

@@ -35,10 +35,14 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     const struct ny_method *method = settings->method;
     struct ny_geometry_wish wish;
     bool scatter = settings->kernel && ny_settings_unit_landmarks(settings), known = scatter;
+    bool features;
 
     *instead = "fit a store that has all rows";
     if (settings->map->graph) return settings->map->name;
-    if (points->row_slots) return "sparse rows";
+    features = settings->kernel && ny_settings_features(settings);
+    if (points->row_slots && !features) return "a kernel with landmarks of sparse rows";
+    if (points->row_slots && settings->probes) return "--probe on sparse rows";
+    if (features && points->n < points->d) return "a store with fewer rows than columns";
     if (settings->columns_file) return "--columns-file";
     *instead = "leave it out";
     if (settings->online) return "--online";
@@ -52,8 +56,9 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)
         known = known || strcmp(method->name, methods[i]) == 0;
     if (!method) return "a selection alone";
-    if (!known || method->whole || ny_settings_features(settings)) return method->name;
+    if (!features && (!known || method->whole)) return method->name;
     *instead = "take --select uniform or rpcholesky, or give landmarks";
+    scatter = scatter || features;
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         scatter = scatter || strcmp(settings->rule->name, rules[i]) == 0;
     return scatter ? NULL : settings->rule->name;
@@ -157,7 +162,8 @@ static void go_back(struct ny_job *job, enum ny_stage_id stage)
     bool summed = stage == NY_STAGE_ACCUMULATE || stage == NY_STAGE_SOLVE;
 
     if (from == NY_STAGE_DONE) reopen(job);
-    if (from == NY_STAGE_SOLVE && summed) summed = placed = true;
+    if (from == NY_STAGE_SOLVE && stage == NY_STAGE_ACCUMULATE)
+        placed = !ny_field_is(ny_job_checkpoint(job), "part", "features"); /* it has no sums */
     if (!placed && !(summed && take_up_sums(job))) json_object_clear(ny_job_checkpoint(job));
     ny_field_set_text(job->record, "stage", ny_stage_name(stage));
 }
@@ -293,6 +299,7 @@ static const char *differs(const struct ny_fit *fit)
     if (!integers || fit->job.points.dtype != fit->job.points.stored_dtype)
         return "rows are no whole numbers";
     if (settings->scale != NY_SCALE_NONE) return "columns are scaled by their statistics";
+    if (ny_settings_features(settings) || settings->method->krylov) return "products are f64";
     if (ny_divided(settings->normalisation)) return "K is divided by degrees, which are f64";
     if (gram && (scatter || !ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32")))
         return "sums are f64";

@@ -11,6 +11,15 @@ int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settin
 int ny_shards_align(struct ny_fit *fit);
 /* All go on with the precision of the Gram that the shard that leads has chosen. */
 int ny_shards_share_gram(struct ny_fit *fit);
+/* The place of a checkpoint of steps: step · places + units done. */
+struct ny_shard_place {
+    uint64_t *place, places;
+};
+/* Brings a shard to the step of the one that has come least far, of those that have an image of
+ * their state, of `bytes` bytes: *image (NULL: this one has none) is then the other's, and *anew
+ * tells that this shard's share of the step is to be made again. */
+int ny_shards_align_state(const struct ny_fit *fit, void **image, size_t bytes,
+                          const struct ny_shard_place *at, bool *anew);
 /* Has fit->acc add up on a grid where that makes the sums exact: f32 Grams of kernels up to 1. */
 void ny_shards_set_grid(struct ny_fit *fit);
 /* Adds up rows that no landmark reaches, over all shards. */

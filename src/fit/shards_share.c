@@ -1,6 +1,8 @@
 /* Numbers and decisions that stages of a fit over shards have in common (fit/shards.h). */
 #include "fit/shards.h"
 
+#include <string.h>
+
 #include "peers/peers.h"
 #include "results/degrees.h"
 
@@ -34,4 +36,33 @@ void ny_shards_set_grid(struct ny_fit *fit)
         return;
     ny_accumulator_set_grid(fit->acc, fit->job.points.n, bound);
     fit->acc->rounded = json_is_true(json_object_get(fit->job.record, "rounded"));
+}
+
+int ny_shards_align_state(const struct ny_fit *fit, void **image, size_t bytes,
+                          const struct ny_shard_place *at, bool *anew)
+{
+    struct ny_context *ctx = fit->job.ctx;
+    struct ny_peers *peers = ny_context_peers(ctx);
+    uint64_t step = *image ? *at->place / at->places : UINT64_MAX, least = step, source;
+    void *state;
+    int err = ny_peers_least(peers, &least);
+
+    *anew = false;
+    if (err || !peers || least == UINT64_MAX) return err; /* none has begun */
+    source = step == least ? ny_peers_shard(peers) : UINT64_MAX;
+    err = ny_peers_least(peers, &source);
+    if (err) return err;
+    state = ny_alloc(ctx, NY_MEM_OTHER, bytes);
+    if (!state) return NY_EBUDGET;
+    if (step == least) memcpy(state, *image, bytes);
+    err = ny_peers_share_of(peers, (unsigned)source, state, bytes);
+    if (err || step == least) {
+        ny_free(ctx, state);
+        return err;
+    }
+    ny_free(ctx, *image);
+    *image = state;
+    *at->place = least * at->places;
+    *anew = true;
+    return NY_OK;
 }

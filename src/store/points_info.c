@@ -70,8 +70,10 @@ static void count_all(const struct ny_store *store, struct ny_points_info *info)
     if (!store->peers) return;
     info->here = (struct ny_row_range){store->shard_first[shard], store->shard_first[shard + 1]};
     info->n = store->shard_first[ny_peers_shards(store->peers)];
-    info->nnz = info->n * info->d;
-    info->raw_bytes = info->nnz * ny_dtype_size(info->stored_dtype);
+    info->nnz = store->shards_nnz;
+    info->row_slots = store->shards_slots;
+    info->raw_bytes =
+        info->nnz * (ny_dtype_size(info->stored_dtype) + (info->row_slots ? sizeof(uint32_t) : 0));
 }
 
 int ny_points_info(struct ny_store *store, struct ny_points_info *info)

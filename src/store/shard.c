@@ -13,7 +13,7 @@
 
 /* The facts of a shard that its peers have to know. */
 struct facts {
-    uint64_t rows, lost, d;
+    uint64_t rows, lost, d, nnz, row_slots;
     uint32_t dtype, layout, labels, names;
     struct ny_prepared preparation;
 };
@@ -28,6 +28,8 @@ static int facts_of(struct ny_store *store, struct facts *facts)
     facts->rows = info.n;
     facts->lost = info.lost;
     facts->d = info.d;
+    facts->nnz = info.nnz;
+    facts->row_slots = info.row_slots;
     facts->dtype = info.stored_dtype;
     facts->layout = info.layout;
     facts->labels = info.labels;
@@ -76,8 +78,12 @@ int ny_store_join(struct ny_store *store)
     err = all && store->shard_first ? facts_of(store, &mine) : NY_EBUDGET;
     if (!err) err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
     if (!err) err = check_facts(store, all, shards);
-    for (unsigned k = 0; k < shards && !err; k++)
+    store->shards_nnz = store->shards_slots = 0;
+    for (unsigned k = 0; k < shards && !err; k++) {
         store->shard_first[k + 1] = store->shard_first[k] + all[k].rows;
+        store->shards_nnz += all[k].nnz;
+        if (all[k].row_slots > store->shards_slots) store->shards_slots = all[k].row_slots;
+    }
     if (!err) store->peers = peers;
     ny_free(store->ctx, all);
     return err;

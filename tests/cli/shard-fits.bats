@@ -83,9 +83,11 @@ END
 
 @test "rows of numbers in shards of any size give the fit of one store to rounding" {
     local map
-    for map in "kpca" "laplacian --averages implicit --probe 30" "diffusion --time 2" "pca --approx projected"; do
-        nystream fit numbers f --map $map --landmarks 40 --components 3 --precision f64 --restart -q
-        nystream fit odd f --map $map --landmarks 40 --components 3 --precision f64 --restart -q
+    for map in "kpca --landmarks 40" "laplacian --landmarks 40 --averages implicit --probe 30" \
+        "diffusion --landmarks 40 --time 2" "pca --landmarks 40 --approx projected" \
+        "laplacian --kernel cosine --approx exact --tol 1e-9" "svd --kernel linear --approx exact --tol 1e-9"; do
+        nystream fit numbers f --map $map --components 3 --precision f64 --restart -q
+        nystream fit odd f --map $map --components 3 --precision f64 --restart -q
         nystream export numbers f -o numbers.csv -q
         nystream export odd f -o odd.csv -q
         near numbers.csv odd.csv 1e-9
@@ -94,6 +96,28 @@ END
     nystream transform odd f --input new.csv -o placed.csv -q
     sed -n '701,705p' odd.csv >stored.csv
     near placed.csv stored.csv 1e-9
+}
+
+@test "sparse rows in shards have the pairs of one store" {
+    local map
+    awk -v OFS=" " 'BEGIN { x = 5; for (i = 0; i < 6000; i++) { line = "0"; for (j = 1; j <= 400; j++) {
+        x = (x * 16807) % 2147483647
+        if (x % 40 == 0 || (i % 500 == 0 && j > 350)) line = line OFS j ":" 1 + x % 5 }
+        print line OFS "401:1" } }' >all.libsvm
+    sed -n '1,2048p' all.libsvm >0.libsvm
+    sed -n '2049,$p' all.libsvm >1.libsvm
+    nystream import sparse all.libsvm -q
+    nystream import parts --shard 0/2 0.libsvm -q
+    nystream import parts --shard 1/2 1.libsvm -q
+    for map in "svd --kernel linear" "pca" "laplacian --kernel cosine"; do
+        nystream fit sparse f --map $map --approx exact --components 3 --restart -q
+        nystream fit parts f --map $map --approx exact --components 3 --restart -q
+        nystream export sparse f -o sparse.csv -q
+        nystream export parts f -o parts.csv -q
+        near sparse.csv parts.csv 1e-5
+    done
+    ny fit parts g --landmarks 20
+    usage "sparse rows does not go over the shards"
 }
 
 # until_done STORE NAME SIGNAL OPTIONS…: fits, with a kill every 70 ms more, until it is done.
@@ -164,6 +188,7 @@ until_done() {
 --select greedy|take --select uniform or rpcholesky
 --map isomap|fit a store that has all rows
 --approx exact --map kpca|take --approx projected
+--approx gaussian|take --approx projected
 --certify|leave it out
 --update full|fit it anew
 END
