@@ -334,6 +334,12 @@
       "all of them share. The same command without it goes on")                                    \
     X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH, ANY,                  \
       "replace a result of this name that has other options")                                      \
+    X("peers", NY_TEXT, 0, false, "alone|mpi|folder:PATH", NULL, RUN, FIT | STORED | RARE, ANY,    \
+      "how processes that share the shards of a store exchange sums. folder: by files in PATH; "   \
+      "one process a shard, or N with folder:N:PATH; mpi: by its plug-in; default: mpi where "     \
+      "mpirun or srun started several processes, else alone. The bytes of results are the same")   \
+    X("peers-wait", NY_NUMBER_FROM, 0, false, "SECONDS", "600", RUN, FIT | STORED | RARE, ANY,     \
+      "folder: how long to wait for the other processes to come")                                  \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE, ANY,     \
       "seed of every random choice. The same seed gives the same bytes")                           \
     X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE, ANY,                            \

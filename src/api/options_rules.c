@@ -15,6 +15,7 @@
 #include "api/options_private.h"
 #include "base/text.h"
 #include "columns/kernels.h"
+#include "peers/open.h"
 #include "results/map.h"
 #include "select/rules.h"
 #include "spectral/methods.h"
@@ -589,6 +590,9 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
     if (!err && groups & NY_GROUP_SELECT) err = check_dictionary(options);
     if (!err && groups & NY_GROUP_FIT) err = check_online(options);
     if (!err && groups & NY_GROUP_FIT) err = check_fit(options);
+    if (!err && groups & NY_GROUP_FIT)
+        err = ny_transport_check(options->ctx, ny_options_get(options, "peers"),
+                                 typed(options, "peers-wait"));
     if (!err && groups & NY_GROUP_IMPORT) err = check_import(options);
     return err;
 }

@@ -56,41 +56,56 @@ static int open_mpi(struct ny_transport **out, struct ny_context *ctx, unsigned 
     return err;
 }
 
-/* Opens "PATH" or "N:PATH". */
-static int open_folder(struct ny_transport **out, struct ny_context *ctx, const char *text,
-                       const struct ny_transport_wish *wish)
+/* Returns the path of "folder:PATH" or "folder:N:PATH", and N, 0 where it is not told; NULL for
+ * another word. */
+static const char *folder_of(const char *peers, unsigned long *ranks)
 {
-    size_t digits = strspn(text, "0123456789");
-    struct ny_folder_wish folder = {
-        .path = text, .ranks = wish->shards, .rank = NY_ANY_RANK, .wait_s = wish->wait_s};
+    static const char folder[] = "folder:";
+    const char *text = peers + strlen(folder);
+    size_t digits;
 
-    if (digits && text[digits] == ':') {
-        unsigned long ranks = strtoul(text, NULL, 10);
+    *ranks = 0;
+    if (strncmp(peers, folder, strlen(folder)) != 0) return NULL;
+    digits = strspn(text, "0123456789");
+    if (!digits || text[digits] != ':') return text;
+    *ranks = strtoul(text, NULL, 10);
+    return *ranks && *ranks < UINT_MAX ? text + digits + 1 : "";
+}
 
-        folder.ranks = ranks < UINT_MAX ? (unsigned)ranks : UINT_MAX;
-        folder.path = text + digits + 1;
-    }
-    if (!*folder.path || !folder.ranks)
+int ny_transport_check(struct ny_context *ctx, const char *peers, const char *waits)
+{
+    unsigned long ranks;
+    const char *path = peers ? folder_of(peers, &ranks) : NULL;
+
+    if (path && !*path)
         return ny_fail(ctx, NY_EUSAGE,
-                       "--peers folder:%s names no folder; it is folder:PATH, with a process for "
-                       "each shard, or folder:N:PATH with N processes",
-                       text);
-    if (folder.ranks > wish->shards) return refuse_ranks(ctx, folder.ranks, wish->shards);
-    return folder.ranks > 1 ? ny_folder_open(out, ctx, &folder) : NY_OK;
+                       "--peers %s names no folder; it is folder:PATH, with a process for each "
+                       "shard, or folder:N:PATH with N processes",
+                       peers);
+    if (peers && !path && strcmp(peers, "alone") != 0 && strcmp(peers, "mpi") != 0)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--peers %s is none of alone, mpi, folder:PATH and folder:N:PATH", peers);
+    if (waits && !path)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--peers-wait acts with --peers folder:PATH alone; leave it out");
+    return NY_OK;
 }
 
 int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
                       const struct ny_transport_wish *wish)
 {
-    static const char folder[] = "folder:";
+    struct ny_folder_wish folder = {.rank = NY_ANY_RANK, .wait_s = wish->wait_s};
     const char *peers = wish->peers;
+    unsigned long ranks;
+    int err = ny_transport_check(ctx, peers, NULL);
 
     *out = NULL;
+    if (err) return err;
     if (!peers) peers = launched_ranks() > 1 ? "mpi" : "alone";
     if (strcmp(peers, "alone") == 0) return NY_OK;
     if (strcmp(peers, "mpi") == 0) return open_mpi(out, ctx, wish->shards);
-    if (strncmp(peers, folder, strlen(folder)) == 0)
-        return open_folder(out, ctx, peers + strlen(folder), wish);
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--peers %s is none of alone, mpi, folder:PATH and folder:N:PATH", peers);
+    folder.path = folder_of(peers, &ranks);
+    folder.ranks = ranks ? (unsigned)ranks : wish->shards;
+    if (folder.ranks > wish->shards) return refuse_ranks(ctx, folder.ranks, wish->shards);
+    return folder.ranks > 1 ? ny_folder_open(out, ctx, &folder) : NY_OK;
 }

@@ -13,6 +13,10 @@ struct ny_transport_wish {
     double wait_s;   /* the most to wait for the other processes of a folder */
 };
 
+/* NY_EUSAGE for a word of --peers that means nothing (NULL is fine), and for one by which nobody
+ * waits where `waits`, --peers-wait as it was typed, is not NULL. */
+int ny_transport_check(struct ny_context *ctx, const char *peers, const char *waits);
+
 /* Opens the transport, when all processes are there; *out is NULL where this process is alone.
  * ops->close() frees it. NY_EUSAGE for a word that means nothing, a plug-in that is missing, and
  * more processes than shards; NY_EBUSY for a process that did not come. */

@@ -62,7 +62,7 @@ common_rows() (
 # the store of embed has none. (A graph refuses what a fit has for other reasons.)
 embedded_rows() {
     local embed='embed t.csv -o o.csv --label-column class'
-    sed -nE "/-from d|--graph g|^(sweep|until|model)|graph s r .* ! /d
+    sed -nE "/-from d|--graph g|^(sweep|until|model|peers)|graph s r .* ! /d
         s/^([a-z0-9-]+ +\|) fit s r /\1 $embed /p
         s/^([a-z0-9-]+ +\|) graph s r /\1 $embed --map isomap /p" "$BATS_TEST_FILENAME"
 }
@@ -206,6 +206,9 @@ seed           | fit s r --landmarks 9                    | --seed 5
 until          | fit s r --landmarks-points few.csv --gamma 1 | --until sums
 until          | plan s --landmarks-points few.csv --gamma 1 | --until sums
 model          | fit s r                                  | --model f.nym
+peers          | fit s r                                  | --peers files ! none of alone, mpi
+peers-wait     | fit s r --peers mpi                      | --peers-wait 9 ! --peers folder:PATH
+peers-wait     | fit s r                                  | --peers-wait 9 ! --peers folder:PATH
 name           | merge s -o o.nym                         | --name summed
 output         | merge s --name summed                    | -o o.nym
 update         | fit grown f                              | --update full
