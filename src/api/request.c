@@ -19,6 +19,7 @@
 #include "api/inspect.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "peers/open.h"
 #include "peers/peers.h"
 #include "results/resume.h"
 
@@ -290,6 +291,16 @@ static void release(struct ny_request *request)
     ny_blas_return();
 }
 
+/* Refuses to do the same work in several processes, where the store has no shards. */
+static int refuse_ranks(const struct ny_request *request)
+{
+    const struct ny_transport_wish wish = {ny_options_text(request->options, "peers"), 1, 0};
+    struct ny_transport *transport;
+
+    return ny_context_peers(request->ctx) ? NY_OK
+                                          : ny_transport_open(&transport, request->ctx, &wish);
+}
+
 int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
                    const char *path, const char *name, const struct ny_options *options,
                    struct ny_report **report)
@@ -301,6 +312,8 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     if (report) *report = NULL;
     if (err) return err;
     request.options = ny_options_given(options, context, &none);
+    err = refuse_ranks(&request);
+    if (err) return err;
     ny_fields_begin();
     ny_blas_borrow(); /* a plan works before the memory is taken */
     err = ny_store_open(&request.store, context, path);

@@ -92,7 +92,7 @@ static int run(struct request *request, struct ny_context *context, const char *
     err = check_here(shards, &shape);
     if (err && transport) transport->ops->abandon(transport, err, ny_context_message(context));
     if (!err) err = ny_group_run(context, &shape, transport, run_shard, request);
-    if (!err && report) {
+    if (!err && report && shape.first == 0) { /* the others leave it to this process */
         err = ny_report_of_json(report, context, request->report);
         request->report = NULL;
     }

@@ -66,6 +66,12 @@ void ny_context_set_memory(struct ny_context *ctx, uint64_t bytes)
 {
     if (!ctx) return;
     ctx->memory_limit = bytes ? (size_t)bytes : ny_memory_available() / 2;
+    ctx->memory_default = !bytes;
+}
+
+bool ny_context_memory_is_default(const struct ny_context *ctx)
+{
+    return ctx->memory_default;
 }
 
 uint64_t ny_context_memory(const struct ny_context *ctx)

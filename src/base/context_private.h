@@ -46,6 +46,7 @@ struct ny_context {
     double checkpoint_s;
     bool scratch;
     size_t memory_limit;
+    bool memory_default; /* the limit is a share of what was free */
     atomic_size_t memory_used, memory_peak;
     atomic_size_t memory_by_purpose[NY_PURPOSES];
 };

@@ -264,6 +264,7 @@ static int show_result(struct command *command, const struct ny_report *report, 
     json_t *facts;
 
     cli_display_clear(&command->display);
+    if (!report) return 0; /* another process of the job has it */
     if (command->json) return cli_print_json(command, report);
     if (!chatty(command)) return NY_OK;
     facts = cli_facts(report);

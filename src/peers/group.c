@@ -345,7 +345,7 @@ static int open_peer(struct ny_peers *peer, struct ny_group *group, unsigned ind
                        group->shape.count);
     ny_context_set_log(peer->ctx, tell, peer);
     ny_context_set_peers(peer->ctx, peer);
-    if (index) ny_context_set_progress(peer->ctx, NULL, NULL);
+    if (ny_peers_shard(peer)) ny_context_set_progress(peer->ctx, NULL, NULL);
     return NY_OK;
 }
 
@@ -394,6 +394,18 @@ static int run_peers(struct ny_group *group)
 /* Bytes that the system's message passing takes for itself in each process. */
 static const size_t transport_bytes = (size_t)64 << 20;
 
+/* Returns the memory of each peer of this process: its share of the budget, which is half of what
+ * is free on the machine unless somebody has set it, and then shared with the ranks beside this
+ * one. */
+static size_t memory_of_peer(const struct ny_group *group)
+{
+    const struct ny_transport *transport = group->transport;
+    size_t ranks = transport && transport->on_host ? transport->on_host : 1;
+
+    if (!ny_context_memory_is_default(group->ctx)) ranks = 1;
+    return ny_memory_left(group->ctx) / ranks / group->shape.count;
+}
+
 int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
                  struct ny_transport *transport, ny_group_fn *work, void *arg)
 {
@@ -408,7 +420,7 @@ int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
     group.peer = ny_calloc(ctx, NY_MEM_OTHER, shape->count, sizeof(*group.peer));
     if (!group.peer) err = NY_EBUDGET;
     for (unsigned i = 0; i < shape->count && !err; i++)
-        err = open_peer(&group.peer[i], &group, i, ny_memory_left(ctx) / shape->count);
+        err = open_peer(&group.peer[i], &group, i, memory_of_peer(&group));
     if (!err) err = run_peers(&group);
     for (unsigned i = 0; i < shape->count && group.peer; i++)
         ny_context_free(group.peer[i].ctx);
