@@ -344,7 +344,7 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  * those of the update (mode, landmarks_added, rows_read, …; frozen: drift_trace_error,
  * drift_residual_share); total_rows_read, total_flops, total_seconds and updates are of all runs.
  *
- * Where `path` is a store in shards, each shard gets the result of its rows, and all the same
+ * If `path` is a store in shards, each shard gets the result of its rows, and all the same
  * model; the report is that of all rows. Every shard is worked at by a thread of this process, or
  * of another one where option peers (or MPI) connects several: all of them make this call, *report
  * is NULL in those that do not have shard 0, and what ends one of them ends all. NY_EUSAGE for what
