@@ -199,6 +199,7 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     import->reading.scratch = ny_store_path(import->store);
     if (!err) err = check_layout(import, &info);
     if (!err) err = check_preparation(import, &info);
+    if (!err && info.n && import->claim) ny_claim_keep(import->claim);
     if (!err && !import->classes) err = begin_classes(import);
     if (err) return err;
     if (import->append && info.n > 0) {
@@ -250,8 +251,8 @@ static int commit(struct ny_import *import)
 static int leave_behind(struct ny_import *import, int err)
 {
     if (!err) return err;
-    import->discarded = ny_is_final(err);
-    if (import->ingest && import->discarded) ny_ingest_discard(import->ingest);
+    import->discarded = import->ingest && ny_is_final(err);
+    if (import->discarded) ny_ingest_discard(import->ingest);
     ny_ingest_free(import->ingest);
     import->ingest = NULL;
     ny_store_withdraw(import->store);

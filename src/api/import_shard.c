@@ -54,15 +54,17 @@ static int choose_last(struct ny_context *ctx, const char *path, struct ny_claim
 static bool is_within(struct ny_context *ctx, const char *path, char folder[PATH_MAX],
                       struct ny_claim_spec *spec)
 {
-    static const char begin[] = "/shard-";
-    size_t length = strlen(path), digits = 5, tail = sizeof(begin) - 1 + digits;
+    static const char begin[] = "shard-";
+    const size_t digits = 5, tail = sizeof(begin) - 1 + digits;
+    size_t length = strlen(path);
     struct ny_shards *shards;
 
     while (length > 0 && path[length - 1] == '/')
         length--;
-    if (length <= tail || length >= PATH_MAX) return false;
-    memcpy(folder, path, length - tail);
-    folder[length - tail] = '\0';
+    if (length < tail || length >= PATH_MAX) return false;
+    if (length > tail && path[length - tail - 1] != '/') return false;
+    snprintf(folder, PATH_MAX, "%.*s", length > tail ? (int)(length - tail) : 1,
+             length > tail ? path : ".");
     path += length - tail;
     if (strncmp(path, begin, sizeof(begin) - 1) != 0) return false;
     path += sizeof(begin) - 1;

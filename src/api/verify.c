@@ -112,17 +112,44 @@ static int fail(struct ny_context *ctx, const char *path, const struct finding *
 static int verify_store(void *arg, const char *path, int shard)
 {
     struct finding *finding = arg;
+    char what[512];
     int err;
 
     finding->shard = shard;
     finding->name[0] = '\0';
     err = ny_store_open(&finding->store, finding->ctx, path);
+    if (err == NY_ESTORE && shard >= 0) { /* the other shards are verified all the same */
+        snprintf(what, sizeof(what), "%s", ny_context_message(finding->ctx));
+        ny_error_clear(finding->ctx);
+        return add_damage(finding, &(struct ny_damage){.kind = NY_DAMAGED_OTHER, .what = what});
+    }
     if (err) return err;
     err = ny_store_verify(finding->store, add_damage, finding);
     if (err == NY_OK) err = ny_results_list(finding->store, compare_rows, finding);
     ny_store_close(finding->store);
     if (err != NY_ESTORE || !json_array_size(finding->damaged)) return err;
     ny_error_clear(finding->ctx); /* it is the list of results */
+    return NY_OK;
+}
+
+/* Warns of shards that are not here, of which nothing is known. */
+static int warn_of_missing(struct ny_context *ctx, const char *path)
+{
+    char missing[NY_SHARD_LIST_BYTES];
+    struct ny_shards *shards;
+    int err;
+
+    if (!ny_shards_at(path)) return NY_OK;
+    err = ny_shards_load(&shards, ctx, path);
+    if (err) return err;
+    for (unsigned k = 0; k < shards->count; k++) {
+        shards->shard[k].there = ny_shards_made(shards, k);
+        shards->there += shards->shard[k].there;
+    }
+    if (shards->there < shards->count)
+        ny_log(ctx, NY_LOG_WARNING, "shards of %s that are not here were not verified: %s", path,
+               ny_shards_missing(shards, missing));
+    ny_shards_free(shards);
     return NY_OK;
 }
 
@@ -139,6 +166,7 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
     finding.damaged = json_array();
     object = json_object();
     err = ny_shards_each(context, path, verify_store, &finding);
+    if (!err) err = warn_of_missing(context, path);
     if (err) goto done;
     count = json_array_size(finding.damaged);
     ny_field_set_json(object, "ok", json_boolean(count == 0));

@@ -14,6 +14,7 @@ struct ny_claim {
     char *path, *who;
     unsigned shard, count;
     bool made;                /* the folder, by this import */
+    bool kept;                /* the shard has rows, which are as the facts say */
     bool listed;              /* by this import, and to be found so from then on */
     struct ny_shards *shards; /* as they were read last */
     struct ny_shards *like;   /* NULL: none is given */
@@ -30,7 +31,7 @@ static bool is_settled(const struct ny_claim *claim)
     const struct ny_shards *shards = claim->shards;
 
     if (!shards->facts.d) return false;
-    if (shards->closed) return true;
+    if (shards->closed || claim->kept) return true;
     for (unsigned k = 0; k < shards->count; k++)
         if (k != claim->shard && shards->shard[k].listed) return true;
     return false;
@@ -261,6 +262,11 @@ const char *ny_claim_path(const struct ny_claim *claim)
     return own(claim)->path;
 }
 
+void ny_claim_keep(struct ny_claim *claim)
+{
+    claim->kept = true;
+}
+
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim)
 {
     return is_settled(claim) ? &claim->shards->facts : NULL;
@@ -314,8 +320,10 @@ static int add_class(struct ny_claim *claim, const char *text, size_t length)
     char shown[64];
 
     snprintf(shown, sizeof(shown), "'%.*s'", (int)(length < 48 ? length : 48), text);
-    if (shards->facts.labels == NY_LABELS_NUMBERS && is_settled(claim))
+    if (is_settled(claim) && shards->facts.labels == NY_LABELS_NUMBERS)
         return differ(claim, "labels that are words, such as", shown, "numbers", "");
+    if (is_settled(claim) && shards->facts.labels == NY_LABELS_NONE)
+        return differ(claim, "labels, such as", shown, "none", "; import it without labels");
     if (shards->closed)
         return ny_fail(claim->ctx, NY_EDATA,
                        "shard %u of %s has the class %s, which is none of the %zu that the folder "

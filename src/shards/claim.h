@@ -32,6 +32,8 @@ int ny_claim_new(struct ny_claim **out, struct ny_context *ctx, const char *path
 void ny_claim_free(struct ny_claim *claim);
 /* Returns the path of the shard's store, which belongs to the claim. */
 const char *ny_claim_path(const struct ny_claim *claim);
+/* Has the facts hold for this shard, too, as it has rows. */
+void ny_claim_keep(struct ny_claim *claim);
 /* Returns what other shards have settled; NULL: nothing yet. It belongs to the claim. */
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim);
 /* "the shards beside shard 1 of big.nys have", for messages; it belongs to the claim. */

@@ -160,16 +160,18 @@ static bool take_arrived(struct ny_shards *shards, const json_t *arrived)
 
 int ny_shards_room(struct ny_shards *shards, unsigned count)
 {
-    size_t bytes = strlen(shards->path) + PATH_TAIL;
+    size_t length = strlen(shards->path), bytes = length + PATH_TAIL;
     char *paths;
 
     shards->count = count;
     shards->shard = ny_calloc(shards->ctx, NY_MEM_OTHER, count, sizeof(*shards->shard) + bytes);
     if (!shards->shard) return NY_EBUDGET;
+    while (length > 1 && shards->path[length - 1] == '/')
+        length--;
     paths = (char *)(shards->shard + count);
     for (unsigned k = 0; k < count; k++) {
         shards->shard[k].path = paths + k * bytes;
-        snprintf(shards->shard[k].path, bytes, "%s/shard-%05u", shards->path, k);
+        snprintf(shards->shard[k].path, bytes, "%.*s/shard-%05u", (int)length, shards->path, k);
     }
     return NY_OK;
 }

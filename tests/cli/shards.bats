@@ -230,6 +230,16 @@ place() {
     exits 0
     [ "$(sed -n '/"classes"/,/\]/p' words/shards | tr -d ' ",[]\n')" = classes:dogfishcatcoweel ]
     nystream info words --json | grep -q '"classes": 5'
+    (cd words && nystream import shard-00001 <(sed 's/fish/ant/' ../part.1.csv) --format csv \
+        --label-column class --append -q)
+    [[ $(cat words/shards) == *'"ant"'* ]]
+    nystream import none --shard 0/1 part.0.csv --columns a-c -q
+    cp none/shards before
+    printf '%s\n' cat dog >labels.txt
+    head -n 3 part.0.csv | cut -d, -f1-3 >two.csv
+    ny import none/ two.csv --labels labels.txt --append
+    exits 3
+    cmp before none/shards
 }
 
 @test "on disks of their own, shards agree by --like" {
@@ -349,6 +359,13 @@ place() {
     ny repair big
     exits 0
     prints "result 'map': removed"
+    cp -r big hurt
+    mv hurt/shard-00003 away
+    truncate -s 5000 hurt/shard-00001/points/data.mdb
+    ny verify hurt
+    exits 5
+    prints "shard 1: hurt/shard-00001/points/data.mdb is damaged"
+    says "shards of hurt that are not here were not verified: 3"
     ny list big
     prints "map	interrupted"
     nystream rm big map
