@@ -1,0 +1,211 @@
+/* results/shards.h: results of all shards of a store, made by one fit over them or shard by shard.
+ * A fit over all shards leaves a field "sharded" in their records, which is put there here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "results/shards.h"
+#include "shards/set.h"
+#include "support/api_case.h"
+
+enum { SHARDS = 3, COLUMNS = 4, COMPONENTS = 2 };
+static const uint64_t rows_of[SHARDS] = {2048, 30, 500};
+enum { ROWS = 2048 + 30 + 500 };
+
+static struct api_case in;
+static float values[ROWS * COLUMNS];
+static double labels[ROWS];
+
+static char *shard_path(unsigned k)
+{
+    static char path[200];
+
+    snprintf(path, sizeof(path), "%s/shard-%05u", in.store, k);
+    return path;
+}
+
+static void works(int status)
+{
+    if (status) fail_msg("%s", ny_context_message(in.ctx));
+}
+
+static void set(struct ny_options *options, const char *name, const char *value)
+{
+    works(ny_options_set(options, name, value));
+}
+
+static void append(unsigned k, uint64_t first)
+{
+    const struct ny_table table = {.struct_bytes = sizeof(table),
+                                   .dtype = NY_F32,
+                                   .rows = rows_of[k],
+                                   .columns = COLUMNS,
+                                   .values = values + first * COLUMNS,
+                                   .labels = labels + first};
+    struct ny_options *options;
+    char shard[8];
+
+    snprintf(shard, sizeof(shard), "%u/%d", k, SHARDS);
+    works(ny_options_new(&options, in.ctx));
+    set(options, "shard", shard);
+    works(ny_append(in.ctx, in.store, &table, options, NULL));
+    ny_options_free(options);
+}
+
+/* Rows in shards, and under "map" their places by the model of a fit of the first. */
+static int start(void **state)
+{
+    struct ny_options *options;
+    char model[160];
+    uint64_t first = 0;
+
+    (void)state;
+    if (api_case_begin(&in, "big")) return -1;
+    for (size_t i = 0; i < ROWS; i++) {
+        labels[i] = (double)(i % 3);
+        for (size_t j = 0; j < COLUMNS; j++)
+            values[i * COLUMNS + j] = (float)sin((double)(i * (j + 3)));
+    }
+    for (unsigned k = 0; k < SHARDS; first += rows_of[k++])
+        append(k, first);
+    works(ny_options_new(&options, in.ctx));
+    set(options, "landmarks", "20");
+    set(options, "gamma", "0.3");
+    works(ny_fit(in.ctx, shard_path(0), "fit", options, NULL));
+    ny_options_free(options);
+    snprintf(model, sizeof(model), "%s/m.nym", in.folder);
+    works(ny_export(in.ctx, shard_path(0), "fit", "model", model));
+    works(ny_options_new(&options, in.ctx));
+    set(options, "model", model);
+    for (unsigned k = 0; k < SHARDS; k++)
+        works(ny_fit(in.ctx, shard_path(k), "map", options, NULL));
+    ny_options_free(options);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    assert_true(ny_memory_used(in.ctx) == 0);
+    api_case_end(&in);
+    return 0;
+}
+
+/* Makes the records those of one fit over all shards, whose figures are the whole's. */
+static void make_sharded(void)
+{
+    uint64_t first = 0;
+
+    for (unsigned k = 0; k < SHARDS; first += rows_of[k++]) {
+        struct ny_store *store;
+        json_t *record;
+
+        works(ny_store_open(&store, in.ctx, shard_path(k)));
+        works(ny_record_load(store, "map", &record));
+        ny_field_set_json(record, "sharded",
+                          json_pack("{s:i, s:i, s:I, s:I}", "shard", (int)k, "shards", SHARDS,
+                                    "first", (json_int_t)first, "rows", (json_int_t)ROWS));
+        ny_field_set_number(json_object_get(record, "report"), "trace_error", 0.25);
+        ny_field_set_number(json_object_get(record, "report"), "seconds", 1 + k);
+        works(ny_record_save(store, "map", record));
+        json_decref(record);
+        ny_store_close(store);
+    }
+}
+
+static double figure(const char *key)
+{
+    struct ny_report *report;
+    double value = NAN;
+
+    works(ny_result_report(in.ctx, in.store, "map", &report));
+    assert_string_equal(ny_report_text(report, "status"), "done");
+    (void)ny_report_number(report, key, &value);
+    ny_report_free(report);
+    return value;
+}
+
+static void figures_are_the_wholes(void **state)
+{
+    (void)state;
+    assert_true(figure("n") == ROWS);
+    assert_true(figure("gamma") > 0.29 && figure("gamma") < 0.31);
+    assert_true(isnan(figure("rows_read"))); /* of each shard its own */
+    make_sharded();
+    assert_true(figure("n") == ROWS);
+    assert_true(figure("trace_error") == 0.25);
+    assert_true(figure("seconds") == 1); /* of the first shard's record, as of a whole */
+}
+
+static void rows_come_from_the_shard_that_has_them(void **state)
+{
+    static float all[ROWS * COMPONENTS], one[2048 * COMPONENTS], some[100 * COMPONENTS];
+    uint64_t n, p, first = 0;
+
+    (void)state;
+    works(ny_embedding_shape(in.ctx, in.store, "map", &n, &p));
+    assert_true(n == ROWS && p == COMPONENTS);
+    works(ny_embedding_read(in.ctx, in.store, "map", 0, ROWS, all));
+    for (unsigned k = 0; k < SHARDS; first += rows_of[k++]) {
+        works(ny_embedding_read(in.ctx, shard_path(k), "map", 0, rows_of[k], one));
+        assert_memory_equal(one, all + first * COMPONENTS, rows_of[k] * COMPONENTS * sizeof(float));
+    }
+    works(ny_embedding_read(in.ctx, in.store, "map", 2040, 100, some));
+    assert_memory_equal(some, all + (size_t)2040 * COMPONENTS, sizeof(some));
+    assert_int_equal(ny_embedding_read(in.ctx, in.store, "map", ROWS - 99, 100, some), NY_EUSAGE);
+}
+
+/* Clusters of each shard are its own, unless all were made at once. */
+static void clusters_are_read_where_they_are_of_all(void **state)
+{
+    struct ny_options *options;
+    char output[160];
+
+    (void)state;
+    snprintf(output, sizeof(output), "%s/c.npy", in.folder);
+    works(ny_options_new(&options, in.ctx));
+    set(options, "clusters", "3");
+    for (unsigned k = 0; k < SHARDS; k++)
+        works(ny_evaluate(in.ctx, shard_path(k), "map", options, NULL));
+    ny_options_free(options);
+    assert_int_equal(ny_export(in.ctx, in.store, "map", "clusters", output), NY_EUSAGE);
+    assert_non_null(strstr(ny_context_message(in.ctx), "of each shard"));
+    make_sharded();
+    works(ny_export(in.ctx, in.store, "map", "clusters", output));
+}
+
+static void another_model_is_noticed(void **state)
+{
+    struct ny_options *options;
+    uint64_t n, p;
+
+    (void)state;
+    works(ny_options_new(&options, in.ctx));
+    set(options, "landmarks", "20");
+    set(options, "gamma", "0.3");
+    set(options, "restart", "yes");
+    works(ny_fit(in.ctx, shard_path(1), "map", options, NULL));
+    ny_options_free(options);
+    assert_int_equal(ny_embedding_shape(in.ctx, in.store, "map", &n, &p), NY_EUSAGE);
+    assert_non_null(strstr(ny_context_message(in.ctx), "shards 0 and 1 of"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(figures_are_the_wholes, start, stop),
+        cmocka_unit_test_setup_teardown(rows_come_from_the_shard_that_has_them, start, stop),
+        cmocka_unit_test_setup_teardown(clusters_are_read_where_they_are_of_all, start, stop),
+        cmocka_unit_test_setup_teardown(another_model_is_noticed, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
