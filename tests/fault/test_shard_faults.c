@@ -1,0 +1,104 @@
+/* Calls that fail below imports into shards, and below what reads shards as one store
+ * (fault/api_faults.h). */
+#include "fault/api_faults.h"
+
+static char big[160], model[160];
+static struct bytes places;
+
+/* Imports the table as one of two shards. */
+static int import_shard(struct ny_context *ctx, const char *path, const char *shard,
+                        const char *like)
+{
+    const char *files[] = {table};
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, SET("label-column", "class", "shard", shard));
+
+    if (err == NY_OK && like) err = ny_options_set(options, "like", like);
+    if (err == NY_OK) err = ny_import(ctx, path, files, 1, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static int import_first(struct ny_context *ctx)
+{
+    return import_shard(ctx, fresh, "1/2", NULL);
+}
+
+static int import_like(struct ny_context *ctx)
+{
+    return import_shard(ctx, fresh, "0/2", big);
+}
+
+static void check_shard(void)
+{
+    struct ny_context *ctx = new_context();
+    struct ny_report *report;
+    double n = 0;
+
+    if (ny_verify(ctx, fresh, NULL)) fail_msg("%s", ny_context_message(ctx));
+    assert_int_equal(ny_store_report(ctx, fresh, &report), NY_OK);
+    assert_true(ny_report_number(report, "n", &n) && n == ROWS);
+    assert_non_null(strstr(ny_report_json(report), "\"classes\": 2"));
+    ny_report_free(report);
+    ny_context_free(ctx);
+}
+
+static int export_big(struct ny_context *ctx)
+{
+    return ny_export(ctx, big, "map", "embedding", output);
+}
+
+static void check_big(void)
+{
+    check_output(&places);
+}
+
+static int report_big(struct ny_context *ctx)
+{
+    struct ny_report *report = NULL;
+    int err = ny_store_report(ctx, big, &report);
+
+    ny_report_free(report);
+    if (err == NY_OK) err = ny_result_report(ctx, big, "map", &report);
+    if (err == NY_OK) ny_report_free(report);
+    return err;
+}
+
+static int verify_big(struct ny_context *ctx)
+{
+    return ny_verify(ctx, big, NULL);
+}
+
+static int prepare(struct ny_context *ctx)
+{
+    int err = fit_as(ctx, "old");
+
+    snprintf(big, sizeof(big), "%s/big", directory);
+    snprintf(model, sizeof(model), "%s/old.nym", directory);
+    if (err == NY_OK) err = ny_export(ctx, store, "old", "model", model);
+    for (int k = 0; k < 2 && err == NY_OK; k++) {
+        char shard[4] = {(char)('0' + k), '/', '2', '\0'}, path[180];
+
+        snprintf(path, sizeof(path), "%s/shard-0000%d", big, k);
+        err = import_shard(ctx, big, shard, NULL);
+        if (err == NY_OK) err = fit_with(ctx, path, "map", SET("model", model));
+    }
+    if (err == NY_OK) err = export_big(ctx);
+    if (err == NY_OK) keep_output(&places);
+    return err;
+}
+
+int main(void)
+{
+    static const struct work list[] = {
+        {"import of a shard", import_first, check_shard, undo_fresh, 1},
+        {"import like other shards", import_like, check_shard, undo_fresh, 1},
+        {"export of shards", export_big, check_big, undo_output, 1},
+        {"report of shards", report_big, nothing, nothing, 1},
+        {"verify of shards", verify_big, nothing, nothing, 1},
+    };
+    static const struct suite faults = {"faults below shards", list, sizeof(list) / sizeof(list[0]),
+                                        ROWS, prepare};
+
+    return run_faults(&faults);
+}
