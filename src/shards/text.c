@@ -211,11 +211,14 @@ int ny_shards_parse(struct ny_shards *shards, const char *text, size_t bytes, co
 
     *wrong = "it is no JSON text";
     /* jansson gives a reason if it cannot read a text, but not always if it lacks the memory. */
-    if (!root && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
+    if (!root && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory)) {
+        *wrong = NULL;
         return ny_fail(shards->ctx, NY_EBUDGET, "the system has no memory to read %s/shards",
                        shards->path);
+    }
     if (!root) return NY_ESTORE;
     err = take_all(shards, root, wrong);
+    if (err != NY_ESTORE) *wrong = NULL;
     json_decref(root);
     return err;
 }
