@@ -275,7 +275,8 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
  * columns are kept where the first file has them (.h5ad, .h5, tables beside matrix.mtx; csv: of
  * columns). Rows that come to them without names get empty ones; NY_EDATA for columns that are
  * called otherwise than those that are there. *report: n d dtype format nnz bytes compressed_bytes
- * of all points that the store has now; rows dropped seconds of this call. */
+ * of all points that the store has now, or the shard that they went to (shard; null: there are
+ * none); rows dropped seconds of this call. */
 NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,
                      size_t count, const struct ny_options *options, struct ny_report **report);
 

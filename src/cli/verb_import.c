@@ -7,7 +7,7 @@
  * store has now. */
 static void print_summary(const struct ny_report *report)
 {
-    double n = 0, rows = 0, bytes, seconds, dropped;
+    double n = 0, rows = 0, bytes, seconds, dropped, shard;
 
     ny_report_number(report, "n", &n);
     if (!ny_report_number(report, "rows", &rows)) rows = n;
@@ -19,7 +19,10 @@ static void print_summary(const struct ny_report *report)
     }
     if (ny_report_number(report, "dropped", &dropped) && dropped > 0)
         fprintf(stderr, ", %s dropped", cli_count(dropped).text);
-    if (rows < n) fprintf(stderr, "; the store has %s now", cli_count(n).text);
+    if (rows < n && ny_report_number(report, "shard", &shard))
+        fprintf(stderr, "; shard %.0f has %s now", shard, cli_count(n).text);
+    else if (rows < n)
+        fprintf(stderr, "; the store has %s now", cli_count(n).text);
     fputc('\n', stderr);
 }
 

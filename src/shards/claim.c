@@ -257,6 +257,11 @@ void ny_claim_free(struct ny_claim *claim)
     ny_free(claim->ctx, claim);
 }
 
+unsigned ny_claim_shard(const struct ny_claim *claim)
+{
+    return claim->shard;
+}
+
 const char *ny_claim_path(const struct ny_claim *claim)
 {
     return own(claim)->path;

@@ -30,6 +30,8 @@ int ny_claim_new(struct ny_claim **out, struct ny_context *ctx, const char *path
                  const struct ny_claim_spec *spec);
 /* Frees the claim; NULL is allowed. */
 void ny_claim_free(struct ny_claim *claim);
+/* Returns the number of the shard. */
+unsigned ny_claim_shard(const struct ny_claim *claim);
 /* Returns the path of the shard's store, which belongs to the claim. */
 const char *ny_claim_path(const struct ny_claim *claim);
 /* Has the facts hold for this shard, too, as it has rows. */
