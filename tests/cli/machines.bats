@@ -58,11 +58,19 @@ END
     for part in 0 1 2; do
         manifold swiss-roll -n $((2048 + 500 * (part / 2))) --noise 0.1 --seed $part -o rows-$part.npy
     done
-    PATH=$PWD/bin:$PATH PARTS=3 bash -eu steps.sh >out
+    PATH=$PWD/bin:$PATH PARTS=3 M=50 bash -eu steps.sh >out
     PATH=$PWD/bin:$PATH PARTS=3 sbatch --array=0-2 shard.sbatch # tasks that are submitted again
     grep -q "shard 2             rows 4,096 to 6,643" out
     nystream import all.nys rows-?.npy -q
     nystream export all.nys --part points -o all.npy -q
     cmp points.npy all.npy
+    for part in 0 1 2; do
+        nystream export big.nys/shard-0000$part map -o map-$part.csv -q
+    done
+    nystream export big.nys map -o map.csv -q
+    cat map-?.csv | cmp - map.csv
+    nystream transform map.nym --input rows-2.npy -o placed.npy
+    nystream transform big.nys map --input rows-2.npy -o again.npy
+    cmp placed.npy again.npy
     nystream info host-0/big.nys | grep -q "shard 1             rows 2,048 to 4,095"
 }
