@@ -306,7 +306,7 @@ check-python: all ## all tests of the Python package, by Debian's python3 (data-
 check-mpi: all $(NEEDED_BY_MPI) ## all tests of jobs of several processes by MPI (data-tools/setup mpi)
 	@$(RUN_TESTS) $(MPI_TESTS)
 
-check-faults: all tools docs $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) | $(filter check,$(MAKECMDGOALS)) ## kills, power cuts, damages, failed calls, and what takes long
+check-faults: all tools docs $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) $(NEEDED_BY_MPI) | $(filter check,$(MAKECMDGOALS)) ## kills, power cuts, damages, failed calls, and what takes long
 	@TAGS=slow $(RUN_TESTS) $(FAULT_PROGRAMS) $(SLOW_PROGRAMS) $(SLOW_TESTS)
 
 check-long: all tools $(TESTS) $(LONG_TESTS) ## the tests that take minutes; ends with what they counted

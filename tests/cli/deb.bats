@@ -38,9 +38,19 @@ in_target() {
     [[ $(dpkg-deb -f "$(made python3-nystream)" Depends) == "nystream (= "*python3-numpy ]]
     [[ $(dpkg-deb -f "$(made python3-nystream)" Recommends) == *python3-scipy*python3-sklearn*python3-tqdm ]]
     [ "$(dpkg-deb -f "$(made python3-nystream)" Architecture)" = all ]
-    for name in nystream libnystream-dev python3-nystream; do
+    for name in $(sed -E 's|.*/([^_]*)_.*|\1|' "$BATS_FILE_TMPDIR/made"); do
         [ -z "$(dpkg-deb -c "$(made $name)" | grep -v root/root)" ]
         dpkg-deb -c "$(made $name)" | grep -q "./usr/share/doc/$name/copyright"
+    done
+}
+
+@test "the plug-in for MPI has a package of its own, without which nothing needs MPI" {
+    command -v mpicc >/dev/null || skip "no mpicc: data-tools/setup mpi"
+    [[ $(dpkg-deb -f "$(made nystream-mpi)" Depends) == "nystream (= "*mpi* ]]
+    dpkg-deb -c "$(made nystream-mpi)" | grep -qE '\./usr/lib/[^/]+/libnystream-mpi\.so$'
+    for name in nystream libnystream-dev python3-nystream; do
+        [[ $(dpkg-deb -f "$(made $name)" Depends) != *mpi* ]]
+        ! dpkg-deb -c "$(made $name)" | grep mpi
     done
 }
 

@@ -40,7 +40,7 @@ $(cd "$NYSTREAM_BUILD/data-tools" && for tool in hdf5-rows image-rows ply-rows w
 done)
 ./include/nystream.h
 ./include/nystream_memory.h
-./include/nystream_sums.h
+./include/nystream_sums.h$([ ! -e "$NYSTREAM_BUILD/libnystream-mpi.so" ] || printf '\n./lib/libnystream-mpi.so')
 ./lib/libnystream.a
 ./lib/libnystream.so
 ./lib/libnystream.so.1
