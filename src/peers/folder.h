@@ -10,23 +10,19 @@
 #ifndef NY_PEERS_FOLDER_H
 #define NY_PEERS_FOLDER_H
 
-#include <limits.h>
-
 #include "base/context.h"
 #include "peers/transport.h"
-
-#define NY_ANY_RANK UINT_MAX
 
 struct ny_folder_wish {
     const char *path; /* made where it is not there; the folders above it must be */
     unsigned ranks;
-    unsigned rank; /* the one to be, or NY_ANY_RANK: the first that nobody has */
-    double wait_s; /* the most to wait for the others to come */
+    const bool *may; /* ranks; whether this process may have each; NULL: it may have any */
+    double wait_s;   /* the most to wait for the others to come */
 };
 
-/* Opens the transport of one rank, when all ranks are there. NY_EBUSY where one of them has not
- * come in time, or all are taken; NY_EIO for a folder that cannot be written. The context is to
- * outlive the transport, which ops->close() frees. */
+/* Opens the transport of the first rank that nobody has, when all ranks are there. NY_EBUSY where
+ * one of them has not come in time, or all are taken; NY_EIO for a folder that cannot be written.
+ * The context is to outlive the transport, which ops->close() frees. */
 int ny_folder_open(struct ny_transport **out, struct ny_context *ctx,
                    const struct ny_folder_wish *wish);
 

@@ -62,33 +62,28 @@ static int lock_file(struct ny_folder *folder, const char *path, int operation, 
     return err;
 }
 
-/* Takes the rank that is wished for, or the first that is free. While others end, or look who is
- * there, a rank that will be free seems taken. */
+/* Takes the first rank that this process may have and nobody else has. While others end, or look
+ * who is there, a rank that will be free seems taken. */
 static int take_rank(struct ny_folder *folder, const struct meeting *meeting)
 {
     const struct ny_folder_wish *wish = meeting->wish;
-    unsigned first = wish->rank == NY_ANY_RANK ? 0 : wish->rank;
-    unsigned end = wish->rank == NY_ANY_RANK ? wish->ranks : wish->rank + 1;
     char path[PATH_MAX];
     int err = NY_END;
 
     while (err == NY_END) {
-        for (unsigned rank = first; rank < end && err == NY_END; rank++) {
+        for (unsigned rank = 0; rank < wish->ranks && err == NY_END; rank++) {
+            if (wish->may && !wish->may[rank]) continue;
             ny_folder_rank_path(folder, "peer", rank, path);
             folder->transport.rank = rank;
             err = lock_file(folder, path, LOCK_EX, &folder->locks[NY_FOLDER_RANK]);
         }
         if (err != NY_END) break;
-        if (is_late(meeting) && end - first > 1)
-            return ny_folder_fail(folder, NY_EBUSY,
-                                  "all %u ranks of %s are held by other processes; wait for them "
-                                  "to end, or use another folder",
-                                  end, folder->path);
         if (is_late(meeting))
             return ny_folder_fail(folder, NY_EBUSY,
-                                  "rank %u of %s is held by another process; wait for it to end, "
-                                  "or use another folder",
-                                  first, folder->path);
+                                  "other processes hold all %u ranks of %s%s; wait for them to "
+                                  "end, or use another folder",
+                                  wish->ranks, folder->path,
+                                  wish->may ? " that have their shards here" : "");
         err = ny_folder_sleep(folder, &meeting->wait);
         if (!err) err = NY_END;
     }

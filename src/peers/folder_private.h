@@ -2,6 +2,8 @@
 #ifndef NY_PEERS_FOLDER_PRIVATE_H
 #define NY_PEERS_FOLDER_PRIVATE_H
 
+#include <limits.h>
+
 #include "base/memory.h"
 #include "peers/folder.h"
 

@@ -1,9 +1,12 @@
 #include "peers/open.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "peers/folder.h"
+#include "peers/group.h"
 #include "peers/mpi.h"
 
 /* Returns a whole number of the environment; 0 where there is none. */
@@ -91,10 +94,38 @@ int ny_transport_check(struct ny_context *ctx, const char *peers, const char *wa
     return NY_OK;
 }
 
+/* Opens the transport of one of the ranks whose shards are all on this machine. */
+static int open_where_shards_are(struct ny_transport **out, struct ny_context *ctx,
+                                 struct ny_folder_wish *folder,
+                                 const struct ny_transport_wish *wish)
+{
+    bool *may = ny_calloc(ctx, NY_MEM_OTHER, folder->ranks, sizeof(*may));
+    bool any = false;
+    int err;
+
+    if (!may) return NY_EBUDGET;
+    for (unsigned rank = 0; rank < folder->ranks; rank++) {
+        struct ny_group_shape shape = ny_group_shape(wish->shards, rank, folder->ranks);
+
+        may[rank] = true;
+        for (unsigned i = 0; i < shape.count; i++)
+            may[rank] = may[rank] && wish->is_here(wish->arg, shape.first + i);
+        any = any || may[rank];
+    }
+    folder->may = may;
+    err = any ? ny_folder_open(out, ctx, folder)
+              : ny_fail(ctx, NY_EUSAGE,
+                        "none of %u processes would have all of its shards on this machine; import "
+                        "them here, or start as many processes as there are shards (%u)",
+                        folder->ranks, wish->shards);
+    ny_free(ctx, may);
+    return err;
+}
+
 int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
                       const struct ny_transport_wish *wish)
 {
-    struct ny_folder_wish folder = {.rank = NY_ANY_RANK, .wait_s = wish->wait_s};
+    struct ny_folder_wish folder = {.wait_s = wish->wait_s};
     const char *peers = wish->peers;
     unsigned long ranks;
     int err = ny_transport_check(ctx, peers, NULL);
@@ -107,5 +138,7 @@ int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
     folder.path = folder_of(peers, &ranks);
     folder.ranks = ranks ? (unsigned)ranks : wish->shards;
     if (folder.ranks > wish->shards) return refuse_ranks(ctx, folder.ranks, wish->shards);
-    return folder.ranks > 1 ? ny_folder_open(out, ctx, &folder) : NY_OK;
+    if (folder.ranks == 1) return NY_OK;
+    return wish->is_here ? open_where_shards_are(out, ctx, &folder, wish)
+                         : ny_folder_open(out, ctx, &folder);
 }

@@ -11,6 +11,10 @@ struct ny_transport_wish {
     const char *peers;
     unsigned shards; /* of the job; 1: its store has none */
     double wait_s;   /* the most to wait for the other processes of a folder */
+    /* Tells whether a shard is on this machine: in a folder, a process takes a part of the job
+     * whose shards are. NULL: all are. */
+    bool (*is_here)(const void *arg, unsigned shard);
+    const void *arg;
 };
 
 /* NY_EUSAGE for a word of --peers that means nothing (NULL is fine), and for one by which nobody

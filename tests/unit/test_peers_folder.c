@@ -9,125 +9,22 @@
 #include <cmocka.h>
 
 #include <dirent.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "peers/folder.h"
-#include "peers/open.h"
-#include "support/context.h"
-#include "support/exchange_case.h"
+#include "unit/processes_case.h"
 
-enum { RANKS_MAX = 6, NOTICE_S = 5 };
-
-static char folder[64];
-
-/* A process leaves this for the parent. */
-struct answer {
-    volatile int at; /* how far it has come */
-    int status;
-    double ended_s;
-    uint64_t digests[CASE_SHARDS];
-    char message[2048];
-    pid_t process;
-};
-
-static struct answer *answer; /* RANKS_MAX, shared with all children */
-
-/* The work of a child, with a context of its own. */
-typedef int rank_fn(struct ny_context *own, unsigned rank, unsigned ranks);
-
-static void begin(unsigned rank, unsigned ranks, rank_fn *work)
-{
-    struct answer *mine = &answer[rank];
-    struct ny_context *own;
-    pid_t process;
-
-    memset(mine, 0, sizeof(*mine));
-    fflush(NULL);
-    process = fork();
-    assert_true(process >= 0);
-    if (process) {
-        mine->process = process;
-        return;
-    }
-    signal(SIGALRM, SIG_DFL);
-    alarm(60);
-    if (ny_context_new(&own)) _exit(1);
-    mine->status = work(own, rank, ranks);
-    snprintf(mine->message, sizeof(mine->message), "%s", ny_context_message(own));
-    mine->ended_s = ny_now();
-    _exit(ny_memory_used(own) ? 99 : 0);
-}
-
-static void end(unsigned rank)
-{
-    int status;
-
-    assert_int_equal(waitpid(answer[rank].process, &status, 0), answer[rank].process);
-    if (WIFEXITED(status) && WEXITSTATUS(status)) fail_msg("rank %u holds memory", rank);
-    if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) fail_msg("rank %u hangs", rank);
-}
-
-static void run(unsigned ranks, rank_fn *work)
-{
-    for (unsigned rank = 0; rank < ranks; rank++)
-        begin(rank, ranks, work);
-    for (unsigned rank = 0; rank < ranks; rank++)
-        end(rank);
-}
-
-static void rest(double seconds)
-{
-    struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-
-    nanosleep(&time, NULL);
-}
-
-/* Waits until a child has come so far. */
-static void await(unsigned rank, int at)
-{
-    for (int i = 0; answer[rank].at < at && i < 2000; i++)
-        rest(0.01);
-    assert_true(answer[rank].at >= at);
-}
-
-static void kill_rank(unsigned rank)
-{
-    kill(answer[rank].process, SIGKILL);
-    end(rank);
-}
+enum { NOTICE_S = 5 };
 
 static int open_rank(struct ny_transport **out, struct ny_context *own, unsigned rank,
                      unsigned ranks)
 {
-    struct ny_folder_wish wish = {.path = folder, .ranks = ranks, .rank = rank, .wait_s = 20};
+    bool may[2 * RANKS_MAX] = {false};
+    struct ny_folder_wish wish = {.path = folder, .ranks = ranks, .may = may, .wait_s = 20};
 
+    may[rank] = true;
     return ny_folder_open(out, own, &wish);
-}
-
-static int make(void **state)
-{
-    strcpy(folder, "/tmp/nystream-peers-XXXXXX");
-    answer = mmap(NULL, RANKS_MAX * sizeof(*answer), PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    return answer == MAP_FAILED || !mkdtemp(folder) || start(state);
-}
-
-static int clear(void **state)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
-    munmap(answer, RANKS_MAX * sizeof(*answer));
-    return system(command) != 0 || stop(state);
 }
 
 /* Entries of the folder that begin so. */
@@ -328,7 +225,7 @@ static void test_a_failure_is_told_to_all(void **state)
 
 static int wait_alone(struct ny_context *own, unsigned rank, unsigned ranks)
 {
-    struct ny_folder_wish wish = {.path = folder, .ranks = ranks, .rank = NY_ANY_RANK, .wait_s = 1};
+    struct ny_folder_wish wish = {.path = folder, .ranks = ranks, .wait_s = 1};
     struct ny_transport *transport;
 
     (void)rank;
@@ -361,7 +258,7 @@ static void test_ranks_are_taken(void **state)
     begin(2, 2, wait_alone);
     end(2);
     assert_int_equal(answer[2].status, NY_EBUSY);
-    assert_non_null(strstr(answer[2].message, "all 2 ranks"));
+    assert_non_null(strstr(answer[2].message, "hold all 2 ranks of"));
     kill_rank(1);
     end(0);
 }
@@ -496,72 +393,6 @@ static void test_leftovers_mislead_nobody(void **state)
     assert_int_equal(count_entries("peer-"), 3);
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
-
-static void refuse_word(const char *peers, unsigned shards, const char *words)
-{
-    struct ny_transport_wish wish = {.peers = peers, .shards = shards, .wait_s = 1};
-    struct ny_transport *transport;
-
-    assert_int_equal(ny_transport_open(&transport, ctx, &wish), NY_EUSAGE);
-    assert_null(transport);
-    if (!strstr(ny_context_message(ctx), words))
-        fail_msg("'%s' is not in '%s'", words, ny_context_message(ctx));
-    ny_error_clear(ctx);
-}
-
-static void test_words(void **state)
-{
-    static const char *const alone[] = {NULL, "alone", "folder:1:/none/at/all"};
-    struct ny_transport *transport = NULL;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
-        struct ny_transport_wish wish = {.peers = alone[i], .shards = 4};
-
-        assert_int_equal(ny_transport_open(&transport, ctx, &wish), NY_OK);
-        assert_null(transport);
-    }
-    refuse_word("files", 4, "none of alone, mpi, folder:PATH");
-    refuse_word("folder:", 4, "names no folder");
-    refuse_word("folder:2:", 4, "names no folder");
-    refuse_word("folder:0:x", 4, "names no folder");
-    refuse_word("folder:5:x", 4, "5 processes were started for 4 shards");
-    setenv("PMI_SIZE", "3", 1);
-    refuse_word(NULL, 2, "3 processes were started for 2 shards");
-    refuse_word(NULL, 1, "3 processes were started for a store that has no shards");
-    setenv("NYSTREAM_MPI", "/none/plugin.so", 1);
-    refuse_word(NULL, 4, "make mpi");
-    setenv("NYSTREAM_MPI", "libm.so.6", 1);
-    refuse_word("mpi", 4, "of another version");
-    unsetenv("NYSTREAM_MPI");
-    unsetenv("PMI_SIZE");
-}
-
-static int open_by_word(struct ny_context *own, unsigned rank, unsigned ranks)
-{
-    char word[128];
-    struct ny_transport_wish wish = {.peers = word, .shards = ranks + 1, .wait_s = 20};
-    struct ny_transport *transport;
-    int err;
-
-    snprintf(word, sizeof(word), "folder:%u:%s/made", ranks, folder);
-    err = ny_transport_open(&transport, own, &wish);
-    if (err) return err;
-    answer[rank].at = (int)transport->rank;
-    transport->ops->close(transport);
-    return NY_OK;
-}
-
-static void test_a_folder_by_its_word(void **state)
-{
-    (void)state;
-    run(2, open_by_word);
-    for (unsigned rank = 0; rank < 2; rank++)
-        assert_int_equal(answer[rank].status, NY_OK);
-    assert_int_equal(answer[0].at + answer[1].at, 1); /* each rank once */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -577,8 +408,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_folder_without_rights, make, clear),
         cmocka_unit_test_setup_teardown(test_a_full_disk, make, clear),
         cmocka_unit_test_setup_teardown(test_leftovers_mislead_nobody, make, clear),
-        cmocka_unit_test_setup_teardown(test_words, make, clear),
-        cmocka_unit_test_setup_teardown(test_a_folder_by_its_word, make, clear),
     };
 
     return cmocka_run_group_tests_name("peers_folder", tests, NULL, NULL);
