@@ -294,7 +294,8 @@ static void release(struct ny_request *request)
 /* Refuses to do the same work in several processes, where the store has no shards. */
 static int refuse_ranks(const struct ny_request *request)
 {
-    const struct ny_transport_wish wish = {ny_options_text(request->options, "peers"), 1, 0};
+    const struct ny_transport_wish wish = {.peers = ny_options_text(request->options, "peers"),
+                                           .shards = 1};
     struct ny_transport *transport;
 
     return ny_context_peers(request->ctx) ? NY_OK

@@ -52,6 +52,14 @@ static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)
     return err;
 }
 
+/* Tells whether a shard is in the folder: hosts may have theirs alone. */
+static bool is_here(const void *arg, unsigned shard)
+{
+    const struct ny_shards *shards = arg;
+
+    return shards->shard[shard].there;
+}
+
 /* Checks that the shards of this process are in the folder. */
 static int check_here(const struct ny_shards *shards, const struct ny_group_shape *shape)
 {
@@ -83,6 +91,8 @@ static int run(struct request *request, struct ny_context *context, const char *
         ny_options_number(request->options, "peers-wait", &wish.wait_s);
     }
     wish.shards = shards->count;
+    wish.is_here = is_here;
+    wish.arg = shards;
     err = ny_transport_open(&transport, context, &wish);
     if (err) goto done;
     shape = ny_group_shape(shards->count, transport ? transport->rank : 0,
