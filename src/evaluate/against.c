@@ -272,7 +272,7 @@ static int align(struct against *run)
 static int open_other(struct against *run, const char *name)
 {
     struct ny_result *other = &run->other;
-    int err = ny_result_open(other, run->of->result.store, name);
+    int err = ny_result_open_any(other, run->of->result.store, name);
     bool same;
 
     if (err) return err;
@@ -336,7 +336,7 @@ done:
     ny_free(run.ctx, run.B.at);
     ny_free(run.ctx, run.M.at);
     ny_free(run.ctx, run.Z.at);
-    ny_result_close(&run.other);
+    ny_result_close_any(&run.other);
     return err;
 }
 

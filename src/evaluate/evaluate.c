@@ -240,8 +240,8 @@ static int read_rows(void *arg, uint64_t first, size_t count, float *out)
     const double *wide = result->stored;
     int err;
 
-    if (!result->f64) return part->fill(result, first, count, out);
-    err = part->fill(result, first, count, result->stored);
+    if (!result->f64) return ny_part_fill(result, part, first, count, out);
+    err = ny_part_fill(result, part, first, count, result->stored);
     for (size_t i = 0; err == NY_OK && i < count * part->columns(result); i++)
         out[i] = (float)wide[i];
     return err;
@@ -287,7 +287,7 @@ done:
 
 static int open_result(struct ny_evaluation *run, struct ny_store *store, const char *name)
 {
-    int err = ny_result_open(&run->result, store, name);
+    int err = ny_result_open_any(&run->result, store, name);
 
     run->n = run->result.rows.count;
     if (err || run->result.coordinates.pairs) return err;
@@ -328,7 +328,7 @@ int ny_evaluate_run(struct ny_store *store, const char *name,
     err = ny_fields_check(run.ctx);
     if (err == NY_OK) err = measure_all(&run);
     if (err == NY_OK && run.cluster)
-        err = ny_stored_clusters_put(&run.result, run.cluster, run.clusters);
+        err = ny_result_put_clusters(&run.result, run.cluster, run.clusters);
     if (err) goto done;
     ny_field_set_json(run.report, "reasons", json_incref(run.reasons));
     ny_field_set_number(run.report, "seconds", ny_now() - started_s);
@@ -339,6 +339,6 @@ done:
     ny_free(run.ctx, run.cluster);
     json_decref(run.reasons);
     json_decref(run.report);
-    ny_result_close(&run.result);
+    ny_result_close_any(&run.result);
     return err;
 }

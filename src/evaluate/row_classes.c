@@ -69,7 +69,7 @@ int ny_row_classes_load(struct ny_row_classes *classes, struct ny_result *result
         size_t count = n - first < ROWS ? (size_t)(n - first) : ROWS;
 
         err = ny_check_interrupt(ctx);
-        if (err == NY_OK) err = part->fill(result, first, count, labels);
+        if (err == NY_OK) err = ny_part_fill(result, part, first, count, labels);
         if (err == NY_OK) take(classes, seen, first, labels, count);
     }
     classes->count = classes->too_many ? 0 : seen->count;

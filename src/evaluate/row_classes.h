@@ -2,7 +2,7 @@
 #ifndef NY_EVALUATE_ROW_CLASSES_H
 #define NY_EVALUATE_ROW_CLASSES_H
 
-#include "results/parts.h"
+#include "results/shards.h"
 
 /* Labels are taken as values, and not as classes, if more than this many differ. */
 enum { NY_ROW_CLASSES_MAX = 4096 };

@@ -39,7 +39,7 @@ static int places(struct ny_evaluation *run, const struct ny_sample *sample, uin
     int err = ny_result_prepare(&run->result, part, 1);
 
     for (size_t i = 0; i < sample->s && err == NY_OK; i++)
-        err = part->fill(&run->result, sample->rows[i], 1, &places[i]);
+        err = ny_part_fill(&run->result, part, sample->rows[i], 1, &places[i]);
     return err;
 }
 

@@ -5,7 +5,7 @@ int ny_vectors_read(struct ny_result *result, const struct ny_result_part *part,
 {
     bool f64 = ny_result_element(result, part) == NY_OUT_F64;
     size_t columns = part->columns(result);
-    int err = part->fill(result, first, count, room);
+    int err = ny_part_fill(result, part, first, count, room);
     const float *narrow = (const float *)room;
 
     for (size_t i = 0; err == NY_OK && i < count; i++)

@@ -2,7 +2,7 @@
 #ifndef NY_EVALUATE_VECTORS_H
 #define NY_EVALUATE_VECTORS_H
 
-#include "results/parts.h"
+#include "results/shards.h"
 #include "linalg/matrix.h"
 
 /* Rows that are read at a time. */

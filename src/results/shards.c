@@ -8,6 +8,8 @@
  */
 #include "results/shards.h"
 
+#include "results/clusters.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -323,6 +325,24 @@ uint64_t ny_part_grain_end(const struct ny_result *result, const struct ny_resul
 }
 
 /* ---- embeddings in memory ------------------------------------------------------------------ */
+
+int ny_result_put_clusters(const struct ny_result *result, const uint32_t *cluster, size_t count)
+{
+    const struct ny_set *set = ny_store_set(result->store);
+    int err = NY_OK;
+
+    if (!set) return ny_stored_clusters_put(result, cluster, count);
+    for (size_t k = 0; k < set->count && !err; k++) {
+        struct ny_result shard = {0};
+        struct ny_store *store;
+
+        err = ny_set_store(result->store, k, &store);
+        if (!err) err = ny_result_open(&shard, store, result->name);
+        if (!err) err = ny_stored_clusters_put(&shard, cluster + set->first[k], count);
+        ny_result_close(&shard);
+    }
+    return err;
+}
 
 int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,
                      size_t *components)

@@ -81,6 +81,23 @@ END
     cmp one.csv big.csv
 }
 
+@test "measures and clusters of shards are those of one store" {
+    local key
+    fit_both map --map kpca --landmarks 40 --components 3
+    nystream eval one map --clusters 5 --sample 500 --json >one.json
+    nystream eval big map --clusters 5 --sample 500 --json >big.json
+    for key in inertia iterations trustworthiness distance_error; do
+        [ "$(field "$(<one.json)" $key)" = "$(field "$(<big.json)" $key)" ]
+    done
+    nystream export one map --part clusters -o one.csv -q
+    nystream export big map --part clusters -o big.csv -q
+    cmp one.csv big.csv
+    [ "$(sort -u big.csv | wc -l)" = 5 ]
+    fit_both other --map svd --landmarks 40 --components 3
+    nystream eval big map --against other --json >big.json
+    [ "$(field "$(<big.json)" alignment_error)" != null ]
+}
+
 @test "rows of numbers in shards of any size give the fit of one store to rounding" {
     local map
     for map in "kpca --landmarks 40" "laplacian --landmarks 40 --averages implicit --probe 30" \
