@@ -57,7 +57,9 @@ static int open_shard(struct ny_result *whole, size_t k)
 
 /* ---- do they belong together --------------------------------------------------------------- */
 
-int ny_result_lacking(struct ny_store *set, const char *name, bool *lacking, size_t *count)
+/* Tells in `lacking` which stores of a set do not have a finished result of this name, and in
+ * *count how many. */
+static int find_lacking(struct ny_store *set, const char *name, bool *lacking, size_t *count)
 {
     int err = NY_OK;
 
@@ -82,7 +84,7 @@ static int check_there(struct ny_store *set, const char *name)
     size_t count = ny_store_set(set)->count, missing, told = 0, used = 0;
     bool *lacking = ny_calloc(ctx, NY_MEM_OTHER, count + 1, sizeof(*lacking));
     char list[96] = "";
-    int err = lacking ? ny_result_lacking(set, name, lacking, &missing) : NY_EBUDGET;
+    int err = lacking ? find_lacking(set, name, lacking, &missing) : NY_EBUDGET;
 
     if (!err && missing == count && count > 0) {
         json_t *record = NULL;

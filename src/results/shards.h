@@ -35,8 +35,4 @@ int ny_result_layout(struct ny_store *store, const char *name, struct ny_embeddi
 int ny_result_rows32(struct ny_store *store, const char *name, uint64_t first, size_t count,
                      float *rows);
 
-/* Tells in `lacking` which stores of a set do not have a finished result of this name, and in
- * *count how many; lacking has room for one flag a store. */
-int ny_result_lacking(struct ny_store *set, const char *name, bool *lacking, size_t *count);
-
 #endif

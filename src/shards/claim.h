@@ -32,11 +32,11 @@ int ny_claim_new(struct ny_claim **out, struct ny_context *ctx, const char *path
 void ny_claim_free(struct ny_claim *claim);
 /* Returns the number of the shard. */
 unsigned ny_claim_shard(const struct ny_claim *claim);
-/* Returns the path of the shard's store, which belongs to the claim. */
+/* Returns the path of the shard's store, which is there until the next step of the claim. */
 const char *ny_claim_path(const struct ny_claim *claim);
 /* Has the facts hold for this shard, too, as it has rows. */
 void ny_claim_keep(struct ny_claim *claim);
-/* Returns what other shards have settled; NULL: nothing yet. It belongs to the claim. */
+/* Returns what other shards have settled, likewise; NULL: nothing yet. */
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim);
 /* "the shards beside shard 1 of big.nys have", for messages; it belongs to the claim. */
 const char *ny_claim_who(const struct ny_claim *claim);

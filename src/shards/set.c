@@ -104,7 +104,8 @@ static int count_rows(struct opened *opened, uint64_t *first, uint64_t *source)
     return err;
 }
 
-int ny_shards_open_there(struct ny_store **out, struct ny_shards *shards)
+/* Opens those that are there; takes `shards` over, also after a failure. */
+static int open_there(struct ny_store **out, struct ny_shards *shards)
 {
     size_t room = (size_t)shards->there + 1;
     struct ny_context *ctx = shards->ctx;
@@ -141,7 +142,7 @@ int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *pa
     err = ny_shards_read(&shards, ctx, path);
     if (err) return err;
     err = ny_shards_complete(shards);
-    if (!err) return ny_shards_open_there(out, shards);
+    if (!err) return open_there(out, shards);
     ny_shards_free(shards);
     return err;
 }
@@ -154,7 +155,7 @@ int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const cha
     *out = NULL;
     if (!ny_shards_at(path)) return ny_store_open(out, ctx, path);
     err = ny_shards_read(&shards, ctx, path);
-    return err ? err : ny_shards_open_there(out, shards);
+    return err ? err : open_there(out, shards);
 }
 
 int ny_shards_each(struct ny_context *ctx, const char *path, ny_shard_fn *each, void *arg)

@@ -15,8 +15,6 @@ int ny_shards_each(struct ny_context *ctx, const char *path, ny_shard_fn *each, 
 int ny_shards_open(struct ny_store **out, struct ny_context *ctx, const char *path);
 /* Opens a store, or those of its shards that are there. */
 int ny_shards_open_some(struct ny_store **out, struct ny_context *ctx, const char *path);
-/* Opens those that are there; takes `shards` over, also after a failure. */
-int ny_shards_open_there(struct ny_store **out, struct ny_shards *shards);
 /* Returns the shards behind such a handle, which belong to it; NULL: it is that of a store. */
 const struct ny_shards *ny_shards_of(const struct ny_store *store);
 /* Returns the number of the shard that is the k-th store of such a set. */
