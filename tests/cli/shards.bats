@@ -85,6 +85,20 @@ place() {
     grep -q 7,000 big.html
 }
 
+@test "shards follow how rows are prepared, and are read so or as they came" {
+    nystream import one all.csv --label-column class --rows total:100 --values log1p -q
+    nystream import big --shard 2/4 part.2.csv --label-column class --rows total:100 --values log1p -q
+    for k in 0 1 3; do
+        nystream import big --shard $k/4 part.$k.csv --label-column class -q
+    done
+    same points
+    same raw-points
+    ny info big
+    prints "values prepared       log1p"
+    ny import big --shard 3/4 part.3.csv --label-column class --values sqrt --append
+    usage "the rows of big/shard-00003 were imported with --rows total:100 --values log1p"
+}
+
 @test "info and list tell of the whole, and of each shard" {
     local json
     stores big

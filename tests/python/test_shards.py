@@ -68,6 +68,25 @@ def test_results_of_all_shards_are_one(tmp_path, rows):
     assert store.results == []
 
 
+def test_names_of_rows_are_those_of_all_shards(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    names = [f"row {i}" for i in range(90)]
+    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(90, 3)), names, list("abc"))
+    store = nystream.open(tmp_path / "big")
+    for number in (2, 0, 1):
+        store.append(frame[number * 30:number * 30 + 30], shard=f"{number}/3")
+    assert list(store.row_names[:]) == names and list(store.column_names) == list("abc")
+    assert list(store.row_names[28:62]) == names[28:62]
+    model = nystream.open(store.path / "shard-00000").fit("fit", landmarks=9, gamma=.1).model()
+    for number in range(3):
+        nystream.open(store.path / f"shard-{number:05d}").fit("map", model=model)
+    assert list(store.result("map").row_names[25:65]) == names[25:65]
+    with pytest.raises(nystream.DataError, match="names of rows"):
+        other = nystream.open(tmp_path / "other")
+        other.append(frame, shard="0/2")
+        other.append(pandas.DataFrame(frame.to_numpy(), columns=list("abc")), shard="1/2")
+
+
 def test_what_cannot_be_is_refused(tmp_path, rows):
     store = in_shards(tmp_path / "big", rows)
     with pytest.raises(nystream.UsageError, match="takes one of them: give its path"):
