@@ -8,7 +8,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
     export EXCHANGE=$NYSTREAM_BUILD/tests/mpi/exchange
     export NYSTREAM_MPI=$NYSTREAM_BUILD/libnystream-mpi.so
-    export OMPI_MCA_orte_base_help_aggregate=0
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C OMPI_MCA_orte_base_help_aggregate=0
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an MPI does not run with a sanitizer's library"
     command -v mpirun >/dev/null || skip "no mpirun: data-tools/setup mpi"
     [ -e "$NYSTREAM_MPI" ] || skip "the plug-in is not built, there is no mpicc: data-tools/setup mpi"
@@ -48,6 +48,26 @@ says() {
         sort <<<"$output" | diff alone -
     done
     in_folder 2 | sort | diff alone -
+}
+
+@test "a fit over shards gives the bytes of one process" {
+    local shard
+    for shard in 0 1 2; do
+        awk -v shard=$shard 'BEGIN {
+            for (i = 0; i < 3000; i++) print (i * 7919 + shard) % 1009, (i * i) % 997, i % 89
+        }' >rows.$shard.csv
+        nystream import big --shard $shard/3 rows.$shard.csv -q
+    done
+    nystream fit big one --landmarks 50 -q
+    ranks 2 nystream fit big two --landmarks 50
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'two: 9,000 rows' <<<"$output$stderr")" -eq 1 ]
+    nystream export big one -o one.npy -q
+    nystream export big two -o two.npy -q
+    cmp one.npy two.npy
+    ranks 2 nystream fit big/shard-00000 three --landmarks 50
+    [ "$status" -eq 2 ]
+    says "2 processes were started for a store that has no shards"
 }
 
 @test "more bytes than a call of MPI carries go in blocks" {

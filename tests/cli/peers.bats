@@ -1,0 +1,108 @@
+# Fits over the shards of a store by several processes that meet in a folder: the bytes of one
+# process, processes that are killed, and machines that have shards of their own.
+load helper
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    local shard
+    for shard in 0 1 2; do
+        table $((2500 + 700 * shard)) 8 $((shard + 1)) >rows.$shard.csv
+        nystream import big --shard $shard/3 rows.$shard.csv -q
+    done
+    cp -r big fitted
+    nystream fit fitted a --landmarks 60 -q
+    nystream export fitted a -o one.npy -q
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR/big" .
+}
+
+# start STORE OPTION…: begins a fit in the background; its words go to said.N, N = ${#pids[@]}.
+start() {
+    nystream fit "$1" a --landmarks 60 "${@:2}" >"said.${#pids[@]}" 2>&1 3>&- &
+    pids+=($!)
+}
+
+# ended: waits for all that were started; $codes are their exit codes.
+ended() {
+    local pid
+    codes=
+    for pid in "${pids[@]}"; do
+        wait "$pid" && codes+=0, || codes+=$?,
+    done
+    pids=()
+}
+
+@test "any number of processes give the bytes of one" {
+    local pids=() codes
+    start big --peers folder:2:meet
+    start big --peers folder:2:meet
+    ended
+    [ "$codes" = 0,0, ] || { cat said.*; false; }
+    nystream export big a -o two.npy -q
+    cmp two.npy "$BATS_FILE_TMPDIR/one.npy"
+    nystream rm big a
+    for _ in 0 1 2; do start big --peers folder:meet; done
+    ended
+    [ "$codes" = 0,0,0, ] || { cat said.*; false; }
+    nystream export big a -o three.npy -q
+    cmp three.npy "$BATS_FILE_TMPDIR/one.npy"
+    [ -z "$(compgen -G 'meet/run-*')" ]
+}
+
+@test "machines with disks of their own work at the shards that they have" {
+    local pids=() codes
+    mkdir far near
+    mkdir far/big near/big
+    mv big/shard-00000 near/big
+    mv big/shard-0000[12] far/big
+    cp big/shards near/big
+    mv big/shards far/big
+    start far/big --peers folder:meet # the first one, whose shards are 1 and 2
+    start far/big --peers folder:meet
+    sleep 0.2
+    start near/big --peers folder:meet
+    ended
+    [ "$codes" = 0,0,0, ] || { cat said.*; false; }
+    mv near/big/shard-00000 far/big
+    nystream export far/big a -o own.npy -q
+    cmp own.npy "$BATS_FILE_TMPDIR/one.npy"
+    ny fit near/big b --peers folder:2:meet --peers-wait 1
+    usage "on this machine"
+}
+
+@test "one process that is killed ends the others, and all go on with the same command" {
+    local pids=() codes began
+    for _ in 0 1 2; do start big --peers folder:meet --landmarks 900; done
+    while [ -z "$(compgen -G 'meet/run-*/start')" ]; do sleep 0.01; done
+    kill -9 "${pids[1]}"
+    began=$SECONDS
+    ended
+    [ $((SECONDS - began)) -le 10 ]
+    [[ $codes == 6,137,6, ]] || { echo "$codes"; cat said.*; false; }
+    grep -q "has ended without a word" said.0 said.2
+    for _ in 0 1 2; do start big --peers folder:meet --landmarks 900; done
+    ended
+    [ "$codes" = 0,0,0, ] || { cat said.*; false; }
+    nystream export big a -o killed.npy -q
+    nystream fit big b --landmarks 900 -q
+    nystream export big b -o b.npy -q
+    cmp killed.npy b.npy
+}
+
+@test "one process that is missing is named, and one that differs ends all" {
+    local pids=() codes
+    ny fit big a --peers folder:2:meet --peers-wait 0.5
+    exits 6
+    says "rank 1 has not come to meet within"
+    start big --peers folder:2:meet
+    start big --peers folder:2:meet --seed 3
+    ended
+    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+    grep -q "has other options in shard 2 than in shard 0" said.0
+    grep -q "has other options in shard 2 than in shard 0" said.1
+}
