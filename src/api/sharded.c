@@ -73,13 +73,6 @@ static int check_here(const struct ny_shards *shards, const struct ny_group_shap
     return NY_OK;
 }
 
-static bool is_here(const void *arg, unsigned shard)
-{
-    const struct ny_shards *shards = arg;
-
-    return shards->shard[shard].there;
-}
-
 /* Runs the request in all shards that this process has. */
 static int run(struct request *request, struct ny_context *context, const char *path,
                struct ny_report **report)

@@ -12,19 +12,17 @@
  *               points also their type (results/landmark_points.h)
  *   features    how many columns were chosen (results/choice.h); not there where all count
  *   placed      true: the model came from elsewhere (api/placed.h)
-<<<<<<< HEAD
  *   summed      true: the job was to end with its sums, and has
- *   sharded     of a fit over shards: number of the shard, how many there are, the first of its
- * rows and the rows of all; whether the result has the bytes of one of a store with all rows
- * (same_bytes_as_one), and why not (differs). While it is made: bytes, which has the last two, and
- * rounded, true where sums were lost        ranges of rows that the store had lost; the result
-=======
- *   sharded     {shard, shards, first, rows} of a fit over all shards of a store: which one this
- * is, and the whole; the figures of its report but n are the whole's summed      true: the job was
- * to end with its sums, and has lost        ranges of rows that the store had lost; the result
->>>>>>> 06f6101 (Keep to one file what only it calls, and tell the field of fits over shards)
- * numbers those that were left checkpoint  where the stage under way is report      what `info`
- * prints sums        the image of the accumulator that stays with the model: part, bytes, precision
+ *   sharded     of a fit over shards: shard, shards, first and rows (the number of this one, how
+ *               many there are, the first of its rows, and the rows of all); same_bytes_as_one,
+ *               whether it has the bytes of a fit of one store with all rows, and differs, why
+ *               not. The figures of its report, but n, are those of all rows
+ *   bytes       while it is made: the last two of these
+ *   rounded     true: sums of it were
+ *   lost        ranges of rows that the store had lost; the result numbers those that were left
+ *   checkpoint  where the stage under way is
+ *   report      what `info` prints
+ *   sums        the image of the accumulator that stays with the model: part, bytes, precision
  *   selected    rows that selection has looked at, fewer than n after a frozen update
  *   width_rows  rows for which the kernel's width was last compared with the data
  *   node_order  NY_NODE_ORDER of a map of a graph (graph/order.h)
