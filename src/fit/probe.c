@@ -378,8 +378,8 @@ static struct ny_stage_bytes probe_bytes(const struct ny_job_sizes *sizes, unsig
     return bytes;
 }
 
-/* Times exact values of some columns, and of K̃ besides them. Stored rows are read by chunks, of
- * each column and of each unit. */
+/* Times exact values of some columns, and of K̃ besides them. Stored rows are read by chunks, for
+ * each unit; those of the columns once. */
 static void probe_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
@@ -387,8 +387,9 @@ static void probe_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     struct ny_columns_spec spec = ny_settings_probe_spec(&t->sizes->spec);
     struct ny_prices price = ny_prices_of(&t->plan->rates, t->sizes->points, &spec, true);
     double r = (double)t->settings->probes, p = (double)ny_settings_pairs(t->settings);
-    double chunk = fmin(NY_CHUNK_BYTES, t->n * p * (t->price.f64 ? 8 : 4)) +
-                   (ny_settings_probe_averages(t->settings) ? fmin(NY_CHUNK_BYTES, 8 * t->n) : 0);
+    double rows = t->n * p * (t->price.f64 ? 8 : 4);
+    double averages = ny_settings_probe_averages(t->settings) ? 8 * t->n : 0;
+    double chunk = fmin(NY_CHUNK_BYTES, rows) + fmin(NY_CHUNK_BYTES, averages);
     double units = ceil(t->n / NY_UNIT_ROWS);
 
     t->plan->passes++;
@@ -399,7 +400,7 @@ static void probe_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
              ny_price_map(&price, t->n * r, p) +
              ny_price_beats(&price, units * chunk * chunk_byte_beats)) +
         ny_price_gather(&price, r, t->settings->threads) +
-        ny_price_beats(&price, r * chunk * chunk_byte_beats) *
+        ny_price_beats(&price, fmin(r * chunk, rows + averages) * chunk_byte_beats) *
             ny_price_threads(t->settings->threads) +
         ny_price_commit(&price, 0);
 }

@@ -193,33 +193,80 @@ static int make_columns(struct ny_probe *run)
                : ny_columns_gather(run->columns, fit->job.store, run->rows, run->r);
 }
 
-/* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. */
+/* The rows of S that are in this shard: their numbers here, and their places in S. */
+struct found {
+    uint64_t *row;
+    size_t *place, count;
+    double *averages; /* of them */
+};
+
+static int find_here(const struct ny_probe *run, struct found *found)
+{
+    struct ny_context *ctx = run->fit->job.ctx;
+    const struct ny_row_range *here = &run->fit->job.points.here;
+
+    found->row = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(*found->row));
+    found->place = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(*found->place));
+    found->averages = ny_calloc(ctx, NY_MEM_SOLVE, run->r, sizeof(*found->averages));
+    if (!found->row || !found->place || !found->averages) return NY_EBUDGET;
+    for (size_t s = 0; s < run->r; s++) {
+        if (run->rows[s] < here->first || run->rows[s] >= here->end) continue; /* another's */
+        found->row[found->count] = run->rows[s] - here->first;
+        found->place[found->count++] = s;
+    }
+    return NY_OK;
+}
+
+static void found_release(struct found *found, struct ny_context *ctx)
+{
+    ny_free(ctx, found->row);
+    ny_free(ctx, found->place);
+    ny_free(ctx, found->averages);
+}
+
+/* Loads the stored rows of `found`, as many at a time as a unit has, into their places of Z. */
+static int load_rows(const struct ny_probe *run, const struct found *found)
+{
+    struct ny_fit *fit = run->fit;
+    void *stored = run->side[0].stored;
+    size_t row_bytes = run->embedding.row_bytes;
+    int err = NY_OK;
+
+    for (size_t first = 0, count; first < found->count && err == NY_OK; first += count) {
+        count = found->count - first < NY_UNIT_ROWS ? found->count - first : NY_UNIT_ROWS;
+        err = ny_embedding_gather(fit->job.store, fit->job.name, &run->embedding,
+                                  found->row + first, count, stored);
+        for (size_t i = 0; i < count && err == NY_OK; i++)
+            ny_probe_widen(run, (char *)stored + i * row_bytes, 1,
+                           ny_rows(run->Z, found->place[first + i], 1));
+        if (err == NY_OK) err = ny_check_interrupt(fit->job.ctx);
+    }
+    return err;
+}
+
+/* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. Zero stands for
+ * those of other shards, until they are added. */
 static int load_columns(struct ny_probe *run)
 {
     struct ny_fit *fit = run->fit;
     const json_t *values = json_object_get(ny_job_report(&fit->job), "eigenvalues");
-    const struct ny_row_range *here = &fit->job.points.here;
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
-    int err = NY_OK;
+    struct found found = {0};
+    int err = find_here(run, &found);
 
-    for (size_t s = 0; s < run->r && err == NY_OK; s++) {
-        struct ny_matrix z = ny_rows(run->Z, s, 1);
-        void *stored = run->side[0].stored;
-        uint64_t row = run->rows[s] - here->first;
-
-        if (run->rows[s] < here->first || run->rows[s] >= here->end) continue; /* another's */
-        err = ny_embedding_rows(fit->job.store, fit->job.name, &run->embedding, row, 1, stored);
-        if (err == NY_OK && run->averages.part.name[0])
-            err = ny_embedding_rows(fit->job.store, fit->job.name, &run->averages, row, 1,
-                                    &run->column_averages[s]);
-        if (err) return err;
-        ny_probe_widen(run, stored, 1, z);
-        for (size_t k = 0; k < run->p && run->coordinates.skip; k++)
-            z.at[k] *= json_number_value(json_array_get(values, k));
-        if (s % NY_UNIT_ROWS == 0) err = ny_check_interrupt(fit->job.ctx);
-    }
-    if (err == NY_OK) err = ny_peers_fold(peers, run->Z.at, run->r * run->p); /* zero elsewhere */
-    return err ? err : ny_peers_fold(peers, run->column_averages, run->r);
+    if (err == NY_OK) err = load_rows(run, &found);
+    if (err == NY_OK && run->averages.part.name[0])
+        err = ny_embedding_gather(fit->job.store, fit->job.name, &run->averages, found.row,
+                                  found.count, found.averages);
+    for (size_t i = 0; i < found.count && err == NY_OK; i++)
+        run->column_averages[found.place[i]] = found.averages[i];
+    for (size_t s = 0; s < run->r && err == NY_OK && run->coordinates.skip; s++)
+        for (size_t k = 0; k < run->p; k++)
+            run->Z.at[s * run->Z.stride + k] *= json_number_value(json_array_get(values, k));
+    if (err == NY_OK) err = ny_peers_fold(peers, run->Z.at, run->r * run->p);
+    if (err == NY_OK) err = ny_peers_fold(peers, run->column_averages, run->r);
+    found_release(&found, fit->job.ctx);
+    return err;
 }
 
 int ny_probe_columns(struct ny_probe *run)

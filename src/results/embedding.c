@@ -112,6 +112,21 @@ int ny_embedding_batch(struct ny_embedding_writer *writer, struct ny_embedding_w
     return err;
 }
 
+/* Reads a chunk that has to have `rows` rows or more. */
+static int read_chunk(struct ny_store *store, const char *name,
+                      const struct ny_embedding_layout *layout, uint64_t index, size_t rows,
+                      struct ny_chunk *chunk)
+{
+    int err = ny_chunk_get(store, name, layout->part.name, index, chunk);
+
+    if (err == NY_END || (err == NY_OK && chunk->bytes < rows * layout->row_bytes))
+        err = ny_fail(ny_store_context(store), NY_ESTORE,
+                      "chunk %llu of part %s of '%s' in %s is missing or short; fit it again "
+                      "with --restart",
+                      (unsigned long long)index, layout->part.name, name, ny_store_path(store));
+    return err;
+}
+
 int ny_embedding_rows(struct ny_store *store, const char *name,
                       const struct ny_embedding_layout *layout, uint64_t first, size_t count,
                       void *rows)
@@ -124,22 +139,59 @@ int ny_embedding_rows(struct ny_store *store, const char *name,
     int err = chunk.data ? NY_OK : NY_EBUDGET;
 
     while (count > 0 && err == NY_OK) {
-        uint64_t index = first / layout->chunk_rows;
         size_t in_chunk = (size_t)(first % layout->chunk_rows);
         size_t piece = layout->chunk_rows - in_chunk;
 
         if (piece > count) piece = count;
-        err = ny_chunk_get(store, name, layout->part.name, index, &chunk);
-        if (err == NY_END || (err == NY_OK && chunk.bytes < (in_chunk + piece) * layout->row_bytes))
-            err = ny_fail(ctx, NY_ESTORE,
-                          "chunk %llu of part %s of '%s' in %s is missing or short; fit it again "
-                          "with --restart",
-                          (unsigned long long)index, layout->part.name, name, ny_store_path(store));
+        err = read_chunk(store, name, layout, first / layout->chunk_rows, in_chunk + piece, &chunk);
         if (err) break;
         memcpy(out, (char *)chunk.data + in_chunk * layout->row_bytes, piece * layout->row_bytes);
         out += piece * layout->row_bytes;
         first += piece;
         count -= piece;
+    }
+    ny_free(ctx, chunk.data);
+    return err;
+}
+
+/* The chunk of the smallest number from `from` on that holds any of the rows, and how many rows it
+ * has to have for them; false when there is none. */
+static bool next_chunk(const struct ny_embedding_layout *layout, const uint64_t *rows, size_t count,
+                       uint64_t *from, size_t *needed)
+{
+    uint64_t next = UINT64_MAX;
+
+    *needed = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t index = rows[i] / layout->chunk_rows;
+        size_t least = (size_t)(rows[i] % layout->chunk_rows) + 1;
+
+        if (index < *from || index > next) continue;
+        *needed = index < next || least > *needed ? least : *needed;
+        next = index;
+    }
+    *from = next;
+    return *needed > 0;
+}
+
+int ny_embedding_gather(struct ny_store *store, const char *name,
+                        const struct ny_embedding_layout *layout, const uint64_t *rows,
+                        size_t count, void *out)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    size_t needed, chunk_bytes = layout->chunk_rows * layout->row_bytes;
+    struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_STORE, chunk_bytes),
+                             .capacity = chunk_bytes};
+    int err = chunk.data ? NY_OK : NY_EBUDGET;
+
+    for (uint64_t index = 0; err == NY_OK && next_chunk(layout, rows, count, &index, &needed);
+         index++) {
+        err = read_chunk(store, name, layout, index, needed, &chunk);
+        for (size_t i = 0; i < count && err == NY_OK; i++)
+            if (rows[i] / layout->chunk_rows == index)
+                memcpy((char *)out + i * layout->row_bytes,
+                       (char *)chunk.data + rows[i] % layout->chunk_rows * layout->row_bytes,
+                       layout->row_bytes);
     }
     ny_free(ctx, chunk.data);
     return err;

@@ -50,5 +50,10 @@ int ny_embedding_batch(struct ny_embedding_writer *writer, struct ny_embedding_w
 int ny_embedding_rows(struct ny_store *store, const char *name,
                       const struct ny_embedding_layout *layout, uint64_t first, size_t count,
                       void *rows);
+/* Reads `count` rows of any numbers, in any order and perhaps more than once, into `out`, in the
+ * order of `rows`. Each chunk is read once. */
+int ny_embedding_gather(struct ny_store *store, const char *name,
+                        const struct ny_embedding_layout *layout, const uint64_t *rows,
+                        size_t count, void *out);
 
 #endif

@@ -1,0 +1,132 @@
+/* results/embedding.h: rows of a part in chunks come back in the order in which they are asked for,
+ * and what is missing is said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "nystream.h"
+#include "results/embedding.h"
+#include "support/store_case.h"
+
+/* Rows of two f64, (i, −i), in chunks of three; the last one has two. */
+enum { N = 11, ROWS = 3 };
+
+static struct ny_context *ctx;
+static struct ny_store *store;
+static char folder[128];
+
+static const struct ny_embedding_layout layout = {
+    .part = {"embedding"}, .rows = N, .row_bytes = 2 * sizeof(double), .chunk_rows = ROWS};
+
+static void put_chunks(const char *name, uint64_t end)
+{
+    struct ny_batch *batch;
+
+    assert_int_equal(ny_batch_begin(&batch, store), NY_OK);
+    for (uint64_t first = 0; first < end; first += ROWS) {
+        uint64_t rows = end - first < ROWS ? end - first : ROWS;
+        double chunk[2 * ROWS];
+
+        for (uint64_t i = 0; i < rows; i++) {
+            chunk[2 * i] = (double)(first + i);
+            chunk[2 * i + 1] = -chunk[2 * i];
+        }
+        assert_int_equal(
+            ny_batch_put(batch, name, "embedding", first / ROWS, chunk, rows * layout.row_bytes),
+            NY_OK);
+    }
+    assert_int_equal(ny_batch_commit(batch), NY_OK);
+}
+
+static int start(void **state)
+{
+    char path[160];
+
+    (void)state;
+    case_directory(folder);
+    snprintf(path, sizeof(path), "%s/s.nys", folder);
+    if (ny_context_new(&ctx)) return -1;
+    assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
+    put_chunks("whole", N);
+    put_chunks("short", N - 1);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    ny_store_close(store);
+    case_remove(folder);
+    assert_true(ny_memory_used(ctx) == 0);
+    ny_context_free(ctx);
+    return 0;
+}
+
+static void gather(const uint64_t *rows, size_t count)
+{
+    double out[2 * N] = {0};
+
+    assert_int_equal(ny_embedding_gather(store, "whole", &layout, rows, count, out), NY_OK);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(out[2 * i] == (double)rows[i]);
+        assert_true(out[2 * i + 1] == -(double)rows[i]);
+    }
+}
+
+static void rows_are_gathered_in_any_order(void **state)
+{
+    const uint64_t mixed[] = {10, 0, 7, 7, 2, 3, 10, 1, 6}, last[] = {10}, ends[] = {2, 3, 5, 9};
+
+    (void)state;
+    gather(mixed, sizeof(mixed) / sizeof(mixed[0]));
+    gather(last, 1);
+    gather(ends, sizeof(ends) / sizeof(ends[0]));
+    gather(NULL, 0);
+}
+
+static void rows_in_a_range_are_read(void **state)
+{
+    (void)state;
+    for (uint64_t first = 0; first < N; first++) {
+        double out[2 * N];
+
+        assert_int_equal(
+            ny_embedding_rows(store, "whole", &layout, first, (size_t)(N - first), out), NY_OK);
+        for (uint64_t i = first; i < N; i++)
+            assert_true(out[2 * (i - first)] == (double)i &&
+                        out[2 * (i - first) + 1] == -(double)i);
+    }
+}
+
+static void missing_rows_are_said(void **state)
+{
+    const uint64_t there[] = {9, 4}, short_of[] = {4, 10, 9}, beyond[] = {12};
+    double out[2 * N];
+
+    (void)state;
+    assert_int_equal(ny_embedding_gather(store, "short", &layout, there, 2, out), NY_OK);
+    assert_int_equal(ny_embedding_gather(store, "short", &layout, short_of, 3, out), NY_ESTORE);
+    assert_non_null(strstr(ny_context_message(ctx), "chunk 3 of part embedding of 'short'"));
+    ny_error_clear(ctx);
+    assert_int_equal(ny_embedding_gather(store, "short", &layout, beyond, 1, out), NY_ESTORE);
+    assert_non_null(strstr(ny_context_message(ctx), "chunk 4 of part embedding of 'short'"));
+    assert_int_equal(ny_embedding_rows(store, "short", &layout, 8, 3, out), NY_ESTORE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_gathered_in_any_order),
+        cmocka_unit_test(rows_in_a_range_are_read),
+        cmocka_unit_test(missing_rows_are_said),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
