@@ -143,6 +143,8 @@ static void figures_are_the_wholes(void **state)
     assert_true(figure("n") == ROWS);
     assert_true(figure("trace_error") == 0.25);
     assert_true(figure("seconds") == 1); /* of the first shard's record, as of a whole */
+    case_remove(shard_path(1));
+    assert_true(figure("n") == ROWS);
 }
 
 static void rows_come_from_the_shard_that_has_them(void **state)
