@@ -1,6 +1,8 @@
 /* Imports killed. The same call goes on where the last one was, and ends as an unbroken one does. */
 #include "fault/job_kill.h"
 
+#include "shards/set.h"
+
 static int call_import(struct ny_context *ctx, const struct run *run, const char *path,
                        const char *name, const struct ny_options *options)
 {
@@ -87,7 +89,7 @@ static void same_points(const char *one, const char *other)
     for (int k = 0; k < 2; k++) {
         size_t n;
 
-        assert_int_equal(ny_store_open(&opened, ctx, paths[k]), NY_OK);
+        assert_int_equal(ny_shards_open(&opened, ctx, paths[k]), NY_OK);
         assert_int_equal(ny_points_info(opened, &info[k]), NY_OK);
         n = (size_t)info[k].n;
         rows[k] = malloc(n * D * sizeof(double));
@@ -125,7 +127,7 @@ static uint64_t rows_of(const char *path)
     struct ny_context *ctx;
 
     assert_int_equal(ny_context_new(&ctx), NY_OK);
-    assert_int_equal(ny_store_open(&opened, ctx, path), NY_OK);
+    assert_int_equal(ny_shards_open(&opened, ctx, path), NY_OK);
     assert_int_equal(ny_points_info(opened, &info), NY_OK);
     ny_store_close(opened);
     ny_context_free(ctx);
@@ -198,6 +200,13 @@ static const struct run sorted = {.call = call_import,
                                   .memory = 32 << 20,
                                   .option = {"labels", labels},
                                   .file = {matrix}};
+static const struct run shard = {.call = call_import,
+                                 .name = "import of a shard",
+                                 .stage = "import",
+                                 .again = NY_EUSAGE,
+                                 .memory = 32 << 20,
+                                 .option = {"label-column", "class", "shard", "0/1"},
+                                 .file = {first, second}};
 static const struct run append = {.call = call_import,
                                   .name = "append",
                                   .stage = "append",
@@ -229,6 +238,7 @@ static void imports_go_on_as_if_unbroken(void **state)
     kill_imports(&plain, NULL);
     kill_imports(&shuffled, NULL);
     kill_imports(&sorted, NULL);
+    kill_imports(&shard, NULL);
 }
 
 static void an_append_goes_on_as_if_unbroken(void **state)
