@@ -372,7 +372,7 @@ static struct ny_stage_bytes probe_bytes(const struct ny_job_sizes *sizes, unsig
     bytes.by_purpose[NY_MEM_OTHER] += 2 * r * sizeof(double);
     bytes.by_purpose[NY_MEM_DICTIONARY] =
         ny_columns_bytes(&spec, r) + r * (sizeof(uint64_t) + sizeof(struct ny_draw));
-    bytes.by_purpose[NY_MEM_SOLVE] = r * (p + 3) * sizeof(double);
+    bytes.by_purpose[NY_MEM_SOLVE] = r * (p + 6) * sizeof(double);
     bytes.by_purpose[NY_MEM_TILES] = workers * side;
     bytes.by_purpose[NY_MEM_STORE] += gather > pass ? gather : pass;
     return bytes;
