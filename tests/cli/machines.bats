@@ -69,8 +69,18 @@ END
     done
     nystream export big.nys map -o map.csv -q
     cat map-?.csv | cmp - map.csv
-    nystream transform map.nym --input rows-2.npy -o placed.npy
-    nystream transform big.nys map --input rows-2.npy -o again.npy
-    cmp placed.npy again.npy
+    nystream transform big.nys map --input rows-2.npy -o placed.csv
+    near placed.csv map-2.csv
     nystream info host-0/big.nys | grep -q "shard 1             rows 2,048 to 4,095"
+}
+
+@test "6. one fit on many machines, with MPI or without" {
+    for part in 0 1 2; do
+        manifold swiss-roll -n $((2048 + 500 * (part / 2))) --noise 0.1 --seed $part -o rows-$part.npy
+        nystream import big.nys --shard $part/3 rows-$part.npy -q
+    done
+    nystream fit big.nys map --landmarks 50 --components 20 -q
+    nystream export big.nys map -o map.npy -q
+    M=50 bash -eu steps.sh
+    [ -e again.npy ]
 }
