@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static double number_of(unsigned shard, size_t i)
 
 struct outcome {
     double *sums;        /* COUNT, of shard 0's process */
-    unsigned char wrong; /* of any peer */
+    atomic_uchar wrong;  /* of any peer */
 };
 
 static int exchange(void *arg, struct ny_context *peer, unsigned shard)
