@@ -1,9 +1,7 @@
 /* The width of a kernel from the data: --gamma auto. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/compare.h"
 #include "base/random.h"
 #include "columns/columns_private.h"
 #include "peers/peers.h"
@@ -11,11 +9,44 @@
 
 enum { PAIRS = 20000, BUDGET_SHARE = 8 };
 
-/* Returns the median; sorts the values. */
+/* Moves values until none before `place` is above the one there, and none behind it below. */
+static void put_in_place(double *values, size_t count, size_t place)
+{
+    size_t low = 0, high = count - 1;
+
+    while (low < high) {
+        double pivot = values[low + (high - low) / 2];
+        size_t i = low, j = high;
+
+        for (;; i++, j--) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j) break;
+            double value = values[i];
+
+            values[i] = values[j];
+            values[j] = value;
+        }
+        if (place <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+}
+
+/* Returns the median; orders the values in part. */
 static double median_of(double *values, size_t count)
 {
-    qsort(values, count, sizeof(double), ny_compare_doubles);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+    size_t upper = count / 2;
+    double below;
+
+    put_in_place(values, count, upper);
+    below = count % 2 ? values[upper] : -INFINITY;
+    for (size_t i = 0; i < upper; i++)
+        below = fmax(below, values[i]);
+    return (below + values[upper]) / 2;
 }
 
 /* Buffers for pieces of the pairs. */

@@ -278,6 +278,14 @@ static int by_row(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* Tells whether no block has to be loaded twice, as where there is one block. */
+static bool in_order(const struct wish *wishes, size_t count, uint64_t block_rows)
+{
+    for (size_t i = 1; i < count; i++)
+        if (wishes[i].row / block_rows < wishes[i - 1].row / block_rows) return false;
+    return true;
+}
+
 /* Loads the blocks of the rows listed, each once and in their order, and hands over the place of
  * each row in its block. */
 typedef int found_fn(void *arg, const struct cache *cache, uint64_t at, size_t position);
@@ -287,14 +295,17 @@ static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, fo
 {
     struct ny_store *store = cache->store;
     struct wish *wishes = ny_calloc(store->ctx, NY_MEM_STORE, count, sizeof(*wishes));
-    uint64_t run;
+    uint64_t run, last = 0;
     int err = wishes ? NY_OK : NY_EBUDGET;
 
     if (err) return err;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         wishes[i] = (struct wish){ny_lost_place(&store->skipped, rows[i], &run), i};
-    qsort(wishes, count, sizeof(*wishes), by_row);
-    err = count ? check_range(cache, wishes[count - 1].row, 1) : NY_OK;
+        last = wishes[i].row > last ? wishes[i].row : last;
+    }
+    err = count ? check_range(cache, last, 1) : NY_OK;
+    if (!err && !in_order(wishes, count, cache->m.block_rows))
+        qsort(wishes, count, sizeof(*wishes), by_row);
     for (size_t i = 0; !err && i < count; i++) {
         uint64_t row = wishes[i].row;
 
