@@ -1,4 +1,5 @@
 /* nystream: the command. Parses, runs one verb, reports; the exit code is the library's status. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,15 @@ static void tell_openblas(void)
     fclose(words);
 }
 
+/* LMDB takes 2 MiB of zeroes for each table that it opens for writing, and touches few of them.
+ * They are mapped, but once the first were freed malloc() would take blocks of this size from its
+ * heap, and clear them. The other number is the one that malloc() would come to then. */
+static void keep_zeroes_mapped(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 2 << 20);
+    mallopt(M_TRIM_THRESHOLD, 4 << 20);
+}
+
 /* Gives the process its CPUs back first, because tell_openblas() may start it anew and the new one
  * inherits the CPUs of this one. That in turn comes before any file is open. */
 int main(int argc, char **argv)
@@ -56,6 +66,7 @@ int main(int argc, char **argv)
 
     cli_use_all_cpus();
     tell_openblas();
+    keep_zeroes_mapped();
     cli_prepare_output();
     status = ny_context_new(&command.context);
     if (!status) status = ny_options_new(&command.options, command.context);
