@@ -89,8 +89,8 @@ def test_names_of_rows_are_those_of_all_shards(tmp_path):
 
 def test_what_cannot_be_is_refused(tmp_path, rows):
     store = in_shards(tmp_path / "big", rows)
-    with pytest.raises(nystream.UsageError, match="takes one of them: give its path"):
-        store.fit("map", landmarks=20)
+    with pytest.raises(nystream.UsageError, match="greedy does not go over the shards"):
+        store.fit("map", select="greedy", landmarks=20)
     with pytest.raises(nystream.UsageError, match="takes one of them: give its path"):
         store.graph("near")
     batches = (rows[first:first + 900] for first in range(0, 5_000, 900))
@@ -101,3 +101,14 @@ def test_what_cannot_be_is_refused(tmp_path, rows):
         nystream.open(tmp_path / "other")[:3]
     n = store.append(rows[:7]).n
     assert n == 5_000 - 4_096 + 7 and len(store) == 5_007
+
+
+def test_a_fit_of_all_shards_is_that_of_one_store(tmp_path, rows):
+    store = in_shards(tmp_path / "big", rows)
+    one = nystream.open(tmp_path / "one")
+    one.append(rows)
+    options = {"map": "svd", "landmarks": 30, "components": 3, "seed": 2}
+    ours, theirs = store.fit("map", **options), one.fit("map", **options)
+    assert ours.report["n"] == len(rows) and ours.report["sharded"]["shards"] == 3
+    np.testing.assert_allclose(ours.embedding[:], theirs.embedding[:], atol=1e-6)
+    assert store.fit("map", **options).report["n"] == len(rows)  # it is done already
