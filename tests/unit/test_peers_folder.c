@@ -137,6 +137,12 @@ static int work_or_wait(void *arg, struct ny_context *peer, unsigned shard)
     return err ? err : ny_peers_agree(ny_context_peers(peer), 1, "anything");
 }
 
+static void on_term(int number)
+{
+    (void)number;
+    ny_context_interrupt(ctx, 15);
+}
+
 static int run_work(struct ny_context *own, unsigned rank, unsigned ranks)
 {
     struct ny_group_shape shape = ny_group_shape(ranks, rank, ranks);
@@ -144,6 +150,8 @@ static int run_work(struct ny_context *own, unsigned rank, unsigned ranks)
     int err = open_rank(&transport, own, rank, ranks);
 
     if (err) return err;
+    ctx = own;
+    signal(SIGTERM, on_term);
     err = ny_group_run(own, &shape, transport, work_or_wait, &rank);
     transport->ops->close(transport);
     return err;
@@ -169,6 +177,29 @@ static void test_a_killed_rank_is_noticed(void **state)
         assert_true(answer[rank].ended_s - killed_s < NOTICE_S);
     }
     assert_int_equal(count_entries("run-"), 0);
+}
+
+/* Rank 2, which waits for the others, is told to end; rank 0, which computes, hears why. */
+static void test_an_interrupt_ends_all(void **state)
+{
+    double began_s;
+
+    (void)state;
+    for (unsigned rank = 0; rank < 3; rank++)
+        begin(rank, 3, run_work);
+    for (unsigned rank = 0; rank < 3; rank++)
+        await(rank, 1);
+    rest(0.3);
+    kill(answer[2].process, SIGTERM);
+    began_s = ny_now();
+    end(2);
+    end(0);
+    assert_true(ny_now() - began_s < NOTICE_S);
+    assert_int_equal(answer[2].status, NY_ETERMINATED);
+    assert_string_equal(answer[2].message, "terminated");
+    assert_int_equal(answer[0].status, NY_ETERMINATED);
+    assert_string_equal(answer[0].message, "shard 2: terminated");
+    kill_rank(1); /* it would never look */
 }
 
 /* A process that takes the rank of the dead one is not taken for it, and waits for a new run. */
@@ -279,12 +310,6 @@ static void test_counts_agree(void **state)
         assert_int_equal(answer[rank].status, NY_EUSAGE);
         assert_non_null(strstr(answer[rank].message, "give the same command to each"));
     }
-}
-
-static void on_term(int number)
-{
-    (void)number;
-    ny_context_interrupt(ctx, 15);
 }
 
 static int be_interrupted(struct ny_context *own, unsigned rank, unsigned ranks)
@@ -399,6 +424,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_any_number_of_processes, make, clear),
         cmocka_unit_test_setup_teardown(test_runs_follow_one_another, make, clear),
         cmocka_unit_test_setup_teardown(test_a_killed_rank_is_noticed, make, clear),
+        cmocka_unit_test_setup_teardown(test_an_interrupt_ends_all, make, clear),
         cmocka_unit_test_setup_teardown(test_a_successor_is_told_apart, make, clear),
         cmocka_unit_test_setup_teardown(test_a_failure_is_told_to_all, make, clear),
         cmocka_unit_test_setup_teardown(test_a_missing_rank_is_named, make, clear),
