@@ -101,6 +101,21 @@ static int refuse(const struct ny_request *request, const char *what)
                    what, ny_resume_words(request->store, request->name, request->record).text);
 }
 
+/* Refuses to go on with a fit over shards in one of them alone, and the other way round. */
+static int check_shards(const struct ny_request *request)
+{
+    uint64_t shards = ny_field_count(request->record, "shards", 1);
+    char what[64];
+
+    if (shards == ny_peers_shards(ny_context_peers(request->ctx))) return NY_OK;
+    if (shards > 1)
+        snprintf(what, sizeof(what), "as one of the %llu shards of a fit",
+                 (unsigned long long)shards);
+    else
+        snprintf(what, sizeof(what), "as a result of this shard alone");
+    return refuse(request, what);
+}
+
 /* Called if NAME exists: resumes it if it was made with the same options, else refuses. */
 static int check_existing(const struct ny_request *request)
 {
@@ -112,6 +127,8 @@ static int check_existing(const struct ny_request *request)
         snprintf(what, sizeof(what), "and is a %s", kind);
         return refuse(request, what);
     }
+    err = check_shards(request);
+    if (err) return err;
     difference = ny_options_differences(request->options, request->kind->groups,
                                         json_object_get(request->record, "options"));
     if (!difference) return NY_EBUDGET;
@@ -171,6 +188,9 @@ static int create_record(struct ny_request *request)
     request->record = request->kind->record(request, &points, options);
     ny_record_set_command(request->ctx, request->record);
     if (inputs) ny_field_set_json(request->record, "inputs", inputs);
+    if (ny_context_peers(request->ctx))
+        ny_field_set_count(request->record, "shards",
+                           ny_peers_shards(ny_context_peers(request->ctx)));
     if (points.lost) note_lost(request, points.lost);
     return ny_record_save(request->store, request->name, request->record);
 }
@@ -368,6 +388,8 @@ static int resume(struct ny_request *request, const struct ny_request_kind *cons
         return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be gone on with",
                        request->name, ny_store_path(request->store),
                        ny_record_kind(request->record));
+    err = check_shards(request);
+    if (err) return err;
     if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
     err = ny_options_of_stored(&request->stored, ny_options_given(NULL, request->ctx, &none),
                                request->kind->groups, json_object_get(request->record, "options"),

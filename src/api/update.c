@@ -136,6 +136,12 @@ static int run(struct update *update)
                       "'%s' was placed by a model from elsewhere and has no sums of its own; "
                       "--update frozen places the new rows",
                       update->name);
+    if (!err && json_object_get(update->result, "sharded"))
+        err = ny_fail(update->ctx, NY_EUSAGE,
+                      "'%s' is one of the shards' results of one fit, which --update does not take "
+                      "rows into; fit all shards anew with --restart, or place the rows with "
+                      "'nystream transform'",
+                      update->name);
     if (!err) err = find_begun(update);
     if (err) return err;
     if (!update->record && is_up_to_date(update, rows)) {

@@ -13,7 +13,8 @@
  *   features    how many columns were chosen (results/choice.h); not there where all count
  *   placed      true: the model came from elsewhere (api/placed.h)
  *   summed      true: the job was to end with its sums, and has
- *   sharded     of a fit over shards: shard, shards, first and rows (the number of this one, how
+ *   shards      of a fit over shards: how many there are
+ *   sharded     and where it is done: shard, shards, first and rows (the number of this one, how
  *               many there are, the first of its rows, and the rows of all); same_bytes_as_one,
  *               whether it has the bytes of a fit of one store with all rows, and differs, why
  *               not. The figures of its report, but n, are those of all rows

@@ -219,7 +219,14 @@ END
     nystream fit big/shard-00001 map --landmarks 20 --components 2 -q
     ny fit big map --landmarks 30 --components 2
     exits 2
-    says "exists with other options"
+    says "exists as a result of this shard alone"
+    nystream fit big all --landmarks 20 --components 2 -q
+    ny fit big/shard-00002 all --landmarks 20 --components 2
+    usage "exists as one of the 3 shards of a fit"
+    ny fit big/shard-00002 all --update frozen
+    usage "fit all shards anew"
+    ny fit big all --landmarks 30 --components 2
+    usage "exists with other options"
     ny fit big other --landmarks 30 --components 2 --json -q
     exits 0
     printf 'damaged' | dd of=big/shard-00001/points/data.mdb bs=1 seek=20000 conv=notrunc 2>/dev/null
