@@ -318,7 +318,9 @@ NY_API int ny_compact(struct ny_context *context, const char *path, struct ny_re
 NY_API int ny_remove(struct ny_context *context, const char *path, const char *name);
 
 /* Passes, flops, memory by purpose, disk and seconds of a fit, before anything runs; NY_OK also
- * when it does not fit ("fits" is false and memory_min_bytes says what would). */
+ * when it does not fit ("fits" is false and memory_min_bytes says what would). Of a store in shards
+ * the memory, disk and seconds of all shards in one process, and "shards": count,
+ * memory_min_bytes of one, exchange_bytes and exchange_seconds of each between processes. */
 NY_API int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
                    struct ny_report **report);
 /* Reports the effect of the kernel's width: for each of several widths, all from one sample of a

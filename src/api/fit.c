@@ -27,34 +27,47 @@
 #include "io/identity.h"
 #include "shards/shards.h"
 
-int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
-            struct ny_report **report)
+/* Plans a fit of one store, or of a shard with its peers. */
+static int plan_store(struct ny_context *context, const char *path,
+                      const struct ny_options *options, json_t **json)
 {
     struct ny_store *store = NULL;
     struct ny_owned_settings settings = {0};
-    struct ny_options none;
     struct ny_plan plan;
+    int err;
+
+    ny_fields_begin();
+    ny_blas_borrow();
+    err = ny_store_open(&store, context, path);
+    if (!err) err = ny_store_join(store);
+    if (err) goto done;
+    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
+    if (!err) err = ny_shards_check(store, &settings.fit);
+    if (err) goto done;
+    settings.fit.patient = true;
+    err = ny_fit_plan(store, &settings.fit, 0, &plan);
+    if (!err) *json = ny_plan_json(&plan);
+done:
+    ny_settings_release(&settings, context);
+    ny_store_close(store);
+    ny_blas_return();
+    return err;
+}
+
+int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
+            struct ny_report **report)
+{
+    struct ny_options none;
+    json_t *json = NULL;
     int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
     ny_settings_nothing_to_replace(options, context);
-    ny_fields_begin();
-    ny_blas_borrow();
-    err = ny_store_open(&store, context, path);
-    if (err) goto done;
-    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
-    if (err) goto done;
-    settings.fit.patient = true;
-    err = ny_fit_plan(store, &settings.fit, 0, &plan);
-    if (err) goto done;
-    err = ny_report_of_json(report, context, ny_plan_json(&plan));
-done:
-    ny_settings_release(&settings, context);
-    ny_store_close(store);
-    ny_blas_return();
-    return err;
+    err = ny_shards_at(path) ? ny_sharded_plan(plan_store, context, path, options, &json)
+                             : plan_store(context, path, options, &json);
+    return err ? err : ny_report_of_json(report, context, json);
 }
 
 int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_options *options,

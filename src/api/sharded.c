@@ -129,3 +129,87 @@ int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_cont
 
     return run(&request, context, path, report);
 }
+
+/* ---- plans ---------------------------------------------------------------------------------- */
+
+struct plan {
+    ny_plan_one_fn *plan;
+    const struct ny_shards *shards;
+    const struct ny_options *options;
+    json_t *json; /* that of shard 0 */
+};
+
+static int plan_shard(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    struct plan *plan = arg;
+    struct ny_options options = *plan->options; /* only read, but for the errors about them */
+    json_t *json = NULL;
+    int err;
+
+    options.ctx = ctx;
+    err = plan->plan(ctx, plan->shards->shard[shard].path, &options, &json);
+    if (!err && shard == 0)
+        plan->json = json;
+    else
+        json_decref(json);
+    return err;
+}
+
+/* Multiplies the numbers of a plan under a key, or of the object there. */
+static void multiply(json_t *plan, const char *key, double factor)
+{
+    json_t *value = json_object_get(plan, key), *number;
+    const char *name;
+
+    if (json_is_integer(value))
+        ny_field_set_count(plan, key, (uint64_t)((double)json_integer_value(value) * factor));
+    if (json_is_real(value)) ny_field_set_number(plan, key, json_real_value(value) * factor);
+    if (!json_is_object(value)) return;
+    json_object_foreach(value, name, number) multiply(value, name, factor);
+}
+
+/* Makes of the plan of one shard that of a process with so many, which has so many threads. */
+static void plan_for_all(json_t *plan, unsigned shards, unsigned threads)
+{
+    static const char *const bytes[] = {"memory_min_bytes", "memory_bytes", "disk_bytes",
+                                        "stage_memory_bytes"};
+    static const char *const seconds[] = {"seconds", "seconds_low", "seconds_high", "stages"};
+    const double exchange_rate = 0.3e9; /* bytes a second between processes, as measured or less */
+    double m = ny_field_number(plan, "landmarks", 0), gram = 4 * m * (m + 1);
+    json_t *sharded = json_object();
+
+    ny_field_set_count(sharded, "count", shards);
+    ny_field_set_json(sharded, "memory_min_bytes",
+                      json_copy(json_object_get(plan, "memory_min_bytes")));
+    ny_field_set_number(sharded, "exchange_bytes", gram);
+    ny_field_set_number(sharded, "exchange_seconds", gram / exchange_rate);
+    ny_field_set_json(plan, "shards", sharded);
+    ny_field_set_json(plan, "flops", json_null()); /* solving is not done once a shard */
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
+        multiply(plan, bytes[i], shards);
+    for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]) && shards > threads; i++)
+        multiply(plan, seconds[i], (double)shards / threads); /* a shard has a thread at least */
+}
+
+int ny_sharded_plan(ny_plan_one_fn *plan_one, struct ny_context *context, const char *path,
+                    const struct ny_options *options, json_t **json)
+{
+    struct plan plan = {.plan = plan_one, .options = options};
+    struct ny_shards *shards = NULL;
+    struct ny_group_shape shape;
+    int err;
+
+    ny_fields_begin();
+    err = ny_shards_read(&shards, context, path);
+    if (!err) err = ny_shards_complete(shards);
+    if (err) goto done;
+    shape = ny_group_shape(shards->count, 0, 1);
+    plan.shards = shards;
+    err = ny_group_run(context, &shape, NULL, plan_shard, &plan);
+    if (!err) plan_for_all(plan.json, shards->count, ny_context_threads(context));
+    if (!err) *json = json_incref(plan.json);
+done:
+    json_decref(plan.json);
+    ny_shards_free(shards);
+    return err;
+}

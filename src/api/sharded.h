@@ -13,4 +13,12 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
 int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
                       const char *path, const char *name, struct ny_report **report);
 
+/* Plans a fit of all shards of a store: *json is the plan of a shard, by plan() of its path, with
+ * the memory and disk of all shards of this process, the seconds that its threads take for them,
+ * and what travels between shards. */
+typedef int ny_plan_one_fn(struct ny_context *context, const char *path,
+                           const struct ny_options *options, json_t **json);
+int ny_sharded_plan(ny_plan_one_fn *plan, struct ny_context *context, const char *path,
+                    const struct ny_options *options, json_t **json);
+
 #endif

@@ -196,6 +196,21 @@ until_done() {
     cmp a.npy b.npy
 }
 
+@test "a plan of shards is that of all of them in one process" {
+    ny plan big --landmarks 500 --json
+    exits 0
+    has_keys "$output" exchange_bytes exchange_seconds
+    least=$(field "$output" memory_min_bytes)
+    each=$(sed -n '/"shards": {/,/}/p' <<<"$output")
+    [ "$(field "$each" count)" = 3 ]
+    [ "$least" = $((3 * $(field "$each" memory_min_bytes))) ]
+    ny fit big x --landmarks 500 --memory $((least / 2)) --components 2
+    exits 8
+    nystream fit big x --landmarks 500 --memory $((least / 1048576 + 1))M --components 2 -q
+    ny plan big --select greedy
+    usage "take --select uniform"
+}
+
 @test "what does not go over shards is refused, with what does" {
     local options
     while IFS='|' read -r options words; do

@@ -329,7 +329,7 @@ place() {
     local verb
     stores big
     for verb in "select big x" "graph big x" "path big x --from 0 --to 1" \
-        "plan big" "merge big --name x -o x.nym"; do
+        "merge big --name x -o x.nym"; do
         ny $verb
         usage "big is a store in shards, and this takes one of them: give its path, such as big/shard-00000"
     done
