@@ -132,6 +132,7 @@ says() {
     ! nm -D --undefined-only "$NYSTREAM_MPI" | grep -E '\b(ny_|NY_)'
 }
 
+# bats test_tags=slow
 @test "make mpi says what it needs" {
     run make -s -C "$BATS_TEST_DIRNAME/../.." BUILD="$BATS_TEST_TMPDIR/build" MPICC=no-such-mpicc mpi
     [ "$status" -ne 0 ] && [[ $output == *"there is no no-such-mpicc"*"data-tools/setup mpi"* ]]
