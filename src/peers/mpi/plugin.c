@@ -168,13 +168,14 @@ static int trade(struct ny_transport *transport, const void *out, size_t bytes, 
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-/* Ends all ranks, and says first why, since the one that has failed cannot do it afterwards. */
+/* Ends all ranks, and says first why, since the one that has failed cannot do it afterwards. MPICH
+ * ends all of them by MPI_COMM_WORLD alone; by a copy of that it waits for the others. */
 static void abandon(struct ny_transport *transport, int status, const char *message)
 {
     fprintf(stderr, "nystream: rank %u of %u ends the job: %s\n", transport->rank, transport->ranks,
             message);
     fflush(stderr);
-    MPI_Abort(((struct mpi *)transport)->world, status);
+    MPI_Abort(MPI_COMM_WORLD, status);
 }
 
 static void close_mpi(struct ny_transport *transport)
