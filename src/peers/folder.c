@@ -121,15 +121,9 @@ static int trade(struct ny_transport *transport, const void *out, size_t bytes, 
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-/* The first message stays. Where it cannot be written, the others see that the lock is gone. */
 static void abandon(struct ny_transport *transport, int status, const char *message)
 {
-    struct ny_folder *folder = (struct ny_folder *)transport;
-    char path[PATH_MAX], text[sizeof(transport->why)];
-
-    snprintf(text, sizeof(text), "%d %s", status, message);
-    ny_folder_run_path(folder, "abandoned", path);
-    if (access(path, F_OK)) (void)ny_folder_write(folder, path, text, strlen(text));
+    ny_folder_abandon((struct ny_folder *)transport, status, message);
 }
 
 static int lost(struct ny_transport *transport)

@@ -83,7 +83,9 @@ static bool write_all(int fd, const char *data, size_t bytes)
     return true;
 }
 
-int ny_folder_write(struct ny_folder *folder, const char *path, const void *data, size_t bytes)
+/* Writes a file that nobody sees before it is whole; false with errno set. */
+static bool put_file(const struct ny_folder *folder, const char *path, const void *data,
+                     size_t bytes)
 {
     char fresh[PATH_MAX + 8];
     bool whole;
@@ -91,18 +93,23 @@ int ny_folder_write(struct ny_folder *folder, const char *path, const void *data
 
     snprintf(fresh, sizeof(fresh), "%s.%05u", path, folder->transport.rank);
     fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0) return fail_errno(folder, "create", fresh);
+    if (fd < 0) return false;
     whole = write_all(fd, data, bytes);
     number = errno;
     if (close(fd) && whole) { /* network file systems write here */
         whole = false;
         number = errno;
     }
-    if (whole && rename(fresh, path) == 0) return NY_OK;
+    if (whole && rename(fresh, path) == 0) return true;
     if (whole) number = errno;
     unlink(fresh);
     errno = number;
-    return fail_errno(folder, "write", path);
+    return false;
+}
+
+int ny_folder_write(struct ny_folder *folder, const char *path, const void *data, size_t bytes)
+{
+    return put_file(folder, path, data, bytes) ? NY_OK : fail_errno(folder, "write", path);
 }
 
 /* Reads into data; returns the bytes that there were, −1 for an error. */
@@ -230,24 +237,37 @@ static int hear_abandoned(struct ny_folder *folder)
     return transport->status;
 }
 
+void ny_folder_abandon(const struct ny_folder *folder, int status, const char *message)
+{
+    char path[PATH_MAX], text[sizeof(folder->transport.why)];
+
+    snprintf(text, sizeof(text), "%d %s", status, message);
+    ny_folder_run_path(folder, "abandoned", path);
+    if (access(path, F_OK)) (void)put_file(folder, path, text, strlen(text));
+}
+
 int ny_folder_look(struct ny_folder *folder)
 {
-    unsigned ranks = folder->transport.ranks;
+    enum { MOST = 8 };
+    unsigned ranks = folder->transport.ranks, others = ranks - 1;
     int err = hear_abandoned(folder);
 
     folder->looked_s = ny_now();
-    if (err) return err;
-    for (unsigned rank = 0; rank < ranks; rank++) {
-        if (rank == folder->transport.rank || ny_folder_state_of(folder, rank) != NY_FOLDER_GONE)
-            continue;
+    for (unsigned i = 0; i < others && i < MOST && !err; i++) {
+        unsigned rank;
+
+        folder->looked = folder->looked % others + 1;
+        rank = (folder->transport.rank + folder->looked) % ranks;
+        if (ny_folder_state_of(folder, rank) != NY_FOLDER_GONE) continue;
         err = hear_abandoned(folder);
-        if (err) return err;
-        return ny_folder_fail(folder, NY_EBUSY,
-                              "the process with rank %u of %u, on %.*s, has ended without a word; "
-                              "start all of them again, and they go on",
-                              rank, ranks, NY_HOST_BYTES, folder->member[rank].host);
+        if (err) break;
+        err = ny_folder_fail(folder, NY_EBUSY,
+                             "the process with rank %u of %u, on %.*s, has ended without a word; "
+                             "start all of them again, and they go on",
+                             rank, ranks, NY_HOST_BYTES, folder->member[rank].host);
+        ny_folder_abandon(folder, err, folder->transport.why);
     }
-    return NY_OK;
+    return err;
 }
 
 /* ---- waiting -------------------------------------------------------------------------------- */
@@ -271,17 +291,18 @@ static void refresh(const struct ny_folder *folder)
 
 int ny_folder_sleep(struct ny_folder *folder, const struct ny_folder_wait *wait)
 {
-    const double least_s = 5e-5, most_s = 2e-2;
+    const double least_s = 5e-5, usual_s = 2e-2, most_s = 0.2;
+    double waited_s = ny_now() - wait->began_s, seconds = waited_s / 4;
     const struct ny_transport *transport = &folder->transport;
-    double seconds = (ny_now() - wait->began_s) / 4;
     struct timespec time;
 
     if (transport->interrupted && transport->interrupted(transport->interrupted_arg))
         return ny_folder_fail(folder, NY_EINTERRUPTED, "interrupted");
     if (seconds < least_s) seconds = least_s;
+    if (seconds > usual_s) seconds = waited_s / 100 > usual_s ? waited_s / 100 : usual_s;
     if (seconds > most_s) seconds = most_s;
     time = (struct timespec){.tv_nsec = (long)(1e9 * seconds)};
     nanosleep(&time, NULL);
-    if (seconds == most_s) refresh(folder);
+    if (seconds >= usual_s) refresh(folder);
     return NY_OK;
 }

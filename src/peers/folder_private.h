@@ -36,6 +36,7 @@ struct ny_folder {
     struct ny_folder_note *member; /* ranks; those of the run */
     uint64_t round;                /* rounds that this rank has ended */
     double looked_s;               /* the clock when the others were last looked at */
+    unsigned looked;               /* the last one of them was so far behind this one */
 };
 
 /* A wait: how long it has lasted decides how long the next sleep is. */
@@ -74,13 +75,18 @@ bool ny_folder_held(const char *path);
 /* Tells whether a rank of the run has ended: with its part done, or in any other way. */
 enum ny_folder_state { NY_FOLDER_ALIVE, NY_FOLDER_CLOSED, NY_FOLDER_GONE };
 enum ny_folder_state ny_folder_state_of(struct ny_folder *folder, unsigned rank);
-/* NY_EBUSY where a rank of the run has ended in silence; its status where it ended with an error.
- */
+/* Tells the others why this rank ends, unless one has said so before. Where that cannot be written,
+ * they see that the lock is gone. */
+void ny_folder_abandon(const struct ny_folder *folder, int status, const char *message);
+/* NY_EBUSY where a rank of the run has ended in silence; its status where it ended with an error. A
+ * look goes to eight ranks, which are others each time: all ranks together see all, and the first
+ * one that finds a dead one tells the others. */
 int ny_folder_look(struct ny_folder *folder);
 
 /* Begins a wait. */
 struct ny_folder_wait ny_folder_wait_begin(void);
-/* Sleeps for a quarter of the time that the wait has lasted, at most 20 ms. NY_EINTERRUPTED where
+/* Sleeps for a quarter of the time that the wait has lasted, at most 20 ms, or from 2 s on a
+ * hundredth of it, at most 0.2 s. NY_EINTERRUPTED where
  * this process is to end. */
 int ny_folder_sleep(struct ny_folder *folder, const struct ny_folder_wait *wait);
 

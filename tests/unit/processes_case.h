@@ -16,7 +16,7 @@
 #include "support/context.h"
 #include "support/exchange_case.h"
 
-enum { RANKS_MAX = 6 };
+enum { RANKS_MAX = 12 };
 
 static char folder[64];
 

@@ -157,26 +157,37 @@ static int run_work(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_a_killed_rank_is_noticed(void **state)
+/* Rank 1 is killed, and all others hear of it: of a few, and of more than one looks at at a time.
+ */
+static void notice_killed(unsigned ranks)
 {
+    char words[32];
     double killed_s;
 
-    (void)state;
-    for (unsigned rank = 0; rank < 3; rank++)
-        begin(rank, 3, run_work);
-    for (unsigned rank = 0; rank < 3; rank++)
+    snprintf(words, sizeof(words), "rank 1 of %u", ranks);
+    for (unsigned rank = 0; rank < ranks; rank++)
+        begin(rank, ranks, run_work);
+    for (unsigned rank = 0; rank < ranks; rank++)
         await(rank, 1);
     rest(0.3);
     kill_rank(1);
     killed_s = ny_now();
-    for (unsigned rank = 0; rank < 3; rank += 2) {
+    for (unsigned rank = 0; rank < ranks; rank++) {
+        if (rank == 1) continue;
         end(rank);
         assert_int_equal(answer[rank].status, NY_EBUSY);
-        assert_non_null(strstr(answer[rank].message, "rank 1 of 3"));
+        assert_non_null(strstr(answer[rank].message, words));
         assert_null(strstr(answer[rank].message, "shard"));
         assert_true(answer[rank].ended_s - killed_s < NOTICE_S);
     }
     assert_int_equal(count_entries("run-"), 0);
+}
+
+static void test_a_killed_rank_is_noticed(void **state)
+{
+    (void)state;
+    notice_killed(3);
+    notice_killed(12);
 }
 
 /* Rank 2, which waits for the others, is told to end; rank 0, which computes, hears why. */
