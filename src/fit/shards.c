@@ -287,7 +287,7 @@ static int share_part(struct ny_fit *fit, const char *part, uint64_t bytes)
 }
 
 /* Returns why the result may differ, in its last bits, from that of one store with all rows; NULL:
- * it does not. Numbers that are all on the grid have exact sums, in any order. */
+ * it does not, as sums that were not rounded have one value, however rows are cut. */
 static const char *differs(const struct ny_fit *fit)
 {
     const struct ny_fit_settings *settings = fit->settings;
@@ -303,7 +303,6 @@ static const char *differs(const struct ny_fit *fit)
     if (ny_divided(settings->normalisation)) return "K is divided by degrees, which are f64";
     if (gram && (scatter || !ny_field_is(ny_job_report(&fit->job), "gram_precision", "f32")))
         return "sums are f64";
-    if (gram && !settings->kernel->constant_diagonal) return "values of the kernel have no bound";
     if (json_is_true(json_object_get(fit->job.record, "rounded"))) return "sums were rounded";
     return NULL;
 }

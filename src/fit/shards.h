@@ -20,8 +20,8 @@ struct ny_shard_place {
  * tells that this shard's share of the step is to be made again. */
 int ny_shards_align_state(const struct ny_fit *fit, void **image, size_t bytes,
                           const struct ny_shard_place *at, bool *anew);
-/* Has fit->acc add up on a grid where that makes the sums exact: f32 Grams of kernels up to 1. */
-void ny_shards_set_grid(struct ny_fit *fit);
+/* Has fit->acc notice whether sums are rounded. */
+void ny_shards_watch(struct ny_fit *fit);
 /* Adds up rows that no landmark reaches, over all shards. */
 int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows *unreached);
 /* Shares what stage solve has left in the record, the model and the averages; the shards that wait

@@ -27,14 +27,10 @@ int ny_shards_fold_unreached(const struct ny_fit *fit, struct ny_unreached_rows 
     return err;
 }
 
-void ny_shards_set_grid(struct ny_fit *fit)
+void ny_shards_watch(struct ny_fit *fit)
 {
-    const double bound = 2; /* |k(x, y) − a| of k and a up to 1 */
-
-    if (!ny_context_peers(fit->job.ctx) || !fit->acc->G.at || fit->gram != NY_GRAM_F32 ||
-        !fit->settings->kernel->constant_diagonal || ny_divided(fit->settings->normalisation))
-        return;
-    ny_accumulator_set_grid(fit->acc, fit->job.points.n, bound);
+    if (!ny_context_peers(fit->job.ctx) || !fit->acc->G.at) return;
+    ny_accumulator_watch(fit->acc);
     fit->acc->rounded = json_is_true(json_object_get(fit->job.record, "rounded"));
 }
 

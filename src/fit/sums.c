@@ -188,7 +188,7 @@ int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units)
                                         : ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
 
     if (err) return err;
-    ny_shards_set_grid(fit);
+    ny_shards_watch(fit);
     return ny_fit_restore_sums(fit, part, units, &found);
 }
 

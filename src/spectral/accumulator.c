@@ -253,62 +253,63 @@ static void add64(double *restrict to, const double *restrict from, size_t count
         to[j] += from[j];
 }
 
-/* Like add32(), of numbers that are first rounded to the grid; tells whether any was not on it. */
-static bool add32_rounded(double *restrict to, double grid, const float *restrict from,
-                          size_t count)
+/* Returns what rounding takes off a + b = sum, which is exact (Knuth's TwoSum). */
+static inline double lost_of(double a, double b, double sum)
+{
+    double rest = sum - a;
+
+    return (a - (sum - rest)) + (b - rest);
+}
+
+/* Like add32(); tells whether any addition was rounded. */
+static bool add32_watched(double *restrict to, const float *restrict from, size_t count)
 {
     double lost = 0;
 
     for (size_t j = 0; j < count; j++) {
-        double number = (double)from[j], rounded = (number + grid) - grid;
+        double number = (double)from[j], sum = to[j] + number;
 
-        to[j] += rounded;
-        lost += fabs(number - rounded);
+        lost += fabs(lost_of(to[j], number, sum));
+        to[j] = sum;
     }
-    return lost != 0;
+    return lost > 0;
 }
 
-static bool add64_rounded(double *restrict to, double grid, const double *restrict from,
-                          size_t count)
+static bool add64_watched(double *restrict to, const double *restrict from, size_t count)
 {
     double lost = 0;
 
     for (size_t j = 0; j < count; j++) {
-        double rounded = (from[j] + grid) - grid;
+        double sum = to[j] + from[j];
 
-        to[j] += rounded;
-        lost += fabs(from[j] - rounded);
+        lost += fabs(lost_of(to[j], from[j], sum));
+        to[j] = sum;
     }
-    return lost != 0;
+    return lost > 0;
 }
 
-void ny_accumulator_set_grid(struct ny_accumulator *acc, uint64_t n, double bound)
+void ny_accumulator_watch(struct ny_accumulator *acc)
 {
-    int top = ilogb((double)n * fmax(bound, bound * bound)) + 1; /* no sum is above 2^top */
-
-    /* A number + 1.5·2^52 multiples is rounded to a multiple, and sums stay below 2^51 of them. */
-    acc->grid = 1.5 * ldexp(1, 52 + top - 51);
+    acc->watched = true;
 }
 
-/* The fold of a unit with an f32 Gram on the grid. */
-static void fold_rounded(struct ny_accumulator *acc, const struct ny_partial *part)
+/* The fold of a unit with an f32 Gram that is watched. */
+static void fold_watched(struct ny_accumulator *acc, const struct ny_partial *part)
 {
     for (size_t i = 0; i < acc->m; i++)
-        if (add32_rounded(acc->G.at + i * acc->G.stride, acc->grid, part->G32 + i * part->m, i + 1))
+        if (add32_watched(acc->G.at + i * acc->G.stride, part->G32 + i * part->m, i + 1))
             acc->rounded = true;
-    if (add64_rounded(acc->s, acc->grid, part->s, acc->m)) acc->rounded = true;
+    if (add64_watched(acc->s, part->s, acc->m)) acc->rounded = true;
 }
 
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *part)
 {
-    bool on_grid = acc->grid != 0 && part->precision == NY_GRAM_F32;
-
     assert(acc->m == part->m);
     acc->t += part->t;
     acc->omega += part->omega;
     acc->rows += part->rows;
-    if (on_grid) {
-        fold_rounded(acc, part);
+    if (acc->watched && part->precision == NY_GRAM_F32) {
+        fold_watched(acc, part);
         return;
     }
     for (size_t i = 0; i < acc->m && part->precision != NY_GRAM_NONE; i++) {

@@ -21,8 +21,8 @@ struct ny_accumulator {
     double t;           /* Σ w_i² k(x_i, x_i) */
     double omega;       /* Σ w_i² */
     uint64_t rows;
-    double grid;  /* 0, or: see ny_accumulator_set_grid() */
-    bool rounded; /* some number was not on the grid */
+    bool watched; /* see ny_accumulator_watch() */
+    bool rounded; /* some addition was not exact */
 };
 
 /* One worker's share: the sums over one unit. */
@@ -69,11 +69,9 @@ void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C,
 /* Adds the partial to acc, as one step of the left fold. */
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
 
-/* Has the numbers of units rounded to multiples of one power of two before they are added, so that
- * all sums of n rows are exact, and do not depend on their order, nor on how rows are cut into
- * shards (pre-rounding: Demmel & Nguyen 2013, "Fast reproducible floating-point summation"). f32
- * Grams of |c′| ≤ bound lose less by it than by f32. */
-void ny_accumulator_set_grid(struct ny_accumulator *acc, uint64_t n, double bound);
+/* Has the fold of f32 Grams notice additions that are rounded. Numbers of 24 bits seldom are: while
+ * none is, sums do not depend on how rows are cut into shards. */
+void ny_accumulator_watch(struct ny_accumulator *acc);
 
 /* Sets acc = keep·acc + take·other, of the same m and both with G; factors of 1 lose nothing. */
 void ny_accumulator_add(struct ny_accumulator *acc, double keep, const struct ny_accumulator *other,

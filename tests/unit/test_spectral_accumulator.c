@@ -370,6 +370,39 @@ static void memory_is_announced_and_bounded(void **state)
     ny_partial_free(NULL);
 }
 
+/* Sums that are watched have the bits of those that are not, and tell whether an addition was
+ * rounded: 1 + 2^-30 is not, 2^60 + 1 is, in s as in G. */
+static void roundings_are_noticed(void **state)
+{
+    static const float late[] = {0x1p-30F, 1, 1}, early[] = {1, 0x1p60F, 0x1p60F};
+    static const bool in_s[] = {false, true, false}, noticed[] = {false, true, true};
+    struct ny_accumulator *plain, *watched;
+    struct ny_partial *part;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(late) / sizeof(late[0]); k++) {
+        assert_int_equal(ny_accumulator_new(&plain, ctx, 2), NY_OK);
+        assert_int_equal(ny_accumulator_new(&watched, ctx, 2), NY_OK);
+        assert_int_equal(ny_partial_new(&part, ctx, 2, NY_GRAM_F32), NY_OK);
+        ny_accumulator_watch(watched);
+        for (size_t unit = 0; unit < 2; unit++) {
+            float value = unit ? late[k] : early[k];
+
+            part->s[1] = in_s[k] ? (double)value : 0;
+            part->G32[2] = in_s[k] ? 0 : value;
+            ny_accumulator_fold(plain, part);
+            ny_accumulator_fold(watched, part);
+        }
+        assert_int_equal(watched->rounded, noticed[k]);
+        assert_false(plain->rounded);
+        assert_memory_equal(plain->G.at, watched->G.at, 4 * sizeof(double));
+        assert_memory_equal(plain->s, watched->s, 2 * sizeof(double));
+        ny_partial_free(part);
+        ny_accumulator_free(plain);
+        ny_accumulator_free(watched);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +413,7 @@ int main(void)
         cmocka_unit_test(an_image_restores_every_bit),
         cmocka_unit_test(rows_are_weighted),
         cmocka_unit_test(memory_is_announced_and_bounded),
+        cmocka_unit_test(roundings_are_noticed),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
