@@ -7,9 +7,15 @@ setup() {
     unset NYSTREAM_MEMORY
 }
 
-# Runs the command; $status, $output (stdout) and $stderr are then as it left them.
+# Runs the command; $status, $output (stdout) and $stderr are then as it left them, and $lines and
+# $stderr_lines have their lines. `run --separate-stderr` does this with a temporary file of its own
+# for each command, and the process that names it.
 ny() {
-    run --separate-stderr nystream "$@"
+    local said=$BATS_FILE_TMPDIR/said
+    output=$(nystream "$@" 2>"$said") && status=0 || status=$?
+    read -d '' -r stderr <"$said" || true
+    IFS=$'\n' read -d '' -r -a lines <<<"$output" || true
+    IFS=$'\n' read -d '' -r -a stderr_lines <<<"$stderr" || true
 }
 
 # Fails, showing what there was, unless the last run exited with STATUS.
@@ -54,9 +60,11 @@ has_keys() {
     done
 }
 
-# field JSON KEY: prints the scalar after a key.
+# field JSON KEY: prints the scalar after a key, the last one of the first line that has the key.
 field() {
-    sed -nE "s/.*\"$2\": *\"?([^\",}]*)\"?.*/\1/p" <<<"$1" | head -n 1
+    local line="[^"$'\n'"]*" value="[^\",}"$'\n'"]*"
+    [[ $1 =~ $line\"$2\":\ *\"?($value) ]] || return 0
+    printf '%s\n' "${BASH_REMATCH[1]}"
 }
 
 # table ROWS COLUMNS [SEED]: prints numbers in [0,1) as CSV, the same ones each time.
