@@ -168,7 +168,8 @@ places() {
     done
 }
 
-@test "by features, the same bytes with any threads and budget, and after interruptions" {
+# by_features DELAY…: fits two ways with other threads and budgets, and interrupted after DELAYs.
+by_features() {
     local how least threads delay stopped=0 n=0
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n 6000 --terms 9000 --length 60 --topics 8 --seed 2 -o t.libsvm
     nystream import text t.libsvm -q
@@ -188,7 +189,7 @@ places() {
             nystream export text t$n$threads -o b.npy -q
             cmp a.npy b.npy
         done
-        for delay in 0.05 0.08 0.10 0.12 0.15 0.18 0.22 0.26 0.30; do
+        for delay; do
             timeout -s INT $delay nystream fit text i$n$delay "${how[@]}" -q 2>/dev/null && continue
             ny info text i$n$delay
             [ $status = 0 ] || continue # it had not begun
@@ -199,6 +200,15 @@ places() {
         done
     done
     [ $stopped -gt 0 ]
+}
+
+@test "by features, the same bytes with any threads and budget, and after interruptions" {
+    by_features 0.05 0.12 0.22 0.30
+}
+
+# bats test_tags=slow
+@test "by features, the same bytes after interruptions at more places" {
+    by_features 0.05 0.08 0.10 0.12 0.15 0.18 0.22 0.26 0.30
 }
 
 @test "options that do not act are refused" {

@@ -22,7 +22,7 @@
 
 /* ROWS rows, of which EARLY are there first. Values are in ACTIVE columns, far apart in WIDE ones
  * and side by side in NARROW ones; rows i = EMPTY (mod ROWS) have none. */
-enum { ROWS = 2600, EARLY = 2300, ACTIVE = 24, WIDE = 4000, NARROW = 40, P = 6, EMPTY = 700 };
+enum { ROWS = 2600, EARLY = 2300, ACTIVE = 24, WIDE = 2800, NARROW = 40, P = 6, EMPTY = 700 };
 
 static struct api_case c;
 
