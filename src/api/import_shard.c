@@ -99,7 +99,7 @@ int ny_import_claim(struct ny_import *import, const char *path, const char **sto
     return err;
 }
 
-/* ---- what is taken over, and told ---------------------------------------------------------- */
+/* ---- facts taken over, and told -------------------------------------------------------------- */
 
 void ny_import_follow(struct ny_import *import)
 {

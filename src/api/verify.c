@@ -187,7 +187,7 @@ done:
 /* Gathers what a repair has done; the lists belong to the report. */
 struct repaired {
     struct ny_context *ctx;
-    int shard; /* as of a verification */
+    int shard; /* set by a verification */
     json_t *lost, *labels, *source, *names, *removed;
     uint64_t rows;
     bool older, columns;

@@ -40,7 +40,7 @@ struct ny_context {
     char *command; /* as ny_context_set_command() quoted it, or NULL */
     atomic_int interrupt;
     const struct ny_context *parent; /* NULL: it is nobody's part */
-    unsigned parts;                  /* of the parent, at the same time */
+    unsigned parts;                  /* parts of the parent, at the same time */
     struct ny_peers *peers;
     unsigned threads, crew;
     double checkpoint_s;

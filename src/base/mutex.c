@@ -32,7 +32,7 @@ void ny_cond_init(struct ny_cond *cond)
     pthread_condattr_t attributes;
 
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* of ny_cond_wait_for() */
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* ny_cond_wait_for() goes by it */
     pthread_cond_init(&cond->native, &attributes);
     pthread_condattr_destroy(&attributes);
 }

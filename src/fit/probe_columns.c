@@ -197,7 +197,7 @@ static int make_columns(struct ny_probe *run)
 struct found {
     uint64_t *row;
     size_t *place, count;
-    double *averages; /* of them */
+    double *averages; /* one for each of them */
 };
 
 static int find_here(const struct ny_probe *run, struct found *found)

@@ -18,8 +18,8 @@ struct ny_probe_side {
 struct ny_probe {
     struct ny_fit *fit;
     size_t r, p;
-    bool f64;                                       /* what is stored */
-    struct ny_coordinates coordinates;              /* of a stored row */
+    bool f64;                                       /* the stored rows are f64 */
+    struct ny_coordinates coordinates;              /* how a stored row is read */
     struct ny_embedding_layout embedding, averages; /* no part: K is neither centred nor divided */
     uint64_t *rows;                                 /* S */
     bool by_diagonal;                               /* S is drawn by the diagonal, else uniformly */
@@ -28,7 +28,7 @@ struct ny_probe {
     double *shift;                 /* r, zero */
     struct ny_tiles tiles;         /* f64: exact values */
     struct ny_matrix Z;            /* r × p: K̃ = Y Zᵀ */
-    double *column_averages, mean; /* of S; ρ̄ */
+    double *column_averages, mean; /* the averages of S; ρ̄ */
     struct ny_probe_side *side;    /* one a worker */
     double *sums;                  /* 2r: Σ e_s, then Σ f_s, over the units that are done */
 };

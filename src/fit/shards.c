@@ -23,7 +23,7 @@
 #include "peers/peers.h"
 #include "results/degrees.h"
 
-/* ---- what is possible ----------------------------------------------------------------------- */
+/* ---- possible and refused -------------------------------------------------------------------- */
 
 /* Returns what the settings ask for that goes over one store alone, and *instead what shards can
  * do; NULL: nothing. */
@@ -79,7 +79,7 @@ int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settin
     return ny_fail(ctx, NY_EUSAGE, "%s does not go over the shards of a store; %s", what, instead);
 }
 
-/* ---- where to go on -------------------------------------------------------------------------- */
+/* ---- going on together ----------------------------------------------------------------------- */
 
 /* The facts of a shard's job that decide where all go on. */
 struct standing {

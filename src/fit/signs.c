@@ -103,7 +103,7 @@ int ny_signs_fix(struct ny_fit *fit, struct ny_solution *solution)
     err = NY_EBUDGET;
     if (!raw || !at) goto done;
     err = ny_points_gather(fit->job.store, 0, sample.rows, sample.m, raw);
-    if (err || !p) goto done; /* without a solution only the rows were wanted, by other shards */
+    if (err || !p) goto done; /* other shards wanted the rows alone */
     err = eigenvectors_of(fit, solution, raw, ny_matrix(at, sample.m, p));
     if (err) goto done;
     for (size_t k = 0; k < p; k++) {

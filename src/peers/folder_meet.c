@@ -149,7 +149,7 @@ static int join(struct ny_folder *folder)
     int *fd = &folder->locks[NY_FOLDER_MEMBERS];
     char path[PATH_MAX];
 
-    if (*fd >= 0) close(*fd); /* of the run before */
+    if (*fd >= 0) close(*fd); /* that is the run before */
     ny_folder_run_path(folder, "members", path);
     return lock_file(folder, path, LOCK_SH, fd);
 }

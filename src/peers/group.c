@@ -56,7 +56,8 @@ void ny_peers_leave(struct ny_peers *peers, int status)
     char named[NY_GROUP_MESSAGE];
 
     if (!status) return;
-    if (peers->heard || status == NY_EUSAGE || status == NY_EBUDGET) /* of no shard alone */
+    if (peers->heard || status == NY_EUSAGE ||
+        status == NY_EBUDGET) /* no shard alone is to blame */
         snprintf(named, sizeof(named), "%s", message);
     else
         snprintf(named, sizeof(named), "shard %u: %s", ny_peers_shard(peers), message);

@@ -17,14 +17,14 @@ struct ny_peers {
     unsigned index; /* among those of the process */
     /* given in the round under way */
     enum ny_round_kind kind;
-    size_t bytes; /* of all that is gathered, or of the sums */
+    size_t bytes; /* all that are gathered, or those of the sums */
     const void *mine;
     double *sums;
     bool heard; /* it fails since another process did, which has named its shard */
 };
 
 struct ny_group {
-    struct ny_context *ctx; /* of the caller */
+    struct ny_context *ctx; /* the caller's */
     struct ny_group_shape shape;
     struct ny_transport *transport;
     struct ny_peers *peer; /* shape.count */
@@ -37,7 +37,7 @@ struct ny_group {
     unsigned arrived;
     uint64_t round;
     char *gathered; /* by the last round, where there are other processes */
-    int status;     /* of the first failure; once it is set, all rounds fail */
+    int status;     /* that of the first failure; once it is set, all rounds fail */
     char message[NY_GROUP_MESSAGE];
     uint64_t told[NY_GROUP_TOLD];
     size_t told_count;

@@ -9,7 +9,7 @@ struct ny_transport_wish {
     /* "alone", "mpi", "folder:PATH" (a process for each shard) or "folder:N:PATH" (N processes);
      * NULL: MPI if this process was started by mpirun or the like with others, else alone. */
     const char *peers;
-    unsigned shards; /* of the job; 1: its store has none */
+    unsigned shards; /* the job has so many; 1: its store has none */
     double wait_s;   /* the most to wait for the other processes of a folder */
     /* Tells whether a shard is on this machine: in a folder, a process takes a part of the job
      * whose shards are. NULL: all are. */

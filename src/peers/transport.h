@@ -36,7 +36,7 @@ struct ny_transport {
     const struct ny_transport_ops *ops;
     unsigned rank, ranks;
     unsigned on_host; /* ranks of this machine, which share its memory; 0: not known */
-    int status;       /* of the last failure, as in nystream.h */
+    int status;       /* that of the last failure, one of nystream.h */
     int others;       /* 1: another rank is the reason of it */
     char why[1024];   /* a sentence about it, without a full stop */
     /* Tells whether this process is to end: a call that waits asks now and then, and fails. NULL

@@ -30,7 +30,8 @@ struct ny_result {
     void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
     struct ny_stored_graph graph; /* neighbors = 0 where it has no graph */
     bool only_graph;              /* it is a graph and has no coordinates */
-    struct ny_result_span *span;  /* of all shards (results/shards.h); NULL: of one store */
+    struct ny_result_span
+        *span;     /* it spans all shards (results/shards.h); NULL: one store has it */
     uint64_t next; /* row from which rows of a graph's largest component are looked for */
 };
 

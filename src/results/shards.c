@@ -21,7 +21,7 @@ struct ny_result_span {
     uint64_t *first;         /* row of the whole with which each shard begins; the end */
     size_t k;                /* the shard that is open, */
     struct ny_store *store;  /* and its store; NULL: none is */
-    struct ny_result result; /* of that shard */
+    struct ny_result result; /* that of the shard */
     json_t *report;          /* that of the first shard, with the rows of the whole */
     bool fitted;             /* by a fit over all shards, not one by one */
 };

@@ -83,7 +83,7 @@ struct ny_selection_checkpoint {
 struct ny_selection_request {
     struct ny_context *ctx;
     uint64_t n;       /* rows of the job */
-    struct ny_row_range here; /* those of them that a pass reads; an end of 0: all */
+    struct ny_row_range here; /* a pass reads these of them; an end of 0: all */
     size_t landmarks; /* m; with a tolerance the most there may be; SIZE_MAX: any number */
     uint64_t seed;    /* for rules that draw */
     /* Rules that read the points (ny_rule_reads()): */

@@ -16,7 +16,7 @@ struct ny_claim {
     bool made;                /* the folder, by this import */
     bool kept;                /* the shard has rows, which are as the facts say */
     bool listed;              /* by this import, and to be found so from then on */
-    struct ny_shards *shards; /* as they were read last */
+    struct ny_shards *shards; /* the last that were read */
     struct ny_shards *like;   /* NULL: none is given */
 };
 

@@ -9,8 +9,8 @@
 
 struct ny_shards_held {
     struct ny_context *ctx;
-    const char *path; /* of the folder, the caller's */
-    int fd;           /* of the lock; −1: not held */
+    const char *path; /* the folder's; it is the caller's */
+    int fd;           /* the lock; −1: not held */
     char lock[PATH_MAX];
 };
 

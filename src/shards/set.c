@@ -21,7 +21,7 @@ struct kept {
 struct opened {
     struct ny_set set;
     struct ny_shards *shards;
-    unsigned *number; /* of the shard, for each store of the set */
+    unsigned *number; /* that of the shard, for each store of the set */
     struct kept kept[OPEN_MAX];
     uint64_t clock;
 };

@@ -21,33 +21,33 @@ enum ny_shard_labels { NY_LABELS_NONE, NY_LABELS_SOME, NY_LABELS_NUMBERS, NY_LAB
 /* Facts in which all shards agree. */
 struct ny_shard_facts {
     uint64_t d;          /* 0: no import has come so far as to say them */
-    enum ny_dtype dtype; /* as stored */
+    enum ny_dtype dtype; /* the stored one */
     enum ny_layout layout;
     struct ny_prepared preparation;
     enum ny_shard_labels labels;
     bool row_names, column_names;
-    uint64_t column_digest; /* of the names of all columns; 0: they have none */
+    uint64_t column_digest; /* covers the names of all columns; 0: they have none */
 };
 
 struct ny_shard {
     bool listed;          /* in the file: its import has begun */
     uint64_t listed_rows; /* when it ended last; 0: it has not */
     bool there;     /* its store is in the folder and has rows */
-    uint64_t rows;  /* of its store as of now; where it is not there 0 */
+    uint64_t rows;  /* that its store has now; 0 if it is not there */
     uint64_t first; /* rows of the shards before it, if all of them are there */
     char *path;
-    uint8_t id[16]; /* of the store; where it is not there as the file says, or 0 */
+    uint8_t id[16]; /* its store's; if that is not there the one of the file, or 0 */
 };
 
 struct ny_shards {
     struct ny_context *ctx;
-    char *path;     /* of the folder */
-    unsigned count; /* of all shards, there or not */
+    char *path;     /* the folder's */
+    unsigned count; /* all shards, there or not */
     unsigned there; /* how many of them are */
-    uint64_t rows;  /* of those that are there */
+    uint64_t rows;  /* rows of the shards that are there */
     bool closed;    /* no class name comes in addition: the facts are those of another folder */
     struct ny_shard_facts facts;
-    struct ny_names classes; /* of labels that are words, in the order of their numbers */
+    struct ny_names classes; /* labels that are words, in the order of their numbers */
     struct ny_shard *shard;  /* count of them */
 };
 

@@ -122,7 +122,7 @@ struct parcel {
     size_t row_bytes, most; /* rows at a time */
     uint64_t *local;        /* numbers of those that are here */
     char *mine, *all;
-    size_t *sizes, *at; /* of each shard: bytes, and where its next row is */
+    size_t *sizes, *at; /* each shard's bytes, and where its next row is */
 };
 
 /* Bytes of rows that travel together, at least one row. */

@@ -83,7 +83,7 @@ struct ny_row_range {
 
 struct ny_points_info {
     uint64_t n, d;
-    struct ny_row_range here; /* those of the n rows that are in this store: all, unless it is a
+    struct ny_row_range here; /* the rows, among the n, that are in this store: all, unless it is a
                                * shard of a larger one (ny_store_join()) */
     enum ny_dtype dtype; /* type of the rows that are read: f32 or f64 where they are prepared */
     enum ny_dtype stored_dtype;
@@ -165,7 +165,7 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
  * a whole, such as its record and model, is that of the first store that has it. All else, and all
  * that writes, is NY_EUSAGE. */
 struct ny_set {
-    struct ny_points_info info; /* of all rows; id and digests are those of the first store */
+    struct ny_points_info info; /* all rows; id and digests are those of the first store */
     size_t count;               /* stores */
     const uint64_t *first;      /* row of the set with which each begins; the end at `count` */
     const uint64_t *source;     /* likewise of the files that they came from */

@@ -251,7 +251,7 @@ struct ny_store {
     const struct ny_set *set;   /* see ny_store_open_set(); then there are no environments */
     struct ny_lost skipped; /* see ny_store_skip_lost() */
     struct ny_peers *peers; /* see ny_store_join(); NULL: it is nobody's shard */
-    uint64_t *shard_first;  /* of each shard, and the rows of all */
+    uint64_t *shard_first;  /* each shard's first row, and the rows of all */
     uint64_t shards_nnz, shards_slots; /* values of all, and of the fullest row */
     struct ny_mutex lock;
     struct ny_snapshot *views; /* not in use */

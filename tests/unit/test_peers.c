@@ -62,7 +62,7 @@ static void net_abandon(struct ny_transport *t, int status, const char *message)
 static const struct ny_transport_ops net_ops = {
     .gather = net_gather, .trade = net_trade, .abandon = net_abandon};
 
-/* ---- what the peers do ----------------------------------------------------------------------- */
+/* ---- the work of peers ----------------------------------------------------------------------- */
 
 /* Numbers whose sum depends on the order of the additions. */
 static double number_of(unsigned shard, size_t i)
@@ -73,7 +73,7 @@ static double number_of(unsigned shard, size_t i)
 
 struct outcome {
     double *sums;        /* COUNT, of shard 0's process */
-    atomic_uchar wrong;  /* of any peer */
+    atomic_uchar wrong;  /* set by any peer */
 };
 
 static int exchange(void *arg, struct ny_context *peer, unsigned shard)

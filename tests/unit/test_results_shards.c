@@ -138,11 +138,11 @@ static void figures_are_the_wholes(void **state)
     (void)state;
     assert_true(figure("n") == ROWS);
     assert_true(figure("gamma") > 0.29 && figure("gamma") < 0.31);
-    assert_true(isnan(figure("rows_read"))); /* of each shard its own */
+    assert_true(isnan(figure("rows_read"))); /* each shard has its own */
     make_sharded();
     assert_true(figure("n") == ROWS);
     assert_true(figure("trace_error") == 0.25);
-    assert_true(figure("seconds") == 1); /* of the first shard's record, as of a whole */
+    assert_true(figure("seconds") == 1); /* that of the first shard's record, for the whole */
     case_remove(shard_path(1));
     assert_true(figure("n") == ROWS);
 }
