@@ -6,6 +6,7 @@
 
 #include "api/options.h"
 #include "api/report.h"
+#include "base/budget.h"
 #include "peers/group.h"
 #include "peers/open.h"
 #include "shards/shards.h"
@@ -137,6 +138,7 @@ struct plan {
     const struct ny_shards *shards;
     const struct ny_options *options;
     json_t *json; /* that of shard 0 */
+    size_t least; /* budget for all of them */
 };
 
 static int plan_shard(void *arg, struct ny_context *ctx, unsigned shard)
@@ -148,10 +150,12 @@ static int plan_shard(void *arg, struct ny_context *ctx, unsigned shard)
 
     options.ctx = ctx;
     err = plan->plan(ctx, plan->shards->shard[shard].path, &options, &json);
-    if (!err && shard == 0)
+    if (!err && shard == 0) {
         plan->json = json;
-    else
+        plan->least = ny_budget_of_parts(ctx, ny_field_count(json, "memory_min_bytes", 0));
+    } else {
         json_decref(json);
+    }
     return err;
 }
 
@@ -169,12 +173,13 @@ static void multiply(json_t *plan, const char *key, double factor)
 }
 
 /* Makes of the plan of one shard that of a process with so many, which has so many threads. */
-static void plan_for_all(json_t *plan, unsigned shards, unsigned threads)
+static void plan_for_all(const struct plan *of, unsigned threads)
 {
-    static const char *const bytes[] = {"memory_min_bytes", "memory_bytes", "disk_bytes",
-                                        "stage_memory_bytes"};
+    json_t *plan = of->json;
+    unsigned shards = of->shards->count;
+    static const char *const bytes[] = {"memory_bytes", "disk_bytes", "stage_memory_bytes"};
     static const char *const seconds[] = {"seconds", "seconds_low", "seconds_high", "stages"};
-    const double exchange_rate = 0.3e9; /* bytes a second between processes, as measured or less */
+    const double exchange_rate = 0.3e9; /* bytes a second, of two processes on a busy machine */
     double m = ny_field_number(plan, "landmarks", 0), gram = 4 * m * (m + 1);
     json_t *sharded = json_object();
 
@@ -187,6 +192,7 @@ static void plan_for_all(json_t *plan, unsigned shards, unsigned threads)
     ny_field_set_json(plan, "flops", json_null()); /* solving is not done once a shard */
     for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
         multiply(plan, bytes[i], shards);
+    ny_field_set_count(plan, "memory_min_bytes", of->least);
     for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]) && shards > threads; i++)
         multiply(plan, seconds[i], (double)shards / threads); /* a shard has a thread at least */
 }
@@ -206,7 +212,7 @@ int ny_sharded_plan(ny_plan_one_fn *plan_one, struct ny_context *context, const 
     shape = ny_group_shape(shards->count, 0, 1);
     plan.shards = shards;
     err = ny_group_run(context, &shape, NULL, plan_shard, &plan);
-    if (!err) plan_for_all(plan.json, shards->count, ny_context_threads(context));
+    if (!err) plan_for_all(&plan, ny_context_threads(context));
     if (!err) *json = json_incref(plan.json);
 done:
     json_decref(plan.json);

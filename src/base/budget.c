@@ -30,12 +30,22 @@ size_t ny_budget_least(ny_budget_bytes *bytes, const void *sizes)
     return limit;
 }
 
+size_t ny_budget_of_parts(const struct ny_context *ctx, size_t least)
+{
+    const struct ny_context *whole = ny_context_whole(ctx);
+    const size_t step = 64 << 10; /* texts of options, and the like */
+    size_t held = whole == ctx ? 0 : (ny_memory_used(whole) / step + 1) * step;
+
+    return ny_context_parts(ctx) * least + held;
+}
+
 int ny_budget_refuse(struct ny_context *ctx, const char *what, size_t least, const char *with,
                      const char *instead)
 {
     const double mib = 1 << 20;
     unsigned parts = ny_context_parts(ctx);
-    size_t all = parts * least, limit = parts * ny_memory_limit(ctx);
+    size_t all = ny_budget_of_parts(ctx, least);
+    size_t limit = ny_memory_limit(ny_context_whole(ctx));
     char shards[64] = "";
 
     if (parts > 1) snprintf(shards, sizeof(shards), " over %u shards at the same time", parts);

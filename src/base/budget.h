@@ -22,6 +22,10 @@ unsigned ny_budget_workers_left(const struct ny_context *ctx, ny_budget_bytes *b
 /* Returns the least budget with which one worker fits. */
 size_t ny_budget_least(ny_budget_bytes *bytes, const void *sizes);
 
+/* Returns the least budget of the process that this context is a part of, where the part needs
+ * `least` bytes and the others as many: with what the process holds for all of them, rounded up. */
+size_t ny_budget_of_parts(const struct ny_context *ctx, size_t least);
+
 /* Fails with NY_EBUDGET: this `what` needs `least` bytes `with` (" with 9 landmarks", or ""); give
  * --memory `instead` (", or fewer landmarks", or ""). */
 int ny_budget_refuse(struct ny_context *ctx, const char *what, size_t least, const char *with,

@@ -203,10 +203,11 @@ until_done() {
     least=$(field "$output" memory_min_bytes)
     each=$(sed -n '/"shards": {/,/}/p' <<<"$output")
     [ "$(field "$each" count)" = 3 ]
-    [ "$least" = $((3 * $(field "$each" memory_min_bytes))) ]
-    ny fit big x --landmarks 500 --memory $((least / 2)) --components 2
+    [ "$least" -gt $((3 * $(field "$each" memory_min_bytes))) ]
+    ny fit big x --landmarks 500 --memory $((least - 131072)) --components 2
     exits 8
-    nystream fit big x --landmarks 500 --memory $((least / 1048576 + 1))M --components 2 -q
+    says "needs $least bytes"
+    nystream fit big x --landmarks 500 --memory "$least" --components 2 -q
     ny plan big --select greedy
     usage "take --select uniform"
 }
