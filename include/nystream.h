@@ -274,9 +274,9 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
  * store where there is none; onto points that exist only with option append. Names of rows and of
  * columns are kept where the first file has them (.h5ad, .h5, tables beside matrix.mtx; csv: of
  * columns). Rows that come to them without names get empty ones; NY_EDATA for columns that are
- * called otherwise than those that are there. *report: n d dtype format nnz bytes compressed_bytes
- * of all points that the store has now, or the shard that they went to (shard; null: there are
- * none); rows dropped seconds of this call. */
+ * called otherwise than those that are there. *report: n d dtype format nnz bytes
+ * compressed_bytes, which count all points that the store has now, or the shard that they went to
+ * (shard; null: there are none); rows dropped seconds of this call. */
 NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,
                      size_t count, const struct ny_options *options, struct ny_report **report);
 
@@ -349,9 +349,9 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  *
  * If `path` is a store in shards, each shard gets the result of its rows, and all the same
  * model; the report is that of all rows. Every shard is worked at by a thread of this process, or
- * of another one where option peers (or MPI) connects several: all of them make this call, *report
- * is NULL in those that do not have shard 0, and what ends one of them ends all. NY_EUSAGE for what
- * goes over one store alone.
+ * by one of another process where option peers (or MPI) connects several: all of them make this
+ * call, *report is NULL in those that do not have shard 0, and what ends one of them ends all.
+ * NY_EUSAGE for what goes over one store alone.
  */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
                   const struct ny_options *options, struct ny_report **report);
@@ -418,8 +418,8 @@ struct ny_placing {
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);
 /* Writes a part of a result, one of ny_export_parts(). `name` NULL: of the points themselves, which
- * have "points", "raw-points", "labels", "source", "ids", the names of all rows, and "columns",
- * those of columns; of a result "ids" are of its rows. `output` ends in .npy, .csv, .csv.gz or
+ * have "points", "raw-points", "labels", "source", "ids" (names of all rows) and "columns" (names
+ * of columns); of a result "ids" are of its rows. `output` ends in .npy, .csv, .csv.gz or
  * .tsv, for a model in .nym, for names in .txt or as a text table, one a line; any other ending of
  * a regular file is NY_EUSAGE. "-" is the standard output: it gets npy, as pipes and devices do.
  * NY_EUSAGE, with those that there are, where the result has no such part. */

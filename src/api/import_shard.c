@@ -1,7 +1,7 @@
 /*
  * Imports into stores in shards: which shard a call means, what it takes over from the shards that
- * are there, and what it tells them (shards/claim.h). The rows then go into the shard's own store
- * as into any other.
+ * are there, and what it tells them (shards/claim.h). The rows then go into the shard's own store,
+ * which is a store like any other.
  *
  * --shard names the shard. Without it rows go to the last one, behind those that it has, once all
  * are there. The path of a shard's own store means that shard, so that its classes stay those of

@@ -131,8 +131,8 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
 
 /* ---- points -------------------------------------------------------------------------------- */
 
-/* Tells of one shard which rows it has: first, n, and its path; null where it is not there, or
- * where a shard before it is missing. */
+/* Tells of one shard which rows it has: first, n, and its path; null if it is not there, or a shard
+ * before it is missing. */
 static json_t *describe_shard(const struct ny_shards *shards, unsigned k, bool known)
 {
     const struct ny_shard *shard = &shards->shard[k];

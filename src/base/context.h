@@ -35,8 +35,8 @@ double ny_context_checkpoint_s(const struct ny_context *ctx);
 /* Tells whether stores are scratch, and written without syncs. */
 bool ny_context_scratch(const struct ny_context *ctx);
 
-/* Makes a context for one of `children` parts of a job that run at the same time: it has its share
- * of the parent's threads and so many bytes of memory, hears the parent's interrupts, and hands
+/* Makes a context for one of `children` parts of a job that run at the same time. It has a share of
+ * the parent's threads and so many bytes of memory, hears the parent's interrupts, and hands
  * progress on as the parent does. It may not outlive the parent. */
 int ny_context_new_child(struct ny_context **out, struct ny_context *parent, unsigned children,
                          size_t memory);

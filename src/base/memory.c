@@ -81,7 +81,8 @@ static size_t least_mib(size_t used, size_t bytes)
 int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
 {
     size_t before = atomic_fetch_add(&ctx->memory_used, bytes);
-    char holders[256];
+    char holders[256], share[64] = "";
+    size_t parts = 1, held = 0; /* held: MiB of the process, beside its shards */
 
     if (bytes <= ctx->memory_limit && before <= ctx->memory_limit - bytes) {
         size_t peak = atomic_load(&ctx->memory_peak);
@@ -99,12 +100,17 @@ int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
                        "a memory budget of %zu bytes is too small for anything; give --memory "
                        "with its unit: 512M, 2G",
                        ctx->memory_limit);
+    if (ctx->parent) {
+        snprintf(share, sizeof(share), ", for one of %u shards,", ctx->parts);
+        parts = ctx->parts;
+        held = (ny_memory_used(ctx->parent) >> 20) + 1;
+    }
     return ny_fail(ctx, NY_EBUDGET,
-                   "the memory budget of %.1f MiB is too small: '%s' needs %.1f MiB more%s%s; "
+                   "the memory budget of %.1f MiB%s is too small: '%s' needs %.1f MiB more%s%s; "
                    "give --memory %zuM or more",
-                   (double)ctx->memory_limit / 1048576.0, ny_purpose_name(purpose),
+                   (double)ctx->memory_limit / 1048576.0, share, ny_purpose_name(purpose),
                    (double)bytes / 1048576.0, holders[0] ? " beside " : "", holders,
-                   least_mib(before, bytes));
+                   parts * least_mib(before, bytes) + held);
 }
 
 void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)

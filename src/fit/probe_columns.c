@@ -244,8 +244,8 @@ static int load_rows(const struct ny_probe *run, const struct found *found)
     return err;
 }
 
-/* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. Zero stands for
- * those of other shards, until they are added. */
+/* Loads Z, the stored rows of S, as Y itself or as Û Λ̂, and the averages of S. Rows of other
+ * shards are zero until they are added. */
 static int load_columns(struct ny_probe *run)
 {
     struct ny_fit *fit = run->fit;

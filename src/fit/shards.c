@@ -1,6 +1,6 @@
 /*
- * A fit over shards. Each shard has a job of its own, with its record, parts and checkpoints; all
- * of them go through the same stages together (peers/peers.h):
+ * A fit over shards. Each shard has a job of its own, with its record, parts and checkpoints. The
+ * jobs go through the same stages together (peers/peers.h):
  *
  *   stats       statistics and the width's pairs are those of all rows (store/shard.c)
  *   select      all select the same landmarks; the bounds of residuals are gathered after a pass
@@ -9,8 +9,8 @@
  *   project     each places its rows
  *   probe       columns are gathered, their sums added up
  *
- * A job that was ended goes on where the shard is that has come least far. Those ahead of it go
- * back to that stage; their sums are still there, so that no pass is made twice on their account.
+ * A job that was ended goes on at the stage of the shard that has come least far. Shards ahead of
+ * it go back to that stage; their sums are still there, so that no pass is made twice for them.
  */
 #include "fit/shards.h"
 

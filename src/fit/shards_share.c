@@ -1,8 +1,6 @@
 /* Numbers and decisions that stages of a fit over shards have in common (fit/shards.h). */
 #include "fit/shards.h"
 
-#include <string.h>
-
 #include "peers/peers.h"
 #include "results/degrees.h"
 
@@ -40,7 +38,6 @@ int ny_shards_align_state(const struct ny_fit *fit, void **image, size_t bytes,
     struct ny_context *ctx = fit->job.ctx;
     struct ny_peers *peers = ny_context_peers(ctx);
     uint64_t step = *image ? *at->place / at->places : UINT64_MAX, least = step, source;
-    void *state;
     int err = ny_peers_least(peers, &least);
 
     *anew = false;
@@ -48,16 +45,13 @@ int ny_shards_align_state(const struct ny_fit *fit, void **image, size_t bytes,
     source = step == least ? ny_peers_shard(peers) : UINT64_MAX;
     err = ny_peers_least(peers, &source);
     if (err) return err;
-    state = ny_alloc(ctx, NY_MEM_OTHER, bytes);
-    if (!state) return NY_EBUDGET;
-    if (step == least) memcpy(state, *image, bytes);
-    err = ny_peers_share_of(peers, (unsigned)source, state, bytes);
-    if (err || step == least) {
-        ny_free(ctx, state);
-        return err;
-    }
-    ny_free(ctx, *image);
-    *image = state;
+    if (step == least)
+        return ny_peers_share_of(peers, (unsigned)source,
+                                 source == ny_peers_shard(peers) ? *image : NULL, bytes);
+    if (!*image) *image = ny_alloc(ctx, NY_MEM_OTHER, bytes);
+    if (!*image) return NY_EBUDGET;
+    err = ny_peers_share_of(peers, (unsigned)source, *image, bytes);
+    if (err) return err;
     *at->place = least * at->places;
     *anew = true;
     return NY_OK;

@@ -20,7 +20,8 @@ size_t ny_sizes_gather(const struct ny_sizes *f, size_t rows)
 {
     const size_t wish_bytes = 16;
 
-    return 2 * ny_points_block_bytes(f->points) + rows * wish_bytes;
+    return 2 * ny_points_block_bytes(f->points) + rows * wish_bytes +
+           ny_shard_gather_bytes(f->points);
 }
 
 size_t ny_sizes_blas(const struct ny_sizes *f, unsigned workers)

@@ -326,6 +326,8 @@ struct ny_stage_bytes ny_solve_bytes(const struct ny_job_sizes *sizes, unsigned 
     solve = ny_sizes_problem(f);
     if (ny_settings_forms_gram(settings)) {
         bytes.by_purpose[NY_MEM_GRAM] = ny_accumulator_bytes(f->m);
+        if (ny_context_peers(f->job.ctx))
+            bytes.by_purpose[NY_MEM_GRAM] += ny_accumulator_fold_bytes(f->m);
         image = ny_accumulator_gram_image_bytes(f->m); /* when it is loaded, before the rest */
         if (solve < image) solve = image;
         image = ny_columns_square_bytes(&f->spec, f->m, workers); /* W made again */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "peers/peers.h"
 #include "results/choice.h"
 #include "results/geometry.h"
 
@@ -121,7 +122,9 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned wo
     struct ny_geometry_wish wish = ny_settings_geometry_wish(f->settings, f->points);
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, 1);
 
-    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_gather(f, 0);
+    bytes.by_purpose[NY_MEM_STORE] +=
+        ny_sizes_gather(f, 0) +
+        ny_shard_stats_bytes(f->points->d, ny_peers_shards(ny_context_peers(f->job.ctx)));
     bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
     bytes.by_purpose[NY_MEM_OTHER] += ny_geometry_bytes(&wish, f->points);
     if (f->settings->choice.rule != NY_CHOOSE_ALL)

@@ -1,6 +1,6 @@
 /*
- * The transport through files in a folder that all processes see: for job arrays whose tasks run at
- * the same time, and for tests. It works on any file system that has rename and flock.
+ * The transport through files in a folder that all processes see. It is for job arrays whose tasks
+ * run at the same time, and for tests. It works on any file system that has rename and flock.
  *
  * The folder holds, of each rank, peer-NNNNN, a file that the rank has locked as long as it lives,
  * and note-NNNNN, who that is. What a run exchanges is in run-…, which goes with the last rank. A

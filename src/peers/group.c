@@ -30,8 +30,8 @@ unsigned ny_peers_shards(const struct ny_peers *peers)
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-/* Notes the first failure and wakes all; called with the lock. The peers that compute hear of it as
- * of an interrupt, and make their checkpoints. */
+/* Notes the first failure and wakes all; called with the lock. Peers that compute hear an
+ * interrupt, and make their checkpoints. */
 static void fail_all(struct ny_group *group, int status, const char *message)
 {
     if (group->status) return;
@@ -209,7 +209,7 @@ int ny_peers_gather(struct ny_peers *peers, const void *mine, const size_t *size
     for (unsigned shard = 0; shard < peers->group->shape.shards; shard++) {
         from =
             peers->group->gathered ? peers->group->gathered + at : peers->group->peer[shard].mine;
-        if (sizes[shard] && from != to + at) memcpy(to + at, from, sizes[shard]);
+        if (all && sizes[shard] && from != to + at) memcpy(to + at, from, sizes[shard]);
         at += sizes[shard];
     }
     return depart(peers);

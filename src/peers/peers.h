@@ -1,10 +1,10 @@
 /*
- * Peers: those who work at the same job, each on the shard of its number. What they say to each
- * other is here; a job of an unsharded store has no peers, and then (NULL) each call does what is
+ * Peers work at the same job, each on the shard of its number. This header has all that they say to
+ * each other; a job of an unsharded store has no peers, and then (NULL) each call does what is
  * left to do alone.
  *
- * All peers make the same calls in the same order. What they exchange is put together in the order
- * of the shards, whoever holds them: so results do not depend on the number of processes.
+ * All peers make the same calls in the same order. Exchanges put things together by the numbers of
+ * shards, whoever holds them, so that results do not depend on the number of processes.
  *
  * Nobody waits for the dead. A peer that ends with an error says so by ny_peers_leave(), and the
  * calls of the others fail, those included that wait already.
@@ -27,13 +27,14 @@ static inline bool ny_peers_leads(const struct ny_peers *peers)
 }
 
 /* Every peer gives sizes[its shard] bytes, and gets those of all in `all`, in the order of the
- * shards. All of it is held once more meanwhile where there are several processes. */
+ * shards; `all` NULL: this peer wants none. All of it is held once more meanwhile where there are
+ * several processes. */
 int ny_peers_gather(struct ny_peers *peers, const void *mine, const size_t *sizes, void *all);
 /* Gathers as many bytes of each peer. */
 int ny_peers_gather_equal(struct ny_peers *peers, const void *mine, size_t bytes, void *all);
 /* sums[i] becomes, for all peers, the sum of theirs, added in the order of the shards. */
 int ny_peers_fold(struct ny_peers *peers, double *sums, size_t count);
-/* Gives the bytes of the peer that has a shard to all others. */
+/* Gives the bytes of the peer that has a shard to all others; data NULL: this one wants none. */
 int ny_peers_share_of(struct ny_peers *peers, unsigned shard, void *data, size_t bytes);
 /* Gives the bytes of the peer that leads to all others. */
 int ny_peers_share(struct ny_peers *peers, void *data, size_t bytes);

@@ -16,8 +16,8 @@ struct ny_transport;
 /* Each function that returns a number returns 0, or another one after it has filled in status,
  * others and why. */
 struct ny_transport_ops {
-    /* Every rank gives sizes[rank] bytes; all ranks get those of all ranks in `all`, in the order
-     * of the ranks. */
+    /* Every rank gives sizes[rank] bytes, and gets the bytes of all ranks in `all`, by their
+     * numbers. */
     int (*gather)(struct ny_transport *transport, const void *mine, const size_t *sizes, void *all);
     /* Every rank gives `bytes` bytes to each rank, in the order of the ranks, itself included, and
      * gets as many from each in `in`, in that order. */

@@ -1,8 +1,8 @@
 /*
  * Reads a store in shards (shards/shards.h): its file, and the stores that are there. A shard is
  * there when its folder holds points. Each is opened and compared with what the file says, since
- * folders are copied and moved; a shard that is not listed may have been moved here from the disk
- * of another host.
+ * folders are copied and moved; a shard that is not listed may have been moved here from another
+ * host's disk.
  */
 #include "shards/shards.h"
 

@@ -80,6 +80,8 @@ void ny_accumulator_add(struct ny_accumulator *acc, double keep, const struct ny
 struct ny_peers;
 /* Adds to the sums of this peer those of all others, in the order of the shards. */
 int ny_accumulator_fold_peers(struct ny_accumulator *acc, struct ny_peers *peers);
+/* Bytes that this charges for m columns with G. */
+size_t ny_accumulator_fold_bytes(size_t m);
 
 /* One worker's share of what joined columns add over one unit: their s, and their columns of the
  * Gram, CᵀC_joined (m × joined). */

@@ -20,9 +20,22 @@ static void copy_rows(struct ny_matrix G, size_t first, size_t end, double *pack
     }
 }
 
+/* Returns how many numbers travel together: a row of G at least, and no more than there are. */
+static size_t room_of(size_t m)
+{
+    size_t all = m * (m + 1) / 2;
+
+    return all < PIECE ? all : m > PIECE ? m : PIECE;
+}
+
+size_t ny_accumulator_fold_bytes(size_t m)
+{
+    return room_of(m) * sizeof(double);
+}
+
 static int fold_gram(struct ny_accumulator *acc, struct ny_peers *peers)
 {
-    size_t m = acc->m, room = m > PIECE ? m : PIECE;
+    size_t m = acc->m, room = room_of(m);
     double *packed = ny_calloc(acc->ctx, NY_MEM_GRAM, room, sizeof(double));
     int err = packed ? NY_OK : NY_EBUDGET;
 

@@ -128,6 +128,13 @@ struct parcel {
 /* Bytes of rows that travel together, at least one row. */
 enum { PARCEL_BYTES = 4 << 20 };
 
+size_t ny_shard_gather_bytes(const struct ny_points_info *info)
+{
+    size_t row_bytes = ny_points_row_bytes(info), most = PARCEL_BYTES / row_bytes + 1;
+
+    return ny_points_here(info) == info->n ? 0 : most * (2 * row_bytes + sizeof(uint64_t));
+}
+
 static int parcel_new(struct parcel *parcel, struct ny_store *store, size_t row_bytes, size_t count)
 {
     unsigned shards = ny_peers_shards(store->peers);
@@ -236,6 +243,11 @@ int ny_points_complete(struct ny_store *store, void *array, size_t element)
 }
 
 /* ---- statistics of all shards ---------------------------------------------------------------- */
+
+size_t ny_shard_stats_bytes(uint64_t d, unsigned shards)
+{
+    return shards > 1 ? (shards + 1) * (2 + 4 * (size_t)d) * sizeof(double) : 0;
+}
 
 /* Adds those of another shard to `stats` (Chan, Golub and LeVeque 1979); the variances of both are
  * sums of squared deviations meanwhile. */

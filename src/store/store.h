@@ -51,8 +51,9 @@ int ny_store_join(struct ny_store *store);
 
 /* Tells whether each shard but the last has a multiple of so many rows; true of a store alone. */
 bool ny_store_aligned(const struct ny_store *store, uint64_t rows);
-/* Fills in, of an array with one element for each row of all shards, the elements of other shards;
- * those of the rows that are here are there. Does nothing for a store that has joined none. */
+/* Fills in the elements of other shards in an array with one element for each row of all shards,
+ * which has the elements of the rows that are here. Does nothing for a store that has joined none.
+ */
 int ny_points_complete(struct ny_store *store, void *array, size_t element);
 
 /* Returns the context that the store was opened with. */
@@ -207,6 +208,10 @@ int ny_points_read(struct ny_store *store, size_t slots, uint64_t first, size_t 
 /* Reads the rows listed, in the order of the list, into count rows of `out`. */
 int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
                      void *out);
+/* Bytes that a gather charges, beside its blocks, where the points are those of several shards. */
+size_t ny_shard_gather_bytes(const struct ny_points_info *info);
+/* Bytes that ny_points_stats() charges, beside what it returns, for so many shards. */
+size_t ny_shard_stats_bytes(uint64_t d, unsigned shards);
 /* Shows the sparse rows listed, in the order of the blocks: `position` is that in the list. The row
  * is there until take() returns; an error of take() ends it. */
 typedef int ny_gathered_fn(void *arg, size_t position, struct ny_sparse row);

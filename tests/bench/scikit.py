@@ -7,8 +7,8 @@ usage: scikit.py [ROWS…]                   by default 1797 10000 60000
 package dataset-fashion-mnist) in float32, both with so little noise that no two distances are
 equal and neighbours are defined. Both libraries get the same array in the same type, the same
 width of the kernel, uniform landmarks for Nystroem, and all CPUs; seconds are those of the call,
-after the import and a call on 200 rows that loads what is loaded late. The peak of memory is that
-of the process less what it had before the call. Each cell is the quicker of two runs, of which the
+after the import and a call on 200 rows that loads what is loaded late. The peak of memory is the
+process's less what it had before the call. Each cell is the quicker of two runs, of which the
 libraries take turns. Matrices of all pairs that would take more than 16 GB are not begun, and a
 cell ends after 300 s.
 """

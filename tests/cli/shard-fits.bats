@@ -212,6 +212,23 @@ until_done() {
     usage "take --select uniform"
 }
 
+@test "the least budget that a plan of shards tells is enough for wide rows" {
+    local options least
+    npy_u8 4096 784 >0.npy
+    npy_u8 3000 784 >1.npy
+    nystream import wide --shard 0/2 0.npy -q
+    nystream import wide --shard 1/2 1.npy -q
+    while read -r options; do
+        ny plan wide --components 3 $options --json
+        least=$(field "$output" memory_min_bytes)
+        nystream fit wide map --components 3 $options --memory "$least" --restart -q
+    done <<'END'
+--landmarks 300 --select uniform --probe 100
+--landmarks 300 --approx nystrom --averages landmarks
+--map pca --approx exact
+END
+}
+
 @test "what does not go over shards is refused, with what does" {
     local options
     while IFS='|' read -r options words; do

@@ -1,5 +1,5 @@
-/* All that the peers of a job can say to one another, and a digest of what each has got: one and
- * the same for each shard, whatever carries the bytes between how many processes. */
+/* All that the peers of a job can say to one another, and a digest of what each has got. It is
+ * equal for all shards, whatever carries the bytes between how many processes. */
 #ifndef TESTS_SUPPORT_EXCHANGE_CASE_H
 #define TESTS_SUPPORT_EXCHANGE_CASE_H
 
