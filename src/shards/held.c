@@ -7,7 +7,6 @@
  */
 #include "shards/held.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,27 +42,15 @@ static bool is_ours(const char *entry)
 /* Refuses a folder that holds other things, which would be taken for parts of the store. */
 static int check_vacant(struct ny_context *ctx, const char *path)
 {
-    DIR *directory = opendir(path);
-    const struct dirent *entry;
-    int err = NY_OK;
+    char points[PATH_MAX];
 
-    if (!directory && errno == ENOTDIR)
-        return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
-                          "%s is a file and not a store; the store is named before the files",
-                          path);
-    if (!directory) return ny_fail_errno(ctx, "open", path);
-    while (!err && (entry = readdir(directory)) != NULL) {
-        if (strcmp(entry->d_name, "points") == 0)
-            err = ny_fail(ctx, NY_EUSAGE,
-                          "%s is an ordinary store, which --shard cannot divide; choose another "
-                          "name for the store in shards",
-                          path);
-        else if (!is_ours(entry->d_name))
-            err = ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
-                             "%s holds other files and is not a store; choose another name", path);
-    }
-    closedir(directory);
-    return err;
+    snprintf(points, sizeof(points), "%s/points", path);
+    if (access(points, F_OK) == 0)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "%s is an ordinary store, which --shard cannot divide; choose another name "
+                       "for the store in shards",
+                       path);
+    return ny_check_vacant(ctx, path, is_ours);
 }
 
 /* ---- the lock ------------------------------------------------------------------------------ */

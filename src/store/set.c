@@ -20,17 +20,7 @@ int ny_set_store(struct ny_store *store, size_t k, struct ny_store **out)
 
 int ny_set_place(const struct ny_set *set, uint64_t row, size_t *k)
 {
-    size_t low = 0, high = set->count;
-
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-
-        if (set->first[middle] <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    *k = low;
+    *k = ny_range_of(set->first, set->count, row);
     return set->count && row < set->first[set->count] ? NY_OK : NY_EINTERNAL;
 }
 

@@ -103,17 +103,7 @@ bool ny_store_aligned(const struct ny_store *store, uint64_t rows)
 /* Returns the shard that has a row. */
 static unsigned owner_of(const struct ny_store *store, uint64_t row)
 {
-    unsigned low = 0, high = ny_peers_shards(store->peers);
-
-    while (high - low > 1) {
-        unsigned middle = low + (high - low) / 2;
-
-        if (store->shard_first[middle] <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return (unsigned)ny_range_of(store->shard_first, ny_peers_shards(store->peers), row);
 }
 
 /* The room for rows that travel together. */

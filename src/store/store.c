@@ -205,8 +205,7 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* A directory that holds other things is left alone. */
-static int check_vacant(struct ny_context *ctx, const char *path)
+int ny_check_vacant(struct ny_context *ctx, const char *path, bool (*knows)(const char *entry))
 {
     DIR *directory = opendir(path);
     const struct dirent *entry;
@@ -218,7 +217,7 @@ static int check_vacant(struct ny_context *ctx, const char *path)
                           path);
     if (!directory) return ny_fail_errno(ctx, "open", path);
     while (!err && (entry = readdir(directory)) != NULL)
-        if (!is_ours(entry->d_name))
+        if (!knows(entry->d_name))
             err = ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
                              "%s holds other files and is not a store; choose another name", path);
     closedir(directory);
@@ -296,7 +295,7 @@ int ny_store_create(struct ny_store **out, struct ny_context *ctx, const char *p
     if (!exists(points) || !exists(results)) {
         made = mkdir(path, 0777) == 0;
         if (!made && errno != EEXIST) return ny_fail_errno(ctx, "create the store", path);
-        err = check_vacant(ctx, path);
+        err = ny_check_vacant(ctx, path, is_ours);
         if (!err) err = create_locked(ctx, path, made);
     }
     if (!err) err = ny_store_open(out, ctx, path);

@@ -309,6 +309,21 @@ int ny_store_check_place(struct ny_store *store);
 
 /* ---- points -------------------------------------------------------------------------------- */
 
+/* Returns the range that holds a row, of `count` ranges that begin with the rows first[k]. */
+static inline size_t ny_range_of(const uint64_t *first, size_t count, uint64_t row)
+{
+    size_t low = 0, high = count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (first[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
 /* Gathers rows of this store alone, by their numbers here, and its own statistics (store/shard.c).
  */
 int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *rows, size_t count,
