@@ -11,7 +11,7 @@ setup_file() {
     sed -n '1,4096p' bytes.csv >bytes.0.csv
     sed -n '4097,6144p' bytes.csv >bytes.1.csv
     sed -n '6145,$p' bytes.csv >bytes.2.csv
-    table 3000 5 7 >numbers.csv
+    table 3000 5 7 | awk -F, -v OFS=, '{ $1 += NR / 1000 } 1' >numbers.csv # means differ between shards
     sed -n '1,700p' numbers.csv >numbers.0.csv
     sed -n '701,1999p' numbers.csv >numbers.1.csv
     sed -n '2000,$p' numbers.csv >numbers.2.csv
@@ -102,7 +102,7 @@ END
     local map
     for map in "kpca --landmarks 40" "laplacian --landmarks 40 --averages implicit --probe 30" \
         "diffusion --landmarks 40 --time 2" "pca --landmarks 40 --approx projected" \
-        "laplacian --kernel cosine --approx exact --tol 1e-9" "svd --kernel linear --approx exact --tol 1e-9"; do
+        "svd --landmarks 40 --scale standard" "laplacian --kernel cosine --approx exact --tol 1e-9" "svd --kernel linear --approx exact --tol 1e-9"; do
         nystream fit numbers f --map $map --components 3 --precision f64 --restart -q
         nystream fit odd f --map $map --components 3 --precision f64 --restart -q
         nystream export numbers f -o numbers.csv -q
@@ -113,6 +113,47 @@ END
     nystream transform odd f --input new.csv -o placed.csv -q
     sed -n '701,705p' odd.csv >stored.csv
     near placed.csv stored.csv 1e-9
+}
+
+@test "a result over shards says whether it has the bytes of one store, or why not" {
+    local store options differs
+    while IFS='|' read -r store options differs; do
+        ny fit $store b --components 2 $options --restart --json
+        exits 0
+        [ "$(field "$output" same_bytes_as_one)" = "$([ "$differs" = null ] && echo true || echo false)" ]
+        [ "$(field "$output" differs)" = "$differs" ]
+    done <<'END'
+big|--approx nystrom --averages landmarks --landmarks 20|null
+big|--landmarks 20 --scale standard|columns are scaled by their statistics
+big|--landmarks 20|sums are f64
+big|--landmarks 20 --inner randomized|products are f64
+big|--landmarks 20 --map laplacian|K is divided by degrees
+odd|--landmarks 20|a shard but the last has a number of rows that is no multiple of 2
+END
+}
+
+@test "a row that no landmark reaches has its number among all rows" {
+    seq 0 9 >few.csv
+    sed '1500s/.*/900,900,900,900,900/' "$BATS_FILE_TMPDIR/numbers.csv" >far.csv
+    nystream import far --shard 0/2 <(head -n 1000 far.csv) --format csv -q
+    nystream import far --shard 1/2 <(tail -n +1001 far.csv) --format csv -q
+    ny fit far map --map laplacian --landmarks-file few.csv --gamma 1 --components 2
+    exits 7
+    says "1 of 3000 rows, the first of them row 1499"
+}
+
+@test "processes with budgets of their own take the same steps" {
+    npy_u8 2048 784 >0.npy
+    npy_u8 2000 784 >1.npy
+    nystream import wide --shard 0/2 0.npy -q
+    nystream import wide --shard 1/2 1.npy -q
+    nystream fit wide alone --landmarks 30 --components 2 -q
+    nystream fit wide map --landmarks 30 --components 2 --memory 120M --peers folder:meeting -q &
+    nystream fit wide map --landmarks 30 --components 2 --memory 2G --peers folder:meeting -q
+    wait $!
+    nystream export wide alone -o alone.npy -q
+    nystream export wide map -o map.npy -q
+    cmp alone.npy map.npy
 }
 
 @test "sparse rows in shards have the pairs of one store" {
