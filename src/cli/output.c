@@ -30,6 +30,8 @@ void cli_prepare_output(void)
     /* A pipe that nobody reads and a file beyond `ulimit -f` are errors of the write. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    /* Each line is written at once: lines of several processes (mpirun) must not be mixed up. */
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 }
 
 /* ---- reports ------------------------------------------------------------------------------ */

@@ -67,6 +67,18 @@ load helper
     exits 0
 }
 
+# A pipe of packets gives each write() apart; lines of several processes (mpirun) are mixed up by write().
+@test "each line of words is written at once" {
+    run python3 -c 'import os, subprocess
+read, write = os.pipe2(os.O_DIRECT)
+ended = subprocess.run(["nystream", "embed", "data.csv"], stderr=write, timeout=20)
+os.close(write)
+writes = list(iter(lambda: os.read(read, 65536), b""))
+assert ended.returncode == 2 and writes[0].startswith(b"nystream: embed needs -o"), writes
+assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") for text in writes), writes'
+    [ "$status" -eq 0 ]
+}
+
 @test "errors as one JSON object with file and line" {
     printf '1,2\n3,4\n5,x\n' >bad.csv
     ny import s bad.csv --json
