@@ -15,7 +15,7 @@ PACKAGES := lmdb openblas lapacke liblz4 libxxhash zlib jansson cairo
 LINKED   := $(filter-out cairo,$(PACKAGES)) # cairo is loaded when something is drawn
 say       = $(if $(V),,@printf '%-5s %s\n' $(1) $@;)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2
-CFLAGS  ?= -O3 -g
+CFLAGS  ?= -O3 -g1
 BASE_CFLAGS = -std=c11 -D_GNU_SOURCE $(WARNINGS) $(if $(WERROR),-Werror) -fPIC -fvisibility=hidden \
               -ffp-contract=off $(HARDENING) $(ENDING) -fdebug-prefix-map=$(CURDIR)=. -Iinclude -Isrc $(PACKAGE_CFLAGS)
 # Checked copies, guarded stacks, tables that cannot be written (tests/cli/security.bats looks). The
@@ -290,20 +290,22 @@ papers papers-quick:
 
 # check is what a change is tried with, in three minutes; what takes long runs with the faults: tests
 # of the command line with the tag slow, and these programs.
-SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/,property/test_deflate property/test_ensemble \
-                 property/test_exact_neighbors property/test_footprint property/test_kmeans \
-                 property/test_lobpcg property/test_numerics property/test_online property/test_probe \
-                 property/test_update_memory unit/test_linalg_eigen)
+SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/,property/test_certificate property/test_deflate \
+                 property/test_ensemble property/test_exact_neighbors property/test_factored \
+                 property/test_footprint property/test_kmeans property/test_lobpcg \
+                 property/test_numerics property/test_online property/test_probe property/test_rpcholesky \
+                 property/test_update property/test_update_memory unit/test_graph_paths unit/test_linalg_eigen \
+                 unit/test_peers_folder unit/test_spectral_restarted)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))
 FAULT_SLICE  := $(addprefix $(BUILD)/tests/fault/test_,fit_faults import_kill power_cut store_damage \
-                store_kill store_limits)
+                store_limits)
 SLICED        = NYSTREAM_FEW_FAULTS=1 NYSTREAM_KILLS=1 NYSTREAM_POWER_CUTS=40
 # A library of a sanitizer is not loaded into Python.
 PYTHON_TESTS := $(if $(NYSTREAM_SANITIZER),,$(wildcard tests/python/test_*.py))
 SLOW_TESTS   := $(shell grep -lE '^. bats (test|file)_tags=slow' $(CLI_TESTS))
 
 check: all tools docs $(QUICK_TESTS) $(FAULT_SLICE) $(NEEDED_BY_MPI) ## the tests, in three minutes: units, properties, the command, some faults
-	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS) $(MPI_TESTS) $(PYTHON_TESTS)
+	@$(SLICED) TAGS='!slow' $(RUN_TESTS) $(QUICK_TESTS) $(FAULT_SLICE) $(CLI_TESTS) $(MPI_TESTS) $(if $(PYTHON_TESTS),tests/python)
 
 check-python: all ## all tests of the Python package, by Debian's python3 (data-tools/setup python)
 	@$(RUN_TESTS) $(PYTHON_TESTS)

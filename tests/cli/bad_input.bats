@@ -459,6 +459,7 @@ with zipfile.ZipFile("t.npz", "w") as archive:
 PY
 }
 
+# bats test_tags=slow
 @test "npz: members, and the arrays of a sparse matrix" {
     cases <<'END'
 csr indptr=0,2,1            | import new t.npz             | 3 | t.npz: indptr falls from 2 to 1 behind row 1 (from 0)

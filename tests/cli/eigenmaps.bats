@@ -93,6 +93,7 @@ same_part() { # NAME NAME PART
     exits 2
 }
 
+# bats test_tags=slow
 @test "new points are placed beside their neighbours; rows get what they have" {
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 2000 -o roll.npy
     nystream import r.nys roll.npy -q

@@ -57,6 +57,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     [ "$(field "$output" way)" = krylov ]
 }
 
+# bats test_tags=slow
 @test "--tol and --max-passes" {
     here
     ny plan t.nys --kernel cosine --approx projected --tol 1e-3
@@ -102,6 +103,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     usage "--components 61 is more than the 60 columns of the points"
 }
 
+# bats test_tags=slow
 @test "the same bytes with any threads and budget, and after interruptions" {
     here
     local how=(--map laplacian --kernel cosine --approx exact --components 12) least threads delay stopped=0

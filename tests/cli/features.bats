@@ -65,6 +65,7 @@ kept() {
     cat kept.csv
 }
 
+# bats test_tags=slow
 @test "each rule keeps the columns of its definition, in both layouts, prepared or not" {
     counts
     local layout rule

@@ -27,6 +27,7 @@ END
     chmod +x bin/sbatch
 }
 
+# bats test_tags=slow
 @test "1. a job array" {
     /usr/bin/python3 -c 'import numpy' || skip "no numpy"
     make_sbatch
@@ -52,6 +53,7 @@ END
     near placed.csv all.csv
 }
 
+# bats test_tags=slow
 @test "5. a store in shards" {
     /usr/bin/python3 -c 'import numpy' || skip "no numpy"
     make_sbatch

@@ -171,6 +171,7 @@ END
     says "drift: the landmarks leave out"
 }
 
+# bats test_tags=slow
 @test "a model places rows of another type" {
     awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int(200 * $j) } 1' part.1.csv >bytes.csv
     awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int(200 * $j) } 1' landmarks.csv >l.csv

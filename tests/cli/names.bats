@@ -218,6 +218,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(wc -l <ids.txt)" -lt 42 ]
 }
 
+# bats test_tags=slow
 @test "verify finds a flipped bit in names; repair empties them" {
     mkdir m
     {

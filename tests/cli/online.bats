@@ -74,6 +74,7 @@ both_errors() {
     usage "--certify does not go with --online"
 }
 
+# bats test_tags=slow
 @test "an update goes on with new rows, as the one pass would have" {
     big_store
     local options="--online --tolerance 0.01 --precision f64 --gamma 2"

@@ -50,6 +50,7 @@ for row in table["rows"]:
 END
 }
 
+# bats test_tags=slow
 @test "li-2010: more columns, less error, and the randomized inner solver costs little of it" {
     paper li-2010 1
     [ "$(column 'CPU seconds' m | xargs)" = "60 120 240" ]
@@ -60,6 +61,7 @@ END
         END {if (NR != 3) exit 1}'
 }
 
+# bats test_tags=slow
 @test "li-2010: one expert of all columns is the plain method" {
     paper li-2010 2
     column 'relative error' ens our | awk '
@@ -67,6 +69,7 @@ END
         END {if (NR != 4 || last >= first || last > 1.05 * our || last < 0.9 * our) exit 1}'
 }
 
+# bats test_tags=slow
 @test "talwalkar-2013: column sampling has the better vectors, nystrom the better reconstruction" {
     paper talwalkar-2013 1 2
     prints "skipped: ABN: there is no abalone/abalone.csv in NYSTREAM_DATA"
@@ -79,6 +82,7 @@ END
     [ "$(column 'Figure 3,' data)" = MNIST ]
 }
 
+# bats test_tags=slow
 @test "ouimet-2005: a small dictionary nearly does what all points do" {
     paper ouimet-2005 table1 4
     [ "$(column 'Table 1' map method n | grep -c 'kpca greedy 500')" = 3 ]
@@ -88,6 +92,7 @@ END
         $1 <= m {exit 1} {m = $1; good = $2 < $3 && $2 < 1.5 * $4} END {exit !(NR == 3 && good)}'
 }
 
+# bats test_tags=slow
 @test "homrighausen-2011: the plane of the fishbowl is found, and digits are named" {
     paper homrighausen-2011 fishbowl
     column Fishbowl 15 | awk '$1 < 0.9 {exit 1} END {exit !(NR == 4 && $1 > 0.999)}' # projected
@@ -96,6 +101,7 @@ END
     column Digits correct | awk '$1 < 60 || $1 > 100 {exit 1} END {exit NR != 5}'
 }
 
+# bats test_tags=slow
 @test "talwalkar-2008: clusters and neighbours in Isomap's embeddings, and the graph's components" {
     paper talwalkar-2008 graph mnist
     column 'MNIST, digits, n = 500: components' t components |

@@ -160,6 +160,7 @@ log='--rows total:10000 --values log1p'
     cmp c.npy p.npy
 }
 
+# bats test_tags=slow
 @test "--min-values leaves rows out, and counts them" {
     local format
     counts

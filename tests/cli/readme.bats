@@ -24,6 +24,7 @@ setup() {
     [[ $(npy_header flat.npy) == *"(20000, 2)"* ]]
 }
 
+# bats test_tags=slow
 @test "step by step" {
     [ -e /usr/share/datasets/fashion-mnist ] || skip "dataset-fashion-mnist is not installed"
     bash -eu -o pipefail <(block sh 2)

@@ -156,6 +156,7 @@ END
     cmp alone.npy map.npy
 }
 
+# bats test_tags=slow
 @test "sparse rows in shards have the pairs of one store" {
     local map
     awk -v OFS=" " 'BEGIN { x = 5; for (i = 0; i < 6000; i++) { line = "0"; for (j = 1; j <= 400; j++) {
@@ -253,6 +254,7 @@ until_done() {
     usage "take --select uniform"
 }
 
+# bats test_tags=slow
 @test "the least budget that a plan of shards tells is enough for wide rows" {
     local options least
     npy_u8 4096 784 >0.npy

@@ -233,6 +233,7 @@ points() {
     cmp 32M.npy 512M.npy
 }
 
+# bats test_tags=slow
 @test "matrices of scipy, by rows and by columns, stored and deflated" {
     /usr/bin/python3 -c 'import scipy.sparse' 2>/dev/null || skip "scipy is not installed"
     matrix rows rows.mtx

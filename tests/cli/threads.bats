@@ -17,6 +17,7 @@ setup() {
     files=$BATS_FILE_TMPDIR
 }
 
+# bats test_tags=slow
 @test "sixteen threads keep the least budget: nystrom" {
     fits_in_threads long 16 1 --approx nystrom --landmarks 200
 }

@@ -68,6 +68,7 @@ make_images() {
         LD_LIBRARY_PATH=$PWD/stage/usr/lib bash -eu steps.sh
 }
 
+# bats test_tags=slow
 @test "6. a cell atlas" {
     CELLS=${NYSTREAM_DATA-}/pbmc3k/pbmc3k.h5ad
     [ -e "$CELLS" ] || skip "no pbmc3k in NYSTREAM_DATA"

@@ -152,6 +152,7 @@ places() {
     places 1e-4 --approx randomized --components 3 --map laplacian --kernel linear --power 3
 }
 
+# bats test_tags=slow
 @test "values by features in f32 are those by tiles in f64 of a polynomial of degree 1" {
     local map tiles=(--kernel polynomial --degree 1 --gamma 1 --coef0 0 --precision f64)
     sed 's/^/1000,/' t.csv | nystream import far - --format csv -q # far from the origin
@@ -203,6 +204,7 @@ by_features() {
     [ $stopped -gt 0 ]
 }
 
+# bats test_tags=slow
 @test "by features, the same bytes with any threads and budget, and after interruptions" {
     by_features 0.05 0.12 0.22 0.30
 }

@@ -3,7 +3,7 @@
  * works: each failure gives a status with a message, nothing leaks, what was there before is intact
  * and the same call without the fault goes through. Reads and writes that are interrupted, or do
  * half of their work, are gone over. NYSTREAM_EVERY_FAULT: all points; else a third or fewer;
- * NYSTREAM_FEW_FAULTS: a thirtieth of these.
+ * NYSTREAM_FEW_FAULTS: a sixtieth of these.
  */
 #ifndef NY_TESTS_API_FAULTS_H
 #define NY_TESTS_API_FAULTS_H
@@ -279,7 +279,7 @@ static long step_of(const struct work *work, enum kind kind)
 
     if (getenv("NYSTREAM_EVERY_FAULT")) return 1;
     if (kind == ALLOCATION) step = work->stride;
-    return getenv("NYSTREAM_FEW_FAULTS") ? 30 * step : step;
+    return getenv("NYSTREAM_FEW_FAULTS") ? 60 * step : step;
 }
 
 static void run_all(enum kind kind)

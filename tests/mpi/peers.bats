@@ -70,6 +70,7 @@ says() {
     says "2 processes were started for a store that has no shards"
 }
 
+# bats test_tags=slow
 @test "more bytes than a call of MPI carries go in blocks" {
     "$EXCHANGE" alone >alone
     export NYSTREAM_MPI=$NYSTREAM_BUILD/tests/mpi/libnystream-mpi.so # 1,000 bytes a call
@@ -100,12 +101,14 @@ says() {
     says "ends the job: terminated"
 }
 
+# bats test_tags=slow
 @test "ranks that wait leave the CPU to the others" {
     ranks 2 "$EXCHANGE" - wait
     [ "$status" -eq 0 ]
     awk '{ if ($3 > 0.5) exit 1 } END { exit NR != 5 }' <<<"$output"
 }
 
+# bats test_tags=slow
 @test "more ranks than shards are refused, one rank is not" {
     ranks 6 "$EXCHANGE" -
     [ "$status" -eq 2 ]
