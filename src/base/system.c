@@ -75,8 +75,14 @@ static size_t number_in(const char *path)
     return value;
 }
 
-/* The limit of the cgroup named on the line of /proc/self/cgroup that begins after "N:" with
- * `controller` ("memory:" for v1, ":" for v2); 0 when there is none. */
+static size_t least_limit(size_t a, size_t b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
+/* Returns the least limit of the cgroup named on the line of /proc/self/cgroup that begins after
+ * "N:" with `controller` ("memory:" for v1, ":" for v2), and of all groups above it: Slurm limits a
+ * job and its steps, and runs each task in a group without a limit. 0 where there is none. */
 static size_t cgroup_limit(const char *controller, const char *root, const char *file_name)
 {
     FILE *file = fopen("/proc/self/cgroup", "r");
@@ -90,8 +96,11 @@ static size_t cgroup_limit(const char *controller, const char *root, const char 
         if (!name || strncmp(name + 1, controller, strlen(controller)) != 0) continue;
         name += 1 + strlen(controller);
         name[strcspn(name, "\n")] = '\0';
-        snprintf(path, sizeof(path), "%s%s/%s", root, name, file_name);
-        limit = number_in(path);
+        for (char *end = name + strlen(name); end; end = strrchr(name, '/')) {
+            *end = '\0';
+            snprintf(path, sizeof(path), "%s%s/%s", root, name, file_name);
+            limit = least_limit(limit, number_in(path));
+        }
     }
     fclose(file);
     return limit;
@@ -104,10 +113,7 @@ size_t ny_memory_available(void)
     size_t v1 = cgroup_limit("memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes");
     size_t v2 = cgroup_limit(":", "/sys/fs/cgroup", "memory.max");
 
-    if (!available) available = fallback;
-    if (v1 && v1 < available) available = v1;
-    if (v2 && v2 < available) available = v2;
-    return available;
+    return least_limit(available ? available : fallback, least_limit(v1, v2));
 }
 
 unsigned ny_cpu_count(void)

@@ -45,6 +45,17 @@ fits_both() {
     [ $((least[1] - least[0])) -le $((540000 * growth + 4096)) ]
 }
 
+# Slurm runs a task in a group without a limit, in the limited groups of its step and job.
+@test "the budget is half of what the groups above allow" {
+    [ -n "$cgroup" ] || skip "no cgroup can be made"
+    local inner=$cgroup/inner said
+    within $((400 << 20)) true
+    mkdir "$inner"
+    said=$(echo "$BASHPID" >"$inner/cgroup.procs" && exec nystream fit "$files/small.nys" half 2>&1)
+    rmdir "$inner" || { sleep 0.3; rmdir "$inner"; }
+    [[ $said == *"of 210 MiB"* ]] # half of 400 MiB and the 20 MiB that are allowed above it
+}
+
 @test "import keeps 32, 64, 128 and 256 MiB" {
     local budget json
     for budget in 32 64 128 256; do
