@@ -89,7 +89,7 @@ extern "C" {
     X(NY_ESTORE, 5, "damaged", "the store is damaged, or not a store")                             \
     X(NY_EBUSY, 6, "busy", "another process holds what is needed")                                 \
     X(NY_ENUMERIC, 7, "numerics", "the mathematics do not go through")                             \
-    X(NY_EBUDGET, 8, "budget", "it does not fit in the memory budget")                             \
+    X(NY_EBUDGET, 8, "budget", "it does not fit in the memory, or takes longer than allowed")      \
     X(NY_EINTERNAL, 9, "internal", "a defect of nystream")                                         \
     X(NY_EHUNGUP, 129, "hung-up", "its terminal was closed, after a clean checkpoint")             \
     X(NY_EINTERRUPTED, 130, "interrupted", "interrupted after a clean checkpoint")                 \

@@ -30,6 +30,53 @@ static const char *instead_of(const struct ny_fit_settings *settings)
                                 : ", or choose landmarks (--approx projected --select rpcholesky)";
 }
 
+/* Returns the planned seconds of the stages that are left of a job, by its record (NULL: all). A
+ * process with more shards than threads works at them in turn. */
+static double seconds_left(const struct ny_context *ctx, const struct ny_plan *plan,
+                           const json_t *record)
+{
+    enum ny_stage_id at = record ? ny_stage_parse(ny_field_text(record, "stage")) : NY_STAGE_DONE;
+    double parts = ny_context_parts(ctx), threads = ny_context_threads(ny_context_whole(ctx));
+    double left = 0;
+
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        if (at == NY_STAGE_DONE || ny_stage_rank((enum ny_stage_id)stage) >= ny_stage_rank(at))
+            left += plan->stage_s[stage];
+    return parts > threads ? left * parts / threads : left;
+}
+
+/* A time in words, such as "45 s", "12 min", "3.5 h". */
+struct time_text {
+    char text[32];
+};
+
+static struct time_text time_text(double seconds)
+{
+    struct time_text out;
+
+    if (seconds < 10)
+        snprintf(out.text, sizeof(out.text), "%.2g s", seconds);
+    else if (seconds < 120)
+        snprintf(out.text, sizeof(out.text), "%.0f s", seconds);
+    else if (seconds < 7200)
+        snprintf(out.text, sizeof(out.text), "%.0f min", seconds / 60);
+    else
+        snprintf(out.text, sizeof(out.text), "%.1f h", seconds / 3600);
+    return out;
+}
+
+int ny_plan_check_time(const struct ny_options *options, const struct ny_plan *plan,
+                       const json_t *record, const char *what)
+{
+    double limit, left = seconds_left(options->ctx, plan, record);
+
+    if (!ny_options_seconds(options, "time-limit", &limit) || left <= limit) return NY_OK;
+    return ny_fail(options->ctx, NY_EBUDGET,
+                   "%s takes about %s by its plan, and --time-limit is %s; nothing was run. Give "
+                   "it more time, more --threads, or less to do (nystream plan)",
+                   what, time_text(left).text, time_text(limit).text);
+}
+
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)
 {
     struct ny_report *told;

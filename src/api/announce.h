@@ -2,6 +2,7 @@
 #ifndef NY_API_ANNOUNCE_H
 #define NY_API_ANNOUNCE_H
 
+#include "api/options.h"
 #include "fit/plan.h"
 
 /* Tells the caller the plan. */
@@ -9,6 +10,10 @@ int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan);
 /* NY_EIO where the disk has no room for what the plan stores for certain; the result `replaced`
  * (NULL: none) gives its place. */
 int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan);
+/* NY_EBUDGET where the stages that are left of the job of `record` (NULL: all of them) take longer
+ * than option time-limit allows. `what` names the job: "this fit". */
+int ny_plan_check_time(const struct ny_options *options, const struct ny_plan *plan,
+                       const json_t *record, const char *what);
 /* Tells the plan of a fit, which is refused: NY_EBUDGET when it does not fit, NY_EIO as above. */
 int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings);

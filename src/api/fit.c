@@ -34,6 +34,7 @@ static int plan_store(struct ny_context *context, const char *path,
     struct ny_store *store = NULL;
     struct ny_owned_settings settings = {0};
     struct ny_plan plan;
+    double limit_s;
     int err;
 
     ny_fields_begin();
@@ -47,6 +48,10 @@ static int plan_store(struct ny_context *context, const char *path,
     settings.fit.patient = true;
     err = ny_fit_plan(store, &settings.fit, 0, &plan);
     if (!err) *json = ny_plan_json(&plan);
+    if (!err && ny_options_seconds(options, "time-limit", &limit_s)) {
+        ny_field_set_number(*json, "time_limit", limit_s);
+        ny_field_set_json(*json, "within_time_limit", json_boolean(plan.seconds <= limit_s));
+    }
 done:
     ny_settings_release(&settings, context);
     ny_store_close(store);
@@ -234,9 +239,11 @@ static int announce(struct ny_request *request)
     int err = ny_fit_plan(request->store, &request->settings.fit,
                           (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
 
+    if (!err)
+        err =
+            ny_plan_announce(request->store, request->name, &request->plan, &request->settings.fit);
     return err ? err
-               : ny_plan_announce(request->store, request->name, &request->plan,
-                                  &request->settings.fit);
+               : ny_plan_check_time(request->options, &request->plan, request->record, "this fit");
 }
 
 /* Runs the stages. A selection announces no plan, and therefore has none to run by. */

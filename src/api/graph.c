@@ -67,6 +67,7 @@ static int announce(struct ny_request *request)
     if (err) return err;
     if (!plan->fits) return ny_budget_refuse(request->ctx, "graph", plan->memory_min_bytes, "", "");
     err = ny_plan_check_disk(request->store, request->name, plan);
+    if (!err) err = ny_plan_check_time(request->options, plan, request->record, "this graph");
     if (err) return err;
     if (graph.forest && graph.held_rows < points.n)
         ny_log(request->ctx, NY_LOG_NOTE,

@@ -340,6 +340,8 @@
       "mpirun or srun started several processes, else alone. The bytes of results are the same")   \
     X("peers-wait", NY_NUMBER_FROM, 0, false, "SECONDS", "600", RUN, FIT | STORED | RARE, ANY,     \
       "folder: how long to wait for the other processes to come")                                  \
+    X("time-limit", NY_DURATION, 0, false, "TIME", NULL, RUN, FIT | GRAPH | RARE, ANY,             \
+      "such as 90s, 30m, 2h or 1d: run nothing, and exit with 8, where the plan takes longer")     \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE, ANY,     \
       "seed of every random choice. The same seed gives the same bytes")                           \
     X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE, ANY,                            \

@@ -16,6 +16,7 @@ enum ny_option_kind {
     NY_NUMBER,      /* a finite number above `least` */
     NY_NUMBER_FROM, /* a finite number, at least `least` */
     NY_WIDTH,       /* a finite number above `least`, or "auto" */
+    NY_DURATION,    /* a number of seconds above 0, or with a unit s, m, h or d */
     NY_BYTES        /* a whole number of bytes, or with a unit K M G T (binary) */
 };
 

@@ -1,5 +1,6 @@
 /*
- * Checks and reads the text of one value: numbers, counts, sizes such as 512M, and words of a list.
+ * Checks and reads the text of one value: numbers, counts, sizes such as 512M, times such as 30m,
+ * and words of a list.
  *
  * ny_options_set() checks each value when it is set, so that reading it later cannot fail. A
  * message names the option, what it takes and what was given. A word that other libraries use is
@@ -62,6 +63,26 @@ bool ny_value_bytes(const char *text, uint64_t *bytes)
     if (value * factor < 1 || value * factor > 0x1p62) return false;
     *bytes = (uint64_t)(value * factor);
     return true;
+}
+
+bool ny_value_seconds(const char *text, double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+    double value;
+    char *end;
+
+    if (!strchr("0123456789.", text[0])) return false;
+    value = strtod(text, &end);
+    if (end == text || strpbrk(text, "xX")) return false;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(end, units[i].unit) != 0) continue;
+        *seconds = value * units[i].seconds;
+        return *seconds > 0 && isfinite(*seconds);
+    }
+    return false;
 }
 
 /* Cuts "a|b|c" into words; returns how many. */
@@ -138,6 +159,7 @@ static int check_count(struct ny_context *ctx, int index, const char *value)
 int ny_value_check(struct ny_context *ctx, int index, const char *value)
 {
     const struct ny_option_info *info = ny_option_at(index);
+    double seconds;
     uint64_t bytes;
 
     switch (ny_option_rule(index)->kind) {
@@ -150,6 +172,10 @@ int ny_value_check(struct ny_context *ctx, int index, const char *value)
     case NY_NUMBER_FROM:
     case NY_WIDTH:
         return check_number(ctx, index, value);
+    case NY_DURATION:
+        if (ny_value_seconds(value, &seconds)) return NY_OK;
+        return ny_fail(ctx, NY_EUSAGE, "--%s is a time such as 90s, 30m or 2h, not '%s'",
+                       info->name, value);
     case NY_BYTES:
         if (ny_value_bytes(value, &bytes)) return NY_OK;
         return ny_fail(ctx, NY_EUSAGE, "--%s is a size such as 512M or 2G, not '%s'", info->name,

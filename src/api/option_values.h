@@ -12,6 +12,8 @@ bool ny_value_number(const char *text, double *value);
 bool ny_value_count(const char *text, uint64_t *value);
 /* A size such as "2G", "1.5GiB" or "300000000". */
 bool ny_value_bytes(const char *text, uint64_t *bytes);
+/* A time such as "90", "90s", "1.5h" or "2d" (s, m or min, h, d), in seconds; above 0. */
+bool ny_value_seconds(const char *text, double *seconds);
 /* Checks a text that is to be the value of option `index`: NY_EUSAGE, with what it should be. */
 int ny_value_check(struct ny_context *ctx, int index, const char *value);
 

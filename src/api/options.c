@@ -177,6 +177,13 @@ bool ny_options_number(const struct ny_options *options, const char *name, doubl
     return text && ny_value_number(text, value);
 }
 
+bool ny_options_seconds(const struct ny_options *options, const char *name, double *seconds)
+{
+    const char *text = ny_options_get(options, name);
+
+    return text && ny_value_seconds(text, seconds);
+}
+
 bool ny_options_size(const struct ny_options *options, const char *name, uint64_t *value)
 {
     int index = ny_option_find(name);

@@ -39,6 +39,8 @@ const char *ny_options_text(const struct ny_options *options, const char *name);
 bool ny_options_flag(const struct ny_options *options, const char *name);
 /* The number in force; false, and *value untouched, when there is none or it is "auto". */
 bool ny_options_number(const struct ny_options *options, const char *name, double *value);
+/* Reads a time, in seconds; false, and *seconds untouched, where there is none. */
+bool ny_options_seconds(const struct ny_options *options, const char *name, double *seconds);
 /* Reads a whole number, or bytes in units; false, and *value untouched, where there is none. */
 bool ny_options_size(const struct ny_options *options, const char *name, uint64_t *value);
 /* Returns the place of the value in force among the words of the option table, which enums have the

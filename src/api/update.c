@@ -23,6 +23,7 @@ struct update {
     struct ny_context *ctx;
     struct ny_store *store;
     const char *name;
+    const struct ny_options *options; /* as they were typed */
     enum ny_update_mode mode;
     struct ny_owned_settings settings;
     const json_t *result; /* the record of what is updated */
@@ -102,7 +103,8 @@ static int announce(const struct update *update, struct ny_plan *plan)
 
     if (err) return err;
     ny_update_plan(plan, update->ctx, settings, update->result, n, update->mode);
-    return ny_plan_announce(update->store, NULL, plan, settings);
+    err = ny_plan_announce(update->store, NULL, plan, settings);
+    return err ? err : ny_plan_check_time(update->options, plan, update->record, "this update");
 }
 
 /* One that would fail again in the same way is forgotten: the result is as it was. */
@@ -167,8 +169,9 @@ int ny_update_run(struct ny_store *store, const char *name, const struct ny_opti
     struct update update = {.ctx = ny_store_context(store),
                             .store = store,
                             .name = name,
-                            .mode = strcmp(mode, "frozen") == 0 ? NY_UPDATE_FROZEN
-                                                                : NY_UPDATE_FULL};
+                            .options = options,
+                            .mode =
+                                strcmp(mode, "frozen") == 0 ? NY_UPDATE_FROZEN : NY_UPDATE_FULL};
     struct ny_own_landmarks own = {.name = name, .done = true};
     struct ny_options *stored = NULL;
     struct ny_points_info points;

@@ -78,6 +78,11 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
         cli_fact_number(facts, "seconds_high", &high))
         cli_print_fact(file, "time", "about %s (%s to %s)", cli_duration(value).text,
                        cli_duration(low).text, cli_duration(high).text);
+    if (cli_fact_number(facts, "time_limit", &value))
+        cli_print_fact(file, "time limit", "%s: %s", cli_duration(value).text,
+                       json_is_true(json_object_get(facts, "within_time_limit"))
+                           ? "the plan is within it"
+                           : "the plan takes longer, so that fit would not run (exit 8)");
     cli_print_stages(file, facts);
 }
 

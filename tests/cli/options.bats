@@ -203,6 +203,7 @@ precision      | fit s r --landmarks 9                    | --precision f64
 certify        | fit s r --landmarks 9                    | --certify
 probe          | fit s r --landmarks 9                    | --probe 20
 seed           | fit s r --landmarks 9                    | --seed 5
+time-limit     | fit s r --landmarks 9                    | --time-limit 0.00001 ! nothing was run
 until          | fit s r --landmarks-points few.csv --gamma 1 | --until sums
 until          | plan s --landmarks-points few.csv --gamma 1 | --until sums
 model          | fit s r                                  | --model f.nym
@@ -257,6 +258,7 @@ neighbors         | graph s r                             | --neighbors 3
 metric            | graph s r                             | --metric cosine
 knn               | graph s r                             | --knn forest
 recall            | graph s r --knn forest --leaf 32      | --recall 0.5
+time-limit        | graph s r                             | --time-limit 0.00001 ! nothing was run
 leaf              | graph s r --knn forest                | --leaf 32
 max-distance      | graph s r                             | --max-distance 0.3
 distance-quantile | graph s r                             | --distance-quantile 0.5

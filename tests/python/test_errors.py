@@ -105,6 +105,10 @@ def test_budget(store):
                   lambda: store.fit("a", memory="25M", **options), 'give memory="')
     assert error.needed > 25 << 20
     assert store.fit("a", memory=error.needed, **options).status == "done"
+    late = fails(nystream.BudgetError, MemoryError,
+                 lambda: store.fit("b", time_limit=1e-9, **options), "nothing was run")
+    assert late.needed is None
+    assert store.fit("b", time_limit="1h", **options).status == "done"
 
 
 def test_every_status_has_a_class():

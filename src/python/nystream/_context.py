@@ -204,7 +204,8 @@ class Context:
         error.line = said.line if said.has_line else None
         error.option = said.option.decode().replace("-", "_") if said.option else None
         if isinstance(error, BudgetError) and self._heard.plan:
-            error.needed = json.loads(self._heard.plan)["memory_min_bytes"]
+            plan = json.loads(self._heard.plan)
+            error.needed = None if plan["fits"] else plan["memory_min_bytes"]
         raise error
 
     def call(self, function: Any, *arguments: Any) -> None:

@@ -68,12 +68,12 @@ class NumericError(NystreamError, ArithmeticError):
 
 
 class BudgetError(NystreamError, MemoryError):
-    """It does not fit in the memory budget.
+    """It does not fit in the memory budget, or takes longer than ``time_limit``.
 
     Attributes
     ----------
     needed : int or None
-        Bytes with which the fit would run; None where that is not known.
+        Bytes with which the fit would run; None where that is not known, or time is what lacks.
     """
 
     needed: Optional[int] = None
