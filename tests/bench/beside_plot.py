@@ -106,4 +106,5 @@ def main(*paths):
     print("</svg>")
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])
