@@ -351,7 +351,8 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  * model; the report is that of all rows. Every shard is worked at by a thread of this process, or
  * by one of another process where option peers (or MPI) connects several: all of them make this
  * call, *report is NULL in those that do not have shard 0, and what ends one of them ends all.
- * NY_EUSAGE for what goes over one store alone.
+ * Option update=frozen takes in rows that were appended to the last shard. NY_EUSAGE for what goes
+ * over one store alone.
  */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
                   const struct ny_options *options, struct ny_report **report);

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "api/options.h"
-#include "fit/settings.h"
+#include "api/settings.h"
 
 /* Runs ny_fit() with option online on rows that `arrivals` (NULL: none) waits for. */
 int ny_fit_arrivals(struct ny_context *context, const char *path, const struct ny_options *options,
@@ -16,5 +16,30 @@ int ny_fit_arrivals(struct ny_context *context, const char *path, const struct n
  * afterwards, json_decref() it. */
 int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
                   json_t **record);
+
+/* A result that is to take rows in, and the settings that it was made with. */
+struct ny_updated {
+    json_t *record;
+    struct ny_options *stored; /* the options of the record, which the settings borrow from */
+    struct ny_owned_settings settings;
+};
+
+/* Reads the result under NAME, and refuses what cannot be updated, or not with these options. The
+ * settings are decided for so many rows; 0: those of the store. ny_updated_release() it, also after
+ * a failure. */
+int ny_updated_read(struct ny_updated *updated, struct ny_store *store, const char *name,
+                    const struct ny_options *options, uint64_t rows);
+/* Frees what was read. */
+void ny_updated_release(struct ny_updated *updated, struct ny_context *ctx);
+
+/* The rows of all shards, of the last of which a result takes new ones in. */
+struct ny_update_whole {
+    uint64_t rows;       /* that they have now */
+    uint64_t width_rows; /* rows for which the width was last compared with the data */
+};
+/* Like ny_update_run(), of the last shard of a store, by itself: its result is one of those of a
+ * fit over all shards. */
+int ny_update_run_last(struct ny_store *store, const char *name, const struct ny_options *options,
+                       const struct ny_update_whole *whole, json_t **record);
 
 #endif

@@ -17,23 +17,32 @@
 #include "results/resume.h"
 #include "shards/set.h"
 
-/* Says how to go on with a job or an update that is not done; `resume` is null when all is. */
+/* Says how to go on with the update that is under way (NULL: none is), or else with a job that is
+ * not done; `resume` is null when all is. */
 static int describe_unfinished(struct ny_store *store, const char *name, const json_t *record,
-                               json_t *object)
+                               const json_t *update, json_t *object)
 {
-    struct ny_context *ctx = ny_store_context(store);
     bool done = ny_field_is(record, "stage", "done");
     char *command = NULL;
-    json_t *update;
-    int err = ny_record_load_update(store, name, &update);
+    int err = NY_OK;
 
-    if (err) return err;
     if (update || !done) err = ny_resume_command(store, name, update ? update : record, &command);
     ny_field_set_text(object, "update",
                       update ? ny_name_held(store, name) ? "running" : "interrupted" : NULL);
     ny_field_set_text(object, "resume", command);
-    ny_field_set_text(object, "command", ny_field_text(record, "command"));
-    ny_free(ctx, command);
+    ny_free(ny_store_context(store), command);
+    return err;
+}
+
+/* Says likewise of a result of all shards of a set, of which the last one is updated. */
+static int describe_update_of_last(struct ny_store *set, const char *name, json_t *object)
+{
+    json_t *update = NULL;
+    struct ny_store *last;
+    int err = ny_set_store(set, ny_store_set(set)->count - 1, &last);
+
+    if (!err) err = ny_record_load_update(last, name, &update);
+    if (!err && update) err = describe_unfinished(last, name, NULL, update, object);
     json_decref(update);
     return err;
 }
@@ -56,9 +65,13 @@ static json_t *rows_done(const json_t *record)
 static int describe_result(struct ny_store *store, const char *name, const json_t *record,
                            json_t *object)
 {
-    int err = describe_unfinished(store, name, record, object);
+    json_t *update;
+    int err = ny_record_load_update(store, name, &update);
 
+    if (!err) err = describe_unfinished(store, name, record, update, object);
+    json_decref(update);
     if (err) return err;
+    ny_field_set_text(object, "command", ny_field_text(record, "command"));
     ny_field_set_text(object, "name", name);
     ny_field_set_text(object, "status", ny_result_status(store, name, record));
     ny_field_set_text(object, "kind", ny_field_text(record, "kind"));
@@ -84,6 +97,7 @@ int ny_result_describe(struct ny_report **out, struct ny_store *store, const cha
     if (ny_store_set(store)) err = ny_spread_first(store, name, &one, &first);
     if (!err) err = describe_result(one, name, first ? first : record, object);
     if (!err && ny_store_set(store)) err = ny_spread_describe(store, name, first, object);
+    if (!err && ny_store_set(store)) err = describe_update_of_last(store, name, object);
     json_decref(first);
     if (!err) return ny_report_of_json(out, ny_store_context(store), object);
     json_decref(object);

@@ -24,6 +24,7 @@ struct ny_own_landmarks {
     const char *name;
     const json_t *record;
     bool done; /* it is a result that is updated */
+    uint64_t rows; /* rows by which its settings are decided; 0: those of the store */
 };
 
 /* Reads what --landmarks-file, --landmarks-points or --landmarks-from names, or what was kept of it

@@ -217,8 +217,9 @@ static void note_done(const struct ny_request *request)
     if (ny_points_info(request->store, &points) || points.n <= all) return;
     ny_log(request->ctx, NY_LOG_NOTE, "%llu rows were appended since; %s",
            (unsigned long long)(points.n - all),
-           request->kind->update && !graph ? "--update full or frozen takes them in"
-                                           : "--restart makes it again with them");
+           !request->kind->update || graph  ? "--restart makes it again with them"
+           : ny_context_peers(request->ctx) ? "--update frozen takes them in"
+                                            : "--update full or frozen takes them in");
 }
 
 /* Called after the plan, which for a budget below even this says which one works. */
@@ -278,12 +279,6 @@ static int run(struct ny_request *request)
     err = ny_name_lock(&lock, request->store, request->name);
     if (err) goto done;
     if (request->kind->update && ny_options_is_set(request->options, "update")) {
-        if (ny_context_peers(request->ctx)) {
-            err = ny_fail(request->ctx, NY_EUSAGE,
-                          "--update does not go over the shards of a store; fit it anew with "
-                          "--restart, or under another name");
-            goto done;
-        }
         err = reserve_process(request);
         if (err) goto done;
         err = request->kind->update(request->store, request->name, request->options,

@@ -180,12 +180,15 @@ static struct ny_wishes read_wishes(const struct ny_options *options, struct ny_
     return wishes;
 }
 
-/* Reads the shape of the points without the rows that are lost, and refuses too few to fit. */
-static int need_points(struct ny_store *store, uint64_t least, struct ny_points_info *points)
+/* Reads the shape of the points without the rows that are lost, and refuses too few to fit. `rows`
+ * stands for their number, unless it is 0. */
+static int need_points(struct ny_store *store, uint64_t least, uint64_t rows,
+                       struct ny_points_info *points)
 {
     int err = ny_store_skip_lost(store);
 
     if (err == NY_OK) err = ny_points_info(store, points);
+    if (err == NY_OK && rows) points->n = rows;
     if (err || points->n >= least) return err;
     return ny_fail(ny_store_context(store), NY_EDATA,
                    "%s has %s: nothing to fit; at least two rows are needed", ny_store_path(store),
@@ -222,7 +225,9 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
     *settings = (struct ny_owned_settings){0};
     err = ny_options_check(options, groups);
     /* One row can be summed up, but not fitted. */
-    if (!err) err = need_points(store, ny_options_choice(options, "until") ? 1 : 2, &points);
+    if (!err)
+        err = need_points(store, ny_options_choice(options, "until") ? 1 : 2, own ? own->rows : 0,
+                          &points);
     if (err) return err;
     wishes = read_wishes(options, ny_store_context(store), groups);
     wishes.plain.table_bytes = ny_options_table_bytes(options);

@@ -7,9 +7,7 @@
 #include "api/options.h"
 #include "api/report.h"
 #include "base/budget.h"
-#include "peers/group.h"
 #include "peers/open.h"
-#include "shards/shards.h"
 
 struct request {
     const struct ny_request_kind *kind;         /* NULL: the job is gone on with, */
@@ -74,43 +72,51 @@ static int check_here(const struct ny_shards *shards, const struct ny_group_shap
     return NY_OK;
 }
 
-/* Runs the request in all shards that this process has. */
-static int run(struct request *request, struct ny_context *context, const char *path,
-               struct ny_report **report)
+int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, const char *path,
+                       const struct ny_options *options)
 {
-    struct ny_transport *transport = NULL;
-    struct ny_shards *shards = NULL;
-    struct ny_transport_wish wish = {.wait_s = 600};
-    struct ny_group_shape shape;
+    struct ny_transport_wish wish = {.wait_s = 600, .is_here = is_here};
+    struct ny_transport *transport;
     int err;
 
-    ny_fields_begin();
-    err = ny_shards_read(&shards, context, path);
-    if (err) goto done;
-    if (request->options) {
-        wish.peers = ny_options_text(request->options, "peers");
-        ny_options_number(request->options, "peers-wait", &wish.wait_s);
+    *team = (struct ny_shard_team){.ctx = context};
+    err = ny_shards_read(&team->shards, context, path);
+    if (err) return err;
+    if (options) {
+        wish.peers = ny_options_text(options, "peers");
+        ny_options_number(options, "peers-wait", &wish.wait_s);
     }
-    wish.shards = shards->count;
-    wish.is_here = is_here;
-    wish.arg = shards;
-    err = ny_transport_open(&transport, context, &wish);
-    if (err) goto done;
-    shape = ny_group_shape(shards->count, transport ? transport->rank : 0,
-                           transport ? transport->ranks : 1);
-    request->shards = shards;
-    request->first = shape.first;
-    err = check_here(shards, &shape);
+    wish.shards = team->shards->count;
+    wish.arg = team->shards;
+    err = ny_transport_open(&team->transport, context, &wish);
+    if (err) return err;
+    transport = team->transport;
+    team->shape = ny_group_shape(team->shards->count, transport ? transport->rank : 0,
+                                 transport ? transport->ranks : 1);
+    err = check_here(team->shards, &team->shape);
     if (err && transport) transport->ops->abandon(transport, err, ny_context_message(context));
-    if (!err) err = ny_group_run(context, &shape, transport, run_shard, request);
-    if (!err && report && shape.first == 0) { /* the others leave it to this process */
-        err = ny_report_of_json(report, context, request->report);
+    return err;
+}
+
+void ny_shard_team_close(struct ny_shard_team *team)
+{
+    if (team->transport) team->transport->ops->close(team->transport);
+    ny_shards_free(team->shards);
+}
+
+/* Runs the request in all shards that this process has. */
+static int run(struct request *request, struct ny_shard_team *team, struct ny_report **report)
+{
+    int err;
+
+    request->shards = team->shards;
+    request->first = team->shape.first;
+    err = ny_group_run(team->ctx, &team->shape, team->transport, run_shard, request);
+    if (!err && report && team->shape.first == 0) { /* the others leave it to this process */
+        err = ny_report_of_json(report, team->ctx, request->report);
         request->report = NULL;
     }
-done:
-    if (transport) transport->ops->close(transport);
     json_decref(request->report);
-    ny_shards_free(shards);
     return err;
 }
 
@@ -119,16 +125,34 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
                        struct ny_report **report)
 {
     struct request request = {.kind = kind, .name = name, .options = options};
+    struct ny_shard_team team;
+    int err;
 
-    return run(&request, context, path, report);
+    ny_fields_begin();
+    err = ny_shard_team_open(&team, context, path, options);
+    if (!err)
+        err = kind->update && options && ny_options_is_set(options, "update")
+                  ? ny_sharded_update(&team, name, options, report)
+                  : run(&request, &team, report);
+    ny_shard_team_close(&team);
+    return err;
 }
 
 int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
                       const char *path, const char *name, struct ny_report **report)
 {
     struct request request = {.kinds = kinds, .name = name};
+    struct ny_shard_team team;
+    bool updates = false;
+    int err;
 
-    return run(&request, context, path, report);
+    ny_fields_begin();
+    err = ny_shard_team_open(&team, context, path, NULL);
+    if (!err) err = ny_sharded_update_begun(&team, name, &updates);
+    if (!err)
+        err = updates ? ny_sharded_update(&team, name, NULL, report) : run(&request, &team, report);
+    ny_shard_team_close(&team);
+    return err;
 }
 
 /* ---- plans ---------------------------------------------------------------------------------- */

@@ -3,6 +3,24 @@
 #define NY_API_SHARDED_H
 
 #include "api/request.h"
+#include "peers/group.h"
+#include "shards/shards.h"
+
+/* This process and those that work with it at the shards of a store. */
+struct ny_shard_team {
+    struct ny_context *ctx;
+    struct ny_shards *shards;
+    struct ny_transport *transport; /* NULL: this process has all shards */
+    struct ny_group_shape shape;    /* the shards of this process */
+};
+
+/* Reads the store in shards and meets the other processes, as the options --peers and --peers-wait
+ * say (options may be NULL). NY_EUSAGE where a shard of this process is not there.
+ * ny_shard_team_close() it, also after a failure. */
+int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, const char *path,
+                       const struct ny_options *options);
+/* Lets go of the other processes. */
+void ny_shard_team_close(struct ny_shard_team *team);
 
 /* Runs a request in each shard of the store in shards `path`; options and report as for
  * ny_request_run(). */
@@ -12,6 +30,13 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
 /* Goes on with the job under NAME in each shard, as ny_request_resume() does. */
 int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
                       const char *path, const char *name, struct ny_report **report);
+
+/* Takes rows that were appended to the last shard into the result that all shards have under NAME
+ * (api/sharded_update.c); options NULL: goes on with the update that is under way. */
+int ny_sharded_update(struct ny_shard_team *team, const char *name,
+                      const struct ny_options *options, struct ny_report **report);
+/* Tells whether the update of the result under NAME was interrupted. */
+int ny_sharded_update_begun(struct ny_shard_team *team, const char *name, bool *begun);
 
 /* Plans a fit of all shards of a store: *json is the plan of a shard, by plan() of its path, with
  * the memory and disk of all shards of this process, the seconds that its threads take for them,

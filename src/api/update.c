@@ -25,7 +25,8 @@ struct update {
     const char *name;
     const struct ny_options *options; /* as they were typed */
     enum ny_update_mode mode;
-    struct ny_owned_settings settings;
+    bool all_shards; /* it takes part in an update over all shards */
+    const struct ny_fit_settings *settings;
     const json_t *result; /* the record of what is updated */
     json_t *record;       /* that of the update, when there is one */
     uint64_t n;           /* of the store */
@@ -87,7 +88,7 @@ static size_t expected_landmarks(const struct update *update)
 {
     const json_t *report = json_object_get(update->result, "report");
 
-    if (update->mode == NY_UPDATE_FULL && !update->settings.fit.rule->by_tolerance) return 0;
+    if (update->mode == NY_UPDATE_FULL && !update->settings->rule->by_tolerance) return 0;
     return (size_t)ny_field_count(report, "landmarks", 0);
 }
 
@@ -95,7 +96,7 @@ static size_t expected_landmarks(const struct update *update)
  * more were appended since. */
 static int announce(const struct update *update, struct ny_plan *plan)
 {
-    const struct ny_fit_settings *settings = &update->settings.fit;
+    const struct ny_fit_settings *settings = update->settings;
     uint64_t n = update->record
                      ? ny_field_count(json_object_get(update->record, "report"), "n", 0)
                      : update->n;
@@ -129,7 +130,7 @@ static int run(struct update *update)
 {
     uint64_t rows = ny_field_count(json_object_get(update->result, "report"), "n", 0);
     struct ny_plan plan;
-    int err = ny_update_allowed(update->ctx, &update->settings.fit, update->mode, update->name,
+    int err = ny_update_allowed(update->ctx, update->settings, update->mode, update->name,
                                 json_object_get(update->result, "report"));
 
     if (!err && update->mode == NY_UPDATE_FULL &&
@@ -138,12 +139,12 @@ static int run(struct update *update)
                       "'%s' was placed by a model from elsewhere and has no sums of its own; "
                       "--update frozen places the new rows",
                       update->name);
-    if (!err && json_object_get(update->result, "sharded"))
-        err = ny_fail(update->ctx, NY_EUSAGE,
-                      "'%s' is one of the shards' results of one fit, which --update does not take "
-                      "rows into; fit all shards anew with --restart, or place the rows with "
-                      "'nystream transform'",
-                      update->name);
+    if (!err && !update->all_shards && json_object_get(update->result, "sharded"))
+        err =
+            ny_fail(update->ctx, NY_EUSAGE,
+                    "'%s' is one of the shards' results of one fit; give --update frozen with the "
+                    "path of all shards, or place the rows with 'nystream transform'",
+                    update->name);
     if (!err) err = find_begun(update);
     if (err) return err;
     if (!update->record && is_up_to_date(update, rows)) {
@@ -157,42 +158,88 @@ static int run(struct update *update)
                               update->mode, &update->record);
     if (err) return err;
     ny_stages_begin(update->ctx, plan.stage_s);
-    err = ny_fit_start(update->store, update->name, &update->settings.fit, update->record, &plan);
+    err = ny_fit_start(update->store, update->name, update->settings, update->record, &plan);
     ny_progress_end(update->ctx);
     return forget_hopeless(update, err);
+}
+
+int ny_updated_read(struct ny_updated *updated, struct ny_store *store, const char *name,
+                    const struct ny_options *options, uint64_t rows)
+{
+    const struct ny_own_landmarks own = {.name = name, .done = true, .rows = rows};
+    int err;
+
+    *updated = (struct ny_updated){0};
+    err = need_result(store, name, options, &updated->record);
+    if (!err)
+        err = ny_options_of_stored(&updated->stored, options, NY_GROUP_FIT,
+                                   json_object_get(updated->record, "options"), name);
+    return err ? err
+               : ny_settings_new(&updated->settings, store, updated->stored, NY_GROUP_FIT, &own);
+}
+
+void ny_updated_release(struct ny_updated *updated, struct ny_context *ctx)
+{
+    json_decref(updated->record);
+    ny_settings_release(&updated->settings, ctx);
+    ny_options_free(updated->stored);
+}
+
+/* Updates the result that was read; *record is that of the result afterwards. */
+static int run_read(struct ny_updated *updated, struct update *update, json_t **record)
+{
+    struct ny_points_info points;
+    int err = ny_points_info(update->store, &points);
+
+    if (err) return err;
+    update->settings = &updated->settings.fit;
+    update->result = updated->record;
+    update->n = points.n;
+    err = run(update);
+    if (!err) *record = json_incref(update->record ? update->record : updated->record);
+    json_decref(update->record);
+    return err;
+}
+
+/* Returns the mode that the options name. */
+static enum ny_update_mode mode_of(const struct ny_options *options)
+{
+    const char *mode = ny_options_text(options, "update");
+
+    return strcmp(mode, ny_update_mode_name(NY_UPDATE_FROZEN)) == 0 ? NY_UPDATE_FROZEN
+                                                                    : NY_UPDATE_FULL;
 }
 
 int ny_update_run(struct ny_store *store, const char *name, const struct ny_options *options,
                   json_t **record)
 {
-    const char *mode = ny_options_text(options, "update");
     struct update update = {.ctx = ny_store_context(store),
                             .store = store,
                             .name = name,
                             .options = options,
-                            .mode =
-                                strcmp(mode, "frozen") == 0 ? NY_UPDATE_FROZEN : NY_UPDATE_FULL};
-    struct ny_own_landmarks own = {.name = name, .done = true};
-    struct ny_options *stored = NULL;
-    struct ny_points_info points;
-    int err = need_result(store, name, options, record);
+                            .mode = mode_of(options)};
+    struct ny_updated updated;
+    int err = ny_updated_read(&updated, store, name, options, 0);
 
-    if (err) goto done;
-    update.result = *record;
-    err = ny_options_of_stored(&stored, options, NY_GROUP_FIT,
-                               json_object_get(*record, "options"), name);
-    if (!err) err = ny_settings_new(&update.settings, store, stored, NY_GROUP_FIT, &own);
-    if (!err) err = ny_points_info(store, &points);
-    if (err) goto done;
-    update.n = points.n;
-    err = run(&update);
-    if (!err && update.record) {
-        json_decref(*record);
-        *record = json_incref(update.record);
-    }
-done:
-    json_decref(update.record);
-    ny_settings_release(&update.settings, update.ctx);
-    ny_options_free(stored);
+    if (!err) err = run_read(&updated, &update, record);
+    ny_updated_release(&updated, update.ctx);
+    return err;
+}
+
+int ny_update_run_last(struct ny_store *store, const char *name, const struct ny_options *options,
+                       const struct ny_update_whole *whole, json_t **record)
+{
+    struct update update = {.ctx = ny_store_context(store),
+                            .store = store,
+                            .name = name,
+                            .options = options,
+                            .mode = mode_of(options),
+                            .all_shards = true};
+    struct ny_updated updated;
+    int err = ny_updated_read(&updated, store, name, options, whole->rows);
+
+    if (!err) ny_field_set_count(updated.record, "width_rows", whole->width_rows);
+    if (!err) err = run_read(&updated, &update, record);
+    ny_updated_release(&updated, update.ctx);
     return err;
 }

@@ -34,9 +34,10 @@ static int check_rows(const struct ny_fit *fit)
     uint64_t landmarks = ny_field_count(ny_job_report(&fit->job), "landmarks", 1),
              n = fit->job.points.n;
     bool arriving = json_is_true(json_object_get(fit->job.record, "arriving"));
+    bool others = json_object_get(fit->job.record, "sharded") != NULL; /* have landmarks, too */
 
-    if ((n || arriving) && landmarks && update->rows <= n && update->selected <= n &&
-        (update->landmarks <= n || update->landmarks <= fit->job.points.d ||
+    if ((n || arriving) && landmarks && update->rows <= n && (others || update->selected <= n) &&
+        (update->landmarks <= n || update->landmarks <= fit->job.points.d || others ||
          fit->settings->landmark_points.count))
         return NY_OK;
     return ny_fail(fit->job.ctx, NY_ESTORE,

@@ -10,6 +10,7 @@
 #include "fit/sizes.h"
 #include "peers/peers.h"
 #include "results/geometry.h"
+#include "results/model.h"
 #include "spectral/krylov.h"
 
 int ny_fit_reserve_blas(struct ny_fit *fit, size_t m)
@@ -66,6 +67,27 @@ static int append_given(struct ny_fit *fit)
     return err;
 }
 
+/* Makes the landmarks from those of the model, as their rows are in other shards. */
+static int append_modelled(struct ny_fit *fit)
+{
+    size_t bytes = (size_t)ny_field_count(fit->job.record, "model_bytes", 0);
+    void *image = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
+    struct ny_model *model = NULL;
+    int err = image ? ny_job_get_part(&fit->job, "model", image, bytes) : NY_EBUDGET;
+
+    if (!err) err = ny_model_read(&model, fit->job.ctx, image, bytes, fit->job.name);
+    ny_free(fit->job.ctx, image);
+    if (!err && (model->m != fit->m || model->d != fit->job.points.d ||
+                 model->spec.dtype != fit->job.points.dtype))
+        err = ny_fail(fit->job.ctx, NY_ESTORE,
+                      "the model of '%s' in %s has other landmarks than its record says; fit it "
+                      "again with --restart",
+                      fit->job.name, ny_store_path(fit->job.store));
+    if (!err) err = ny_columns_append(fit->columns, ny_model_rows(model), fit->m);
+    ny_model_free(model);
+    return err;
+}
+
 static int make_columns(struct ny_fit *fit)
 {
     struct ny_columns_spec spec = ny_fit_spec(fit);
@@ -78,6 +100,7 @@ static int make_columns(struct ny_fit *fit)
     err = ny_job_get_part(&fit->job, "landmarks", fit->rows, fit->m * sizeof(uint64_t));
     if (err) return err;
     if (fit->settings->columns_file) return append_given(fit);
+    if (json_object_get(fit->job.record, "sharded")) return append_modelled(fit);
     return ny_columns_gather(fit->columns, fit->job.store, fit->rows, fit->m);
 }
 

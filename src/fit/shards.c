@@ -84,6 +84,8 @@ int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settin
 /* The facts of a shard's job that decide where all go on. */
 struct standing {
     uint64_t stage; /* its rank; DONE_RANK: the result is whole */
+    uint64_t rows;  /* of all shards */
+    uint64_t updates;
     uint64_t measured;
     uint64_t options, machine;
 };
@@ -116,9 +118,13 @@ static struct standing standing_of(const struct ny_job *job)
 {
     enum ny_stage_id stage = ny_stage_parse(ny_field_text(job->record, "stage"));
     const char *cpu = ny_cpu_name(ny_cpu_family()), *blas = ny_blas_name();
+    const json_t *report = ny_job_report(job);
+    uint64_t n = ny_field_count(report, "n", 0);
 
     return (struct standing){
         .stage = stage == NY_STAGE_DONE ? DONE_RANK : ny_stage_rank(stage),
+        .rows = ny_field_count(json_object_get(job->record, "sharded"), "rows", n),
+        .updates = ny_field_count(report, "updates", 0),
         .measured = json_object_get(job->record, "gram_noise") != NULL,
         .options = digest_of(job->ctx, json_object_get(job->record, "options")),
         .machine = ny_checksum(cpu, strlen(cpu)) ^ ny_checksum(blas, strlen(blas)) << 1,
@@ -187,6 +193,12 @@ static int check_standing(const struct ny_fit *fit, const struct standing *all, 
                            "'%s' has other options in shard %u than in shard 0; give the same "
                            "command to all, or --restart",
                            fit->job.name, k);
+        if (all[k].rows != all[0].rows || all[k].updates != all[0].updates)
+            return ny_fail(
+                fit->job.ctx, NY_EUSAGE,
+                "'%s' was begun on %llu rows in shard %u and on %llu in shard 0, as rows "
+                "were appended meanwhile; fit it anew with --restart",
+                fit->job.name, (unsigned long long)all[k].rows, k, (unsigned long long)all[0].rows);
         if (all[k].machine != all[0].machine)
             return ny_fail(fit->job.ctx, NY_EUSAGE,
                            "shard %u is worked at by a CPU or BLAS of another kind than shard 0, "

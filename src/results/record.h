@@ -25,7 +25,7 @@
  *   report      what `info` prints
  *   sums        the image of the accumulator that stays with the model: part, bytes, precision
  *   selected    rows that selection has looked at, fewer than n after a frozen update
- *   width_rows  rows for which the kernel's width was last compared with the data
+ *   width_rows  rows for which the kernel's width was last compared with the data; of all shards
  *   node_order  NY_NODE_ORDER of a map of a graph (graph/order.h)
  *   generation  how many updates the result has had; absent: 0
  *   generations of which of them a part is; a part that is not there: of the fit itself

@@ -241,3 +241,18 @@ int ny_update_warn_drift(struct ny_job *job)
     if (!err) err = warn_of_width(fit);
     return err ? err : warn_of_geometry(fit);
 }
+
+int ny_update_warn_of_all(struct ny_store *store, const char *name,
+                          const struct ny_fit_settings *settings, json_t *record)
+{
+    struct ny_fit fit = {
+        .job = {.ctx = ny_store_context(store), .store = store, .name = name, .record = record},
+        .settings = settings,
+        .params = settings->params};
+    int err = ny_points_info(store, &fit.job.points);
+
+    ny_settings_widen(settings, &fit.job.points);
+    if (!err) err = ny_update_warn_drift(&fit.job);
+    ny_fit_release(&fit);
+    return err;
+}

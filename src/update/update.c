@@ -207,12 +207,16 @@ static void leave_behind(struct ny_job *job, struct ny_batch *batch, const json_
 int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
 {
     json_t *before, *report = ny_job_report(job);
+    json_t *sharded = json_object_get(job->record, "sharded");
     int err = ny_record_load(job->store, job->name, &before);
 
     if (err || !before) return err ? err : NY_EINTERNAL;
     leave_behind(job, batch, before);
     json_decref(before);
     ny_field_set_count(report, "updates", ny_field_count(report, "updates", 0) + 1);
+    if (sharded) /* it is the last of them */
+        ny_field_set_count(sharded, "rows",
+                           ny_field_count(sharded, "first", 0) + ny_field_count(report, "n", 0));
     ny_field_set_number(report, "gemm_ratio", NAN); /* passes over some of the rows have none */
     json_object_del(job->record, "update");
     return ny_batch_delete(batch, job->name, "update");

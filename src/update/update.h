@@ -70,5 +70,9 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
                     enum ny_update_mode mode);
 /* Warns where γ, mean or scale of all rows are 10 % away from those of the model. */
 int ny_update_warn_drift(struct ny_job *job);
+/* Does so for the result under NAME of a store that has joined its shards, whose record this is;
+ * notes in it for how many rows. */
+int ny_update_warn_of_all(struct ny_store *store, const char *name,
+                          const struct ny_fit_settings *settings, json_t *record);
 
 #endif

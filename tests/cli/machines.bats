@@ -84,10 +84,13 @@ END
         manifold swiss-roll -n $((2048 + 500 * (part / 2))) --noise 0.1 --seed $part -o rows-$part.npy
         nystream import big.nys --shard $part/3 rows-$part.npy -q
     done
+    manifold swiss-roll -n 300 --noise 0.1 --seed 4 -o more.npy
+    cp -r big.nys alone.nys
     PATH=$PWD/bin:$PATH PARTS=3 M=50 bash -eu steps.sh
     nystream export big.nys map -o together.npy -q
-    nystream rm big.nys map
-    nystream fit big.nys map --landmarks 50 -q
-    nystream export big.nys map -o map.npy -q
+    nystream fit alone.nys map --landmarks 50 -q
+    nystream import alone.nys more.npy --append -q
+    nystream fit alone.nys map --update frozen -q
+    nystream export alone.nys map -o map.npy -q
     cmp together.npy map.npy
 }

@@ -283,7 +283,7 @@ END
 --approx exact --map kpca|take --approx projected
 --approx gaussian|take --approx projected
 --certify|leave it out
---update full|fit it anew
+--update full|--update frozen places the new rows
 END
     [ -z "$(nystream list big)" ]
     ny fit big x --landmarks 3000 --memory 200M
@@ -300,7 +300,7 @@ END
     ny fit big/shard-00002 all --landmarks 20 --components 2
     usage "exists as one of the 3 shards of a fit"
     ny fit big/shard-00002 all --update frozen
-    usage "fit all shards anew"
+    usage "give --update frozen with the path of all shards"
     ny fit big all --landmarks 30 --components 2
     usage "exists with other options"
     ny fit big other --landmarks 30 --components 2 --json -q

@@ -65,6 +65,14 @@ says() {
     nystream export big one -o one.npy -q
     nystream export big two -o two.npy -q
     cmp one.npy two.npy
+    nystream import big rows.0.csv --append -q
+    nystream fit big one --update frozen -q
+    ranks 2 nystream fit big two --update frozen
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'two: 12,000 rows' <<<"$output$stderr")" -eq 1 ]
+    nystream export big one -o one.npy -q
+    nystream export big two -o two.npy -q
+    cmp one.npy two.npy
     ranks 2 nystream fit big/shard-00000 three --landmarks 50
     [ "$status" -eq 2 ]
     says "2 processes were started for a store that has no shards"

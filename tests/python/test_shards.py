@@ -112,3 +112,21 @@ def test_a_fit_of_all_shards_is_that_of_one_store(tmp_path, rows):
     assert ours.report["n"] == len(rows) and ours.report["sharded"]["shards"] == 3
     np.testing.assert_allclose(ours.embedding[:], theirs.embedding[:], atol=1e-6)
     assert store.fit("map", **options).report["n"] == len(rows)  # it is done already
+
+
+def test_rows_that_come_later_are_placed_by_the_model_of_all_shards(tmp_path, rows):
+    store = in_shards(tmp_path / "big", rows)
+    one = nystream.open(tmp_path / "one")
+    one.append(rows)
+    results = [each.fit("map", landmarks=30, components=3) for each in (store, one)]
+    for each in (store, one):
+        each.append(rows[::-1][:900])
+    with pytest.raises(nystream.UsageError, match='update="frozen" places the new rows'):
+        results[0].update()
+    ours, theirs = (result.update("frozen") for result in results)
+    assert ours.report["n"] == 5_900 and ours.report["updates"] == 1
+    np.testing.assert_allclose(ours.embedding[:], theirs.embedding[:], atol=1e-6)
+    np.testing.assert_array_equal(ours.embedding[5_000:], ours.transform(rows[::-1][:900]))
+    assert ours.resume().report["n"] == 5_900  # nothing was interrupted
+    with pytest.raises(nystream.UsageError, match="path of all shards"):
+        nystream.open(store.path / "shard-00002").result("map").update("frozen")

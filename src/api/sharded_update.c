@@ -1,0 +1,402 @@
+/*
+ * An update of a result that all shards of a store have by one fit: places the rows that were
+ * appended to the last shard, by the model as it is.
+ *
+ *   look     the shards compare what they have; no other than the last may have grown, since rows
+ *            are numbered through. They warn of a model that no longer suits all rows.
+ *   take in  the process that has the last shard updates its result, as that of an ordinary store;
+ *            the landmarks, whose rows are those of other shards, are read from the model.
+ *   follow   the other shards take over the report, and how many rows there are in all.
+ *
+ * The result of the last shard is whole or as it was, and the others follow it: an update that was
+ * interrupted is gone on with at any of these steps, and shards that had not followed do so with
+ * the next one.
+ */
+#include "api/sharded.h"
+
+#include <string.h>
+
+#include "api/call.h"
+#include "api/fit.h"
+#include "api/inspect.h"
+#include "api/report.h"
+#include "base/memory.h"
+#include "peers/group.h"
+#include "update/update.h"
+
+/* The update, as all shards of this process share it. */
+struct shards_update {
+    const struct ny_shards *shards;
+    const char *name;
+    const struct ny_options *options;
+    unsigned first; /* the shard of this process that tells what was found */
+    bool needed;    /* the last shard has rows to take in */
+    bool begun;     /* it has begun to */
+    struct ny_update_whole whole;
+    json_t *report;
+};
+
+/* The facts of a shard that decide what is to be done. */
+struct shard_rows {
+    uint64_t now, had; /* rows of the shard, and those that its result has */
+    uint64_t begun;
+    uint64_t width_rows; /* as in the record (results/record.h) */
+};
+
+static unsigned last_of(const struct shards_update *update)
+{
+    return update->shards->count - 1;
+}
+
+/* Returns the options for the context of a shard; they are only read, but for errors about them. */
+static struct ny_options options_for(const struct shards_update *update, struct ny_context *ctx)
+{
+    struct ny_options options = *update->options;
+
+    options.ctx = ctx;
+    return options;
+}
+
+/* A shard's store with the lock of the NAME. */
+struct held_shard {
+    struct ny_store *store;
+    struct ny_name_lock *lock;
+};
+
+static int hold(struct held_shard *held, const struct shards_update *update, struct ny_context *ctx,
+                unsigned shard)
+{
+    int err = ny_store_open(&held->store, ctx, update->shards->shard[shard].path);
+
+    return err ? err : ny_name_lock(&held->lock, held->store, update->name);
+}
+
+static void let_go(struct held_shard *held)
+{
+    ny_name_unlock(held->lock);
+    ny_store_close(held->store);
+}
+
+/* ---- look ----------------------------------------------------------------------------------- */
+
+/* Refuses a result that is not one of all shards. */
+static int check_result(struct ny_context *ctx, const struct shards_update *update,
+                        const json_t *record)
+{
+    const json_t *sharded = json_object_get(record, "sharded");
+
+    if (sharded && ny_field_count(sharded, "shards", 0) == update->shards->count) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "'%s' is a result of each shard of %s for itself; update it there, with the "
+                   "path of a shard such as %s",
+                   update->name, update->shards->path, update->shards->shard[last_of(update)].path);
+}
+
+/* Reads what this shard has. */
+static int read_rows(struct ny_store *store, const char *name, const json_t *record,
+                     struct shard_rows *rows)
+{
+    const json_t *sharded = json_object_get(record, "sharded");
+    struct ny_points_info points;
+    json_t *begun;
+    int err = ny_record_load_update(store, name, &begun);
+
+    if (!err) err = ny_points_info(store, &points);
+    if (!err)
+        *rows = (struct shard_rows){
+            .now = ny_points_here(&points),
+            .had = ny_field_count(json_object_get(record, "report"), "n", 0),
+            .begun = begun != NULL,
+            .width_rows = ny_field_count(record, "width_rows", ny_field_count(sharded, "rows", 0))};
+    json_decref(begun);
+    return err;
+}
+
+/* Refuses rows that were appended to another shard than the last. */
+static int check_rows(struct ny_context *ctx, const struct shards_update *update,
+                      const struct shard_rows *all)
+{
+    for (unsigned k = 0; k < last_of(update); k++)
+        if (all[k].now != all[k].had)
+            return ny_fail(ctx, NY_EUSAGE,
+                           "shard %u of %s has %llu rows and '%s' was made of %llu of them: rows "
+                           "are numbered through, so that those of the last shard alone can be "
+                           "taken in; fit it anew with --restart",
+                           k, update->shards->path, (unsigned long long)all[k].now, update->name,
+                           (unsigned long long)all[k].had);
+    return NY_OK;
+}
+
+/* Tells the other shards what this one has, and hears of theirs. */
+static int compare(struct ny_store *store, const struct shards_update *update, const json_t *record,
+                   struct shard_rows *last)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct shard_rows mine, *all;
+    int err = read_rows(store, update->name, record, &mine);
+
+    if (err) return err;
+    all = ny_calloc(ctx, NY_MEM_OTHER, update->shards->count, sizeof(*all));
+    if (!all) return NY_EBUDGET;
+    err = ny_peers_gather_equal(ny_context_peers(ctx), &mine, sizeof(mine), all);
+    if (!err) err = check_rows(ctx, update, all);
+    *last = all[last_of(update)];
+    ny_free(ctx, all);
+    return err;
+}
+
+/* Warns where the model does not suit all rows any more, unless that was done when the update
+ * began. */
+static int warn(struct ny_store *store, const struct shards_update *update,
+                const struct ny_updated *result, struct shard_rows *last)
+{
+    int err;
+
+    if (last->begun || last->now == last->had) return NY_OK;
+    ny_field_set_count(result->record, "width_rows", last->width_rows);
+    err = ny_update_warn_of_all(store, update->name, &result->settings.fit, result->record);
+    last->width_rows = ny_field_count(result->record, "width_rows", 0);
+    return err;
+}
+
+/* Looks at the result of one shard. */
+static int look_at(struct ny_store *store, struct shards_update *update, unsigned shard)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    const struct ny_options options = options_for(update, ctx);
+    struct ny_updated result;
+    struct ny_points_info points;
+    struct shard_rows last;
+    int err = ny_updated_read(&result, store, update->name, &options, 0);
+
+    if (!err) err = check_result(ctx, update, result.record);
+    if (!err)
+        err = ny_update_allowed(ctx, &result.settings.fit, NY_UPDATE_FROZEN, update->name,
+                                json_object_get(result.record, "report"));
+    if (!err) err = compare(store, update, result.record, &last);
+    if (!err) err = warn(store, update, &result, &last);
+    if (!err) err = ny_points_info(store, &points);
+    if (err || shard != update->first) goto done;
+    update->needed = last.begun || last.now > last.had;
+    update->begun = last.begun;
+    update->whole = (struct ny_update_whole){points.n, last.width_rows};
+    if (!update->needed)
+        ny_log(ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update", update->name,
+               (unsigned long long)points.n, update->shards->path);
+done:
+    ny_updated_release(&result, ctx);
+    return err;
+}
+
+static int look(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    struct shards_update *update = arg;
+    struct held_shard held = {0};
+    int err = hold(&held, update, ctx, shard);
+
+    if (!err) err = ny_store_join(held.store);
+    if (!err) err = ny_call_begin(ctx);
+    if (!err) {
+        err = look_at(held.store, update, shard);
+        ny_call_end(ctx);
+    }
+    let_go(&held);
+    return err;
+}
+
+/* ---- take in -------------------------------------------------------------------------------- */
+
+/* Updates the last shard, by itself. */
+static int take_in(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    struct shards_update *update = arg;
+    const struct ny_options options = options_for(update, ctx);
+    struct ny_peers *peers = ny_context_peers(ctx);
+    struct held_shard held = {0};
+    json_t *record = NULL;
+    int err = hold(&held, update, ctx, shard);
+
+    ny_context_set_peers(ctx, NULL);
+    if (!err) err = ny_call_begin(ctx);
+    if (!err) {
+        err = ny_update_run_last(held.store, update->name, &options, &update->whole, &record);
+        ny_call_end(ctx);
+    }
+    ny_context_set_peers(ctx, peers);
+    json_decref(record);
+    let_go(&held);
+    return err;
+}
+
+/* Has the process that has the last shard update it. Where there are others, they are watched
+ * meanwhile. */
+static int take_in_last(struct ny_shard_team *team, struct shards_update *update)
+{
+    const struct ny_group_shape alone = {team->shards->count, last_of(update), 1};
+
+    if (team->shape.first + team->shape.count != team->shards->count) return NY_OK;
+    return team->transport ? ny_group_run(team->ctx, &alone, team->transport, take_in, update)
+                           : take_in(update, team->ctx, alone.first);
+}
+
+/* ---- follow --------------------------------------------------------------------------------- */
+
+/* Returns what the others take over, as text that ny_free() frees; NULL where there is no memory
+ * for it. */
+static char *text_of(struct ny_context *ctx, const json_t *record, uint64_t *bytes)
+{
+    static const char *const keys[] = {"report", "sharded", "width_rows"};
+    const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
+    json_t *taken = json_object();
+    char *text;
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (json_object_get(record, keys[i]))
+            ny_field_set_json(taken, keys[i], json_incref(json_object_get(record, keys[i])));
+    *bytes = json_dumpb(taken, NULL, 0, flags);
+    text = *bytes ? ny_alloc(ctx, NY_MEM_OTHER, (size_t)*bytes) : NULL;
+    if (text) json_dumpb(taken, text, (size_t)*bytes, flags);
+    json_decref(taken);
+    return text;
+}
+
+/* Gives the others the record of the last shard, as *last. */
+static int share(struct ny_context *ctx, const struct shards_update *update, unsigned shard,
+                 const json_t *record, json_t **last)
+{
+    struct ny_peers *peers = ny_context_peers(ctx);
+    bool gives = shard == last_of(update);
+    uint64_t bytes = 0;
+    char *text = gives ? text_of(ctx, record, &bytes) : NULL;
+    int err = gives && !text ? NY_EBUDGET : NY_OK;
+
+    *last = NULL;
+    if (!err) err = ny_peers_share_of(peers, last_of(update), &bytes, sizeof(bytes));
+    if (!err && !gives) text = ny_alloc(ctx, NY_MEM_OTHER, (size_t)bytes);
+    if (!err && !text) err = NY_EBUDGET;
+    if (!err) err = ny_peers_share_of(peers, last_of(update), text, (size_t)bytes);
+    if (!err) *last = json_loadb(text, (size_t)bytes, 0, NULL);
+    if (!err && !*last) err = ny_fields_no_memory(ctx);
+    ny_free(ctx, text);
+    return err;
+}
+
+/* Makes the record of this shard, *own, follow that of the last. */
+static int adopt(struct ny_store *store, const char *name, json_t *own, const json_t *last)
+{
+    static const char *const kept[] = {"n", "store_bytes"};
+    json_t *before = json_deep_copy(own), *report = json_object_get(last, "report");
+    json_t *sharded = json_object_get(own, "sharded");
+    int err = NY_OK;
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        ny_field_set_json(report, kept[i],
+                          json_incref(json_object_get(json_object_get(own, "report"), kept[i])));
+    ny_field_set_json(own, "report", json_incref(report));
+    ny_field_set_count(sharded, "rows",
+                       ny_field_count(json_object_get(last, "sharded"), "rows", 0));
+    if (json_is_integer(json_object_get(last, "width_rows")))
+        ny_field_set_json(own, "width_rows", json_incref(json_object_get(last, "width_rows")));
+    if (!before || !json_equal(before, own)) err = ny_record_save(store, name, own);
+    json_decref(before);
+    return err;
+}
+
+/* Takes over the report of a shard as that of all, with the rows of all. */
+static int take_report(struct shards_update *update, struct ny_store *store, const json_t *record)
+{
+    struct ny_report *report = NULL;
+    int err = ny_result_describe(&report, store, update->name, record);
+
+    if (err) return err;
+    update->report = json_deep_copy(ny_report_object(report));
+    ny_field_set_count(update->report, "n",
+                       ny_field_count(json_object_get(record, "sharded"), "rows", 0));
+    ny_report_free(report);
+    return NY_OK;
+}
+
+static int follow(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    struct shards_update *update = arg;
+    struct held_shard held = {0};
+    json_t *record = NULL, *last = NULL;
+    int err = hold(&held, update, ctx, shard);
+
+    if (!err) err = ny_record_need_done(held.store, update->name, &record);
+    if (!err) err = share(ctx, update, shard, record, &last);
+    if (!err && shard != last_of(update)) err = adopt(held.store, update->name, record, last);
+    if (!err && shard == update->first) err = take_report(update, held.store, record);
+    json_decref(record);
+    json_decref(last);
+    let_go(&held);
+    return err;
+}
+
+/* ---- all steps ------------------------------------------------------------------------------ */
+
+static int run(struct ny_shard_team *team, struct shards_update *update, struct ny_report **report)
+{
+    int err;
+
+    update->shards = team->shards;
+    update->first = team->shape.first;
+    err = ny_group_run(team->ctx, &team->shape, team->transport, look, update);
+    if (!err && update->needed) err = take_in_last(team, update);
+    if (!err) err = ny_group_run(team->ctx, &team->shape, team->transport, follow, update);
+    if (!err && report && team->shape.first == 0) {
+        err = ny_report_of_json(report, team->ctx, update->report);
+        update->report = NULL;
+    }
+    json_decref(update->report);
+    return err;
+}
+
+int ny_sharded_update(struct ny_shard_team *team, const char *name,
+                      const struct ny_options *options, struct ny_report **report)
+{
+    struct shards_update update = {.name = name, .options = options};
+    struct ny_options *frozen = NULL;
+    int err = NY_OK;
+
+    if (!options) {
+        err = ny_options_new(&frozen, team->ctx);
+        if (!err) err = ny_options_set(frozen, "update", "frozen");
+        update.options = frozen;
+    } else if (strcmp(ny_options_text(options, "update"), "frozen") != 0) {
+        err = ny_fail(team->ctx, NY_EUSAGE,
+                      "--update full does not go over the shards of a store; --update frozen "
+                      "places the new rows, and --restart makes the fit anew with them");
+    }
+    if (!err) err = run(team, &update, report);
+    ny_options_free(frozen);
+    return err;
+}
+
+/* Tells whether an update of this shard was begun. */
+static int find_begun(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    struct shards_update *update = arg;
+    struct ny_store *store = NULL;
+    json_t *begun = NULL;
+    double count = 0;
+    int err = ny_store_open(&store, ctx, update->shards->shard[shard].path);
+
+    if (!err) err = ny_record_load_update(store, update->name, &begun);
+    count = begun != NULL;
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), &count, 1);
+    if (shard == update->first) update->begun = count > 0;
+    json_decref(begun);
+    ny_store_close(store);
+    return err;
+}
+
+int ny_sharded_update_begun(struct ny_shard_team *team, const char *name, bool *begun)
+{
+    struct shards_update update = {
+        .shards = team->shards, .name = name, .first = team->shape.first};
+    int err = ny_group_run(team->ctx, &team->shape, team->transport, find_begun, &update);
+
+    *begun = update.begun;
+    return err;
+}

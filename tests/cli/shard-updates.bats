@@ -1,0 +1,202 @@
+# Updates of fits over shards: rows appended to the last shard, placed by the model of all of them,
+# with the bytes of one store, whatever was interrupted.
+load helper
+
+# 9,216 rows of bytes in one store and in three shards, whose last one has fewer than there are
+# landmarks; and 1,500 rows more.
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    table 10716 6 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = int($j * 60 + 20 * (NR % 5)) } 1' >all.csv
+    head -n 8232 all.csv >old.csv
+    tail -n +8233 all.csv >new.csv
+    sed -n '1,6144p' old.csv >0.csv
+    sed -n '6145,8192p' old.csv >1.csv
+    sed -n '8193,$p' old.csv >2.csv
+    nystream import one old.csv --dtype u8 -q
+    for shard in 0 1 2; do
+        nystream import big --shard $shard/3 $shard.csv --dtype u8 -q
+    done
+    for store in one big; do
+        nystream fit $store map --landmarks 60 --components 3 -q
+    done
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp -r "$BATS_FILE_TMPDIR"/{one,big,new.csv} .
+}
+
+# grow: appends the new rows to both stores.
+grow() {
+    nystream import one new.csv --append -q
+    nystream import big new.csv --append -q
+}
+
+# same NAME: the embeddings of both stores have the same bytes.
+same() {
+    nystream export one "$1" -o one.npy -q
+    nystream export big "$1" -o big.npy -q
+    cmp one.npy big.npy
+}
+
+@test "new rows of the last shard are placed as in one store" {
+    local key shard
+    grow
+    ny fit big map --update frozen -v
+    exits 0
+    says "drift: the landmarks leave"
+    nystream fit one map --update frozen -q
+    same map
+    nystream info one map --json >one.json
+    nystream info big map --json >big.json
+    for key in n updates landmarks_added drift_trace_error drift_rows rows_read \
+        total_rows_read trace_error; do
+        [ "$(printf '%.9g' "$(field "$(<one.json)" $key)")" = "$(printf '%.9g' "$(field "$(<big.json)" $key)")" ] || {
+            echo "$key: $(field "$(<one.json)" $key) $(field "$(<big.json)" $key)" >&2
+            return 1
+        }
+    done
+    [ "$(field "$(<big.json)" n)" = 10716 ] && [ "$(field "$(<big.json)" updates)" = 1 ]
+    for shard in 0 1 2; do
+        nystream info big/shard-0000$shard map --json >part.json
+        [ "$(field "$(<part.json)" mode)" = frozen ]
+        [ "$(field "$(sed -n '/"sharded"/,$p' part.json)" rows)" = 10716 ]
+    done
+    [ "$(field "$(nystream info big/shard-00001 map --json)" n)" = 2048 ]
+    nystream verify big -q
+    cp -r big before
+    ny fit big map --update frozen
+    exits 0
+    says "'map' has all 10716 rows of big: nothing to update"
+    diff -r -x lock.mdb before big
+}
+
+@test "maps of all kinds and several updates have the bytes of one store" {
+    local options store rows names=() name
+    head -n 12 new.csv >few.csv
+    while read -r options; do
+        names+=("map${#options}")
+        for store in one big; do
+            nystream fit $store "map${#options}" --components 3 $options -q
+        done
+    done <<'END'
+--map svd --landmarks 50 --select uniform --probe 20
+--map kpca --approx nystrom --averages landmarks --landmarks 40 --kernel laplacian
+--map pca --approx exact
+--map kpca --approx projected --inner randomized --landmarks 90 --select uniform
+--map diffusion --landmarks 50
+END
+    for rows in few new; do # the last shard has fewer rows than landmarks with the few
+        for store in one big; do
+            nystream import $store $rows.csv --append -q
+            for name in "${names[@]}"; do nystream fit $store "$name" --update frozen -q; done
+        done
+    done
+    for name in "${names[@]}"; do same "$name"; done
+    [ "$(field "$(nystream info big "$name" --json)" updates)" = 2 ]
+    [ "$(field "$(nystream info big "$name" --json)" n)" = $((10716 + 12)) ]
+}
+
+@test "a warning of a model that does not suit all rows is about all of them" {
+    local store
+    seq 1 6000 | awk -v OFS=, '{ for (j = 1; j <= 6; j++) $j = 150 + ($1 * j) % 100 } 1' >far.csv
+    for store in one big; do
+        nystream fit $store wide --landmarks 40 --scale standard -q
+        nystream import $store far.csv --append -q
+        nystream fit $store wide --update frozen 2>&1 | grep -E "auto|mean or scale" >$store.txt
+    done
+    [ "$(wc -l <one.txt)" = 2 ]
+    cmp one.txt big.txt
+}
+
+@test "an update that is killed at any moment ends with the same bytes" {
+    local delay code kills=0
+    grow
+    nystream fit one map --update frozen -q
+    for delay in 0.004 0.008 0.012 0.016 0.02 0.03; do
+        cp -r big "big.$delay"
+        (cd "big.$delay" && timeout -s KILL $delay nystream fit . map --update frozen --threads 1 -q) || kills=$((kills + 1))
+        nystream fit "big.$delay" map --update frozen -q
+        nystream export "big.$delay" map -o killed.npy -q
+        nystream export one map -o one.npy -q
+        cmp killed.npy one.npy
+        [ "$(field "$(nystream info "big.$delay" map --json)" updates)" = 1 ]
+        nystream verify "big.$delay" -q
+        rm -r "big.$delay"
+    done
+    [ $kills -ge 1 ]
+}
+
+@test "an update that was interrupted is told, and the same command goes on" {
+    local pid
+    nystream fit big large --landmarks 900 -q
+    grow
+    nystream fit big large --update frozen -q &
+    pid=$!
+    until nystream info big large --json | grep -q '"update": "running"'; do kill -0 $pid; done
+    kill -9 $pid
+    wait $pid || [ $? -eq 137 ]
+    nystream info big large --json >info.json
+    [ "$(field "$(<info.json)" update)" = interrupted ]
+    grep -q '"resume": "nystream fit big large --update frozen -q"' info.json
+    [ "$(field "$(<info.json)" n)" = 8232 ]
+    nystream fit big large --update frozen -q
+    [ "$(field "$(nystream info big large --json)" n)" = 10716 ]
+    [ "$(field "$(nystream info big large --json)" update)" = null ]
+}
+
+@test "shards that have not followed do so with the next update" {
+    grow
+    cp -r big/shard-00000 late
+    nystream fit big map --update frozen -q
+    rm -r big/shard-00000
+    mv late big/shard-00000
+    [ "$(field "$(nystream info big/shard-00000 map --json)" updates)" = 0 ]
+    nystream import big new.csv --append -q
+    nystream fit big map --update frozen -q
+    [ "$(field "$(nystream info big/shard-00000 map --json)" updates)" = 2 ]
+    nystream import one new.csv --append -q
+    nystream fit one map --update frozen -q
+    same map
+}
+
+@test "processes that meet update together" {
+    local pids=() i code=
+    grow
+    nystream fit one map --update frozen -q
+    for i in 0 1; do
+        nystream fit big map --update frozen --peers folder:2:meet >"said.$i" 2>&1 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
+    [ "$code" = 0,0, ] || { cat said.*; false; }
+    [ "$(cat said.* | grep -c 'map: 10,716 rows')" = 1 ]
+    same map
+}
+
+@test "what an update over shards does not do is refused, with what to do" {
+    grow
+    ny fit big map --update full
+    usage "--update frozen places the new rows"
+    ny fit big none --update frozen
+    usage "none"
+    ny fit big map --update frozen --landmarks 61
+    usage "landmarks: 60 → 61"
+    ny fit big/shard-00002 map --update frozen
+    usage "give --update frozen with the path of all shards"
+    ny fit big map --landmarks 60 --components 3
+    exits 0
+    says "2484 rows were appended since; --update frozen takes them in"
+    nystream import big/shard-00000 new.csv --append -q
+    ny fit big map --update frozen
+    usage "shard 0 of big has 8628 rows and 'map' was made of 6144 of them"
+    for shard in 0 1 2; do nystream fit big/shard-0000$shard own --landmarks 20 -q; done
+    ny fit big own --update frozen
+    usage "'own' is a result of each shard of big for itself"
+    nystream rm big/shard-00001 map
+    ny fit big map --landmarks 60 --components 3
+    usage "was begun on"
+}
