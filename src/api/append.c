@@ -32,6 +32,10 @@ static int check_options(struct ny_context *ctx, const struct ny_options *option
             return ny_fail(ctx, NY_EUSAGE,
                            "--%s says how to read a file, and these rows are in memory",
                            of_files[i]);
+    if (options && ny_options_is_set(options, "shards"))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--shards deals out the rows of files, and these rows are in memory; add "
+                       "those of each shard by --shard I/N");
     return NY_OK;
 }
 
@@ -85,7 +89,7 @@ int ny_append(struct ny_context *context, const char *path, const struct ny_tabl
     if (!err) err = ny_memory_check(context, &rows);
     if (!err) {
         import.fingerprint = identify(&import, &rows);
-        err = ny_import_source(&import, (struct ny_import_source){NULL, &rows, true});
+        err = ny_import_source(&import, (struct ny_import_source){.table = &rows, .alone = true});
     }
     if (import.store) err = ny_import_finish(&import, err);
     if (!err) err = ny_import_describe(&import, ny_now() - started_s, report);
@@ -143,7 +147,7 @@ int ny_appender_put(struct ny_appender *appender, const struct ny_table *table)
                       "ny_appender_put() after a failure; free the appender and begin again");
     if (!err) err = ny_given_table(appender->import.ctx, table, &rows);
     if (!err && rows.rows)
-        err = ny_import_source(&appender->import, (struct ny_import_source){NULL, &rows, false});
+        err = ny_import_source(&appender->import, (struct ny_import_source){.table = &rows});
     if (appender) appender->failed = appender->failed || err;
     return err;
 }

@@ -104,7 +104,8 @@ static int fit_all(struct ny_context *context, const char *store, const char *fi
     int err;
 
     ny_progress_begin(context, NULL, 0); /* there is no plan before the rows are there */
-    err = ny_import_all(context, store, (struct ny_import_files){&file, 1}, options, dropped, NULL);
+    err = ny_import_all(context, store, &(struct ny_import_files){.names = &file, .count = 1},
+                        options, dropped, NULL);
     ny_progress_end(context);
     return err ? err : ny_fit(context, store, result, options, report);
 }

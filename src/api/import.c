@@ -1,5 +1,5 @@
 /*
- * ny_import: files into the points of a store, in one call. The first file decides the number of
+ * An import of files into the points of a store, in one call. The first file decides the number of
  * columns, the element type and the layout; files after it must agree.
  *
  * Rows are staged in batches (api/import_rows.c) and become visible in one commit behind the last
@@ -21,7 +21,6 @@
 #include "base/checksum.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "io/memory.h"
 #include "results/record.h"
 
@@ -218,7 +217,8 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
 
     if (err) return err;
     if (!import->ingest) {
-        uint64_t rows = ny_reader_table(reader)->rows;
+        uint64_t rows =
+            source.rows.end ? source.rows.end - source.rows.first : ny_reader_table(reader)->rows;
 
         ny_meter_start(&import->meter, import->ctx, "import", 0,
                        rows == NY_ROWS_UNKNOWN || !source.alone ? 0 : rows);
@@ -229,7 +229,7 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
     }
     if (err == NY_OK) err = begin_names(import, reader, source);
     if (err == NY_OK) err = ny_import_allocate(import, ny_reader_table(reader));
-    if (err == NY_OK) err = ny_import_file(import, reader, name_of(source));
+    if (err == NY_OK) err = ny_import_file(import, reader, name_of(source), source.rows);
     if (err == NY_OK) err = ny_import_class_names(import, reader);
     ny_reader_close(reader);
     return err;
@@ -353,6 +353,16 @@ static int read_preparation(struct ny_import *import, const struct ny_options *o
                    rows);
 }
 
+/* Refuses processes that would all import the same rows. */
+static int check_peers(struct ny_context *ctx, const struct ny_options *options)
+{
+    if (ny_options_is_set(options, "shards") ||
+        !(ny_options_is_set(options, "peers") || ny_options_is_set(options, "peers-wait")))
+        return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--peers acts with --shards, by which processes share an import");
+}
+
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options)
 {
     int err;
@@ -361,6 +371,7 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     import->reading.reading = import->layout;
     if (!options) return NY_OK;
     err = ny_options_check(options, NY_GROUP_IMPORT);
+    if (!err) err = check_peers(import->ctx, options);
     if (!err) err = read_preparation(import, options);
     if (err) return err;
     import->append = ny_options_flag(options, "append");
@@ -376,10 +387,13 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     return NY_OK;
 }
 
-int ny_import_identify(struct ny_import *import, const char *const *files, size_t count)
+int ny_import_identify(struct ny_import *import, const struct ny_import_files *all)
 {
+    const char *const *files = all->names;
+    size_t count = all->count;
     uint64_t parts[5] = {import->fingerprint};
 
+    if (all->rows) parts[0] ^= ny_checksum(all->rows, count * sizeof(*all->rows));
     for (size_t i = 0; i < count; i++) {
         struct stat status = {0};
 
@@ -419,75 +433,37 @@ void ny_import_leave(struct ny_import *import)
     ny_context_set_memory(import->ctx, import->budget);
 }
 
-/* "import table.csv x.nys": what is called as stores are is not there, or is no file. */
-static int check_order(struct ny_context *ctx, const char *path, const char *const *files,
-                       size_t count)
-{
-    struct stat status;
-
-    for (size_t i = 0; i < count; i++)
-        if (ny_ends_with(files[i], ".nys") && !ny_ends_with(path, ".nys") &&
-            stat(files[i], &status) != 0)
-            return ny_fail_at(ctx, NY_EIO, files[i], NY_NO_LINE,
-                              "there is no file %s; the store is named before the files: nystream "
-                              "import %s %s",
-                              files[i], files[i], path);
-    return NY_OK;
-}
-
-/* A store holds numbers alone, from which kernels, means and widths are computed. */
-static int check_nan(struct ny_context *ctx, const struct ny_options *options)
-{
-    const char *nan = options ? ny_options_text(options, "nan") : NULL;
-
-    if (!nan || strcmp(nan, "keep") != 0) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--nan keep is for embed, whose output then has the rows of its input; a store "
-                   "holds numbers alone: give --nan drop, and 'nystream export STORE NAME --part "
-                   "source' says which row of the file each one was");
-}
-
-int ny_import(struct ny_context *context, const char *path, const char *const *files, size_t count,
-              const struct ny_options *options, struct ny_report **report)
-{
-    int err = NY_GIVEN(context, path, files);
-
-    if (report) *report = NULL;
-    for (size_t i = 0; !err && i < count; i++)
-        err = NY_GIVEN(context, files[i]);
-    if (!err) err = check_nan(context, options);
-    if (!err) err = check_order(context, path, files, count);
-    return err ? err
-               : ny_import_all(context, path, (struct ny_import_files){files, count}, options, NULL,
-                               report);
-}
-
 /* Imports all files as one ingest and commits it. */
-static int import_files(struct ny_import *import, const char *const *files, size_t count)
+static int import_files(struct ny_import *import, const struct ny_import_files *files)
 {
     int err = NY_OK;
 
-    for (size_t i = 0; i < count && err == NY_OK; i++)
-        err = ny_import_source(import, (struct ny_import_source){files[i], NULL, count == 1});
+    for (size_t i = 0; i < files->count && err == NY_OK; i++)
+        err = ny_import_source(
+            import, (struct ny_import_source){.file = files->names[i],
+                                              .alone = files->count == 1,
+                                              .rows = files->rows ? files->rows[i]
+                                                                  : (struct ny_row_range){0}});
     return ny_import_finish(import, err);
 }
 
-int ny_import_all(struct ny_context *context, const char *path, struct ny_import_files files,
+int ny_import_all(struct ny_context *context, const char *path, const struct ny_import_files *files,
                   const struct ny_options *options, struct ny_import_dropped *dropped,
                   struct ny_report **report)
 {
     struct ny_import import = {
         .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
     double started_s = ny_now();
-    int err = NY_GIVEN(context, path, files.names);
+    int err = NY_GIVEN(context, path, files->names);
 
     if (report) *report = NULL;
-    if (!err && !files.count) err = ny_fail(context, NY_EUSAGE, "ny_import() was given no file");
+    if (!err && !files->count) err = ny_fail(context, NY_EUSAGE, "ny_import() was given no file");
     if (!err) err = ny_import_prepare(&import, options);
-    if (!err) err = ny_import_identify(&import, files.names, files.count);
+    if (!err) err = ny_import_identify(&import, files);
     if (err) return err;
+    if (files->shard) import.shard = files->shard;
     err = ny_import_enter(&import, path, options);
-    if (!err) err = import_files(&import, files.names, files.count);
+    if (!err) err = import_files(&import, files);
     if (err == NY_OK) err = ny_import_describe(&import, ny_now() - started_s, report);
     if (dropped) *dropped = import.left_out;
     ny_import_leave(&import);

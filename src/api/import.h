@@ -7,6 +7,7 @@
 
 #include "api/options.h"
 #include "io/reader.h"
+#include "store/store.h"
 
 struct ny_import;
 
@@ -16,15 +17,23 @@ struct ny_import_dropped {
     size_t told;
     uint64_t first[NY_DROPPED_TOLD];
 };
-/* ny_import() of files whose rows with NaN may be kept apart (--nan keep); *dropped may be NULL. */
+/* Files of an import, or those of one of the shards that the rows of all files are dealt out to. */
 struct ny_import_files {
     const char *const *names;
     size_t count;
+    const struct ny_row_range *rows; /* of each file; NULL: all rows */
+    const char *shard;               /* "I/N", as of option shard; NULL: as the options say */
 };
-/* Imports the files as ny_import() does, and tells in *dropped what was left out. */
-int ny_import_all(struct ny_context *context, const char *path, struct ny_import_files files,
+/* Imports the files as ny_import() does, and tells in *dropped what was left out: also where rows
+ * with NaN are to be kept apart (--nan keep). *dropped may be NULL. */
+int ny_import_all(struct ny_context *context, const char *path, const struct ny_import_files *files,
                   const struct ny_options *options, struct ny_import_dropped *dropped,
                   struct ny_report **report);
+/* Imports the files with option shards: deals their rows out to so many shards
+ * (api/import_dealt.c). */
+int ny_import_dealt(struct ny_context *context, const char *path,
+                    const struct ny_import_files *files, const struct ny_options *options,
+                    struct ny_report **report);
 /* The rows that an import in steps left out so far; valid until the import is freed. */
 const struct ny_import_dropped *ny_import_left_out(const struct ny_import *import);
 /* "dropped" and "dropped_rows" of a report. */

@@ -39,6 +39,7 @@ struct ny_import {
     uint64_t skip;              /* rows that an earlier run of the same import committed */
     uint64_t drained;           /* shuffled rows that came out again */
     uint64_t consumed, dropped; /* rows of all files so far; of the files before the present one */
+    uint64_t others;            /* first rows of the present file that are another shard's */
     uint64_t min_values;        /* rows with fewer are left out; 0: none are */
     uint64_t few, first_few;    /* such rows of the present file, and the first of them */
     struct ny_import_dropped left_out;
@@ -56,7 +57,7 @@ struct ny_import {
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options);
 /* Adds the names, sizes and times of files to the fingerprint, by which the same call is known
  * after a kill. */
-int ny_import_identify(struct ny_import *import, const char *const *files, size_t count);
+int ny_import_identify(struct ny_import *import, const struct ny_import_files *files);
 /* Begins a call: takes no more memory of the budget than an import needs, unless option memory says
  * so, and makes the store where there is none; and ends it. */
 int ny_import_enter(struct ny_import *import, const char *path, const struct ny_options *options);
@@ -66,6 +67,7 @@ struct ny_import_source {
     const char *file;             /* NULL: the table */
     const struct ny_table *table; /* NULL: the file */
     bool alone;                   /* no other source comes: the progress knows the end */
+    struct ny_row_range rows;     /* of the source; end 0: all */
 };
 /* Opens a source as the store's rows are. */
 int ny_import_open(struct ny_import *import, struct ny_import_source source,
@@ -108,8 +110,10 @@ void ny_import_unclaim(struct ny_import *import);
 /* Imports so many rows of the file; NY_END after its last. */
 int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
                    struct ny_row_batch *last);
-/* Imports all rows of the file, called `name`, but those that an earlier run committed. */
-int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name);
+/* Imports the rows of the file, called `name`, but those that an earlier run committed. A range of
+ * them (end 0: all) is for imports that leave out none, in the order of the file. */
+int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name,
+                   struct ny_row_range rows);
 /* Adds the rows that a file left out, whose rows begin at import->consumed. */
 void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader);
 /* Takes a record from ny_shuffle_drain(). */

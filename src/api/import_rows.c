@@ -23,7 +23,7 @@ static int store_batch(struct ny_import *import, const struct ny_row_batch *batc
                            .consumed = import->consumed + batch->consumed,
                            .dropped = import->dropped + batch->dropped};
 
-    rows.consumed -= import->before.consumed;
+    rows.consumed -= import->before.consumed + import->others;
     rows.dropped -= import->before.dropped;
     return ny_ingest_rows(import->ingest, &rows);
 }
@@ -112,7 +112,7 @@ static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64
     import->sparse.rows = 0;
     err = ny_reader_next(reader, most, batch);
     for (size_t i = 0; err == NY_OK && i < batch->count; i++)
-        import->source[i] += import->consumed;
+        import->source[i] += import->consumed - import->others;
     if (err == NY_OK) ny_import_drop_few(import, batch);
     batch->dropped += import->few;
     return err;
@@ -121,13 +121,15 @@ static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64
 /* Passes over rows that an earlier run committed. A text file does not say how many it has: they
  * are parsed again, up to its end. Shuffled rows are all read again, and skipped when they come
  * out. */
-static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct ny_row_batch *last)
+static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct ny_row_range range,
+                     struct ny_row_batch *last)
 {
-    uint64_t rows = ny_reader_table(reader)->rows;
+    uint64_t rows = range.end ? range.end : ny_reader_table(reader)->rows;
     uint64_t here = import->skip > import->consumed ? import->skip - import->consumed : 0;
     int err = NY_OK;
 
     if (import->order) return NY_OK;
+    here += import->others;
     if (here && rows != NY_ROWS_UNKNOWN && !import->reading.nan_drop && !import->min_values) {
         if (here > rows) here = rows;
         last->consumed = here;
@@ -179,19 +181,25 @@ void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *re
     all->rows += ny_reader_dropped_count(reader);
 }
 
-int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name)
+int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name,
+                   struct ny_row_range rows)
 {
+    bool to_end = !rows.end || rows.end == ny_reader_table(reader)->rows;
     struct ny_row_batch last = {0};
-    int err = skip_rows(import, reader, &last);
+    int err;
 
-    if (err == NY_OK) err = ny_import_rows(import, reader, UINT64_MAX, &last);
+    import->others = rows.first;
+    err = skip_rows(import, reader, rows, &last);
+    if (err == NY_OK)
+        err = ny_import_rows(import, reader, to_end ? UINT64_MAX : rows.end - last.consumed, &last);
     ny_import_note_dropped(import, reader);
     if (err == NY_END) {
         err = ny_import_end_few(import, name, last.consumed);
         if (err) return err;
     }
     import->few = 0;
-    import->consumed += last.consumed;
+    import->consumed += last.consumed - import->others;
+    import->others = 0;
     import->dropped += last.dropped;
     return err == NY_END ? NY_OK : err;
 }

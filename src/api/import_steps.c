@@ -19,7 +19,8 @@ int ny_import_begin(struct ny_import **out, struct ny_context *context, const ch
     import->ctx = context;
     import->reading = ny_settings_reader(options);
     err = ny_import_prepare(import, options);
-    if (!err) err = ny_import_identify(import, &file, 1);
+    if (!err)
+        err = ny_import_identify(import, &(struct ny_import_files){.names = &file, .count = 1});
     if (!err) err = ny_store_create(&import->store, context, path);
     return err ? err
                : ny_import_open(import, (struct ny_import_source){.file = file}, &import->reader);

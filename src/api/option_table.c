@@ -89,6 +89,11 @@
     X("shard", NY_TEXT, 0, false, "I/N", NULL, INPUT, IMPORT, ANY,                                 \
       "shard I, from 0, of a store of N shards. Each is a store of its own in the folder STORE, "  \
       "imported by whom and when you like; reading verbs take all of them as one")                 \
+    X("shards", NY_COUNT, 1, false, "N", NULL, INPUT, IMPORT, ANY,                                 \
+      "deal the rows of the FILEs out, in their order, to the N shards of a store, of which "      \
+      "several processes import their own (mpirun, --peers). npy, idx, fvecs and bvecs are cut "   \
+      "at multiples of 2,048 rows, so that fits have the bytes of one store; other files are "     \
+      "dealt out as wholes")                                                                       \
     X("like", NY_TEXT, 0, false, "STORE", NULL, INPUT, IMPORT | RARE, ANY,                         \
       "with --shard: what shards agree in, columns, type, classes, is that of this store in "      \
       "shards; for folders on disks of their own")                                                 \
@@ -334,12 +339,13 @@
       "all of them share. The same command without it goes on")                                    \
     X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH, ANY,                  \
       "replace a result of this name that has other options")                                      \
-    X("peers", NY_TEXT, 0, false, "alone|mpi|folder:PATH", NULL, RUN, FIT | STORED | RARE, ANY,    \
+    X("peers", NY_TEXT, 0, false, "alone|mpi|folder:PATH", NULL, RUN,                              \
+      IMPORT | FIT | STORED | RARE, ANY,                                                           \
       "how processes that share the shards of a store exchange sums. folder: by files in PATH; "   \
       "one process a shard, or N with folder:N:PATH; mpi: by its plug-in; default: mpi where "     \
       "mpirun or srun started several processes, else alone. The bytes of results are the same")   \
-    X("peers-wait", NY_NUMBER_FROM, 0, false, "SECONDS", "600", RUN, FIT | STORED | RARE, ANY,     \
-      "folder: how long to wait for the other processes to come")                                  \
+    X("peers-wait", NY_NUMBER_FROM, 0, false, "SECONDS", "600", RUN, IMPORT | FIT | STORED | RARE, \
+      ANY, "folder: how long to wait for the other processes to come")                             \
     X("time-limit", NY_DURATION, 0, false, "TIME", NULL, RUN, FIT | GRAPH | RARE, ANY,             \
       "such as 90s, 30m, 2h or 1d: run nothing, and exit with 8, where the plan takes longer")     \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE, ANY,     \

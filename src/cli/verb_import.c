@@ -39,9 +39,9 @@ int cli_run_import(struct command *command)
     cli_display_clear(&command->display);
     if (status)
         status = cli_fail_resumable(command, status);
-    else if (command->json)
+    else if (command->json && report)
         status = cli_print_json(command, report);
-    else if (!command->quiet)
+    else if (!command->quiet && report) /* a process that has not the first shard has none */
         print_summary(report);
     ny_report_free(report);
     return status;

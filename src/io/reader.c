@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/binary.h"
 #include "io/format.h"
 #include "io/labels.h"
 #include "io/row_names.h"
@@ -69,6 +70,28 @@ int ny_reader_open(struct ny_reader **out, struct ny_context *ctx, const char *p
     else
         *out = reader;
     return err;
+}
+
+int ny_reader_count_rows(struct ny_context *ctx, const char *path,
+                         const struct ny_reader_options *options, uint64_t *rows)
+{
+    const struct ny_format_entry *entry = NULL;
+    struct ny_reader *reader;
+    struct ny_bytes *bytes;
+    int err = ny_bytes_open(&bytes, ctx, path);
+
+    *rows = NY_ROWS_UNKNOWN;
+    if (err) return err;
+    if (ny_bytes_left(bytes) != NY_BYTES_UNKNOWN) err = ny_table_format(bytes, options, &entry);
+    if (err || !entry || entry->format->skip != ny_binary_skip) {
+        ny_bytes_close(bytes);
+        return err;
+    }
+    err = ny_table_open(&reader, bytes, options);
+    if (err) return err;
+    *rows = reader->table.rows;
+    ny_table_close(reader);
+    return NY_OK;
 }
 
 void ny_reader_close(struct ny_reader *reader)

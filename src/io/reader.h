@@ -65,6 +65,11 @@ struct ny_reader;
  * read by seeking. NY_EDATA: file, line or row, column named in the message. */
 int ny_reader_open(struct ny_reader **out, struct ny_context *ctx, const char *path,
                    const struct ny_reader_options *options);
+/* Finds the number of rows of a file whose rows can be found without reading those before them: of
+ * npy, idx, fvecs and bvecs that are not packed; NY_ROWS_UNKNOWN of all others, of which no more is
+ * read than tells that. */
+int ny_reader_count_rows(struct ny_context *ctx, const char *path,
+                         const struct ny_reader_options *options, uint64_t *rows);
 /* Closes the file and its labels and frees the reader; NULL is fine. */
 void ny_reader_close(struct ny_reader *reader);
 /* Returns what is known of the table; it belongs to the reader. */

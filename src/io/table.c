@@ -86,25 +86,36 @@ static int unknown_format(struct ny_reader *reader)
         reader->path, names);
 }
 
+int ny_table_format(struct ny_bytes *bytes, const struct ny_reader_options *options,
+                    const struct ny_format_entry **entry)
+{
+    const char *wanted = options->format;
+    const struct ny_format_entry *entries;
+    size_t count;
+
+    *entry = NULL;
+    if (!wanted) return ny_format_guess(bytes, entry);
+    entries = ny_format_table(&count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(entries[i].info.name, wanted) == 0) *entry = &entries[i];
+    return NY_OK;
+}
+
 /* Finds the format: the one that --format names, whatever is in the file, or else a guess by
  * content and name. */
 static int choose_format(struct ny_reader *reader)
 {
-    const char *wanted = reader->options.format;
-    const struct ny_format_entry *entries;
-    size_t count;
-    int err;
+    bool wanted = reader->options.format != NULL;
+    int err = NY_OK;
 
-    entries = ny_format_table(&count);
-    for (size_t i = 0; wanted && i < count; i++)
-        if (strcmp(entries[i].info.name, wanted) == 0) reader->entry = &entries[i];
+    if (wanted) err = ny_table_format(reader->bytes, &reader->options, &reader->entry);
     if (wanted && !reader->entry) return unknown_format(reader);
     if (reader->bytes->at == reader->bytes->end)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                           "%s is empty; give a file of points", reader->path);
     if (wanted) return NY_OK;
     err = not_a_table(reader);
-    if (!err) err = ny_format_guess(reader->bytes, &reader->entry);
+    if (!err) err = ny_table_format(reader->bytes, &reader->options, &reader->entry);
     if (err) return err;
     return reader->entry ? NY_OK : unknown_format(reader);
 }

@@ -121,6 +121,8 @@ header       | import new new.csv                        | --header yes
 dtype        | import new t.csv                          | --dtype f64
 append       | import s t.csv --label-column class       | --append
 shard        | import new t.csv                          | --shard 0/2
+shards       | import new t.csv                          | --shards 1
+shards       | import new t.csv                          | --shards 2 ! split the files
 like         | import new t.csv                          | --like s ! --shard I/N
 layout       | import new t.csv                          | --layout sparse
 codec        | import new same.csv                       | --codec raw
@@ -210,6 +212,9 @@ model          | fit s r                                  | --model f.nym
 peers          | fit s r                                  | --peers files ! none of alone, mpi
 peers-wait     | fit s r --peers mpi                      | --peers-wait 9 ! --peers folder:PATH
 peers-wait     | fit s r                                  | --peers-wait 9 ! --peers folder:PATH
+peers          | import new t.csv --shards 1               | --peers files ! none of alone, mpi
+peers          | import new t.csv                          | --peers alone ! --peers acts with --shards
+peers-wait     | import new t.csv --shards 1               | --peers-wait 9 ! --peers folder:PATH
 name           | merge s -o o.nym                         | --name summed
 output         | merge s --name summed                    | -o o.nym
 update         | fit grown f                              | --update full

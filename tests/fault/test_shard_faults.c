@@ -29,6 +29,32 @@ static int import_like(struct ny_context *ctx)
     return import_shard(ctx, fresh, "0/2", big);
 }
 
+/* Deals two tables out, which are one after the other. */
+static int import_dealt(struct ny_context *ctx)
+{
+    const char *files[] = {table, table};
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, SET("label-column", "class", "shards", "2"));
+
+    if (err == NY_OK) err = ny_import(ctx, fresh, files, 2, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_dealt(void)
+{
+    struct ny_context *ctx = new_context();
+    struct ny_report *report;
+    double n = 0;
+
+    if (ny_verify(ctx, fresh, NULL)) fail_msg("%s", ny_context_message(ctx));
+    assert_int_equal(ny_store_report(ctx, fresh, &report), NY_OK);
+    assert_true(ny_report_number(report, "n", &n) && n == 2 * ROWS);
+    assert_non_null(strstr(ny_report_json(report), "\"missing\": []"));
+    ny_report_free(report);
+    ny_context_free(ctx);
+}
+
 static void check_shard(void)
 {
     struct ny_context *ctx = new_context();
@@ -92,6 +118,7 @@ int main(void)
 {
     static const struct work list[] = {
         {"import of a shard", import_first, check_shard, undo_fresh, 1},
+        {"import that is dealt out", import_dealt, check_dealt, undo_fresh, 1},
         {"import like other shards", import_like, check_shard, undo_fresh, 1},
         {"export of shards", export_big, check_big, undo_output, 1},
         {"report of shards", report_big, nothing, nothing, 1},

@@ -78,6 +78,24 @@ says() {
     says "2 processes were started for a store that has no shards"
 }
 
+@test "ranks share an import of files" {
+    local part
+    for part in 0 1 2; do
+        printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (3000, 4), }" >part.$part.npy
+        head -c 48000 "$EXCHANGE" | tr -c '\0-\76' '\5' >>part.$part.npy # which are finite numbers
+    done
+    ranks 2 nystream import big part.?.npy --shards 4
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '9,000 rows imported' <<<"$output$stderr")" -eq 1 ]
+    nystream import one part.?.npy -q
+    nystream export one --part points -o one.npy -q
+    nystream export big --part points -o big.npy -q
+    cmp one.npy big.npy
+    ranks 5 nystream import other part.?.npy --shards 4
+    [ "$status" -eq 2 ]
+    says "start 4 at most"
+}
+
 # bats test_tags=slow
 @test "more bytes than a call of MPI carries go in blocks" {
     "$EXCHANGE" alone >alone

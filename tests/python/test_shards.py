@@ -130,3 +130,18 @@ def test_rows_that_come_later_are_placed_by_the_model_of_all_shards(tmp_path, ro
     assert ours.resume().report["n"] == 5_900  # nothing was interrupted
     with pytest.raises(nystream.UsageError, match="path of all shards"):
         nystream.open(store.path / "shard-00002").result("map").update("frozen")
+
+
+def test_rows_of_files_are_dealt_out_to_shards(tmp_path, rows):
+    for number, part in enumerate(np.array_split(rows, 2)):
+        np.save(tmp_path / f"part-{number}.npy", part)
+    with nystream.open(tmp_path / "big") as store:
+        report = store.append_files(tmp_path / "part-*.npy", shards=3)
+        assert report["n"] == report["rows"] == 5_000 and report["shard"] is None
+        np.testing.assert_array_equal(store[:], rows)
+        sizes = [shard["n"] for shard in store.report["shards"]["list"]]
+        assert sizes == [2_048, 2_048, 904]
+        with pytest.raises(nystream.UsageError, match="already holds 5000 points"):
+            store.append_files(tmp_path / "part-*.npy", shards=3)
+        with pytest.raises(nystream.UsageError, match="these rows are in memory"):
+            store.append(rows[:9], shards=3)

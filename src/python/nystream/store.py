@@ -146,14 +146,15 @@ class Store:
         files : path, pattern such as "part-*.csv.gz", or a list of these
         **options
             Options of append(), and format, header, label_column, columns, labels (a file),
-            transpose, matrix.
+            transpose, matrix, shards.
         """
         given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         names: List[str] = []
         for name in given:
             names += sorted(globbing.glob(os.fspath(name))) or [os.fspath(name)]
         array = (C.c_char_p * len(names))(*map(os.fsencode, names))
-        if self.path.exists() and self._report(lib.ny_store_report)["n"]:
+        dealt = "shards" in options  # to a new store, or to one that has some of its shards
+        if not dealt and self.path.exists() and self._report(lib.ny_store_report)["n"]:
             options = {"append": True, **options}
         with Options(self._context, _lib.IMPORT, options) as pointer:
             report = self._report(lib.ny_import, array, len(names), pointer)

@@ -1,0 +1,397 @@
+/*
+ * An import of files whose rows are dealt out to the shards of a store (option shards), by one
+ * process or by several, each of which imports the shards that it has, one after another.
+ *
+ * Rows keep the order of the files. Of formats whose rows are found without reading those before
+ * them, a file is cut where a share ends: shares are as large as one another, and hold multiples of
+ * 2,048 rows but for the last, so that sums over them are cut as those of one store. Other files
+ * are dealt out as wholes, by their sizes.
+ *
+ * Shards have these rows however many processes there are. A shard that is there already is left as
+ * it is, so that the same command goes on after a kill.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/import_private.h"
+#include "api/inspect.h"
+#include "api/report.h"
+#include "api/settings.h"
+#include "base/checksum.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "peers/group.h"
+#include "peers/open.h"
+#include "shards/shards.h"
+#include "stream/source.h"
+
+struct dealt {
+    const char *path;
+    const struct ny_import_files *files;
+    const struct ny_options *options;
+    unsigned shards, first;      /* and the first one of this process */
+    bool by_rows;                /* else files are dealt out as wholes */
+    uint64_t *before;            /* rows, or bytes, of the files before each, and of all */
+    uint64_t *begin;             /* the row, or file, with which each share begins; the end */
+    struct ny_row_range *ranges; /* room for those of one shard */
+    double *added, *dropped;     /* rows of this call, by shard */
+    double started_s;
+    json_t *report;
+};
+
+static int dealt_new(struct dealt *dealt, struct ny_context *ctx)
+{
+    size_t files = dealt->files->count + 1, shards = (size_t)dealt->shards + 1;
+
+    dealt->before = ny_calloc(ctx, NY_MEM_IO, files, sizeof(*dealt->before));
+    dealt->begin = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->begin));
+    dealt->ranges = ny_calloc(ctx, NY_MEM_IO, files, sizeof(*dealt->ranges));
+    dealt->added = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->added));
+    dealt->dropped = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->dropped));
+    return dealt->before && dealt->begin && dealt->ranges && dealt->added && dealt->dropped
+               ? NY_OK
+               : NY_EBUDGET;
+}
+
+static void dealt_release(struct dealt *dealt, struct ny_context *ctx)
+{
+    ny_free(ctx, dealt->before);
+    ny_free(ctx, dealt->begin);
+    ny_free(ctx, dealt->ranges);
+    ny_free(ctx, dealt->added);
+    ny_free(ctx, dealt->dropped);
+    json_decref(dealt->report);
+}
+
+/* Refuses options that say otherwise where rows go. */
+static int check_options(struct ny_context *ctx, const struct ny_options *options, uint64_t shards)
+{
+    static const char *const others[] = {"shard", "append", "shuffle"};
+
+    if (shards > NY_SHARDS_MAX)
+        return ny_fail(ctx, NY_EUSAGE, "--shards is at most %d, not %llu", NY_SHARDS_MAX,
+                       (unsigned long long)shards);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (ny_options_is_set(options, others[i]) &&
+            strcmp(ny_options_text(options, others[i]), "no") != 0)
+            return ny_fail(ctx, NY_EUSAGE,
+                           "--%s does not go with --shards, which deals out the rows of all FILEs "
+                           "in their order; leave one out",
+                           others[i]);
+    return ny_transport_check(ctx, ny_options_text(options, "peers"),
+                              ny_options_is_set(options, "peers-wait") ? "" : NULL);
+}
+
+/* ---- dealing ------------------------------------------------------------------------------ */
+
+/* Counts the rows of all files; by_rows is false where those of one are not known. */
+static int count_rows(struct dealt *dealt, struct ny_context *ctx)
+{
+    struct ny_reader_options reading = ny_settings_reader(dealt->options);
+    int err = NY_OK;
+
+    dealt->by_rows = !reading.nan_drop && !ny_options_is_set(dealt->options, "min-values");
+    for (size_t i = 0; i < dealt->files->count && !err && dealt->by_rows; i++) {
+        uint64_t rows;
+
+        err = ny_reader_count_rows(ctx, dealt->files->names[i], &reading, &rows);
+        dealt->by_rows = !err && rows != NY_ROWS_UNKNOWN;
+        dealt->before[i + 1] = dealt->before[i] + rows;
+    }
+    return err;
+}
+
+/* Refuses what another process cannot read as well. */
+static int check_files(const struct dealt *dealt, struct ny_context *ctx, uint64_t *sizes)
+{
+    for (size_t i = 0; i < dealt->files->count; i++) {
+        const char *name = dealt->files->names[i];
+        struct stat status;
+
+        if (stat(name, &status)) return ny_fail_errno(ctx, "open", name);
+        if (!S_ISREG(status.st_mode))
+            return ny_fail(ctx, NY_EUSAGE,
+                           "--shards deals out the rows of files, which several read, and %s is "
+                           "none; write it to a file, or import it with --shard I/N",
+                           name);
+        sizes[i + 1] = sizes[i] + (uint64_t)status.st_size;
+    }
+    return NY_OK;
+}
+
+/* Gives each shard so many units of rows as another, or one more. */
+static int deal_rows(struct dealt *dealt, struct ny_context *ctx)
+{
+    uint64_t n = dealt->before[dealt->files->count], units = ny_units_of(n);
+
+    if (units < dealt->shards)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "%llu rows are too few for %u shards, each but the last of which holds a "
+                       "multiple of %d rows; give --shards %llu, or fewer",
+                       (unsigned long long)n, dealt->shards, NY_UNIT_ROWS,
+                       (unsigned long long)units);
+    for (unsigned k = 0; k < dealt->shards; k++)
+        dealt->begin[k] = units * k / dealt->shards * NY_UNIT_ROWS;
+    dealt->begin[dealt->shards] = n;
+    return NY_OK;
+}
+
+/* Gives each shard a file at least, and ends its share where the share of the bytes does. */
+static int deal_files(struct dealt *dealt, struct ny_context *ctx)
+{
+    size_t count = dealt->files->count, file = 0;
+    double bytes = (double)dealt->before[count];
+
+    if (count < dealt->shards)
+        return ny_fail(
+            ctx, NY_EUSAGE,
+            "%zu file%s dealt out to %zu shard%s at most, as rows alone of unpacked npy, "
+            "idx, fvecs and bvecs files are, and not with --nan drop and --min-values; "
+            "split the files, or give fewer --shards",
+            count, count == 1 ? " is" : "s are", count, count == 1 ? "" : "s");
+    for (unsigned k = 0; k < dealt->shards; k++) {
+        double share = bytes * (k + 1) / dealt->shards;
+
+        dealt->begin[k] = file++;
+        while (count - file > dealt->shards - 1 - k &&
+               (double)(dealt->before[file] + dealt->before[file + 1]) / 2 < share)
+            file++;
+    }
+    dealt->begin[dealt->shards] = count;
+    return NY_OK;
+}
+
+static int deal(struct dealt *dealt, struct ny_context *ctx)
+{
+    int err = check_files(dealt, ctx, dealt->before);
+
+    if (!err && dealt->files->count > 1 && ny_options_is_set(dealt->options, "labels"))
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--labels goes with one FILE; import the files with --shard I/N, each with "
+                       "its labels");
+    if (!err) err = count_rows(dealt, ctx);
+    if (!err && dealt->by_rows) return deal_rows(dealt, ctx);
+    if (!err) err = check_files(dealt, ctx, dealt->before); /* bytes again */
+    return err ? err : deal_files(dealt, ctx);
+}
+
+/* Returns the files of a shard; of rows, only those ranges of them. */
+static struct ny_import_files share_of(const struct dealt *dealt, unsigned shard)
+{
+    uint64_t begin = dealt->begin[shard], end = dealt->begin[shard + 1];
+    struct ny_import_files share = {.names = dealt->files->names};
+    size_t first = 0;
+
+    if (!dealt->by_rows) {
+        share.names += begin;
+        share.count = (size_t)(end - begin);
+        return share;
+    }
+    while (dealt->before[first + 1] <= begin)
+        first++;
+    share.names += first;
+    share.rows = dealt->ranges;
+    for (size_t i = first; i < dealt->files->count && dealt->before[i] < end; i++) {
+        uint64_t from = dealt->before[i], to = dealt->before[i + 1];
+
+        dealt->ranges[share.count++] = (struct ny_row_range){(begin > from ? begin : from) - from,
+                                                             (end < to ? end : to) - from};
+    }
+    return share;
+}
+
+/* Hears whether the other processes deal the same out. */
+static int agree(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    const struct dealt *dealt = arg;
+    const uint64_t parts[] = {
+        ny_options_fingerprint(dealt->options, NY_GROUP_IMPORT),
+        ny_checksum(dealt->before, (dealt->files->count + 1) * sizeof(*dealt->before)),
+        ny_checksum(dealt->begin, ((size_t)dealt->shards + 1) * sizeof(*dealt->begin))};
+
+    (void)shard;
+    return ny_peers_agree(ny_context_peers(ctx), ny_checksum(parts, sizeof(parts)),
+                          "files or options");
+}
+
+/* ---- importing ---------------------------------------------------------------------------- */
+
+/* Opens the store of a shard; *store is NULL where there is none yet. NY_EUSAGE where the folder
+ * has another number of shards. */
+static int open_shard(struct ny_store **store, struct ny_context *ctx, const struct dealt *dealt,
+                      unsigned shard)
+{
+    struct ny_shards *shards;
+    int err;
+
+    *store = NULL;
+    if (!ny_shards_at(dealt->path)) return NY_OK;
+    err = ny_shards_load(&shards, ctx, dealt->path);
+    if (err) return err;
+    if (shards->count != dealt->shards)
+        err =
+            ny_fail(ctx, NY_EUSAGE, "%s has %u shards, and rows cannot be dealt out to %u of them",
+                    dealt->path, shards->count, dealt->shards);
+    else if (ny_shards_made(shards, shard))
+        err = ny_store_open(store, ctx, shards->shard[shard].path);
+    ny_shards_free(shards);
+    return err;
+}
+
+/* Tells whether a shard has its rows already. NY_EUSAGE where it has others. */
+static int find_there(const struct dealt *dealt, struct ny_context *ctx, unsigned shard,
+                      bool *there)
+{
+    uint64_t share = dealt->begin[shard + 1] - dealt->begin[shard];
+    struct ny_points_info points = {0};
+    struct ny_store *store;
+    int err = open_shard(&store, ctx, dealt, shard);
+
+    if (!err && store) err = ny_points_info(store, &points);
+    *there = points.n > 0;
+    if (!err && *there && dealt->by_rows && points.n != share)
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "shard %u of %s holds %llu rows, and these files would give it %llu; choose "
+                      "another store, or remove this one",
+                      shard, dealt->path, (unsigned long long)points.n, (unsigned long long)share);
+    ny_store_close(store);
+    return err;
+}
+
+/* Imports the share of one shard, unless it is there. */
+static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    struct dealt *dealt = arg;
+    struct ny_import_files share = share_of(dealt, shard);
+    struct ny_options options = *dealt->options; /* only read, but for the errors about them */
+    struct ny_report *report = NULL;
+    char number[32];
+    bool there;
+    int err = find_there(dealt, ctx, shard, &there);
+
+    if (err || there) return err;
+    options.ctx = ctx;
+    snprintf(number, sizeof(number), "%u/%u", shard, dealt->shards);
+    share.shard = number;
+    err = ny_import_all(ctx, dealt->path, &share, &options, NULL, &report);
+    ny_report_number(report, "rows", &dealt->added[shard]);
+    ny_report_number(report, "dropped", &dealt->dropped[shard]);
+    ny_report_free(report);
+    return err;
+}
+
+/* Imports the shards of this process. Where there are others, they are watched meanwhile. */
+static int import_shares(struct dealt *dealt, struct ny_context *ctx,
+                         const struct ny_group_shape *shape, struct ny_transport *transport)
+{
+    int err = NY_OK;
+
+    for (unsigned k = shape->first; k < shape->first + shape->count && !err; k++) {
+        const struct ny_group_shape one = {shape->shards, k, 1};
+
+        err = transport ? ny_group_run(ctx, &one, transport, import_share, dealt)
+                        : import_share(dealt, ctx, k);
+    }
+    return err;
+}
+
+/* ---- the end ------------------------------------------------------------------------------ */
+
+/* Describes the rows of all shards; sums: rows added, rows dropped, stored bytes. */
+static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
+                        const struct ny_points_info *points, const double *sums)
+{
+    json_t *object = json_object();
+    const struct ny_import_dropped dropped = {.rows = (uint64_t)sums[1]};
+    bool sparse = points->row_slots > 0;
+
+    ny_field_set_count(object, "n", points->n);
+    ny_field_set_count(object, "d", points->d);
+    ny_field_set_text(object, "dtype", ny_dtype_name(points->dtype));
+    ny_describe_preparation(object, points);
+    ny_field_set_text(object, "format", sparse ? "sparse" : "dense");
+    ny_field_set_json(object, "nnz", sparse ? json_integer((json_int_t)points->nnz) : json_null());
+    ny_field_set_count(object, "rows", (uint64_t)sums[0]);
+    ny_import_tell_dropped(object, &dropped);
+    ny_field_set_json(object, "shard", json_null());
+    ny_field_set_count(object, "bytes", points->raw_bytes);
+    ny_field_set_count(object, "compressed_bytes", (uint64_t)sums[2]);
+    ny_field_set_number(object, "seconds", ny_now() - dealt->started_s);
+    ny_field_set_count(object, "peak_rss_bytes", ny_rss_peak_bytes());
+    ny_field_set_count(object, "memory_budget_bytes", ny_memory_limit(ctx));
+    return object;
+}
+
+/* Waits until all shards are there, and adds up what they have. */
+static int finish(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    struct dealt *dealt = arg;
+    double sums[] = {dealt->added[shard], dealt->dropped[shard], 0};
+    struct ny_points_info points;
+    struct ny_store *store;
+    int err = open_shard(&store, ctx, dealt, shard);
+
+    if (!err && !store)
+        err = ny_fail(ctx, NY_EIO, "shard %u of %s was removed while it was imported", shard,
+                      dealt->path);
+    if (!err) err = ny_store_join(store);
+    if (!err) err = ny_points_info(store, &points);
+    sums[2] = err ? 0 : (double)points.stored_bytes;
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, 3);
+    if (!err && sums[0] == 0)
+        err = ny_fail(ctx, NY_EUSAGE,
+                      "%s already holds %llu points: add to them with --append, or choose another "
+                      "store",
+                      dealt->path, (unsigned long long)points.n);
+    if (!err && shard == 0) dealt->report = describe(dealt, ctx, &points, sums);
+    ny_store_close(store);
+    return err;
+}
+
+/* Deals out, imports, and waits for the others. */
+static int run(struct dealt *dealt, struct ny_context *ctx, struct ny_transport *transport)
+{
+    struct ny_group_shape shape = ny_group_shape(dealt->shards, transport ? transport->rank : 0,
+                                                 transport ? transport->ranks : 1);
+    int err = deal(dealt, ctx);
+
+    if (err && transport) transport->ops->abandon(transport, err, ny_context_message(ctx));
+    if (!err) err = ny_group_run(ctx, &shape, transport, agree, dealt);
+    if (!err && shape.first == 0 && !dealt->by_rows)
+        ny_log(ctx, NY_LOG_NOTE,
+               "files are dealt out as wholes, as their rows cannot be counted without reading "
+               "them; 'nystream info %s' tells which rows each shard has",
+               dealt->path);
+    if (!err) err = import_shares(dealt, ctx, &shape, transport);
+    return err ? err : ny_group_run(ctx, &shape, transport, finish, dealt);
+}
+
+int ny_import_dealt(struct ny_context *context, const char *path,
+                    const struct ny_import_files *files, const struct ny_options *options,
+                    struct ny_report **report)
+{
+    struct dealt dealt = {.path = path, .files = files, .options = options, .started_s = ny_now()};
+    struct ny_transport_wish wish = {.wait_s = 600};
+    struct ny_transport *transport = NULL;
+    uint64_t shards = 0;
+    int err = ny_options_check(options, NY_GROUP_IMPORT);
+
+    ny_options_size(options, "shards", &shards);
+    if (!err) err = check_options(context, options, shards);
+    if (err) return err;
+    ny_fields_begin();
+    wish.shards = dealt.shards = (unsigned)shards;
+    wish.peers = ny_options_text(options, "peers");
+    ny_options_number(options, "peers-wait", &wish.wait_s);
+    err = dealt_new(&dealt, context);
+    if (!err) err = ny_transport_open(&transport, context, &wish);
+    if (!err) err = run(&dealt, context, transport);
+    if (!err && report && dealt.report) { /* the others leave it to the process with shard 0 */
+        err = ny_report_of_json(report, context, dealt.report);
+        dealt.report = NULL;
+    }
+    if (transport) transport->ops->close(transport);
+    dealt_release(&dealt, context);
+    return err;
+}

@@ -1,0 +1,195 @@
+# Imports whose rows are dealt out to the shards of a store: the rows of one store, by one process or
+# several, and after kills; files that cannot be cut; refusals.
+load helper
+
+# 10,500 rows of bytes with labels, in one npy, in three, as bvecs and in two tables of text.
+setup_file() {
+    load helper
+    cd "$BATS_FILE_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    npy_u8 10500 12 >all.npy
+    tail -c $((10500 * 12)) all.npy >bytes
+    part() { # NAME FIRST ROWS
+        npy_u8 "$3" 12 | head -c 128 >"$1"
+        tail -c +$(($2 * 12 + 1)) bytes | head -c $(($3 * 12)) >>"$1"
+    }
+    part a.npy 0 3000
+    part b.npy 3000 100
+    part c.npy 3100 7400
+    od -An -v -tu1 -w12 bytes | sed 's/^ *//; s/  */,/g' >all.csv
+    awk '{ print "cat\ndog\nfish" }' all.csv | head -n 10500 | paste -d, all.csv - >words.csv
+    head -n 4000 words.csv >0.csv
+    tail -n +4001 words.csv >1.csv
+    seq 10500 >labels.txt
+    nystream import one all.npy --labels labels.txt -q
+    nystream export one --part points -o points.npy -q
+    nystream export one --part labels -o labels.npy -q
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return
+    export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
+    cp "$BATS_FILE_TMPDIR"/*.{npy,csv,txt} .
+}
+
+# holds STORE: it has the points of all rows, in their order.
+holds() {
+    nystream export "$1" --part points -o holds.npy -q
+    cmp holds.npy points.npy
+}
+
+@test "rows of one file or of several are dealt out, cut at multiples of 2,048" {
+    ny import big all.npy --labels labels.txt --shards 4
+    exits 0
+    says "10,500 rows imported"
+    holds big
+    nystream export big --part labels -o l.npy -q
+    cmp l.npy labels.npy
+    ny info big
+    prints "- shard 0             rows 0 to 2,047"
+    prints "- shard 1             rows 2,048 to 6,143"
+    prints "- shard 3             rows 8,192 to 10,499"
+    [[ $output != *multiple* ]]
+    nystream import three a.npy b.npy c.npy --shards 3 --json >json
+    holds three
+    [ "$(field "$(<json)" n)" = 10500 ] && [ "$(field "$(<json)" rows)" = 10500 ]
+    [ "$(field "$(<json)" bytes)" = 126000 ]
+    nystream import whole a.npy b.npy c.npy --shards 1 -q
+    holds whole
+    cp -r "$BATS_FILE_TMPDIR/one" .
+    nystream fit one map --landmarks 40 --components 3 -q
+    nystream fit three map --landmarks 40 --components 3 -q
+    nystream export one map -o one.npy -q
+    nystream export three map -o three.npy -q
+    cmp one.npy three.npy
+}
+
+@test "bvecs, IDX and rows of other types are cut, too" {
+    local text
+    text=$(tail -c $((10500 * 12)) all.npy | od -An -v -tx1 -w12 | sed 's/ /\\x/g; s/^/\\x0c\\x00\\x00\\x00/' | tr -d '\n')
+    printf '%b' "$text" >all.bvecs
+    { printf '\0\0\10\2\0\0\51\4\0\0\0\14' && tail -c $((10500 * 12)) all.npy; } >all.idx
+    nystream import v all.bvecs --shards 3 -q
+    holds v
+    nystream import i all.idx --shards 2 -q
+    holds i
+    nystream import f all.npy --shards 2 --dtype f32 --columns 2-3 -q
+    nystream import g all.npy --dtype f32 --columns 2-3 -q
+    nystream export f --part points -o f.npy -q
+    nystream export g --part points -o g.npy -q
+    cmp f.npy g.npy
+}
+
+@test "processes share an import, with the rows of one" {
+    local pids=() i code=
+    for i in 0 1 2; do
+        nystream import big a.npy b.npy c.npy --shards 5 --peers folder:3:meet >"said.$i" 2>&1 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
+    [ "$code" = 0,0,0, ] || { cat said.*; false; }
+    [ "$(cat said.* | grep -c '10,500 rows imported')" = 1 ]
+    holds big
+    nystream import alone a.npy b.npy c.npy --shards 5 -q
+    diff <(nystream info big | grep shard) <(nystream info alone | grep shard)
+    nystream import big b.npy --append -q
+    [ "$(field "$(nystream info big --json)" n)" = 10600 ]
+}
+
+@test "one process that fails ends the others, and so do other files" {
+    local pids=() i code=
+    nystream import big --shard 0/2 <(head -n 5 all.csv) --format csv -q # is f32
+    for i in 0 1; do
+        nystream import big all.npy --shards 2 --peers folder:meet >"said.$i" 2>&1 3>&- &
+        pids+=($!)
+    done
+    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
+    [[ $code =~ ^[23],[23],$ ]] || { echo "$code"; cat said.*; false; }
+    pids=() code=
+    nystream import new all.npy --shards 2 --peers folder:meet >said.0 2>&1 3>&- &
+    pids+=($!)
+    nystream import new a.npy c.npy --shards 2 --peers folder:meet >said.1 2>&1 3>&- &
+    pids+=($!)
+    for i in "${pids[@]}"; do wait "$i" && code+=0, || code+=$?,; done
+    [ "$code" = 2,2, ] || { echo "$code"; cat said.*; false; }
+    grep -q "has other files or options" said.0 said.1
+}
+
+@test "an import that is killed is gone on with by the same command" {
+    local delay
+    for delay in 0.004 0.01 0.015 0.02 0.025 0.03; do
+        timeout -s KILL $delay nystream import big a.npy b.npy c.npy --shards 5 -q || true
+    done
+    nystream import big a.npy b.npy c.npy --shards 5 -q || [ $? -eq 2 ]
+    holds big
+    ny import big a.npy b.npy c.npy --shards 5
+    usage "big already holds 10500 points: add to them with --append"
+    rm -r big/shard-00003
+    nystream import big a.npy b.npy c.npy --shards 5 --json >json
+    [ "$(field "$(<json)" rows)" = 2048 ]
+    holds big
+}
+
+@test "files whose rows cannot be counted are dealt out as wholes" {
+    ny import big 0.csv 1.csv --label-column 13 --dtype u8 --shards 2
+    exits 0
+    says "files are dealt out as wholes"
+    holds big
+    ny info big
+    prints "- shard 0             rows 0 to 3,999"
+    prints "the rows of 0 are no multiple of 2,048"
+    nystream import one words.csv --label-column 13 --dtype u8 -q
+    for part in labels points; do
+        nystream export big --part $part -o b.npy -q
+        nystream export one --part $part -o o.npy -q
+        cmp b.npy o.npy
+    done
+    nystream import kept a.npy b.npy c.npy --min-values 12 --shards 2 --json >json
+    nystream import left a.npy b.npy c.npy --min-values 12 -q
+    for part in points source; do
+        nystream export kept --part $part -o b.npy -q
+        nystream export left --part $part -o o.npy -q
+        cmp b.npy o.npy
+    done
+    [ "$(field "$(<json)" dropped)" = "$(field "$(nystream info left --json)" dropped)" ]
+    for part in 0 1 2 3 4 5; do head -n 700 all.csv >part.$part.csv; done
+    nystream import even part.?.csv --shards 3 -q
+    ny info even
+    prints "- shard 1             rows 1,400 to 2,799"
+}
+
+@test "what cannot be dealt out is refused, with what to do" {
+    local options words
+    ny import big all.npy --shards 9
+    usage "10500 rows are too few for 9 shards, each but the last of which holds a multiple of 2048 rows; give --shards 6"
+    ny import big words.csv --shards 2 --label-column 13
+    usage "1 file is dealt out to 1 shard at most"
+    ny import big - --shards 2
+    exits 4
+    ny import big <(cat all.csv) --shards 2
+    usage "import it with --shard I/N"
+    ny import big a.npy c.npy --labels labels.txt --shards 2
+    usage "--labels goes with one FILE"
+    while IFS='|' read -r options words; do
+        # shellcheck disable=SC2086  # words are meant
+        ny import big all.npy $options
+        usage "$words"
+    done <<'END'
+--shards 2 --shard 0/2|--shard does not go with --shards
+--shards 2 --append|--append does not go with --shards
+--shards 2 --shuffle|--shuffle does not go with --shards
+--shards 0|--shards
+--shards 100001|--shards is at most 100000
+--peers folder:meet|--peers acts with --shards
+--shards 2 --peers folder:3:meet|start 2 at most
+END
+    [ ! -e big ]
+    nystream import plain a.npy -q
+    ny import plain a.npy --shards 1
+    usage "plain is an ordinary store"
+    nystream import big all.npy --shards 2 -q
+    ny import big all.npy --shards 3
+    usage "big has 2 shards"
+    ny import big c.npy --shards 2
+    usage "shard 0 of big holds 6144 rows, and these files would give it 4096"
+}
