@@ -44,5 +44,7 @@ bool ny_cpu_has_vnni(void);
 const char *ny_cpu_name(enum ny_cpu family);
 /* CPUs this process may run on, at least 1. */
 unsigned ny_cpu_count(void);
+/* CPUs of the machine, whoever may run on them; at least 1. */
+unsigned ny_cpu_online(void);
 
 #endif

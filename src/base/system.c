@@ -124,3 +124,10 @@ unsigned ny_cpu_count(void)
     if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
     return count > 0 ? (unsigned)count : 1;
 }
+
+unsigned ny_cpu_online(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return online > 0 ? (unsigned)online : 1;
+}

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "peers/folder.h"
 #include "peers/group.h"
@@ -29,6 +30,18 @@ static unsigned launched_ranks(void)
     return getenv("PMIX_RANK") ? environment_number("SLURM_STEP_NUM_TASKS") : 0;
 }
 
+/* Warns of a process that MPI has bound to one CPU, where the machine has more than the `on_host`
+ * processes of the job take: threads are as many as the CPUs that a process may run on. */
+static void warn_of_binding(struct ny_context *ctx, unsigned on_host)
+{
+    if (!on_host || ny_cpu_count() > 1 || ny_cpu_online() <= on_host) return;
+    ny_log(ctx, NY_LOG_WARNING,
+           "MPI has bound each process to one of the %u CPUs of this machine, of which the job "
+           "uses %u; mpirun --bind-to none, or srun --cpu-bind=none with --cpus-per-task, gives "
+           "them to its threads",
+           ny_cpu_online(), on_host);
+}
+
 static int refuse_ranks(struct ny_context *ctx, unsigned ranks, unsigned shards)
 {
     if (shards == 1)
@@ -51,6 +64,7 @@ static int open_mpi(struct ny_transport **out, struct ny_context *ctx, unsigned 
     err = ny_mpi_open(&transport, ctx);
     if (err) return err;
     if (transport->ranks > 1 && transport->ranks <= shards) {
+        if (transport->rank == 0) warn_of_binding(ctx, transport->on_host);
         *out = transport;
         return NY_OK;
     }
@@ -133,7 +147,10 @@ int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
     *out = NULL;
     if (err) return err;
     if (!peers) peers = launched_ranks() > 1 ? "mpi" : "alone";
-    if (strcmp(peers, "alone") == 0) return NY_OK;
+    if (strcmp(peers, "alone") == 0) {
+        warn_of_binding(ctx, environment_number("OMPI_COMM_WORLD_SIZE") == 1);
+        return NY_OK;
+    }
     if (strcmp(peers, "mpi") == 0) return open_mpi(out, ctx, wish->shards);
     folder.path = folder_of(peers, &ranks);
     folder.ranks = ranks ? (unsigned)ranks : wish->shards;

@@ -96,6 +96,18 @@ says() {
     says "start 4 at most"
 }
 
+@test "a process that MPI leaves one CPU of several is warned of" {
+    [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || skip "there is one CPU"
+    awk 'BEGIN { for (i = 0; i < 90; i++) print i % 7, i % 11, i }' >rows.csv
+    nystream import one rows.csv -q
+    ranks 1 --bind-to core nystream fit one map --landmarks 9
+    [ "$status" -eq 0 ]
+    says "MPI has bound each process to one of the $(getconf _NPROCESSORS_ONLN) CPUs"
+    ranks 1 --bind-to none nystream fit one map --landmarks 9 --restart
+    [ "$status" -eq 0 ]
+    [[ $stderr != *bound* ]]
+}
+
 # bats test_tags=slow
 @test "more bytes than a call of MPI carries go in blocks" {
     "$EXCHANGE" alone >alone
