@@ -15,8 +15,8 @@
 
 #include "base/memory.h"
 #include "io/npz_array.h"
+#include "io/npz_lines.h"
 #include "io/row_sort.h"
-#include "io/sparse_rows.h"
 
 enum { POINTERS = 1024, ROOM_ENTRIES = 32768, FORMAT_BYTES = 16 };
 
@@ -434,20 +434,27 @@ static int begin(struct ny_reader *reader, bool *direct)
     return err ? err : ny_sparse_rows_check(reader, npz->entries);
 }
 
-static int open_npz(struct ny_reader *reader)
+/* Opens the matrix in front of its first line. *direct: lines are rows of the points. */
+static int open_lines(struct ny_reader *reader, bool *direct)
 {
-    struct npz *npz = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(*npz));
-    struct ny_file_table *table = &reader->table;
-    bool direct = true;
     int err;
 
-    if (!npz) return NY_EBUDGET;
-    reader->state = npz;
+    reader->state = ny_calloc(reader->ctx, NY_MEM_IO, 1, sizeof(struct npz));
+    if (!reader->state) return NY_EBUDGET;
     err = check_input(reader);
-    if (!err) err = begin(reader, &direct);
+    if (!err) err = begin(reader, direct);
     if (!err) err = open_entries(reader);
     if (!err) err = begin_pointers(reader);
-    if (!err) err = allocate(reader);
+    return err ? err : allocate(reader);
+}
+
+static int open_npz(struct ny_reader *reader)
+{
+    struct ny_file_table *table = &reader->table;
+    bool direct = true;
+    int err = open_lines(reader, &direct);
+    struct npz *npz = reader->state;
+
     if (err) return err;
     table->dtype =
         reader->options.dtype ? reader->options.dtype : ny_element_natural(npz->data.type);
@@ -482,6 +489,36 @@ static void close_npz(struct ny_reader *reader)
     ny_free(reader->ctx, npz->value);
     ny_free(reader->ctx, npz->raw);
     ny_free(reader->ctx, npz);
+}
+
+/* ---- lines as they stand --------------------------------------------------------------------- */
+
+int ny_npz_lines_open(struct ny_reader *reader)
+{
+    bool direct;
+
+    return open_lines(reader, &direct);
+}
+
+int ny_npz_lines_next(struct ny_reader *reader, struct ny_npz_line *line)
+{
+    struct npz *npz = reader->state;
+    int err;
+
+    if (npz->line == npz->lines) {
+        err = finish(npz);
+        return err ? err : NY_END;
+    }
+    line->type = npz->rows.type;
+    line->index_bytes = npz->rows.index_bytes;
+    line->across = npz->across;
+    return next_line(reader, &line->entries);
+}
+
+void ny_npz_lines_close(struct ny_reader *reader)
+{
+    if (reader->state) close_npz(reader);
+    reader->state = NULL;
 }
 
 const struct ny_format ny_format_npz = {

@@ -1,0 +1,359 @@
+/*
+ * Reads files of edges (io/edge_file.h) for graphs that come from elsewhere (neighbors/given.c).
+ *
+ * A file is read as a stream, in the memory of its window, of a line of a matrix for .npz. What it
+ * says is not believed: a node has to be there, a weight has to be a length or an affinity that f32
+ * holds, and the message of one that is not names its line. MatrixMarket goes by io/mtx_text.c and
+ * .npz by io/npz.c, which import reads points with; the lines of a text are parsed here. A
+ * symmetric matrix is read as it is written, half of it, since an edge that has one direction has
+ * both.
+ */
+#include "io/edge_file.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "io/convert.h"
+#include "io/mtx_text.h"
+#include "io/npz_lines.h"
+#include "io/number.h"
+
+#define ULL(x) ((unsigned long long)(x))
+
+/* Digits of a node number: more than any has, and no overflow. */
+enum { INDEX_DIGITS = 18 };
+/* The numbers that nodes may have, as the graph keeps them in 32 bits. */
+static const uint64_t nodes_most = UINT32_MAX;
+
+/* An entry as the file has it. */
+struct raw_entry {
+    uint64_t from, to; /* from 0 */
+    double weight;
+};
+
+struct ny_edge_file {
+    struct ny_reader reader; /* for the parsers of matrices: path, bytes and their state */
+    int (*next)(struct ny_edge_file *file, struct raw_entry *entry);
+    uint64_t nodes;      /* 0: any */
+    const char *said_by; /* NULL: the file itself says how many nodes there are */
+    uint64_t line;       /* of the entry that was read last; of .npz, its number */
+    const char *noun;    /* "line", or "entry" */
+    struct ny_mtx_text mtx;
+    struct ny_npz_line row; /* of .npz: the line under way, and how much of it was read */
+    uint64_t rows_read;
+    size_t row_at;
+    unsigned fields; /* of text: those of the first line; 0: none was read */
+};
+
+/* Fails because of the entry under way. */
+static int wrong(const struct ny_edge_file *file, const char *what)
+{
+    return ny_fail_at(file->reader.ctx, NY_EDATA, file->reader.path, file->line, "%s, %s %llu: %s",
+                      file->reader.path, file->noun, ULL(file->line), what);
+}
+
+/* ---- matrices ------------------------------------------------------------------------------- */
+
+static int next_of_mtx(struct ny_edge_file *file, struct raw_entry *entry)
+{
+    struct ny_mtx_entry found;
+    int err = ny_mtx_next(&file->reader, &file->mtx, &found);
+
+    if (err) return err;
+    file->line = file->reader.bytes->line - 1;
+    *entry = (struct raw_entry){found.row, found.column, found.value};
+    return NY_OK;
+}
+
+/* Returns a column number of the line under way; a negative one becomes a large one. */
+static uint64_t column_at(const struct ny_npz_line *row, size_t k)
+{
+    if (row->index_bytes == sizeof(uint32_t))
+        return (uint64_t)(int64_t)((const int32_t *)row->entries.column)[k];
+    return ((const uint64_t *)row->entries.column)[k];
+}
+
+static int next_of_npz(struct ny_edge_file *file, struct raw_entry *entry)
+{
+    struct ny_npz_line *row = &file->row;
+    size_t at;
+
+    while (file->row_at == row->entries.count) {
+        int err = ny_npz_lines_next(&file->reader, row);
+
+        if (err) return err;
+        file->rows_read++;
+        file->row_at = 0;
+    }
+    at = file->row_at++;
+    file->line++;
+    entry->from = file->rows_read - 1;
+    entry->to = column_at(row, at);
+    ny_dtype_to_f64(row->type, (const char *)row->entries.value + at * ny_dtype_size(row->type),
+                    &entry->weight, 1);
+    return NY_OK;
+}
+
+/* Compares the shape of a matrix with itself and with the nodes that are given. */
+static int check_shape(struct ny_edge_file *file, uint64_t rows, uint64_t columns)
+{
+    const struct ny_reader *reader = &file->reader;
+
+    if (rows != columns)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s holds a matrix of %llu rows and %llu columns; that of a graph has as "
+                          "many rows as columns, one for each node",
+                          reader->path, ULL(rows), ULL(columns));
+    if (file->nodes && rows != file->nodes)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s holds a matrix of %llu nodes, and %s %llu; give the matrix of these",
+                          reader->path, ULL(rows), file->said_by, ULL(file->nodes));
+    if (rows > nodes_most)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                          "%s holds a matrix of %llu nodes; a graph has %llu at most", reader->path,
+                          ULL(rows), ULL(nodes_most));
+    if (!file->nodes) file->said_by = NULL;
+    file->nodes = rows;
+    return NY_OK;
+}
+
+static int open_mtx(struct ny_edge_file *file)
+{
+    int err = ny_mtx_begin(&file->reader, &file->mtx);
+
+    file->next = next_of_mtx;
+    return err ? err : check_shape(file, file->mtx.rows, file->mtx.columns);
+}
+
+static int open_npz(struct ny_edge_file *file)
+{
+    int err = ny_npz_lines_open(&file->reader);
+
+    file->next = next_of_npz;
+    file->noun = "entry";
+    return err ? err : check_shape(file, file->reader.table.rows, file->reader.table.d);
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static const char *skip_blanks(const char *p)
+{
+    while (*p == ' ' || *p == '\t' || *p == '\r')
+        p++;
+    return p;
+}
+
+/* Returns the bytes of a field. */
+static size_t field_length(const char *p)
+{
+    return strcspn(p, " \t\r\n,");
+}
+
+/* Fails because of the field at `p`. */
+static int wrong_field(const struct ny_edge_file *file, const char *p, const char *what)
+{
+    char text[160];
+
+    snprintf(text, sizeof(text), "'%s' %s", ny_shown(p, field_length(p)).text, what);
+    return wrong(file, text);
+}
+
+/* Passes over what stands between two fields: blanks, and one comma. Tells whether there is a
+ * field behind them. */
+static bool next_field(const char **p, const char *end)
+{
+    *p = skip_blanks(*p);
+    if (**p == ',') {
+        *p = skip_blanks(*p + 1);
+        return true; /* an empty one is refused by who parses it */
+    }
+    return *p < end;
+}
+
+/* Parses a field that is the number of a node. */
+static int parse_node(const struct ny_edge_file *file, const char **p, uint64_t *node)
+{
+    const char *begin = *p, *at = begin;
+
+    *node = 0;
+    while ((unsigned char)(*at - '0') < 10 && at - begin < INDEX_DIGITS)
+        *node = 10 * *node + (uint64_t)(*at++ - '0');
+    if (at == begin || at != begin + field_length(begin))
+        return wrong_field(
+            file, begin,
+            "is not the number of a node, from 0; write i j, or i j weight, and # in "
+            "front of a header");
+    *p = at;
+    return NY_OK;
+}
+
+/* Parses a field that is a weight; NaN and infinity are refused later. */
+static int parse_weight(const struct ny_edge_file *file, const char **p, double *weight)
+{
+    size_t length = field_length(*p);
+    const char *after = ny_number(*p, weight);
+
+    if (!length || (after != *p + length && !ny_number_missing(*p, length, weight)))
+        return wrong_field(file, *p, "is not a number; write i j weight");
+    *p += length;
+    return NY_OK;
+}
+
+/* Parses the line from `p` to `end`. All lines have as many fields as the first one. */
+static int parse_line(struct ny_edge_file *file, const char *p, const char *end,
+                      struct raw_entry *entry)
+{
+    unsigned fields = 2;
+    int err = parse_node(file, &p, &entry->from);
+
+    if (!err && !next_field(&p, end)) return wrong(file, "it has one field; write i j weight");
+    if (!err) err = parse_node(file, &p, &entry->to);
+    if (err) return err;
+    entry->weight = 1;
+    if (next_field(&p, end)) {
+        fields++;
+        err = parse_weight(file, &p, &entry->weight);
+        if (!err && next_field(&p, end))
+            return wrong_field(file, p, "stands behind the weight; write i j weight");
+    }
+    if (err) return err;
+    if (!file->fields) file->fields = fields;
+    if (fields == file->fields) return NY_OK;
+    return wrong(file, fields == 2 ? "it has no weight, and the first edge has one"
+                                   : "it has a weight, and the first edge has none");
+}
+
+static int next_of_text(struct ny_edge_file *file, struct raw_entry *entry)
+{
+    struct ny_bytes *bytes = file->reader.bytes;
+
+    for (;;) {
+        const char *newline, *end, *p;
+        int err = ny_bytes_line(bytes, &newline);
+
+        if (err) return err;
+        if (bytes->at == bytes->end) return NY_END;
+        end = newline ? newline : bytes->end;
+        p = skip_blanks(bytes->at);
+        bytes->at = newline ? newline + 1 : end;
+        file->line++;
+        if (p < end && *p != '#' && *p != '%') return parse_line(file, p, end, entry);
+    }
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* Finds the format: that of the first bytes, else MatrixMarket by the name, else text. */
+static int open_format(struct ny_edge_file *file)
+{
+    static const char magic[] = "%%MatrixMarket";
+    struct ny_bytes *bytes = file->reader.bytes;
+    int err = ny_bytes_need(bytes, sizeof(magic));
+
+    if (err) return err;
+    if (bytes->end - bytes->at >= 4 && memcmp(bytes->at, "PK\3\4", 4) == 0) return open_npz(file);
+    if (strncasecmp(bytes->at, magic, sizeof(magic) - 1) == 0 ||
+        ny_ends_with(file->reader.path, ".mtx") || ny_ends_with(file->reader.path, ".mtx.gz"))
+        return open_mtx(file);
+    file->next = next_of_text;
+    return NY_OK;
+}
+
+/* Refuses what cannot be read twice, as edges are counted before they are kept. */
+static int check_regular(const struct ny_edge_file *file, const char *path)
+{
+    if (file->reader.bytes->regular && strcmp(path, "-") != 0) return NY_OK;
+    return ny_fail(file->reader.ctx, NY_EUSAGE,
+                   "%s is no file that can be read twice, as --edges does; write it to one first",
+                   file->reader.path);
+}
+
+int ny_edge_file_open(struct ny_edge_file **out, struct ny_context *ctx, const char *path,
+                      struct ny_edge_nodes nodes)
+{
+    struct ny_edge_file *file = ny_calloc(ctx, NY_MEM_IO, 1, sizeof(*file));
+    int err = NY_EBUDGET;
+
+    *out = NULL;
+    if (!file) return err;
+    *file = (struct ny_edge_file){.reader = {.ctx = ctx, .nan = NY_NAN_KEEP},
+                                  .nodes = nodes.count,
+                                  .said_by = nodes.said_by,
+                                  .noun = "line"};
+    err = ny_bytes_open(&file->reader.bytes, ctx, path);
+    if (err) goto done;
+    file->reader.path = file->reader.bytes->path;
+    file->reader.bytes->line = 1;
+    err = check_regular(file, path);
+    if (!err) err = open_format(file);
+    if (err) goto done;
+    *out = file;
+    file = NULL;
+done:
+    ny_edge_file_close(file);
+    return err;
+}
+
+void ny_edge_file_close(struct ny_edge_file *file)
+{
+    if (!file) return;
+    ny_npz_lines_close(&file->reader);
+    ny_bytes_close(file->reader.bytes);
+    ny_free(file->reader.ctx, file);
+}
+
+uint64_t ny_edge_file_nodes(const struct ny_edge_file *file)
+{
+    return file->nodes;
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+/* Refuses a node that is not there. */
+static int check_node(const struct ny_edge_file *file, uint64_t node)
+{
+    uint64_t most = file->nodes ? file->nodes : nodes_most;
+    char text[160];
+
+    if (node < most) return NY_OK;
+    if (!file->nodes)
+        snprintf(text, sizeof(text), "there is no node %llu: a graph has nodes 0 to %llu at most",
+                 ULL(node), ULL(most - 1));
+    else
+        snprintf(text, sizeof(text), "there is no node %llu: %s %llu nodes, from 0", ULL(node),
+                 file->said_by ? file->said_by : "the matrix has", ULL(most));
+    return wrong(file, text);
+}
+
+/* Refuses what is neither a length nor an affinity. */
+static int check_weight(const struct ny_edge_file *file, double weight)
+{
+    char text[160];
+
+    if (weight >= 0 && weight <= (double)FLT_MAX) return NY_OK;
+    snprintf(text, sizeof(text), "the weight %g %s; lengths and affinities are numbers from 0 on",
+             weight,
+             isnan(weight)               ? "is no number"
+             : weight < 0                ? "is negative"
+             : weight < (double)INFINITY ? "is too large for f32"
+                                         : "is infinite");
+    return wrong(file, text);
+}
+
+int ny_edge_file_next(struct ny_edge_file *file, struct ny_edge_entry *entry)
+{
+    struct raw_entry raw;
+    int err = file->next(file, &raw);
+
+    if (!err) err = check_node(file, raw.from);
+    if (!err) err = check_node(file, raw.to);
+    if (!err) err = check_weight(file, raw.weight);
+    if (err) return err;
+    *entry = (struct ny_edge_entry){(uint32_t)raw.from, (uint32_t)raw.to, raw.weight};
+    return NY_OK;
+}
