@@ -1,10 +1,43 @@
 /*
- * ny_graph: a graph of nearest neighbours as a result of its own, which fits and paths may name. It
- * is a kind of request (api/request.h), and its job is in neighbors/.
+ * ny_graph: a graph as a result of its own, which fits and paths may name: of nearest neighbours,
+ * or of edges from elsewhere (--edges). It is a kind of request (api/request.h), and its jobs are
+ * in neighbors/.
  */
 #include "api/announce.h"
 #include "api/request.h"
 #include "base/budget.h"
+#include "io/identity.h"
+
+/* The choices of --edge-weights, of which a graph has the last two and a fit the others. */
+enum { HEAT, BINARY, LENGTHS, AFFINITIES };
+
+static bool is_given(const struct ny_request *request)
+{
+    return request->edges.path != NULL;
+}
+
+/* Takes the settings of a graph from elsewhere. The rows of the store are its nodes, where it has
+ * some. */
+static int take_edges(struct ny_request *request)
+{
+    struct ny_given_edges *edges = &request->edges;
+    struct ny_points_info points;
+    uint64_t nodes = 0;
+    int err = ny_points_info(request->store, &points);
+
+    if (err) return err;
+    edges->path = ny_options_text(request->options, "edges");
+    edges->affinities = ny_options_choice(request->options, "edge-weights") == AFFINITIES;
+    ny_options_size(request->options, "nodes", &nodes);
+    if (points.n && nodes && nodes != points.n)
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "--nodes says %llu, and the nodes are the %llu rows of %s; leave it out",
+                       (unsigned long long)nodes, (unsigned long long)points.n,
+                       ny_store_path(request->store));
+    edges->nodes = points.n ? (struct ny_edge_nodes){points.n, "the store has"}
+                            : (struct ny_edge_nodes){nodes, "--nodes says"};
+    return NY_OK;
+}
 
 /* Takes the settings from the options, and refuses those with which --knn or --scale have no
  * value: they are for fits. */
@@ -13,6 +46,7 @@ static int take_settings(struct ny_request *request)
     const struct ny_own_landmarks own = {.name = request->name, .record = request->record};
     int err = ny_options_check(request->options, NY_GROUP_GRAPH);
 
+    if (err == NY_OK && ny_options_is_set(request->options, "edges")) return take_edges(request);
     if (err == NY_OK && !(ny_options_text(request->options, "knn") &&
                           ny_options_text(request->options, "scale")))
         return ny_fail(request->ctx, NY_EUSAGE,
@@ -24,11 +58,30 @@ static int take_settings(struct ny_request *request)
     if (err) return err;
     request->graph = ny_settings_graph(request->options, request->ctx);
     request->graph.choice = request->settings.given_choice.choice;
+    err = ny_refuse_nodes(request->store, "give --edges FILE for another, or import points into "
+                                          "another store");
+    if (err) return err;
     err = ny_graph_settings_decide(&request->graph, request->store,
                                    ny_options_text(request->options, "sweep"));
     if (err == NY_OK && !request->graph.forest && ny_options_is_set(request->options, "seed"))
         return ny_fail(request->ctx, NY_EUSAGE, "--seed acts only with --knn forest");
     return err;
+}
+
+/* Puts what a graph from elsewhere has into its new record: one stage, and perhaps no points. */
+static json_t *record_of_edges(const struct ny_request *request,
+                               const struct ny_points_info *points, json_t *record)
+{
+    json_t *report = json_object_get(record, "report");
+
+    ny_given_edges_begin(report, &request->edges);
+    ny_field_set_count(report, "n", request->edges.n);
+    ny_field_set_count(report, "threads", ny_context_threads(request->ctx));
+    ny_field_set_text(record, "stage", ny_stage_name(NY_STAGE_GRAPH));
+    if (points->n) return record;
+    ny_field_set_json(report, "d", json_null());
+    ny_field_set_json(record, "nodes", json_true());
+    return record;
 }
 
 /* Makes a new record, whose report says how the graph is to be made. The seed is in it only
@@ -38,6 +91,7 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
 {
     json_t *record = ny_job_record_new(points, options, request->kind->name);
 
+    if (is_given(request)) return record_of_edges(request, points, record);
     ny_graph_facts_begin(json_object_get(record, "report"), &request->graph);
     ny_field_set_text(json_object_get(record, "report"), "features",
                       ny_options_text(request->options, "features"));
@@ -47,6 +101,19 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     return record;
 }
 
+/* Looks at the file of edges, tells the plan, and refuses what memory or disk cannot hold. */
+static int announce_edges(struct ny_request *request)
+{
+    struct ny_plan *plan = &request->plan;
+    int err = ny_given_edges_look(request->ctx, &request->edges);
+
+    if (err == NY_OK) err = ny_given_edges_plan(request->ctx, &request->edges, plan);
+    if (err == NY_OK) err = ny_plan_tell(request->ctx, plan);
+    if (err) return err;
+    if (!plan->fits) return ny_budget_refuse(request->ctx, "graph", plan->memory_min_bytes, "", "");
+    return ny_plan_check_disk(request->store, request->name, plan);
+}
+
 /* Plans and tells the graph, and refuses one that memory or disk cannot hold. A note says when a
  * forest cannot keep all rows in memory, since each of its trees then reads them several times. */
 static int announce(struct ny_request *request)
@@ -54,8 +121,10 @@ static int announce(struct ny_request *request)
     struct ny_plan *plan = &request->plan;
     struct ny_points_info points;
     struct ny_graph_plan graph;
-    int err = ny_graph_plan_make(request->store, &request->graph, &graph);
+    int err;
 
+    if (is_given(request)) return announce_edges(request);
+    err = ny_graph_plan_make(request->store, &request->graph, &graph);
     *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph.workers};
     if (err == NY_OK) err = ny_points_info(request->store, &points);
     if (err == NY_OK)
@@ -77,14 +146,18 @@ static int announce(struct ny_request *request)
     return NY_OK;
 }
 
-/* Describes the file of columns that an option may name. */
+/* Describes the files that options may name: of columns, and of edges. */
 static int inputs_of(const struct ny_request *request, json_t **out)
 {
     uint64_t digest = ny_given_choice_digest(&request->settings.given_choice);
+    int err = NY_OK;
 
     *out = json_object();
     if (digest) ny_request_set_digest(*out, "features", digest);
-    return NY_OK;
+    if (!is_given(request)) return NY_OK;
+    err = ny_file_identity(request->ctx, request->edges.path, &digest);
+    if (!err) ny_request_set_digest(*out, "edges", digest);
+    return err;
 }
 
 static int keep(struct ny_request *request)
@@ -95,12 +168,15 @@ static int keep(struct ny_request *request)
 
 static int run(struct ny_request *request)
 {
+    if (is_given(request))
+        return ny_given_edges_run(request->store, request->name, &request->edges, request->record);
     return ny_graph_job_run(request->store, request->name, &request->graph, request->record,
                             NY_STAGE_DONE);
 }
 
 const struct ny_request_kind ny_request_graph = {.name = "graph",
                                                  .groups = NY_GROUP_GRAPH,
+                                                 .makes_store = "edges",
                                                  .settings = take_settings,
                                                  .inputs = inputs_of,
                                                  .record = record_of,

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "io/memory.h"
+#include "results/graph.h"
 #include "results/record.h"
 
 /* Budget of an import where option memory is not set, the most bytes of a batch, and those that a
@@ -412,8 +413,19 @@ int ny_import_identify(struct ny_import *import, const struct ny_import_files *a
                    "another with --append");
 }
 
+/* Refuses a store that has graphs of nodes, which are not the rows that come in. */
+static int check_nodes(struct ny_import *import)
+{
+    struct ny_points_info info;
+    int err = ny_points_info(import->store, &info);
+
+    return err || info.n ? err : ny_refuse_nodes(import->store, "import into another store");
+}
+
 int ny_import_enter(struct ny_import *import, const char *path, const struct ny_options *options)
 {
+    struct stat status;
+    bool there;
     int err;
 
     import->budget = ny_context_memory(import->ctx);
@@ -423,7 +435,10 @@ int ny_import_enter(struct ny_import *import, const char *path, const struct ny_
     if (err) return err;
     import->begun = true;
     err = ny_import_claim(import, path, &path);
-    return err ? err : ny_store_create(&import->store, import->ctx, path);
+    if (err) return err;
+    there = stat(path, &status) == 0;
+    err = ny_store_create(&import->store, import->ctx, path);
+    return err || !there ? err : check_nodes(import);
 }
 
 void ny_import_leave(struct ny_import *import)

@@ -257,9 +257,21 @@
       "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
     X("graph", NY_TEXT, 0, true, "NAME", NULL, NEIGHBORS, FIT | STORED, OF_GRAPHS,                 \
       "take this graph of the same store. Maps of a graph; without it the fit makes its own")      \
-    X("edge-weights", NY_CHOICE, 0, true, "heat|binary", "heat", NEIGHBORS, FIT | RARE, OF_GRAPHS, \
-      "eigenmaps, diffusion: exp(-gamma d^2) of an edge of length d, gamma auto: 1/median "        \
-      "d^2; or 1")                                                                                 \
+    X("edges", NY_TEXT, 0, true, "FILE", NULL, NEIGHBORS, GRAPH, ANY,                              \
+      "take the edges of this file, not neighbours: .mtx, .npz, or lines i j weight. "             \
+      "MatrixMarket counts nodes from 1; a sparse matrix of scipy, and text with blanks, tabs or " \
+      "commas (comments: # and %), from 0. Without weights lengths are 1; an edge in one "         \
+      "direction has both. Nodes are the rows of STORE; one without points is made where there "   \
+      "is none")                                                                                   \
+    X("nodes", NY_COUNT, 1, true, "N", NULL, NEIGHBORS, GRAPH | RARE, ANY,                         \
+      "--edges: how many nodes there are; by default those of the matrix, or in a text one more "  \
+      "than the largest number")                                                                   \
+    X("edge-weights", NY_CHOICE, 0, true, "heat|binary|lengths|affinity", NULL, NEIGHBORS,         \
+      FIT | GRAPH | RARE, OF_GRAPHS,                                                               \
+      "eigenmaps, diffusion: heat, exp(-gamma d^2) of an edge of length d, by default; or 1. "     \
+      "gamma "                                                                                     \
+      "auto: 1/median d^2. Of graph --edges: weights are lengths, as by default, or affinities, "  \
+      "which these maps then take as they are, and isomap and path not at all")                    \
     X("from", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY,                               \
       "the row where a path begins")                                                               \
     X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY, "the row where it ends")        \

@@ -7,5 +7,7 @@
 
 /* Tells whether the map in force takes an option of graphs; true for other options. */
 bool ny_options_of_map(const struct ny_options *options, int option);
+/* Checks what goes with --edges, and the words of --edge-weights; a part of ny_options_check(). */
+int ny_options_check_edges(const struct ny_options *options, unsigned groups);
 
 #endif

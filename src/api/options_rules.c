@@ -214,10 +214,11 @@ static bool map_takes(const struct ny_options *options, int option)
     return !map->graph || ny_one_of(ny_option_at(option)->name, map->options);
 }
 
-/* A graph that is there has these already. */
+/* A graph that is there, or whose edges are given, has these already. */
 static bool graph_takes(const struct ny_options *options, int option)
 {
-    return !(ny_option_rule(option)->acts & NY_ACTS_OF_NEW_GRAPH) || !typed(options, "graph");
+    return !(ny_option_rule(option)->acts & NY_ACTS_OF_NEW_GRAPH) ||
+           !(typed(options, "graph") || typed(options, "edges"));
 }
 
 bool ny_options_of_map(const struct ny_options *options, int option)
@@ -268,6 +269,7 @@ static bool implied(const struct ny_options *options, const char *name, const ch
     if (is(name, "select")) *value = default_rule(options);
     if (is(name, "approx") && ny_options_map(options)->graph)
         *value = default_method(ny_options_map(options));
+    if (is(name, "edge-weights")) *value = "heat";
     if (is(name, "kernel")) *value = ny_options_map(options)->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
     if (ny_one_of(name, "inner|oversample|power") && (randomized = randomized_of(options))) {
@@ -594,5 +596,5 @@ int ny_options_check(const struct ny_options *options, unsigned groups)
         err = ny_transport_check(options->ctx, ny_options_get(options, "peers"),
                                  typed(options, "peers-wait"));
     if (!err && groups & NY_GROUP_IMPORT) err = check_import(options);
-    return err;
+    return err ? err : ny_options_check_edges(options, groups);
 }

@@ -58,6 +58,7 @@ int ny_path(struct ny_context *context, const char *path, const char *graph,
     if (err) return err;
     err = ny_store_open(&store, context, path);
     if (err == NY_OK) err = ny_graph_need(store, graph, &stored, &record);
+    if (err == NY_OK) err = ny_stored_graph_lengths(&stored, "a path");
     if (err == NY_OK) err = find(&stored, options, report);
     json_decref(record);
     ny_store_close(store);

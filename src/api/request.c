@@ -11,8 +11,10 @@
  */
 #include "api/request.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/call.h"
 #include "api/given.h"
@@ -44,6 +46,7 @@ static const char *option_of(const struct ny_request *request, const char *key)
     if (strcmp(key, "columns") == 0) return "columns-file";
     if (strcmp(key, "model") == 0) return "model";
     if (strcmp(key, "features") == 0) return "features";
+    if (strcmp(key, "edges") == 0) return "edges";
     if (ny_options_is_set(request->options, "landmarks-file")) return "landmarks-file";
     return ny_options_is_set(request->options, "landmarks-points") ? "landmarks-points"
                                                                    : "landmarks-from";
@@ -317,6 +320,17 @@ static int refuse_ranks(const struct ny_request *request)
                                           : ny_transport_open(&transport, request->ctx, &wish);
 }
 
+/* Opens the store, or makes it where there is none and the kind can begin with an empty one. */
+static int open_store(struct ny_request *request, const char *path)
+{
+    const char *option = request->kind->makes_store;
+    bool there = access(path, F_OK) == 0 || errno != ENOENT;
+
+    if (there || !option || !ny_options_is_set(request->options, option))
+        return ny_store_open(&request->store, request->ctx, path);
+    return ny_store_create(&request->store, request->ctx, path);
+}
+
 int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
                    const char *path, const char *name, const struct ny_options *options,
                    struct ny_report **report)
@@ -332,10 +346,11 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     if (err) return err;
     ny_fields_begin();
     ny_blas_borrow(); /* a plan works before the memory is taken */
-    err = ny_store_open(&request.store, context, path);
+    err = open_store(&request, path);
     if (!err) err = ny_store_join(request.store);
     if (err) goto done;
     err = run(&request);
+    if (err) ny_store_withdraw(request.store); /* a store that was made for nothing */
     if (err == NY_OK && report)
         err = ny_result_describe(report, request.store, name, request.record);
 done:

@@ -7,6 +7,7 @@
 #define NY_API_REQUEST_H
 
 #include "api/settings.h"
+#include "neighbors/given.h"
 #include "neighbors/job.h"
 #include "fit/plan.h"
 #include "results/model.h"
@@ -16,6 +17,8 @@ struct ny_request;
 struct ny_request_kind {
     const char *name;                              /* in records */
     unsigned groups;                               /* of its options */
+    const char *makes_store; /* where this option is set, a store that is not there is made; NULL:
+                              * none is */
     int (*settings)(struct ny_request *request);   /* from the options */
     /* Digests of the files that options name; the same options are another job where they differ.
      * NULL: they name none. */
@@ -49,6 +52,7 @@ struct ny_request {
     struct ny_owned_settings settings; /* fit, select; the choice of columns graph, too */
     struct ny_plan plan;
     struct ny_graph_settings graph;
+    struct ny_given_edges edges; /* in the place of `graph`, where it has a path */
 };
 
 extern const struct ny_request_kind ny_request_fit, ny_request_select, ny_request_graph;

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "columns/kernels.h"
 #include "fit/wishes.h"
+#include "maps/graph_map.h"
 
 /* Returns the whole number in force, or `fallback` for an option without a value. */
 static size_t size_of(const struct ny_options *options, const char *name, size_t fallback)
@@ -150,6 +151,7 @@ static void read_graph_map(const struct ny_options *options, struct ny_context *
     plain->graph_name = ny_options_text(options, "graph");
     plain->largest_alone = ny_options_flag(options, "largest");
     plain->edge_weights = (enum ny_edge_weights)ny_options_choice(options, "edge-weights");
+    plain->edge_weights_typed = ny_options_is_set(options, "edge-weights");
     wishes->sweep = ny_options_text(options, "sweep");
     if (!plain->graph_name) plain->graph = ny_settings_graph(options, ctx);
 }
@@ -180,16 +182,35 @@ static struct ny_wishes read_wishes(const struct ny_options *options, struct ny_
     return wishes;
 }
 
+/* Takes the nodes of a graph for the points of a store that has none: a map of it needs no more. */
+static int take_nodes(struct ny_store *store, const char *name, struct ny_points_info *points)
+{
+    struct ny_stored_graph graph;
+    json_t *record;
+    int err = ny_graph_need(store, name, &graph, &record);
+
+    if (!err && ny_of_nodes(record)) points->n = graph.n;
+    json_decref(record);
+    return err;
+}
+
 /* Reads the shape of the points without the rows that are lost, and refuses too few to fit. `rows`
  * stands for their number, unless it is 0. */
-static int need_points(struct ny_store *store, uint64_t least, uint64_t rows,
+static int need_points(struct ny_store *store, const struct ny_options *options, uint64_t rows,
                        struct ny_points_info *points)
 {
+    /* One row can be summed up, but not fitted. */
+    uint64_t least = ny_options_choice(options, "until") ? 1 : 2;
+    const char *graph = ny_options_text(options, "graph");
     int err = ny_store_skip_lost(store);
 
     if (err == NY_OK) err = ny_points_info(store, points);
     if (err == NY_OK && rows) points->n = rows;
+    if (err == NY_OK && points->n == 0 && graph) err = take_nodes(store, graph, points);
     if (err || points->n >= least) return err;
+    err = ny_refuse_nodes(store, "a fit of one has --graph NAME, and --map isomap, eigenmaps or "
+                                 "diffusion");
+    if (err) return err;
     return ny_fail(ny_store_context(store), NY_EDATA,
                    "%s has %s: nothing to fit; at least two rows are needed", ny_store_path(store),
                    points->n ? "one row" : "no points");
@@ -224,10 +245,7 @@ int ny_settings_new(struct ny_owned_settings *settings, struct ny_store *store,
 
     *settings = (struct ny_owned_settings){0};
     err = ny_options_check(options, groups);
-    /* One row can be summed up, but not fitted. */
-    if (!err)
-        err = need_points(store, ny_options_choice(options, "until") ? 1 : 2, own ? own->rows : 0,
-                          &points);
+    if (!err) err = need_points(store, options, own ? own->rows : 0, &points);
     if (err) return err;
     wishes = read_wishes(options, ny_store_context(store), groups);
     wishes.plain.table_bytes = ny_options_table_bytes(options);

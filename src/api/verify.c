@@ -81,7 +81,7 @@ static int compare_rows(void *user, const char *name)
     if (!err) err = ny_record_load(finding->store, name, &record);
     if (!err) err = ny_record_lost(ctx, record, &lost);
     n = ny_field_count(json_object_get(record, "report"), "n", 0);
-    if (!err && n) end = ny_lost_place(&lost, n - 1, &run) + 1;
+    if (!err && n && !ny_of_nodes(record)) end = ny_lost_place(&lost, n - 1, &run) + 1;
     json_decref(record);
     ny_lost_release(&lost, ctx);
     if (err == NY_ESTORE) { /* it is among the damages by now */

@@ -87,7 +87,12 @@ const struct verb cli_verbs[] = {
      "under NAME with the components of the graph that joins them. With --knn forest it finds "
      "--recall of them, which takes far less where there are many rows. With --sweep it says what "
      "other numbers of neighbours would give. Resumed as a fit is. Parts to export: neighbors, "
-     "distances, components, and rows, those of the largest component.",
+     "distances, components, rows, those of the largest component, and graph, all of its edges.\n"
+     "With --edges the graph is that of a file, and STORE is made where there is none: it then has "
+     "nodes and no points, which is enough for path and for maps of the graph. Edges that lead "
+     "back "
+     "to where they begin are left out; of those that come more than once the shortest counts, or "
+     "affinities are added. Both are told.",
      "nystream graph points.nys near --neighbors 5 --sweep 2,3,5,8\n"
      "nystream fit points.nys unrolled --map isomap --graph near --landmarks 100",
      .run = cli_run_graph, .resumable = true},
@@ -141,7 +146,9 @@ const struct verb cli_verbs[] = {
      EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED | OWN_RAW,
      "write a part of a result to a file",
      "Writes the embedding or another part of a result. The end of the output's name says how: "
-     ".npy, .csv, .csv.gz or .tsv; a model is a .nym, names are a .txt; - and devices get npy. "
+     ".npy, .csv, .csv.gz or .tsv; a model is a .nym, names are a .txt; - and devices get npy. A "
+     "graph (--part graph) is a symmetric matrix, .npz for scipy or .mtx, or lines i j weight: "
+     ".txt, .csv or .tsv. "
      "Points, labels, source, names of rows (ids) and of columns need no NAME: they are then of "
      "all "
      "rows of the store. "

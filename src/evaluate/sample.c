@@ -119,12 +119,19 @@ static int make_columns(struct ny_sample *sample, const struct ny_kernel *kernel
     return err ? err : ny_columns_append(*out, ny_raw_rows(sample->points), sample->s);
 }
 
+/* Tells whether the edges of its graph came from a file: what they mean is not said. */
+static bool is_given(const struct ny_result *result)
+{
+    return ny_field_text(ny_graph_facts(result->record), "edge_values") != NULL;
+}
+
 /* Loads the points and makes columns of them, as far as their scale and kernel are known. */
 static int prepare(struct ny_evaluation *run, struct ny_sample *sample)
 {
     struct ny_points_info info;
     int err = ny_points_info(run->result.store, &info);
 
+    if (err == NY_OK && is_given(&run->result)) return NY_OK;
     if (err == NY_OK) err = load_points(run, sample, &info);
     if (err == NY_OK && !is_precomputed(&run->result))
         err = load_geometry(run, sample, (size_t)info.d);
@@ -162,7 +169,10 @@ bool ny_evaluate_inputs(struct ny_evaluation *run)
 {
     if (run->sample->inputs) return true;
     ny_evaluate_inapplicable(run, NULL, "%s",
-                             is_precomputed(&run->result)
+                             is_given(&run->result)
+                                 ? "the edges of its graph came from a file, and are no distances "
+                                   "of points"
+                             : is_precomputed(&run->result)
                                  ? "its kernel is precomputed: the distances that it means are "
                                    "not those of the points"
                                  : "the graph that it was made of is gone, and the scale of the "

@@ -49,6 +49,7 @@ struct ny_fit_settings {
     size_t experts; /* how many an ensemble has; 0: decided by the rank */
     enum ny_weights weights;
     enum ny_edge_weights edge_weights; /* for eigenmaps and diffusion on a graph */
+    bool edge_weights_typed;
     uint64_t seed;
     unsigned threads;
     struct ny_graph_settings graph; /* how a map of a graph makes its graph */

@@ -38,7 +38,9 @@ static int weigh_nodes(void *arg, size_t first, size_t count)
         for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
             double length = (double)graph->length[e];
 
-            affinity->weight[e] = fmax(exp(-affinity->gamma * length * length), NY_WEIGHT_LEAST);
+            affinity->weight[e] =
+                graph->affinities ? length
+                                  : fmax(exp(-affinity->gamma * length * length), NY_WEIGHT_LEAST);
             sum += affinity->weight[e];
         }
         affinity->degree[v] = sum;

@@ -24,9 +24,10 @@ struct ny_affinity {
 
 /* 1/median of the squared lengths that are not 0; 1 where all are. */
 int ny_affinity_gamma(const struct ny_edges *graph, double *gamma);
-/* w = exp(−γ·length²), at least NY_WEIGHT_LEAST; γ = 0: 1. Nodes all of whose weights are the least
- * are counted: their rows of D^½ are 0 to any digit, whatever their weights are among each other.
- * NY_ENUMERIC where they are more than a tenth. */
+/* w = exp(−γ·length²), at least NY_WEIGHT_LEAST; γ = 0: 1. Edges that have affinities, which are
+ * not 0, weigh these. Nodes all of whose weights are the least are counted: their rows of D^½ are 0
+ * to any digit, whatever their weights are among each other. NY_ENUMERIC where they are more than a
+ * tenth. */
 #define NY_WEIGHT_LEAST 0x1p-960
 /* Weighs the edges of a graph, which must outlive the affinity. NY_ENUMERIC as above, NY_EBUDGET;
  * releases what it made after an error. */

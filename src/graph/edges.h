@@ -24,6 +24,7 @@ struct ny_edges {
     uint32_t *target; /* nodes */
     float *length;
     double mean_length, longest;
+    bool affinities;  /* `length` has affinities of the edges, which no path is measured by */
     uint32_t *row;    /* n: the point that a node is */
     uint32_t *node;   /* of all points: the node it is, or NY_NO_ROW */
     struct ny_patches patches;

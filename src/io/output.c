@@ -13,10 +13,11 @@
 /* Endings of each kind, the one to suggest first. */
 static const struct {
     const char *noun;
-    const char *endings[5];
+    const char *endings[6];
 } kinds[] = {
     [NY_OUTPUT_TABLE] = {"a table", {".npy", ".csv", ".csv.gz", ".tsv"}},
     [NY_OUTPUT_NEIGHBORS] = {"a table of neighbours", {".npy", ".csv", ".csv.gz", ".tsv"}},
+    [NY_OUTPUT_GRAPH] = {"a graph", {".npz", ".mtx", ".txt", ".csv", ".tsv"}},
     [NY_OUTPUT_NAMES] = {"a list of names", {".txt", ".csv", ".csv.gz", ".tsv"}},
     [NY_OUTPUT_MODEL] = {"a model", {".nym"}},
     [NY_OUTPUT_PICTURE] = {"a picture", {".png", ".svg", ".pdf"}},
@@ -66,8 +67,7 @@ static void list_endings(enum ny_output what, char *text, size_t size)
 static const char *reason_of(const char *end, enum ny_output what)
 {
     if (what == NY_OUTPUT_NEIGHBORS && ny_one_of(end, ".mtx|.npz"))
-        return "; graphs are not written as sparse matrices: export the parts neighbors and "
-               "distances, one after the other";
+        return "; 'nystream export --part graph' writes the graph as a sparse matrix";
     if (what == NY_OUTPUT_TABLE && ny_one_of(end, ".nym"))
         return "; 'nystream export --part model' writes a model";
     if (what == NY_OUTPUT_TABLE && ny_one_of(end, ".png|.svg|.pdf"))

@@ -46,7 +46,7 @@ static int check_size(const struct ny_graph_fit *fit, size_t pairs)
                    pairs - 1, fit->edges.n);
 }
 
-/* γ, in the report once it is known; 0: weights are 1. */
+/* γ, in the report once it is known; 0: weights are 1, or affinities that the edges have. */
 static int decide_width(struct ny_graph_fit *fit, double *gamma)
 {
     struct ny_job *job = &fit->base.job;
@@ -54,7 +54,8 @@ static int decide_width(struct ny_graph_fit *fit, double *gamma)
     int err = NY_OK;
 
     *gamma = 0;
-    if (fit->base.settings->edge_weights == NY_EDGES_BINARY) return NY_OK;
+    if (fit->base.settings->edge_weights == NY_EDGES_BINARY) fit->edges.affinities = false;
+    if (fit->base.settings->edge_weights == NY_EDGES_BINARY || fit->edges.affinities) return NY_OK;
     *gamma = ny_field_number(report, "gamma", fit->base.settings->params.gamma);
     if (json_is_number(json_object_get(report, "gamma"))) return NY_OK;
     if (fit->base.settings->gamma_auto) err = ny_affinity_gamma(&fit->edges, gamma);

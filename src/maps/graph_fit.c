@@ -21,8 +21,23 @@ int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_gra
                    ny_store_path(store));
 }
 
-/* The graph of a fit that is done, or under way. */
-static int open_graph(struct ny_store *store, const char *name, const json_t *record,
+int ny_graph_check_weights(const struct ny_stored_graph *graph,
+                           const struct ny_fit_settings *settings)
+{
+    if (!graph->affinities) return NY_OK;
+    if (!settings->map->kernel) return ny_stored_graph_lengths(graph, "isomap");
+    if (settings->edge_weights == NY_EDGES_BINARY ||
+        (!settings->edge_weights_typed && settings->gamma_auto))
+        return NY_OK;
+    return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
+                   "the weights of graph '%s' are affinities, which %s takes as they are; leave "
+                   "--edge-weights and the width (--gamma) out, or give --edge-weights binary",
+                   graph->name, settings->map->name);
+}
+
+/* Opens the graph of a fit that is done, or under way. `places`: new rows are to find a place in
+ * it. */
+static int open_graph(struct ny_store *store, const char *name, const json_t *record, bool places,
                       struct ny_edges *edges)
 {
     const char *other = ny_field_text(ny_graph_facts(record), "name");
@@ -43,6 +58,7 @@ static int open_graph(struct ny_store *store, const char *name, const json_t *re
                       "graph '%s' is not the one any more that '%s' was made with; fit it again "
                       "with --restart",
                       graph.name, name);
+    if (err == NY_OK && places) err = ny_stored_graph_places(&graph);
     if (err == NY_OK) err = ny_stored_edges(&graph, 0, edges);
     json_decref(of_graph);
     return err;
@@ -57,9 +73,12 @@ static int adopt_graph(struct ny_graph_fit *fit)
     int err = ny_graph_need(job->store, fit->base.settings->graph_name, &graph, &graph_record);
 
     if (err) goto done;
-    json_object_update_existing(facts, ny_graph_facts(graph_record));
+    ny_graph_facts_adopt(facts, ny_graph_facts(graph_record));
     ny_field_set_text(facts, "name", graph.name);
     ny_field_set_count(ny_job_report(job), "n", graph.n);
+    if (ny_of_nodes(graph_record)) ny_field_set_json(job->record, "nodes", json_true());
+    if (graph.affinities && fit->base.settings->edge_weights == NY_EDGES_HEAT)
+        ny_field_set_text(ny_job_report(job), "edge_weights", "affinity");
     if (job->points.n > graph.n)
         ny_log(job->ctx, NY_LOG_NOTE,
                "%llu rows were appended since graph '%s' was made; they are not in '%s'",
@@ -154,7 +173,7 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
     if (err == NY_OK) err = have_graph(&fit);
     if (err) return err;
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
-    err = open_graph(store, name, record, &fit.edges);
+    err = open_graph(store, name, record, false, &fit.edges);
     if (err == NY_OK) err = check_order(&fit);
     if (err == NY_OK) err = check_component(&fit);
     if (err) goto done;
@@ -181,7 +200,7 @@ int ny_graph_transform(struct ny_store *store, const char *name, const struct ny
     fit.map = ny_graph_map_of(ny_map_of(job->record));
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     job->workers = ny_context_threads(job->ctx);
-    err = open_graph(store, name, job->record, &fit.edges);
+    err = open_graph(store, name, job->record, true, &fit.edges);
     if (err == NY_OK) err = fit.map->transform(&fit, rows);
 done:
     ny_edges_release(&fit.edges);

@@ -106,6 +106,10 @@ int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);
 /* Returns the bytes of NY_MEM_STORE that ny_graph_embed() charges under a budget of `limit`. */
 size_t ny_graph_embed_bytes(const struct ny_map_sizes *sizes, size_t limit);
 
+/* Refuses weights that the map cannot take: NY_EUSAGE for isomap of affinities, and for a width or
+ * weights of edges of them. */
+int ny_graph_check_weights(const struct ny_stored_graph *graph,
+                           const struct ny_fit_settings *settings);
 /* The graph under NAME, and its record: json_decref() it. */
 int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
                   json_t **record);

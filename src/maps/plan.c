@@ -15,6 +15,7 @@ static int sizes_of(struct ny_store *store, const struct ny_fit_settings *settin
     int err = name ? ny_graph_need(store, name, &graph, &record) : ny_points_info(store, &points);
 
     json_decref(record);
+    if (err == NY_OK) err = ny_graph_check_weights(&graph, settings);
     if (err) return err;
     if (!name) {
         graph.n = graph.largest = points.n;

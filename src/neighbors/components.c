@@ -97,12 +97,11 @@ static int sweep(struct ny_graph_job *g, const struct ny_lists *lists)
     return err;
 }
 
-/* Reports the figures of the graph. NY_EDATA if it has no edges at all. */
-static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
-                    const struct ny_components *components)
+int ny_graph_describe(const struct ny_job *job, const struct ny_lists *lists,
+                      const struct ny_components *components)
 {
-    json_t *facts = ny_graph_facts(g->job.record);
-    uint32_t *degree = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(*degree));
+    json_t *facts = ny_graph_facts(job->record);
+    uint32_t *degree = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)lists->n, sizeof(*degree));
     uint64_t edges, isolated = 0, ends = 0; /* ends: twice the edges of the largest component */
     uint32_t most = 0;
 
@@ -113,7 +112,7 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
         if (components->of[i] == 0) ends += degree[i];
         if (degree[i] > most) most = degree[i];
     }
-    ny_free(g->job.ctx, degree);
+    ny_free(job->ctx, degree);
     ny_field_set_number(facts, "distance_limit", lists->limit);
     ny_field_set_count(facts, "edges", edges);
     ny_field_set_number(facts, "degree_mean", 2 * (double)edges / (double)lists->n);
@@ -123,7 +122,17 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
     ny_field_set_count(facts, "largest", components->largest);
     ny_field_set_number(facts, "largest_share", (double)components->largest / (double)lists->n);
     ny_field_set_count(facts, "largest_edges", ends / 2);
-    if (edges == 0)
+    return NY_OK;
+}
+
+/* Reports the figures of the graph. NY_EDATA if it has no edges at all. */
+static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
+                    const struct ny_components *components)
+{
+    int err = ny_graph_describe(&g->job, lists, components);
+
+    if (err) return err;
+    if (ny_field_count(ny_graph_facts(g->job.record), "edges", 0) == 0)
         return ny_fail(g->job.ctx, NY_EDATA,
                        "no two rows are neighbours within a distance of %g; raise --max-distance "
                        "or --distance-quantile%s",

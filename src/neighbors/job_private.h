@@ -64,6 +64,10 @@ typedef int ny_graph_measure_fn(struct ny_graph_job *g, uint64_t first, size_t c
 int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_t first,
                    uint64_t end);
 
+/* Puts the figures of a graph into the report: edges, degrees and components. NY_EBUDGET. */
+int ny_graph_describe(const struct ny_job *job, const struct ny_lists *lists,
+                      const struct ny_components *components);
+
 /* The stage neighbors with a forest: nearly all neighbours of all rows. */
 int ny_graph_grow(struct ny_graph_job *g);
 

@@ -139,6 +139,7 @@ static int check(struct by_list *run, const json_t *record)
                        "make one with 'nystream graph %s NAME'",
                        seeker->name, ny_store_path(seeker->store));
     err = ny_stored_graph_check(&graph);
+    if (!err) err = ny_stored_graph_places(&graph);
     if (!err) err = ny_points_info(seeker->store, &seeker->points);
     if (err) return err;
     seeker->points.n = graph.n;

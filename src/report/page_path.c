@@ -62,13 +62,13 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
     int err = NY_OK;
 
     *path = (struct ny_page_path){0};
-    if (result->graph.neighbors)
+    if (ny_stored_graph_any(&result->graph))
         stored = result->graph;
     else if (made_of && json_is_object(json_object_get(result->report, "graph")))
         err = ny_graph_need(result->store, made_of, &stored, &record);
     else if (graph)
         stored = graph->graph;
-    if (err || !stored.neighbors) goto done;
+    if (err || !ny_stored_graph_any(&stored)) goto done;
     path->ctx = result->ctx;
     snprintf(path->graph, sizeof(path->graph), "%s", stored.name);
     if (result->rows.lost.rows || (graph && graph->rows.lost.rows))
@@ -76,6 +76,7 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
                       "--path: rows of %s were lost, and '%s' numbers those that are left; repeat "
                       "the import",
                       ny_store_path(result->store), stored.name);
+    if (err == NY_OK) err = ny_stored_graph_lengths(&stored, "--path");
     if (err == NY_OK) err = ny_stored_path_find(&found, &stored, ends[0], ends[1]);
     if (err == NY_OK) err = keep(path, &found);
     if (err == NY_OK) err = take_images(path, result->store, images);

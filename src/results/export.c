@@ -1,6 +1,7 @@
 /*
  * Writes the parts of a finished result to files (results/export.h): any table of results/parts.c,
- * the model as its image, and the embedding spread over the rows of the file that was imported.
+ * the model as its image, a graph (results/graph_export.c), and the embedding spread over the rows
+ * of the file that was imported.
  *
  * ny_export() and `embed` call it. A table is copied in pieces of at most 4 MiB, or a sixteenth of
  * the budget, so that its size does not matter; a regular file is there as a whole or not at all
@@ -17,6 +18,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "results/extension.h"
+#include "results/graph_export.h"
 #include "results/names.h"
 #include "results/shards.h"
 #include "spectral/method.h"
@@ -295,7 +297,8 @@ int ny_part_export(struct ny_store *store, const char *name, const char *part, c
     int err = ny_result_open_any(&result, store, name);
 
     if (err == NY_OK)
-        err = rows ? write_part(&result, rows, output, salvage, 0)
+        err = rows                         ? write_part(&result, rows, output, salvage, 0)
+              : strcmp(part, "graph") == 0 ? ny_graph_export(&result, output)
               : ny_is_names_part(part)
                   ? write_names(&result, part, output, salvage ? &salvage->rows : NULL)
                   : write_model(&result, output);

@@ -129,6 +129,11 @@
     X("isolated", "isolated rows", NULL, COUNT, 0, KEPT)                                           \
     X("degree_mean", "mean degree", NULL, PLAIN, 0, KEPT)                                          \
     X("degree_max", "largest degree", NULL, COUNT, 0, KEPT)                                        \
+    X("edge_values", "weights are", NULL, PLAIN, 0, KEPT)                                          \
+    X("entries", "entries of the file", NULL, COUNT, 0, KEPT)                                      \
+    X("self_loops", "loops left out", NULL, COUNT, 0, KEPT)                                        \
+    X("repeats", "repeated entries", NULL, COUNT, 0, KEPT)                                         \
+    X("zero_affinities", "affinities of 0", NULL, COUNT, 0, KEPT)                                  \
     X("remeasured", "rows measured again", NULL, COUNT, 0, KEPT)                                   \
     X("sweep", "sweep", NULL, PLAIN, 0, KEPT)                                                      \
     X("bridges", "bridges", NULL, COUNT, 0, KEPT)                                                  \

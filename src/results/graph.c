@@ -16,11 +16,28 @@
 
 #include "results/embedding.h"
 
+/* Edges whose bytes a size can tell, with what is made of them. */
+static const uint64_t edges_most = (uint64_t)1 << 48;
+
+/* Facts that only a graph from elsewhere has. */
+static const char *const given_facts[] = {"edge_values", "entries", "self_loops", "repeats",
+                                          "zero_affinities"};
+
 json_t *ny_graph_facts(const json_t *record)
 {
     json_t *report = json_object_get(record, "report"), *graph = json_object_get(report, "graph");
 
     return json_is_object(graph) ? graph : report;
+}
+
+void ny_graph_facts_adopt(json_t *facts, const json_t *others)
+{
+    json_object_update_existing(facts, (json_t *)others);
+    for (size_t i = 0; i < sizeof(given_facts) / sizeof(given_facts[0]); i++) {
+        json_t *fact = json_object_get(others, given_facts[i]);
+
+        if (fact) ny_field_set_json(facts, given_facts[i], json_incref(fact));
+    }
 }
 
 struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t columns)
@@ -49,19 +66,82 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
     graph->largest_edges =
         ny_field_count(facts, "largest_edges", ny_field_count(facts, "edges", 0));
     graph->mutual = ny_field_is(json_object_get(record, "options"), "mutual", "yes");
+    graph->given = ny_field_text(facts, "edge_values") != NULL;
+    if (!graph->given) return true;
+    graph->affinities = ny_field_is(facts, "edge_values", "affinities");
+    graph->neighbors = graph->stored = 0;
+    graph->bridges = (size_t)ny_field_count(facts, "edges", 0);
     return true;
+}
+
+const char *ny_stored_graph_part(const struct ny_stored_graph *graph)
+{
+    return graph->given ? "edges" : "bridges";
 }
 
 int ny_stored_graph_check(const struct ny_stored_graph *graph)
 {
-    if (graph->neighbors && graph->neighbors <= graph->stored && graph->stored < graph->n &&
-        graph->n <= NY_NO_ROW && graph->largest && graph->largest <= graph->n &&
-        graph->bridges < graph->n)
+    bool lists = graph->neighbors && graph->neighbors <= graph->stored &&
+                 graph->stored < graph->n && graph->bridges < graph->n;
+    bool edges = graph->given && graph->bridges && graph->bridges < edges_most;
+
+    if ((lists || edges) && graph->n <= NY_NO_ROW && graph->largest && graph->largest <= graph->n)
         return NY_OK;
     return ny_fail(ny_store_context(graph->store), NY_ESTORE,
                    "the record of graph '%s' in %s counts what it cannot have; make it again with "
                    "--restart",
                    graph->name, ny_store_path(graph->store));
+}
+
+bool ny_of_nodes(const json_t *record)
+{
+    return json_is_true(json_object_get(record, "nodes"));
+}
+
+/* The store in which a result of nodes is looked for, and what to do about it. */
+struct search {
+    struct ny_store *store;
+    const char *advice;
+};
+
+static int refuse_if_of_nodes(void *user, const char *name)
+{
+    const struct search *search = user;
+    json_t *record;
+    int err = ny_record_load(search->store, name, &record);
+
+    if (!err && ny_of_nodes(record))
+        err = ny_fail(ny_store_context(search->store), NY_EUSAGE,
+                      "%s has no points, but graphs of nodes such as '%s'; %s",
+                      ny_store_path(search->store), name, search->advice);
+    json_decref(record);
+    return err;
+}
+
+int ny_refuse_nodes(struct ny_store *store, const char *advice)
+{
+    struct search search = {store, advice};
+
+    return ny_results_list(store, refuse_if_of_nodes, &search);
+}
+
+int ny_stored_graph_lengths(const struct ny_stored_graph *graph, const char *whose)
+{
+    if (!graph->affinities) return NY_OK;
+    return ny_fail(
+        ny_store_context(graph->store), NY_EUSAGE,
+        "the weights of graph '%s' are affinities, and %s needs lengths; make a graph of "
+        "lengths (--edge-weights lengths)",
+        graph->name, whose);
+}
+
+int ny_stored_graph_places(const struct ny_stored_graph *graph)
+{
+    if (!graph->given) return NY_OK;
+    return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
+                   "the edges of graph '%s' came from a file, so that new rows have no neighbours "
+                   "in it; make a graph that has the new nodes, too, and fit it",
+                   graph->name);
 }
 
 /* Reads rows of a part of lists, `stored` columns of 4 bytes each. */
@@ -203,7 +283,7 @@ static int check_component(const struct ny_stored_graph *graph,
 static int load_bridges(const struct ny_stored_graph *graph, const struct ny_components *components,
                         struct ny_bridge *bridges)
 {
-    int err = ny_blob_get(graph->store, graph->name, "bridges", bridges,
+    int err = ny_blob_get(graph->store, graph->name, ny_stored_graph_part(graph), bridges,
                           graph->bridges * sizeof(*bridges));
 
     for (size_t k = 0; k < graph->bridges && err == NY_OK; k++) {
@@ -212,47 +292,110 @@ static int load_bridges(const struct ny_stored_graph *graph, const struct ny_com
         if (bridge.from < bridge.to && bridge.to < graph->n && bridge.length >= 0 &&
             bridge.length < INFINITY && components->of[bridge.from] == components->of[bridge.to])
             continue;
-        err = ny_fail(ny_store_context(graph->store), NY_ESTORE,
-                      "bridge %zu of the graph of '%s' in %s is damaged; make it again with "
-                      "--restart",
-                      k, graph->name, ny_store_path(graph->store));
+        err =
+            ny_fail(ny_store_context(graph->store), NY_ESTORE,
+                    "%s %zu of the graph of '%s' in %s is damaged; make it again with "
+                    "--restart",
+                    graph->given ? "edge" : "bridge", k, graph->name, ny_store_path(graph->store));
     }
     return err;
 }
 
-int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
-                    struct ny_edges *edges)
+/* A graph in memory as it is stored. */
+struct stored {
+    uint32_t *rows;
+    float *distances;
+    struct ny_bridge *bridges;
+    struct ny_components components;
+    struct ny_lists lists;
+};
+
+/* Loads lists, bridges or edges, and components, and checks them. release() it also after a
+ * failure. */
+static int load_stored(const struct ny_stored_graph *graph, struct stored *stored)
 {
     struct ny_context *ctx = ny_store_context(graph->store);
     size_t n = (size_t)graph->n, t = graph->stored;
-    uint32_t *rows = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(uint32_t));
-    float *distances = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(float));
-    struct ny_bridge *bridges =
-        ny_calloc(ctx, NY_MEM_DICTIONARY, graph->bridges, sizeof(struct ny_bridge));
-    struct ny_components components = {
-        .ctx = ctx, .n = graph->n, .of = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t))};
-    struct ny_lists lists = {.n = graph->n,
-                             .stored = t,
-                             .t = graph->neighbors,
-                             .row = rows,
-                             .distance = distances,
-                             .limit = graph->limit,
-                             .mutual = graph->mutual,
-                             .bridge = bridges,
-                             .bridges = graph->bridges};
-    int err = rows && distances && components.of && bridges ? NY_OK : NY_EBUDGET;
+    int err = NY_EBUDGET;
+
+    stored->components = (struct ny_components){.ctx = ctx, .n = graph->n};
+    stored->rows = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(uint32_t));
+    stored->distances = ny_calloc(ctx, NY_MEM_DICTIONARY, n, t * sizeof(float));
+    stored->bridges = ny_calloc(ctx, NY_MEM_DICTIONARY, graph->bridges, sizeof(struct ny_bridge));
+    stored->components.of = ny_calloc(ctx, NY_MEM_DICTIONARY, n, sizeof(uint32_t));
+    stored->lists = (struct ny_lists){.n = graph->n,
+                                      .stored = t,
+                                      .t = graph->neighbors,
+                                      .row = stored->rows,
+                                      .distance = stored->distances,
+                                      .limit = graph->limit,
+                                      .mutual = graph->mutual,
+                                      .bridge = stored->bridges,
+                                      .bridges = graph->bridges};
+    if (stored->rows && stored->distances && stored->components.of && stored->bridges) err = NY_OK;
+    if (err == NY_OK && t) err = load(graph, "neighbors", 0, n, stored->rows);
+    if (err == NY_OK && t) err = load(graph, "distances", 0, n, stored->distances);
+    if (err == NY_OK) err = load_components(graph, 0, n, stored->components.of);
+    if (err == NY_OK) err = check_lists(graph, &stored->lists, &stored->components);
+    if (err == NY_OK && graph->bridges)
+        err = load_bridges(graph, &stored->components, stored->bridges);
+    return err;
+}
+
+static void release(const struct ny_stored_graph *graph, struct stored *stored)
+{
+    struct ny_context *ctx = ny_store_context(graph->store);
+
+    ny_components_release(&stored->components);
+    ny_free(ctx, stored->bridges);
+    ny_free(ctx, stored->distances);
+    ny_free(ctx, stored->rows);
+}
+
+int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component, struct ny_edges *edges)
+{
+    struct stored stored;
+    int err = load_stored(graph, &stored);
 
     *edges = (struct ny_edges){0};
-    if (err == NY_OK) err = load(graph, "neighbors", 0, n, rows);
-    if (err == NY_OK) err = load(graph, "distances", 0, n, distances);
-    if (err == NY_OK) err = load_components(graph, 0, n, components.of);
-    if (err == NY_OK) err = check_component(graph, &components, component);
-    if (err == NY_OK) err = check_lists(graph, &lists, &components);
-    if (err == NY_OK && graph->bridges) err = load_bridges(graph, &components, bridges);
-    if (err == NY_OK) err = ny_edges_new(edges, ctx, &lists, &components, component);
-    ny_components_release(&components);
-    ny_free(ctx, bridges);
-    ny_free(ctx, distances);
-    ny_free(ctx, rows);
+    if (err == NY_OK) err = check_component(graph, &stored.components, component);
+    if (err == NY_OK)
+        err = ny_edges_new(edges, ny_store_context(graph->store), &stored.lists, &stored.components,
+                           component);
+    edges->affinities = err == NY_OK && graph->affinities;
+    release(graph, &stored);
     return err;
+}
+
+/* Counts the edges of lists, or adds them to `list` where there is one. */
+static size_t walk_edges(const struct ny_lists *lists, struct ny_edge_list *list)
+{
+    size_t count = 0;
+
+    for (uint64_t i = 0; i < lists->n; i++)
+        for (size_t k = 0; k < lists->t; k++) {
+            size_t at = (size_t)i * lists->stored + k;
+
+            if (!ny_lists_edge(lists, i, k) || ny_lists_met(lists, i, lists->row[at])) continue;
+            count++;
+            if (list)
+                ny_edge_list_add(list, (uint32_t)i, lists->row[at], (double)lists->distance[at]);
+        }
+    for (size_t k = 0; k < lists->bridges && list; k++)
+        ny_edge_list_add(list, lists->bridge[k].from, lists->bridge[k].to, lists->bridge[k].length);
+    return count + lists->bridges;
+}
+
+int ny_stored_edge_list(const struct ny_stored_graph *graph, struct ny_edge_list *list)
+{
+    struct stored stored;
+    int err = load_stored(graph, &stored);
+
+    *list = (struct ny_edge_list){0};
+    if (err == NY_OK)
+        err =
+            ny_edge_list_new(list, ny_store_context(graph->store), walk_edges(&stored.lists, NULL));
+    if (err == NY_OK) walk_edges(&stored.lists, list);
+    release(graph, &stored);
+    return err ? err : ny_edge_list_settle(list);
 }

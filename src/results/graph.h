@@ -2,6 +2,7 @@
 #ifndef NY_RESULTS_GRAPH_H
 #define NY_RESULTS_GRAPH_H
 
+#include "graph/edge_list.h"
 #include "graph/edges.h"
 #include "results/embedding.h"
 
@@ -15,18 +16,43 @@ struct ny_stored_graph {
     double limit;
     bool mutual;
     size_t bridges; /* edges that were added to those of the lists */
+    bool given;     /* its edges came from elsewhere: `bridges` of them, and no lists */
+    bool affinities; /* the weights of these are affinities, not lengths */
 };
+
+/* Tells whether there is a graph; one of a result that has none is zeroed. */
+static inline bool ny_stored_graph_any(const struct ny_stored_graph *graph)
+{
+    return graph->neighbors > 0 || graph->given;
+}
 
 /* Returns the facts about the graph that a NAME has made: the report of a graph, or "graph" in the
  * report of a fit. */
 json_t *ny_graph_facts(const json_t *record);
+/* Takes the facts of another graph into those of a fit, which has all that are there. */
+void ny_graph_facts_adopt(json_t *facts, const json_t *others);
+/* Returns the name of the part that holds bridges, or the edges of a graph from elsewhere. */
+const char *ny_stored_graph_part(const struct ny_stored_graph *graph);
 /* Returns the layout of a part of `columns` 4-byte numbers a row: neighbours, distances, rows. */
 struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t columns);
 
 /* Sets *graph from the record of a graph, or of a fit that made its own. Returns false, with
- * neighbors = 0, for any other record. */
+ * neighbors = 0 and given = false, for any other record. */
 bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, const char *name,
                         const json_t *record);
+
+/* Tells whether the result is of nodes of a graph, in a store that had no points. */
+bool ny_of_nodes(const json_t *record);
+/* Fails with NY_EUSAGE, which ends in `advice`, where a result of the store is of nodes: it then
+ * has no points. */
+int ny_refuse_nodes(struct ny_store *store, const char *advice);
+
+/* Fails with NY_EUSAGE where the weights of the graph are affinities, in place of the lengths that
+ * `whose` needs. */
+int ny_stored_graph_lengths(const struct ny_stored_graph *graph, const char *whose);
+/* Fails with NY_EUSAGE where the edges of the graph came from elsewhere, so that new rows have no
+ * place in it. */
+int ny_stored_graph_places(const struct ny_stored_graph *graph);
 
 /* Fails with NY_ESTORE where what the record says of the graph cannot be so. */
 int ny_stored_graph_check(const struct ny_stored_graph *graph);
@@ -48,6 +74,9 @@ int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_
 /* Loads a component into memory; ny_edges_release() it. */
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
                     struct ny_edges *edges);
+/* Loads the edges of all components, settled (graph/edge_list.h); ny_edge_list_release() them also
+ * after a failure. */
+int ny_stored_edge_list(const struct ny_stored_graph *graph, struct ny_edge_list *list);
 /* Returns the bytes that ny_stored_edges() holds besides its result while it runs. */
 size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph);
 

@@ -235,6 +235,17 @@ static size_t count_result_rows(const struct ny_result *result)
     return (size_t)result->rows.count;
 }
 
+/* Counts the rows of the store that the result has: none where it is of nodes. */
+static size_t count_points(const struct ny_result *result)
+{
+    return ny_of_nodes(result->record) ? 0 : count_result_rows(result);
+}
+
+static size_t count_landmark_points(const struct ny_result *result)
+{
+    return ny_of_nodes(result->record) ? 0 : count_landmarks(result);
+}
+
 static size_t count_rows(const struct ny_result *result)
 {
     return (size_t)(result->only_graph ? result->graph.largest : result->rows.count);
@@ -289,6 +300,11 @@ static size_t count_listed(const struct ny_result *result)
     return result->graph.neighbors ? (size_t)result->n : 0;
 }
 
+static size_t count_nodes(const struct ny_result *result)
+{
+    return ny_stored_graph_any(&result->graph) ? (size_t)result->n : 0;
+}
+
 static int fill_distances(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
     return ny_stored_distances(&result->graph, first, count, result->stored, out);
@@ -317,32 +333,31 @@ static const struct ny_result_part parts[] = {
     {"eigenvectors", NY_OUT_F32, pairs_of, fill_eigenvectors, count_embedded, grain_of_rows, true},
     {"eigenvalues", NY_OUT_F64, NULL, fill_eigenvalues, count_eigenvalues, NULL, false},
     {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmark_rows, grain_of_landmarks, false},
-    {"landmark-points", NY_OUT_F32, columns_of_points, fill_landmark_points, count_landmarks, NULL,
-     false},
+    {"landmark-points", NY_OUT_F32, columns_of_points, fill_landmark_points, count_landmark_points,
+     NULL, false},
     {"features", NY_OUT_U64, NULL, fill_features, count_features, NULL, false},
     {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals, true},
     {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points, true},
-    {"source", NY_OUT_U64, NULL, fill_source, count_result_rows, grain_of_points, true},
+    {"source", NY_OUT_U64, NULL, fill_source, count_points, grain_of_points, true},
     {"rows", NY_OUT_U64, NULL, fill_rows, count_rows, NULL, true},
     {"neighbors", NY_OUT_U64, neighbors_of, fill_neighbors, count_listed, NULL, false},
     {"distances", NY_OUT_F32, neighbors_of, fill_distances, count_listed, NULL, false},
-    {"components", NY_OUT_U64, NULL, fill_components, count_listed, NULL, false},
+    {"components", NY_OUT_U64, NULL, fill_components, count_nodes, NULL, false},
     {"clusters", NY_OUT_U64, NULL, ny_stored_clusters_get, count_clusters, NULL, true},
-    {"points", NY_OUT_F32, columns_of_points, fill_points, count_result_rows, grain_of_points,
+    {"points", NY_OUT_F32, columns_of_points, fill_points, count_points, grain_of_points, true},
+    {"raw-points", NY_OUT_F32, columns_of_points, fill_raw_points, count_points, grain_of_points,
      true},
-    {"raw-points", NY_OUT_F32, columns_of_points, fill_raw_points, count_result_rows,
-     grain_of_points, true},
 };
 
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
-/* Names of all parts for callers. The model and names (results/names.c) are no tables of numbers,
- * and therefore not among the parts above. */
+/* Names of all parts for callers. The model, the graph (results/graph_export.c) and names
+ * (results/names.c) are no tables of numbers, and therefore not among the parts above. */
 static const char *const names[] = {
-    "embedding",  "eigenvectors", "eigenvalues", "landmarks", "landmark-points",
-    "features",   "residuals",    "labels",      "source",    "rows",
-    "neighbors",  "distances",    "components",  "clusters",  "points",
-    "raw-points", "ids",          "columns",     "model",     NULL};
+    "embedding",  "eigenvectors", "eigenvalues", "landmarks", "landmark-points", "features",
+    "residuals",  "labels",       "source",      "rows",      "neighbors",       "distances",
+    "components", "graph",        "clusters",    "points",    "raw-points",      "ids",
+    "columns",    "model",        NULL};
 
 const char *const *ny_parts(void)
 {
@@ -371,7 +386,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     result->map = ny_map_of(record);
     result->n = ny_field_count(result->report, "n", 0);
     err = ny_points_info(store, &points);
-    if (err == NY_OK && result->n > points.n)
+    if (err == NY_OK && result->n > points.n && !ny_of_nodes(record))
         err = ny_fail(result->ctx, NY_ESTORE,
                       "'%s' is of %llu rows, and points/ of %s has %llu: points/ is from an older "
                       "copy of the store; put the newer one back, or fit '%s' again with --restart",
@@ -386,7 +401,8 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
         result->only_graph = !result->rows.component;
     }
     if (result->only_graph) {
-        result->layout = ny_graph_layout("neighbors", result->n, result->graph.stored);
+        if (!result->graph.given)
+            result->layout = ny_graph_layout("neighbors", result->n, result->graph.stored);
         return NY_OK;
     }
     err = ny_coordinates_parse(&result->coordinates, result->ctx, record);
@@ -451,6 +467,8 @@ static int no_such_part(const struct ny_result *result, const struct ny_result_p
         if (parts[i].count(result) > 0)
             length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
                                        length ? ", " : "", parts[i].name);
+    if (ny_stored_graph_any(&result->graph) && length < sizeof(list))
+        snprintf(list + length, sizeof(list) - length, ", graph");
     if (part->fill == fill_landmarks && has_points(result))
         why = "; its landmarks are points that were given, and no rows";
     if (strcmp(part->name, "clusters") == 0) why = "; 'nystream eval' makes clusters";

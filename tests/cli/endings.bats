@@ -70,8 +70,8 @@ refused() {
     done
     refused e "such as e.npy" export s a -o e
     refused e.parquet "such as e.csv" export s a -o e.parquet
-    refused near.mtx "export the parts neighbors and distances" export s g --part neighbors -o near.mtx
-    refused near.npz "export the parts neighbors and distances" export s g --part distances -o near.npz
+    refused near.mtx "export --part graph" export s g --part neighbors -o near.mtx
+    refused near.npz "export --part graph" export s g --part distances -o near.npz
     refused m.nysm "a model is written to a name that ends in .nym; give one that does, such as m.nym" \
         export s a --part model -o m.nysm
     refused m.npy "such as m.nym" export s a --part model -o m.npy

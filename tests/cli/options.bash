@@ -20,6 +20,7 @@ files() {
     yes 1,2,3 | head -n 400 >same.csv
     awk '{ print NR % 2 }' new.csv >labels.txt
     seq 3 7 100 >rows.csv
+    seq 0 149 | awk '{ print $1, ($1 + 1) % 150, $1 % 7 }' >ring.txt
     head -n 9 new.csv >few.csv
     awk '{ for (j = 1; j <= 14; j++) printf "%s%s", (NR * j) % 11, j < 14 ? "," : "\n" }' new.csv \
         >columns.csv

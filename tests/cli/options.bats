@@ -62,7 +62,7 @@ common_rows() (
 # the store of embed has none. (A graph refuses what a fit has for other reasons.)
 embedded_rows() {
     local embed='embed t.csv -o o.csv --label-column class'
-    sed -nE "/-from d|--graph g|^(sweep|until|model|peers)|graph s r .* ! /d
+    sed -nE "/-from d|--graph g|--edges|^(sweep|until|model|peers)|graph s r .* ! /d
         s/^([a-z0-9-]+ +\|) fit s r /\1 $embed /p
         s/^([a-z0-9-]+ +\|) graph s r /\1 $embed --map isomap /p" "$BATS_TEST_FILENAME"
 }
@@ -272,6 +272,9 @@ connect           | graph s r --neighbors 1               | --connect
 sweep             | graph s r                             | --sweep 1,2
 scale             | graph s r                             | --scale unit
 features          | graph s r                             | --features variance:1
+edges             | graph s r                             | --edges ring.txt
+nodes             | graph linked r --edges ring.txt       | --nodes 200
+edge-weights      | graph s r --edges ring.txt            | --edge-weights affinity
 restart           | graph s g                             | --restart
 seed              | graph s r --knn forest --leaf 32      | --seed 5
 from              | path s g --from 0 --to 1              | --from 2
@@ -317,6 +320,12 @@ END
 @test "where an option could not act it is refused, with what it belongs to" {
     acts --quiet <<'END'
 seed          | import new t.csv                          | --seed 3 ! only with --shuffle
+neighbors     | graph s r --edges ring.txt                | --neighbors 3 ! with --edges
+seed          | graph s r --edges ring.txt                | --seed 3 ! with --edges
+nodes         | graph s r                                 | --nodes 150 ! with --edges FILE
+edge-weights  | graph s r                                 | --edge-weights affinity ! with --edges FILE
+edge-weights  | graph s r --edges ring.txt                | --edge-weights heat ! lengths or affinity
+edge-weights  | fit s r --map eigenmaps                   | --edge-weights affinity ! heat or binary
 header        | import new new.svm                        | --header yes ! the format libsvm
 transpose     | import new t.csv                          | --transpose ! the format csv
 label-column  | import new new.svm                        | --label-column 1 ! the format libsvm

@@ -1,0 +1,56 @@
+/*
+ * The rules of options about graphs from elsewhere: what goes with --edges, and which words of
+ * --edge-weights are for whom. ny_options_check() calls it behind its own.
+ */
+#include <string.h>
+
+#include "api/options_private.h"
+#include "base/text.h"
+
+/* Returns what the user has set, whether it can act or not. */
+static const char *typed(const struct ny_options *options, const char *name)
+{
+    return options->typed[ny_option_find(name)];
+}
+
+/* Tells whether the option is about neighbours that are looked for. */
+static bool is_of_neighbors(int option)
+{
+    return ny_option_at(option)->groups & NY_GROUP_GRAPH &&
+           (ny_option_rule(option)->acts & NY_ACTS_OF_NEW_GRAPH ||
+            ny_one_of(ny_option_at(option)->name, "sweep|seed"));
+}
+
+/* Refuses, of the verb graph, options of neighbours beside --edges, and those of edges without
+ * it. */
+static int check_graph(const struct ny_options *options)
+{
+    const char *edges = typed(options, "edges"), *weights = typed(options, "edge-weights");
+    const struct ny_option_info *option;
+
+    for (int i = 0; edges && (option = ny_option_at(i)); i++)
+        if (options->typed[i] && is_of_neighbors(i))
+            return ny_fail(options->ctx, NY_EUSAGE,
+                           "--%s does not act with --edges, whose file has the edges; leave it out",
+                           option->name);
+    if (!edges && (typed(options, "nodes") || weights))
+        return ny_fail(options->ctx, NY_EUSAGE, "--%s acts only with --edges FILE",
+                       weights ? "edge-weights" : "nodes");
+    if (!weights || ny_one_of(weights, "lengths|affinity")) return NY_OK;
+    return ny_fail(
+        options->ctx, NY_EUSAGE,
+        "--edge-weights of a graph are lengths or affinity, not %s, which a fit makes of "
+        "lengths",
+        weights);
+}
+
+int ny_options_check_edges(const struct ny_options *options, unsigned groups)
+{
+    if (groups & NY_GROUP_GRAPH) return check_graph(options);
+    if (!(groups & NY_GROUP_FIT) || !ny_one_of(typed(options, "edge-weights"), "lengths|affinity"))
+        return NY_OK;
+    return ny_fail(
+        options->ctx, NY_EUSAGE,
+        "--edge-weights of a fit are heat or binary; a graph of --edges says whether its "
+        "weights are lengths or affinities");
+}

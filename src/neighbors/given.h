@@ -1,0 +1,39 @@
+/*
+ * The job of a graph whose edges come from a file (verb graph, --edges): one stage, graph, which
+ * reads the file, settles the edges (graph/edge_list.h) and finds the components. It keeps no
+ * checkpoint: a job that was killed reads the file again. Parts of the NAME:
+ *
+ *   job          the record; its field `nodes` is true where the store had no points
+ *   edges        each once (struct ny_bridge), in the order of graph/edge_list.h
+ *   components   n component numbers (u32); 0 is the largest
+ */
+#ifndef NY_NEIGHBORS_GIVEN_H
+#define NY_NEIGHBORS_GIVEN_H
+
+#include "io/edge_file.h"
+#include "job/plan.h"
+#include "results/graph.h"
+
+/* The wishes of the options, and what ny_given_edges_look() has found in the file. */
+struct ny_given_edges {
+    const char *path;           /* NULL: there is none, and neighbours are looked for */
+    bool affinities;            /* weights are these, not lengths */
+    struct ny_edge_nodes nodes; /* those that are said to be there; count 0: the file says */
+    uint64_t n, entries;        /* found */
+    size_t reading_bytes;       /* found: charged while the file is read */
+};
+
+/* Reads the file once, to its end, and counts nodes and entries. NY_EDATA for what is wrong in it,
+ * and where it has no node; the errors of ny_edge_file_open(). */
+int ny_given_edges_look(struct ny_context *ctx, struct ny_given_edges *given);
+/* Plans the job, whose file was looked at. */
+int ny_given_edges_plan(struct ny_context *ctx, const struct ny_given_edges *given,
+                        struct ny_plan *plan);
+/* Puts what is known of the edges before they are read into the facts of the graph. */
+void ny_given_edges_begin(json_t *facts, const struct ny_given_edges *given);
+/* Runs the job; the caller holds the NAME's lock, and the file was looked at. NY_EDATA where no
+ * edge is left, or the file was changed. */
+int ny_given_edges_run(struct ny_store *store, const char *name, const struct ny_given_edges *given,
+                       json_t *record);
+
+#endif

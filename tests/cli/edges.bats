@@ -1,0 +1,365 @@
+# Graphs from elsewhere: graph --edges, what can be done with them, and --part graph.
+load helper
+
+# grid: prints the edges of a grid of 20 x 30 nodes, each in one direction, with lengths about 1.
+grid() {
+    awk 'BEGIN {
+        for (i = 0; i < 20; i++) for (j = 0; j < 30; j++) {
+            v = i * 30 + j
+            if (j < 29) print v, v + 1, 1 + (v * 37 % 101) / 1000
+            if (i < 19) print v, v + 30, 1 + (v * 53 % 97) / 1000
+        }
+    }'
+}
+
+# mtx FIELD SYMMETRY: turns lines of edges of the grid into MatrixMarket, with the greater node first.
+mtx() {
+    awk -v field="$1" -v symmetry="$2" '
+        { line[NR] = ($2 + 1) " " ($1 + 1) (field == "pattern" ? "" : " " $3) }
+        END {
+            print "%%MatrixMarket matrix coordinate", field, symmetry "\n% a comment\n600 600", NR
+            for (k = 1; k <= NR; k++) print line[k]
+        }'
+}
+
+# same A B: the graphs A and B of g.nys are the same, to the byte.
+same() {
+    nystream export g.nys "$1" --part graph -o one.txt -q
+    nystream export g.nys "$2" --part graph -o two.txt -q
+    cmp one.txt two.txt
+}
+
+# refused CODE WORDS LINE…: a file of these lines is refused, and leaves no store.
+refused() {
+    printf '%s\n' "${@:3}" >wrong.txt
+    ny graph wrong.nys g --edges wrong.txt
+    exits "$1"
+    says "$2"
+    [ ! -e wrong.nys ] || { echo "a store is left of: ${*:3}" >&2; return 1; }
+}
+
+@test "all formats are the same graph" {
+    grid >a.txt
+    nystream graph g.nys a --edges a.txt -q
+    tac a.txt | awk -v OFS=, '{ print $2, $1, $3 }' >b.csv
+    { printf '# source target\n%% weight\n\n'; sed 's/ /\t/g; s/$/ \r/' a.txt; } >c.tsv
+    gzip -c a.txt >d.edges.gz
+    awk '{ print; print $2, $1, $3 }' a.txt >e.txt
+    mtx real symmetric <a.txt >f.mtx
+    mtx real general <a.txt | gzip >h.mtx.gz
+    nystream export g.nys a --part graph -o i.npz -q
+    nystream export g.nys a --part graph -o j.mtx -q
+    nystream export g.nys a --part graph -o k.csv -q
+    nystream export g.nys a --part graph -o l.tsv -q
+    for file in b.csv c.tsv d.edges.gz e.txt f.mtx h.mtx.gz i.npz j.mtx k.csv l.tsv; do
+        ny graph g.nys "$file" --edges "$file" -q
+        exits 0
+        same a "$file"
+        ny info g.nys "$file" --json
+        [ "$(field "$output" edges)" = 1150 ]
+        [ "$(field "$output" repeats)" = 0 ]
+    done
+    ny verify g.nys
+    exits 0
+    # without weights lengths are 1
+    cut -d' ' -f1,2 a.txt >plain.txt
+    mtx pattern symmetric <a.txt >plain.mtx
+    nystream graph g.nys p --edges plain.txt -q
+    nystream graph g.nys q --edges plain.mtx -q
+    same p q
+    ny path g.nys q --from 0 --to 599 --json
+    [[ $output == *'"length": 48.0'* ]]
+}
+
+@test "loops are left out, repeats count once, one direction means both; all are told" {
+    printf '0 1 3\n1 0 2\n0 1 1.5\n2 2 7\n1 2 0\n3 1 4\n' >a.txt
+    ny graph g.nys l --edges a.txt --nodes 6
+    exits 0
+    says "1 edges that lead from a node back to it were left out"
+    says "1 entries repeat an edge: the shortest counts"
+    says "the graph has 3 components; the largest holds 66.67 % of the nodes"
+    ny info g.nys l --json
+    for fact in entries:6 self_loops:1 repeats:1 edges:3 isolated:2 components:3 largest:4 n:6; do
+        [ "$(field "$output" "${fact%:*}")" = "${fact#*:}" ]
+    done
+    [[ $output == *'"edge_values": "lengths"'* ]]
+    nystream export g.nys l --part graph -o - | cmp - <(printf '0 1 1.5\n1 2 0\n1 3 4\n')
+    nystream export g.nys l --part components -o - >o.npy
+    # affinities of one direction add up, the mean of both counts, and 0 is no edge
+    ny graph g.nys a --edges a.txt --edge-weights affinity
+    exits 0
+    says "1 edges of affinity 0 were left out"
+    says "1 entries repeat an edge: their affinities are added"
+    ny info g.nys a --json
+    [ "$(field "$output" zero_affinities)" = 1 ]
+    nystream export g.nys a --part graph -o - | cmp - <(printf '0 1 3.25\n1 3 4\n')
+}
+
+@test "paths, components and maps of a graph without points" {
+    grid >a.txt
+    ny graph g.nys g --edges a.txt
+    exits 0
+    says "1,150"
+    ny path g.nys g --from 0 --to 2
+    exits 0
+    prints "$(printf '1\t1')"
+    ny fit g.nys iso --map isomap --graph g --landmarks 60 --json
+    exits 0
+    [ "$(field "$output" embedded)" = 600 ]
+    ny fit g.nys eig --map eigenmaps --graph g
+    exits 0
+    ny fit g.nys dif --map diffusion --graph g --time 2
+    exits 0
+    nystream export g.nys iso -o iso.csv -q
+    [ "$(wc -l <iso.csv)" = 600 ]
+    ny export g.nys iso --part graph -o o.npz
+    usage "'iso' is of the graph 'g'"
+    ny export g.nys g --part neighbors -o o.npy
+    usage "'g' in g.nys has no neighbors; it has rows, components, graph"
+    for part in points raw-points source landmark-points labels; do
+        ny export g.nys iso --part $part -o o.npy
+        usage "'iso' in g.nys has no $part; it has embedding"
+    done
+    ny info g.nys
+    exits 0
+    ny eval g.nys iso
+    exits 0
+    prints "the edges of its graph came from a file"
+    ny plot g.nys iso -o p.svg
+    exits 0
+    ny report g.nys iso g -o r.html --path 0,599
+    exits 0
+    ny verify g.nys
+    exits 0
+    ny compact g.nys
+    exits 0
+    ny repair g.nys
+    exits 0
+    ny graph g.nys g --edges a.txt
+    exits 0
+    says "'g' is done already, with these options"
+}
+
+@test "what needs points says so, and what to do" {
+    grid >a.txt
+    nystream graph g.nys g --edges a.txt -q
+    nystream fit g.nys iso --map isomap --graph g --landmarks 60 -q
+    for args in "fit g.nys k" "fit g.nys k --map isomap" "select g.nys k" "plan g.nys"; do
+        ny $args
+        usage "g.nys has no points, but graphs of nodes such as 'g'; a fit of one has --graph NAME"
+    done
+    ny graph g.nys k
+    usage "give --edges FILE for another, or import points into another store"
+    printf '1,2\n3,4\n' >p.csv
+    ny import g.nys p.csv
+    usage "import into another store"
+    ny transform g.nys iso --input p.csv -o o.npy
+    usage "the edges of graph 'g' came from a file, so that new rows have no neighbours in it"
+    ny transform g.nys g --input p.csv -o o.npy
+    usage "the edges of graph 'g' came from a file"
+    ny fit g.nys k --map isomap --graph none
+    usage "none"
+}
+
+@test "affinities are for eigenmaps and diffusion, as they are" {
+    grid >a.txt
+    nystream graph g.nys a --edges a.txt --edge-weights affinity -q
+    ny fit g.nys e --map eigenmaps --graph a --json
+    exits 0
+    [[ $output == *'"edge_weights": "affinity"'* && $output == *'"gamma": null'* ]]
+    ny fit g.nys d --map diffusion --graph a
+    exits 0
+    # heat of length -> the affinity that it gives, with gamma 1
+    awk '{ printf "%d %d %.17g\n", $1, $2, exp(-$3 * $3) }' a.txt >heat.txt
+    nystream graph g.nys lengths --edges a.txt -q
+    nystream graph g.nys heat --edges heat.txt --edge-weights affinity -q
+    nystream fit g.nys of-lengths --map eigenmaps --graph lengths --gamma 1 --json -q >one
+    nystream fit g.nys of-heat --map eigenmaps --graph heat --json -q >two
+    values() { sed -n '/"eigenvalues": \[/,/\]/p' "$1" | grep -oE '[0-9][-0-9.e]*'; }
+    [ -n "$(values one)" ]
+    paste <(values one) <(values two) |
+        awk '{ d = $1 - $2; if (d * d > 1e-10) exit 1 }'
+    ny fit g.nys k --map isomap --graph a
+    usage "the weights of graph 'a' are affinities, and isomap needs lengths"
+    ny path g.nys a --from 0 --to 1
+    usage "the weights of graph 'a' are affinities, and a path needs lengths"
+    ny fit g.nys k --map eigenmaps --graph a --gamma 1
+    usage "eigenmaps takes as they are"
+    ny fit g.nys k --map eigenmaps --graph a --edge-weights heat
+    usage "eigenmaps takes as they are"
+    ny fit g.nys binary --map eigenmaps --graph a --edge-weights binary
+    exits 0
+    nystream fit g.nys binary-of-lengths --map eigenmaps --graph lengths --edge-weights binary -q
+    nystream export g.nys binary -o one.npy -q
+    nystream export g.nys binary-of-lengths -o two.npy -q
+    cmp one.npy two.npy
+    printf '0 1 3e38\n0 1 3e38\n' >large.txt
+    ny graph g.nys large --edges large.txt --edge-weights affinity
+    exits 3
+    says "the affinities of nodes 0 and 1 (from 0) add up to 6e+38"
+    ny list g.nys
+    [[ $output != *large* ]]
+}
+
+@test "the rows of a store are the nodes" {
+    seq 1 40 | awk '{ print $1, $1 * $1 % 17 }' | tr ' ' , >p.csv
+    nystream import p.nys p.csv -q
+    nystream graph p.nys k --neighbors 3 --connect -q
+    nystream export p.nys k --part graph -o k.npz -q
+    ny graph p.nys e --edges k.npz
+    exits 0
+    nystream export p.nys k --part graph -o one.txt -q
+    nystream export p.nys e --part graph -o two.txt -q
+    cmp one.txt two.txt
+    for map in isomap eigenmaps; do # the same graph by another way: the same map
+        nystream fit p.nys k-$map --map $map --graph k -q
+        nystream fit p.nys e-$map --map $map --graph e -q
+        nystream export p.nys k-$map -o one.npy -q
+        nystream export p.nys e-$map -o two.npy -q
+        cmp one.npy two.npy
+    done
+    ny export p.nys e-isomap --part points -o o.npy
+    exits 0
+    ny transform p.nys e-isomap --input p.csv -o o.npy
+    usage "the edges of graph 'e' came from a file"
+    ny eval p.nys e-isomap
+    exits 0
+    printf '0 1\n1 39\n' >few.txt
+    ny graph p.nys few --edges few.txt --json
+    exits 0
+    [ "$(field "$output" n)" = 40 ]
+    [ "$(field "$output" components)" = 38 ]
+    printf '0 1\n1 40\n' >far.txt
+    ny graph p.nys far --edges far.txt
+    exits 3
+    says "far.txt, line 2: there is no node 40: the store has 40 nodes, from 0"
+    ny graph p.nys far --edges few.txt --nodes 41
+    usage "--nodes says 41, and the nodes are the 40 rows of p.nys"
+    printf '%%%%MatrixMarket matrix coordinate pattern general\n9 9 1\n1 2\n' >m.mtx
+    ny graph p.nys far --edges m.mtx
+    exits 3
+    says "m.mtx holds a matrix of 9 nodes, and the store has 40"
+    ny verify p.nys
+    exits 0
+}
+
+@test "wrong files are refused with the line" {
+    refused 3 "wrong.txt, line 2: the weight -1 is negative" "0 1 1" "1 2 -1"
+    refused 3 "wrong.txt, line 3: the weight nan is no number" "# c" "0 1 1" "1 2 nan"
+    refused 3 "wrong.txt, line 1: the weight inf is infinite" "0 1 inf"
+    refused 3 "wrong.txt, line 1: the weight 1e+39 is too large for f32" "0 1 1e39"
+    refused 3 "wrong.txt, line 1: there is no node 4294967295" "0 4294967295 1"
+    refused 3 "wrong.txt, line 1: '12345678901234567890' is not the number of a node" \
+        "0 12345678901234567890"
+    refused 3 "wrong.txt, line 1: '-1' is not the number of a node, from 0" "-1 0 1"
+    refused 3 "wrong.txt, line 1: 'source' is not the number of a node" "source,target" "0,1"
+    refused 3 "wrong.txt, line 2: '1.5' is not the number of a node" "0 1" "1.5 2"
+    refused 3 "wrong.txt, line 2: it has one field" "0 1" "7"
+    refused 3 "wrong.txt, line 2: it has no weight, and the first edge has one" "0 1 1" "1 2"
+    refused 3 "wrong.txt, line 2: it has a weight, and the first edge has none" "0 1" "1 2 3"
+    refused 3 "wrong.txt, line 1: '9' stands behind the weight" "0 1 1 9"
+    refused 3 "wrong.txt, line 1: 'x' is not a number" "0 1 x"
+    refused 3 "wrong.txt, line 1: '' is not a number" "0,1,"
+    refused 3 "wrong.txt, line 1: '' is not the number of a node" "0,,1"
+    refused 3 "wrong.txt holds no edges" "# nothing" ""
+    refused 3 "wrong.txt joins no two nodes" "1 1 2"
+    local head="%%MatrixMarket matrix coordinate real general"
+    refused 3 "wrong.txt, line 4: the weight -2 is negative" "$head" "3 3 2" "1 2 1" "2 3 -2"
+    refused 3 "wrong.txt, line 3: the weight nan is no number" "$head" "3 3 1" "1 2 nan"
+    refused 3 "wrong.txt, line 3: column 4 is not in the matrix" "$head" "3 3 1" "1 4 1"
+    refused 3 "wrong.txt, line 3: row 0 is not in the matrix" "$head" "3 3 1" "0 1 1"
+    refused 3 "a matrix of 3 rows and 4 columns; that of a graph has as many rows as columns" \
+        "$head" "3 4 1" "1 2 1"
+    refused 3 "the file ends behind 1 of 2 entries" "$head" "3 3 2" "1 2 1"
+    refused 3 "a matrix of 99999999999 nodes; a graph has 4294967295 at most" \
+        "$head" "99999999999 99999999999 1" "1 2 1"
+    ny graph wrong.nys g --edges none.txt
+    exits 4
+    ny graph wrong.nys g --edges <(echo 0 1)
+    usage "is no file that can be read twice"
+    printf '0 1\n' >one.txt
+    ny graph wrong.nys g --edges - <one.txt
+    usage "standard input is no file that can be read twice"
+    [ ! -e wrong.nys ]
+    grid >a.txt
+    nystream graph g.nys a --edges a.txt -q
+    nystream export g.nys a --part graph -o a.npz -q
+    spoil() { printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>dd.txt; }
+    cp a.npz b.npz
+    spoil b.npz $((189 + 2300 * 4 - 4)) '\377\377\377\377' # the last of the indices
+    ny graph g.nys b --edges b.npz
+    exits 3
+    says "b.npz, entry 2300: there is no node"
+}
+
+@test "a file that is cut anywhere is read or refused, and leaves nothing half made" {
+    grid | head -40 >a.txt
+    nystream graph g.nys a --edges a.txt -q
+    for end in txt mtx npz; do
+        nystream export g.nys a --part graph -o whole.$end -q
+        local size at
+        size=$(stat -c %s whole.$end)
+        for ((at = 0; at < size; at += size / 40 + 1)); do
+            head -c $at whole.$end >cut.$end
+            rm -rf cut.nys
+            ny graph cut.nys g --edges cut.$end -q
+            # a line of text may lose digits
+            [ "$status" = 3 ] || { [ "$status" = 0 ] && [ $end != npz ]; } ||
+                { echo "cut at $at of $end: $status $stderr" >&2; return 1; }
+            [ "$status" = 0 ] || [ ! -e cut.nys ]
+        done
+    done
+}
+
+@test "a changed file is another graph; --restart makes it anew" {
+    printf '0 1 1\n1 2 1\n' >a.txt
+    nystream graph g.nys g --edges a.txt -q
+    printf '0 1 1\n1 2 2\n' >a.txt
+    ny graph g.nys g --edges a.txt
+    usage "'g' was made with other edges: what --edges names has changed since"
+    ny graph g.nys g --edges a.txt --restart
+    exits 0
+    ny path g.nys g --from 0 --to 2 --json
+    [[ $output == *'"length": 3.0'* ]]
+    ny graph g.nys g --edges a.txt --edge-weights affinity
+    usage "edge-weights"
+    nystream fit g.nys e --map eigenmaps --graph g --components 1 -q
+    printf '0 1 1\n1 2 2\n3 4 1\n' >a.txt
+    nystream graph g.nys g --edges a.txt --restart -q
+    ny fit g.nys e --map eigenmaps --graph g --components 1 --restart -q
+    exits 0
+    ny export g.nys e --part rows -o - 
+    exits 0
+}
+
+@test "a budget that is too small is refused with the least that works" {
+    awk 'BEGIN { for (k = 0; k < 400000; k++) print k % 9973, (k * 7919 + 1) % 9973, 1 + k % 7 }' >a.txt
+    ny graph g.nys g --edges a.txt --memory 20M
+    exits 8
+    local least
+    least=$(sed -nE 's/.*give --memory ([0-9]+M).*/\1/p' <<<"$stderr")
+    [ -n "$least" ]
+    [ ! -e g.nys ]
+    ny graph g.nys g --edges a.txt --memory "$least"
+    exits 0
+    nystream graph g.nys h --edges a.txt -q
+    same g h
+}
+
+# bats test_tags=slow
+@test "a kill at any moment leaves the old, or what the same command ends" {
+    awk 'BEGIN { for (k = 0; k < 300000; k++) print k % 99991, (k * 7919 + 1) % 99991, 1 + k % 7 }' >a.txt
+    nystream graph g.nys whole --edges a.txt -q
+    for pause in 0.02 0.05 0.1 0.15 0.2 0.3 0.4; do
+        nystream graph g.nys g --edges a.txt -q &
+        sleep $pause
+        kill -9 $! 2>kill.txt || true
+        wait $! || true
+        ny verify g.nys
+        exits 0
+        ny graph g.nys g --edges a.txt -q
+        exits 0
+        same whole g
+        nystream rm g.nys g
+    done
+}
