@@ -111,6 +111,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_resume": [_P, _S, _S, _OUT],
     "ny_select": [_P, _S, _S, _P, _OUT],
     "ny_graph": [_P, _S, _S, _P, _OUT],
+    "ny_path": [_P, _S, _S, _P, _OUT],
     "ny_evaluate": [_P, _S, _S, _P, _OUT],
     "ny_transform": [_P, _S, _S, _S, _S, _P],
     "ny_neighbors_of": [_P, _S, _S, _TABLE, C.POINTER(CNeighborsRoom)],

@@ -27,8 +27,8 @@ class Options:
 
     Landmarks may be arrays: landmarks_points of shape (landmarks, columns), and landmarks_file of
     integers, the row numbers, of shape (landmarks,). features may be an array of integers, the
-    numbers of the columns, or a mask of them. The library copies them. model may be a Model, of
-    which a scratch file is written.
+    numbers of the columns, or a mask of them. The library copies them. model may be a Model, and
+    edges a matrix of scipy.sparse, of which a scratch file is written.
 
     A budget or threads among them are those of the context until the end of the `with` block.
     """
@@ -80,8 +80,24 @@ class Options:
             file = self._scratch.path / "model.nym"
             value.save(file)
             value = file
+        if name == "edges" and not isinstance(value, (str, os.PathLike)):
+            value = self._write_edges(value)
         self._context.check(lib.ny_options_set(self._pointer, name.encode(),
                                                spell_value(value).encode()))
+
+    def _write_edges(self, matrix: Any) -> "os.PathLike[str]":
+        """Write the matrix of a graph to a scratch file; ValueError where it is none."""
+        from scipy.sparse import issparse, save_npz
+
+        if not issparse(matrix):
+            raise ValueError(f"edges= is a file or a matrix of scipy.sparse, not "
+                             f"{type(matrix).__name__}")
+        rows = matrix.tocsr()
+        size = rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes
+        self._scratch = Scratch(None, size, self._context.memory_bytes)
+        file = self._scratch.path / "edges.npz"
+        save_npz(file, rows, compressed=False)
+        return file
 
 
 def _refuse(name: str) -> UsageError:

@@ -13,6 +13,7 @@ import numpy as np
 
 from nystream import _data, _lib
 from nystream._context import Context, ProgressOption
+from nystream._graph import GraphParts
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._scratch import Scratch, lost_when_stopped
@@ -233,7 +234,17 @@ class Store:
         return self._work(lib.ny_select, name, _lib.SELECT | _lib.STORED, options)
 
     def graph(self, name: str, **options: Any) -> "Result":
-        """Find the nearest neighbours of all rows; `fit(…, graph=name)` takes them."""
+        """Find the nearest neighbours of all rows, or take edges, for `fit(…, graph=name)`.
+
+        Parameters
+        ----------
+        name : str
+        **options
+            neighbors, knn, … as `nystream help graph --all` has them; or edges, a graph from
+            elsewhere: a file (.mtx, .npz, lines i j weight), or a scipy.sparse matrix of shape
+            (nodes, nodes), of lengths, or affinities with edge_weights="affinity". Nodes
+            are the rows of the store; one that is not there yet is made without any.
+        """
         return self._work(lib.ny_graph, name, _lib.GRAPH, options)
 
     def _work(self, function: Any, name: str, groups: int, options: Dict[str, Any]) -> "Result":
@@ -280,7 +291,7 @@ class Store:
         return Report(context.report(function, context.pointer, self._path, *arguments))
 
 
-class Result:
+class Result(GraphParts):
     """A finished or unfinished result of a store: an embedding, landmarks, or a graph.
 
     Its parts are read when they are indexed: `result.embedding[:10]`.
@@ -426,42 +437,6 @@ class Result:
         shape = self.embedding.shape
         return _data.place(X, shape[1], self.embedding.dtype, self._place)
 
-    def kneighbors(self, X: Any, n_neighbors: Optional[int] = None) -> Tuple[Any, Any]:
-        """Find the nearest rows of a graph of each new row, exactly, by the metric of the graph.
-
-        Parameters
-        ----------
-        X : rows of any kind that Store.append takes, of shape (rows, columns)
-            A row that is one of the graph finds itself, at distance 0.
-        n_neighbors : int, optional
-            None: as many as the graph has.
-
-        Returns
-        -------
-        distances : float64 array of shape (rows, n_neighbors), rising in a row
-        indices : int64 array of shape (rows, n_neighbors), row numbers of the store
-
-        Raises
-        ------
-        UsageError
-            The result has no graph of its own, or one of fewer rows than n_neighbors.
-        """
-        graph = self.report.get("graph") or self.report
-        count = graph.get("neighbors", 1) if n_neighbors is None else max(0, int(n_neighbors))
-        distances, indices = [np.empty((0, count))], [np.empty((0, count), np.int64)]
-        for batch in _data.batches(X)[1]:
-            distances.append(np.empty((batch.rows, count)))
-            indices.append(np.empty((batch.rows, count), np.int64))
-            if batch.rows:
-                self._find(batch.table("X"), distances[-1], indices[-1])
-        return np.concatenate(distances), np.concatenate(indices)
-
-    def _find(self, table: _lib.CTable, distances: Any, indices: Any) -> None:
-        context = self.store._context
-        room = _lib.CNeighborsRoom(distances.shape[1], indices.ctypes.data, distances.ctypes.data)
-        context.run(lib.ny_neighbors_of, context.pointer, self.store._path, self.name.encode(),
-                    C.byref(table), C.byref(room))
-
     def _place(self, table: _lib.CTable, places: Any) -> None:
         context = self.store._context
         context.run(lib.ny_place_rows, context.pointer, self.store._path, self.name.encode(),
@@ -475,7 +450,10 @@ class Result:
                         os.fsencode(input), os.fsencode(output), pointer)
 
     def export(self, part: str, output: PathLike) -> None:
-        """Write a part to a .npy, .csv, .csv.gz or .tsv file, or the model to a .nym file."""
+        """Write a part to a .npy, .csv, .csv.gz or .tsv file, or the model to a .nym file.
+
+        The graph is a .npz, .mtx, .txt, .csv or .tsv file.
+        """
         context = self.store._context
         context.run(lib.ny_export, context.pointer, self.store._path, self.name.encode(),
                     part.encode(), os.fsencode(output))

@@ -1,0 +1,115 @@
+"""The graph of a result: paths in it, neighbours of new rows, and sparse matrices of it."""
+from __future__ import annotations
+
+import ctypes as C
+from typing import TYPE_CHECKING, Any, Optional, Tuple
+
+import numpy as np
+
+from nystream import _data, _lib
+from nystream._lib import lib
+from nystream._options import Options
+from nystream._scratch import Scratch
+
+if TYPE_CHECKING:
+    from nystream.report import Report
+    from nystream.store import Store
+
+
+class GraphParts:
+    """The methods that a result has for its graph; store.Result is one."""
+
+    store: "Store"
+    name: str
+    report: "Report"
+    neighbors: Any
+    distances: Any
+    export: Any
+
+    def path(self, start: int, end: int) -> Tuple[Any, Any]:
+        """Find a shortest path between two rows of a graph.
+
+        Returns
+        -------
+        rows : int64 array, from start to end
+        lengths : float64 array, of the path up to each of them
+
+        Raises
+        ------
+        DataError
+            There is no path.
+        """
+        options = {"from": start, "to": end}
+        with Options(self.store._context, _lib.PATH, options) as pointer:
+            report = self.store._report(lib.ny_path, self.name.encode(), pointer)
+        return np.array(report["rows"]), np.array(report["lengths"], float)
+
+    def graph_matrix(self, both: Optional[bool] = None) -> Any:
+        """Return the graph as a sparse matrix of lengths.
+
+        Parameters
+        ----------
+        both : bool, optional
+            False: a row's first entry is its own, of length 0, then come its neighbours, nearest
+            first, as umap and scanpy take them. True: all edges, in both directions, columns
+            ascending. None: False, and True of a graph whose edges came from elsewhere.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (rows, rows), float32
+
+        Raises
+        ------
+        UsageError
+            The result has no graph of its own, or both is False and no lists of neighbours.
+        """
+        from scipy.sparse import csr_matrix, load_npz
+
+        facts = self.report.get("graph") or self.report
+        if facts.get("edge_values") if both is None else both:
+            scratch = Scratch()
+            self.export("graph", scratch.path / "graph.npz")
+            return load_npz(scratch.path / "graph.npz")
+        neighbors, lengths = self.neighbors[:].view(np.int64), self.distances[:]
+        n = len(neighbors)
+        columns = np.column_stack([np.arange(n), neighbors])
+        values = np.column_stack([np.zeros(n, np.float32), lengths])
+        there = np.isfinite(values)
+        start = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        return csr_matrix((values[there], columns[there], start), (n, n))
+
+    def kneighbors(self, X: Any, n_neighbors: Optional[int] = None) -> Tuple[Any, Any]:
+        """Find the nearest rows of a graph of each new row, exactly, by the metric of the graph.
+
+        Parameters
+        ----------
+        X : rows of any kind that Store.append takes, of shape (rows, columns)
+            A row that is one of the graph finds itself, at distance 0.
+        n_neighbors : int, optional
+            None: as many as the graph has.
+
+        Returns
+        -------
+        distances : float64 array of shape (rows, n_neighbors), rising in a row
+        indices : int64 array of shape (rows, n_neighbors), row numbers of the store
+
+        Raises
+        ------
+        UsageError
+            The result has no graph of its own, or one of fewer rows than n_neighbors.
+        """
+        graph = self.report.get("graph") or self.report
+        count = (graph.get("neighbors") or 1) if n_neighbors is None else max(0, int(n_neighbors))
+        distances, indices = [np.empty((0, count))], [np.empty((0, count), np.int64)]
+        for batch in _data.batches(X)[1]:
+            distances.append(np.empty((batch.rows, count)))
+            indices.append(np.empty((batch.rows, count), np.int64))
+            if batch.rows:
+                self._find(batch.table("X"), distances[-1], indices[-1])
+        return np.concatenate(distances), np.concatenate(indices)
+
+    def _find(self, table: _lib.CTable, distances: Any, indices: Any) -> None:
+        context = self.store._context
+        room = _lib.CNeighborsRoom(distances.shape[1], indices.ctypes.data, distances.ctypes.data)
+        context.run(lib.ny_neighbors_of, context.pointer, self.store._path, self.name.encode(),
+                    C.byref(table), C.byref(room))
