@@ -377,7 +377,11 @@ NY_API int ny_select(struct ny_context *context, const char *path, const char *n
  * with all points, are not counted). Memory of exact: the tiles, and about 12 bytes a neighbour and
  * row; with less room for these, ranges of rows follow one another, at more passes. Memory of a
  * forest: about 100 bytes and 10 a neighbour for each row, and the points; with less room for
- * these, they are read again for each tree and round. */
+ * these, they are read again for each tree and round.
+ * With option edges it is the graph of a file instead, and a store that is not there is made, with
+ * nodes and no points. *report then has edge_values ("lengths" or "affinities"), entries,
+ * self_loops, repeats and, of affinities, zero_affinities in the place of what neighbours have.
+ * NY_EDATA names the line of what is wrong. Memory: 16 bytes an entry, and some 20 a node. */
 NY_API int ny_graph(struct ny_context *context, const char *path, const char *name,
                     const struct ny_options *options, struct ny_report **report);
 /* A shortest path between rows `from` and `to` of a stored graph: *report has length, and the
@@ -423,9 +427,10 @@ NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing
 /* Writes a part of a result, one of ny_export_parts(). `name` NULL: of the points themselves, which
  * have "points", "raw-points", "labels", "source", "ids" (names of all rows) and "columns" (names
  * of columns); of a result "ids" are of its rows. `output` ends in .npy, .csv, .csv.gz or
- * .tsv, for a model in .nym, for names in .txt or as a text table, one a line; any other ending of
- * a regular file is NY_EUSAGE. "-" is the standard output: it gets npy, as pipes and devices do.
- * NY_EUSAGE, with those that there are, where the result has no such part. */
+ * .tsv, for a model in .nym, for names in .txt or as a text table, one a line, for "graph" in .npz,
+ * .mtx, .txt, .csv or .tsv; any other ending of a regular file is NY_EUSAGE. "-" is the standard
+ * output: it gets npy, as pipes and devices do. NY_EUSAGE, with those that there are, where the
+ * result has no such part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
 /* Exports like ny_export() where chunks of the part are damaged: rows that cannot be read are NaN

@@ -1,3 +1,7 @@
+/*
+ * Opens the transport of a job: the one that --peers names, or MPI where a launcher has started
+ * several processes. More processes than shards are refused, since they would do the same work.
+ */
 #include "peers/open.h"
 
 #include <limits.h>
