@@ -221,6 +221,15 @@ int ny_columns_diagonal(const struct ny_columns *columns, struct ny_raw_rows row
  * calling thread. */
 int ny_columns_exact(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                      size_t first, struct ny_matrix K);
+/* The order in which f64 values between dense rows and a single landmark are summed: column by
+ * column up to so many columns; beyond, columns k, k + 16, … in the k-th of 16 sums, those that do
+ * not fill such a group in one more, and then these sums in order. */
+enum { NY_EXACT_DIRECT = 16 };
+/* Writes `count` dense raw rows to out (count × d, f64) as ny_columns_exact() prepares them. */
+void ny_columns_prepare(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
+                        double *out);
+/* Returns the γ of prepared rows: ny_columns_exact() gives γ times their base quantity. */
+double ny_columns_gamma(const struct ny_columns *columns);
 /* Work space for ny_columns_exact_in() with up to `cols` landmarks, kept between calls. */
 struct ny_columns_room;
 /* Makes a room; sparse rows need none, and get an empty one. NY_EBUDGET when it does not fit. */

@@ -14,10 +14,9 @@
 enum { BLOCK_ROWS = 256, SHORT_ROWS = 32, FEW_ROWS = 4 * SHORT_ROWS };
 
 /* The source of base quantities. PANELS: direct loops against panels of Y, where there is no GEMM,
- * or it would be narrow (up to DIRECT_D columns). PAIRS: direct sums over two long rows, for a
- * single one in Y, such as the origin of a hull. GIVEN: a row is its own kernel values. */
+ * or it would be narrow (up to NY_EXACT_DIRECT columns). PAIRS: direct sums over two long rows, for
+ * a single one in Y, such as the origin of a hull. GIVEN: a row is its own kernel values. */
 enum base { GEMM, PANELS, PAIRS, GIVEN };
-enum { DIRECT_D = 2 * NY_DIRECT_COLUMNS };
 
 /* K = k(X, Y); symmetric: Y is X, and only the lower triangle is computed. */
 struct job {
@@ -193,6 +192,21 @@ static void load_y(const struct job *job, size_t first, struct ny_columns_room *
         load_rows(job, raw, count, job->y_rows, s->y, s->y_norms);
 }
 
+void ny_columns_prepare(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
+                        double *out)
+{
+    const unsigned char *raw = rows.at;
+
+    for (size_t i = 0; i < count; i++)
+        ny_preparation_row(&columns->preparation, &columns->spec, raw + i * columns->row_bytes,
+                           out + i * columns->spec.geometry->d);
+}
+
+double ny_columns_gamma(const struct ny_columns *columns)
+{
+    return columns->preparation.params.gamma;
+}
+
 /* ---- base quantities ------------------------------------------------------------------------ */
 
 /* Returns the base quantity of two prepared rows from their differences or products, in one sum. */
@@ -364,7 +378,8 @@ static int run_items(void *arg, size_t first, size_t count)
 static enum base base_of(const struct ny_columns *columns)
 {
     if (columns->preparation.way == NY_WAY_GIVEN) return GIVEN;
-    return columns->spec.kernel->base == NY_BASE_ABSOLUTE || columns->spec.geometry->d <= DIRECT_D
+    return columns->spec.kernel->base == NY_BASE_ABSOLUTE ||
+                   columns->spec.geometry->d <= NY_EXACT_DIRECT
                ? PANELS
                : GEMM;
 }
@@ -392,7 +407,7 @@ int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *c
                       .K = K};
 
     if (columns->spec.slots) return ny_sparse_exact(columns, rows, count, first, K);
-    if (K.cols == 1 && job.base != GIVEN && columns->spec.geometry->d > DIRECT_D) {
+    if (K.cols == 1 && job.base != GIVEN && columns->spec.geometry->d > NY_EXACT_DIRECT) {
         job.base = PAIRS;
         job.y_rows = 1;
     }

@@ -25,7 +25,7 @@ static const struct ny_vector families[NY_CPU_COUNT] = {
 
 static atomic_int forced = NY_CPU_COUNT;
 
-static enum ny_cpu family_in_force(void)
+enum ny_cpu ny_vector_family(void)
 {
     int family = atomic_load_explicit(&forced, memory_order_relaxed);
 
@@ -34,12 +34,12 @@ static enum ny_cpu family_in_force(void)
 
 const struct ny_vector *ny_vector(void)
 {
-    return &families[family_in_force()];
+    return &families[ny_vector_family()];
 }
 
 ny_byte_square_fn *ny_vector_byte_square(void)
 {
-    if (family_in_force() != NY_CPU_AVX512 || !ny_cpu_has_vnni()) return NULL;
+    if (ny_vector_family() != NY_CPU_AVX512 || !ny_cpu_has_vnni()) return NULL;
     return NY_CPU_IF_VNNI(ny_byte_square_vnni, NULL);
 }
 

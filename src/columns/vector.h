@@ -128,6 +128,8 @@ struct ny_vector {
 
 /* The tables of the family in force: the best of this CPU. */
 const struct ny_vector *ny_vector(void);
+/* The family in force, for vector code that other layers have. */
+enum ny_cpu ny_vector_family(void);
 /* The byte kernel, where family and CPU have one; else NULL. */
 ny_byte_square_fn *ny_vector_byte_square(void);
 
