@@ -26,14 +26,58 @@ struct cloud {
 
 /* kind 0: scattered; 1: on a coarse grid, so that many distances are equal; 2: far from the origin,
  * where f32 has few digits left; 3: every row five times; 4: all the same; 5: two clouds apart, in
- * which squared distances are of the size of an f32 product's error. */
-enum kind { SCATTERED, GRID, OFFSET, REPEATED, SAME, APART };
+ * which squared distances are of the size of an f32 product's error; 6: a lattice, in the order of
+ * its nodes; 7: a line through all columns; 8: every other column constant; 9: zeros of both signs,
+ * and numbers that are not normal; 10: metres of a map, on a grid of f32; 11: one row far from all
+ * others; 12: half of the rows the same. */
+enum kind {
+    SCATTERED,
+    GRID,
+    OFFSET,
+    REPEATED,
+    SAME,
+    APART,
+    LATTICE,
+    LINE,
+    FLAT,
+    TINY,
+    MAP,
+    OUTLIER,
+    HALF_SAME,
+    KINDS
+};
+
+/* The values of kinds from LATTICE on, of a hash u from 0 to 1. */
+static double special(enum kind kind, enum ny_dtype dtype, size_t i, size_t j, double u)
+{
+    const double tiny = dtype == NY_F32 ? 0x1p-147 : 0x1p-1070;
+
+    switch (kind) {
+    case LATTICE:
+        return (double)(i >> 3 * j & 7);
+    case LINE:
+        return (double)(i * 7 % 1000) * (double)(j + 1) / 8;
+    case FLAT:
+        return j % 2 ? 3 : 8 * (double)(float)u;
+    case TINY:
+        return u < 0.2 ? 0.0 : u < 0.4 ? -0.0 : rint(16 * u - 11) * tiny;
+    case MAP:
+        return (double)(float)((j ? 5.4e6 : 5.1e5) + 3000 * u);
+    case OUTLIER:
+        return i == 5 ? 1e7 : (double)(float)u;
+    default:
+        return i % 2 ? 0.5 : (double)(float)u;
+    }
+}
 
 static double coordinate(enum kind kind, enum ny_dtype dtype, size_t i, size_t j)
 {
     double u = ny_hash01(1, NY_STREAM_DATA, (kind == REPEATED ? i / 5 : kind == SAME ? 0 : i) * 1000 + j);
 
     if (kind == GRID) return floor(4 * u);
+    if (kind >= LATTICE && (dtype == NY_F32 || dtype == NY_F64))
+        return special(kind, dtype, i, j, u);
+    if (kind == HALF_SAME && i % 2) return 7;
     if (dtype == NY_U8) return floor(256 * u);
     if (dtype == NY_I16) return floor(2000 * u) - 1000;
     if (kind == APART) return (i % 2 ? 200 : -200) + u;
@@ -84,7 +128,7 @@ static void cloud_free(struct cloud *cloud)
     free(cloud->x);
 }
 
-static double plain_distance(const struct cloud *cloud, size_t i, size_t j)
+static inline double plain_distance(const struct cloud *cloud, size_t i, size_t j)
 {
     const double *x = cloud->x + i * cloud->d, *y = cloud->x + j * cloud->d;
     double square = 0, dot = 0, xx = 0, yy = 0;
