@@ -368,16 +368,17 @@ NY_API int ny_resume(struct ny_context *context, const char *path, const char *n
  * that has a name or options of another; without a plan. */
 NY_API int ny_select(struct ny_context *context, const char *path, const char *name,
                      const struct ny_options *options, struct ny_report **report);
-/* The graph of nearest neighbours, exactly, by n²/2 distances streamed in tiles, or nearly, by a
- * forest; or resumes it.
+/* The graph of nearest neighbours, exactly, by n²/2 distances streamed in tiles or by a tree of
+ * boxes, or nearly, by a forest; or resumes it.
  * *report: neighbors edges components largest largest_share largest_edges distance_limit
  * degree_mean …, and "sweep", an array of {neighbors distance_limit components largest_share}.
  * NY_EDATA when no two rows are joined. With option knn=forest also recall, recall_interval (95 %),
  * trees, rounds, distances_per_point (pairs compared by n; those of the recall's sample, 512 rows
  * with all points, are not counted). Memory of exact: the tiles, and about 12 bytes a neighbour and
  * row; with less room for these, ranges of rows follow one another, at more passes. Memory of a
- * forest: about 100 bytes and 10 a neighbour for each row, and the points; with less room for
- * these, they are read again for each tree and round.
+ * tree: 5 bytes for each row and 12 for each column of it, and 8 a neighbour of a range of rows.
+ * Memory of a forest: about 100 bytes and 10 a neighbour for each row, and the points; with less
+ * room for these, they are read again for each tree and round.
  * With option edges it is the graph of a file instead, and a store that is not there is made, with
  * nodes and no points. *report then has edge_values ("lengths" or "affinities"), entries,
  * self_loops, repeats and, of affinities, zero_affinities in the place of what neighbours have.

@@ -63,7 +63,8 @@ static int take_settings(struct ny_request *request)
     if (err) return err;
     err = ny_graph_settings_decide(&request->graph, request->store,
                                    ny_options_text(request->options, "sweep"));
-    if (err == NY_OK && !request->graph.forest && ny_options_is_set(request->options, "seed"))
+    if (err == NY_OK && request->graph.way != NY_KNN_FOREST &&
+        ny_options_is_set(request->options, "seed"))
         return ny_fail(request->ctx, NY_EUSAGE, "--seed acts only with --knn forest");
     return err;
 }
@@ -95,7 +96,7 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     ny_graph_facts_begin(json_object_get(record, "report"), &request->graph);
     ny_field_set_text(json_object_get(record, "report"), "features",
                       ny_options_text(request->options, "features"));
-    if (request->graph.forest)
+    if (request->graph.way == NY_KNN_FOREST)
         ny_field_set_count(json_object_get(record, "report"), "seed", request->graph.seed);
     ny_field_set_count(json_object_get(record, "report"), "threads", request->graph.threads);
     return record;
@@ -138,7 +139,7 @@ static int announce(struct ny_request *request)
     err = ny_plan_check_disk(request->store, request->name, plan);
     if (!err) err = ny_plan_check_time(request->options, plan, request->record, "this graph");
     if (err) return err;
-    if (graph.forest && graph.held_rows < points.n)
+    if (graph.way == NY_KNN_FOREST && graph.held_rows < points.n)
         ny_log(request->ctx, NY_LOG_NOTE,
                "%.0f %% of the rows are in memory at a time, so that each tree reads them several "
                "times; a larger --memory saves time",

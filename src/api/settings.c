@@ -66,10 +66,10 @@ struct ny_graph_settings ny_settings_graph(const struct ny_options *options,
         .distance_quantile = number_of(options, "distance-quantile", NAN),
         .mutual = ny_options_flag(options, "mutual"),
         .connect = ny_options_flag(options, "connect"),
-        .forest = ny_options_choice(options, "knn"),
+        .way = (enum ny_knn_way)ny_options_choice(options, "knn"),
         .threads = ny_context_threads(ctx)};
 
-    if (!graph.forest) return graph;
+    if (graph.way != NY_KNN_FOREST) return graph;
     graph.seed = size_of(options, "seed", 0);
     graph.leaf = size_of(options, "leaf", 0);
     graph.recall = number_of(options, "recall", 0);

@@ -39,6 +39,7 @@ static const struct {
     {"metric", "cosine", " angular correlation "},
     {"knn", "forest", " approximate approx annoy hnsw "},
     {"knn", "exact", " brute brute-force "},
+    {"knn", "tree", " kdtree kd-tree kd_tree ckdtree balltree ball-tree ball_tree "},
     {"precision", "f32", " float32 float single fp32 "},
     {"precision", "f64", " float64 double fp64 "},
     {"dtype", "f32", " float32 float single "},

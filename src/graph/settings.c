@@ -9,6 +9,19 @@
 /* Bounds of --leaf. The values of all pairs of a leaf are in memory, 2,048² of them at most. */
 enum { LEAF_MIN = 32, LEAF_MAX = 2048 };
 
+const char *ny_knn_way_name(enum ny_knn_way way)
+{
+    static const char *const names[] = {"auto", "exact", "forest", "tree"};
+
+    return names[way];
+}
+
+bool ny_graph_takes_tree(const struct ny_graph_settings *settings,
+                         const struct ny_points_info *points)
+{
+    return settings->metric->base == NY_BASE_SQUARE && !points->row_slots;
+}
+
 /* "1,2,5" → the numbers, each from 1 up. */
 static int parse_sweep(struct ny_context *ctx, const char *text, struct ny_graph_settings *graph)
 {
@@ -51,7 +64,7 @@ static int check_counts(struct ny_store *store, const struct ny_graph_settings *
 /* A leaf is cut in halves: each is to hold the neighbours of its rows. */
 static int check_forest(struct ny_context *ctx, const struct ny_graph_settings *graph, uint64_t n)
 {
-    if (!graph->forest) return NY_OK;
+    if (graph->way != NY_KNN_FOREST) return NY_OK;
     if (graph->recall > 1) return ny_fail(ctx, NY_EUSAGE, "--recall is a share, from 0 to 1");
     if (graph->leaf < LEAF_MIN || graph->leaf > LEAF_MAX)
         return ny_fail(ctx, NY_EUSAGE, "--leaf is from %d to %d rows, not %zu", (int)LEAF_MIN,
@@ -62,6 +75,20 @@ static int check_forest(struct ny_context *ctx, const struct ny_graph_settings *
                        "more, or --knn exact",
                        graph->leaf, graph->stored, graph->stored * 2 + 2);
     return NY_OK;
+}
+
+/* A box holds rows by their coordinates, and its bound is a euclidean distance. */
+static int check_tree(struct ny_store *store, const struct ny_graph_settings *graph,
+                      const struct ny_points_info *points)
+{
+    if (graph->way != NY_KNN_TREE || ny_graph_takes_tree(graph, points)) return NY_OK;
+    if (points->row_slots)
+        return ny_fail(ny_store_context(store), NY_EUSAGE,
+                       "--knn tree is for dense rows, and those of %s are sparse; give --knn exact "
+                       "or forest",
+                       ny_store_path(store));
+    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                   "--knn tree is for --metric euclidean; give --knn exact or forest");
 }
 
 int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_store *store,
@@ -82,5 +109,6 @@ int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_store *s
                        (unsigned long long)points.lost, ny_store_path(store));
     err = parse_sweep(ctx, sweep, graph);
     if (err == NY_OK) err = check_counts(store, graph, points.n);
+    if (err == NY_OK) err = check_tree(store, graph, &points);
     return err ? err : check_forest(ctx, graph, points.n);
 }

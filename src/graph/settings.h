@@ -7,8 +7,13 @@
 #include "columns/columns.h"
 
 struct ny_store;
+struct ny_points_info;
 
 enum { NY_SWEEP_MAX = 32 };
+
+/* How neighbours are found, in the order of the option's words. Auto is exact or a tree, whichever
+ * takes less work; all but a forest give the same bytes. */
+enum ny_knn_way { NY_KNN_AUTO, NY_KNN_EXACT, NY_KNN_FOREST, NY_KNN_TREE };
 
 struct ny_graph_settings {
     const struct ny_kernel *metric; /* euclidean or angular */
@@ -21,12 +26,18 @@ struct ny_graph_settings {
     double distance_quantile;   /* the limit is this quantile of all distances; NaN: none */
     bool mutual;
     bool connect;  /* components are joined */
-    bool forest;   /* nearly all neighbours: graph/forest.h */
-    size_t leaf;   /* rows of its leaves, at most */
-    double recall; /* share of the true neighbours that it is to find */
+    enum ny_knn_way way;
+    size_t leaf;   /* forest: rows of its leaves, at most */
+    double recall; /* forest: share of the true neighbours that it is to find */
     uint64_t seed;
     unsigned threads;
 };
+
+/* Returns the word for a way. */
+const char *ny_knn_way_name(enum ny_knn_way way);
+/* Tells whether a tree of boxes can find the neighbours of these points. */
+bool ny_graph_takes_tree(const struct ny_graph_settings *settings,
+                         const struct ny_points_info *points);
 
 /* Tells whether edges end at some distance. */
 static inline bool ny_graph_limited(const struct ny_graph_settings *settings)

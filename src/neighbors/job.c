@@ -1,5 +1,7 @@
 #include "neighbors/job.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "columns/kernels.h"
 #include "columns/pairs.h"
@@ -21,7 +23,38 @@ void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *setting
     ny_field_set_count(facts, "neighbors_stored", settings->stored);
     ny_field_set_text(facts, "metric",
                       settings->metric == &ny_kernel_angular ? "cosine" : "euclidean");
-    ny_field_set_text(facts, "knn", settings->forest ? "forest" : "exact");
+    ny_field_set_text(facts, "knn", ny_knn_way_name(settings->way));
+}
+
+/* The way that the record has, which may have been decided: options of another spelling give the
+ * same lists. */
+static enum ny_knn_way recorded_way(const json_t *record, enum ny_knn_way way)
+{
+    const char *word = ny_field_text(ny_graph_facts(record), "knn");
+
+    for (int w = NY_KNN_AUTO; word && w <= NY_KNN_TREE; w++)
+        if (strcmp(word, ny_knn_way_name((enum ny_knn_way)w)) == 0) return (enum ny_knn_way)w;
+    return way;
+}
+
+/* Plans the job in the way of its record. All pairs need the least memory: a tree that the budget
+ * does not hold any more gives way to them, which begin anew. */
+static int plan_way(struct ny_graph_job *g, struct ny_graph_settings *own)
+{
+    struct ny_job *job = &g->job;
+    bool finding = ny_stage_parse(ny_field_text(job->record, "stage")) == NY_STAGE_NEIGHBORS;
+    int err;
+
+    own->way = recorded_way(job->record, own->way);
+    err = ny_graph_plan_make(job->store, own, &g->plan);
+    if (err) return err;
+    if (finding && own->way == NY_KNN_TREE && !g->plan.fits) {
+        json_object_clear(ny_job_checkpoint(job));
+        own->way = NY_KNN_EXACT;
+        err = ny_graph_plan_make(job->store, own, &g->plan);
+    }
+    ny_graph_set_way(g, own->way == NY_KNN_AUTO ? g->plan.way : own->way);
+    return err;
 }
 
 int ny_graph_job_run(struct ny_store *store, const char *name,
@@ -29,6 +62,7 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                      enum ny_stage_id after)
 {
     struct ny_context *ctx = ny_store_context(store);
+    struct ny_graph_settings own = *settings;
     struct ny_graph_job g = {.job = {.ctx = ctx,
                                      .store = store,
                                      .name = name,
@@ -36,10 +70,10 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                                      .course = &ny_course_graph,
                                      .after = after,
                                      .marked_s = ny_now()},
-                             .settings = settings};
+                             .settings = &own};
     uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
     size_t blas_bytes = 0;
-    int err = ny_graph_plan_make(store, settings, &g.plan);
+    int err = plan_way(&g, &own);
 
     if (err == NY_OK) err = ny_points_info(store, &g.job.points);
     if (err == NY_OK && (n < 2 || n > g.job.points.n))

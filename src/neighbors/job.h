@@ -27,13 +27,16 @@ struct ny_graph_plan {
     unsigned workers;
     uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
     size_t held_rows;      /* in memory at a time; exact: all, or 0 */
-    bool fits, forest;
+    uint64_t tree_panels;  /* tree: likewise; 0: there is no tree */
+    bool fits;
+    enum ny_knn_way way;               /* auto: the budget holds a tree, and it may be less work */
     uint64_t disk_bytes, result_bytes; /* as of a plan */
     double pairs, flops; /* distances, and what they take */
+    double tree_ns;      /* a tree: of one thread */
     double entries;      /* of the lists */
     double value_bytes;  /* of the rows as they are stored */
     double measured;     /* products of candidates that are measured in f64 */
-    enum ny_way way;
+    enum ny_way tiles;
     unsigned visits; /* passes that choose and weigh columns */
     double values;   /* values that all rows have together */
 };

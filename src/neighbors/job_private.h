@@ -5,14 +5,16 @@
 #include "neighbors/job.h"
 #include "graph/components.h"
 #include "graph/forest.h"
+#include "graph/tree.h"
 
-/* The sizes that a graph is planned by. `part` is how much is held at a time: panels whose lists
- * are, or in a forest rows. */
+/* The sizes that a graph is planned by. `part` is how much is held at a time: panels of rows whose
+ * lists are, or in a forest rows. */
 struct ny_graph_sizes {
     struct ny_job_sizes job;
     const struct ny_graph_settings *settings;
     const struct ny_points_info *points;
     struct ny_knn knn;
+    enum ny_knn_way way; /* not auto */
     uint64_t part;
     size_t held_rows; /* exact: all points, or 0 */
 };
@@ -32,6 +34,14 @@ size_t ny_graph_lists_batch(const struct ny_graph_sizes *sizes, size_t limit);
 size_t ny_graph_writing_bytes(const struct ny_graph_sizes *sizes, size_t limit);
 /* Returns the bytes of growing a forest. */
 size_t ny_graph_forest_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
+/* Returns the bytes of a tree of boxes, and of the lists of a range of rows. */
+size_t ny_graph_tree_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
+/* Tells whether a tree may be less work than all pairs, for --knn auto. */
+bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
+                         const struct ny_points_info *points);
+/* Returns a guess of the nanoseconds that a tree takes on one thread, or all pairs where they take
+ * less. */
+double ny_graph_tree_ns(const struct ny_points_info *points);
 /* Returns the bytes of finding bridges; 0 if --connect was not given. */
 size_t ny_graph_bridges_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
 
@@ -43,12 +53,14 @@ struct ny_graph_job {
     struct ny_job job; /* its record, checkpoints and times */
     const struct ny_graph_settings *settings;
     struct ny_graph_plan plan;
+    enum ny_knn_way way; /* auto: not decided yet */
     struct ny_geometry *geometry;
     struct ny_columns_spec spec;
     struct ny_knn knn;
     struct ny_neighbors lists; /* exact: of the range under way */
     uint64_t again;            /* rows that needed more than their candidates */
     struct ny_forest forest;
+    struct ny_tree_lists boxed; /* tree: of the range under way */
     struct ny_bridge *bridge; /* --connect: edges between components, as long as the stage runs */
 };
 
@@ -70,6 +82,16 @@ int ny_graph_describe(const struct ny_job *job, const struct ny_lists *lists,
 
 /* The stage neighbors with a forest: nearly all neighbours of all rows. */
 int ny_graph_grow(struct ny_graph_job *g);
+
+/* Records the way that was decided. */
+static inline void ny_graph_set_way(struct ny_graph_job *g, enum ny_knn_way way)
+{
+    g->way = way;
+    ny_field_set_text(ny_graph_facts(g->job.record), "knn", ny_knn_way_name(way));
+}
+/* The stage neighbors with a tree of boxes. With --knn auto it first decides, and returns NY_OK
+ * with g->way exact, and nothing done, where all pairs are less work. */
+int ny_graph_search_tree(struct ny_graph_job *g);
 
 /* Bridges between the components, which then are one: into the lists, and part bridges. */
 int ny_graph_connect(struct ny_graph_job *g, struct ny_lists *lists,

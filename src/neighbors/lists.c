@@ -1,6 +1,7 @@
 /*
  * Runs stage neighbors of the verb graph: finds the lists of the nearest rows of each row, exact
- * ones a range of rows at a time, or those of a forest (neighbors/forest.c). An exact range has two
+ * ones a range of rows at a time, those of a forest (neighbors/forest.c), or of a tree of boxes
+ * (neighbors/tree.c). An exact range has two
  * steps, the pass over pairs and the measuring of candidates, and the checkpoint says which of them
  * is under way. The stage is run again for each range until the last is done.
  */
@@ -99,7 +100,12 @@ static int stage_neighbors(struct ny_job *job)
     int err = g->geometry ? NY_OK : ny_graph_load_spec(g);
 
     if (err) return err;
-    return g->settings->forest ? ny_graph_grow(g) : run_range(g);
+    if (g->way == NY_KNN_FOREST) return ny_graph_grow(g);
+    if (g->way != NY_KNN_EXACT) {
+        err = ny_graph_search_tree(g);
+        if (err || g->way == NY_KNN_TREE) return err;
+    }
+    return run_range(g);
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
@@ -124,9 +130,11 @@ static struct ny_stage_bytes neighbors_bytes(const struct ny_job_sizes *sizes, u
 {
     const struct ny_graph_sizes *f = ny_graph_sizes_of(sizes);
 
-    return ny_graph_stage_bytes(f, workers,
-                                f->settings->forest ? ny_graph_forest_bytes(f, workers, limit)
-                                                    : exact_bytes(f, workers, limit));
+    size_t bytes = f->way == NY_KNN_FOREST ? ny_graph_forest_bytes(f, workers, limit)
+                   : f->way == NY_KNN_TREE ? ny_graph_tree_bytes(f, workers, limit)
+                                           : exact_bytes(f, workers, limit);
+
+    return ny_graph_stage_bytes(f, workers, bytes);
 }
 
 const struct ny_stage ny_stage_graph_neighbors = {NY_STAGE_NEIGHBORS, stage_neighbors,

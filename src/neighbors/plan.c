@@ -31,7 +31,7 @@ static size_t least_peak(const void *sizes, unsigned workers, size_t limit)
     uint64_t n = f->points->n;
     size_t held, read = peak(f, workers, f->part, 0, limit);
 
-    if (f->settings->forest || f->part < ny_units_of(n)) return read;
+    if (f->way != NY_KNN_EXACT || f->part < ny_units_of(n)) return read;
     held = peak(f, workers, f->part, (size_t)n, limit);
     return held < read ? held : read;
 }
@@ -41,7 +41,7 @@ static size_t least_peak(const void *sizes, unsigned workers, size_t limit)
  * holds the points, which the pass over pairs would decode again for each panel. */
 static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
 {
-    uint64_t n = f->points->n, high = f->settings->forest ? n : ny_units_of(n);
+    uint64_t n = f->points->n, high = f->way == NY_KNN_FOREST ? n : ny_units_of(n);
     unsigned workers = ny_budget_workers(ny_plan_peak_bytes, f, f->job.threads, limit);
     struct ny_course_bytes bytes;
 
@@ -54,14 +54,16 @@ static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan 
         else
             high = middle - 1;
     }
-    if (!f->settings->forest && f->part == ny_units_of(n)) {
+    if (f->way == NY_KNN_EXACT && f->part == ny_units_of(n)) {
         size_t held = peak(f, workers, f->part, (size_t)n, limit);
 
         if (held <= limit || held < peak(f, workers, f->part, 0, limit)) f->held_rows = (size_t)n;
     }
     plan->workers = workers;
     plan->range_panels = f->part;
-    plan->held_rows = f->settings->forest ? (size_t)f->part : f->held_rows;
+    plan->tree_panels = f->way == NY_KNN_TREE ? f->part : 0;
+    plan->way = f->way;
+    plan->held_rows = f->way == NY_KNN_FOREST ? (size_t)f->part : f->held_rows;
     plan->memory_bytes = ny_plan_peak_bytes(f, workers, limit);
     ny_plan_stage_bytes(&f->job, workers, limit, &bytes);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
@@ -69,19 +71,41 @@ static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan 
     plan->fits = plan->memory_bytes <= limit;
 }
 
+/* Adds a tree to the plan of all pairs, with as many workers, if the budget holds it: which of them
+ * it is to be shows when the job runs. */
+static void add_tree(const struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
+{
+    struct ny_graph_sizes sizes = *f;
+    struct ny_graph_plan tree = {0};
+
+    sizes.way = NY_KNN_TREE;
+    sizes.part = 1;
+    sizes.held_rows = 0;
+    sizes.job.threads = plan->workers;
+    fit_in(&sizes, limit, &tree);
+    if (!tree.fits || tree.workers < plan->workers) return;
+    plan->way = NY_KNN_AUTO;
+    plan->tree_panels = tree.tree_panels;
+    if (plan->memory_bytes < tree.memory_bytes) plan->memory_bytes = tree.memory_bytes;
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        if (plan->stage_bytes[stage] < tree.stage_bytes[stage])
+            plan->stage_bytes[stage] = tree.stage_bytes[stage];
+}
+
 /* A forest's are of a common case: 8 trees, and a round over 10 links. */
 static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan)
 {
     double n = (double)f->points->n;
 
-    plan->forest = f->settings->forest;
-    plan->way = ny_way_of(f->knn.spec);
+    plan->tiles = ny_way_of(f->knn.spec);
     plan->value_bytes = (double)ny_dtype_size(f->points->dtype);
-    plan->pairs = plan->forest ? n * (4.0 * (double)f->settings->leaf + 75)
-                               : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
+    plan->pairs = plan->way == NY_KNN_FOREST
+                      ? n * (4.0 * (double)f->settings->leaf + 75)
+                      : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
     plan->flops = 2 * plan->pairs * ny_entry_products(f->knn.spec);
     plan->entries = n * (double)f->settings->stored;
     plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
+    plan->tree_ns = plan->tree_panels ? ny_graph_tree_ns(f->points) : 0;
     plan->values = n * ny_entry_products(f->knn.spec);
     plan->result_bytes = f->points->n * (f->settings->stored * 8 + 4);
     plan->disk_bytes = plan->result_bytes + 2 * f->points->n * (4 + 8 * ny_knn_width(&f->knn));
@@ -111,10 +135,14 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     spec.row_nnz = (double)points.nnz / (double)points.n;
     sizes.knn =
         (struct ny_knn){.spec = &spec, .n = points.n, .neighbors = settings->stored, .workers = 1};
-    sizes.part = settings->forest ? ny_forest_held_least(&sizes.knn, settings->leaf) : 1;
+    sizes.way = settings->way == NY_KNN_AUTO ? NY_KNN_EXACT : settings->way;
+    sizes.part =
+        settings->way == NY_KNN_FOREST ? ny_forest_held_least(&sizes.knn, settings->leaf) : 1;
     plan->memory_min_bytes = ny_budget_least(least_peak, &sizes);
     plan->visits = ny_geometry_passes(&wish, &points);
     fit_in(&sizes, ny_memory_limit(ctx), plan);
+    if (settings->way == NY_KNN_AUTO && ny_graph_tries_tree(settings, &points))
+        add_tree(&sizes, ny_memory_limit(ctx), plan);
     plan_work(&sizes, plan);
     ny_geometry_free(geometry, ctx);
     return NY_OK;
@@ -126,14 +154,16 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
 {
     const double compare = 6, list = 40, gather = 8, scattered = 150, exact_ns = 3, byte_ns = 0.6;
+    const double exps_ns = 1.6; /* exponentials of a nanosecond of one thread */
     /* Candidates are measured again in f64, on rows that are read one by one. */
     double exact_s = (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured /
                      rates->exp32;
 
-    if (graph->forest)
-        return (graph->way == NY_WAY_SPARSE ? scattered : gather) * graph->flops / rates->gemm32 +
+    if (graph->tree_panels) return exps_ns * graph->tree_ns / rates->exp32;
+    if (graph->way == NY_KNN_FOREST)
+        return (graph->tiles == NY_WAY_SPARSE ? scattered : gather) * graph->flops / rates->gemm32 +
                list * graph->pairs / rates->exp32 + exact_s;
-    return graph->flops / ny_calibration_tile(rates, graph->way, false) +
+    return graph->flops / ny_calibration_tile(rates, graph->tiles, false) +
            compare * graph->pairs / rates->exp32 + exact_s;
 }
 
@@ -158,7 +188,7 @@ void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
     plan->stage_s[NY_STAGE_GRAPH] = components_s * graph->entries;
     plan->disk_bytes += graph->disk_bytes;
     plan->result_bytes += graph->result_bytes;
-    plan->loose = plan->loose || graph->forest;
+    plan->loose = plan->loose || graph->way != NY_KNN_EXACT;
     plan->flops += graph->flops;
     plan->passes += 1 + graph->visits;
 }

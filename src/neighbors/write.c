@@ -91,7 +91,7 @@ size_t ny_graph_lists_batch(const struct ny_graph_sizes *f, size_t limit)
     size_t n = (size_t)f->points->n, lists = ny_neighbors_bytes(n, ny_knn_width(&f->knn));
     size_t parts = 2 * (n * f->settings->stored * sizeof(uint32_t) + NY_CHUNK_BYTES);
 
-    if (f->settings->forest) return ny_batch_bytes_max(limit);
+    if (f->way == NY_KNN_FOREST) return ny_batch_bytes_max(limit);
     return ny_batch_put_bytes(limit, lists > parts ? lists : parts);
 }
 

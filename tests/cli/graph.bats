@@ -325,6 +325,106 @@ share() {
     exits 0
 }
 
+# lists NAME: writes the neighbours and distances of a graph of store b to files of its name.
+lists() {
+    nystream export b "$1" --part neighbors -o "$1.npy" -q
+    nystream export b "$1" --part distances -o "$1.d.npy" -q
+}
+
+# same_lists A B: fails where the two graphs differ in a byte.
+same_lists() {
+    cmp "$1.npy" "$2.npy" && cmp "$1.d.npy" "$2.d.npy"
+}
+
+@test "a tree finds the bytes of all pairs with any threads and budget" {
+    local least options="--neighbors 7"
+    npy_u8 12000 3 >rows.npy
+    nystream import b rows.npy -q
+    nystream graph b pairs $options --knn exact -q
+    lists pairs
+    ny graph b auto $options --json -q
+    exits 0
+    [ "$(field "$output" remeasured)" = 0 ]
+    [[ $output == *'"knn": "tree"'* ]]
+    lists auto
+    same_lists pairs auto
+    ny info b auto
+    prints "search                tree"
+    for threads in 1 3; do
+        nystream graph b threads $options --knn tree --threads $threads --restart -q
+        lists threads
+        same_lists pairs threads
+    done
+    ny graph b small $options --knn tree --memory 20M
+    exits 8
+    says "give --memory"
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    ny graph b small $options --knn tree --memory "$((least - 1))"
+    exits 8
+    ny graph b small $options --knn tree --memory "$least" --json -q
+    exits 0
+    [[ $output == *'"knn": "tree"'* ]]
+    lists small
+    same_lists pairs small
+}
+
+@test "auto takes all pairs where a tree would be more work, or more memory" {
+    npy_u8 6000 30 >rows.npy
+    nystream import b rows.npy -q
+    ny graph b auto --json -q
+    exits 0
+    [[ $output == *'"knn": "exact"'* ]]
+    nystream graph b pairs --knn exact -q
+    nystream graph b tree --knn tree -q
+    lists auto
+    lists pairs
+    lists tree
+    same_lists pairs auto
+    same_lists pairs tree
+    ny graph b cosine --metric cosine --json -q
+    exits 0
+    [[ $output == *'"knn": "exact"'* ]]
+    # the least memory of all pairs holds no tree
+    npy_u8 30000 2 >more.npy
+    nystream import more more.npy -q
+    ny graph more g --memory 20M
+    exits 8
+    ny graph more g --memory "$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")" --json -q
+    exits 0
+    [[ $output == *'"knn": "exact"'* ]]
+    ny graph more h --json -q
+    exits 0
+    [[ $output == *'"knn": "tree"'* ]]
+}
+
+@test "auto, exact and tree are the same job, and a forest is another" {
+    store s 300 3
+    nystream graph s g -q
+    for knn in exact tree auto; do
+        ny graph s g --knn $knn
+        exits 0
+        says "is done"
+    done
+    ny graph s g --knn forest
+    usage "knn: exact → forest"
+}
+
+@test "what a tree is not made of" {
+    store s 300 3
+    ny graph s g --knn tree --metric cosine
+    usage "--knn tree is for --metric euclidean; give --knn exact or forest"
+    printf '1 1:2 5:3\n%.0s' 1 2 3 4 >few.svm
+    nystream import few.nys few.svm --layout sparse -q
+    ny graph few.nys g --neighbors 2 --knn tree
+    usage "--knn tree is for dense rows"
+    ny fit s f --map isomap --knn tree --metric cosine
+    usage "--knn tree is for --metric euclidean"
+    ny graph s g --knn tree --leaf 64
+    usage "--leaf acts only with --knn forest, and here it is tree"
+    ny graph s g --knn kd-tree
+    usage "what you mean is called 'tree' here"
+}
+
 @test "edges of the largest component are counted by themselves" {
     printf '%s\n' x 0 1 2 100 101 102 103 >two.csv
     nystream import two.nys two.csv -q
@@ -385,7 +485,7 @@ share() {
     ny graph s g --knn forest --neighbors 300
     usage "300 neighbours are more than the other 299 rows"
     ny graph s g --knn near
-    usage "--knn is one of exact|forest"
+    usage "--knn is one of auto|exact|forest|tree"
     nystream graph s g -q
     ny graph s g --knn forest
     usage "knn: exact"

@@ -42,6 +42,11 @@ static void check_forest(void)
     check_first(&forest, store, "new", "neighbors");
 }
 
+static int graph_tree(struct ny_context *ctx)
+{
+    return graph_with(ctx, "new", SET(GRAPH, "knn", "tree"));
+}
+
 static int isomap_as(struct ny_context *ctx, const char *name)
 {
     return fit_with(ctx, store, name, SET("map", "isomap", "graph", "near", "landmarks", "40"));
@@ -181,6 +186,7 @@ int main(void)
     static const struct work list[] = {
         {"graph", graph_exact, check_exact, undo_new, 16},
         {"forest", graph_forest, check_forest, undo_new, 256},
+        {"tree", graph_tree, check_exact, undo_new, 16},
         {"isomap", isomap_new, check_isomap, undo_new, 16},
         {"eigenmaps", eigenmaps_new, check_eigenmaps, undo_new, 16},
         {"path", path_near, check_path, nothing, 16},

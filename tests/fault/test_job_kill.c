@@ -415,6 +415,18 @@ static void forest_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+/* Kills a graph by a tree whose lists are held a range of rows at a time. */
+static void tree_goes_on_as_if_unbroken(void **state)
+{
+    const struct run run = {.call = call_graph,
+                            .name = "graph, tree",
+                            .memory = 54 << 20,
+                            .option = {"knn", "tree", "neighbors", "6", "sweep", "1,2"}};
+
+    (void)state;
+    kill_fits(&run);
+}
+
 static void eigenmaps_go_on_as_if_unbroken(void **state)
 {
     const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
@@ -504,6 +516,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(select_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(graph_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(forest_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(tree_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(nystrom_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(chosen_columns_go_on_as_if_unbroken, new_store,
                                         remove_store),
@@ -518,8 +531,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(greedy_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(online_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(weighted_goes_on_as_if_unbroken, new_store, remove_store),
-        cmocka_unit_test_setup_teardown(rpcholesky_goes_on_as_if_unbroken, new_store,
-                                        remove_store),
+        cmocka_unit_test_setup_teardown(rpcholesky_goes_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(greedy_of_a_size_goes_on_as_if_unbroken, new_store,
                                         remove_store),
         cmocka_unit_test_setup_teardown(eigenmaps_go_on_as_if_unbroken, new_store, remove_store),

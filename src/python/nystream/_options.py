@@ -17,8 +17,8 @@ EXACT_ROWS = 100_000  # with more, neighbours are those that a forest finds
 
 
 def search_options(search: Optional[str], rows: int, seed: int) -> Dict[str, Any]:
-    """Return the options of a search for neighbours, "exact" or "forest"; None: by the rows."""
-    knn = search or ("exact" if rows <= EXACT_ROWS else "forest")
+    """Return the options of a search: "auto", "exact", "tree" or "forest"; None: by the rows."""
+    knn = search or ("auto" if rows <= EXACT_ROWS else "forest")
     return {"knn": knn, "seed": seed} if knn == "forest" else {"knn": knn}
 
 

@@ -31,9 +31,10 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         fit is its own first neighbour, at distance 0. "connectivity": entries are 1, and a row has
         n_neighbors, itself among them.
     n_neighbors : int
-    algorithm : {"auto", "exact", "forest"}
-        How neighbours of the rows of the fit are found: by all pairs, or nearly all of them by a
-        forest of trees (`report_.recall` tells how many). "auto" is exact up to 100,000 rows.
+    algorithm : {"auto", "exact", "tree", "forest"}
+        How neighbours of the rows of the fit are found: by all pairs, the same ones by a tree of
+        boxes (dense rows of few columns, euclidean), or nearly all of them by a forest of trees
+        (`report_.recall` tells how many). "auto" is exact or tree up to 100,000 rows.
         Neighbours of new rows are always exact.
     metric : {"euclidean", "cosine"}
     memory, n_jobs, random_state, store, name, tmpdir, verbose

@@ -254,8 +254,9 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     use_rep, n_pcs
         See `spectral`.
     metric : {"euclidean", "cosine"}
-    search : {"exact", "forest"}, optional
-        forest: 0.95 of the neighbours, in far less time. None: exact up to 100,000 rows.
+    search : {"auto", "exact", "tree", "forest"}, optional
+        exact: by all pairs; tree: the same ones by boxes of rows; auto: exact or tree, whichever is
+        less work; forest: 0.95 of them, in far less time. None: auto up to 100,000 rows.
     key_added : str, optional
         Key of uns, and what obsp's keys begin with: "KEY_distances", "KEY_connectivities".
     random_state, copy, **run
