@@ -11,8 +11,8 @@
 #include "graph/tree_private.h"
 
 /* Subtrees that a worker takes on average; rows by which the widest coordinate is chosen; rows from
- * which on a quickselect looks for its pivot in a part of them. */
-enum { SHARES = 8, SAMPLE_ROWS = 256, SELECT_ROWS = 600 };
+ * which on a quickselect looks for its pivot in a part of them; rows of a block that is parted. */
+enum { SHARES = 8, SAMPLE_ROWS = 256, SELECT_ROWS = 600, BLOCK_ROWS = 64 };
 
 struct build {
     struct ny_box_tree *tree;
@@ -66,12 +66,49 @@ static inline void swap(const struct ny_box_tree *tree, uint64_t i, uint64_t j)
     tree->row[j] = row;
 }
 
+/* Moves blocks from *from on that belong in front of the row at `low`, and blocks before *end that
+ * belong behind it, to their sides. The places of rows on the wrong side are noted first, without a
+ * branch that depends on them, and then exchanged (Edelkamp and Weiss 2016). What is left between
+ * *from and *end is not parted. */
+static void part_blocks(const struct ny_box_tree *tree, size_t column, uint64_t low, uint64_t *from,
+                        uint64_t *end)
+{
+    uint64_t l = *from, r = *end;
+    uint8_t left[BLOCK_ROWS], right[BLOCK_ROWS];
+    size_t lefts = 0, rights = 0, left_at = 0, right_at = 0;
+
+    while (r - l > 2 * BLOCK_ROWS) {
+        if (lefts == left_at) {
+            lefts = left_at = 0;
+            for (size_t i = 0; i < BLOCK_ROWS; i++) {
+                left[lefts] = (uint8_t)i;
+                lefts += !before(tree, column, l + i, low);
+            }
+        }
+        if (rights == right_at) {
+            rights = right_at = 0;
+            for (size_t i = 0; i < BLOCK_ROWS; i++) {
+                right[rights] = (uint8_t)i;
+                rights += !before(tree, column, low, r - 1 - i);
+            }
+        }
+        while (left_at < lefts && right_at < rights)
+            swap(tree, l + left[left_at++], r - 1 - right[right_at++]);
+        if (left_at == lefts) l += BLOCK_ROWS;
+        if (right_at == rights) r -= BLOCK_ROWS;
+    }
+    *from = l;
+    *end = r;
+}
+
 /* Parts places low … high − 1 by the row at `low`; returns the place that it goes to. Ends at the
  * bounds whatever the comparisons say, as those of NaN contradict each other. */
 static uint64_t part(const struct ny_box_tree *tree, size_t column, uint64_t low, uint64_t high)
 {
-    uint64_t i = low, j = high;
+    uint64_t i = low + 1, j = high;
 
+    part_blocks(tree, column, low, &i, &j);
+    i--;
     for (;;) {
         do
             i++;

@@ -93,7 +93,7 @@ def test_rows_of_all_kinds(tmp_path):
 def test_what_is_asked_for_must_be(digits):
     X = digits[0][:50]
     for parameters, words in (({"mode": "both"}, "mode='both'"), ({"n_neighbors": 0}, "at least 1"),
-                              ({"metric": "l1"}, "metric"), ({"algorithm": "tree"}, "algorithm")):
+                              ({"metric": "l1"}, "metric"), ({"algorithm": "balls"}, "algorithm")):
         with pytest.raises(ValueError, match=words):
             KNeighborsTransformer(**parameters).fit(X)
     with pytest.raises(ValueError, match="n_samples = 50, n_neighbors = 51"):
