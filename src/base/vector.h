@@ -3,6 +3,7 @@
 #define NY_BASE_VECTOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,6 +27,80 @@ static inline bool ny_vector_any(ny_vector_bits bits)
 
     memcpy(word, &bits, sizeof(word));
     return (word[0] | word[1]) != 0;
+#endif
+}
+
+/* A register of f64 and one of whole numbers beside it, lane by lane, and the lanes in which
+ * something holds: a mask register where the CPU has them. */
+typedef double ny_doubles __attribute__((vector_size(NY_VECTOR_BYTES)));
+typedef int64_t ny_longs __attribute__((vector_size(NY_VECTOR_BYTES)));
+#if defined(__AVX512F__)
+typedef __mmask8 ny_lanes;
+#else
+typedef ny_longs ny_lanes;
+#endif
+
+/* Returns the lanes in which a pair (value, number) comes before another: its value is less, or
+ * equal and its number less. */
+static inline ny_lanes ny_lanes_before(ny_doubles value, ny_longs number, ny_doubles other,
+                                       ny_longs other_number)
+{
+#if defined(__AVX512F__)
+    __mmask8 equal = _mm512_cmp_pd_mask((__m512d)value, (__m512d)other, _CMP_EQ_OQ);
+
+    return (__mmask8)(_mm512_cmp_pd_mask((__m512d)value, (__m512d)other, _CMP_LT_OQ) |
+                      _mm512_mask_cmplt_epi64_mask(equal, (__m512i)number, (__m512i)other_number));
+#else
+    return (value < other) | ((value == other) & (number < other_number));
+#endif
+}
+
+/* Takes a in the lanes, and b in the others. */
+static inline ny_doubles ny_lanes_choose(ny_lanes lanes, ny_doubles a, ny_doubles b)
+{
+#if defined(__AVX512F__)
+    return (ny_doubles)_mm512_mask_blend_pd(lanes, (__m512d)b, (__m512d)a);
+#elif defined(__AVX2__)
+    return (ny_doubles)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)lanes);
+#else
+    return (ny_doubles)(((ny_longs)a & lanes) | ((ny_longs)b & ~lanes));
+#endif
+}
+
+static inline ny_longs ny_lanes_choose_longs(ny_lanes lanes, ny_longs a, ny_longs b)
+{
+#if defined(__AVX512F__)
+    return (ny_longs)_mm512_mask_blend_epi64(lanes, (__m512i)b, (__m512i)a);
+#elif defined(__AVX2__)
+    return (ny_longs)_mm256_blendv_epi8((__m256i)b, (__m256i)a, (__m256i)lanes);
+#else
+    return (a & lanes) | (b & ~lanes);
+#endif
+}
+
+/* Returns a where it is greater than b; so b where a is no number. */
+static inline ny_doubles ny_doubles_greater(ny_doubles a, ny_doubles b)
+{
+#if defined(__AVX512F__)
+    return (ny_doubles)_mm512_max_pd((__m512d)a, (__m512d)b);
+#elif defined(__AVX2__)
+    return (ny_doubles)_mm256_max_pd((__m256d)a, (__m256d)b);
+#else
+    return ny_lanes_choose(a > b, a, b);
+#endif
+}
+
+/* Tells whether something holds in some lane of `count` registers. */
+static inline bool ny_lanes_any(const ny_lanes *lanes, size_t count)
+{
+    ny_lanes all = lanes[0];
+
+    for (size_t i = 1; i < count; i++)
+        all |= lanes[i];
+#if defined(__AVX512F__)
+    return all != 0;
+#else
+    return ny_vector_any((ny_vector_bits)all);
 #endif
 }
 

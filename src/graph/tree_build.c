@@ -37,9 +37,8 @@ static bool tie_before(const struct ny_box_tree *tree, size_t column, uint64_t i
     const double *x = tree->x + i * tree->d, *y = tree->x + j * tree->d;
 
     for (size_t k = 1; k < tree->d; k++) {
-        size_t next = (column + k) % tree->d;
-
-        if (x[next] != y[next]) return x[next] < y[next];
+        column = column + 1 < tree->d ? column + 1 : 0;
+        if (x[column] != y[column]) return x[column] < y[column];
     }
     return tree->row[i] < tree->row[j];
 }

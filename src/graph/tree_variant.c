@@ -13,12 +13,9 @@
 
 enum { LANES = NY_TREE_ROWS, WIDTH = NY_VECTOR_BYTES / sizeof(double), PARTS = LANES / WIDTH };
 
-typedef double doubles_t __attribute__((vector_size(NY_VECTOR_BYTES)));
-typedef int64_t longs_t __attribute__((vector_size(NY_VECTOR_BYTES)));
-
 /* One number for each row of the packet. */
 struct lanes {
-    doubles_t part[PARTS];
+    ny_doubles part[PARTS];
 };
 
 /* A node that waits, with the bounds of its box. */
@@ -32,36 +29,12 @@ struct walk {
     const struct ny_box_tree *tree;
     const struct lanes *x; /* d */
     struct lanes *value;   /* t */
-    longs_t *row;          /* t × PARTS */
+    ny_longs *row;         /* t × PARTS */
     size_t last;           /* t − 1 */
+    size_t filled;         /* places of the lists that may hold a row: no more than were inserted */
     double zero;
     struct waiting stack[NY_TREE_DEPTH + 1];
 };
-
-static inline doubles_t choose(longs_t where, doubles_t a, doubles_t b)
-{
-    return (doubles_t)(((longs_t)a & where) | ((longs_t)b & ~where));
-}
-
-static inline longs_t choose_long(longs_t where, longs_t a, longs_t b)
-{
-    return (a & where) | (b & ~where);
-}
-
-/* a where it is greater than b; so b where a is no number. */
-static inline doubles_t greater(doubles_t a, doubles_t b)
-{
-    return choose(a > b, a, b);
-}
-
-static inline bool any(const longs_t where[PARTS])
-{
-    longs_t all = where[0];
-
-    for (size_t p = 1; p < PARTS; p++)
-        all |= where[p];
-    return ny_vector_any((ny_vector_bits)all);
-}
 
 /* ---- distances and bounds ------------------------------------------------------------------- */
 
@@ -77,18 +50,18 @@ static inline struct lanes from_row(const struct walk *walk, const double *y, si
 
 static inline struct lanes from_box(const struct walk *walk, const double *box, size_t k, size_t d)
 {
-    const doubles_t zero = {0};
+    const ny_doubles zero = {0};
     struct lanes out;
 
     for (size_t p = 0; p < PARTS; p++)
-        out.part[p] =
-            greater(walk->x[k].part[p] - box[d + k], greater(box[k] - walk->x[k].part[p], zero));
+        out.part[p] = ny_doubles_greater(walk->x[k].part[p] - box[d + k],
+                                         ny_doubles_greater(box[k] - walk->x[k].part[p], zero));
     return out;
 }
 
 static inline struct lanes begin(const struct walk *walk)
 {
-    const doubles_t zero = {0};
+    const ny_doubles zero = {0};
     struct lanes sum;
 
     for (size_t p = 0; p < PARTS; p++)
@@ -174,54 +147,45 @@ static inline struct lanes measure(const struct walk *walk, const double *y, siz
 
 /* Finds the lists in which a row of this number, at these squared distances, comes before the one
  * at place k. */
-static inline longs_t comes_before(const struct walk *walk, const struct lanes *value, int64_t row,
-                                   size_t k, size_t p)
+static inline ny_lanes comes_before(const struct walk *walk, const struct lanes *value,
+                                    ny_longs number, size_t k, size_t p)
 {
-    doubles_t other = walk->value[k].part[p];
-
-    return (value->part[p] < other) |
-           ((value->part[p] == other) & (row < walk->row[k * PARTS + p]));
+    return ny_lanes_before(value->part[p], number, walk->value[k].part[p],
+                           walk->row[k * PARTS + p]);
 }
 
-/* Tells whether some list may take a row of this number, or one greater, at these distances. */
-static inline bool reaches(const struct walk *walk, const struct lanes *value, int64_t row)
+/* Finds the lists that take a row of this number, or may take one greater, at these distances. */
+static inline bool reaches(const struct walk *walk, const struct lanes *value, ny_longs number,
+                           ny_lanes where[PARTS])
 {
-    longs_t where[PARTS];
-
     for (size_t p = 0; p < PARTS; p++)
-        where[p] = comes_before(walk, value, row, walk->last, p);
-    return any(where);
+        where[p] = comes_before(walk, value, number, walk->last, p);
+    return ny_lanes_any(where, PARTS);
 }
 
-/* Inserts a row into the lists that it belongs in; those behind it move by one place. */
-static inline void insert(struct walk *walk, const struct lanes *value, int64_t row)
+/* Inserts a row into the lists that take it; those behind it move by one place. */
+static inline void insert(struct walk *walk, const struct lanes *value, ny_longs number,
+                          ny_lanes here[PARTS])
 {
-    longs_t here[PARTS], above[PARTS], number = (longs_t){0} + row;
-    size_t k = walk->last;
+    size_t k = walk->filled < walk->last ? walk->filled++ : walk->last;
 
-    for (size_t p = 0; p < PARTS; p++)
-        here[p] = comes_before(walk, value, row, k, p);
-    for (; k > 0; k--) {
-        for (size_t p = 0; p < PARTS; p++)
-            above[p] = comes_before(walk, value, row, k - 1, p);
+    do {
         for (size_t p = 0; p < PARTS; p++) {
-            doubles_t *to = &walk->value[k].part[p];
-            longs_t *to_row = &walk->row[k * PARTS + p];
+            ny_doubles *to = &walk->value[k].part[p];
+            ny_longs *to_row = &walk->row[k * PARTS + p];
+            ny_lanes above = {0};
 
-            *to =
-                choose(above[p], walk->value[k - 1].part[p], choose(here[p], value->part[p], *to));
-            *to_row = choose_long(above[p], walk->row[(k - 1) * PARTS + p],
-                                  choose_long(here[p], number, *to_row));
-            here[p] = above[p];
+            *to = ny_lanes_choose(here[p], value->part[p], *to);
+            *to_row = ny_lanes_choose_longs(here[p], number, *to_row);
+            if (k > 0) {
+                above = comes_before(walk, value, number, k - 1, p);
+                *to = ny_lanes_choose(above, to[-PARTS], *to);
+                *to_row = ny_lanes_choose_longs(above, to_row[-PARTS], *to_row);
+            }
+            here[p] = above;
         }
-        if (!any(here)) break;
-    }
-    walk->packet->work.moves += walk->last - k + 1;
-    if (k > 0) return;
-    for (size_t p = 0; p < PARTS; p++) {
-        walk->value[0].part[p] = choose(here[p], value->part[p], walk->value[0].part[p]);
-        walk->row[p] = choose_long(here[p], number, walk->row[p]);
-    }
+        walk->packet->work.moves++;
+    } while (k-- > 0 && ny_lanes_any(here, PARTS));
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
@@ -243,10 +207,13 @@ static inline void meet_leaf(struct walk *walk, uint32_t leaf, size_t d)
     packet->work.rows += end - first;
     for (uint64_t i = first; i < end; i++) {
         struct lanes value = measure(walk, tree->x + i * d, d, false);
+        ny_longs number;
+        ny_lanes where[PARTS];
 
         if (i >= packet->at[0] && i <= packet->at[packet->count - 1])
             leave_out_self(packet, i, &value);
-        if (reaches(walk, &value, tree->row[i])) insert(walk, &value, tree->row[i]);
+        number = (ny_longs){0} + tree->row[i];
+        if (reaches(walk, &value, number, where)) insert(walk, &value, number, where);
     }
 }
 
@@ -258,7 +225,10 @@ static inline struct waiting look_at(struct walk *walk, struct ny_tree_span span
 
 static inline bool needed(const struct walk *walk, const struct waiting *node)
 {
-    return reaches(walk, &node->bound, walk->tree->least[node->span.node]);
+    ny_longs number = (ny_longs){0} + walk->tree->least[node->span.node];
+    ny_lanes where[PARTS];
+
+    return reaches(walk, &node->bound, number, where);
 }
 
 /* Meets the leaves below a node that some row needs, the nearer half first. */
@@ -313,7 +283,7 @@ void NY_VARIANT_NAME(ny_tree_walk)(struct ny_tree_packet *packet)
                         .tree = packet->tree,
                         .x = (const struct lanes *)(const void *)packet->x,
                         .value = (struct lanes *)(void *)packet->value,
-                        .row = (longs_t *)(void *)packet->row,
+                        .row = (ny_longs *)(void *)packet->row,
                         .last = packet->tree->knn->neighbors - 1,
                         .zero = zero};
 
