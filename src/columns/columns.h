@@ -230,6 +230,10 @@ void ny_columns_prepare(const struct ny_columns *columns, struct ny_raw_rows row
                         double *out);
 /* Returns the γ of prepared rows: ny_columns_exact() gives γ times their base quantity. */
 double ny_columns_gamma(const struct ny_columns *columns);
+/* Makes exact values of distances be sums of differences, as those between a row and a single
+ * landmark are, up to near[j] for each landmark; larger ones may come from products, which f64
+ * rounds. `near` is borrowed; NULL, as at first: only where products cancel. */
+void ny_columns_set_near(struct ny_columns *columns, const double *near);
 /* Work space for ny_columns_exact_in() with up to `cols` landmarks, kept between calls. */
 struct ny_columns_room;
 /* Makes a room; sparse rows need none, and get an empty one. NY_EBUDGET when it does not fit. */

@@ -63,6 +63,7 @@ struct ny_columns {
     size_t row_bytes; /* a raw row takes so many */
     size_t count, capacity;
     bool minus_one;
+    const double *near;         /* borrowed: ny_columns_set_near() */
     unsigned char *raw;         /* dense: capacity × d */
     struct ny_sparse_list held; /* sparse: the raw rows */
     float *norms;             /* ‖y‖² of prepared rows; 0 where the way gives d² itself */

@@ -25,6 +25,7 @@ struct job {
     size_t x_count, y_count, x_rows, y_rows;
     bool symmetric, whole; /* whole: rows are whole numbers */
     enum base base;
+    const double *near;           /* of Y, or NULL: ny_columns_set_near() */
     struct ny_columns_room *room; /* NULL: one of its own */
     struct ny_matrix K;
 };
@@ -202,6 +203,11 @@ void ny_columns_prepare(const struct ny_columns *columns, struct ny_raw_rows row
                            out + i * columns->spec.geometry->d);
 }
 
+void ny_columns_set_near(struct ny_columns *columns, const double *near)
+{
+    columns->near = near;
+}
+
 double ny_columns_gamma(const struct ny_columns *columns)
 {
     return columns->preparation.params.gamma;
@@ -268,17 +274,21 @@ static void base_block(const struct job *job, const struct ny_columns_room *s, s
             s->base[i * job->y_rows + j] = pair(job->columns, s->x + i * d, s->y + j * d);
 }
 
-/* ‖x − y‖² from dot products: row i of the block against the first `count` of Y. */
+/* ‖x − y‖² from dot products, in place: row i of the block against landmarks y_first … of Y. */
 static void squares_of(const struct job *job, const struct ny_columns_room *s, size_t i,
-                       size_t count, double *out)
+                       size_t y_first, struct ny_matrix row)
 {
+    const double *near = job->near ? job->near + y_first : NULL;
+    double gamma = job->columns->preparation.params.gamma;
     size_t d = job->columns->spec.geometry->d;
+    double rounding = 0x1p-50 * (double)(d + 8); /* of products, as a share of the norms */
 
-    for (size_t j = 0; j < count; j++) {
-        double norms = s->x_norms[i] + s->y_norms[j], square = norms - 2 * out[j];
+    for (size_t j = 0; j < row.cols; j++) {
+        double norms = s->x_norms[i] + s->y_norms[j], square = norms - 2 * row.at[j];
+        bool summed = square < NY_CANCELLATION * norms ||
+                      (near && square - rounding * norms <= near[j] / gamma);
 
-        out[j] = square < NY_CANCELLATION * norms ? pair(job->columns, s->x + i * d, s->y + j * d)
-                                                  : square;
+        row.at[j] = summed ? pair(job->columns, s->x + i * d, s->y + j * d) : square;
     }
 }
 
@@ -325,7 +335,8 @@ static void block(const struct job *job, const struct ny_columns_room *s, size_t
                                                 : s->base + i * job->y_rows;
 
         memcpy(out, base, count * sizeof(*out));
-        if (job->base == GEMM && kernel->base == NY_BASE_SQUARE) squares_of(job, s, i, count, out);
+        if (job->base == GEMM && kernel->base == NY_BASE_SQUARE)
+            squares_of(job, s, i, y_first, ny_matrix(out, 1, count));
         if (job->symmetric && diagonal < cols && kernel->base == NY_BASE_DOT)
             out[diagonal] = s->x_norms[i];
         kernel->apply(&columns->preparation.params, s->x_norms[i], s->y_norms, out, count);
@@ -403,6 +414,7 @@ int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *c
                       .y_rows = rows_of_y(K.cols),
                       .base = base_of(columns),
                       .whole = chord_of_whole(columns),
+                      .near = columns->near ? columns->near + first : NULL,
                       .room = room,
                       .K = K};
 

@@ -44,8 +44,10 @@ static int find_last(struct ny_recall_sample *sample, const struct ny_knn *knn)
         size_t left = sample->count - first;
         size_t count = left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS;
 
-        err = ny_knn_compare(knn, sample->raw + first * ny_raw_bytes(knn->spec),
-                             sample->row + first, count, near);
+        struct ny_knn_again rows = {sample->raw + first * ny_raw_bytes(knn->spec),
+                                    sample->row + first, count, NULL};
+
+        err = ny_knn_compare(knn, &rows, near);
         for (size_t i = 0; i < count && err == NY_OK; i++)
             sample->last[first + i] = near[i * t + t - 1].value;
     }

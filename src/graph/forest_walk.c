@@ -238,7 +238,7 @@ static int fill_short(struct ny_forest *forest)
             rows[count++] = (uint32_t)i;
         }
         if (err || !count || (count < NY_COMPARE_ROWS && i < knn->n)) continue;
-        err = ny_knn_compare(knn, raw, rows, count, near);
+        err = ny_knn_compare(knn, &(struct ny_knn_again){raw, rows, count, NULL}, near);
         for (size_t k = 0; k < count && err == NY_OK; k++)
             put(forest, rows[k], near + k * t, t);
         count = 0;

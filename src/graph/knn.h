@@ -76,6 +76,7 @@ struct ny_knn_query {
     size_t count;
     bool (*takes)(const void *arg, size_t i, uint64_t row);
     const void *arg;
+    const double *near; /* count: values up to which the nearest are, or NULL: not known */
 };
 /* Finds their nearest of `points`, the first n, in f64, in one pass; NY_NO_ROW where there are not
  * as many as wanted. */

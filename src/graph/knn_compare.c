@@ -83,6 +83,7 @@ static int compare_with(const struct ny_knn *knn, const struct ny_knn_query *que
 
     if (err == NY_OK) err = ny_columns_append(columns, ny_raw_rows(query->raw), query->count);
     if (err) goto done;
+    ny_columns_set_near(columns, query->near);
     ny_near_clear(near, query->count * knn->neighbors);
     err = ny_tiles_new(&compare.tiles, columns, shift, NY_PRECISION_F64, knn->workers);
     if (err) goto done;
@@ -103,11 +104,13 @@ static bool is_another(const void *arg, size_t i, uint64_t row)
     return ((const uint32_t *)arg)[i] != row;
 }
 
-int ny_knn_compare(const struct ny_knn *knn, const void *raw, const uint32_t *rows, size_t count,
-                   struct ny_near *near)
+int ny_knn_compare(const struct ny_knn *knn, const struct ny_knn_again *again, struct ny_near *near)
 {
-    const struct ny_knn_query query = {
-        .raw = raw, .count = count, .takes = is_another, .arg = rows};
+    const struct ny_knn_query query = {.raw = again->raw,
+                                       .count = again->count,
+                                       .takes = is_another,
+                                       .arg = again->rows,
+                                       .near = again->last};
     struct ny_source *points = NULL;
     int err = ny_knn_source(knn, &points);
 

@@ -21,6 +21,7 @@ struct measure {
     char *read, *candidates; /* where points are not held: those rows, and count × width */
     double *norms;           /* count: γ‖x‖² of prepared rows */
     struct ny_measured *out;
+    double *last;   /* count: values of the t-th of the measured */
     bool *unproved; /* count */
 };
 
@@ -119,6 +120,7 @@ static int measure_row(const struct measure *measure, const struct measurer *own
     for (size_t k = 0; k < width && rows[k] != NY_NO_ROW; k++)
         ny_near_keep(own->near, t, (struct ny_near){own->values[k], rows[k]});
     put(measure, i, own->near);
+    measure->last[i] = own->near[t - 1].value;
     measure->unproved[i] =
         own->near[t - 1].row == NY_NO_ROW || !proved(measure, list, i, own->near[t - 1].value);
     return NY_OK;
@@ -142,6 +144,7 @@ struct again {
     size_t count;
     size_t at[NY_COMPARE_ROWS]; /* which of the measured rows */
     uint32_t row[NY_COMPARE_ROWS];
+    double last[NY_COMPARE_ROWS];
     char *raw;
     struct ny_near *near; /* count × t */
 };
@@ -149,7 +152,8 @@ struct again {
 static int compare_again(const struct measure *measure, struct again *again)
 {
     size_t t = measure->knn->neighbors;
-    int err = ny_knn_compare(measure->knn, again->raw, again->row, again->count, again->near);
+    const struct ny_knn_again rows = {again->raw, again->row, again->count, again->last};
+    int err = ny_knn_compare(measure->knn, &rows, again->near);
 
     for (size_t i = 0; i < again->count && err == NY_OK; i++)
         put(measure, again->at[i], again->near + i * t);
@@ -173,6 +177,7 @@ static int measure_again(const struct measure *measure)
         if (measure->unproved[i]) {
             memcpy(again.raw + again.count * row_bytes, measure->rows + i * row_bytes, row_bytes);
             again.row[again.count] = (uint32_t)(measure->first + i);
+            again.last[again.count] = measure->last[i];
             again.at[again.count++] = i;
         }
         if (again.count == NY_COMPARE_ROWS || (again.count && i + 1 == measure->count))
@@ -237,7 +242,7 @@ size_t ny_knn_measure_bytes(const struct ny_knn *knn)
     size_t again = NY_COMPARE_ROWS * row_bytes + ny_knn_compare_bytes(knn);
 
     return NY_MEASURE_ROWS *
-               ((width + 1) * row_bytes + width * sizeof(uint64_t) + sizeof(double) + 1) +
+               ((width + 1) * row_bytes + width * sizeof(uint64_t) + 2 * sizeof(double) + 1) +
            again +
            knn->workers *
                (ny_one_row_bytes(knn->spec) + width * (row_bytes + 2 * sizeof(struct ny_near)));
@@ -256,8 +261,9 @@ int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, u
     int err = NY_EBUDGET;
 
     measure.norms = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(double));
+    measure.last = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(double));
     measure.unproved = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(bool));
-    if (!measure.norms || !measure.unproved) goto done;
+    if (!measure.norms || !measure.last || !measure.unproved) goto done;
     err = gather(&measure);
     if (err) goto done;
     err = measure_norms(&measure);
@@ -266,6 +272,7 @@ int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, u
     if (err == NY_OK) err = measure_again(&measure);
 done:
     ny_free(ctx, measure.unproved);
+    ny_free(ctx, measure.last);
     ny_free(ctx, measure.norms);
     ny_free(ctx, measure.candidates);
     ny_free(ctx, measure.read);

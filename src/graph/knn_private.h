@@ -19,9 +19,16 @@ double ny_near_distance(const struct ny_columns_spec *spec, double value);
 /* The points. */
 int ny_knn_source(const struct ny_knn *knn, struct ny_source **out);
 
-/* The knn->neighbors nearest of each of `count` ≤ NY_COMPARE_ROWS raw rows, whose numbers are
- * those given: one pass, in f64. near: count × neighbors. */
-int ny_knn_compare(const struct ny_knn *knn, const void *raw, const uint32_t *rows, size_t count,
+/* `count` ≤ NY_COMPARE_ROWS raw rows, their numbers, and values that the last of their nearest do
+ * not exceed, or NULL: such values are summed as ny_one_row_values() does. */
+struct ny_knn_again {
+    const void *raw;
+    const uint32_t *rows;
+    size_t count;
+    const double *last;
+};
+/* The knn->neighbors nearest of each of these rows: one pass, in f64. near: count × neighbors. */
+int ny_knn_compare(const struct ny_knn *knn, const struct ny_knn_again *again,
                    struct ny_near *near);
 
 #endif

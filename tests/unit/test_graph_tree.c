@@ -127,6 +127,16 @@ static void rows_of_more_columns_are_summed_in_order(void **state)
     check_cloud(GRID, NY_U8, 700, 40, 5);
 }
 
+/* All pairs of many columns are products where differences do not have to tell rows apart. */
+static void equal_distances_are_summed_alike(void **state)
+{
+    (void)state;
+    for (size_t d = 17; d < 60; d += 14) {
+        check_cloud(HALF_SAME, NY_F32, 900, d, 5);
+        check_cloud(GRID, NY_F64, 2000, d, 3);
+    }
+}
+
 static void lists_are_short_or_hold_all(void **state)
 {
     (void)state;
@@ -222,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_those_of_all_pairs),
         cmocka_unit_test(rows_of_more_columns_are_summed_in_order),
+        cmocka_unit_test(equal_distances_are_summed_alike),
         cmocka_unit_test(lists_are_short_or_hold_all),
         cmocka_unit_test(families_of_vector_code_agree_with_themselves),
         cmocka_unit_test(ranges_and_workers_change_nothing),
