@@ -156,7 +156,7 @@ static int inputs_of(const struct ny_request *request, json_t **out)
     *out = json_object();
     if (digest) ny_request_set_digest(*out, "features", digest);
     if (!is_given(request)) return NY_OK;
-    err = ny_file_identity(request->ctx, request->edges.path, &digest);
+    err = ny_file_digest(request->ctx, request->edges.path, &digest);
     if (!err) ny_request_set_digest(*out, "edges", digest);
     return err;
 }

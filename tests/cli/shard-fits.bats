@@ -252,6 +252,11 @@ until_done() {
     nystream fit big x --landmarks 500 --memory "$least" --components 2 -q
     ny plan big --select greedy
     usage "take --select uniform"
+    ny plan big --landmarks 500 --time-limit 0.00001
+    prints "the plan takes longer"
+    ny fit big late --landmarks 500 --time-limit 0.00001
+    exits 8
+    says "--time-limit is 1e-05 s; nothing was run"
 }
 
 # bats test_tags=slow

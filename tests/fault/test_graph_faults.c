@@ -3,8 +3,8 @@
 
 enum { NODES = 300, FEW = 20, NEAREST = 4 };
 
-static char apart[200]; /* file of distances */
-static struct bytes exact, forest, eigenmaps, placed, numbers, distances;
+static char apart[200], edges[200], written[200]; /* files of distances, and of edges */
+static struct bytes exact, forest, given, edges_of_near, eigenmaps, placed, numbers, distances;
 static uint64_t found[FEW * NEAREST];
 static double found_at[FEW * NEAREST];
 static double length; /* of the path */
@@ -47,6 +47,22 @@ static int graph_tree(struct ny_context *ctx)
     return graph_with(ctx, "new", SET(GRAPH, "knn", "tree"));
 }
 
+/* A graph of the edges in a file, which begins a store of its own. */
+static int graph_given(struct ny_context *ctx)
+{
+    struct ny_options *options = NULL;
+    int err = options_with(&options, ctx, SET("edges", edges));
+
+    if (err == NY_OK) err = ny_graph(ctx, fresh, "new", options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static void check_given(void)
+{
+    check_first(&given, fresh, "new", "components");
+}
+
 static int isomap_as(struct ny_context *ctx, const char *name)
 {
     return fit_with(ctx, store, name, SET("map", "isomap", "graph", "near", "landmarks", "40"));
@@ -60,6 +76,22 @@ static int isomap_new(struct ny_context *ctx)
 static void check_isomap(void)
 {
     check_first(&whole, store, "new", "embedding");
+}
+
+static int graph_to_file(struct ny_context *ctx)
+{
+    return ny_export(ctx, store, "near", "graph", written);
+}
+
+static void check_written(void)
+{
+    assert_int_equal(rename(written, output), 0);
+    check_output(&edges_of_near);
+}
+
+static void undo_written(void)
+{
+    unlink(written);
 }
 
 static int eigenmaps_new(struct ny_context *ctx)
@@ -171,6 +203,11 @@ static int prepare(struct ny_context *ctx)
 {
     int err = graph_with(ctx, "near", SET(GRAPH));
 
+    snprintf(edges, sizeof(edges), "%s/edges.npz", directory);
+    snprintf(written, sizeof(written), "%s/written.npz", directory);
+    if (err == NY_OK) err = ny_export(ctx, store, "near", "graph", edges);
+    if (err == NY_OK) err = graph_to_file(ctx);
+    if (err == NY_OK && rename(written, output) == 0) keep_output(&edges_of_near);
     if (err == NY_OK) err = isomap_as(ctx, "old");
     if (err == NY_OK) err = transform_more(ctx);
     if (err == NY_OK) keep_output(&placed);
@@ -187,6 +224,8 @@ int main(void)
         {"graph", graph_exact, check_exact, undo_new, 16},
         {"forest", graph_forest, check_forest, undo_new, 256},
         {"tree", graph_tree, check_exact, undo_new, 16},
+        {"graph of edges", graph_given, check_given, undo_fresh, 16},
+        {"graph to a file", graph_to_file, check_written, undo_written, 1},
         {"isomap", isomap_new, check_isomap, undo_new, 16},
         {"eigenmaps", eigenmaps_new, check_eigenmaps, undo_new, 16},
         {"path", path_near, check_path, nothing, 16},

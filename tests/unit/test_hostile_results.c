@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -94,6 +95,59 @@ static void a_graph_without_a_largest_component_is_refused(void **state)
     assert_int_equal(ny_options_set(options, "graph", "r"), NY_OK);
     assert_int_equal(ny_plan(in.ctx, in.store, options, NULL), NY_ESTORE);
     ny_options_free(options);
+}
+
+/* Edges from elsewhere are as little believed as lists: nodes, order, lengths and components. */
+static void edges_that_cannot_be_are_refused(void **state)
+{
+    const struct {
+        double length;
+        uint32_t from, to;
+    } good[] = {{1, 0, 1}, {1, 1, 2}},
+      cases[] = {{-1, 1, 2}, {NAN, 1, 2},  {INFINITY, 1, 2},   {1, 2, 1},
+                 {1, 1, 1},  {1, 1, ROWS}, {1, 1, UINT32_MAX}, {1, 1, 3}};
+    char options[200], file[160], out[160];
+    FILE *lines;
+
+    (void)state;
+    snprintf(file, sizeof(file), "%s/edges.txt", in.folder);
+    snprintf(out, sizeof(out), "%s/out.txt", in.folder);
+    snprintf(options, sizeof(options), "graph edges=%s", file);
+    lines = fopen(file, "w");
+    assert_non_null(lines);
+    fputs("0 1 1\n1 2 1\n", lines);
+    fclose(lines);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char part[sizeof(good)];
+
+        json_decref(make(options));
+        is(ny_export(in.ctx, in.store, "r", "graph", out), NY_OK);
+        memcpy(part, good, sizeof(good));
+        memcpy(part + sizeof(good[0]), &cases[i], sizeof(good[0]));
+        put("edges", part, sizeof(part));
+        is(ny_export(in.ctx, in.store, "r", "graph", out), NY_ESTORE);
+        put("edges", good, sizeof(good[0])); /* fewer than the record says */
+        is(ny_export(in.ctx, in.store, "r", "graph", out), NY_ESTORE);
+    }
+}
+
+/* A record that says it has more edges than memory, or none. */
+static void counts_of_edges_that_cannot_be_are_refused(void **state)
+{
+    static const uint64_t counts[] = {0, (uint64_t)1 << 48, (uint64_t)1 << 62};
+    char options[200], out[160];
+
+    (void)state;
+    snprintf(options, sizeof(options), "graph edges=%s/edges.txt", in.folder);
+    snprintf(out, sizeof(out), "%s/out.txt", in.folder);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        json_t *record = make(options);
+
+        ny_field_set_count(json_object_get(record, "report"), "edges", counts[i]);
+        save(record);
+        json_decref(record);
+        is(ny_export(in.ctx, in.store, "r", "graph", out), NY_ESTORE);
+    }
 }
 
 static void components_that_are_not_those_counted_are_refused(void **state)
@@ -471,6 +525,8 @@ int main(void)
         cmocka_unit_test(coordinates_that_cannot_be_are_refused),
         cmocka_unit_test(new_rows_of_no_eigenvectors_are_refused),
         cmocka_unit_test(a_graph_without_a_largest_component_is_refused),
+        cmocka_unit_test(edges_that_cannot_be_are_refused),
+        cmocka_unit_test(counts_of_edges_that_cannot_be_are_refused),
         cmocka_unit_test(components_that_are_not_those_counted_are_refused),
         cmocka_unit_test(rows_that_the_store_has_not_are_refused),
         cmocka_unit_test(edges_that_do_not_join_their_component_are_refused),
