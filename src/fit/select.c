@@ -105,24 +105,6 @@ static int certify(struct ny_fit *fit, struct ny_selection_request *request,
     return err;
 }
 
-/* Shards go on together: from the image of the one that leads, or all from the beginning. */
-static int share_image(const struct ny_fit *fit, void **image, size_t *bytes)
-{
-    struct ny_context *ctx = fit->job.ctx;
-    struct ny_peers *peers = ny_context_peers(ctx);
-    uint64_t size = *image ? *bytes : 0;
-    int err = ny_peers_share(peers, &size, sizeof(size));
-
-    if (err || !peers) return err;
-    if (!ny_peers_leads(peers)) {
-        ny_free(ctx, *image);
-        *image = size ? ny_alloc(ctx, NY_MEM_OTHER, (size_t)size) : NULL;
-        if (size && !*image) return NY_EBUDGET;
-    }
-    *bytes = (size_t)size;
-    return size ? ny_peers_share(peers, *image, *bytes) : NY_OK;
-}
-
 int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass)
 {
     struct ny_columns_spec spec;
@@ -137,7 +119,6 @@ int ny_fit_select(struct ny_fit *fit, const struct ny_select_pass *pass)
     err = ny_fit_load_frozen(fit);
     if (err) goto done;
     err = ny_job_load_image(&fit->job, "select", &shape, &image, &units);
-    if (!err) err = share_image(fit, &image, &shape.bytes);
     if (err) goto done;
     err = ny_earlier_selection(fit, &earlier);
     if (err) goto done;
@@ -195,6 +176,7 @@ struct ny_stage_bytes ny_select_bytes(const struct ny_job_sizes *sizes, unsigned
     struct ny_selection_request request = {
         .ctx = f->job.ctx,
         .n = f->points->n,
+        .here = f->points->here,
         .spec = &f->spec,
         .landmarks = f->settings->landmarks,
         .greedy = {.dictionary = f->settings->dictionary, .pilot = f->settings->pilot},

@@ -447,10 +447,8 @@ static int select_rows(const struct ny_selection_request *request,
     ny_selection_clear(selection);
     if (!rp) return NY_EBUDGET;
     err = ny_pivot_open(rp, request);
-    if (!err && request->checkpoint.image) err = ny_pivot_restore(rp, &first_unit);
+    if (!err) err = ny_pivot_take_up(rp, &first_unit);
     if (err) goto done;
-    if (!ny_peers_leads(ny_context_peers(request->ctx))) first_unit = 0; /* it is another's image */
-    ny_selection_drop_image(request);
     err = ny_source_of_points(&source, request->store, request->n, request->spec->slots,
                               rp->workers);
     if (err) goto done;

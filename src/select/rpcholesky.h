@@ -70,6 +70,13 @@ struct ny_rpcholesky {
     uint64_t window_row[NY_PIVOT_WINDOW];
     float window_bound[NY_PIVOT_WINDOW];
     double saved_s; /* when the last checkpoint was made */
+    /* Counts of rows and flops when the pass under way began; `resumed`: they are known from the
+     * checkpoint of that pass. */
+    struct ny_pivot_start {
+        uint64_t rows_read;
+        double flops;
+    } start;
+    bool resumed;
     unsigned workers;
     struct ny_pivot_worker *worker;
 };
@@ -94,8 +101,9 @@ static inline double ny_pivot_zero(const struct ny_rpcholesky *rp)
 
 /* Saves the state as the pass's checkpoint (rpcholesky_image.c). */
 int ny_pivot_checkpoint(void *arg, uint64_t units_done);
-/* Takes up the selection from a checkpoint; *first_unit is where a pass under way goes on
- * (rpcholesky_image.c). */
-int ny_pivot_restore(struct ny_rpcholesky *rp, uint64_t *first_unit);
+/* Takes up the selection from its checkpoint, where there is one, and drops it; *first_unit is
+ * where a pass under way goes on (rpcholesky_image.c). Peers take up that of the one that leads,
+ * and go on with a pass of theirs if it is the same one. */
+int ny_pivot_take_up(struct ny_rpcholesky *rp, uint64_t *first_unit);
 
 #endif

@@ -1,9 +1,16 @@
-/* The image that a killed selection goes on from. */
+/*
+ * The image that a killed selection goes on from.
+ *
+ * Over shards each has its own, of other moments. All take up that of the shard that leads, whose
+ * state is that of all but for the rows of a pass that is under way. A shard whose own image is of
+ * the same pass goes on with its own rows; another one makes the pass anew.
+ */
 #include "select/rpcholesky.h"
 
 #include <string.h>
 
 #include "base/clock.h"
+#include "peers/peers.h"
 #include "select/rules_private.h"
 
 struct image_head {
@@ -18,17 +25,28 @@ static size_t window_bytes(const struct ny_rpcholesky *rp)
     return sizeof(rp->window_row) + sizeof(rp->window_bound);
 }
 
+/* Returns the bytes of an image without its end. */
+static size_t bytes_of(const struct ny_rpcholesky *rp, size_t dictionary_bytes)
+{
+    return sizeof(struct image_head) + window_bytes(rp) + dictionary_bytes + rp->n * sizeof(float);
+}
+
 size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, size_t m)
 {
     const struct ny_columns_spec *spec = request->spec;
     size_t heads = 1024;
 
+    size_t kept = ny_context_peers(spec->ctx)
+                      ? (size_t)(request->here.end - request->here.first) * sizeof(float)
+                      : 0; /* of its own image, while the other one is read */
+
     return heads + NY_PIVOT_WINDOW * (sizeof(uint64_t) + sizeof(float)) +
-           request->n * sizeof(float) + ny_dictionary_image_most(spec, m);
+           request->n * sizeof(float) + ny_dictionary_image_most(spec, m) + kept;
 }
 
 /* head, candidates of the window, dictionary, bounds: where a pass is under way, those of the rows
- * that are not done are still the old ones. */
+ * that are not done are still the old ones. At the end, what had been read when it began; earlier
+ * versions have left that out. */
 int ny_pivot_checkpoint(void *arg, uint64_t units_done)
 {
     struct ny_rpcholesky *rp = arg;
@@ -39,7 +57,7 @@ int ny_pivot_checkpoint(void *arg, uint64_t units_done)
 
     head.units_done = rp->now.measuring ? units_done : 0;
     head.dictionary_bytes = ny_dictionary_image_bytes(rp->dictionary);
-    bytes = sizeof(head) + window_bytes(rp) + head.dictionary_bytes + rp->n * sizeof(float);
+    bytes = bytes_of(rp, head.dictionary_bytes) + sizeof(rp->start);
     rp->saved_s = ny_now();
     image = bytes <= ny_memory_left(rp->ctx) ? ny_alloc(rp->ctx, NY_MEM_DICTIONARY, bytes) : NULL;
     if (!image) {
@@ -55,6 +73,7 @@ int ny_pivot_checkpoint(void *arg, uint64_t units_done)
     at += window_bytes(rp);
     ny_dictionary_save(rp->dictionary, at);
     memcpy(at + head.dictionary_bytes, rp->bounds, rp->n * sizeof(float));
+    memcpy(image + bytes - sizeof(rp->start), &rp->start, sizeof(rp->start));
     err = rp->request->checkpoint.save(rp->request->checkpoint.arg, image, bytes);
     ny_free(rp->ctx, image);
     rp->saved_s = ny_now();
@@ -63,18 +82,17 @@ int ny_pivot_checkpoint(void *arg, uint64_t units_done)
 
 static bool is_ours(const struct ny_rpcholesky *rp, const struct image_head *head, size_t bytes)
 {
+    size_t size = head->dictionary_bytes <= bytes ? bytes_of(rp, head->dictionary_bytes) : 0;
+
     return head->magic == IMAGE_MAGIC && head->n == rp->n && head->m == rp->m &&
            head->units_done <= ny_units_of(rp->n) && head->now.judged <= NY_PIVOT_WINDOW &&
-           head->dictionary_bytes <= bytes &&
-           sizeof(*head) + window_bytes(rp) + head->dictionary_bytes + rp->n * sizeof(float) ==
-               bytes;
+           (size == bytes || size + sizeof(rp->start) == bytes);
 }
 
-int ny_pivot_restore(struct ny_rpcholesky *rp, uint64_t *first_unit)
+static int restore(struct ny_rpcholesky *rp, const char *image, size_t bytes, uint64_t *first_unit)
 {
-    const char *at = rp->request->checkpoint.image;
-    size_t bytes = rp->request->checkpoint.image_bytes;
     struct image_head head = {0};
+    const char *at = image;
     int err;
 
     if (bytes >= sizeof(head)) memcpy(&head, at, sizeof(head));
@@ -90,5 +108,90 @@ int ny_pivot_restore(struct ny_rpcholesky *rp, uint64_t *first_unit)
     memcpy(rp->bounds, at + head.dictionary_bytes, rp->n * sizeof(float));
     rp->now = head.now;
     *first_unit = head.units_done;
+    rp->resumed = head.now.measuring && bytes > bytes_of(rp, head.dictionary_bytes);
+    if (rp->resumed) memcpy(&rp->start, image + bytes - sizeof(rp->start), sizeof(rp->start));
     return NY_OK;
+}
+
+/* ---- over shards ---------------------------------------------------------------------------- */
+
+/* The part of a shard's own image that no other has: how far its pass has come. */
+struct own_pass {
+    struct image_head head;
+    float *bounds; /* of the rows that are here; NULL: no pass was under way */
+};
+
+static int keep_own(const struct ny_rpcholesky *rp, struct own_pass *own)
+{
+    const char *image = rp->request->checkpoint.image;
+    size_t bytes = rp->request->checkpoint.image_bytes;
+    size_t rows = (size_t)(rp->here.end - rp->here.first);
+
+    if (!image || bytes < sizeof(own->head)) return NY_OK;
+    memcpy(&own->head, image, sizeof(own->head));
+    if (!is_ours(rp, &own->head, bytes) || !own->head.now.measuring) return NY_OK;
+    own->bounds = ny_calloc(rp->ctx, NY_MEM_DICTIONARY, rows, sizeof(float));
+    if (!own->bounds) return NY_EBUDGET;
+    memcpy(own->bounds,
+           image + sizeof(own->head) + window_bytes(rp) + own->head.dictionary_bytes +
+               rp->here.first * sizeof(float),
+           rows * sizeof(float));
+    return NY_OK;
+}
+
+/* Goes on with the pass of this shard, if it is that of the image that was restored, or makes it
+ * anew. */
+static void go_on(struct ny_rpcholesky *rp, const struct own_pass *own, uint64_t *first_unit)
+{
+    const struct ny_pivot_progress *mine = &own->head.now;
+    bool same = own->bounds && rp->now.measuring && rp->resumed && mine->drawn == rp->now.drawn &&
+                mine->passes == rp->now.passes && mine->measured == rp->now.measured &&
+                mine->certified == rp->now.certified;
+
+    *first_unit = same ? own->head.units_done : 0;
+    if (rp->resumed) {
+        rp->now.rows_read = same ? mine->rows_read : rp->start.rows_read;
+        rp->now.flops = same ? mine->flops : rp->start.flops;
+    }
+    if (same)
+        memcpy(rp->bounds + rp->here.first, own->bounds,
+               (size_t)(rp->here.end - rp->here.first) * sizeof(float));
+}
+
+/* Takes up the image of the shard that leads, in one that does not. */
+static int follow(struct ny_rpcholesky *rp, struct ny_peers *peers, uint64_t *first_unit)
+{
+    struct own_pass own = {.bounds = NULL};
+    uint64_t bytes = 0;
+    char *image = NULL;
+    int err = keep_own(rp, &own);
+
+    ny_selection_drop_image(rp->request);
+    if (!err) err = ny_peers_share(peers, &bytes, sizeof(bytes));
+    if (err || !bytes) goto done;
+    image = ny_alloc(rp->ctx, NY_MEM_OTHER, (size_t)bytes);
+    err = image ? ny_peers_share(peers, image, (size_t)bytes) : NY_EBUDGET;
+    if (!err) err = restore(rp, image, (size_t)bytes, first_unit);
+    if (!err) go_on(rp, &own, first_unit);
+done:
+    ny_free(rp->ctx, image);
+    ny_free(rp->ctx, own.bounds);
+    return err;
+}
+
+int ny_pivot_take_up(struct ny_rpcholesky *rp, uint64_t *first_unit)
+{
+    const struct ny_selection_checkpoint *own = &rp->request->checkpoint;
+    struct ny_peers *peers = ny_context_peers(rp->ctx);
+    uint64_t bytes = own->image ? own->image_bytes : 0;
+    int err;
+
+    *first_unit = 0;
+    if (!ny_peers_leads(peers)) return follow(rp, peers, first_unit);
+    err = ny_peers_share(peers, &bytes, sizeof(bytes));
+    if (err || !bytes) return err;
+    err = ny_peers_share(peers, (void *)(uintptr_t)own->image, (size_t)bytes);
+    if (!err) err = restore(rp, own->image, (size_t)bytes, first_unit);
+    ny_selection_drop_image(rp->request);
+    return err;
 }

@@ -217,14 +217,15 @@ static int take_over(void *arg, const struct ny_tile *tile)
     return ny_selection_not_psd(rp->request, worker->bad_row, worker->bad_delta, worker->bad_k);
 }
 
-/* Makes of what this peer has read and computed since `before` what all of them have. */
-static int count_for_all(struct ny_rpcholesky *rp, struct ny_peers *peers, const double before[2])
+/* Makes of what this peer has read and computed in the pass what all of them have. */
+static int count_for_all(struct ny_rpcholesky *rp, struct ny_peers *peers)
 {
-    double since[] = {(double)rp->now.rows_read - before[0], rp->now.flops - before[1]};
+    double since[] = {(double)(rp->now.rows_read - rp->start.rows_read),
+                      rp->now.flops - rp->start.flops};
     int err = ny_peers_fold(peers, since, 2);
 
-    rp->now.rows_read = (uint64_t)(before[0] + since[0]);
-    rp->now.flops = before[1] + since[1];
+    rp->now.rows_read = rp->start.rows_read + (uint64_t)since[0];
+    rp->now.flops = rp->start.flops + since[1];
     return err;
 }
 
@@ -241,15 +242,17 @@ static int run_pass(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t
         .unit = measure_unit,
         .fold = take_over,
         .checkpoint = rp->request->checkpoint.save ? ny_pivot_checkpoint : NULL};
-    double counts[] = {(double)rp->now.rows_read, rp->now.flops};
     struct ny_peers *peers = ny_context_peers(rp->ctx);
-    int err = ny_pass_run(&pass, &work, rp);
+    int err;
 
+    if (!rp->resumed) rp->start = (struct ny_pivot_start){rp->now.rows_read, rp->now.flops};
+    rp->resumed = false;
+    err = ny_pass_run(&pass, &work, rp);
     if (err) return err;
     rp->now.passes++;
     if (!peers) return NY_OK;
     err = ny_points_complete(rp->request->store, rp->bounds, sizeof(*rp->bounds));
-    return err ? err : count_for_all(rp, peers, counts);
+    return err ? err : count_for_all(rp, peers);
 }
 
 int ny_pivot_measure(struct ny_rpcholesky *rp, struct ny_source *source, uint64_t first_unit)

@@ -1,0 +1,204 @@
+/* select/rpcholesky over two shards of a store: every combination of the images that the two have
+ * kept is gone on with to the same landmarks, and a shard whose image is of the pass of the one
+ * that leads goes on in the middle of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "columns/columns.h"
+#include "columns/kernels.h"
+#include "peers/group.h"
+#include "select/rules.h"
+#include "support/store_case.h"
+
+enum { D = 4, SHARDS = 2, UNITS = 3, ROWS = UNITS * 2048, M = 20, IMAGES = 40 };
+
+static char directory[128];
+
+/* Places of numbers in an image, which begins with them. */
+enum { UNITS_DONE = 3, DRAWN = 5, MEASURING = 9, PASSES = 12 };
+
+struct kept {
+    char *image[IMAGES];
+    size_t bytes[IMAGES], count, seen;
+};
+
+/* A selection of each shard: the images that it begins with, and what it leaves. */
+struct selecting {
+    const void *from[SHARDS];
+    size_t from_bytes[SHARDS];
+    struct kept kept[SHARDS];
+    uint64_t rows[SHARDS][M], rows_read[SHARDS];
+};
+
+static uint64_t number(const void *image, size_t place)
+{
+    uint64_t value;
+
+    memcpy(&value, (const char *)image + place * sizeof(value), sizeof(value));
+    return value;
+}
+
+/* Keeps the images of passes, and one of those between them. */
+static int keep(void *arg, const void *image, size_t bytes)
+{
+    struct kept *kept = arg;
+
+    if (!number(image, MEASURING) && kept->seen++ != 2) return NY_OK;
+    assert_true(kept->count < IMAGES);
+    kept->image[kept->count] = malloc(bytes);
+    memcpy(kept->image[kept->count], image, bytes);
+    kept->bytes[kept->count++] = bytes;
+    return NY_OK;
+}
+
+static void path_of(unsigned shard, char path[160])
+{
+    snprintf(path, 160, "%s/%u.nys", directory, shard);
+}
+
+static int select_shard(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    static const double centre[D], factor[D] = {1.0 / 128, 1.0 / 128, 1.0 / 128, 1.0 / 128};
+    struct selecting *run = arg;
+    struct ny_selection selection = {0};
+    struct ny_points_info points;
+    struct ny_geometry *geometry = NULL;
+    struct ny_columns_spec spec;
+    struct ny_selection_request request;
+    struct ny_store *store = NULL;
+    char path[160];
+    int err;
+
+    path_of(shard, path);
+    err = ny_store_open(&store, ctx, path);
+    if (!err) err = ny_store_join(store);
+    if (!err) err = ny_points_info(store, &points);
+    if (!err) err = ny_geometry_copy(&geometry, ctx, centre, factor, D);
+    if (err) goto done;
+    spec = (struct ny_columns_spec){.ctx = ctx,
+                                    .kernel = ny_kernel_find("polynomial"),
+                                    .params = {.gamma = 1, .coef0 = 1, .degree = 3},
+                                    .geometry = geometry,
+                                    .dtype = points.dtype};
+    request = (struct ny_selection_request){.ctx = ctx,
+                                            .store = store,
+                                            .n = points.n,
+                                            .here = points.here,
+                                            .spec = &spec,
+                                            .seed = 3,
+                                            .landmarks = M,
+                                            .workers = 1,
+                                            .certify = true,
+                                            .checkpoint = {.save = keep,
+                                                           .arg = &run->kept[shard],
+                                                           .image = run->from[shard],
+                                                           .image_bytes = run->from_bytes[shard]}};
+    err = ny_rule_find("rpcholesky")->select(&request, &selection);
+    if (!err) memcpy(run->rows[shard], selection.rows, selection.m * sizeof(uint64_t));
+    run->rows_read[shard] = selection.rows_read;
+done:
+    ny_selection_release(&selection, ctx);
+    ny_geometry_free(geometry, ctx);
+    ny_store_close(store);
+    return err;
+}
+
+static void run_selection(struct selecting *run)
+{
+    const struct ny_group_shape shape = {SHARDS, 0, SHARDS};
+    struct ny_context *ctx;
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    if (ny_group_run(ctx, &shape, NULL, select_shard, run)) fail_msg("%s", ny_context_message(ctx));
+    ny_context_free(ctx);
+}
+
+static void release(struct selecting *run)
+{
+    for (unsigned shard = 0; shard < SHARDS; shard++)
+        for (size_t i = 0; i < run->kept[shard].count; i++)
+            free(run->kept[shard].image[i]);
+}
+
+static void shards_go_on_with_the_pass_that_they_were_in(void **state)
+{
+    struct selecting whole = {.from = {NULL}};
+    size_t in_the_middle = 0;
+
+    (void)state;
+    run_selection(&whole);
+    assert_memory_equal(whole.rows[0], whole.rows[1], sizeof(whole.rows[0]));
+    assert_true(whole.kept[0].count > UNITS && whole.kept[1].count > UNITS);
+    for (size_t i = 0; i < whole.kept[0].count; i++)
+        for (size_t j = 0; j < whole.kept[1].count; j++) {
+            const void *leads = whole.kept[0].image[i], *other = whole.kept[1].image[j];
+            uint64_t done = number(other, UNITS_DONE);
+            bool same = number(leads, MEASURING) && number(other, MEASURING) &&
+                        number(leads, PASSES) == number(other, PASSES) &&
+                        number(leads, DRAWN) == number(other, DRAWN);
+            struct selecting again = {
+                .from = {leads, other},
+                .from_bytes = {whole.kept[0].bytes[i], whole.kept[1].bytes[j]}};
+
+            run_selection(&again);
+            assert_memory_equal(again.rows, whole.rows, sizeof(whole.rows));
+            assert_memory_equal(again.rows_read, whole.rows_read, sizeof(whole.rows_read));
+            if (same && done && done < UNITS) {
+                assert_true(again.kept[1].count > 0);
+                assert_int_equal(number(again.kept[1].image[0], UNITS_DONE), done + 1);
+                in_the_middle++;
+            }
+            release(&again);
+        }
+    assert_true(in_the_middle > 2);
+    release(&whole);
+}
+
+static int set_up(void **state)
+{
+    struct ny_context *ctx;
+
+    (void)state;
+    case_directory(directory);
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    for (unsigned shard = 0; shard < SHARDS; shard++) {
+        struct case_import import = {.seed = 5,
+                                     .first = shard * ROWS,
+                                     .count = ROWS,
+                                     .batch = 512,
+                                     .spec = {.d = D, .dtype = NY_F32}};
+        struct ny_store *store;
+        char path[160];
+
+        path_of(shard, path);
+        assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
+        if (case_import(store, &import)) fail_msg("%s", ny_context_message(ctx));
+        ny_store_close(store);
+    }
+    ny_context_free(ctx);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    case_remove(directory);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shards_go_on_with_the_pass_that_they_were_in)};
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
