@@ -10,63 +10,77 @@
 
 enum { PIECES = 64, PIECE_BYTES = 4096, WHOLE_BYTES = 1 << 16 };
 
-/* Reads as many bytes at a place as are wanted and there. */
-static int read_piece(struct ny_context *ctx, const char *path, int fd, off_t at, size_t wanted,
-                      char *to, size_t *got)
+/* A file whose digest is made: of its size, and of one piece after another. */
+struct digest {
+    struct ny_context *ctx;
+    const char *path;
+    int fd;
+    uint64_t value;
+};
+
+/* Opens the file; close_file() also after a failure. */
+static int open_file(struct digest *digest, struct ny_context *ctx, const char *path)
 {
+    struct stat status;
+
+    *digest = (struct digest){.ctx = ctx, .path = path};
+    digest->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (digest->fd < 0 || fstat(digest->fd, &status) != 0) return ny_fail_errno(ctx, "open", path);
+    digest->value = (uint64_t)status.st_size;
+    return NY_OK;
+}
+
+static void close_file(const struct digest *digest)
+{
+    if (digest->fd >= 0) close(digest->fd);
+}
+
+/* Adds the bytes at a place, as many as are wanted and there, to the digest. `room` holds them
+ * behind those of the digest. */
+static int add_piece(struct digest *digest, off_t at, size_t wanted, char *room, size_t *got)
+{
+    char *to = room + sizeof(digest->value);
+
     for (*got = 0; *got < wanted;) {
-        ssize_t count = pread(fd, to + *got, wanted - *got, at + (off_t)*got);
-        int err = count < 0 && errno != EINTR ? ny_fail_errno(ctx, "read", path)
-                                              : ny_check_interrupt(ctx);
+        ssize_t count = pread(digest->fd, to + *got, wanted - *got, at + (off_t)*got);
+        int err = count < 0 && errno != EINTR ? ny_fail_errno(digest->ctx, "read", digest->path)
+                                              : ny_check_interrupt(digest->ctx);
 
         if (err) return err;
         if (count == 0) break;
         if (count > 0) *got += (size_t)count;
     }
-    return NY_OK;
-}
-
-/* Opens the file for a digest, which begins with its size. */
-static int open_file(struct ny_context *ctx, const char *path, int *fd, uint64_t *digest)
-{
-    struct stat status;
-
-    *digest = 0;
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (*fd < 0 || fstat(*fd, &status) != 0) return ny_fail_errno(ctx, "open", path);
-    *digest = (uint64_t)status.st_size;
+    memcpy(room, &digest->value, sizeof(digest->value));
+    digest->value = ny_checksum(room, sizeof(digest->value) + *got);
     return NY_OK;
 }
 
 int ny_file_identity(struct ny_context *ctx, const char *path, uint64_t *digest)
 {
-    char piece[PIECE_BYTES + sizeof(uint64_t)];
-    int fd, err = open_file(ctx, path, &fd, digest);
-    off_t size = (off_t)*digest, last = size > PIECE_BYTES ? size - PIECE_BYTES : 0;
+    char room[PIECE_BYTES + sizeof(uint64_t)];
+    struct digest file;
+    int err = open_file(&file, ctx, path);
+    off_t size = (off_t)file.value, last = size > PIECE_BYTES ? size - PIECE_BYTES : 0;
+    size_t got;
 
-    for (off_t i = 0; i < PIECES && err == NY_OK; i++) {
-        off_t at = last / (PIECES - 1) * i + last % (PIECES - 1) * i / (PIECES - 1);
-        size_t got = 0;
-
-        err = read_piece(ctx, path, fd, at, PIECE_BYTES, piece + sizeof(*digest), &got);
-        memcpy(piece, digest, sizeof(*digest));
-        if (err == NY_OK) *digest = ny_checksum(piece, sizeof(*digest) + got);
-    }
-    if (fd >= 0) close(fd);
+    for (off_t i = 0; i < PIECES && err == NY_OK; i++)
+        err = add_piece(&file, last / (PIECES - 1) * i + last % (PIECES - 1) * i / (PIECES - 1),
+                        PIECE_BYTES, room, &got);
+    close_file(&file);
+    *digest = file.value;
     return err;
 }
 
 int ny_file_digest(struct ny_context *ctx, const char *path, uint64_t *digest)
 {
-    char piece[WHOLE_BYTES + sizeof(uint64_t)];
-    int fd, err = open_file(ctx, path, &fd, digest);
+    char room[WHOLE_BYTES + sizeof(uint64_t)];
+    struct digest file;
+    int err = open_file(&file, ctx, path);
     size_t got = WHOLE_BYTES;
 
-    for (off_t at = 0; got == WHOLE_BYTES && err == NY_OK; at += WHOLE_BYTES) {
-        err = read_piece(ctx, path, fd, at, WHOLE_BYTES, piece + sizeof(*digest), &got);
-        memcpy(piece, digest, sizeof(*digest));
-        if (err == NY_OK) *digest = ny_checksum(piece, sizeof(*digest) + got);
-    }
-    if (fd >= 0) close(fd);
+    for (off_t at = 0; got == WHOLE_BYTES && err == NY_OK; at += WHOLE_BYTES)
+        err = add_piece(&file, at, WHOLE_BYTES, room, &got);
+    close_file(&file);
+    *digest = file.value;
     return err;
 }
