@@ -176,7 +176,6 @@ struct ny_stage_bytes ny_select_bytes(const struct ny_job_sizes *sizes, unsigned
     struct ny_selection_request request = {
         .ctx = f->job.ctx,
         .n = f->points->n,
-        .here = f->points->here,
         .spec = &f->spec,
         .landmarks = f->settings->landmarks,
         .greedy = {.dictionary = f->settings->dictionary, .pilot = f->settings->pilot},

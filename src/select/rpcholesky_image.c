@@ -36,12 +36,8 @@ size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, siz
     const struct ny_columns_spec *spec = request->spec;
     size_t heads = 1024;
 
-    size_t kept = ny_context_peers(spec->ctx)
-                      ? (size_t)(request->here.end - request->here.first) * sizeof(float)
-                      : 0; /* of its own image, while the other one is read */
-
     return heads + NY_PIVOT_WINDOW * (sizeof(uint64_t) + sizeof(float)) +
-           request->n * sizeof(float) + ny_dictionary_image_most(spec, m) + kept;
+           request->n * sizeof(float) + ny_dictionary_image_most(spec, m);
 }
 
 /* head, candidates of the window, dictionary, bounds: where a pass is under way, those of the rows
@@ -89,10 +85,40 @@ static bool is_ours(const struct ny_rpcholesky *rp, const struct image_head *hea
            (size == bytes || size + sizeof(rp->start) == bytes);
 }
 
-static int restore(struct ny_rpcholesky *rp, const char *image, size_t bytes, uint64_t *first_unit)
+/* The pass that a shard was in, as its own image tells; its bounds of the rows that are here are in
+ * rp->bounds already. */
+struct own_pass {
+    bool under_way;
+    uint64_t units_done;
+    struct ny_pivot_progress now;
+};
+
+/* Tells whether a pass is that of the shard that leads, whose state this is. */
+static bool is_same_pass(const struct own_pass *own, const struct ny_pivot_progress *now)
+{
+    return own && own->under_way && now->measuring && own->now.drawn == now->drawn &&
+           own->now.passes == now->passes && own->now.measured == now->measured &&
+           own->now.certified == now->certified;
+}
+
+/* Takes the bounds of all rows; `same`: but for those that are here. */
+static void take_bounds(struct ny_rpcholesky *rp, const char *bounds, bool same)
+{
+    struct ny_row_range kept = same ? rp->here : (struct ny_row_range){rp->n, rp->n};
+
+    memcpy(rp->bounds, bounds, (size_t)kept.first * sizeof(float));
+    memcpy(rp->bounds + kept.end, bounds + kept.end * sizeof(float),
+           (size_t)(rp->n - kept.end) * sizeof(float));
+}
+
+/* Takes up an image; `own`: it is that of another shard, and this one was in this pass. NULL: it is
+ * its own. */
+static int restore(struct ny_rpcholesky *rp, const char *image, size_t bytes,
+                   const struct own_pass *own, uint64_t *first_unit)
 {
     struct image_head head = {0};
     const char *at = image;
+    bool same;
     int err;
 
     if (bytes >= sizeof(head)) memcpy(&head, at, sizeof(head));
@@ -105,77 +131,54 @@ static int restore(struct ny_rpcholesky *rp, const char *image, size_t bytes, ui
     at += window_bytes(rp);
     err = ny_dictionary_restore(rp->dictionary, at, head.dictionary_bytes);
     if (err) return err;
-    memcpy(rp->bounds, at + head.dictionary_bytes, rp->n * sizeof(float));
     rp->now = head.now;
-    *first_unit = head.units_done;
     rp->resumed = head.now.measuring && bytes > bytes_of(rp, head.dictionary_bytes);
     if (rp->resumed) memcpy(&rp->start, image + bytes - sizeof(rp->start), sizeof(rp->start));
+    same = rp->resumed && is_same_pass(own, &rp->now);
+    take_bounds(rp, at + head.dictionary_bytes, same);
+    *first_unit = same ? own->units_done : own ? 0 : head.units_done;
+    if (own && rp->resumed) { /* the other one has counted its own rows */
+        rp->now.rows_read = same ? own->now.rows_read : rp->start.rows_read;
+        rp->now.flops = same ? own->now.flops : rp->start.flops;
+    }
     return NY_OK;
 }
 
 /* ---- over shards ---------------------------------------------------------------------------- */
 
-/* The part of a shard's own image that no other has: how far its pass has come. */
-struct own_pass {
-    struct image_head head;
-    float *bounds; /* of the rows that are here; NULL: no pass was under way */
-};
-
-static int keep_own(const struct ny_rpcholesky *rp, struct own_pass *own)
+/* Keeps of a shard's own image what no other has, if a pass was under way. */
+static void keep_own(struct ny_rpcholesky *rp, struct own_pass *own)
 {
     const char *image = rp->request->checkpoint.image;
     size_t bytes = rp->request->checkpoint.image_bytes;
-    size_t rows = (size_t)(rp->here.end - rp->here.first);
+    struct image_head head;
 
-    if (!image || bytes < sizeof(own->head)) return NY_OK;
-    memcpy(&own->head, image, sizeof(own->head));
-    if (!is_ours(rp, &own->head, bytes) || !own->head.now.measuring) return NY_OK;
-    own->bounds = ny_calloc(rp->ctx, NY_MEM_DICTIONARY, rows, sizeof(float));
-    if (!own->bounds) return NY_EBUDGET;
-    memcpy(own->bounds,
-           image + sizeof(own->head) + window_bytes(rp) + own->head.dictionary_bytes +
+    if (!image || bytes < sizeof(head)) return;
+    memcpy(&head, image, sizeof(head));
+    if (!is_ours(rp, &head, bytes) || !head.now.measuring) return;
+    *own = (struct own_pass){true, head.units_done, head.now};
+    memcpy(rp->bounds + rp->here.first,
+           image + sizeof(head) + window_bytes(rp) + head.dictionary_bytes +
                rp->here.first * sizeof(float),
-           rows * sizeof(float));
-    return NY_OK;
-}
-
-/* Goes on with the pass of this shard, if it is that of the image that was restored, or makes it
- * anew. */
-static void go_on(struct ny_rpcholesky *rp, const struct own_pass *own, uint64_t *first_unit)
-{
-    const struct ny_pivot_progress *mine = &own->head.now;
-    bool same = own->bounds && rp->now.measuring && rp->resumed && mine->drawn == rp->now.drawn &&
-                mine->passes == rp->now.passes && mine->measured == rp->now.measured &&
-                mine->certified == rp->now.certified;
-
-    *first_unit = same ? own->head.units_done : 0;
-    if (rp->resumed) {
-        rp->now.rows_read = same ? mine->rows_read : rp->start.rows_read;
-        rp->now.flops = same ? mine->flops : rp->start.flops;
-    }
-    if (same)
-        memcpy(rp->bounds + rp->here.first, own->bounds,
-               (size_t)(rp->here.end - rp->here.first) * sizeof(float));
+           (size_t)(rp->here.end - rp->here.first) * sizeof(float));
 }
 
 /* Takes up the image of the shard that leads, in one that does not. */
 static int follow(struct ny_rpcholesky *rp, struct ny_peers *peers, uint64_t *first_unit)
 {
-    struct own_pass own = {.bounds = NULL};
+    struct own_pass own = {.under_way = false};
     uint64_t bytes = 0;
-    char *image = NULL;
-    int err = keep_own(rp, &own);
+    char *image;
+    int err;
 
+    keep_own(rp, &own);
     ny_selection_drop_image(rp->request);
-    if (!err) err = ny_peers_share(peers, &bytes, sizeof(bytes));
-    if (err || !bytes) goto done;
+    err = ny_peers_share(peers, &bytes, sizeof(bytes));
+    if (err || !bytes) return err; /* all begin */
     image = ny_alloc(rp->ctx, NY_MEM_OTHER, (size_t)bytes);
     err = image ? ny_peers_share(peers, image, (size_t)bytes) : NY_EBUDGET;
-    if (!err) err = restore(rp, image, (size_t)bytes, first_unit);
-    if (!err) go_on(rp, &own, first_unit);
-done:
+    if (!err) err = restore(rp, image, (size_t)bytes, &own, first_unit);
     ny_free(rp->ctx, image);
-    ny_free(rp->ctx, own.bounds);
     return err;
 }
 
@@ -191,7 +194,7 @@ int ny_pivot_take_up(struct ny_rpcholesky *rp, uint64_t *first_unit)
     err = ny_peers_share(peers, &bytes, sizeof(bytes));
     if (err || !bytes) return err;
     err = ny_peers_share(peers, (void *)(uintptr_t)own->image, (size_t)bytes);
-    if (!err) err = restore(rp, own->image, (size_t)bytes, first_unit);
+    if (!err) err = restore(rp, own->image, (size_t)bytes, NULL, first_unit);
     ny_selection_drop_image(rp->request);
     return err;
 }
