@@ -4,9 +4,13 @@
  */
 #include "api/sharded.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "api/options.h"
 #include "api/report.h"
 #include "base/budget.h"
+#include "job/prices.h"
 #include "peers/open.h"
 
 struct request {
@@ -196,13 +200,37 @@ static void multiply(json_t *plan, const char *key, double factor)
     json_object_foreach(value, name, number) multiply(value, name, factor);
 }
 
+/* Makes the seconds those of a process with so many shards and threads: a shard has a thread at
+ * least. The small problem is solved once, by all threads where it is large. */
+static void plan_seconds(json_t *plan, unsigned shards, unsigned threads)
+{
+    static const char *const sums[] = {"seconds", "seconds_low", "seconds_high"};
+    double passes = shards > threads ? (double)shards / threads : 1, before = 0, after = 0;
+    double of_shard = threads > shards ? floor((double)threads / shards) : 1;
+    double m = ny_field_number(plan, "landmarks", 0);
+    double solve = m > NY_BLAS_SERIAL_ORDER ? of_shard / ny_price_threads(threads) : 1;
+    json_t *stages = json_object_get(plan, "stages"), *number;
+    const char *name;
+
+    json_object_foreach(stages, name, number)
+    {
+        double seconds = json_number_value(number);
+
+        before += seconds;
+        seconds *= strcmp(name, ny_stage_name(NY_STAGE_SOLVE)) == 0 ? solve : passes;
+        after += seconds;
+        ny_field_set_number(stages, name, seconds);
+    }
+    for (size_t i = 0; before > 0 && i < sizeof(sums) / sizeof(sums[0]); i++)
+        multiply(plan, sums[i], after / before);
+}
+
 /* Makes of the plan of one shard that of a process with so many, which has so many threads. */
 static void plan_for_all(const struct plan *of, unsigned threads)
 {
     json_t *plan = of->json;
     unsigned shards = of->shards->count;
     static const char *const bytes[] = {"memory_bytes", "disk_bytes", "stage_memory_bytes"};
-    static const char *const seconds[] = {"seconds", "seconds_low", "seconds_high", "stages"};
     const double exchange_rate = 0.3e9; /* bytes a second, of two processes on a busy machine */
     double m = ny_field_number(plan, "landmarks", 0), gram = 4 * m * (m + 1);
     json_t *sharded = json_object();
@@ -217,8 +245,7 @@ static void plan_for_all(const struct plan *of, unsigned threads)
     for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
         multiply(plan, bytes[i], shards);
     ny_field_set_count(plan, "memory_min_bytes", of->least);
-    for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]) && shards > threads; i++)
-        multiply(plan, seconds[i], (double)shards / threads); /* a shard has a thread at least */
+    plan_seconds(plan, shards, threads);
     if (json_object_get(plan, "time_limit"))
         ny_field_set_json(plan, "within_time_limit",
                           json_boolean(ny_field_number(plan, "seconds", 0) <=

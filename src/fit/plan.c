@@ -19,6 +19,7 @@
 #include "base/budget.h"
 #include "fit/given_columns.h"
 #include "fit/plan_private.h"
+#include "peers/peers.h"
 
 /* Rules that look at residuals end at the rank of K, which of plain products is that of the
  * rows. */
@@ -97,6 +98,18 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
     return ny_settings_selects(settings) && !settings->columns_file && rough_flops(sizes, m) > much;
 }
 
+/* Gets the rates of the machine. Of several shards the one that leads looks, as they would be in
+ * each other's way. */
+static int get_rates(struct ny_context *ctx, double flops, bool patient, struct ny_plan *plan)
+{
+    struct ny_peers *peers = ny_context_peers(ctx);
+    int err = NY_OK;
+
+    if (ny_peers_leads(peers))
+        err = ny_calibration_get(ctx, flops, patient, plan->workers, &plan->rates);
+    return err ? err : ny_peers_share(peers, &plan->rates, sizeof(plan->rates));
+}
+
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
                  const struct ny_course *course, size_t m, struct ny_plan *plan)
 {
@@ -135,8 +148,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (err) goto done;
     sizes.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     ny_plan_memory(&sizes.job, plan);
-    err = ny_calibration_get(ctx, rough_flops(&sizes, plan->m), settings->patient, plan->workers,
-                             &plan->rates);
+    err = get_rates(ctx, rough_flops(&sizes, plan->m), settings->patient, plan);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && ny_settings_selects(settings);
     if (is_looked_at(&sizes, plan->m)) err = ny_plan_look(&look, store, settings, &sizes);

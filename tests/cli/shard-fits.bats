@@ -238,6 +238,11 @@ until_done() {
     cmp a.npy b.npy
 }
 
+# seconds_of FILE STAGE: of a plan as JSON.
+seconds_of() {
+    sed -n '/"stages": {/,/}/s/.*"'"$2"'": \([0-9.e+-]*\).*/\1/p' "$1"
+}
+
 @test "a plan of shards is that of all of them in one process" {
     ny plan big --landmarks 500 --json
     exits 0
@@ -257,6 +262,14 @@ until_done() {
     ny fit big late --landmarks 500 --time-limit 0.00001
     exits 8
     says "--time-limit is 1e-05 s; nothing was run"
+    # A plan so short takes rates that are kept, or guessed: the problem is solved once, not by each.
+    nystream plan one --landmarks 40 --threads 1 --json >one.json
+    nystream plan big --landmarks 40 --threads 1 --json >big.json
+    awk -v one="$(seconds_of one.json solve)" -v big="$(seconds_of big.json solve)" \
+        'BEGIN { exit !(one > 0 && big < 1.01 * one && big > 0.99 * one) }'
+    awk -v all="$(field "$(<big.json)" seconds)" 'NF && $1 != "#" { sum += $1 }
+        END { exit !(sum < 1.001 * all && sum > 0.999 * all) }' <<<"$(for stage in stats select \
+        degrees accumulate solve project probe; do seconds_of big.json $stage; done)"
 }
 
 # bats test_tags=slow
