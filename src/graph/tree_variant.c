@@ -179,8 +179,8 @@ static inline void insert(struct walk *walk, const struct lanes *value, ny_longs
             *to_row = ny_lanes_choose_longs(here[p], number, *to_row);
             if (k > 0) {
                 above = comes_before(walk, value, number, k - 1, p);
-                *to = ny_lanes_choose(above, to[-PARTS], *to);
-                *to_row = ny_lanes_choose_longs(above, to_row[-PARTS], *to_row);
+                *to = ny_lanes_choose(above, walk->value[k - 1].part[p], *to);
+                *to_row = ny_lanes_choose_longs(above, walk->row[(k - 1) * PARTS + p], *to_row);
             }
             here[p] = above;
         }
