@@ -114,6 +114,16 @@ def test_a_pickle_finds_the_same(digits):
     assert (copy.transform(digits[1]) != wanted).nnz == 0
 
 
+@quick
+def test_a_tree_finds_the_same():
+    X = np.random.default_rng(0).normal(size=(6000, 3))
+    exact = KNeighborsTransformer(n_neighbors=7, algorithm="exact").fit_transform(X)
+    for algorithm in ("tree", "auto"):
+        by_tree = KNeighborsTransformer(n_neighbors=7, algorithm=algorithm)
+        assert (by_tree.fit_transform(X) != exact).nnz == 0
+        assert by_tree.report_.knn == "tree"
+
+
 def test_a_forest_finds_nearly_all(digits, monkeypatch):
     X = digits[0]
     wanted = KNeighborsTransformer(n_neighbors=10).fit_transform(X)
