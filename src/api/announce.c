@@ -31,7 +31,7 @@ static const char *instead_of(const struct ny_fit_settings *settings)
 }
 
 /* Returns the planned seconds of the stages that are left of a job, by its record (NULL: all). A
- * process with more shards than threads works at them in turn. */
+ * process with more shards than threads works at them in turn, and solves once. */
 static double seconds_left(const struct ny_context *ctx, const struct ny_plan *plan,
                            const json_t *record)
 {
@@ -41,8 +41,9 @@ static double seconds_left(const struct ny_context *ctx, const struct ny_plan *p
 
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         if (at == NY_STAGE_DONE || ny_stage_rank((enum ny_stage_id)stage) >= ny_stage_rank(at))
-            left += plan->stage_s[stage];
-    return parts > threads ? left * parts / threads : left;
+            left += plan->stage_s[stage] *
+                    (stage == NY_STAGE_SOLVE || parts < threads ? 1 : parts / threads);
+    return left;
 }
 
 /* A time in words, such as "45 s", "12 min", "3.5 h". */

@@ -117,8 +117,10 @@ static void words_have_the_order_of_their_enums(void **state)
         {"normalize", "asymmetric", true},
         {"metric", "euclidean", false},
         {"metric", "cosine", true},
-        {"knn", "exact", false},
-        {"knn", "forest", true},
+        {"knn", "auto", NY_KNN_AUTO},
+        {"knn", "exact", NY_KNN_EXACT},
+        {"knn", "forest", NY_KNN_FOREST},
+        {"knn", "tree", NY_KNN_TREE},
     };
 
     (void)state;
