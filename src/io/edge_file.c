@@ -264,6 +264,14 @@ static int open_format(struct ny_edge_file *file)
     return NY_OK;
 }
 
+/* Refuses more nodes than numbers of 32 bits tell apart. */
+static int check_count(const struct ny_edge_file *file)
+{
+    if (file->nodes <= nodes_most) return NY_OK;
+    return ny_fail(file->reader.ctx, NY_EUSAGE, "%s %llu nodes; a graph has %llu at most",
+                   file->said_by, ULL(file->nodes), ULL(nodes_most));
+}
+
 /* Refuses what cannot be read twice, as edges are counted before they are kept. */
 static int check_regular(const struct ny_edge_file *file, const char *path)
 {
@@ -289,7 +297,8 @@ int ny_edge_file_open(struct ny_edge_file **out, struct ny_context *ctx, const c
     if (err) goto done;
     file->reader.path = file->reader.bytes->path;
     file->reader.bytes->line = 1;
-    err = check_regular(file, path);
+    err = check_count(file);
+    if (!err) err = check_regular(file, path);
     if (!err) err = open_format(file);
     if (err) goto done;
     *out = file;

@@ -278,6 +278,8 @@ refused() {
     ny graph wrong.nys g --edges <(echo 0 1)
     usage "is no file that can be read twice"
     printf '0 1\n' >one.txt
+    ny graph wrong.nys g --edges one.txt --nodes 4294967296
+    usage "--nodes says 4294967296 nodes; a graph has 4294967295 at most"
     ny graph wrong.nys g --edges - <one.txt
     usage "standard input is no file that can be read twice"
     [ ! -e wrong.nys ]
@@ -357,6 +359,8 @@ refused() {
         wait $! || true
         ny verify g.nys
         exits 0
+        # a job that was begun knows its file
+        [ "$pause" != 0.2 ] || ! nystream info g.nys g >info.txt 2>&1 || nystream graph g.nys g -q
         ny graph g.nys g --edges a.txt -q
         exits 0
         same whole g
