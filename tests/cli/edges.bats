@@ -294,6 +294,7 @@ refused() {
     says "b.npz, entry 2300: there is no node"
 }
 
+# bats test_tags=slow
 @test "a file that is cut anywhere is read or refused, and leaves nothing half made" {
     grid | head -40 >a.txt
     nystream graph g.nys a --edges a.txt -q

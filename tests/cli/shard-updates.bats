@@ -74,6 +74,7 @@ same() {
     diff -r -x lock.mdb before big
 }
 
+# bats test_tags=slow
 @test "maps of all kinds and several updates have the bytes of one store" {
     local options store rows names=() name
     head -n 12 new.csv >few.csv
