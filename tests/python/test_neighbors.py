@@ -115,13 +115,16 @@ def test_a_pickle_finds_the_same(digits):
 
 
 @quick
-def test_a_tree_finds_the_same():
+def test_a_tree_finds_the_same(monkeypatch):
     X = np.random.default_rng(0).normal(size=(6000, 3))
     exact = KNeighborsTransformer(n_neighbors=7, algorithm="exact").fit_transform(X)
     for algorithm in ("tree", "auto"):
         by_tree = KNeighborsTransformer(n_neighbors=7, algorithm=algorithm)
         assert (by_tree.fit_transform(X) != exact).nnz == 0
         assert by_tree.report_.knn == "tree"
+    monkeypatch.setattr(_options, "EXACT_ROWS", 1000)
+    of_many = KNeighborsTransformer(n_neighbors=7)
+    assert (of_many.fit_transform(X) != exact).nnz == 0 and of_many.report_.knn == "tree"
 
 
 def test_a_forest_finds_nearly_all(digits, monkeypatch):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
@@ -13,12 +13,16 @@ from nystream._errors import UsageError
 from nystream._lib import lib
 from nystream._scratch import Scratch
 
-EXACT_ROWS = 100_000  # with more, neighbours are those that a forest finds
+EXACT_ROWS = 100_000  # with more, neighbours are those that a forest finds,
+TREE_COLUMNS = 6  # unless rows have so few columns that a tree of boxes finds all of them sooner
 
 
-def search_options(search: Optional[str], rows: int, seed: int) -> Dict[str, Any]:
+def search_options(search: Optional[str], shape: Tuple[int, int], metric: str,
+                   seed: int) -> Dict[str, Any]:
     """Return the options of a search: "auto", "exact", "tree" or "forest"; None: by the rows."""
-    knn = search or ("auto" if rows <= EXACT_ROWS else "forest")
+    rows, columns = shape
+    boxes = columns <= TREE_COLUMNS and metric == "euclidean"
+    knn = search or ("auto" if boxes or rows <= EXACT_ROWS else "forest")
     return {"knn": knn, "seed": seed} if knn == "forest" else {"knn": knn}
 
 

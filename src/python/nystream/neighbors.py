@@ -34,7 +34,8 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
     algorithm : {"auto", "exact", "tree", "forest"}
         How neighbours of the rows of the fit are found: by all pairs, the same ones by a tree of
         boxes (dense rows of few columns, euclidean), or nearly all of them by a forest of trees
-        (`report_.recall` tells how many). "auto" is exact or tree up to 100,000 rows.
+        (`report_.recall` tells how many). "auto" is exact or tree up to 100,000 rows,
+        and of six columns or fewer for any number of them.
         Neighbours of new rows are always exact.
     metric : {"euclidean", "cosine"}
     memory, n_jobs, random_state, store, name, tmpdir, verbose
@@ -63,10 +64,10 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
                                   "columns are rows of the fit, in their order"}}
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
-        return {"neighbors": min(self.n_neighbors, n - 1),
-                "metric": METRICS.get(self.metric, self.metric),
-                **search_options(None if self.algorithm == "auto" else self.algorithm, n,
-                                 self.seed_)}
+        metric = METRICS.get(self.metric, self.metric)
+        return {"neighbors": min(self.n_neighbors, n - 1), "metric": metric,
+                **search_options(None if self.algorithm == "auto" else self.algorithm, (n, d),
+                                 metric, self.seed_)}
 
     def _make(self, store: Store, options: Dict[str, Any]) -> Result:
         return store.graph(self.name or type(self).__name__, **options)

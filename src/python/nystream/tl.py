@@ -256,7 +256,8 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     metric : {"euclidean", "cosine"}
     search : {"auto", "exact", "tree", "forest"}, optional
         exact: by all pairs; tree: the same ones by boxes of rows; auto: exact or tree, whichever is
-        less work; forest: 0.95 of them, in far less time. None: auto up to 100,000 rows.
+        less work; forest: 0.95 of them, in far less time. None: auto up to 100,000 rows,
+        and of up to six columns.
     key_added : str, optional
         Key of uns, and what obsp's keys begin with: "KEY_distances", "KEY_connectivities".
     random_state, copy, **run
@@ -278,7 +279,8 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     with _stored(rows, **run) as store, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
         graph = store.graph("neighbors", neighbors=n_neighbors - 1, metric=metric,
-                            **search_options(search, adata.n_obs, random_state))
+                            **search_options(search, (len(store), store.shape[1]), metric,
+                                             random_state))
         lists, distances = graph.neighbors[:].astype(np.int32), graph.distances[:]
     prefix = "" if key_added is None else f"{key_added}_"
     adata.obsp[f"{prefix}distances"] = lists_as_csr(lists, distances)
