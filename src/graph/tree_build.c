@@ -122,8 +122,8 @@ static uint64_t part(const struct ny_box_tree *tree, size_t column, uint64_t low
     return j;
 }
 
-/* Puts the row that belongs at place k of low … high − 1 there, those before it in front of it and
- * those after it behind it. Of many rows the pivot is looked for in the part around k where it is
+/* Puts the row that belongs at place k of low … high − 1 there, lesser rows in front of it and
+ * greater ones behind it. Among many rows the pivot is looked for in the part around k where it is
  * likely to be (Floyd and Rivest 1975). */
 static void select_row(const struct ny_box_tree *tree, size_t column, uint64_t low, uint64_t high,
                        uint64_t k)

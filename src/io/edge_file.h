@@ -9,8 +9,8 @@
 
 #include "base/context.h"
 
-/* An entry: two nodes from 0, and a weight that is finite and not negative also as f32; 1 in a file
- * without weights. */
+/* An entry: two nodes from 0, and a weight that is finite and not negative also as f32; a file that
+ * has no weights has 1. */
 struct ny_edge_entry {
     uint32_t from, to;
     double weight;

@@ -4,8 +4,8 @@
  * The edges are in memory, 16 bytes each, in ascending order, whether they are stored as lists of
  * neighbours or as edges; so the same graph makes the same file, by whatever way it has come into
  * the store. Text goes out line by line. A matrix of scipy has each edge twice, in rows whose
- * columns ascend: all edges are put into the rows of their greater nodes first, and then into those
- * of their lesser ones, which needs no sorting.
+ * columns ascend: all edges are put into the rows of their greater nodes first, and then into the
+ * rows of their lesser ones, which needs no sorting.
  */
 #include "results/graph_export.h"
 

@@ -101,9 +101,9 @@ static inline double ny_pivot_zero(const struct ny_rpcholesky *rp)
 
 /* Saves the state as the pass's checkpoint (rpcholesky_image.c). */
 int ny_pivot_checkpoint(void *arg, uint64_t units_done);
-/* Takes up the selection from its checkpoint, where there is one, and drops it; *first_unit is
- * where a pass under way goes on (rpcholesky_image.c). Peers take up that of the one that leads,
- * and go on with a pass of theirs if it is the same one. */
+/* Takes up the selection from its checkpoint, if there is one, and drops it. A pass under way goes
+ * on at *first_unit (rpcholesky_image.c). Peers take up the checkpoint of the one that leads, and
+ * go on with a pass of theirs if it is the same one. */
 int ny_pivot_take_up(struct ny_rpcholesky *rp, uint64_t *first_unit);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Over shards each has its own, of other moments. All take up that of the shard that leads, whose
  * state is that of all but for the rows of a pass that is under way. A shard whose own image is of
- * the same pass goes on with its own rows; another one makes the pass anew.
+ * this pass goes on with its own rows; another one makes the pass anew.
  */
 #include "select/rpcholesky.h"
 

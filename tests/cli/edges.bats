@@ -61,7 +61,7 @@ refused() {
     done
     ny verify g.nys
     exits 0
-    # without weights lengths are 1
+    # Lengths are 1 in a file that has none.
     cut -d' ' -f1,2 a.txt >plain.txt
     mtx pattern symmetric <a.txt >plain.mtx
     nystream graph g.nys p --edges plain.txt -q
