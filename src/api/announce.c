@@ -31,18 +31,18 @@ static const char *instead_of(const struct ny_fit_settings *settings)
 }
 
 /* Returns the planned seconds of the stages that are left of a job, by its record (NULL: all). A
- * process with more shards than threads works at them in turn, and solves once. */
+ * process may have several shards. */
 static double seconds_left(const struct ny_context *ctx, const struct ny_plan *plan,
                            const json_t *record)
 {
     enum ny_stage_id at = record ? ny_stage_parse(ny_field_text(record, "stage")) : NY_STAGE_DONE;
-    double parts = ny_context_parts(ctx), threads = ny_context_threads(ny_context_whole(ctx));
+    unsigned shards = ny_context_parts(ctx), threads = ny_context_threads(ny_context_whole(ctx));
     double left = 0;
 
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        if (at == NY_STAGE_DONE || ny_stage_rank((enum ny_stage_id)stage) >= ny_stage_rank(at))
+    for (enum ny_stage_id stage = 0; stage < NY_STAGE_DONE; stage++)
+        if (at == NY_STAGE_DONE || ny_stage_rank(stage) >= ny_stage_rank(at))
             left += plan->stage_s[stage] *
-                    (stage == NY_STAGE_SOLVE || parts < threads ? 1 : parts / threads);
+                    ny_plan_shards_factor(stage, (double)plan->m, shards, threads);
     return left;
 }
 

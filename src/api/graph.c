@@ -112,7 +112,8 @@ static int announce_edges(struct ny_request *request)
     if (err == NY_OK) err = ny_plan_tell(request->ctx, plan);
     if (err) return err;
     if (!plan->fits) return ny_budget_refuse(request->ctx, "graph", plan->memory_min_bytes, "", "");
-    return ny_plan_check_disk(request->store, request->name, plan);
+    err = ny_plan_check_disk(request->store, request->name, plan);
+    return err ? err : ny_plan_check_time(request->options, plan, request->record, "this graph");
 }
 
 /* Plans and tells the graph, and refuses one that memory or disk cannot hold. A note says when a

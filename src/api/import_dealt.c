@@ -107,10 +107,11 @@ static int check_files(const struct dealt *dealt, struct ny_context *ctx, uint64
 {
     for (size_t i = 0; i < dealt->files->count; i++) {
         const char *name = dealt->files->names[i];
+        bool piped = strcmp(name, "-") == 0;
         struct stat status;
 
-        if (stat(name, &status)) return ny_fail_errno(ctx, "open", name);
-        if (!S_ISREG(status.st_mode))
+        if (!piped && stat(name, &status)) return ny_fail_errno(ctx, "open", name);
+        if (piped || !S_ISREG(status.st_mode))
             return ny_fail(ctx, NY_EUSAGE,
                            "--shards deals out the rows of files, which several read, and %s is "
                            "none; write it to a file, or import it with --shard I/N",
@@ -270,7 +271,14 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
     bool there;
     int err = find_there(dealt, ctx, shard, &there);
 
-    if (err || there) return err;
+    if (err) return err;
+    if (there) {
+        ny_log(ctx, NY_LOG_NOTE,
+               "shard %u of %s is there already and left as it is; remove it if the files have "
+               "changed since",
+               shard, dealt->path);
+        return NY_OK;
+    }
     options.ctx = ctx;
     snprintf(number, sizeof(number), "%u/%u", shard, dealt->shards);
     share.shard = number;

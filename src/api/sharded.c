@@ -200,15 +200,11 @@ static void multiply(json_t *plan, const char *key, double factor)
     json_object_foreach(value, name, number) multiply(value, name, factor);
 }
 
-/* Makes the seconds those of a process with so many shards and threads: a shard has a thread at
- * least. The small problem is solved once, by all threads where it is large. */
+/* Makes the seconds those of a process with so many shards and threads. */
 static void plan_seconds(json_t *plan, unsigned shards, unsigned threads)
 {
     static const char *const sums[] = {"seconds", "seconds_low", "seconds_high"};
-    double passes = shards > threads ? (double)shards / threads : 1, before = 0, after = 0;
-    double of_shard = threads > shards ? floor((double)threads / shards) : 1;
-    double m = ny_field_number(plan, "landmarks", 0);
-    double solve = m > NY_BLAS_SERIAL_ORDER ? of_shard / ny_price_threads(threads) : 1;
+    double m = ny_field_number(plan, "landmarks", 0), before = 0, after = 0;
     json_t *stages = json_object_get(plan, "stages"), *number;
     const char *name;
 
@@ -217,7 +213,7 @@ static void plan_seconds(json_t *plan, unsigned shards, unsigned threads)
         double seconds = json_number_value(number);
 
         before += seconds;
-        seconds *= strcmp(name, ny_stage_name(NY_STAGE_SOLVE)) == 0 ? solve : passes;
+        seconds *= ny_plan_shards_factor(ny_stage_parse(name), m, shards, threads);
         after += seconds;
         ny_field_set_number(stages, name, seconds);
     }

@@ -31,7 +31,7 @@ struct shards_update {
     const struct ny_options *options;
     unsigned first; /* the shard of this process that tells what was found */
     bool needed;    /* the last shard has rows to take in */
-    bool begun;     /* it has begun to */
+    bool begun;     /* an update was begun: ny_sharded_update_begun() */
     struct ny_update_whole whole;
     json_t *report;
 };
@@ -178,7 +178,6 @@ static int look_at(struct ny_store *store, struct shards_update *update, unsigne
     if (!err) err = ny_points_info(store, &points);
     if (err || shard != update->first) goto done;
     update->needed = last.begun || last.now > last.had;
-    update->begun = last.begun;
     update->whole = (struct ny_update_whole){points.n, last.width_rows};
     if (!update->needed)
         ny_log(ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update", update->name,
@@ -254,6 +253,7 @@ static char *text_of(struct ny_context *ctx, const json_t *record, uint64_t *byt
         if (json_object_get(record, keys[i]))
             ny_field_set_json(taken, keys[i], json_incref(json_object_get(record, keys[i])));
     *bytes = json_dumpb(taken, NULL, 0, flags);
+    if (!*bytes) ny_fields_no_memory(ctx);
     text = *bytes ? ny_alloc(ctx, NY_MEM_OTHER, (size_t)*bytes) : NULL;
     if (text) json_dumpb(taken, text, (size_t)*bytes, flags);
     json_decref(taken);

@@ -136,11 +136,12 @@ static int sort_all(struct ny_edge_list *list)
         struct bucket bucket = waiting[--count];
         size_t begin[RADIX + 1], size = bucket.end - bucket.first;
 
+        if (size > FEW) err = ny_check_interrupt(list->ctx);
+        if (err) break;
         if (size <= FEW || bucket.shift >= KEY_BITS) {
             sort_heap(list->edge + bucket.first, size);
             continue;
         }
-        err = ny_check_interrupt(list->ctx);
         exchange(list->edge + bucket.first, size, bucket.shift, begin);
         for (size_t b = 0; b < RADIX; b++)
             if (begin[b + 1] > begin[b])

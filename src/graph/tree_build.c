@@ -12,7 +12,7 @@
 
 /* Subtrees that a worker takes on average; rows by which the widest coordinate is chosen; rows from
  * which on a quickselect looks for its pivot in a part of them; rows of a block that is parted. */
-enum { SHARES = 8, SAMPLE_ROWS = 256, SELECT_ROWS = 600, BLOCK_ROWS = 64 };
+enum { LEAST_SUBTREES = 64, SHARES = 8, SAMPLE_ROWS = 256, SELECT_ROWS = 600, BLOCK_ROWS = 64 };
 
 struct build {
     struct ny_box_tree *tree;
@@ -276,8 +276,8 @@ int ny_tree_build(struct ny_box_tree *tree)
     struct ny_tree_span *span;
     int err = NY_OK;
 
-    while (knn->workers > 1 && subtrees < SHARES * knn->workers && subtrees * 4 <= tree->leaves)
-        subtrees *= 2;
+    while (subtrees < LEAST_SUBTREES + SHARES * knn->workers && subtrees * 4 <= tree->leaves)
+        subtrees *= 2; /* an interrupt is heeded between two */
     span = ny_calloc(knn->spec->ctx, NY_MEM_TILES, 2 * subtrees, sizeof(*span));
     if (!span) return NY_EBUDGET;
     span[1] = (struct ny_tree_span){0, 0, tree->leaves};

@@ -7,6 +7,7 @@
  */
 #include "io/npz_write.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
@@ -181,6 +182,7 @@ int ny_npz_write(struct ny_context *ctx, struct ny_writer *writer, const struct 
     uint64_t directory;
     int err = NY_OK;
 
+    assert(count <= NY_NPZ_OUT_MAX);
     for (size_t i = 0; i < count && err == NY_OK; i++) {
         archive.member[i].array = &arrays[i];
         err = put_member(&archive, &archive.member[i]);

@@ -7,9 +7,12 @@
  */
 #include "job/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/budget.h"
+#include "job/prices.h"
+#include "linalg/blas.h"
 #include "results/record.h"
 
 const struct ny_stage *ny_plan_stage(const struct ny_job_sizes *sizes, enum ny_stage_id id)
@@ -111,6 +114,15 @@ void ny_plan_sum_up(struct ny_plan *plan)
         plan->seconds += plan->stage_s[stage];
     plan->seconds_low = plan->seconds / factor;
     plan->seconds_high = plan->seconds * factor;
+}
+
+double ny_plan_shards_factor(enum ny_stage_id stage, double m, unsigned shards, unsigned threads)
+{
+    double of_shard = threads > shards ? floor((double)threads / shards) : 1;
+
+    if (shards <= 1) return 1;
+    if (stage != NY_STAGE_SOLVE) return shards > threads ? (double)shards / threads : 1;
+    return m > NY_BLAS_SERIAL_ORDER ? of_shard / ny_price_threads(threads) : 1;
 }
 
 json_t *ny_plan_json(const struct ny_plan *plan)

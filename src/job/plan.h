@@ -60,6 +60,10 @@ void ny_plan_work(const struct ny_job_sizes *sizes, struct ny_plan *plan);
 /* Sets plan->seconds from the seconds of the stages, and the range that they are likely to be in.
  */
 void ny_plan_sum_up(struct ny_plan *plan);
+/* Returns by how much a stage takes longer in a process with so many shards and threads than the
+ * plan of one of the shards says: a shard has a thread at least. The small problem, of order m, is
+ * solved once, by all threads where it is large. */
+double ny_plan_shards_factor(enum ny_stage_id stage, double m, unsigned shards, unsigned threads);
 /* Returns the plan as a new JSON object, which `nystream plan` reports. */
 json_t *ny_plan_json(const struct ny_plan *plan);
 

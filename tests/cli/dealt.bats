@@ -125,8 +125,10 @@ holds() {
     ny import big a.npy b.npy c.npy --shards 5
     usage "big already holds 10500 points: add to them with --append"
     rm -r big/shard-00003
-    nystream import big a.npy b.npy c.npy --shards 5 --json >json
-    [ "$(field "$(<json)" rows)" = 2048 ]
+    ny import big a.npy b.npy c.npy --shards 5
+    exits 0
+    says "shard 0 of big is there already and left as it is"
+    says "2,048 rows imported"
     holds big
 }
 
@@ -165,7 +167,7 @@ holds() {
     ny import big words.csv --shards 2 --label-column 13
     usage "1 file is dealt out to 1 shard at most"
     ny import big - --shards 2
-    exits 4
+    usage "import it with --shard I/N"
     ny import big <(cat all.csv) --shards 2
     usage "import it with --shard I/N"
     ny import big a.npy c.npy --labels labels.txt --shards 2

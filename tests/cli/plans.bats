@@ -95,6 +95,9 @@ at_least() { awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN {exit !(a >= f * b)}'; }
         ny $verb t.nys $verb --time-limit 1h
         exits 0
     done
+    printf '0 1\n1 2\n' >edges.txt
+    ny graph g.nys g --edges edges.txt --time-limit 0.00000001
+    exits 8 && says "this graph takes about"
     table 300 4 >more.csv
     nystream import t.nys more.csv --append -q
     ny fit t.nys fit --update frozen --time-limit 0.00001

@@ -165,3 +165,11 @@ def test_a_graph_of_neighbours_is_a_matrix(store, rows):
     same_matrix(both, lists.maximum(lists.T) - scipy.sparse.diags(lists.diagonal()))
     back = store.graph("back", edges=both)
     assert (back.graph_matrix() != both).nnz == 0 and back.report["n"] == 2000
+
+
+@quick
+def test_entries_that_come_more_than_once(tmp_path):
+    """The least of lengths counts, as in a file of entries."""
+    matrix = scipy.sparse.coo_matrix(([3.0, 1.0, 2.0], ([0, 0, 1], [1, 1, 2])), (3, 3))
+    graph = nystream.open(tmp_path / "g.nys").graph("g", edges=matrix)
+    assert graph.report.repeats == 1 and graph.path(0, 2)[1][-1] == 3.0

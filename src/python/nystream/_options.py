@@ -96,12 +96,22 @@ class Options:
         if not issparse(matrix):
             raise ValueError(f"edges= is a file or a matrix of scipy.sparse, not "
                              f"{type(matrix).__name__}")
-        rows = matrix.tocsr()
+        rows = matrix.tocsr() if matrix.format != "coo" else _rows_of(matrix)
         size = rows.data.nbytes + rows.indices.nbytes + rows.indptr.nbytes
         self._scratch = Scratch(None, size, self._context.memory_bytes)
         file = self._scratch.path / "edges.npz"
         save_npz(file, rows, compressed=False)
         return file
+
+
+def _rows_of(matrix: Any) -> Any:
+    """Return a COO matrix by rows, with entries that come more than once as they are."""
+    from scipy.sparse import csr_matrix
+
+    order = np.argsort(matrix.row, kind="stable")
+    starts = np.zeros(matrix.shape[0] + 1, np.int64)
+    np.cumsum(np.bincount(matrix.row, minlength=matrix.shape[0]), out=starts[1:])
+    return csr_matrix((matrix.data[order], matrix.col[order], starts), shape=matrix.shape)
 
 
 def _refuse(name: str) -> UsageError:
