@@ -1,6 +1,6 @@
 /* select/rpcholesky over two shards of a store: every combination of the images that the two have
- * kept is gone on with to the same landmarks, and a shard whose image is of the pass of the one
- * that leads goes on in the middle of it. */
+ * kept, or have not kept yet, is gone on with to the same landmarks, and a shard whose image is of
+ * the pass of the one that leads goes on in the middle of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,6 +122,12 @@ static void run_selection(struct selecting *run)
     ny_context_free(ctx);
 }
 
+/* Returns the image at a place; NULL behind the last: none was kept yet. */
+static const void *image_at(const struct kept *kept, size_t i)
+{
+    return i < kept->count ? kept->image[i] : NULL;
+}
+
 static void release(struct selecting *run)
 {
     for (unsigned shard = 0; shard < SHARDS; shard++)
@@ -138,16 +144,16 @@ static void shards_go_on_with_the_pass_that_they_were_in(void **state)
     run_selection(&whole);
     assert_memory_equal(whole.rows[0], whole.rows[1], sizeof(whole.rows[0]));
     assert_true(whole.kept[0].count > UNITS && whole.kept[1].count > UNITS);
-    for (size_t i = 0; i < whole.kept[0].count; i++)
-        for (size_t j = 0; j < whole.kept[1].count; j++) {
-            const void *leads = whole.kept[0].image[i], *other = whole.kept[1].image[j];
-            uint64_t done = number(other, UNITS_DONE);
-            bool same = number(leads, MEASURING) && number(other, MEASURING) &&
+    for (size_t i = 0; i <= whole.kept[0].count; i++)
+        for (size_t j = 0; j <= whole.kept[1].count; j++) {
+            const void *leads = image_at(&whole.kept[0], i), *other = image_at(&whole.kept[1], j);
+            uint64_t done = other ? number(other, UNITS_DONE) : 0;
+            bool same = leads && other && number(leads, MEASURING) && number(other, MEASURING) &&
                         number(leads, PASSES) == number(other, PASSES) &&
                         number(leads, DRAWN) == number(other, DRAWN);
-            struct selecting again = {
-                .from = {leads, other},
-                .from_bytes = {whole.kept[0].bytes[i], whole.kept[1].bytes[j]}};
+            struct selecting again = {.from = {leads, other},
+                                      .from_bytes = {leads ? whole.kept[0].bytes[i] : 0,
+                                                     other ? whole.kept[1].bytes[j] : 0}};
 
             run_selection(&again);
             assert_memory_equal(again.rows, whole.rows, sizeof(whole.rows));
