@@ -21,7 +21,7 @@ struct ny_import_dropped {
 struct ny_import_files {
     const char *const *names;
     size_t count;
-    const struct ny_row_range *rows; /* of each file; NULL: all rows */
+    const struct ny_row_range *rows; /* a range for each file; NULL: all rows */
     const char *shard;               /* "I/N", as of option shard; NULL: as the options say */
 };
 /* Imports the files as ny_import() does, and tells in *dropped what was left out: also where rows

@@ -67,7 +67,7 @@ struct ny_import_source {
     const char *file;             /* NULL: the table */
     const struct ny_table *table; /* NULL: the file */
     bool alone;                   /* no other source comes: the progress knows the end */
-    struct ny_row_range rows;     /* of the source; end 0: all */
+    struct ny_row_range rows;     /* range of the source; end 0: all rows */
 };
 /* Opens a source as the store's rows are. */
 int ny_import_open(struct ny_import *import, struct ny_import_source source,

@@ -17,7 +17,7 @@ struct ny_request;
 struct ny_request_kind {
     const char *name;                              /* in records */
     unsigned groups;                               /* of its options */
-    const char *makes_store; /* where this option is set, a store that is not there is made; NULL:
+    const char *makes_store; /* if this option is set, a store that is not there is made; NULL:
                               * none is */
     int (*settings)(struct ny_request *request);   /* from the options */
     /* Digests of the files that options name; the same options are another job where they differ.

@@ -40,7 +40,7 @@ struct shards_update {
 struct shard_rows {
     uint64_t now, had; /* rows of the shard, and those that its result has */
     uint64_t begun;
-    uint64_t width_rows; /* as in the record (results/record.h) */
+    uint64_t width_rows; /* the field of the record (results/record.h) */
 };
 
 static unsigned last_of(const struct shards_update *update)

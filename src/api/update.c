@@ -23,7 +23,7 @@ struct update {
     struct ny_context *ctx;
     struct ny_store *store;
     const char *name;
-    const struct ny_options *options; /* as they were typed */
+    const struct ny_options *options; /* the typed ones */
     enum ny_update_mode mode;
     bool all_shards; /* it takes part in an update over all shards */
     const struct ny_fit_settings *settings;

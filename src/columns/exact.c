@@ -25,7 +25,7 @@ struct job {
     size_t x_count, y_count, x_rows, y_rows;
     bool symmetric, whole; /* whole: rows are whole numbers */
     enum base base;
-    const double *near;           /* of Y, or NULL: ny_columns_set_near() */
+    const double *near;           /* one for each row of Y, or NULL: ny_columns_set_near() */
     struct ny_columns_room *room; /* NULL: one of its own */
     struct ny_matrix K;
 };
@@ -281,7 +281,7 @@ static void squares_of(const struct job *job, const struct ny_columns_room *s, s
     const double *near = job->near ? job->near + y_first : NULL;
     double gamma = job->columns->preparation.params.gamma;
     size_t d = job->columns->spec.geometry->d;
-    double rounding = 0x1p-50 * (double)(d + 8); /* of products, as a share of the norms */
+    double rounding = 0x1p-50 * (double)(d + 8); /* error of products, as a share of the norms */
 
     for (size_t j = 0; j < row.cols; j++) {
         double norms = s->x_norms[i] + s->y_norms[j], square = norms - 2 * row.at[j];

@@ -84,7 +84,7 @@ int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settin
 /* The facts of a shard's job that decide where all go on. */
 struct standing {
     uint64_t stage; /* its rank; DONE_RANK: the result is whole */
-    uint64_t rows;  /* of all shards */
+    uint64_t rows;  /* sum over all shards */
     uint64_t updates;
     uint64_t measured;
     uint64_t options, machine;

@@ -118,7 +118,7 @@ static void exchange(struct ny_bridge *edge, size_t count, unsigned shift, size_
 /* A range whose entries agree in all digits above `shift`, waiting to be sorted. */
 struct bucket {
     size_t first, end;
-    unsigned shift; /* of the digit that is next; KEY_BITS: none is left */
+    unsigned shift; /* place of the next digit; KEY_BITS: none is left */
 };
 
 /* Sorts by all digits, without recursion: the buckets of eight digits wait at most. */

@@ -16,7 +16,7 @@ enum { LEAST_SUBTREES = 64, SHARES = 8, SAMPLE_ROWS = 256, SELECT_ROWS = 600, BL
 
 struct build {
     struct ny_box_tree *tree;
-    struct ny_tree_span *span; /* of the level under way */
+    struct ny_tree_span *span; /* nodes of the level under way */
     atomic_uint next;
     unsigned count;
     bool whole; /* subtrees, not only their roots */

@@ -41,13 +41,13 @@ struct ny_edge_file {
     int (*next)(struct ny_edge_file *file, struct raw_entry *entry);
     uint64_t nodes;      /* 0: any */
     const char *said_by; /* NULL: the file itself says how many nodes there are */
-    uint64_t line;       /* of the entry that was read last; of .npz, its number */
+    uint64_t line;       /* line of the entry that was read last; its number in .npz */
     const char *noun;    /* "line", or "entry" */
     struct ny_mtx_text mtx;
-    struct ny_npz_line row; /* of .npz: the line under way, and how much of it was read */
+    struct ny_npz_line row; /* .npz: the line under way, and how much of it was read */
     uint64_t rows_read;
     size_t row_at;
-    unsigned fields; /* of text: those of the first line; 0: none was read */
+    unsigned fields; /* text: fields of the first line; 0: none was read */
 };
 
 /* Fails because of the entry under way. */

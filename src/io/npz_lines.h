@@ -8,8 +8,8 @@
 /* A line, whose entries stay until the next call; `across`: the numbers that columns may have. */
 struct ny_npz_line {
     struct ny_row_entries entries;
-    enum ny_dtype type;   /* of the values */
-    unsigned index_bytes; /* of a column number: 4 or 8 */
+    enum ny_dtype type;   /* type of the values */
+    unsigned index_bytes; /* bytes of a column number: 4 or 8 */
     uint64_t across;
 };
 

@@ -12,7 +12,7 @@
 /* The kind of an output, which decides the endings that there are. */
 enum ny_output {
     NY_OUTPUT_TABLE,     /* npy csv csv.gz tsv */
-    NY_OUTPUT_NEIGHBORS, /* those of a table; those of a graph are refused with their reason */
+    NY_OUTPUT_NEIGHBORS, /* endings of a table; those of a graph are refused with their reason */
     NY_OUTPUT_GRAPH,     /* npz mtx txt csv tsv: edges of a graph */
     NY_OUTPUT_NAMES,     /* txt csv csv.gz tsv: one a line */
     NY_OUTPUT_MODEL,     /* nym */

@@ -18,7 +18,7 @@
 struct ny_given_edges {
     const char *path;           /* NULL: there is none, and neighbours are looked for */
     bool affinities;            /* weights are these, not lengths */
-    struct ny_edge_nodes nodes; /* those that are said to be there; count 0: the file says */
+    struct ny_edge_nodes nodes; /* nodes that are said to be there; count 0: the file says */
     uint64_t n, entries;        /* found */
     size_t reading_bytes;       /* found: charged while the file is read */
 };

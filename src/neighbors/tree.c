@@ -83,7 +83,7 @@ double ny_graph_tree_ns(const struct ny_points_info *points)
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
                          const struct ny_points_info *points)
 {
-    const double share = 0.15; /* of the time of all pairs, for a tree that may not be used */
+    const double share = 0.15; /* part of the time of all pairs, for a tree that may not be used */
     double n = (double)points->n, d = (double)points->d;
 
     if (points->n <= 2 * NY_UNIT_ROWS || !ny_graph_takes_tree(settings, points)) return false;
@@ -94,7 +94,7 @@ bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
  * nothing would take too long. */
 static int choose(struct ny_graph_job *g, const struct ny_box_tree *tree)
 {
-    const double share = 0.05; /* of the time of all pairs */
+    const double share = 0.05; /* part of the time of all pairs */
     const uint32_t most = 256, least = 8;
     double n = (double)g->knn.n, d = (double)tree->d;
     struct ny_tree_work work = {tree->leaves, g->knn.n, 0};

@@ -210,7 +210,7 @@ refused() {
     nystream export p.nys k --part graph -o one.txt -q
     nystream export p.nys e --part graph -o two.txt -q
     cmp one.txt two.txt
-    for map in isomap eigenmaps; do # the same graph by another way: the same map
+    for map in isomap eigenmaps; do # one graph by two ways has one map
         nystream fit p.nys k-$map --map $map --graph k -q
         nystream fit p.nys e-$map --map $map --graph e -q
         nystream export p.nys k-$map -o one.npy -q
