@@ -75,7 +75,7 @@ int ny_plan_check_time(const struct ny_options *options, const struct ny_plan *p
     return ny_fail(options->ctx, NY_EBUDGET,
                    "%s takes about %s by its plan, and --time-limit is %s; nothing was run. Give "
                    "it more time, more --threads, or less to do (nystream plan)",
-                   what, time_text(left).text, time_text(limit).text);
+                   what, time_text(left).text, ny_options_text(options, "time-limit"));
 }
 
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)

@@ -34,7 +34,6 @@ static int plan_store(struct ny_context *context, const char *path,
     struct ny_store *store = NULL;
     struct ny_owned_settings settings = {0};
     struct ny_plan plan;
-    double limit_s;
     int err;
 
     ny_fields_begin();
@@ -48,10 +47,6 @@ static int plan_store(struct ny_context *context, const char *path,
     settings.fit.patient = true;
     err = ny_fit_plan(store, &settings.fit, 0, &plan);
     if (!err) *json = ny_plan_json(&plan);
-    if (!err && ny_options_seconds(options, "time-limit", &limit_s)) {
-        ny_field_set_number(*json, "time_limit", limit_s);
-        ny_field_set_json(*json, "within_time_limit", json_boolean(plan.seconds <= limit_s));
-    }
 done:
     ny_settings_release(&settings, context);
     ny_store_close(store);
@@ -64,6 +59,7 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
 {
     struct ny_options none;
     json_t *json = NULL;
+    double limit_s;
     int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
@@ -72,6 +68,11 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     ny_settings_nothing_to_replace(options, context);
     err = ny_shards_at(path) ? ny_sharded_plan(plan_store, context, path, options, &json)
                              : plan_store(context, path, options, &json);
+    if (!err && ny_options_seconds(options, "time-limit", &limit_s)) {
+        ny_field_set_number(json, "time_limit", limit_s);
+        ny_field_set_json(json, "within_time_limit",
+                          json_boolean(ny_field_number(json, "seconds", 0) <= limit_s));
+    }
     return err ? err : ny_report_of_json(report, context, json);
 }
 

@@ -242,10 +242,6 @@ static void plan_for_all(const struct plan *of, unsigned threads)
         multiply(plan, bytes[i], shards);
     ny_field_set_count(plan, "memory_min_bytes", of->least);
     plan_seconds(plan, shards, threads);
-    if (json_object_get(plan, "time_limit"))
-        ny_field_set_json(plan, "within_time_limit",
-                          json_boolean(ny_field_number(plan, "seconds", 0) <=
-                                       ny_field_number(plan, "time_limit", 0)));
 }
 
 int ny_sharded_plan(ny_plan_one_fn *plan_one, struct ny_context *context, const char *path,

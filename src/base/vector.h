@@ -69,13 +69,7 @@ static inline ny_doubles ny_lanes_choose(ny_lanes lanes, ny_doubles a, ny_double
 
 static inline ny_longs ny_lanes_choose_longs(ny_lanes lanes, ny_longs a, ny_longs b)
 {
-#if defined(__AVX512F__)
-    return (ny_longs)_mm512_mask_blend_epi64(lanes, (__m512i)b, (__m512i)a);
-#elif defined(__AVX2__)
-    return (ny_longs)_mm256_blendv_epi8((__m256i)b, (__m256i)a, (__m256i)lanes);
-#else
-    return (a & lanes) | (b & ~lanes);
-#endif
+    return (ny_longs)ny_lanes_choose(lanes, (ny_doubles)a, (ny_doubles)b); /* bits are the same */
 }
 
 /* Returns a where it is greater than b; so b where a is no number. */

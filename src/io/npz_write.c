@@ -102,6 +102,17 @@ static void add_common(unsigned char **to, const struct member *member)
     add(to, strlen(member->name), 2);
 }
 
+/* Adds the name, and the extra field of so many bytes up to the sizes of the member. */
+static void add_name(unsigned char **to, const struct member *member, unsigned extra)
+{
+    memcpy(*to, member->name, strlen(member->name));
+    *to += strlen(member->name);
+    add(to, EXTRA64, 2);
+    add(to, extra - 4, 2);
+    add(to, member_bytes(member), 8);
+    add(to, member_bytes(member), 8);
+}
+
 static int put_member(struct archive *archive, struct member *member)
 {
     const struct ny_npz_out *array = member->array;
@@ -112,12 +123,7 @@ static int put_member(struct archive *archive, struct member *member)
     add(&to, 0x04034b50, 4);
     add_common(&to, member);
     add(&to, LOCAL_EXTRA, 2);
-    memcpy(to, member->name, strlen(member->name));
-    to += strlen(member->name);
-    add(&to, EXTRA64, 2);
-    add(&to, LOCAL_EXTRA - 4, 2);
-    add(&to, member_bytes(member), 8);
-    add(&to, member_bytes(member), 8);
+    add_name(&to, member, LOCAL_EXTRA);
     if (err == NY_OK) err = put(archive, header, (size_t)(to - header));
     if (err == NY_OK) err = put(archive, member->npy, NPY_BYTES);
     return err ? err : put(archive, array->values, array->bytes);
@@ -136,12 +142,7 @@ static int put_entry(struct archive *archive, const struct member *member)
     add(&to, 0, 6); /* no comment, first disk, no attributes */
     add(&to, 0, 4);
     add(&to, is_in_extra, 4);
-    memcpy(to, member->name, strlen(member->name));
-    to += strlen(member->name);
-    add(&to, EXTRA64, 2);
-    add(&to, ENTRY_EXTRA - 4, 2);
-    add(&to, member_bytes(member), 8);
-    add(&to, member_bytes(member), 8);
+    add_name(&to, member, ENTRY_EXTRA);
     add(&to, member->at, 8);
     return put(archive, entry, (size_t)(to - entry));
 }
