@@ -146,7 +146,8 @@ bytes() { du -sb s | cut -f1; }
     mkdir s/results.small s/results.small.new # as a kill leaves them
     echo half >s/results.small/data.mdb
     nystream compact s -q
-    [ ! -e s/results.small ] && [ ! -e s/results.small.new ]
+    [ ! -e s/results.small ]
+    [ ! -e s/results.small.new ]
     ny verify s
     exits 0
 }

@@ -150,13 +150,17 @@ on_shape() {
 
 @test "manifold: mistakes are answered with what to do" {
     run manifold swis-roll -o x.npy
-    [ "$status" -eq 2 ] && [[ $output == *"did you mean swiss-roll?"* ]]
+    [ "$status" -eq 2 ]
+    [[ $output == *"did you mean swiss-roll?"* ]]
     run manifold -o x.npy
-    [ "$status" -eq 2 ] && [[ $output == *"manifold KIND -o OUT.npy"*"--help"* ]]
+    [ "$status" -eq 2 ]
+    [[ $output == *"manifold KIND -o OUT.npy"*"--help"* ]]
     run manifold halo
-    [ "$status" -eq 2 ] && [[ $output == *"-o OUT.npy"* ]]
+    [ "$status" -eq 2 ]
+    [[ $output == *"-o OUT.npy"* ]]
     run manifold spheres --dimension 64 -o x.npy
-    [ "$status" -eq 2 ] && [[ $output == *"1 to 63"* ]]
+    [ "$status" -eq 2 ]
+    [[ $output == *"1 to 63"* ]]
     [ ! -e x.npy ]
 }
 
@@ -254,7 +258,8 @@ on_shape() {
         local wanted=$1
         shift
         run "$@"
-        [ "$status" -eq 2 ] && [[ $output == *"$wanted"* ]]
+        [ "$status" -eq 2 ]
+        [[ $output == *"$wanted"* ]]
     }
     refuse "Say where to" cells --cells 3
     refuse "half of --features" cells --features 10 --mean 6 -o a.npz
@@ -315,9 +320,11 @@ points() {
 @test "windows: refuses what gives none" {
     make_series >s.npy
     run windows s.npy --length 12
-    [ "$status" -eq 3 ] && [[ $output == *"no recording of 12 times"* ]]
+    [ "$status" -eq 3 ]
+    [[ $output == *"no recording of 12 times"* ]]
     run windows s.npy --lead 2
-    [ "$status" -ne 0 ] && [ -n "$output" ]
+    [ "$status" -ne 0 ]
+    [ -n "$output" ]
     run windows s.npy --stride 0
     [ "$status" -eq 2 ]
 }

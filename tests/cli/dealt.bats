@@ -52,7 +52,8 @@ holds() {
     [[ $output != *multiple* ]]
     nystream import three a.npy b.npy c.npy --shards 3 --json >json
     holds three
-    [ "$(field "$(<json)" n)" = 10500 ] && [ "$(field "$(<json)" rows)" = 10500 ]
+    [ "$(field "$(<json)" n)" = 10500 ]
+    [ "$(field "$(<json)" rows)" = 10500 ]
     [ "$(field "$(<json)" bytes)" = 126000 ]
     nystream import whole a.npy b.npy c.npy --shards 1 -q
     holds whole

@@ -522,7 +522,7 @@ expect() {
         [ "$(field "$output" landmarks)" = 50 ]
         nystream export s $map --part landmarks -o $map.csv
     done
-    ! cmp -s kpca.csv laplacian.csv
+    ! cmp -s kpca.csv laplacian.csv || false
     ! cmp -s kpca.csv u.csv
 }
 

@@ -67,7 +67,9 @@ refused() {
     needs_files
     nystream import t.nys "$FILES/tenx.h5" -q
     nystream info t.nys --json >info.json
-    grep -q '"n": 300' info.json && grep -q '"d": 400' info.json && grep -q '"dtype": "u8"' info.json
+    grep -q '"n": 300' info.json
+    grep -q '"d": 400' info.json
+    grep -q '"dtype": "u8"' info.json
     nystream import npz.nys "$FILES/rows.npz" --dtype u8 -q
     [ "$(points t.nys)" = "$(points npz.nys)" ]
     refused 2 "has no obs" nystream import n.nys "$FILES/tenx.h5" --label-column kind
@@ -233,8 +235,10 @@ stream_of() {
     [ -f "$file" ] || skip "no pbmc3k in NYSTREAM_DATA"
     nystream import a.nys "$file" --label-column cell_type --json >a.json
     nystream info a.nys --json >info.json
-    grep -q '"n": 2638' info.json && grep -q '"d": 13714' info.json
-    grep -q '"nnz": 2238732' info.json && grep -q '"classes": 9' info.json
+    grep -q '"n": 2638' info.json
+    grep -q '"d": 13714' info.json
+    grep -q '"nnz": 2238732' info.json
+    grep -q '"classes": 9' info.json
     file=$NYSTREAM_DATA/pbmc_covid/pbmc_covid.h5ad
     [ -f "$file" ] || skip "no pbmc_covid in NYSTREAM_DATA"
     nystream import b.nys "$file" --label-column condition -q

@@ -143,7 +143,10 @@ options_of() {
             bash -c "$line" </dev/null
         done <examples
     done
-    [ -s embedding.npy ] && [ -s placed.npy ] && [ -s first.png ] && [ -s report.html ]
+    [ -s embedding.npy ]
+    [ -s placed.npy ]
+    [ -s first.png ]
+    [ -s report.html ]
     run ! nystream info points.nys second -q
 }
 

@@ -125,7 +125,7 @@ largest_difference() {
         nystream export s $map -o y.csv
         awk -F, '{l = $1 ^ 2 + $2 ^ 2; if (l < 0.9999 || l > 1.0001) exit 1}' y.csv
         nystream export s $map --part eigenvectors -o u.csv
-        ! cmp -s y.csv u.csv
+        ! cmp -s y.csv u.csv || false
     done
 }
 

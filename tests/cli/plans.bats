@@ -83,25 +83,32 @@ at_least() { awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN {exit !(a >= f * b)}'; }
     table 3000 4 >t.csv
     nystream import t.nys t.csv -q
     ny plan t.nys --landmarks 200 --time-limit 1h --json
-    [ "$(field "$output" time_limit)" = 3600.0 ] && has_keys "$output" within_time_limit
+    [ "$(field "$output" time_limit)" = 3600.0 ]
+    has_keys "$output" within_time_limit
     ny plan t.nys --landmarks 200 --time-limit 1h
     prints "1 h 00 min: the plan is within it"
     ny plan t.nys --landmarks 200 --time-limit 0.0001s
-    exits 0 && prints "the plan takes longer"
+    exits 0
+    prints "the plan takes longer"
     for verb in fit graph; do
         ny $verb t.nys a --time-limit 0.0001s
-        exits 8 && says "this $verb takes about" && says "--time-limit is 0.0001s; nothing was run"
-        ny list t.nys && [[ $output != *a* ]]
+        exits 8
+        says "this $verb takes about"
+        says "--time-limit is 0.0001s; nothing was run"
+        ny list t.nys
+        [[ $output != *a* ]]
         ny $verb t.nys $verb --time-limit 1h
         exits 0
     done
     printf '0 1\n1 2\n' >edges.txt
     ny graph g.nys g --edges edges.txt --time-limit 0.00000001
-    exits 8 && says "this graph takes about"
+    exits 8
+    says "this graph takes about"
     table 300 4 >more.csv
     nystream import t.nys more.csv --append -q
     ny fit t.nys fit --update frozen --time-limit 0.00001
-    exits 8 && says "this update takes about"
+    exits 8
+    says "this update takes about"
     ny fit t.nys fit --update frozen --time-limit 1m
     exits 0
     ny embed t.csv -o e.npy --time-limit 0.00001

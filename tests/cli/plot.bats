@@ -32,8 +32,8 @@ size() {
     begins out.svg '<?xml version="1.0"'
     grep -q 'width="800pt" height="600pt"' out.svg
     tail -n 1 out.svg | grep -q '</svg>'
-    ! grep -q '<image' out.svg # few points are drawn as such
-    ! grep -q 'right' out.svg  # letters are outlines
+    ! grep -q '<image' out.svg || false # few points are drawn as such
+    ! grep -q 'right' out.svg || false  # letters are outlines
     begins out.pdf %PDF-1.
     tail -n 1 out.pdf | grep -q '%%EOF'
     ny plot s a -o - --size 400x300
@@ -69,7 +69,7 @@ size() {
             [ "$(stat -c %s $name.pdf)" -le 300000 ]
         done
     done
-    ! grep -q '<image' few.svg
+    ! grep -q '<image' few.svg || false
     grep -q '<image' many.svg
 }
 
@@ -82,10 +82,10 @@ size() {
     differ() { # STORE OPTION: whether the picture is another one without or with it
         nystream plot "$1" a -o default.png
         nystream plot "$1" a -o typed.png "$2"
-        ! cmp -s default.png typed.png
+        ! cmp -s default.png typed.png || false
     }
     differ s --no-names
-    ! differ s --names
+    ! differ s --names || false
     differ n --names
     ! differ n --no-names
 }
@@ -224,20 +224,24 @@ size() {
         script -qec "nystream plot s a --terminal --color $1" /dev/null </dev/null
     }
     NO_COLOR='' TERM=xterm colored label | grep -q $'\033\[38;5;'
-    ! NO_COLOR='' TERM=dumb colored label | grep -q $'\033\[38'
+    ! NO_COLOR='' TERM=dumb colored label | grep -q $'\033\[38' || false
     ! NO_COLOR=1 TERM=xterm colored label | grep -q $'\033\[38'
 }
 
 @test "cairo is loaded when something is drawn, and named where it is not there" {
     made s
-    ! ldd "$NYSTREAM_BUILD/nystream" | grep -q cairo
+    ! ldd "$NYSTREAM_BUILD/nystream" | grep -q cairo || false
     mkdir empty
     : >empty/libcairo.so.2 # found first, and no library
     export LD_LIBRARY_PATH=$PWD/empty
     ny plot s a -o out.png
-    exits 4 && says "no libcairo.so.2; on Debian, 'apt install libcairo2'" && [ ! -e out.png ]
+    exits 4
+    says "no libcairo.so.2; on Debian, 'apt install libcairo2'"
+    [ ! -e out.png ]
     ny report s -o out.html
-    exits 4 && says libcairo && [ ! -e out.html ]
+    exits 4
+    says libcairo
+    [ ! -e out.html ]
     ny plot s a --terminal
     exits 0
 }

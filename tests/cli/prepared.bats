@@ -173,7 +173,8 @@ log='--rows total:10000 --values log1p'
             says "t.$format: 3 rows with fewer than 2 values are left out, the first of them row 1"
             rm -r s
             ny import s t.$format --min-values 2 --layout $layout --json
-            [ "$(field "$output" n)" = 3 ] && [ "$(field "$output" rows)" = 3 ]
+            [ "$(field "$output" n)" = 3 ]
+            [ "$(field "$output" rows)" = 3 ]
             [ "$(tr -d ' \n' <<<"$output" | grep -o '"dropped_rows":\[1,3,4\]')" ]
             nystream import s t.$format --append -q
             [ "$(field "$(nystream info s --json)" dropped)" = 3 ]

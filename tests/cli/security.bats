@@ -34,7 +34,8 @@ unharmed() {
         "transform s r --input p.csv -o out.csv" "embed p.csv -q -o out.csv"; do
         ln -sf victim/file ${command##* }
         nystream $command
-        [ ! -L ${command##* } ] && [ -s ${command##* } ]
+        [ ! -L ${command##* } ]
+        [ -s ${command##* } ]
     done
     ln -s "$PWD/victim/none" new.csv
     nystream export s r -o new.csv

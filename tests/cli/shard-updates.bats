@@ -59,7 +59,8 @@ same() {
             return 1
         }
     done
-    [ "$(field "$(<big.json)" n)" = 10716 ] && [ "$(field "$(<big.json)" updates)" = 1 ]
+    [ "$(field "$(<big.json)" n)" = 10716 ]
+    [ "$(field "$(<big.json)" updates)" = 1 ]
     for shard in 0 1 2; do
         nystream info big/shard-0000$shard map --json >part.json
         [ "$(field "$(<part.json)" mode)" = frozen ]

@@ -186,9 +186,12 @@ place() {
         shift
         cp big/shards before
         ny import big --shard 1/4 "$@"
-        exits 3 && says "shard 1 of big" && says "$text"
+        exits 3
+        says "shard 1 of big"
+        says "$text"
         cmp before big/shards
-        [ ! -e big/shard-00001 ] && [ ! -e big/shards.new ]
+        [ ! -e big/shard-00001 ]
+        [ ! -e big/shards.new ]
     }
     ny info big
     exits 0
@@ -409,7 +412,8 @@ place() {
         sed -E "$change" good >big/shards
         ! cmp -s good big/shards || { echo "no change: $change" >&2 && return 1; }
         ny info big
-        exits 5 && says "big/shards is damaged"
+        exits 5
+        says "big/shards is damaged"
     done <<'END'
 s/"format": 1/"format": 2/
 s/"format": 1/"format": "1"/

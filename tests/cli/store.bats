@@ -88,7 +88,8 @@ load helper
         ny embed long.csv -o e.npy $online
         exits 3
     done
-    [ ! -e e.npy ] && [ -z "$(find . -name '.nystream*')" ]
+    [ ! -e e.npy ]
+    [ -z "$(find . -name '.nystream*')" ]
     mkdir s
     ny import s long.csv
     exits 3

@@ -60,7 +60,8 @@ check_tips() {
     [ "$image" = "$(sed -n $((row + 1))p t.csv | cut -d, -f1-64 | tr , ' ')" ]
     grep -q '"left": true' seen.json
     [ "$(ink first)" -gt 2000 ]
-    [ "$(ink zoomed)" -gt 0 ] && [ "$(ink zoomed)" -ne "$(ink first)" ]
+    [ "$(ink zoomed)" -gt 0 ]
+    [ "$(ink zoomed)" -ne "$(ink first)" ]
     [ "$(ink moved)" -ne "$(ink zoomed)" ]
     [ "$(ink whole)" -eq "$(ink first)" ]
     [ "$(ink keys)" -ne "$(ink first)" ]

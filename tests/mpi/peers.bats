@@ -128,7 +128,8 @@ says() {
 @test "a rank that is killed ends the others" {
     local began=$SECONDS
     ranks 3 "$EXCHANGE" - die
-    [ "$status" -ne 0 ] && [ "$status" -ne 124 ]
+    [ "$status" -ne 0 ]
+    [ "$status" -ne 124 ]
     [ $((SECONDS - began)) -lt 10 ]
 }
 
@@ -163,7 +164,8 @@ says() {
     [ "$status" -eq 0 ]
     cp "$EXCHANGE" .
     NYSTREAM_MPI='' run ./exchange mpi
-    [ "$status" -eq 2 ] && [[ $output == *"there is no plug-in for MPI"*"nystream-mpi"* ]]
+    [ "$status" -eq 2 ]
+    [[ $output == *"there is no plug-in for MPI"*"nystream-mpi"* ]]
     NYSTREAM_MPI='' ranks 1 ./exchange - # needs none
     [ "$status" -eq 0 ]
 }
