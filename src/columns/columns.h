@@ -276,10 +276,11 @@ struct ny_geometry_wish {
  * rows' values there are dropped: −0, which is told from other zeros by its sign. */
 #define NY_UNSEEN (-0.0)
 
-/* Makes the geometry from the store's column statistics. The mean is subtracted as `centred` says,
- * and by standard and unit (per column) where rows are dense; a constant column gets factor 1
- * (none), 0 (standard, unit). NY_EDATA when a scale overflows. The scales by frequency take a pass,
- * and some choices do. */
+/* Makes the geometry from the store's column statistics; over shards, of rows that are no whole
+ * numbers, a pass makes the means the same for any number of shards (two: standard). The mean is
+ * subtracted as `centred` says, and by standard and unit (per column) where rows are dense; a
+ * constant column gets factor 1 (none), 0 (standard, unit). NY_EDATA when a scale overflows. The
+ * scales by frequency take a pass, and some choices do. */
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store,
                     const struct ny_geometry_wish *wish);
 /* Returns how many passes over these points that takes. */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "columns/columns.h"
+#include "columns/moments.h"
 #include "store/store.h"
 #include "stream/source.h"
 
@@ -85,24 +86,45 @@ static int scale_columns(struct ny_geometry *geometry, struct ny_store *store,
     return NY_OK;
 }
 
+/* Tells whether the mean is subtracted; sparse rows stay so. */
+static bool is_shifted(const struct ny_geometry_wish *wish, const struct ny_points_info *points)
+{
+    return wish->centred || (ny_scale_spread(wish->scale) && !points->row_slots);
+}
+
+/* Returns the passes that means of all shards take, where they are wanted. */
+static unsigned passes_of_means(const struct ny_geometry_wish *wish,
+                                const struct ny_points_info *points)
+{
+    if (!is_shifted(wish, points)) return 0;
+    return ny_moments_passes(points, wish->scale == NY_SCALE_STANDARD);
+}
+
+/* Reads the statistics, the means of which do not depend on how rows are cut into shards. */
+static int load_stats(struct ny_store *store, const struct ny_geometry_wish *wish,
+                      const struct ny_points_info *points, struct ny_points_stats *stats)
+{
+    int err = ny_points_stats(store, stats);
+
+    if (err || wish->rough || !passes_of_means(wish, points)) return err;
+    return ny_moments_of_shards(store, stats, wish->scale == NY_SCALE_STANDARD);
+}
+
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store,
                     const struct ny_geometry_wish *wish)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_points_stats stats = {0};
     struct ny_points_info info;
-    bool shifted;
     int err;
 
     *out = NULL;
     err = ny_points_info(store, &info);
-    if (!err) err = ny_points_stats(store, &stats);
-    if (err) goto done;
-    shifted = ny_scale_spread(wish->scale) && !info.row_slots; /* sparse rows stay so */
-    err = geometry_alloc(out, ctx, stats.d);
+    if (!err) err = load_stats(store, wish, &info, &stats);
+    if (!err) err = geometry_alloc(out, ctx, stats.d);
     if (err) goto done;
     for (size_t k = 0; k < stats.d; k++)
-        (*out)->centre[k] = wish->centred || shifted ? stats.mean[k] : 0;
+        (*out)->centre[k] = is_shifted(wish, &info) ? stats.mean[k] : 0;
     err = choose(*out, store, &stats, wish);
     if (!err) err = scale_columns(*out, store, &stats, wish);
     if (err == NY_OK) goto done;
@@ -116,15 +138,18 @@ done:
 unsigned ny_geometry_passes(const struct ny_geometry_wish *wish,
                             const struct ny_points_info *points)
 {
-    return (unsigned)ny_choice_visits(&wish->choice, points) + (wish->scale >= NY_SCALE_IDF);
+    return (unsigned)ny_choice_visits(&wish->choice, points) + (wish->scale >= NY_SCALE_IDF) +
+           passes_of_means(wish, points);
 }
 
 size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_points_info *points)
 {
     size_t scale = wish->scale >= NY_SCALE_IDF ? ny_frequency_bytes(points) : 0;
     size_t choice = ny_choice_bytes(&wish->choice, points);
+    size_t means = passes_of_means(wish, points) ? ny_moments_bytes(points) : 0;
+    size_t most = scale > choice ? scale : choice;
 
-    return (size_t)points->d + (scale > choice ? scale : choice);
+    return (size_t)points->d + (most > means ? most : means);
 }
 
 /* Adds row by row, so that the sum does not depend on blocks. */

@@ -2,7 +2,8 @@
  * A fit over shards. Each shard has a job of its own, with its record, parts and checkpoints. The
  * jobs go through the same stages together (peers/peers.h):
  *
- *   stats       statistics and the width's pairs are those of all rows (store/shard.c)
+ *   stats       statistics and the width's pairs are those of all rows (store/shard.c,
+ *               columns/moments.c)
  *   select      all select the same landmarks; the bounds of residuals are gathered after a pass
  *   accumulate  each sums up its rows, and keeps the sums as its checkpoint
  *   solve       the sums are added up; the shard that leads solves, the others store its model
@@ -33,7 +34,6 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     static const char *const rules[] = {"uniform", "rpcholesky", "given"};
     static const char *const methods[] = {"projected", "nystrom", "column", "orthonystrom"};
     const struct ny_method *method = settings->method;
-    struct ny_geometry_wish wish;
     bool scatter = settings->kernel && ny_settings_unit_landmarks(settings), known = scatter;
     bool features;
 
@@ -49,8 +49,7 @@ static const char *unsharded(const struct ny_fit_settings *settings,
     if (settings->certify) return "--certify";
     if (settings->until_sums) return "--until sums";
     if (settings->placed) return "--model";
-    wish = ny_settings_geometry_wish(settings, points);
-    if (ny_geometry_passes(&wish, points) || settings->choice.rule != NY_CHOOSE_ALL)
+    if (settings->scale >= NY_SCALE_IDF || settings->choice.rule != NY_CHOOSE_ALL)
         return "--features, or --scale idf,";
     *instead = "take --approx projected, nystrom, column or orthonystrom";
     for (size_t i = 0; method && i < sizeof(methods) / sizeof(methods[0]); i++)

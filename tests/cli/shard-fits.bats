@@ -116,6 +116,22 @@ END
     near placed.csv stored.csv 1e-9
 }
 
+@test "rows of numbers have the same bytes in any number of shards" {
+    local shards scale
+    table 8192 5 3 | awk -F, -v OFS=, '{ $1 += NR / 1000; $2 *= exp(9 * rand()) } 1' >numbers.csv
+    for scale in none standard unit; do
+        for shards in 2 4; do
+            [ -d in$shards ] || for shard in $(seq 0 $((shards - 1))); do
+                head -n $(((shard + 1) * 8192 / shards)) numbers.csv | tail -n $((8192 / shards)) |
+                    nystream import in$shards --shard $shard/$shards - --format csv -q
+            done
+            nystream fit in$shards f --approx nystrom --landmarks 60 --scale $scale --restart -q
+            nystream export in$shards f --part model -o $shards.nym -q
+        done
+        cmp 2.nym 4.nym
+    done
+}
+
 @test "a result over shards says whether it has the bytes of one store, or why not" {
     local store options differs
     while IFS='|' read -r store options differs; do
