@@ -6,6 +6,7 @@
 
 #include "api/call.h"
 #include "api/given.h"
+#include "api/sharded.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "results/export.h"
@@ -49,12 +50,30 @@ static int export_points(struct ny_store *store, const char *part, const char *o
     return err ? err : ny_names_part_export(&names, output, salvage ? &salvage->rows : NULL);
 }
 
+/* Exports a part of a store in shards by the processes that were started for it together (MPI), if
+ * there are several; *done tells. */
+static int export_together(struct ny_context *ctx, const char *path, const char *name,
+                           const char *part, const char *output, bool *done)
+{
+    struct ny_shard_team team;
+    int err;
+
+    *done = false;
+    if (!ny_shards_at(path)) return NY_OK;
+    err = ny_shard_team_open(&team, ctx, path, NULL);
+    *done = !err && team.transport;
+    if (*done) err = ny_sharded_export(&team, name, part, output);
+    ny_shard_team_close(&team);
+    return err;
+}
+
 /* Exports a part. With `salvage`, rows that are damaged are marked in the file and counted
  * instead of ending the export. */
 static int export_part(struct ny_context *ctx, const char *path, const char *name, const char *part,
                        const char *output, struct ny_salvage *salvage)
 {
     struct ny_store *store = NULL;
+    bool done = false;
     int err;
 
     err = name || (part && of_points(part)) ? NY_GIVEN(ctx, path, part, output)
@@ -64,8 +83,9 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
     if (err) return err;
     err = ny_call_begin(ctx);
     if (err) return err;
-    err = ny_shards_open(&store, ctx, path);
-    if (err == NY_OK)
+    if (!salvage) err = export_together(ctx, path, name, part, output, &done);
+    if (err == NY_OK && !done) err = ny_shards_open(&store, ctx, path);
+    if (err == NY_OK && !done)
         err = name ? ny_part_export(store, name, part, output, salvage)
                    : export_points(store, part, output, salvage);
     ny_store_close(store);

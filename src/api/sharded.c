@@ -12,6 +12,7 @@
 #include "base/budget.h"
 #include "job/prices.h"
 #include "peers/open.h"
+#include "results/export.h"
 
 struct request {
     const struct ny_request_kind *kind;         /* NULL: the job is gone on with, */
@@ -140,6 +141,32 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
                   : run(&request, &team, report);
     ny_shard_team_close(&team);
     return err;
+}
+
+/* The part of a result that shards export together. */
+struct shards_export {
+    const struct ny_shard_team *team;
+    const char *name, *part, *output;
+};
+
+static int export_shard(void *arg, struct ny_context *ctx, unsigned shard)
+{
+    const struct shards_export *export = arg;
+    struct ny_store *store = NULL;
+    int err = ny_store_open(&store, ctx, export->team->shards->shard[shard].path);
+
+    if (!err) err = ny_part_export_peers(store, export->name, export->part, export->output);
+    ny_store_close(store);
+    if (ny_context_written(ctx)) ny_context_wrote(export->team->ctx, *ny_context_written(ctx));
+    return err;
+}
+
+int ny_sharded_export(struct ny_shard_team *team, const char *name, const char *part,
+                      const char *output)
+{
+    struct shards_export export = {team, name, part, output};
+
+    return ny_group_run(team->ctx, &team->shape, team->transport, export_shard, &export);
 }
 
 int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,

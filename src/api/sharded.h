@@ -38,6 +38,11 @@ int ny_sharded_update(struct ny_shard_team *team, const char *name,
 /* Tells whether the update of the result under NAME was interrupted. */
 int ny_sharded_update_begun(struct ny_shard_team *team, const char *name, bool *begun);
 
+/* Exports a part of the result under NAME, or of the points (name NULL), by the processes of the
+ * team, of which one writes the file. */
+int ny_sharded_export(struct ny_shard_team *team, const char *name, const char *part,
+                      const char *output);
+
 /* Plans a fit of all shards of a store: *json is the plan of a shard, by plan() of its path, with
  * the memory and disk of all shards of this process, the seconds that its threads take for them,
  * and what travels between shards. */

@@ -36,7 +36,8 @@ int cli_run_export(struct command *command)
         status = ny_export(command->context, store, name, part, command->output);
     if (status) return cli_fail_library(command, status);
     cli_display_clear(&command->display);
-    cli_print_written(command);
+    /* Only one of the processes that export together has written the file. */
+    if (ny_context_written(command->context)) cli_print_written(command);
     return NY_OK;
 }
 

@@ -25,6 +25,12 @@ int ny_part_export(struct ny_store *store, const char *name, const char *part, c
 int ny_points_export(struct ny_store *store, const char *part, const char *output,
                      struct ny_salvage *salvage);
 
+/* Exports a part of a result that all shards of a store have, or of their points (name NULL), by
+ * the peers of this shard's context, each of which makes this call for its own. NY_EUSAGE where the
+ * models of shards differ, and for parts that only one process can export. */
+int ny_part_export_peers(struct ny_store *store, const char *name, const char *part,
+                         const char *output);
+
 /* Writes the embedding as a table of `rows` rows, those of the file that was imported: each row
  * stands where it stood there, and rows that have no place are NaN. */
 int ny_embedding_spread(struct ny_store *store, const char *name, const char *output,

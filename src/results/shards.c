@@ -126,17 +126,29 @@ static int digest_model(struct ny_result *result, uint64_t *digest)
     return err == NY_END ? NY_OK : err;
 }
 
-/* Refuses what one shard has for itself alone. */
-static int check_kind(const struct ny_result *whole, const struct ny_result *one)
+/* Refuses what one shard, in the store `whole`, has for itself alone. */
+static int check_kind(const char *whole, const struct ny_result *one)
 {
     const char *kind =
         one->graph.neighbors || one->rows.component ? "graph" : ny_record_kind(one->record);
 
     if (strcmp(kind, "fit") == 0) return NY_OK;
-    return ny_fail(whole->ctx, NY_EUSAGE,
+    return ny_fail(one->ctx, NY_EUSAGE,
                    "'%s' is a %s of each shard of %s for itself: give the path of one, such as "
                    "%s",
-                   whole->name, kind, ny_store_path(whole->store), ny_store_path(one->store));
+                   one->name, kind, whole, ny_store_path(one->store));
+}
+
+int ny_result_digest(struct ny_result *result, uint64_t *digest)
+{
+    int err = check_kind("the store", result);
+
+    if (!err) err = digest_model(result, digest);
+    if (err || *digest) return err;
+    return ny_fail(result->ctx, NY_EUSAGE,
+                   "'%s' in %s has no model, so that its rows are those of a map of its own: give "
+                   "the path of the shard",
+                   result->name, ny_store_path(result->store));
 }
 
 /* Compares the result of one shard with that of the first, whose model has this digest. */
@@ -144,7 +156,7 @@ static int check_shard(struct ny_result *whole, const struct ny_result *first, u
 {
     struct ny_result_span *span = whole->span;
     uint64_t digest;
-    int err = check_kind(whole, &span->result);
+    int err = check_kind(ny_store_path(whole->store), &span->result);
 
     if (!err) err = digest_model(&span->result, &digest);
     if (err) return err;

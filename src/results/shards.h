@@ -14,6 +14,9 @@
 int ny_result_open_any(struct ny_result *result, struct ny_store *store, const char *name);
 /* Frees what such a result holds. */
 void ny_result_close_any(struct ny_result *result);
+/* Computes a digest of the result's model. NY_EUSAGE where it has none, so that the rows of shards
+ * are those of different maps. */
+int ny_result_digest(struct ny_result *result, uint64_t *digest);
 /* Makes the points themselves a result without a name, which has the parts of points alone. */
 int ny_result_of_points(struct ny_result *result, struct ny_store *store);
 /* Reads rows first … first + count − 1 of a part, of a result that was opened in any of these ways.

@@ -180,3 +180,41 @@ says() {
     run make -s -C "$BATS_TEST_DIRNAME/../.." BUILD="$BATS_TEST_TMPDIR/build" MPICC=no-such-mpicc mpi
     [ "$status" -ne 0 ] && [[ $output == *"there is no no-such-mpicc"*"data-tools/setup mpi"* ]]
 }
+
+@test "processes export what their shards have, and one of them writes it" {
+    local shard part
+    for shard in 0 1 2; do
+        awk -v n=$((900 + 200 * shard)) -v seed=$shard 'BEGIN {
+            srand(seed); for (i = 0; i < n; i++) print rand() "," rand() "," rand() "," i % 4 }' |
+            nystream import big --shard $shard/3 - --format csv --label-column 3 -q
+    done
+    nystream fit big a --landmarks 40 -q
+    for part in embedding.npy embedding.csv rows.npy labels.npy points.npy model.nym; do
+        nystream export big a --part "${part%.*}" -o "one.$part" -q
+        ranks 2 nystream export big a --part "${part%.*}" -o "two.$part"
+        [ "$status" -eq 0 ]
+        [ "$(grep -c "two.$part" <<<"$stderr")" -eq 1 ]
+        cmp "one.$part" "two.$part"
+    done
+    ranks 3 nystream export big a --part source -o source.npy
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"do not export source together"* ]]
+    [ ! -e source.npy ]
+}
+
+@test "machines with disks of their own export to one file" {
+    local shard
+    for shard in 0 1; do
+        mkdir host.$shard
+        awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 500; i++) print rand() "," rand() }' >$shard.csv
+        nystream import big --shard $shard/2 $shard.csv -q
+        nystream import host.$shard/big --shard $shard/2 $shard.csv -q
+    done
+    nystream fit big a --landmarks 30 -q
+    nystream export big a -o one.npy -q
+    ranks 1 --wdir "$PWD/host.0" nystream fit big a --landmarks 30 -q : --oversubscribe -n 1 --wdir "$PWD/host.1" nystream fit big a --landmarks 30 -q
+    [ "$status" -eq 0 ]
+    ranks 1 --wdir "$PWD/host.0" nystream export big a -o "$PWD/two.npy" -q : --oversubscribe -n 1 --wdir "$PWD/host.1" nystream export big a -o "$PWD/two.npy" -q
+    [ "$status" -eq 0 ]
+    cmp one.npy two.npy
+}

@@ -1,0 +1,182 @@
+/*
+ * Exports by the processes that have the shards of a store (results/export.h). Each reads the rows
+ * of its own shards; the one that leads gets them in the order of the shards, and writes the file,
+ * whatever its format. So no process needs the shards of another, as where each machine has a disk
+ * of its own. A part that all shards have alike, such as the model, is that of the first.
+ */
+#include "results/export.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "peers/peers.h"
+#include "results/names.h"
+#include "results/shards.h"
+
+enum { PIECE_BYTES = 4 << 20 };
+
+struct shared_export {
+    struct ny_result result; /* that of this peer's shard */
+    const struct ny_result_part *part;
+    struct ny_peers *peers;
+    struct ny_writer *writer; /* NULL: another peer leads */
+    size_t row_bytes, piece;  /* rows at a time */
+    uint64_t *rows;           /* of each shard */
+    size_t *sizes;            /* bytes that each shard gives */
+    char *mine, *all;         /* a piece of rows; all: of the peer that leads */
+};
+
+/* Refuses a part that this shard does not have, or that is not of the result as a whole. */
+static int check_part(const struct shared_export *export)
+{
+    const struct ny_result *result = &export->result;
+    bool fitted = json_is_object(json_object_get(result->record, "sharded"));
+
+    if (strcmp(export->part->name, "source") == 0 ||
+        (strcmp(export->part->name, "clusters") == 0 && !fitted))
+        return ny_fail(result->ctx, NY_EUSAGE,
+                       "several processes do not export %s together; export it by one that has all "
+                       "shards",
+                       export->part->name);
+    if (export->part->count(result)) return NY_OK;
+    return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s", result->name,
+                   ny_store_path(result->store), export->part->name);
+}
+
+static int allocate(struct shared_export *export)
+{
+    struct ny_context *ctx = export->result.ctx;
+    unsigned shards = ny_peers_shards(export->peers);
+    uint64_t bytes = ny_memory_limit(ctx) / 16;
+    int err;
+
+    if (bytes > PIECE_BYTES) bytes = PIECE_BYTES;
+    err = ny_peers_least(export->peers, &bytes);
+    if (err) return err;
+    export->piece = (size_t)bytes / export->row_bytes + 1;
+    export->rows = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*export->rows));
+    export->sizes = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*export->sizes));
+    export->mine = ny_calloc(ctx, NY_MEM_IO, export->piece, export->row_bytes);
+    if (ny_peers_leads(export->peers))
+        export->all = ny_calloc(ctx, NY_MEM_IO, export->piece, export->row_bytes);
+    if (!export->rows || !export->sizes || !export->mine ||
+        (ny_peers_leads(export->peers) && !export->all))
+        return NY_EBUDGET;
+    return ny_result_prepare(&export->result, export->part, export->piece);
+}
+
+/* Counts the rows of all shards, and opens the file where this peer leads. */
+static int begin(struct shared_export *export, const char *output)
+{
+    const struct ny_result *result = &export->result;
+    const struct ny_result_part *part = export->part;
+    uint64_t mine = part->count(result), total = 0;
+    int err = ny_peers_gather_equal(export->peers, &mine, sizeof(mine), export->rows);
+
+    if (err || !ny_peers_leads(export->peers)) return err;
+    for (unsigned shard = 0; shard < ny_peers_shards(export->peers); shard++)
+        total += export->rows[shard];
+    err = ny_writer_open(&export->writer, result->ctx, output, ny_result_element(result, part),
+                         total, part->columns ? part->columns(result) : 0);
+    return err ? err : ny_writer_fits(export->writer);
+}
+
+/* Reads rows of this shard, as the whole numbers them. */
+static int fill(struct shared_export *export, uint64_t first, size_t count)
+{
+    uint64_t before = 0, *numbers = (uint64_t *)(void *)export->mine;
+    int err = export->part->fill(&export->result, first, count, export->mine);
+
+    if (err || strcmp(export->part->name, "rows") != 0) return err;
+    for (unsigned shard = 0; shard < ny_peers_shard(export->peers); shard++)
+        before += export->rows[shard];
+    for (size_t i = 0; i < count; i++)
+        numbers[i] += before;
+    return NY_OK;
+}
+
+/* Brings the rows of one shard to the file. */
+static int copy_shard(struct shared_export *export, unsigned shard)
+{
+    bool here = shard == ny_peers_shard(export->peers);
+    int err = NY_OK;
+
+    for (uint64_t first = 0; first < export->rows[shard] && !err; first += export->piece) {
+        uint64_t left = export->rows[shard] - first;
+        size_t count = left < export->piece ? (size_t)left : export->piece;
+
+        err = ny_check_interrupt(export->result.ctx);
+        if (!err && here) err = fill(export, first, count);
+        export->sizes[shard] = count * export->row_bytes;
+        if (!err) err = ny_peers_gather(export->peers, export->mine, export->sizes, export->all);
+        if (!err && export->writer) err = ny_writer_rows(export->writer, export->all, count);
+    }
+    export->sizes[shard] = 0;
+    return err;
+}
+
+static int write_rows(struct shared_export *export, const char *output)
+{
+    static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
+                                   [NY_OUT_F64] = sizeof(double),
+                                   [NY_OUT_U64] = sizeof(uint64_t)};
+    struct ny_result *result = &export->result;
+    size_t cols = export->part->columns ? export->part->columns(result) : 1;
+    struct ny_writer *writer;
+    int err = check_part(export);
+
+    export->row_bytes = (cols ? cols : 1) * sizes[ny_result_element(result, export->part)];
+    if (!err) err = allocate(export);
+    if (!err) err = begin(export, output);
+    for (unsigned shard = 0; shard < ny_peers_shards(export->peers) && !err; shard++)
+        err = copy_shard(export, shard);
+    writer = export->writer;
+    if (err || !writer)
+        ny_writer_abort(writer);
+    else
+        err = ny_writer_commit(writer);
+    ny_free(result->ctx, export->all);
+    ny_free(result->ctx, export->mine);
+    ny_free(result->ctx, export->sizes);
+    ny_free(result->ctx, export->rows);
+    return err;
+}
+
+/* Writes what all shards have alike, by the peer that leads. */
+static int write_once(const struct shared_export *export, const char *part, const char *output)
+{
+    const struct ny_result *result = &export->result;
+
+    if (strcmp(part, "ids") == 0)
+        return ny_fail(result->ctx, NY_EUSAGE,
+                       "several processes do not export ids together; export them by one that has "
+                       "all shards");
+    if (!ny_peers_leads(export->peers)) return NY_OK;
+    return ny_part_export(result->store, result->name, part, output, NULL);
+}
+
+/* Opens what is exported. Results are those of one map where they have the same model. */
+static int open_result(struct shared_export *export, struct ny_store *store, const char *name)
+{
+    uint64_t digest = 0;
+    int err;
+
+    if (!name) return ny_result_of_points(&export->result, store);
+    err = ny_result_open(&export->result, store, name);
+    if (!err) err = ny_result_digest(&export->result, &digest);
+    return err ? err : ny_peers_agree(export->peers, digest, "models");
+}
+
+int ny_part_export_peers(struct ny_store *store, const char *name, const char *part,
+                         const char *output)
+{
+    struct shared_export export = {.part = ny_part_find(part),
+                                   .peers = ny_context_peers(ny_store_context(store))};
+    int err = open_result(&export, store, name);
+
+    if (!err)
+        err = export.part && export.part->by_row ? write_rows(&export, output)
+                                                 : write_once(&export, part, output);
+    ny_result_close(&export.result);
+    return err;
+}
