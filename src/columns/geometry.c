@@ -106,6 +106,7 @@ static int load_stats(struct ny_store *store, const struct ny_geometry_wish *wis
 {
     int err = ny_points_stats(store, stats);
 
+    if (!err && ny_moments_whole(points)) ny_moments_round(stats);
     if (err || wish->rough || !passes_of_means(wish, points)) return err;
     return ny_moments_of_shards(store, stats, wish->scale == NY_SCALE_STANDARD);
 }

@@ -147,11 +147,29 @@ done:
     return err;
 }
 
+/* ---- whole numbers -------------------------------------------------------------------------- */
+
+bool ny_moments_whole(const struct ny_points_info *points)
+{
+    return points->dtype == points->stored_dtype && points->stored_dtype <= NY_I16;
+}
+
+void ny_moments_round(struct ny_points_stats *stats)
+{
+    const double most = 0x1p44; /* up to there 2⁸ last bits are less than half of 1 */
+
+    for (size_t k = 0; k < stats->d; k++) {
+        double sum = stats->mean[k] * (double)stats->n;
+
+        if (fabs(sum) < most) stats->mean[k] = rint(sum) / (double)stats->n;
+    }
+}
+
 /* ---- the plan ------------------------------------------------------------------------------- */
 
 unsigned ny_moments_passes(const struct ny_points_info *points, bool variances)
 {
-    bool whole = points->dtype == points->stored_dtype && points->stored_dtype <= NY_I16;
+    bool whole = ny_moments_whole(points);
 
     if (ny_points_here(points) == points->n || whole || points->row_slots) return 0;
     return variances ? 2 : 1;

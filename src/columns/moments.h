@@ -5,6 +5,11 @@
 
 #include "store/store.h"
 
+/* Tells whether the rows that are read are whole numbers. */
+bool ny_moments_whole(const struct ny_points_info *points);
+/* Rounds the means of whole numbers to what the sums of these give, which are whole, too: means of
+ * statistics that were merged may be off by some last bits, which depend on the order. */
+void ny_moments_round(struct ny_points_stats *stats);
 /* Returns the passes over the rows that ny_moments_of_shards() makes: none for points of one store,
  * for whole numbers, whose statistics are exact as they are, and for sparse rows. */
 unsigned ny_moments_passes(const struct ny_points_info *points, bool variances);

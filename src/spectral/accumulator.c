@@ -288,6 +288,45 @@ static bool add64_watched(double *restrict to, const double *restrict from, size
     return lost > 0;
 }
 
+/* Like add32(), of multiples of a grid: `round` is so large that f64 holds its sum with a number to
+ * no finer a step. */
+static void add32_rounded(double *restrict to, const float *restrict from, size_t count,
+                          double round)
+{
+    for (size_t j = 0; j < count; j++)
+        to[j] += (double)from[j] + round - round;
+}
+
+static void add64_rounded(double *restrict to, const double *restrict from, size_t count,
+                          double round)
+{
+    for (size_t j = 0; j < count; j++)
+        to[j] += from[j] + round - round;
+}
+
+/* Returns what numbers are rounded by, whose sums are at most `most`. */
+static double round_below(double most)
+{
+    int e;
+
+    frexp(most, &e);
+    return ldexp(1.5, e);
+}
+
+void ny_accumulator_round(struct ny_accumulator *acc, double bound, uint64_t rows)
+{
+    acc->round_G = round_below((double)rows * bound * bound);
+    acc->round_s = round_below((double)rows * bound);
+}
+
+/* The fold of a unit with an f32 Gram whose sums are exact. */
+static void fold_rounded(struct ny_accumulator *acc, const struct ny_partial *part)
+{
+    for (size_t i = 0; i < acc->m; i++)
+        add32_rounded(acc->G.at + i * acc->G.stride, part->G32 + i * part->m, i + 1, acc->round_G);
+    add64_rounded(acc->s, part->s, acc->m, acc->round_s);
+}
+
 void ny_accumulator_watch(struct ny_accumulator *acc)
 {
     acc->watched = true;
@@ -308,8 +347,11 @@ void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *pa
     acc->t += part->t;
     acc->omega += part->omega;
     acc->rows += part->rows;
-    if (acc->watched && part->precision == NY_GRAM_F32) {
-        fold_watched(acc, part);
+    if (part->precision == NY_GRAM_F32 && (acc->round_G > 0 || acc->watched)) {
+        if (acc->round_G > 0)
+            fold_rounded(acc, part);
+        else
+            fold_watched(acc, part);
         return;
     }
     for (size_t i = 0; i < acc->m && part->precision != NY_GRAM_NONE; i++) {

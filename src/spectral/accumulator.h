@@ -21,6 +21,7 @@ struct ny_accumulator {
     double t;           /* Σ w_i² k(x_i, x_i) */
     double omega;       /* Σ w_i² */
     uint64_t rows;
+    double round_G, round_s; /* see ny_accumulator_round(); 0: sums are added as they are */
     bool watched; /* see ny_accumulator_watch() */
     bool rounded; /* some addition was not exact */
 };
@@ -69,8 +70,13 @@ void ny_partial_set64(struct ny_partial *partial, struct ny_matrix C,
 /* Adds the partial to acc, as one step of the left fold. */
 void ny_accumulator_fold(struct ny_accumulator *acc, const struct ny_partial *partial);
 
-/* Has the fold of f32 Grams notice additions that are rounded. Numbers of 24 bits seldom are: while
- * none is, sums do not depend on how rows are cut into shards. */
+/* Has the fold of f32 Grams round their entries, and those of s, to multiples of a grid before it
+ * adds them: so sums of up to `rows` rows of |c′| ≤ bound are exact, in any order and however rows
+ * are cut into shards (the pre-rounding of Demmel & Nguyen 2013). The grids, rows · bound² · 2⁻⁵²
+ * and rows · bound · 2⁻⁵² at least, are finer than the f32 products of a unit by far. */
+void ny_accumulator_round(struct ny_accumulator *acc, double bound, uint64_t rows);
+/* Has the fold of f32 Grams notice additions that are rounded, where no bound is known. While none
+ * is, sums do not depend on how rows are cut into shards. */
 void ny_accumulator_watch(struct ny_accumulator *acc);
 
 /* Sets acc = keep·acc + take·other, of the same m and both with G; factors of 1 lose nothing. */

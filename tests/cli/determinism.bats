@@ -29,7 +29,7 @@ parts() { # NAME
 # Kills a fit with SIGKILL at moments spread over its run, until it is done.
 fit_killed() { # NAME OPTION…
     local kills=0 pid moment
-    for moment in 0.05 0.1 0.2 0.15 0.3; do
+    for moment in 0.01 0.05 0.1 0.2 0.15 0.3; do
         nystream fit s "$@" -q 2>/dev/null &
         pid=$!
         sleep $moment

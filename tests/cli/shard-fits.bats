@@ -116,19 +116,46 @@ END
     near placed.csv stored.csv 1e-9
 }
 
+# in_shards COUNT FILE OPTION…: the rows of a csv, in as many shards of the same size, fitted; the
+# model is COUNT.nym.
+in_shards() {
+    local count=$1 rows shard
+    rows=$(wc -l <"$2")
+    for ((shard = 0; shard < count; shard++)); do
+        [ -d in$count/shard-0000$shard ] ||
+            tail -n +$((1 + shard * rows / count)) "$2" | head -n $((rows / count)) |
+            nystream import in$count --shard $shard/$count - --format csv ${dtype:+--dtype $dtype} -q
+    done
+    nystream fit in$count f --landmarks 60 --restart -q "${@:3}"
+    nystream export in$count f --part model -o $count.nym -q
+}
+
 @test "rows of numbers have the same bytes in any number of shards" {
-    local shards scale
-    table 8192 5 3 | awk -F, -v OFS=, '{ $1 += NR / 1000; $2 *= exp(9 * rand()) } 1' >numbers.csv
-    for scale in none standard unit; do
-        for shards in 2 4; do
-            [ -d in$shards ] || for shard in $(seq 0 $((shards - 1))); do
-                head -n $(((shard + 1) * 8192 / shards)) numbers.csv | tail -n $((8192 / shards)) |
-                    nystream import in$shards --shard $shard/$shards - --format csv -q
-            done
-            nystream fit in$shards f --approx nystrom --landmarks 60 --scale $scale --restart -q
-            nystream export in$shards f --part model -o $shards.nym -q
-        done
-        cmp 2.nym 4.nym
+    local options dtype=
+    table 36864 5 3 | awk -F, -v OFS=, '{ $1 += NR / 1000; $2 *= exp(9 * rand()) } 1' >numbers.csv
+    while read -r options; do
+        in_shards 2 numbers.csv $options
+        in_shards 3 numbers.csv $options
+        cmp 2.nym 3.nym
+    done <<'END'
+--approx nystrom
+--approx nystrom --scale standard
+--approx projected --scale unit
+--approx projected --kernel laplacian --select uniform
+END
+    [ "$(nystream info in2 f --json | grep -c '"gram_precision": "f32"')" -eq 1 ]
+}
+
+@test "whole numbers have the model of one store in any number of shards" {
+    local dtype=i16
+    table 36864 5 3 | awk -F, -v OFS=, '{ for (j = 1; j <= 5; j++) $j = int($j * 900 * exp(-2 * (NR % 3))) } 1' >whole.csv
+    nystream import whole whole.csv --dtype i16 -q
+    nystream fit whole f --landmarks 60 -q
+    nystream export whole f --part model -o whole.nym -q
+    for shards in 2 3; do
+        in_shards $shards whole.csv
+        cmp $shards.nym whole.nym
+        [ "$(field "$(nystream info in$shards f --json)" same_bytes_as_one)" = true ]
     done
 }
 

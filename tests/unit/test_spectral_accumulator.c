@@ -403,6 +403,82 @@ static void roundings_are_noticed(void **state)
     }
 }
 
+enum { UNITS = 96, PARTS = 3 };
+
+/* Returns the k-th number of a unit: one of very different sizes, below 2ᵇⁱᵗˢ. */
+static double heavy_tailed_number(size_t unit, size_t k, int bits)
+{
+    uint64_t index = 2 * (unit * (M * M + M) + k);
+    double size = 60 * ny_hash01(7, NY_STREAM_DATA, index);
+
+    return ldexp(ny_hash01(7, NY_STREAM_DATA, index + 1) - 0.3, bits - (int)size);
+}
+
+/* Sets the sums of a unit to numbers up to those that |c′| ≤ 2 can make. */
+static void set_heavy_tailed(struct ny_partial *part, size_t unit)
+{
+    for (size_t i = 0; i < M * M; i++)
+        part->G32[i] = (float)heavy_tailed_number(unit, i, 13);
+    for (size_t j = 0; j < M; j++)
+        part->s[j] = heavy_tailed_number(unit, M * M + j, 12);
+    part->rows = NY_UNIT_ROWS;
+}
+
+/* Sums up the units in their order, or backwards, in as many parts that are then added. */
+static struct ny_accumulator *heavy_tailed(bool rounded, bool backwards, size_t parts)
+{
+    struct ny_accumulator *acc[PARTS];
+    struct ny_partial *part;
+
+    assert_int_equal(ny_partial_new(&part, ctx, M, NY_GRAM_F32), NY_OK);
+    for (size_t p = 0; p < parts; p++) {
+        assert_int_equal(ny_accumulator_new(&acc[p], ctx, M), NY_OK);
+        if (rounded) ny_accumulator_round(acc[p], 2, UNITS * NY_UNIT_ROWS);
+        for (size_t u = p * UNITS / parts; u < (p + 1) * UNITS / parts; u++) {
+            set_heavy_tailed(part, backwards ? UNITS - 1 - u : u);
+            ny_accumulator_fold(acc[p], part);
+        }
+        if (p) ny_accumulator_add(acc[0], 1, acc[p], 1);
+        if (p) ny_accumulator_free(acc[p]);
+    }
+    ny_partial_free(part);
+    return acc[0];
+}
+
+/* Returns how many sums of two accumulators differ by more than that. */
+static size_t differing(const struct ny_accumulator *x, const struct ny_accumulator *y, double most)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < M; i++) {
+        count += fabs(x->s[i] - y->s[i]) > most;
+        for (size_t j = 0; j <= i; j++)
+            count += fabs(x->G.at[i * x->G.stride + j] - y->G.at[i * y->G.stride + j]) > most;
+    }
+    return count;
+}
+
+static void sums_on_a_grid_have_no_order(void **state)
+{
+    const double rounding = UNITS * ldexp(4.0 * UNITS * NY_UNIT_ROWS, -52);
+    struct ny_accumulator *plain = heavy_tailed(false, false, 1);
+    struct ny_accumulator *other = heavy_tailed(false, true, PARTS);
+    struct ny_accumulator *rounded = heavy_tailed(true, false, 1);
+
+    (void)state;
+    assert_true(differing(plain, other, 0) > M); /* or the numbers would show nothing */
+    assert_int_equal(differing(plain, rounded, rounding), 0);
+    ny_accumulator_free(other);
+    for (size_t parts = 1; parts <= PARTS; parts++)
+        for (int backwards = 0; backwards < 2; backwards++) {
+            other = heavy_tailed(true, backwards, parts);
+            assert_int_equal(differing(rounded, other, 0), 0);
+            ny_accumulator_free(other);
+        }
+    ny_accumulator_free(plain);
+    ny_accumulator_free(rounded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +490,7 @@ int main(void)
         cmocka_unit_test(rows_are_weighted),
         cmocka_unit_test(memory_is_announced_and_bounded),
         cmocka_unit_test(roundings_are_noticed),
+        cmocka_unit_test(sums_on_a_grid_have_no_order),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }
