@@ -423,6 +423,11 @@ python: all ## a wheel of the Python package in build/, with the libraries insid
 deb: all docs $(if $(HAS_MPI),mpi) ## Debian packages nystream, libnystream-dev, python3-nystream, nystream-mpi where mpicc is
 	@MAKE='$(MAKE)' BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/deb
 
+# The last commit, so that it depends on nothing that lies about; its date is that of all files.
+dist: ## the sources of the last commit in build/nystream-VERSION.tar.gz
+	@mkdir -p $(BUILD)
+	git archive --format=tar --prefix=nystream-$(VERSION)/ HEAD | gzip -n9 >$(BUILD)/nystream-$(VERSION).tar.gz
+
 clean: ## removes build/
 	rm -rf $(BUILD)
 
@@ -439,4 +444,4 @@ endif
 .DELETE_ON_ERROR:
 FORCE:
 .PHONY: all docs tools mpi demo papers papers-quick check check-mpi check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
-        fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-wide bench-python bench-large lint format install uninstall python deb clean help FORCE
+        fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-wide bench-python bench-large lint format install uninstall python deb dist clean help FORCE

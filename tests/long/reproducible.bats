@@ -21,3 +21,16 @@ build() {
     done
     echo "counted: 2 builds with the same bytes" >&3
 }
+
+@test "the tarball of the sources has all of them, builds without git, and is the same each time" {
+    unset MAKEFLAGS BUILD
+    git() { command git -C "$BATS_TEST_DIRNAME/../.." -c safe.directory='*' "$@"; }
+    for folder in one two; do
+        make -s -C "$BATS_TEST_DIRNAME/../.." BUILD="$PWD/$folder" dist
+    done
+    cmp one/nystream-*.tar.gz two/nystream-*.tar.gz
+    tar -xzf one/nystream-*.tar.gz
+    diff <(git ls-tree -r --name-only HEAD | sort) <(cd nystream-*/ && find . -type f -o -type l | sed 's|^./||' | sort)
+    make -s -j2 -C nystream-*/ all >log
+    [[ "nystream-$(nystream-*/build/nystream --version | cut -d' ' -f2)" = "$(ls -d nystream-*/ | tr -d /)" ]]
+}
