@@ -247,7 +247,7 @@ void cli_print_certificate(FILE *file, const json_t *facts);
 /* The table of ny_gamma_grid(). */
 void cli_print_gamma_grid(FILE *file, const json_t *facts);
 
-/* ---- help.c, man.c, completion.c ---------------------------------------------------------- */
+/* ---- help.c, listing.c, man.c, completion.c ----------------------------------------------- */
 
 /* Prints what the command is for, with a line for each verb. */
 void cli_print_overview(FILE *file, const struct verb *verbs);
@@ -256,6 +256,8 @@ void cli_print_usage(FILE *file, const struct verb *verb);
 void cli_synopsis(const struct verb *verb, char *text, size_t bytes);
 /* Prints the first sentence of common options, or with `all` the full text of all options. */
 void cli_print_help(FILE *file, const struct verb *verb, bool all);
+/* Prints verbs, or only this one, with their options as an array of JSON (listing.c). */
+int cli_print_listing(struct command *command, const struct verb *only);
 void cli_print_man(FILE *file, const struct verb *verbs);
 void cli_print_bash_completion(FILE *file, const struct verb *verbs);
 void cli_print_zsh_completion(FILE *file, const struct verb *verbs);

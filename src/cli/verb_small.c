@@ -65,21 +65,24 @@ int cli_run_version(struct command *command)
 
 int cli_run_help(struct command *command)
 {
-    const struct verb *verb;
+    const struct verb *verb = NULL;
 
+    if (command->operand_count) {
+        verb = cli_verb_find(command, command->operands[0]);
+        if (!verb) return cli_fail_verb(command, command->operands[0]);
+    }
+    if (command->json) return cli_print_listing(command, verb);
     if (command->typed & OWN_MAN) {
         cli_print_man(stdout, command->verbs);
     } else if (command->typed & OWN_BASH) {
         cli_print_bash_completion(stdout, command->verbs);
     } else if (command->typed & OWN_ZSH) {
         cli_print_zsh_completion(stdout, command->verbs);
-    } else if (command->operand_count == 0 && command->typed & OWN_ALL) {
+    } else if (!verb && command->typed & OWN_ALL) {
         return cli_fail_usage(command, "--all tells every option of a verb; help needs VERB");
-    } else if (command->operand_count == 0) {
+    } else if (!verb) {
         cli_print_overview(stdout, command->verbs);
     } else {
-        verb = cli_verb_find(command, command->operands[0]);
-        if (!verb) return cli_fail_verb(command, command->operands[0]);
         cli_print_help(stdout, verb, command->typed & OWN_ALL);
     }
     return NY_OK;

@@ -235,7 +235,8 @@ const struct verb cli_verbs[] = {
     {"help", "[VERB]", "", 0, 1, 0, EVERY | OWN_ALL | OWN_MAN | OWN_BASH | OWN_ZSH,
      "explain a verb",
      "Explains a verb and its common options, or with --all every option. With another option "
-     "writes the manual page or a completion script, made from the same tables.",
+     "writes the manual page or a completion script, made from the same tables, or with --json the "
+     "tables themselves.",
      "nystream help fit --all\n"
      "nystream help --man > nystream.1",
      .run = cli_run_help},

@@ -233,3 +233,23 @@ version" ]
     command -v zsh >/dev/null || skip "zsh is not installed"
     zsh -n _nystream
 }
+
+# names_at INDENT: the names in JSON that stand so far to the right.
+names_at() {
+    sed -nE "s/^ {$1}\"name\": \"(.*)\",\$/\1/p" <<<"$output" | sort
+}
+
+@test "help --json has the verbs and options of help" {
+    local verb
+    ny help --json
+    exits 0
+    diff <(names_at 4) <(sort <<<"$verbs")
+    for verb in fit export; do
+        ny help $verb --json
+        exits 0
+        diff <(names_at 8) <(options_of $verb | sort)
+    done
+    ny help fot --json
+    exits 2
+    [[ $stderr == '{"error"'* ]]
+}

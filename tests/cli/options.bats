@@ -95,6 +95,7 @@ json    | plot s none -o o.png         | --json ! {"error":
 json    | report s none -o o.html      | --json ! {"error":
 json    | rm s none                    | --json ! {"error":
 json    | help none                    | --json ! {"error":
+json    | help fit                     | --json
 json    | bench now                    | --json ! {"error":
 help    | bench now --memory 1M        | --help
 memory  | plan s --landmarks 9         | --memory 1M
