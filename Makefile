@@ -279,6 +279,9 @@ $(BUILD)/nystream-hdf5: $(addprefix $(BUILD)/data-tools/,nystream-hdf5.o hdf5_fi
 demo: all tools ## 70,000 real images: import, fit, certificate, held-out accuracy, picture
 	@BUILD=$(BUILD) data-tools/demo
 
+guide: all ## the guide as HTML, with a reference: build/guide/index.html (data-tools/setup guide)
+	@BUILD=$(BUILD) data-tools/guide/build
+
 PAPERS := ouimet-2005 talwalkar-2008 li-2010 homrighausen-2011 talwalkar-2013
 papers: all tools ## the papers' tables beside ours, on the data in NYSTREAM_DATA: build/papers.html
 papers-quick: all tools ## the same page in minutes, what was not run before at reduced sizes
@@ -443,5 +446,5 @@ endif
 .SECONDARY:
 .DELETE_ON_ERROR:
 FORCE:
-.PHONY: all docs tools mpi demo papers papers-quick check check-mpi check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
+.PHONY: all docs tools mpi demo guide papers papers-quick check check-mpi check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
         fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-wide bench-python bench-large lint format install uninstall python deb dist clean help FORCE

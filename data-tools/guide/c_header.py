@@ -5,19 +5,23 @@ from typing import Iterator, List, NamedTuple, Tuple
 
 INCLUDE = Path(__file__).resolve().parents[2] / "include"
 
-# The pages, and the sections of the headers that each has, by the first words of their banners; ""
-# is what stands above the first banner.
+# The pages, and the sections of the headers that each has: the header, the first words of the
+# banner, and the title. "" is what stands above the first banner.
 PAGES = {
-    "c": ("C: overview, errors, version", [("nystream.h", "")]),
-    "c-context": ("C: contexts", [("nystream.h", "2. Context")]),
-    "c-options": ("C: options and reports", [("nystream.h", "Options, by the names"),
-                                             ("nystream.h", "Calls report this")]),
-    "c-store": ("C: stores, fits and files", [("nystream.h", "3. Store"),
-                                              ("nystream.h", "1. One call")]),
+    "c": ("C: overview, errors, version", [("nystream.h", "", "")]),
+    "c-context": ("C: contexts", [("nystream.h", "2. Context", "Contexts")]),
+    "c-options": ("C: options and reports",
+                  [("nystream.h", "Options, by the names", "Options"),
+                   ("nystream.h", "Calls report this", "Reports")]),
+    "c-store": ("C: stores, fits and files",
+                [("nystream.h", "3. Store", "Stores and fits"),
+                 ("nystream.h", "1. One call", "A file in, a file out")]),
     "c-memory": ("C: rows, results and models in memory",
-                 [("nystream_memory.h", "Rows in"), ("nystream_memory.h", "One call"),
-                  ("nystream_memory.h", "Parts out"), ("nystream_memory.h", "New rows")]),
-    "c-sums": ("C: sums of many machines", [("nystream_sums.h", "5. Sums")]),
+                 [("nystream_memory.h", "Rows in", "Rows in"),
+                  ("nystream_memory.h", "One call", "A table in, an embedding and a model out"),
+                  ("nystream_memory.h", "Parts out", "Parts out"),
+                  ("nystream_memory.h", "New rows", "Models and new rows")]),
+    "c-sums": ("C: sums of many machines", [("nystream_sums.h", "5. Sums", "Sums")]),
 }
 BANNER = re.compile(r"^/\* -{60,}\n(.*?)\n \* -{60,} \*/\n", re.MULTILINE | re.DOTALL)
 ITEM = re.compile(r"/\*.*?\*/|(?:enum|struct)[^;{]*\{.*?\n?\};|[^\s#/][^;]*;", re.DOTALL)
@@ -135,17 +139,16 @@ def write(folder: Path) -> None:
     told = set(defined)
     for page, (title, wanted) in PAGES.items():
         text = f"# {title}\n"
-        for name, start in wanted:
+        for name, start, subject in wanted:
             banner, body = next((key[1], body) for key, body in found.items()
                                 if key[0] == name and key[1].startswith(start)
                                 and bool(key[1]) == bool(start))
             if start:
-                head, _, rest = banner.partition("\n")
-                first, dot, more = head.partition(". ") if head[0].isdigit() else ("", "", head)
-                subject, _, tail = (more if dot else head).partition(".")
-                text += f"\n## {escape(subject.rstrip('.:'))}\n\n"
-                text += prose((tail + "\n" + rest).strip()) + "\n"
+                text += f"\n## {subject}\n" if len(wanted) > 1 else ""
+                text += f"\n{prose(re.sub('^[0-9]. ', '', banner))}\n"
                 text += f"\nDeclared in `{name}`.\n"
+            else:  # what the header begins with
+                text += f"\n{prose(bare(ITEM.search(body)[0]))}\n\n## Status and version\n"
             for group in groups(body):
                 text += "\n" + group_text(group, told) + "\n"
         (folder / f"{page}.md").write_text(text, encoding="utf-8")

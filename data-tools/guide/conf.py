@@ -7,7 +7,7 @@ author = "the authors of nystream"
 copyright = "MIT license"  # noqa: A001  (Sphinx's name)
 release = os.environ["VERSION"]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = []
 myst_heading_anchors = 3
 smartquotes = False
@@ -15,9 +15,6 @@ smartquotes = False
 # Types in signatures are names of other packages; links of the pages themselves are checked.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
-napoleon_google_docstring = False
-napoleon_use_rtype = False
-napoleon_use_ivar = True
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*"), ("c:identifier", r"u?int(8|16|32|64)_t|size_t|ny_\w+_fn")]
 
@@ -45,17 +42,41 @@ def add_lexers(app):
         app.add_lexer(name, BashLexer)
 
 
-def as_text(_app, _what, _name, _object, _options, lines):
-    """Let docstrings, which are plain text, be read as reStructuredText."""
-    text = "\n".join(lines)
+SECTION = re.compile(r"^(Parameters|Returns|Yields|Raises|Attributes|Examples|Notes)\n-+\n", re.MULTILINE)
+
+
+def escape(text):
+    """Return plain text as reStructuredText; what stands in backticks is code."""
     text = re.sub(r"(?<!`)`([^`\n]+)`(?!`)", r"``\1``", text)
     parts = re.split(r"(``[^`]+``)", text)
-    parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|[*|]", r"\\\g<0>", part) for part in parts[::2]]
+    parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|[*|\\]", r"\\\g<0>", part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def entries(text):
+    """Return the entries of a section, a name and what is said of it each, as a list."""
+    found = []
+    for line in text.strip("\n").split("\n"):
+        if line.startswith(" ") or not line:
+            found.append("  " + escape(line.strip()))
+            continue
+        name, colon, kind = line.partition(" : ")
+        found.append(f"* **{escape(name)}**: {escape(kind)}" if colon else f"* {escape(name)}")
+    text = "\n".join(found) + "\n"
+    return re.sub(r"([^.])(?=\n(\*|  [A-Z\"`]|$))", r"\1.", text)
+
+
+def as_text(_app, _what, _name, _object, _options, lines):
+    """Turn a docstring, which is plain text with sections as numpy has them, into markup."""
+    parts = SECTION.split("\n".join(lines))
     # An indented block below an empty line is code.
-    lines[:] = re.sub(r"(?<=\n)\n(?=    )", "\n::\n\n", "".join(parts)).split("\n")
+    out = [re.sub(r"(?<=\n)\n(?=    )", "\n::\n\n", escape(parts[0]))]
+    for title, text in zip(parts[1::2], parts[2::2]):
+        out.append(f"\n.. rubric:: {title}\n\n{entries(text)}\n")
+    lines[:] = "".join(out).split("\n")
 
 
 def setup(app):
-    """Extend Sphinx; docstrings are mended before napoleon reads their sections."""
+    """Extend Sphinx."""
     add_lexers(app)
-    app.connect("autodoc-process-docstring", as_text, priority=100)
+    app.connect("autodoc-process-docstring", as_text)

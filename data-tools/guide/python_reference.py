@@ -8,7 +8,9 @@ PAGES = {
                 "__version__"]),
     "python-estimators": ("Python: estimators",
                           "Classes that follow scikit-learn: "
-                          "[from scikit-learn](../from-scikit-learn.md) tells what differs.",
+                          "[from scikit-learn](../from-scikit-learn.md) tells what differs.\n\n"
+                          "```{eval-rst}\n.. automodule:: nystream.estimators\n"
+                          "   :noindex:\n```",
                           ["KernelPCA", "PCA", "IncrementalKernelPCA", "Nystroem",
                            "SpectralEmbedding", "SpectralClustering", "Isomap", "DiffusionMap",
                            "KNeighborsTransformer"]),

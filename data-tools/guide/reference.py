@@ -31,6 +31,24 @@ SECTIONS = {
     "Output": "What is written, and where.",
 }
 
+# Examples of options that the guide, help and the table of tests show in no whole command.
+EXAMPLES = {
+    "format": "nystream import points.nys - --format csv",
+    "matrix": "nystream import cells.nys cells.h5ad --matrix layers/counts",
+    "peers": "nystream fit big.nys map --peers folder:meeting",
+    "peers-wait": "nystream fit big.nys map --peers folder:meeting --peers-wait 60",
+    "threads": "nystream fit points.nys map --threads 2",
+    "quiet": "nystream fit points.nys map --quiet",
+    "verbose": "nystream fit points.nys map --verbose",
+    "help": "nystream fit --help",
+    "all": "nystream help fit --all",
+    "pilot": "nystream fit points.nys map --select greedy --landmarks 50 --no-pilot",
+    "time-limit": "nystream fit points.nys map --time-limit 2h",
+    "labels": "nystream eval points.nys map --labels",
+    "skip-damaged": "nystream export points.nys map -o map.npy --skip-damaged",
+    "tmpdir": "nystream embed table.csv -o map.npy --tmpdir /var/tmp",
+}
+
 
 def help_tables():
     """Return the verbs of the command with their options."""
@@ -88,11 +106,12 @@ def test_commands():
                            (" s f ", " points.nys map "), (" s g ", " points.nys near "),
                            (" s ", " points.nys "), (" t.csv ", " table.csv ")):
             line = line.replace(word, name)
-        yield "nystream" + line.rstrip()
+        if " none " not in line and " now " not in line:
+            yield "nystream" + line.rstrip()
 
 
 def example(verbs, option, takers):
-    """Return the shortest command that has an option: of the guide, of help, else of a test."""
+    """Return the shortest command that has an option: of the guide, of help, of a test, or ours."""
     words = {f"--{option['name']}", f"--no-{option['name']}", f"-{option['letter']}"}
     for commands in (guide_commands(), (line for verb in verbs
                                         for line in verb["examples"].split("\n")),
@@ -101,9 +120,7 @@ def example(verbs, option, takers):
                  and words & {word.partition("=")[0] for word in line.split()}]
         if found:
             return min(found, key=len)
-    if option["name"] == "all":
-        return "nystream help fit --all"
-    return f"nystream {takers[0]} --{option['name']}" if takers[0] in ("help", "bench") else ""
+    return EXAMPLES[option["name"]]
 
 
 def gather(verbs):
@@ -127,13 +144,15 @@ def option_text(verbs, option, takers, options):
     """Return the entry of an option."""
     every = len(takers) == len(verbs)
     of = "every verb" if every else ", ".join(f"{{ref}}`{name} <verb-{name}>`" for name in takers)
-    text = f"({target(option, takers, options)})=\n### `{spelled(option)}`\n\n"
+    text = f"({target(option, takers, options)})=\n### `--{option['name']}`\n\n"
+    if spelled(option) != f"--{option['name']}":
+        text += f"```none\n{spelled(option)}\n```\n\n"
     text += sentence(option["summary"]) + "\n\n"
     if option["default"]:
         text += f"Default: `{option['default']}`. "
     line = example(verbs, option, takers)
     text += f"Taken by {of}.\n"
-    return text + (f"\n```sh\n{line}\n```\n" if line else "")
+    return f"{text}\n```sh\n{line}\n```\n"
 
 
 def options_page(verbs):
