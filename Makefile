@@ -257,7 +257,7 @@ FUZZED_COMMAND := $(filter-out $(BUILD)/cli/main.o,$(CLI_OBJECTS))
 $(BUILD)/tests/fuzz/fuzz_arguments $(BUILD)/tests/replay/arguments: $(FUZZED_COMMAND)
 $(BUILD)/tests/fuzz/fuzz_arguments $(BUILD)/tests/replay/arguments: FUZZED_OBJECTS = $(FUZZED_COMMAND)
 
-tools: $(TOOLS) ## generators, converters, judges (src/guide/walk-throughs.md)
+tools: $(TOOLS) ## generators, converters, judges (src/guide/files-and-formats.md)
 	$(if $(ABSENT_TOOLS),@echo "not built: $(ABSENT_TOOLS); data-tools/setup tools installs their libraries")
 $(BUILD)/data-tools/%.o: data-tools/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -281,6 +281,8 @@ demo: all tools ## 70,000 real images: import, fit, certificate, held-out accura
 
 guide: all ## the guide as HTML, with a reference: build/guide/index.html (data-tools/setup guide)
 	@BUILD=$(BUILD) data-tools/guide/build
+guide-pictures: all tools ## the pictures of the guide anew, by the commands on its pages: src/guide/pictures
+	@BUILD=$(BUILD) data-tools/guide/pictures
 
 PAPERS := ouimet-2005 talwalkar-2008 li-2010 homrighausen-2011 talwalkar-2013
 papers: all tools ## the papers' tables beside ours, on the data in NYSTREAM_DATA: build/papers.html
@@ -446,5 +448,5 @@ endif
 .SECONDARY:
 .DELETE_ON_ERROR:
 FORCE:
-.PHONY: all docs tools mpi demo guide papers papers-quick check check-mpi check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
+.PHONY: all docs tools mpi demo guide guide-pictures papers papers-quick check check-mpi check-python check-unit check-faults check-long check-all dev asan ubsan tsan coverage \
         fuzz fuzz-long fuzz-run bench bench-plans bench-beside bench-wide bench-python bench-large lint format install uninstall python deb dist clean help FORCE

@@ -19,3 +19,104 @@ load helper
     run grep -rE '<(script|link|img|iframe)[^>]*(src|href)="(https?:)?//|url\(["'\'']?(https?:)?//' guide
     [ "$status" -eq 1 ]
 }
+
+# run_page NAME: runs the commands of a page. What it shows as their output (blocks of text) is there,
+# line by line; "…" stands for anything.
+run_page() {
+    local line
+    export PATH=$NYSTREAM_BUILD/data-tools:$PATH
+    "$BATS_TEST_DIRNAME/../walk-through" all . "$1"
+    bash -eu steps.sh >out 2>&1 || { tail out >&2; return 1; }
+    [ -e steps.text ] || return 0
+    while IFS= read -r line; do
+        grep -qx -- "$line" out || { echo "not printed: $line" >&2; cat out >&2; return 1; }
+    done < <(sed 's/[][\.*^$]/\\&/g; s/…/.*/g' steps.text)
+}
+
+needs_garments() {
+    [ -e /usr/share/datasets/fashion-mnist ] || skip "dataset-fashion-mnist is not installed"
+}
+
+# bats test_tags=slow
+@test "getting started" {
+    needs_garments
+    run_page getting-started
+    [[ $(npy_header map.npy) == *"(10000, 20)"* ]]
+    [ -s garments.png ] && [ -s garments.html ]
+}
+
+# bats test_tags=slow
+@test "which map for what" {
+    run_page which-map
+    [ "$(ls map-*.png | wc -l)" -eq 7 ]
+}
+
+# bats test_tags=slow
+@test "choosing a width and landmarks" {
+    needs_garments
+    run_page width-and-landmarks
+}
+
+# bats test_tags=slow
+@test "how good is it" {
+    needs_garments
+    run_page how-good
+}
+
+# bats test_tags=slow
+@test "clusters" {
+    run_page clusters
+    [ "$(sort -u pieces.csv | wc -l)" -eq 3 ]
+}
+
+# bats test_tags=slow
+@test "manifolds and graphs" {
+    run_page manifolds-and-graphs
+    [ "$(head -n 1 path.txt)" = "0	0" ]
+}
+
+# section NUMBER PAGE: the blocks of a section of a page, as files.
+section() {
+    export PATH=$NYSTREAM_BUILD/data-tools:$PATH
+    "$BATS_TEST_DIRNAME/../walk-through" "$1" . "$2"
+}
+
+@test "C: the program compiles, and places ten rows" {
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "an instrumented library does not link by itself"
+    section 1 c
+    make -s -C "$BATS_TEST_DIRNAME/../.." BUILD="$NYSTREAM_BUILD" install DESTDIR="$PWD/stage" \
+        PREFIX=/usr >log
+    cat >>steps.sh <<<'[ "$(./embed | wc -l)" -eq 10 ]'
+    sed -i 's/^cc /&-std=c11 -Wall -Wextra -Wpedantic -Werror /; 2i rm -rf memory.nys' steps.sh
+    PKG_CONFIG_PATH=$PWD/stage/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/stage \
+        LD_LIBRARY_PATH=$PWD/stage/usr/lib bash -eu steps.sh
+}
+
+# bats test_tags=slow
+@test "wide and sparse: a cell atlas" {
+    CELLS=${NYSTREAM_DATA-}/pbmc3k/pbmc3k.h5ad
+    [ -e "$CELLS" ] || skip "no pbmc3k in NYSTREAM_DATA"
+    [ -x "$NYSTREAM_BUILD/nystream-hdf5" ] || skip "no libhdf5"
+    section 1 wide-and-sparse
+    CELLS=$CELLS CLUSTERS=9 run bash -eu steps.sh
+    echo "$output"
+    [ "$status" -eq 0 ]
+    prints inertia
+    [ "$(wc -l <cluster-of-cell.csv)" -eq 2638 ]
+    grep -qE '^[ACGT]{14},[0-8]$' cluster-of-cell.csv
+    [[ $(npy_header placed.npy) == *"(2638, 30)"* ]]
+    [ -s spectrum.png ] && grep -q Cells atlas.html
+    # A cell that is placed anew is where it was.
+    nystream export cells.nys pca -o pca.npy
+    cmp pca.npy placed.npy
+}
+
+# bats test_tags=slow
+@test "wide and sparse: documents" {
+    section 2 wide-and-sparse
+    N=3000 COMPONENTS=20 run bash -eu steps.sh
+    echo "$output"
+    [ "$status" -eq 0 ]
+    prints purity
+    [[ $(npy_header today.npy) == *"(1000, 20)"* ]]
+}
