@@ -75,6 +75,29 @@ needs_garments() {
     [ "$(head -n 1 path.txt)" = "0	0" ]
 }
 
+# bats test_tags=slow
+@test "gallery: shell and Python draw the same pictures" {
+    local program picture
+    needs_garments
+    [ -e "${NYSTREAM_DATA-}/mnist" ] || skip "no mnist in NYSTREAM_DATA"
+    /usr/bin/python3 -c 'import numpy, scipy' || skip "no numpy and scipy"
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "Python does not load an instrumented library"
+    export DATA=$NYSTREAM_DATA
+    run_page gallery
+    mkdir again
+    cp halo.npy again
+    cd again || return
+    export NYSTREAM_LIBRARY=$NYSTREAM_BUILD/libnystream.so PYTHONDONTWRITEBYTECODE=1
+    export PYTHONPATH=$BATS_TEST_DIRNAME/../../src/python
+    for program in digits garments faces terrain heartbeats cells documents rooms strip halo nights big; do
+        /usr/bin/python3 ../$program.py
+    done
+    for picture in ../*.png; do
+        cmp "$picture" "${picture#../}"
+    done
+    [ "$(ls -- *.png | wc -l)" -eq 12 ]
+}
+
 # section NUMBER PAGE: the blocks of a section of a page, as files.
 section() {
     export PATH=$NYSTREAM_BUILD/data-tools:$PATH
