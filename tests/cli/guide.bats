@@ -143,3 +143,16 @@ section() {
     prints purity
     [[ $(npy_header today.npy) == *"(1000, 20)"* ]]
 }
+
+@test "every night: rows are taken in by the lines of the crontab" {
+    section 1 every-night
+    N=3000 bash -eu <(head -n 5 steps.sh)
+    [ -s today.npy ]
+    [ "$(grep -c '^0' steps.cron)" -eq 2 ]
+    sed -nE 's/^0( [^ ]+){4} +//p' steps.cron >lines
+    DATA=. bash -eu lines
+    [ -e taken.npy ] && [ ! -e today.npy ]
+    bash -eu <(tail -n +6 steps.sh)
+    [[ $(npy_header map.npy) == *"(3300, 10)"* ]]
+    nystream info night.nys map --json | grep -q '"updates": 2'
+}

@@ -30,26 +30,13 @@ make_images() {
     [ -s map.png ] && grep -q "Fashion-MNIST" report.html
 }
 
-@test "2. rows that come every night, taken in by the lines of the crontab" {
-    N=3000 bash -eu <(head -n 5 steps.sh)
-    [ -s today.npy ]
-    [ "$(grep -c '^0' steps.cron)" -eq 2 ]
-    sed -nE 's/^0( [^ ]+){4} +//p' steps.cron >lines
-    DATA=. bash -eu lines
-    [ -e taken.npy ]
-    [ ! -e today.npy ]
-    bash -eu <(tail -n +6 steps.sh)
-    [[ $(npy_header map.npy) == *"(3300, 10)"* ]]
-    nystream info night.nys map --json | grep -q '"updates": 2'
-}
-
-@test "3. Isomap of a swiss roll: its first component is the length along the spiral" {
+@test "2. Isomap of a swiss roll: its first component is the length along the spiral" {
     N=3000 bash -eu steps.sh
     [ -s map.png ]
     flattened 0.999
 }
 
-@test "4. from Python" {
+@test "3. from Python" {
     PYTHON=/usr/bin/python3
     $PYTHON -c 'import numpy' || skip "no numpy"
     PYTHON=$PYTHON run bash -eu steps.sh

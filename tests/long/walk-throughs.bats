@@ -13,7 +13,7 @@ load ../cli/walk-through
     [ "$(stat -c %s report.html)" -lt 5000000 ]
 }
 
-@test "3. Isomap of a hundred thousand points" {
+@test "2. Isomap of a hundred thousand points" {
     N=100000 bash -eu steps.sh
     flattened 0.9999
 }
