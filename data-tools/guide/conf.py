@@ -53,24 +53,33 @@ def escape(text):
     return "".join(parts)
 
 
+LONG = 80  # a type that is longer goes on in the next line, which else begins a sentence
+
+
 def entries(text):
     """Return the entries of a section, a name and what is said of it each, as a list."""
     found = []
-    for line in text.strip("\n").split("\n"):
+    lines = text.strip("\n").split("\n")
+    for line, after in zip(lines, lines[1:] + [""]):
         if line.startswith(" ") or not line:
             found.append("  " + escape(line.strip()))
             continue
         name, colon, kind = line.partition(" : ")
-        found.append(f"* **{escape(name)}**: {escape(kind)}" if colon else f"* {escape(name)}")
-    text = "\n".join(found) + "\n"
-    return re.sub(r"([^.])(?=\n(\*|  [A-Z\"`]|$))", r"\1.", text)
+        names = colon or re.fullmatch(r"[\w*, ]+", name)
+        told = f"**{escape(name)}**" if names else escape(name)
+        told += f": {escape(kind)}" if colon else ":" * after.startswith(" ")
+        found.append(f"* {told}{'.' * bool(colon and after.startswith(' ') and len(line) < LONG)}")
+    return "\n".join(found) + "\n"
 
 
 def as_text(_app, _what, _name, _object, _options, lines):
     """Turn a docstring, which is plain text with sections as numpy has them, into markup."""
     parts = SECTION.split("\n".join(lines))
-    # An indented block below an empty line is code.
-    out = [re.sub(r"(?<=\n)\n(?=    )", "\n::\n\n", escape(parts[0]))]
+    # Entries may stand in a paragraph; an indented block below an empty line is code.
+    paragraphs = re.split(r"\n\n(?=\S)", parts[0])
+    paragraphs = [entries(text) if re.match(r"[\w, ]+ : ", text) else
+                  re.sub(r"(?<=\n)\n(?=    )", "\n::\n\n", escape(text)) for text in paragraphs]
+    out = ["\n\n".join(paragraphs)]
     for title, text in zip(parts[1::2], parts[2::2]):
         out.append(f"\n.. rubric:: {title}\n\n{entries(text)}\n")
     lines[:] = "".join(out).split("\n")

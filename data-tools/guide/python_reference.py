@@ -1,43 +1,61 @@
 """Lists the public names of the Python package by subject; autodoc fills in their docstrings."""
 
-# The pages: title, what stands above, the names. Modules of functions are listed with theirs.
+# The pages: title, what stands above, and parts: a heading, the module whose docstring tells what
+# all of the names have in common, and the names.
 PAGES = {
-    "python": ("Python: stores, results, models",
-               "`import nystream`. Rows on disk, results under names, models that are one file.",
-               ["embed", "open", "Store", "Result", "Part", "Model", "Report", "Plan", "Progress",
-                "__version__"]),
-    "python-estimators": ("Python: estimators",
-                          "Classes that follow scikit-learn: "
-                          "[from scikit-learn](../from-scikit-learn.md) tells what differs.\n\n"
-                          "```{eval-rst}\n.. automodule:: nystream.estimators\n"
-                          "   :noindex:\n```",
-                          ["KernelPCA", "PCA", "IncrementalKernelPCA", "Nystroem",
-                           "SpectralEmbedding", "SpectralClustering", "Isomap", "DiffusionMap",
-                           "KNeighborsTransformer"]),
-    "python-more": ("Python: AnnData, sums, Dask, errors",
-                    "`nystream.tl` writes the keys that scanpy reads; `nystream.Sums` and "
-                    "`nystream.dask` are for rows on "
-                    "[more than one machine](../more-than-one-machine.md).",
-                    ["tl.pca", "tl.neighbors", "tl.spectral", "tl.diffmap", "Sums", "dask.fit",
-                     "dask.transform", "NystreamError", "UsageError", "DataError", "FileError",
-                     "StoreError", "BusyError", "NumericError", "BudgetError", "NystreamWarning"]),
+    "python": (
+        "Python: stores, results, models",
+        "`import nystream`. Rows on disk, results under names, models that are one file. "
+        "[Python](../python.md) has examples.",
+        [("Calls", None, ["embed", "open", "__version__"]),
+         ("Stores and results", None, ["Store", "Result", "Part", "Model"]),
+         ("Reports", None, ["Report", "Plan", "Progress"])]),
+    "python-estimators": (
+        "Python: estimators",
+        "[From scikit-learn](../from-scikit-learn.md) tells which class is which, and what differs.",
+        [("Parameters of all", "estimators", []),
+         ("Classes", None, ["KernelPCA", "PCA", "IncrementalKernelPCA", "Nystroem",
+                            "SpectralEmbedding", "SpectralClustering", "Isomap", "DiffusionMap",
+                            "KNeighborsTransformer"])]),
+    "python-more": (
+        "Python: AnnData, sums, Dask, errors",
+        "Sums and Dask are for rows on [more than one machine](../more-than-one-machine.md); "
+        "[in a pipeline](../pipelines.md) has examples of the rest.",
+        [("AnnData", "tl", ["tl.pca", "tl.neighbors", "tl.spectral", "tl.diffmap"]),
+         ("Sums", None, ["Sums"]),
+         ("Dask", "dask", ["dask.fit", "dask.transform"]),
+         ("Errors and warnings", None,
+          ["NystreamError", "UsageError", "DataError", "FileError", "StoreError", "BusyError",
+           "NumericError", "BudgetError", "NystreamWarning"])]),
 }
+
+# What classes inherit of these is told elsewhere.
+FOREIGN = ("BaseEstimator, TransformerMixin, ClusterMixin, ClassNamePrefixFeaturesOutMixin, "
+           "OSError, Exception, dict, tuple, object")
+
+
+def module_text(module):
+    """Return the directive that shows the docstring of a module."""
+    return (f"```{{eval-rst}}\n.. automodule:: nystream.{module}\n   :noindex:\n```\n"
+            if module else "")
 
 
 def entry(name):
     """Return the directive that documents a name."""
     if name == "__version__":
         return "```{py:data} nystream.__version__\nThe version of the package, a text.\n```"
-    is_class = name.rpartition(".")[2][0].isupper()
-    kind = "autoclass" if is_class else "autofunction"
-    # What estimators inherit of scikit-learn is told there.
-    members = (":members:\n:inherited-members: BaseEstimator, TransformerMixin, ClusterMixin, "
-               "ClassNamePrefixFeaturesOutMixin, Exception, object, tuple\n") if is_class else ""
-    return f"```{{eval-rst}}\n.. {kind}:: nystream.{name}\n" + \
-        "".join(f"   {line}\n" for line in members.splitlines()) + "```"
+    if name.rpartition(".")[2][0].islower():
+        return f"```{{eval-rst}}\n.. autofunction:: nystream.{name}\n```"
+    return (f"```{{eval-rst}}\n.. autoclass:: nystream.{name}\n   :members:\n"
+            f"   :inherited-members: {FOREIGN}\n```")
 
 
 def pages():
     """Return the text of each page by its name."""
-    return {page: f"# {title}\n\n{head}\n\n" + "\n\n".join(map(entry, names)) + "\n"
-            for page, (title, head, names) in PAGES.items()}
+    found = {}
+    for page, (title, head, parts) in PAGES.items():
+        found[page] = f"# {title}\n\n{head}\n"
+        for heading, module, names in parts:
+            found[page] += f"\n## {heading}\n\n{module_text(module)}\n"
+            found[page] += "\n\n".join(map(entry, names)) + "\n"
+    return found

@@ -31,6 +31,8 @@ SECTIONS = {
     "Output": "What is written, and where.",
 }
 
+FORMATS = {"npy"}  # a name that has no capital
+
 # Examples of options that the guide, help and the table of tests show in no whole command.
 EXAMPLES = {
     "format": "nystream import points.nys - --format csv",
@@ -71,7 +73,7 @@ def escape(text):
 def sentence(text):
     """Return a summary as a sentence: with a capital, where it does not begin with a value."""
     first = text.split()[0]
-    if first[-1] not in ":;," and re.fullmatch(r"[a-z]+(-[a-z]+)?", first):
+    if re.fullmatch(r"[a-z]+(-[a-z]+)?[,;]?", first) and first not in FORMATS:
         text = text[0].upper() + text[1:]
     return escape(text if text.endswith(".") else text + ".")
 
