@@ -128,7 +128,8 @@ section() {
     [ "$(wc -l <cluster-of-cell.csv)" -eq 2638 ]
     grep -qE '^[ACGT]{14},[0-8]$' cluster-of-cell.csv
     [[ $(npy_header placed.npy) == *"(2638, 30)"* ]]
-    [ -s spectrum.png ] && grep -q Cells atlas.html
+    [ -s spectrum.png ]
+    grep -q Cells atlas.html
     # A cell that is placed anew is where it was.
     nystream export cells.nys pca -o pca.npy
     cmp pca.npy placed.npy
@@ -151,7 +152,8 @@ section() {
     [ "$(grep -c '^0' steps.cron)" -eq 2 ]
     sed -nE 's/^0( [^ ]+){4} +//p' steps.cron >lines
     DATA=. bash -eu lines
-    [ -e taken.npy ] && [ ! -e today.npy ]
+    [ -e taken.npy ]
+    [ ! -e today.npy ]
     bash -eu <(tail -n +6 steps.sh)
     [[ $(npy_header map.npy) == *"(3300, 10)"* ]]
     nystream info night.nys map --json | grep -q '"updates": 2'
