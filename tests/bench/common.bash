@@ -1,4 +1,7 @@
 # Shared by the benchmarks: medians and ratios, walls, rows of the table, a folder for the data.
+#
+# BENCH_RECORD=FILE appends each row of a table to FILE as well, behind the date, the commit, the
+# machine and the versions of other programs, so that rows of several sittings stand together.
 set -eu
 build=$(realpath "${BUILD:-build}")
 here=$(mktemp -d "${TMPDIR:-/tmp}/nystream-bench-XXXXXX")
@@ -12,8 +15,28 @@ core=$(nystream bench --json -q | sed -n 's/.* \([A-Za-z0-9]*\) MAX_THREADS.*/\1
 clean_up() {
     remove_cgroup
     rm -rf "$here"
+    exec >&-
+    [ -z "${recorder-}" ] || wait "$recorder"
 }
 trap clean_up EXIT
+
+# Date, commit ("+" where the tree differs from it), machine and versions, separated by tabs.
+circumstances() {
+    local commit
+    commit=$(git describe --always --dirty=+ 2>/dev/null) || commit=$(nystream version | head -n 1)
+    printf '%s\t%s\t%s, %d CPUs, %d GB\t%s' "$(date -u +%F)" "$commit" \
+        "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)" "$(nproc)" \
+        "$(awk '/^MemTotal/ {printf "%.0f", $2 / 2 ^ 20}' /proc/meminfo)" \
+        "$(dpkg-query -W -f '${Package} ${Version}, ' libopenblas0-pthread python3-{numpy,scipy,sklearn,pynndescent,hnswlib,faiss} 2>/dev/null)"
+}
+if [ -n "${BENCH_RECORD-}" ]; then
+    exec > >(awk -v head="$(circumstances)" -v file="$BENCH_RECORD" '
+        { print; fflush() }
+        /^\|---/ { body = 1; next }
+        !/^\|/ { body = 0 }
+        body { print head "\t" $0 >>file }')
+    recorder=$!
+fi
 
 median() { sort -g | awk '{v[NR] = $1} END {print (NR % 2) ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN {printf "%.2f", a / b}'; }
