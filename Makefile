@@ -437,7 +437,7 @@ clean: ## removes build/
 	rm -rf $(BUILD)
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 	@echo 'Variables: BUILD CC CFLAGS LDFLAGS WERROR=1 V=1 DESTDIR PREFIX FUZZ_SECONDS JOBS'
 
 ALL_OBJECTS := $(LIB_OBJECTS) $(CLI_OBJECTS) $(TEST_SUPPORT) $(REPLAY) $(TOOL_SUPPORT) $(TESTS) \
