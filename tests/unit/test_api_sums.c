@@ -300,6 +300,7 @@ static void stores_are_merged_to_a_model_file(void **state)
     ny_report_free(report);
     ny_model_free(model);
     ny_model_free(whole);
+    ny_options_free(o);
 
     /* The rows of a part are placed by it, and take the place of nothing. */
     ok(ny_options_new(&o, in.ctx));
