@@ -116,7 +116,7 @@ void ny_tree_release(struct ny_box_tree *tree)
 
 /* ---- packets -------------------------------------------------------------------------------- */
 
-static void packet_release(struct ny_tree_packet *packet)
+void ny_tree_packet_release(struct ny_tree_packet *packet)
 {
     struct ny_context *ctx = packet->tree->knn->spec->ctx;
 
@@ -125,7 +125,7 @@ static void packet_release(struct ny_tree_packet *packet)
     ny_free(ctx, packet->row);
 }
 
-static int packet_init(struct ny_tree_packet *packet, const struct ny_box_tree *tree)
+int ny_tree_packet_init(struct ny_tree_packet *packet, const struct ny_box_tree *tree)
 {
     struct ny_context *ctx = tree->knn->spec->ctx;
     size_t t = tree->knn->neighbors, bytes = NY_TREE_ROWS * sizeof(double);
@@ -142,24 +142,31 @@ static size_t packet_bytes(const struct ny_knn *knn)
     return (knn->spec->geometry->d + 2 * knn->neighbors) * NY_TREE_ROWS * sizeof(double);
 }
 
-/* Finds the neighbours of the packet's rows. A lane without a row repeats the first, and takes
- * nothing. */
+void ny_tree_packet_clear(struct ny_tree_packet *packet)
+{
+    size_t t = packet->tree->knn->neighbors;
+
+    for (size_t k = 0; k < t; k++)
+        for (size_t l = 0; l < NY_TREE_ROWS; l++) {
+            packet->value[k * NY_TREE_ROWS + l] =
+                l < packet->count ? (double)INFINITY : -(double)INFINITY;
+            packet->row[k * NY_TREE_ROWS + l] = NY_NO_ROW;
+        }
+}
+
+/* Finds the neighbours of the packet's rows. A lane without a row repeats the first. */
 static void run_packet(struct ny_tree_packet *packet)
 {
     const struct ny_box_tree *tree = packet->tree;
-    size_t t = tree->knn->neighbors, d = tree->d;
+    size_t d = tree->d;
 
     for (size_t l = 0; l < NY_TREE_ROWS; l++) {
-        bool used = l < packet->count;
-        const double *x = tree->x + packet->at[used ? l : 0] * d;
+        const double *x = tree->x + packet->at[l < packet->count ? l : 0] * d;
 
         for (size_t k = 0; k < d; k++)
             packet->x[k * NY_TREE_ROWS + l] = x[k];
-        for (size_t k = 0; k < t; k++) {
-            packet->value[k * NY_TREE_ROWS + l] = used ? (double)INFINITY : -(double)INFINITY;
-            packet->row[k * NY_TREE_ROWS + l] = NY_NO_ROW;
-        }
     }
+    ny_tree_packet_clear(packet);
     ny_tree_walk()(packet);
 }
 
@@ -185,7 +192,7 @@ static void put_lists(const struct ny_tree_packet *packet, const struct ny_tree_
 int ny_tree_pilot(const struct ny_box_tree *tree, uint32_t packets, struct ny_tree_work *work)
 {
     struct ny_tree_packet packet;
-    int err = packet_init(&packet, tree);
+    int err = ny_tree_packet_init(&packet, tree);
 
     for (uint32_t p = 0; p < packets && err == NY_OK; p++) {
         uint64_t leaf = (uint64_t)tree->leaves * p / packets, first = leaf * NY_TREE_ROWS;
@@ -197,7 +204,7 @@ int ny_tree_pilot(const struct ny_box_tree *tree, uint32_t packets, struct ny_tr
         err = ny_check_interrupt(tree->knn->spec->ctx);
     }
     *work = packet.work;
-    packet_release(&packet);
+    ny_tree_packet_release(&packet);
     return err;
 }
 
@@ -235,7 +242,7 @@ static int search_some(void *arg, unsigned worker)
     const struct ny_box_tree *tree = search->tree;
     struct ny_tree_packet packet;
     unsigned leaf;
-    int err = packet_init(&packet, tree);
+    int err = ny_tree_packet_init(&packet, tree);
 
     (void)worker;
     while (err == NY_OK && (leaf = atomic_fetch_add(&search->next, TAKE_LEAVES)) < tree->leaves) {
@@ -248,7 +255,7 @@ static int search_some(void *arg, unsigned worker)
         ny_mutex_unlock(&search->lock);
         err = ny_check_interrupt(tree->knn->spec->ctx);
     }
-    packet_release(&packet);
+    ny_tree_packet_release(&packet);
     return err;
 }
 

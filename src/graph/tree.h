@@ -64,4 +64,15 @@ struct ny_tree_lists {
 /* Fills the lists. NY_EBUDGET, or an interrupt. */
 int ny_tree_search(const struct ny_box_tree *tree, const struct ny_tree_lists *lists);
 
+/* Finds the nearest of `count` raw rows that are no rows of the tree: out->row and out->distance
+ * have knn->neighbors each, which may be as many as there are points; NY_NO_ROW where a distance is
+ * no number. `spec` is theirs, which may have another type than that of the points, but prepares
+ * rows alike. Rows that lie near each other are walked together, which changes no list. NY_EBUDGET,
+ * or an interrupt. */
+int ny_tree_nearest(const struct ny_box_tree *tree, const struct ny_columns_spec *spec,
+                    const void *raw, size_t count, struct ny_measured *out);
+/* Returns the bytes that ny_tree_nearest() charges for so many rows, beside the packets that
+ * ny_tree_bytes() counts. */
+size_t ny_tree_nearest_bytes(const struct ny_columns_spec *spec, size_t count);
+
 #endif

@@ -32,11 +32,14 @@ static inline struct ny_tree_span ny_tree_right(struct ny_tree_span span)
 /* Nodes on the way from the root to a leaf, at most. */
 enum { NY_TREE_DEPTH = 32 };
 
+/* The place of a row that is not of the tree. */
+#define NY_TREE_NOWHERE UINT64_MAX
+
 /* Up to NY_TREE_ROWS rows that look for their neighbours together, one a lane. */
 struct ny_tree_packet {
     const struct ny_box_tree *tree;
     size_t count;
-    uint64_t at[NY_TREE_ROWS]; /* their places in the tree, ascending */
+    uint64_t at[NY_TREE_ROWS]; /* their places in the tree, ascending; or all NY_TREE_NOWHERE */
     double *x;                 /* d × lanes */
     double *value;             /* t × lanes: squared distances, ascending; ∞ at first */
     int64_t *row;              /* t × lanes: NY_NO_ROW at first */
@@ -47,6 +50,13 @@ struct ny_tree_packet {
 typedef void ny_tree_walk_fn(struct ny_tree_packet *packet);
 /* Returns the loop that was compiled for the family of vector code in force. */
 ny_tree_walk_fn *ny_tree_walk(void);
+
+/* Empties the lists of a packet. Lanes without a row take nothing. */
+void ny_tree_packet_clear(struct ny_tree_packet *packet);
+/* Takes the room of a packet. NY_EBUDGET; ny_tree_packet_release() it then, too. */
+int ny_tree_packet_init(struct ny_tree_packet *packet, const struct ny_box_tree *tree);
+/* Frees the room of a packet. */
+void ny_tree_packet_release(struct ny_tree_packet *packet);
 
 /* Puts the rows in order and makes the boxes. An interrupt. */
 int ny_tree_build(struct ny_box_tree *tree);

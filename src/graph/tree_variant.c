@@ -256,13 +256,18 @@ static inline void visit(struct walk *walk, struct ny_tree_span span, size_t d)
     }
 }
 
-/* The leaf of the first row of the packet, then the other halves of the nodes above it. */
+/* The leaf of the first row of the packet, then the other halves of the nodes above it. Rows that
+ * are not of the tree begin at its root. */
 static inline void climb(struct walk *walk, size_t d)
 {
     uint32_t leaf = (uint32_t)(walk->packet->at[0] / LANES);
     struct ny_tree_span span = {0, 0, walk->tree->leaves}, beside[NY_TREE_DEPTH];
     size_t depth = 0;
 
+    if (walk->packet->at[0] == NY_TREE_NOWHERE) {
+        visit(walk, span, d);
+        return;
+    }
     while (span.end - span.first > 1) {
         bool right = leaf >= ny_tree_middle(span);
 

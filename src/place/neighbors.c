@@ -2,7 +2,7 @@
  * Finds the nearest rows of a graph of each new row (place/neighbors.h). As of a file, row numbers
  * are u64 and distances f32, as a graph's own lists are exported; in memory distances are f64.
  *
- * The search is exact, whatever made the graph (place/seeker.h), and a new row that is one of the
+ * The search is exact, whatever made the graph (place/search.h), and a new row that is one of the
  * store finds that row, at distance 0. Rows that were appended behind the graph do not count.
  */
 #include "place/neighbors.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "place/seeker.h"
+#include "place/search.h"
 #include "results/graph.h"
 #include "results/record.h"
 
@@ -18,6 +18,8 @@ struct by_list {
     struct ny_placer base;
     struct ny_new_neighbors *new;
     struct ny_seeker seeker;
+    struct ny_search search;
+    char *raw; /* search.room rows */
     struct ny_writer *numbers, *distances;
     uint64_t *wide; /* NY_COMPARE_ROWS rows of numbers */
     float *narrow;  /* NY_COMPARE_ROWS rows of distances, for the file */
@@ -35,7 +37,7 @@ static size_t bytes(const void *placer, unsigned workers, size_t limit)
     size_t one = run->new->neighbors *(sizeof(uint64_t) + sizeof(float));
 
     (void)limit;
-    return ny_seeker_bytes(&run->seeker, workers) + NY_COMPARE_ROWS * one;
+    return ny_search_bytes(&run->search, workers) + NY_COMPARE_ROWS * one;
 }
 
 /* Opens the files, where there are any. */
@@ -63,51 +65,76 @@ static int begin(struct ny_placer *placer)
     struct by_list *run = (struct by_list *)placer;
     struct ny_context *ctx = placer->spec.ctx;
     size_t t = run->new->neighbors;
+    int err;
 
     run->wide = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(*run->wide));
     run->narrow = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(*run->narrow));
-    return run->wide && run->narrow ? ny_seeker_begin(&run->seeker, placer->workers) : NY_EBUDGET;
+    if (!run->wide || !run->narrow) return NY_EBUDGET;
+    err = ny_search_begin(&run->search, placer->rows, placer->workers);
+    if (err) return err;
+    run->raw = ny_calloc(ctx, NY_MEM_TILES, run->search.room, ny_raw_bytes(&placer->spec));
+    return run->raw ? NY_OK : NY_EBUDGET;
 }
 
-/* Writes the neighbours of the next `count` rows, or copies them to the caller's room. */
-static int put(struct by_list *run, size_t count)
+/* Writes the neighbours of rows first … first + count − 1 of those that were found, at most
+ * NY_COMPARE_ROWS, or copies them to the caller's room. */
+static int put(struct by_list *run, size_t first, size_t count)
 {
     const struct ny_new_neighbors *new = run->new;
-    const struct ny_measured *found = &run->seeker.found;
-    size_t items = count * new->neighbors, first = (size_t) new->placed *new->neighbors;
+    const uint32_t *row = run->search.found.row + first * new->neighbors;
+    const double *distance = run->search.found.distance + first * new->neighbors;
+    size_t items = count * new->neighbors, at = (size_t) new->placed *new->neighbors;
     int err = NY_OK;
 
     for (size_t i = 0; i < items; i++) {
-        run->wide[i] = found->row[i];
-        run->narrow[i] = (float)found->distance[i];
+        run->wide[i] = row[i];
+        run->narrow[i] = (float)distance[i];
     }
-    if (new->numbers) memcpy(new->numbers + first, run->wide, items * sizeof(*new->numbers));
-    if (new->distances)
-        memcpy(new->distances + first, found->distance, items * sizeof(*new->distances));
+    if (new->numbers) memcpy(new->numbers + at, run->wide, items * sizeof(*new->numbers));
+    if (new->distances) memcpy(new->distances + at, distance, items * sizeof(*new->distances));
     if (run->numbers) err = ny_writer_rows(run->numbers, run->wide, count);
     if (!err && run->distances) err = ny_writer_rows(run->distances, run->narrow, count);
     run->new->placed += count;
     return err;
 }
 
+/* Finds the neighbours of the rows that were read, and writes them. */
+static int place_rows(struct by_list *run, size_t count, bool last)
+{
+    int err = ny_search_find(&run->search, run->raw, run->new->placed, count, last);
+
+    for (size_t first = 0; first < count && err == NY_OK; first += NY_COMPARE_ROWS) {
+        size_t left = count - first;
+
+        err = put(run, first, left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS);
+    }
+    return err;
+}
+
+/* Reads as many rows as are searched for at a time, unit by unit. */
 static int place(struct ny_placer *placer, struct ny_source *rows)
 {
     struct by_list *run = (struct by_list *)placer;
+    size_t row_bytes = ny_raw_bytes(&placer->spec), room = run->search.room, held = 0;
     struct ny_tile tile = {.source = rows};
     int err = NY_OK;
 
     for (; err == NY_OK; tile.unit++) {
         tile.first_row = tile.unit * NY_UNIT_ROWS;
         err = rows->ops->take(rows, &tile);
-        for (size_t first = 0; first < tile.rows && err == NY_OK; first += NY_COMPARE_ROWS) {
-            size_t left = tile.rows - first;
-            size_t count = left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS;
-
-            err = ny_seeker_find(&run->seeker, &tile, first, count);
-            if (err == NY_OK) err = put(run, count);
+        for (size_t first = 0, count; first < tile.rows && err == NY_OK; first += count) {
+            count = tile.rows - first;
+            if (count > room - held) count = room - held;
+            if (count > NY_STRIP_ROWS) count = NY_STRIP_ROWS;
+            err = ny_tile_strip(&tile, first, count, run->raw + held * row_bytes);
+            held += count;
+            if (err || held < room) continue;
+            err = place_rows(run, held, false);
+            held = 0;
         }
     }
-    return err == NY_END ? NY_OK : err;
+    if (err == NY_END) err = held ? place_rows(run, held, true) : NY_OK;
+    return err;
 }
 
 /* Gives the files their names, the numbers last. */
@@ -162,14 +189,18 @@ int ny_neighbors_of_rows(struct ny_store *store, const char *name, struct ny_new
     json_t *record = NULL;
     int err = ny_record_need_done(store, name, &record);
 
+    run.search.seeker = &run.seeker;
     if (!err) err = ny_store_skip_lost(store);
     if (!err) err = ny_record_check_lost(store, name, record);
     if (!err) err = check(&run, record);
     if (!err) err = ny_seeker_open(&run.seeker, record, new->neighbors, &run.base.spec);
+    if (!err) run.search.by_tree = ny_field_is(ny_graph_facts(record), "knn", "tree");
     if (!err) err = ny_place_all(&run.base, &new->rows);
     ny_writer_abort(run.numbers);
     ny_writer_abort(run.distances);
+    ny_search_end(&run.search);
     ny_seeker_close(&run.seeker);
+    ny_free(ctx, run.raw);
     ny_free(ctx, run.wide);
     ny_free(ctx, run.narrow);
     json_decref(record);

@@ -66,25 +66,61 @@ int ny_seeker_begin(struct ny_seeker *seeker, unsigned workers)
     return seeker->raw && seeker->found.row && seeker->found.distance ? NY_OK : NY_EBUDGET;
 }
 
-int ny_seeker_find(struct ny_seeker *seeker, const struct ny_tile *tile, size_t first, size_t count)
+int ny_seeker_check(const struct ny_seeker *seeker, const struct ny_measured *found, uint64_t row,
+                    size_t count)
+{
+    size_t t = seeker->knn.neighbors;
+
+    for (size_t i = 0; i < count * t; i++)
+        if (found->row[i] == NY_NO_ROW || isinf(found->distance[i]))
+            return ny_fail(ny_store_context(seeker->store), NY_ENUMERIC,
+                           "distances of new row %llu are beyond all numbers; look for huge values "
+                           "in it, or in the scale of '%s'",
+                           (unsigned long long)(row + i / t), seeker->name);
+    return NY_OK;
+}
+
+/* Compares the query with all points, in one pass. */
+static int compare(struct ny_seeker *seeker, const struct ny_knn_query *query, uint64_t row)
 {
     struct ny_knn *knn = &seeker->knn;
-    const struct ny_knn_query query = {
-        .raw = seeker->raw, .count = count, .takes = seeker->takes, .arg = seeker->arg};
     struct ny_source *points = NULL;
-    int err = ny_tile_strip(tile, first, count, seeker->raw);
+    int err = ny_source_of_points(&points, seeker->store, knn->n, knn->spec->slots, knn->workers);
 
-    if (err == NY_OK)
-        err = ny_source_of_points(&points, seeker->store, knn->n, knn->spec->slots, knn->workers);
     if (err == NY_OK) err = ny_source_widen(&points, points, knn->spec->dtype, knn->workers);
-    if (err == NY_OK) err = ny_knn_nearest(knn, &query, points, &seeker->found);
-    for (size_t i = 0; i < count * knn->neighbors && err == NY_OK; i++)
-        if (seeker->found.row[i] == NY_NO_ROW || isinf(seeker->found.distance[i]))
-            err = ny_fail(ny_store_context(seeker->store), NY_ENUMERIC,
-                          "distances of new row %llu are beyond all numbers; look for huge values "
-                          "in it, or in the scale of '%s'",
-                          (unsigned long long)(tile->first_row + first + i / knn->neighbors),
-                          seeker->name);
+    if (err == NY_OK) err = ny_knn_nearest(knn, query, points, &seeker->found);
+    if (err == NY_OK) err = ny_seeker_check(seeker, &seeker->found, row, query->count);
     ny_source_free(points);
     return err;
+}
+
+int ny_seeker_find(struct ny_seeker *seeker, const struct ny_tile *tile, size_t first, size_t count)
+{
+    const struct ny_knn_query query = {
+        .raw = seeker->raw, .count = count, .takes = seeker->takes, .arg = seeker->arg};
+    int err = ny_tile_strip(tile, first, count, seeker->raw);
+
+    return err ? err : compare(seeker, &query, tile->first_row + first);
+}
+
+int ny_seeker_compare(struct ny_seeker *seeker, const void *raw, uint64_t row, size_t count)
+{
+    const struct ny_columns_spec *spec = seeker->knn.spec;
+    const double more = 1 + 1e-6; /* products are off by less */
+    struct ny_knn_query query = {
+        .raw = raw, .count = count, .takes = seeker->takes, .arg = seeker->arg};
+    size_t t = seeker->knn.neighbors;
+    double near[NY_COMPARE_ROWS];
+    int err = compare(seeker, &query, row);
+
+    if (err || spec->slots || spec->kernel->base != NY_BASE_SQUARE ||
+        spec->geometry->d <= NY_EXACT_DIRECT)
+        return err;
+    for (size_t i = 0; i < count; i++) {
+        double last = seeker->found.distance[i * t + t - 1];
+
+        near[i] = spec->params.gamma * last * last * more;
+    }
+    query.near = near;
+    return compare(seeker, &query, row);
 }
