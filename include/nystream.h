@@ -419,9 +419,13 @@ struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;
     const struct ny_options *import; /* NULL: all defaults */
-    /* By a graph `output` gets row numbers; by any other result these two are NY_EUSAGE. */
+    /* By a graph `output` gets row numbers; by any other result these are NY_EUSAGE. */
     const char *distances; /* file of their distances; NULL: none */
     size_t neighbors;      /* a row gets so many; 0: as many as the graph has */
+    /* The share of the true neighbours to find, up to 1, which is all of them; less is measured on
+     * some of the new rows, and reported as recall. 0: 1, or that of the forest that found the
+     * graph. */
+    double recall;
 };
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);

@@ -200,14 +200,18 @@ struct ny_neighbors_room {
     size_t neighbors;  /* a row gets so many: 1 to the rows of the graph */
     uint64_t *numbers; /* rows × neighbors row numbers of the store */
     double *distances; /* rows × neighbors, by the metric of the graph; NULL: not wanted */
+    double recall;     /* the share of the true neighbours to find: 1 all; 0 as ny_placing has it */
+    double found;      /* set: the share that was found, as measured; 1: all */
 };
 /* Finds the nearest rows of each row of a table among those of a graph, `name`: of ny_graph(), or
- * of a map that made its own. The search is exact, in f64, also where the graph was made by a
- * forest; of rows as near, those with smaller numbers. A row that is one of the store finds itself,
- * at distance 0. All points are read once for every 256 rows. NY_EUSAGE where there is no such
- * graph or it has fewer rows; NY_EDATA where the table has other columns. */
+ * of a map that made its own; distances are measured in f64. All neighbours are found with recall
+ * 1, which is what 0 means but for the graph of a forest: of rows as near, those with smaller
+ * numbers, and a row that is one of the store finds itself, at distance 0. Of more than 256 rows
+ * all points are read once and held where the budget has room; else once for every 256 rows.
+ * NY_EUSAGE where there is no such graph or it has fewer rows; NY_EDATA where the table has other
+ * columns. */
 NY_API int ny_neighbors_of(struct ny_context *context, const char *path, const char *name,
-                           const struct ny_table *table, const struct ny_neighbors_room *room);
+                           const struct ny_table *table, struct ny_neighbors_room *room);
 /* Places the rows of a table by any finished result, also one that has no model of its own; `out`
  * takes rows × components coordinates of type NY_F32 or NY_F64. Errors as of ny_model_place(). */
 NY_API int ny_place_rows(struct ny_context *context, const char *path, const char *name,

@@ -42,7 +42,7 @@ struct run {
     struct ny_new_rows rows;
     struct ny_placed placed;
     double fitted;    /* the drift of the rows of the fit; NaN: unknown */
-    size_t neighbors; /* that new rows have got; 0: coordinates */
+    struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
 };
 
 /* Warns of a drift that is large beside that of the rows of the fit, or large in itself where
@@ -82,13 +82,19 @@ static int by_own_model(struct run *run, struct ny_store *store)
 /* Writes the neighbours of the rows by a graph. */
 static int by_graph(struct run *run, struct ny_store *store)
 {
-    struct ny_new_neighbors new = {.rows = run->rows,
-                                   .neighbors = run->placing->neighbors,
-                                   .distances_output = run->placing->distances};
-    int err = ny_neighbors_of_rows(store, run->placing->name, &new);
+    struct ny_new_neighbors *new = &run->new;
+    int err;
 
-    run->neighbors = new.neighbors;
-    run->placed.rows = new.placed;
+    *new = (struct ny_new_neighbors){.rows = run->rows,
+                                     .neighbors = run->placing->neighbors,
+                                     .recall = run->placing->recall,
+                                     .distances_output = run->placing->distances};
+    err = ny_neighbors_of_rows(store, run->placing->name, new);
+    run->placed.rows = new->placed;
+    if (!err && new->drawn)
+        ny_log(run->ctx, NY_LOG_NOTE,
+               "recall %.4f (95 %% interval %.4f to %.4f), measured on %llu of the new rows",
+               new->found.share, new->found.low, new->found.high, (unsigned long long)new->drawn);
     return err;
 }
 
@@ -97,12 +103,15 @@ static int check_coordinates(const struct run *run)
 {
     const struct ny_placing *placing = run->placing;
 
-    if (!placing->distances && !placing->neighbors) return NY_OK;
+    if (!placing->distances && !placing->neighbors && placing->recall == 0) return NY_OK;
     return ny_fail(run->ctx, NY_EUSAGE,
                    "--%s: %s%s%s is no graph, and new rows get coordinates by it and no neighbors; "
                    "leave the option out, or name a graph",
-                   placing->distances ? "distances" : "neighbors", placing->name ? "'" : "",
-                   placing->name ? placing->name : placing->path, placing->name ? "'" : "");
+                   placing->distances   ? "distances"
+                   : placing->neighbors ? "neighbors"
+                                        : "recall",
+                   placing->name ? "'" : "", placing->name ? placing->name : placing->path,
+                   placing->name ? "'" : "");
 }
 
 /* Transforms by the graph of the result, by all points, or by its model; by a graph that has no
@@ -150,18 +159,33 @@ static int by_file(struct run *run)
     return err;
 }
 
+/* Reports how neighbours were found, and how many of them; null of coordinates. */
+static void describe_neighbors(const struct run *run, json_t *object)
+{
+    const struct ny_new_neighbors *new = &run->new;
+    bool measured = new->drawn > 0;
+
+    ny_field_set_json(object, "neighbors",
+                      new->neighbors ? json_integer((json_int_t) new->neighbors) : json_null());
+    ny_field_set_json(object, "knn", new->way ? json_string(new->way) : json_null());
+    ny_field_set_number(object, "recall", new->neighbors ? new->found.share : NAN);
+    ny_field_set_json(object, "recall_interval",
+                      measured ? json_pack("[ff]", new->found.low, new->found.high) : json_null());
+    ny_field_set_json(object, "recall_rows",
+                      measured ? json_integer((json_int_t) new->drawn) : json_null());
+}
+
 /* Reports how many rows were placed and their drift; a drift that is not known is null. */
 static int describe(const struct run *run, double seconds, struct ny_report **report)
 {
-    bool by_model = run->placed.rows && !run->neighbors;
+    bool by_model = run->placed.rows && !run->new.neighbors;
     json_t *object;
 
     if (!report) return NY_OK;
     object = json_object();
     ny_field_set_json(object, "rows",
                       run->placed.rows ? json_integer((json_int_t)run->placed.rows) : json_null());
-    ny_field_set_json(object, "neighbors",
-                      run->neighbors ? json_integer((json_int_t)run->neighbors) : json_null());
+    describe_neighbors(run, object);
     ny_field_set_number(object, "drift_trace_error", run->placed.drift_trace_error);
     ny_field_set_number(object, "drift_trace_error_fitted", run->fitted);
     ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));
@@ -267,7 +291,7 @@ int ny_place_rows(struct ny_context *context, const char *path, const char *name
 }
 
 int ny_neighbors_of(struct ny_context *context, const char *path, const char *name,
-                    const struct ny_table *table, const struct ny_neighbors_room *room)
+                    const struct ny_table *table, struct ny_neighbors_room *room)
 {
     struct ny_new_neighbors new = {.rows = {0}};
     struct ny_store *store = NULL;
@@ -281,12 +305,14 @@ int ny_neighbors_of(struct ny_context *context, const char *path, const char *na
     if (err) return err;
     new = (struct ny_new_neighbors){.rows = {.table = &rows},
                                     .neighbors = room->neighbors,
+                                    .recall = room->recall,
                                     .numbers = room->numbers,
                                     .distances = room->distances};
     err = ny_call_begin(context);
     if (err) return err;
     err = ny_store_open(&store, context, path);
     if (!err) err = ny_neighbors_of_rows(store, name, &new);
+    if (!err) room->found = new.found.share;
     ny_store_close(store);
     ny_call_end(context);
     return err;

@@ -106,6 +106,9 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     case OWN_NEIGHBORS:
         command->neighbors = value;
         break;
+    case OWN_RECALL:
+        command->recall = value;
+        break;
     case OWN_JSON:
         command->json = true;
         break;

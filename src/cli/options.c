@@ -28,6 +28,10 @@ static const struct option_view own_options[] = {
     {0, "neighbors", "K", NULL,
      "by a graph: nearest rows of each new row (default: as many as the graph has)", OUTPUT,
      .own = OWN_NEIGHBORS},
+    {0, "recall", "R", NULL,
+     "by a graph: share of the true neighbors to find, measured on some of the new rows; 1: all of "
+     "them (default: 1, or that of the graph's forest)",
+     OUTPUT, .own = OWN_RECALL},
     {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on", OUTPUT,
      .own = OWN_SKIP_DAMAGED},
     {0, "raw", NULL, NULL, "points as the store keeps them, not prepared", OUTPUT, .own = OWN_RAW},

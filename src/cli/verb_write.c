@@ -63,6 +63,18 @@ static int read_neighbors(struct command *command, size_t *neighbors)
                     text);
 }
 
+/* Reads the share of the neighbours to find, where it was typed. */
+static int read_recall(struct command *command, double *recall)
+{
+    const char *text = command->recall;
+    char *end;
+
+    if (!text) return NY_OK;
+    *recall = strtod(text, &end);
+    if (*text && !*end && *recall > 0 && *recall <= 1) return NY_OK;
+    return cli_fail(command, NY_EUSAGE, "--recall is a share, above 0 and up to 1, not '%s'", text);
+}
+
 int cli_run_transform(struct command *command)
 {
     const char *source = command->operands[0];
@@ -89,6 +101,7 @@ int cli_run_transform(struct command *command)
         return cli_fail(command, NY_EUSAGE,
                         "--json and -o - both want the standard output; give -o a file name");
     status = read_neighbors(command, &placing.neighbors);
+    if (!status) status = read_recall(command, &placing.recall);
     if (status) return status;
     status = ny_place(command->context, &placing, &report);
     cli_display_clear(&command->display);

@@ -134,6 +134,9 @@ size_t ny_recall_sample_bytes(const struct ny_knn *knn);
 struct ny_recall {
     double share, low, high;
 };
+/* Estimates the recall of `rows` lists of t: `sum` is that of the true neighbours found in each,
+ * `squares` that of their squares. */
+struct ny_recall ny_recall_of(double sum, double squares, double rows, double t);
 /* Measures the exact distances of the listed neighbours of the sample's rows, and counts those that
  * are no farther than the true t-th. It changes which rows are held. */
 int ny_forest_recall(struct ny_forest *forest, const struct ny_recall_sample *sample,

@@ -147,9 +147,7 @@ static bool want_list(struct ny_forest *forest, uint32_t row)
     return true;
 }
 
-/* Estimates the recall of `rows` lists of t: `sum` is that of the true neighbours found in each,
- * `squares` that of their squares. */
-static struct ny_recall recall_of(double sum, double squares, double rows, double t)
+struct ny_recall ny_recall_of(double sum, double squares, double rows, double t)
 {
     const double z = 1.96;
     double p = sum / (rows * t), variance = squares / (rows * t * t) - p * p, trials = rows;
@@ -184,6 +182,6 @@ int ny_forest_recall(struct ny_forest *forest, const struct ny_recall_sample *sa
         }
     }
     finder_release(&finder, forest->knn->spec->ctx);
-    *recall = recall_of(sum, squares, (double)sample->count, t);
+    *recall = ny_recall_of(sum, squares, (double)sample->count, t);
     return err;
 }

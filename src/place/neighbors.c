@@ -2,11 +2,13 @@
  * Finds the nearest rows of a graph of each new row (place/neighbors.h). As of a file, row numbers
  * are u64 and distances f32, as a graph's own lists are exported; in memory distances are f64.
  *
- * The search is exact, whatever made the graph (place/search.h), and a new row that is one of the
- * store finds that row, at distance 0. Rows that were appended behind the graph do not count.
+ * The search (place/search.h) is exact, or finds a share of the neighbours where that is wanted or
+ * was wanted of the graph. A new row that is one of the store finds that row, at distance 0, where
+ * it is exact. Rows that were appended behind the graph do not count.
  */
 #include "place/neighbors.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -64,7 +66,7 @@ static int begin(struct ny_placer *placer)
 {
     struct by_list *run = (struct by_list *)placer;
     struct ny_context *ctx = placer->spec.ctx;
-    size_t t = run->new->neighbors;
+    size_t t = run->new->neighbors, bytes;
     int err;
 
     run->wide = ny_calloc(ctx, NY_MEM_TILES, NY_COMPARE_ROWS, t * sizeof(*run->wide));
@@ -72,7 +74,9 @@ static int begin(struct ny_placer *placer)
     if (!run->wide || !run->narrow) return NY_EBUDGET;
     err = ny_search_begin(&run->search, placer->rows, placer->workers);
     if (err) return err;
-    run->raw = ny_calloc(ctx, NY_MEM_TILES, run->search.room, ny_raw_bytes(&placer->spec));
+    err = ny_product(ctx, &bytes, run->search.room, ny_raw_bytes(&placer->spec), 1);
+    if (err) return err;
+    run->raw = ny_alloc(ctx, NY_MEM_TILES, bytes);
     return run->raw ? NY_OK : NY_EBUDGET;
 }
 
@@ -152,6 +156,34 @@ static int end(struct ny_placer *placer)
     return err;
 }
 
+/* Decides which share of the neighbours is to be found. */
+static int decide_recall(struct by_list *run, const json_t *record)
+{
+    const json_t *options = json_object_get(record, "options");
+    const char *asked = ny_field_text(options, "recall");
+    double *recall = &run->new->recall;
+
+    if (*recall == 0) *recall = ny_field_is(options, "knn", "forest") && asked ? atof(asked) : 1;
+    run->search.recall = *recall;
+    if (*recall > 0 && *recall <= 1) return NY_OK;
+    return ny_fail(run->base.spec.ctx, NY_EUSAGE, "--recall is a share, above 0 and up to 1");
+}
+
+/* Tells how the neighbours were found, and how many of them. */
+static void tell(const struct by_list *run)
+{
+    static const char *const ways[] = {"exact", "tree", "sieve"};
+    const struct ny_sieve_learned *learned = &run->search.learned;
+    struct ny_new_neighbors *new = run->new;
+
+    new->way = ways[run->search.way];
+    new->drawn = (uint64_t)learned->rows;
+    new->found = (struct ny_recall){1, 1, 1};
+    if (new->drawn)
+        new->found =
+            ny_recall_of(learned->found, learned->squares, learned->rows, (double)new->neighbors);
+}
+
 /* Checks that the result has a graph of enough rows, and of how many. */
 static int check(struct by_list *run, const json_t *record)
 {
@@ -193,9 +225,11 @@ int ny_neighbors_of_rows(struct ny_store *store, const char *name, struct ny_new
     if (!err) err = ny_store_skip_lost(store);
     if (!err) err = ny_record_check_lost(store, name, record);
     if (!err) err = check(&run, record);
+    if (!err) err = decide_recall(&run, record);
     if (!err) err = ny_seeker_open(&run.seeker, record, new->neighbors, &run.base.spec);
     if (!err) run.search.by_tree = ny_field_is(ny_graph_facts(record), "knn", "tree");
     if (!err) err = ny_place_all(&run.base, &new->rows);
+    if (!err) tell(&run);
     ny_writer_abort(run.numbers);
     ny_writer_abort(run.distances);
     ny_search_end(&run.search);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/memory.h"
 #include "io/reader.h"
 
@@ -18,14 +19,6 @@ static bool prepared_alike(const struct ny_search *search)
     return points == search->seeker->knn.spec->dtype || points == NY_F32 || points == NY_F64;
 }
 
-static bool takes_tree(const struct ny_search *search)
-{
-    const struct ny_columns_spec *spec = search->seeker->knn.spec;
-
-    return !spec->slots && spec->kernel->base == NY_BASE_SQUARE && prepared_alike(search) &&
-           (search->by_tree || spec->geometry->d <= FEW_COLUMNS);
-}
-
 static size_t row_bytes(const struct ny_search *search)
 {
     return ny_raw_bytes(search->seeker->knn.spec) +
@@ -37,11 +30,52 @@ size_t ny_search_bytes(const struct ny_search *search, unsigned workers)
     return ny_seeker_bytes(search->seeker, workers) + NY_COMPARE_ROWS * row_bytes(search);
 }
 
-/* Returns the bytes of a tree, with room for so many rows. */
-static size_t tree_bytes(const struct ny_search *search, size_t rows)
+/* Returns the bytes of a way that holds the points, with room for so many rows. */
+static size_t way_bytes(const struct ny_search *search, size_t rows, size_t held)
 {
-    return ny_tree_bytes(&search->knn) + ny_tree_nearest_bytes(search->seeker->knn.spec, rows) +
-           rows * row_bytes(search);
+    const struct ny_columns_spec *spec = search->seeker->knn.spec;
+    size_t room = rows * row_bytes(search);
+
+    if (search->way == NY_SEARCH_TREE)
+        return room + ny_tree_bytes(&search->knn) + ny_tree_nearest_bytes(spec, rows);
+    return room + ny_sieve_bytes(&search->knn, spec, held, rows);
+}
+
+static enum ny_search_way wished_way(const struct ny_search *search)
+{
+    const struct ny_columns_spec *spec = search->seeker->knn.spec;
+
+    if (spec->slots || !prepared_alike(search)) return NY_SEARCH_COMPARE;
+    if (spec->kernel->base == NY_BASE_SQUARE &&
+        (search->by_tree || spec->geometry->d <= FEW_COLUMNS))
+        return NY_SEARCH_TREE;
+    return NY_SEARCH_SIEVE;
+}
+
+/* Holds as many points as there is room for, or takes the way that needs none. */
+static int fit_in(struct ny_search *search, size_t rows)
+{
+    struct ny_context *ctx = ny_store_context(search->seeker->store);
+    size_t least = ny_sieve_held_least(&search->knn), n = (size_t)search->knn.n;
+    size_t left = ny_memory_left(ctx), bytes = way_bytes(search, rows, least), one;
+
+    search->room = rows;
+    search->held = n;
+    if (way_bytes(search, rows, n) <= left) return NY_OK;
+    if (search->way == NY_SEARCH_SIEVE && bytes <= left) {
+        one = ny_raw_bytes(&search->points_spec);
+        search->held = least + (left - bytes) / one;
+        while (search->held > least && way_bytes(search, rows, search->held) > left)
+            search->held = least + (search->held - least) / 2;
+        return NY_OK;
+    }
+    if (search->way == NY_SEARCH_SIEVE &&
+        (search->recall < 1 || search->seeker->knn.spec->kernel->base != NY_BASE_SQUARE))
+        return ny_budget_refuse(ctx, "search", ny_memory_used(ctx) + bytes, " to hold all codes",
+                                ", or fewer new rows at a time");
+    search->way = NY_SEARCH_COMPARE;
+    search->room = NY_COMPARE_ROWS;
+    return NY_OK;
 }
 
 int ny_search_begin(struct ny_search *search, uint64_t rows, unsigned workers)
@@ -58,13 +92,10 @@ int ny_search_begin(struct ny_search *search, uint64_t rows, unsigned workers)
     search->knn.spec = &search->points_spec;
     search->knn.workers = workers;
     search->room = NY_COMPARE_ROWS;
+    search->way = most > NY_COMPARE_ROWS ? wished_way(search) : NY_SEARCH_COMPARE;
     err = ny_seeker_begin(seeker, workers);
+    if (!err && search->way != NY_SEARCH_COMPARE) err = fit_in(search, most);
     if (err) return err;
-    if (takes_tree(search) && most > NY_COMPARE_ROWS &&
-        tree_bytes(search, most) <= ny_memory_left(ctx)) {
-        search->boxed = true;
-        search->room = most;
-    }
     search->found.row = ny_calloc(ctx, NY_MEM_TILES, search->room, t * sizeof(uint32_t));
     search->found.distance = ny_calloc(ctx, NY_MEM_TILES, search->room, t * sizeof(double));
     return search->found.row && search->found.distance ? NY_OK : NY_EBUDGET;
@@ -88,15 +119,33 @@ static int by_comparing(struct ny_search *search, const void *raw, uint64_t row,
     return err;
 }
 
-int ny_search_find(struct ny_search *search, const void *raw, uint64_t row, size_t count, bool last)
+static int by_tree(struct ny_search *search, const void *raw, size_t count)
 {
+    int err = search->tree.knn ? NY_OK : ny_tree_new(&search->tree, &search->knn);
+
+    return err ? err
+               : ny_tree_nearest(&search->tree, search->seeker->knn.spec, raw, count,
+                                 &search->found);
+}
+
+static int by_sieve(struct ny_search *search, const void *raw, size_t count)
+{
+    const struct ny_sieve_lot lot = {raw, count, search->recall};
     int err = NY_OK;
 
-    if (last && row == 0 && count <= NY_COMPARE_ROWS) search->boxed = false;
-    if (!search->boxed) return by_comparing(search, raw, row, count);
-    if (!search->tree.knn) err = ny_tree_new(&search->tree, &search->knn);
-    if (!err)
-        err = ny_tree_nearest(&search->tree, search->seeker->knn.spec, raw, count, &search->found);
+    if (!search->sieve.spec)
+        err = ny_sieve_new(&search->sieve, &search->knn, search->seeker->knn.spec, search->held);
+    return err ? err : ny_sieve_search(&search->sieve, &lot, &search->found, &search->learned);
+}
+
+int ny_search_find(struct ny_search *search, const void *raw, uint64_t row, size_t count, bool last)
+{
+    int err;
+
+    if (last && row == 0 && count <= NY_COMPARE_ROWS) search->way = NY_SEARCH_COMPARE;
+    if (search->way == NY_SEARCH_COMPARE) return by_comparing(search, raw, row, count);
+    err =
+        search->way == NY_SEARCH_TREE ? by_tree(search, raw, count) : by_sieve(search, raw, count);
     return err ? err : ny_seeker_check(search->seeker, &search->found, row, count);
 }
 
@@ -105,6 +154,7 @@ void ny_search_end(struct ny_search *search)
     struct ny_context *ctx = ny_store_context(search->seeker->store);
 
     ny_tree_release(&search->tree);
+    ny_sieve_release(&search->sieve);
     ny_free(ctx, search->found.row);
     ny_free(ctx, search->found.distance);
 }

@@ -38,3 +38,75 @@ nearest() {
     cmp known.csv all.csv
     gzip -dc few.csv.gz | cmp - <(head -200 all.csv)
 }
+
+@test "a sieve finds all neighbours of new rows, whatever the threads and the budget" {
+    sheet 20
+    nystream graph s.nys g --neighbors 6 -q
+    nearest all
+    nearest alone --threads 1
+    nearest small --memory 32M # no room for codes
+    for name in alone small; do
+        cmp all.npy $name.npy
+        cmp all.far.npy $name.far.npy
+    done
+    ny transform s.nys g --input new.csv -o o.npy --json
+    exits 0
+    [[ $output == *'"knn": "sieve"'* && $output == *'"recall": 1.0'* ]]
+    [[ $output == *'"recall_interval": null'* && $output == *'"recall_rows": null'* ]]
+    ny transform s.nys g --input new.csv -o o.npy --json --memory 32M
+    exits 0
+    [[ $output == *'"knn": "exact"'* ]]
+    ny transform s.nys g --input new.csv -o o.npy
+    exits 0
+    [[ $stderr != *recall* ]]
+}
+
+@test "a share of the neighbours is measured, and is the same with any threads" {
+    sheet 40
+    nystream graph s.nys g --neighbors 6 -q
+    nearest all
+    nearest most --recall 0.9
+    nearest alone --recall 0.9 --threads 1
+    cmp most.npy alone.npy
+    cmp most.far.npy alone.far.npy
+    ! cmp -s all.npy most.npy || false
+    ny transform s.nys g --input new.csv -o o.npy --recall 0.9 --json
+    exits 0
+    awk -v r="$(field "$output" recall)" 'BEGIN { exit !(r >= 0.9 && r < 1) }'
+    [ "$(field "$output" recall_rows)" = 256 ]
+    ny transform s.nys g --input new.csv -o o.npy --recall 0.9
+    exits 0
+    says 'recall 0.9'
+    says 'measured on 256 of the new rows'
+    ny transform s.nys g --input new.csv -o p.npy --recall 0.9 --memory 32M
+    exits 8
+    says '--memory'
+    [ ! -e p.npy ]
+}
+
+@test "new rows of a forest's graph get its share of the neighbours, unless all are asked for" {
+    sheet 40
+    nystream graph s.nys exact --neighbors 6 --knn exact -q
+    nystream graph s.nys g --neighbors 6 --knn forest --recall 0.8 -q
+    nearest forest
+    nearest typed --recall 0.8
+    cmp forest.npy typed.npy
+    nearest all --recall 1
+    nystream transform s.nys exact --input new.csv -o exact.npy -q
+    cmp exact.npy all.npy
+    ! cmp -s all.npy forest.npy || false
+}
+
+@test "a recall that is none, or of no graph, is refused" {
+    sheet 8
+    nystream graph s.nys g --neighbors 6 -q
+    nystream fit s.nys f --map pca --approx exact -q
+    for recall in 0 1.5 -1 much nan; do
+        ny transform s.nys g --input new.csv -o o.npy --recall "$recall"
+        exits 2
+        says '--recall is a share'
+    done
+    ny transform s.nys f --input new.csv -o o.npy --recall 0.9
+    exits 2
+    says "--recall: 'f' is no graph"
+}

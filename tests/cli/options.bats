@@ -143,6 +143,7 @@ distances    | transform s g --input new.csv -o o.csv    | --distances o.far.csv
 distances    | transform s f --input new.csv -o o.csv    | --distances o.far.csv ! no graph
 neighbors    | transform s g --input new.csv -o o.csv    | --neighbors 2
 neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 ! no graph
+recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 ! no graph
 format       | transform s f --input new.csv -o o.csv    | --format npy ! new.csv
 label-column | transform s f --input t.csv -o o.csv      | --label-column class
 columns      | transform s f --input t.csv -o o.csv      | --columns a,b,c,d

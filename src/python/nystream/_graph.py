@@ -78,15 +78,20 @@ class GraphParts:
         start = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
         return csr_matrix((values[there], columns[there], start), (n, n))
 
-    def kneighbors(self, X: Any, n_neighbors: Optional[int] = None) -> Tuple[Any, Any]:
-        """Find the nearest rows of a graph of each new row, exactly, by the metric of the graph.
+    def kneighbors(self, X: Any, n_neighbors: Optional[int] = None,
+                   recall: Optional[float] = None) -> Tuple[Any, Any]:
+        """Find the nearest rows of a graph of each new row, by the metric of the graph.
 
         Parameters
         ----------
         X : rows of any kind that Store.append takes, of shape (rows, columns)
-            A row that is one of the graph finds itself, at distance 0.
+            A row that is one of the graph finds itself, at distance 0, where all are found.
         n_neighbors : int, optional
             None: as many as the graph has.
+        recall : float, optional
+            The share of the true neighbours to find, up to 1, which is all of them. Less takes less
+            time for dense rows of more than a few columns, and is measured on some of the new rows.
+            None: 1, or the recall of the forest that found the graph.
 
         Returns
         -------
@@ -96,7 +101,8 @@ class GraphParts:
         Raises
         ------
         UsageError
-            The result has no graph of its own, or one of fewer rows than n_neighbors.
+            The result has no graph of its own, or one of fewer rows than n_neighbors; or recall is
+            not above 0 and up to 1.
         """
         graph = self.report.get("graph") or self.report
         count = (graph.get("neighbors") or 1) if n_neighbors is None else max(0, int(n_neighbors))
@@ -105,11 +111,13 @@ class GraphParts:
             distances.append(np.empty((batch.rows, count)))
             indices.append(np.empty((batch.rows, count), np.int64))
             if batch.rows:
-                self._find(batch.table("X"), distances[-1], indices[-1])
+                self._find(batch.table("X"), distances[-1], indices[-1], recall)
         return np.concatenate(distances), np.concatenate(indices)
 
-    def _find(self, table: _lib.CTable, distances: Any, indices: Any) -> None:
+    def _find(self, table: _lib.CTable, distances: Any, indices: Any,
+              recall: Optional[float]) -> None:
         context = self.store._context
-        room = _lib.CNeighborsRoom(distances.shape[1], indices.ctypes.data, distances.ctypes.data)
+        room = _lib.CNeighborsRoom(distances.shape[1], indices.ctypes.data, distances.ctypes.data,
+                                   0.0 if recall is None else recall or -1.0)
         context.run(lib.ny_neighbors_of, context.pointer, self.store._path, self.name.encode(),
                     C.byref(table), C.byref(room))

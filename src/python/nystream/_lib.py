@@ -72,7 +72,8 @@ class CCsrRoom(C.Structure):
 class CNeighborsRoom(C.Structure):
     """struct ny_neighbors_room."""
 
-    _fields_ = [("neighbors", C.c_size_t), ("numbers", C.c_void_p), ("distances", C.c_void_p)]
+    _fields_ = [("neighbors", C.c_size_t), ("numbers", C.c_void_p), ("distances", C.c_void_p),
+                ("recall", C.c_double), ("found", C.c_double)]
 
 
 LOG_FN = C.CFUNCTYPE(None, C.c_void_p, C.c_int, C.c_char_p)

@@ -1,0 +1,220 @@
+/*
+ * Searches some rows of a lot together (graph/sieve.h): all of a batch are compared with the codes,
+ * then all of it are measured, so that the points that it needs can be gathered where they are not
+ * all held.
+ */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "graph/sieve_private.h"
+
+/* Rows that are measured before an interrupt is looked for. */
+enum { TAKEN_ROWS = 32 };
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+size_t ny_sieve_batch_bytes(const struct ny_knn *knn, size_t rows, size_t room)
+{
+    return rows * (NY_SIEVE_COLUMNS + sizeof(double) + 2 * sizeof(uint32_t) +
+                   knn->neighbors * sizeof(struct ny_near) + room * sizeof(struct ny_sieve_hit));
+}
+
+void ny_sieve_batch_release(struct ny_sieve_batch *batch)
+{
+    struct ny_context *ctx = batch->sieve->spec->ctx;
+
+    ny_free(ctx, batch->code);
+    ny_free(ctx, batch->bound);
+    ny_free(ctx, batch->from);
+    ny_free(ctx, batch->near);
+    ny_free(ctx, batch->hits.hit);
+    ny_free(ctx, batch->hits.used);
+}
+
+int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, size_t rows,
+                       size_t room)
+{
+    struct ny_context *ctx = sieve->spec->ctx;
+    size_t t = sieve->knn->neighbors, bytes;
+    int err = ny_product(ctx, &bytes, rows, room, sizeof(struct ny_sieve_hit));
+
+    *batch = (struct ny_sieve_batch){.sieve = sieve, .hits = {.room = room}};
+    if (err) return err;
+    batch->code = ny_calloc(ctx, NY_MEM_TILES, rows, sieve->columns);
+    batch->bound = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    batch->from = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
+    batch->near = ny_calloc(ctx, NY_MEM_TILES, rows, t * sizeof(struct ny_near));
+    batch->hits.hit = ny_alloc(ctx, NY_MEM_TILES, bytes);
+    batch->hits.used = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
+    return batch->code && batch->bound && batch->from && batch->near && batch->hits.hit &&
+                   batch->hits.used
+               ? NY_OK
+               : NY_EBUDGET;
+}
+
+void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, size_t count)
+{
+    size_t q = batch->sieve->columns, t = batch->sieve->knn->neighbors;
+
+    batch->index = index;
+    batch->count = count;
+    for (size_t i = 0; i < count; i++)
+        memcpy(batch->code + i * q, batch->codes + index[i] * q, q);
+    memset(batch->from, 0, count * sizeof(*batch->from));
+    ny_near_clear(batch->near, count * t);
+}
+
+/* ---- codes ---------------------------------------------------------------------------------- */
+
+/* Returns the strip of a batch that is to be looked up next, or one behind its end. */
+static struct ny_sieve_hits next_strip(struct ny_sieve_batch *batch, size_t *first, size_t *count)
+{
+    size_t left;
+
+    *first = atomic_fetch_add(&batch->next, 1) * batch->strip;
+    left = *first < batch->count ? batch->count - *first : 0;
+    *count = left < batch->strip ? left : batch->strip;
+    return (struct ny_sieve_hits){batch->hits.room, batch->hits.hit + *first * batch->hits.room,
+                                  batch->hits.used + *first};
+}
+
+static int look_up_nearest(void *arg, unsigned worker)
+{
+    struct ny_sieve_batch *batch = arg;
+    const struct ny_sieve *sieve = batch->sieve;
+    int err = NY_OK;
+
+    while (err == NY_OK) {
+        size_t first, count;
+        struct ny_sieve_hits hits = next_strip(batch, &first, &count);
+
+        if (!count) break;
+        err = ny_sieve_nearest(sieve, &sieve->worker[worker], batch->code + first * sieve->columns,
+                               count, batch->width, &hits);
+        if (!err) err = ny_check_interrupt(sieve->spec->ctx);
+    }
+    return err;
+}
+
+static int look_up_within(void *arg, unsigned worker)
+{
+    struct ny_sieve_batch *batch = arg;
+    const struct ny_sieve *sieve = batch->sieve;
+    int err = NY_OK;
+
+    while (err == NY_OK) {
+        size_t first, count;
+        struct ny_sieve_hits hits = next_strip(batch, &first, &count);
+
+        if (!count) break;
+        err = ny_sieve_within(sieve, &sieve->worker[worker], batch->code + first * sieve->columns,
+                              count, batch->bound + first, &hits);
+        if (!err) err = ny_check_interrupt(sieve->spec->ctx);
+    }
+    return err;
+}
+
+int ny_sieve_batch_look_up(struct ny_sieve_batch *batch, bool within)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+
+    atomic_store(&batch->next, 0);
+    return ny_parallel(sieve->spec->ctx, sieve->knn->workers,
+                       within ? look_up_within : look_up_nearest, batch);
+}
+
+/* ---- measures ------------------------------------------------------------------------------- */
+
+/* Returns how many hits of a row are to be measured: none any more where there are too many. */
+static size_t hits_of(const struct ny_sieve_batch *batch, size_t i)
+{
+    size_t used = batch->hits.used[i];
+
+    return used <= batch->hits.room ? used : batch->from[i];
+}
+
+/* Copies a point that is held to a row of the type of new rows. */
+static void copy_point(const struct ny_sieve *sieve, uint32_t row, char *out)
+{
+    const void *held = ny_held_row(&sieve->held, row);
+
+    if (sieve->spec->dtype == sieve->knn->spec->dtype)
+        memcpy(out, held, sieve->held.row_bytes);
+    else if (sieve->spec->dtype == NY_F64)
+        ny_dtype_to_f64(sieve->knn->spec->dtype, held, (double *)(void *)out,
+                        sieve->spec->geometry->d);
+    else
+        ny_dtype_to_f32(sieve->knn->spec->dtype, held, (float *)(void *)out,
+                        sieve->spec->geometry->d);
+}
+
+/* Measures the hits of a row of the batch that are not measured yet. */
+static int measure_row(struct ny_sieve_batch *batch, const struct ny_sieve_worker *worker, size_t i)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+    struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
+    size_t row_bytes = ny_raw_bytes(sieve->spec), t = sieve->knn->neighbors;
+    size_t end = hits_of(batch, i);
+    int err = ny_one_row_set(&worker->one, (const char *)batch->raw + batch->index[i] * row_bytes);
+
+    for (size_t first = batch->from[i], count; first < end && !err; first += count) {
+        count = end - first < NY_SIEVE_PIECE ? end - first : NY_SIEVE_PIECE;
+        for (size_t k = 0; k < count; k++)
+            copy_point(sieve, hit[first + k].row, worker->raw + k * row_bytes);
+        err = ny_one_row_values(&worker->one, worker->raw, count, worker->values);
+        for (size_t k = 0; k < count && !err; k++) {
+            hit[first + k].value = (float)worker->values[k];
+            ny_near_keep(batch->near + i * t, t,
+                         (struct ny_near){worker->values[k], hit[first + k].row});
+        }
+    }
+    batch->from[i] = (uint32_t)end;
+    return err;
+}
+
+static int measure_some(void *arg, unsigned worker)
+{
+    struct ny_sieve_batch *batch = arg;
+    const struct ny_sieve *sieve = batch->sieve;
+    size_t first;
+    int err = NY_OK;
+
+    while (!err &&
+           (first = batch->first + atomic_fetch_add(&batch->next, TAKEN_ROWS)) < batch->end) {
+        size_t end = first + TAKEN_ROWS < batch->end ? first + TAKEN_ROWS : batch->end;
+
+        for (size_t i = first; i < end && !err; i++)
+            err = measure_row(batch, &sieve->worker[worker], i);
+        if (!err) err = ny_check_interrupt(sieve->spec->ctx);
+    }
+    return err;
+}
+
+/* Wants the points that a row needs; false where there is no room for them beside the others. */
+static bool want_hits(const struct ny_sieve_batch *batch, size_t i)
+{
+    const struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
+
+    for (size_t k = batch->from[i]; k < hits_of(batch, i); k++)
+        if (!ny_held_want(&batch->sieve->held, hit[k].row)) return false;
+    return true;
+}
+
+int ny_sieve_batch_measure(struct ny_sieve_batch *batch)
+{
+    struct ny_sieve *sieve = batch->sieve;
+    int err = NY_OK;
+
+    for (batch->first = 0; batch->first < batch->count && !err; batch->first = batch->end) {
+        batch->end = batch->first;
+        ny_held_clear(&sieve->held);
+        while (batch->end < batch->count && want_hits(batch, batch->end))
+            batch->end++;
+        err = ny_held_load(&sieve->held);
+        atomic_store(&batch->next, 0);
+        if (!err) err = ny_parallel(sieve->spec->ctx, sieve->knn->workers, measure_some, batch);
+    }
+    return err;
+}

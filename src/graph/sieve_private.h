@@ -1,0 +1,112 @@
+/* Shared by the files of the sieve. */
+#ifndef NY_GRAPH_SIEVE_PRIVATE_H
+#define NY_GRAPH_SIEVE_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "graph/knn_private.h"
+#include "graph/neighbors.h"
+#include "graph/one_row.h"
+#include "graph/sieve.h"
+
+enum {
+    NY_SIEVE_STRIP = 128, /* rows whose codes are made, or looked up, at a time */
+    NY_SIEVE_TILE = 1024, /* codes of points that they are compared with at a time */
+    NY_SIEVE_PIECE = 32   /* points that are measured at a time */
+};
+
+/* The room of a thread that makes codes, compares them, and measures rows. */
+struct ny_sieve_worker {
+    double *prepared;                /* d */
+    float *narrow, *parts;           /* strip × d, strip × columns */
+    struct ny_columns *own;          /* codes of new rows, a strip */
+    struct ny_columns_workspace *in; /* for them */
+    float *tile;                     /* strip × NY_SIEVE_TILE */
+    uint16_t *hits;                  /* NY_SIEVE_TILE + 1 */
+    struct ny_one_row one;
+    char *raw;      /* NY_SIEVE_PIECE rows of the type of new rows */
+    double *values; /* NY_SIEVE_PIECE */
+    double error;   /* the greatest of the codes that it has made */
+};
+
+/* Makes the directions, and the step and length that go with them, from a sample of the points.
+ * NY_EBUDGET, or errors of the store; NY_ENUMERIC where the sample is not finite. */
+int ny_sieve_basis(struct ny_sieve *sieve);
+/* Returns the bytes that it charges for a while. */
+size_t ny_sieve_basis_bytes(const struct ny_knn *knn);
+
+/* Codes (count × columns), and their errors (count). */
+struct ny_sieve_codes {
+    size_t count; /* at most NY_SIEVE_STRIP */
+    uint8_t *code;
+    double *error;
+};
+/* Makes codes of out->count raw rows, which `columns` prepares. A strip has the same codes in every
+ * call. */
+void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                    const struct ny_columns *columns, struct ny_raw_rows rows,
+                    const struct ny_sieve_codes *out);
+
+/* Returns the bytes that the workers take, and a search of lots of `rows` rows. */
+size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec,
+                             const struct ny_columns_spec *code, size_t rows);
+
+/* A point that is near to a row by code. */
+struct ny_sieve_hit {
+    float code, value; /* squared distances: of codes, and as measured; value ∞: not yet */
+    uint32_t row;
+};
+/* The hits of some rows, `room` for each, and of these the first `used`. */
+struct ny_sieve_hits {
+    size_t room;
+    struct ny_sieve_hit *hit; /* rows × room */
+    uint32_t *used;           /* rows; above room: there was no room for all */
+};
+/* Finds the `width` points nearest by code of at most NY_SIEVE_STRIP rows, which become their
+ * hits, in order. `code` and hits->… are those of the first row. */
+int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                     const uint8_t *code, size_t count, size_t width,
+                     const struct ny_sieve_hits *hits);
+/* Adds the points whose codes are no farther than bound[i] and that come behind the hits of
+ * ny_sieve_nearest(). */
+int ny_sieve_within(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                    const uint8_t *code, size_t count, const double *bound,
+                    const struct ny_sieve_hits *hits);
+
+/* Some rows of a lot that are searched together. */
+struct ny_sieve_batch {
+    struct ny_sieve *sieve;
+    /* These are given, before rows are looked up. */
+    const void *raw;      /* all rows of the lot */
+    const uint8_t *codes; /* theirs */
+    size_t strip;         /* rows that a thread looks up at a time */
+    size_t width;         /* points that are nearest by code, to be found for each */
+    double *bound;        /* squared distances of codes that are looked up to */
+
+    size_t count;
+    const uint32_t *index; /* their places in the lot */
+    uint8_t *code;         /* theirs, one after another */
+    struct ny_sieve_hits hits;
+    uint32_t *from;       /* the first hit that is not measured */
+    struct ny_near *near; /* count × t: the nearest of those that are measured */
+    size_t first, end;    /* rows that are measured now */
+    atomic_size_t next;
+};
+
+/* Takes room for batches of `rows` rows, with `room` hits each. NY_EBUDGET;
+ * ny_sieve_batch_release() it then, too. */
+int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, size_t rows,
+                       size_t room);
+/* Frees the room. */
+void ny_sieve_batch_release(struct ny_sieve_batch *batch);
+/* Returns the bytes of it. */
+size_t ny_sieve_batch_bytes(const struct ny_knn *knn, size_t rows, size_t room);
+/* Begins a batch of these rows of the lot, without hits. */
+void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, size_t count);
+/* Finds the nearest hits of all rows, or adds those within the bounds. */
+int ny_sieve_batch_look_up(struct ny_sieve_batch *batch, bool within);
+/* Measures all hits that are not measured yet, those of as many rows at a time as there is room for
+ * their points; none of rows that have more than there is room for. */
+int ny_sieve_batch_measure(struct ny_sieve_batch *batch);
+
+#endif
