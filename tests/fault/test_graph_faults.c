@@ -5,8 +5,8 @@ enum { NODES = 300, FEW = 20, NEAREST = 4 };
 
 static char apart[200], edges[200], written[200]; /* files of distances, and of edges */
 static struct bytes exact, forest, given, edges_of_near, eigenmaps, placed, numbers, distances;
-static uint64_t found[FEW * NEAREST];
-static double found_at[FEW * NEAREST];
+static uint64_t found[NODES * NEAREST];
+static double found_at[NODES * NEAREST];
 static double length; /* of the path */
 
 /* The graph has a limit, so that distances are read, too; its parts are joined. */
@@ -170,18 +170,34 @@ static void undo_files(void)
     unlink(apart);
 }
 
-static int neighbors_of_rows(struct ny_context *ctx)
+/* Finds the neighbors of so many rows by a graph. */
+static int neighbors_by(struct ny_context *ctx, const char *graph, int count)
 {
-    static float values[FEW * D];
-    const struct ny_table rows = {
-        .struct_bytes = sizeof(rows), .dtype = NY_F32, .rows = FEW, .columns = D, .values = values};
-    const struct ny_neighbors_room room = {NEAREST, found, found_at};
+    static float values[NODES * D];
+    const struct ny_table rows = {.struct_bytes = sizeof(rows),
+                                  .dtype = NY_F32,
+                                  .rows = (uint64_t)count,
+                                  .columns = D,
+                                  .values = values};
+    struct ny_neighbors_room room = {
+        .neighbors = NEAREST, .numbers = found, .distances = found_at, .recall = 0.9};
 
-    for (int i = 0; i < FEW * D; i++)
-        values[i] = (float)(i * 7 % 13);
+    for (int i = 0; i < count * D; i++)
+        values[i] = (float)(i * 7 % 13) + (float)(i % 29) / 29;
     memset(found, 255, sizeof(found));
     memset(found_at, 255, sizeof(found_at));
-    return ny_neighbors_of(ctx, store, "near", &rows, &room);
+    return ny_neighbors_of(ctx, store, graph, &rows, &room);
+}
+
+static int neighbors_of_rows(struct ny_context *ctx)
+{
+    return neighbors_by(ctx, "near", FEW);
+}
+
+/* By a sieve, which a cosine has for rows of any number of columns. */
+static int neighbors_of_many(struct ny_context *ctx)
+{
+    return neighbors_by(ctx, "angles", NODES);
 }
 
 static void check_neighbors(void)
@@ -199,9 +215,21 @@ static void check_neighbors(void)
         assert_true(found[i] < NODES && found_at[i] >= 0);
 }
 
+static void check_many(void)
+{
+    static uint64_t first[NODES * NEAREST];
+    static bool known;
+
+    if (!known) memcpy(first, found, sizeof(first));
+    known = true;
+    assert_memory_equal(found, first, sizeof(first));
+}
+
 static int prepare(struct ny_context *ctx)
 {
     int err = graph_with(ctx, "near", SET(GRAPH));
+
+    if (err == NY_OK) err = graph_with(ctx, "angles", SET("metric", "cosine"));
 
     snprintf(edges, sizeof(edges), "%s/edges.npz", directory);
     snprintf(written, sizeof(written), "%s/written.npz", directory);
@@ -232,6 +260,7 @@ int main(void)
         {"transform by isomap", transform_more, check_placed, undo_output, 16},
         {"neighbors of a file", neighbors_of_file, check_files, undo_files, 1},
         {"neighbors of rows", neighbors_of_rows, check_neighbors, nothing, 1},
+        {"neighbors by a sieve", neighbors_of_many, check_many, nothing, 1},
     };
     static const struct suite faults = {"faults below graphs", list,
                                         sizeof(list) / sizeof(list[0]), NODES, prepare};

@@ -196,7 +196,7 @@ static void new_rows_find_their_neighbors(void **state)
     struct ny_table table = dense(NY_F32, 0), wide = dense(NY_F64, 0), wrong;
     uint64_t numbers[300 * 9];
     double distances[300 * 9];
-    struct ny_neighbors_room room = {9, numbers, distances};
+    struct ny_neighbors_room room = {.neighbors = 9, .numbers = numbers, .distances = distances};
 
     (void)state;
     table.rows = 240; /* value_of() repeats itself later */
@@ -234,7 +234,8 @@ static void new_rows_find_their_neighbors(void **state)
     free((void *)(uintptr_t)wide.values);
 
     wide = dense(NY_F64, 0); /* has several units and strips */
-    room = (struct ny_neighbors_room){2, malloc(sizeof(uint64_t) * ROWS * 2), NULL};
+    room =
+        (struct ny_neighbors_room){.neighbors = 2, .numbers = malloc(sizeof(uint64_t) * ROWS * 2)};
     put(NY_F64, (void *)(uintptr_t)wide.values, 2500 * COLUMNS + 4, 1e300);
     fails(NY_ENUMERIC, "distances of new row 2500 are beyond all numbers",
           ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));

@@ -282,7 +282,7 @@ static void sizes_that_overflow_are_refused(void **state)
 
 static void memory_of_the_caller_is_needed(void **state)
 {
-    const struct ny_neighbors_room near = {1, NULL, NULL};
+    struct ny_neighbors_room near = {.neighbors = 1};
     struct ny_model *opened = model;
     struct ny_sums *sums, *none;
     struct ny_view *view;
