@@ -34,6 +34,7 @@ static inline void store_squares(__m512i dot, uint32_t term, const uint32_t *y_n
 }
 
 ny_byte_square_fn ny_byte_square_vnni;
+ny_byte_below_fn ny_byte_below_vnni;
 
 #define CLEAR(r)                                                                                   \
     const uint8_t *x##r = rows->row[r];                                                            \
@@ -46,16 +47,46 @@ ny_byte_square_fn ny_byte_square_vnni;
     store_squares((__m512i)low##r, rows->term[r], y_norms, out[r]);                                \
     store_squares((__m512i)high##r, rows->term[r], y_norms + NY_PANEL / 2, out[r] + NY_PANEL / 2);
 
+#define MULTIPLY_ALL                                                                               \
+    EACH_ROW(CLEAR)                                                                                \
+                                                                                                   \
+    for (size_t q = 0; q < quads; q++) {                                                           \
+        __m512i y_low = _mm512_loadu_si512(panel + q * NY_PANEL * 4);                              \
+        __m512i y_high = _mm512_loadu_si512(panel + q * NY_PANEL * 4 + 64), quad;                  \
+                                                                                                   \
+        EACH_ROW(MULTIPLY)                                                                         \
+    }
+
 void ny_byte_square_vnni(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
                          const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL])
 {
-    EACH_ROW(CLEAR)
-
-    for (size_t q = 0; q < quads; q++) {
-        __m512i y_low = _mm512_loadu_si512(panel + q * NY_PANEL * 4);
-        __m512i y_high = _mm512_loadu_si512(panel + q * NY_PANEL * 4 + 64), quad;
-
-        EACH_ROW(MULTIPLY)
-    }
+    MULTIPLY_ALL
     EACH_ROW(STORE)
+}
+
+/* Tells whether some ‖x‖² + ‖y‖² − 2 x·y is below the bound. */
+static inline unsigned any_below(__m512i dot, uint32_t term, const uint32_t *y_norms, float bound)
+{
+    __m512i norms = _mm512_add_epi32(_mm512_set1_epi32((int)term), _mm512_loadu_si512(y_norms));
+    __m512i square = _mm512_sub_epi32(norms, _mm512_add_epi32(dot, dot));
+
+    return _mm512_cmp_ps_mask(_mm512_cvtepi32_ps(square), _mm512_set1_ps(bound), _CMP_LT_OQ) != 0;
+}
+
+#define LOOK(r)                                                                                    \
+    below |= (any_below((__m512i)low##r, rows->term[r], y_norms, bound[r]) |                       \
+              any_below((__m512i)high##r, rows->term[r], y_norms + NY_PANEL / 2, bound[r]))        \
+             << r;
+
+unsigned ny_byte_below_vnni(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
+                            const uint32_t y_norms[NY_PANEL], const float bound[NY_BYTE_ROWS],
+                            float out[NY_BYTE_ROWS][NY_PANEL])
+{
+    unsigned below = 0;
+
+    MULTIPLY_ALL
+    EACH_ROW(LOOK)
+    if (!below) return 0;
+    EACH_ROW(STORE)
+    return below;
 }

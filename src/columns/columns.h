@@ -213,6 +213,19 @@ struct ny_strip ny_columns_own_strip(const struct ny_columns *columns,
  * value's bits do not depend on the other rows and landmarks. */
 void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *strip, size_t first,
                       struct ny_matrix32 K);
+/* Rows of a strip that wait for landmarks of small values: those below bound[row], which `take` may
+ * lower. */
+struct ny_columns_watch {
+    float *bound; /* one a row */
+    void (*take)(void *arg, size_t row, size_t landmark, float value);
+    void *arg;
+    float *room; /* rows × NY_WATCH_COLS */
+};
+enum { NY_WATCH_COLS = 512 };
+/* Tells each row of its landmarks whose values are below its bound, in ascending order: values as
+ * ny_columns_block() gives them. Of bytes only the small ones are ever stored. */
+void ny_columns_below(const struct ny_columns *columns, const struct ny_strip *strip,
+                      const struct ny_columns_watch *watch);
 /* diagonal[i] = k(x_i, x_i) in f64 of raw rows. */
 int ny_columns_diagonal(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                         double *diagonal);

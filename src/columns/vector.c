@@ -13,6 +13,7 @@ NY_CPU_VARIANTS(DECLARE)
 #undef DECLARE
 
 NY_CPU_IF_VNNI(extern ny_byte_square_fn ny_byte_square_vnni;, )
+NY_CPU_IF_VNNI(extern ny_byte_below_fn ny_byte_below_vnni;, )
 
 static const struct ny_vector families[NY_CPU_COUNT] = {
 #define ENTRY(variant, family)                                                                     \
@@ -41,6 +42,11 @@ ny_byte_square_fn *ny_vector_byte_square(void)
 {
     if (ny_vector_family() != NY_CPU_AVX512 || !ny_cpu_has_vnni()) return NULL;
     return NY_CPU_IF_VNNI(ny_byte_square_vnni, NULL);
+}
+
+ny_byte_below_fn *ny_vector_byte_below(void)
+{
+    return ny_vector_byte_square() ? NY_CPU_IF_VNNI(ny_byte_below_vnni, NULL) : NULL;
 }
 
 bool ny_vector_force(enum ny_cpu family)

@@ -69,6 +69,13 @@ struct ny_byte_rows {
 typedef void ny_byte_square_fn(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
                                const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL]);
 
+/* Returns the rows, a bit each, of which some value is below its bound; `out` is written where there
+ * are such rows. */
+typedef unsigned ny_byte_below_fn(const struct ny_byte_rows *rows, size_t quads,
+                                  const int8_t *panel, const uint32_t y_norms[NY_PANEL],
+                                  const float bound[NY_BYTE_ROWS],
+                                  float out[NY_BYTE_ROWS][NY_PANEL]);
+
 /* Search for small values. */
 struct ny_scan_ops {
     /* found: the j with values[j] < bound or values[j] < bounds[j], ascending, of count ≤ 2¹⁶;
@@ -132,6 +139,8 @@ const struct ny_vector *ny_vector(void);
 enum ny_cpu ny_vector_family(void);
 /* The byte kernel, where family and CPU have one; else NULL. */
 ny_byte_square_fn *ny_vector_byte_square(void);
+/* The one beside it that looks for small values; NULL where that is. */
+ny_byte_below_fn *ny_vector_byte_below(void);
 
 /* Puts another family in force, for tests; NY_CPU_COUNT: the best again. False when this CPU cannot
  * run it. Columns made before are then not to be used. */

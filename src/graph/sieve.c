@@ -84,11 +84,10 @@ static int worker_init(struct ny_sieve_worker *worker, const struct ny_sieve *si
     worker->prepared = ny_calloc(ctx, NY_MEM_TILES, d, sizeof(double));
     worker->narrow = ny_calloc(ctx, NY_MEM_TILES, strip * d, sizeof(float));
     worker->parts = ny_calloc(ctx, NY_MEM_TILES, strip * sieve->columns, sizeof(float));
-    worker->tile = ny_calloc(ctx, NY_MEM_TILES, strip * NY_SIEVE_TILE, sizeof(float));
-    worker->hits = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_TILE + 1, sizeof(uint16_t));
+    worker->tile = ny_calloc(ctx, NY_MEM_TILES, strip * NY_WATCH_COLS, sizeof(float));
     worker->raw = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_PIECE, ny_raw_bytes(sieve->spec));
     worker->values = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_PIECE, sizeof(double));
-    if (!worker->prepared || !worker->narrow || !worker->parts || !worker->tile || !worker->hits ||
+    if (!worker->prepared || !worker->narrow || !worker->parts || !worker->tile ||
         !worker->raw || !worker->values)
         return NY_EBUDGET;
     err = ny_columns_new(&worker->own, &sieve->code);
@@ -102,7 +101,6 @@ static void worker_release(struct ny_sieve_worker *worker, struct ny_context *ct
     ny_free(ctx, worker->narrow);
     ny_free(ctx, worker->parts);
     ny_free(ctx, worker->tile);
-    ny_free(ctx, worker->hits);
     ny_free(ctx, worker->raw);
     ny_free(ctx, worker->values);
     ny_columns_free(worker->own);

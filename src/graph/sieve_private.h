@@ -11,7 +11,6 @@
 
 enum {
     NY_SIEVE_STRIP = 128, /* rows whose codes are made, or looked up, at a time */
-    NY_SIEVE_TILE = 1024, /* codes of points that they are compared with at a time */
     NY_SIEVE_PIECE = 32   /* points that are measured at a time */
 };
 
@@ -21,8 +20,7 @@ struct ny_sieve_worker {
     float *narrow, *parts;           /* strip × d, strip × columns */
     struct ny_columns *own;          /* codes of new rows, a strip */
     struct ny_columns_workspace *in; /* for them */
-    float *tile;                     /* strip × NY_SIEVE_TILE */
-    uint16_t *hits;                  /* NY_SIEVE_TILE + 1 */
+    float *tile;                     /* strip × NY_WATCH_COLS */
     struct ny_one_row one;
     char *raw;      /* NY_SIEVE_PIECE rows of the type of new rows */
     double *values; /* NY_SIEVE_PIECE */

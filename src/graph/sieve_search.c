@@ -66,8 +66,8 @@ static size_t worker_bytes(const struct ny_columns_spec *spec, const struct ny_c
 {
     size_t d = spec->geometry->d, strip = NY_SIEVE_STRIP;
 
-    return d * sizeof(double) + strip * (d + NY_SIEVE_COLUMNS + NY_SIEVE_TILE) * sizeof(float) +
-           (NY_SIEVE_TILE + 1) * sizeof(uint16_t) + NY_SIEVE_PIECE * ny_raw_bytes(spec) +
+    return d * sizeof(double) + strip * (d + NY_SIEVE_COLUMNS + NY_WATCH_COLS) * sizeof(float) +
+           NY_SIEVE_PIECE * ny_raw_bytes(spec) +
            NY_SIEVE_PIECE * sizeof(double) + 2 * ny_columns_bytes(code, strip) +
            ny_columns_workspace_bytes(code, strip) + ny_one_row_bytes(spec) +
            ny_neighbors_bytes(strip, NY_SIEVE_WIDTH) + sizeof(struct ny_sieve_worker);
