@@ -17,7 +17,7 @@ enum { TAKEN_ROWS = 16 * NY_SIEVE_STRIP };
 struct coding {
     struct ny_sieve *sieve;
     struct ny_columns *columns;
-    uint8_t *code; /* n × columns */
+    struct ny_sieve_codes all;
 };
 
 static int code_points(void *arg, unsigned worker)
@@ -31,7 +31,6 @@ static int code_points(void *arg, unsigned worker)
     struct ny_context *ctx = knn->spec->ctx;
     bool reads = !ny_held_all(&sieve->held);
     char *raw = ny_alloc(ctx, NY_MEM_STORE, reads ? TAKEN_ROWS * row_bytes : 0);
-    double error[NY_SIEVE_STRIP];
     int err = raw ? NY_OK : NY_EBUDGET;
 
     for (uint64_t row = (uint64_t)worker * TAKEN_ROWS; row < knn->n && !err; row += step) {
@@ -41,13 +40,14 @@ static int code_points(void *arg, unsigned worker)
         err = ny_check_interrupt(ctx);
         if (!err && reads) err = ny_points_read(knn->store, 0, row, count, raw);
         for (size_t i = 0; i < count && !err; i += NY_SIEVE_STRIP) {
-            size_t rows = count - i < NY_SIEVE_STRIP ? count - i : NY_SIEVE_STRIP;
+            struct ny_sieve_codes out =
+                ny_sieve_codes_from(sieve, &coding->all, (size_t)row + i, NY_SIEVE_STRIP);
 
-            ny_sieve_strip(
-                sieve, own, coding->columns, ny_raw_rows(at + i * row_bytes),
-                &(struct ny_sieve_codes){rows, coding->code + (row + i) * sieve->columns, error});
-            for (size_t k = 0; k < rows; k++)
-                own->error = fmax(own->error, error[k]);
+            ny_sieve_strip(sieve, own, coding->columns, ny_raw_rows(at + i * row_bytes), &out);
+            for (size_t k = 0; k < out.count; k++) {
+                own->error = fmax(own->error, out.error[k]);
+                own->fine_error = fmax(own->fine_error, out.fine_error[k]);
+            }
         }
     }
     ny_free(ctx, raw);
@@ -61,14 +61,17 @@ static int make_codes(struct ny_sieve *sieve)
     struct coding coding = {.sieve = sieve};
     int err = ny_columns_new(&coding.columns, knn->spec);
 
-    coding.code = ny_calloc(ctx, NY_MEM_TILES, (size_t)knn->n, sieve->columns);
-    if (!coding.code) err = NY_EBUDGET;
+    if (!err) err = ny_sieve_codes_new(&coding.all, sieve, (size_t)knn->n);
     if (!err) err = ny_parallel(ctx, knn->workers, code_points, &coding);
-    for (unsigned w = 0; w < knn->workers; w++)
+    for (unsigned w = 0; w < knn->workers; w++) {
         sieve->error = fmax(sieve->error, sieve->worker[w].error);
+        sieve->fine_error = fmax(sieve->fine_error, sieve->worker[w].fine_error);
+    }
     if (!err) err = ny_columns_new(&sieve->codes, &sieve->code);
-    if (!err) err = ny_columns_append(sieve->codes, ny_raw_rows(coding.code), (size_t)knn->n);
-    ny_free(ctx, coding.code);
+    if (!err) err = ny_columns_append(sieve->codes, ny_raw_rows(coding.all.code), (size_t)knn->n);
+    sieve->fine_code = coding.all.fine;
+    coding.all.fine = NULL;
+    ny_sieve_codes_release(&coding.all, ctx);
     ny_columns_free(coding.columns);
     return err;
 }
@@ -83,7 +86,7 @@ static int worker_init(struct ny_sieve_worker *worker, const struct ny_sieve *si
 
     worker->prepared = ny_calloc(ctx, NY_MEM_TILES, d, sizeof(double));
     worker->narrow = ny_calloc(ctx, NY_MEM_TILES, strip * d, sizeof(float));
-    worker->parts = ny_calloc(ctx, NY_MEM_TILES, strip * sieve->columns, sizeof(float));
+    worker->parts = ny_calloc(ctx, NY_MEM_TILES, strip * sieve->fine, sizeof(float));
     worker->tile = ny_calloc(ctx, NY_MEM_TILES, strip * NY_WATCH_COLS, sizeof(float));
     worker->raw = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_PIECE, ny_raw_bytes(sieve->spec));
     worker->values = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_PIECE, sizeof(double));
@@ -138,18 +141,19 @@ size_t ny_sieve_bytes(const struct ny_knn *knn, const struct ny_columns_spec *sp
     double centre[NY_SIEVE_COLUMNS] = {0}, factor[NY_SIEVE_COLUMNS];
     struct ny_geometry geometry = {d < NY_SIEVE_COLUMNS ? d : NY_SIEVE_COLUMNS, centre, factor};
     struct ny_columns_spec code = *spec;
-    size_t reading = held < n ? knn->workers * TAKEN_ROWS * row_bytes : 0, making, searching;
+    size_t reading = held < n ? knn->workers * TAKEN_ROWS * row_bytes : 0, making, searching, fine;
 
     for (size_t k = 0; k < NY_SIEVE_COLUMNS; k++)
         factor[k] = 1;
     code.kernel = &ny_kernel_euclidean;
     code.geometry = &geometry;
     code.dtype = NY_U8;
-    making = n * geometry.d + reading;
+    fine = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE;
+    making = n * (geometry.d + 2 * sizeof(double)) + reading;
     if (making < ny_sieve_basis_bytes(knn)) making = ny_sieve_basis_bytes(knn);
     searching = ny_sieve_search_bytes(knn, spec, &code, rows);
     return ny_held_bytes(knn->spec, n, held, knn->workers) + ny_columns_bytes(&code, n) +
-           d * geometry.d * sizeof(float) + making + searching + ((size_t)64 << 10);
+           d * fine * sizeof(float) + n * fine * sizeof(int16_t) + making + searching + ((size_t)64 << 10);
 }
 
 int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
@@ -162,8 +166,9 @@ int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
     *sieve = (struct ny_sieve){.knn = knn,
                                .spec = spec,
                                .held = {.ctx = ctx},
-                               .columns = d < NY_SIEVE_COLUMNS ? d : NY_SIEVE_COLUMNS};
-    sieve->basis = ny_calloc(ctx, NY_MEM_TILES, d, sieve->columns * sizeof(float));
+                               .columns = d < NY_SIEVE_COLUMNS ? d : NY_SIEVE_COLUMNS,
+                               .fine = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE};
+    sieve->basis = ny_calloc(ctx, NY_MEM_TILES, d, sieve->fine * sizeof(float));
     sieve->worker = ny_calloc(ctx, NY_MEM_TILES, knn->workers, sizeof(*sieve->worker));
     err = sieve->basis && sieve->worker ? describe_codes(sieve) : NY_EBUDGET;
     for (unsigned w = 0; w < knn->workers && !err; w++)
@@ -182,6 +187,7 @@ void ny_sieve_release(struct ny_sieve *sieve)
         worker_release(&sieve->worker[w], ctx);
     ny_free(ctx, sieve->worker);
     ny_free(ctx, sieve->basis);
+    ny_free(ctx, sieve->fine_code);
     ny_held_release(&sieve->held);
     ny_columns_free(sieve->codes);
     ny_free(ctx, sieve->geometry.centre);

@@ -5,7 +5,8 @@
  * A code is a row's part in NY_SIEVE_COLUMNS directions, along which a sample of the points is
  * spread most, a byte each. All codes of 60,000 points take 4 MB, and a new row is compared with
  * all of them in some 20 microseconds, by integer products that are exact. What is near by code is
- * then measured in f64, as the exact neighbours of a graph are.
+ * then measured in f64, as the exact neighbours of a graph are, unless its fine code, which has
+ * more directions and more bits, is too far already.
  *
  * exactly    A projection makes no distance longer, and rounding to bytes changes it by no more
  *            than the two errors, of which the greatest is kept. So the nearest by code are
@@ -31,6 +32,7 @@
 
 enum {
     NY_SIEVE_COLUMNS = 64, /* of a code, at most */
+    NY_SIEVE_FINE = 128,   /* of a fine code, at most */
     NY_SIEVE_WIDTH = 512,  /* points that are measured for a row, at most, where not all count */
     NY_SIEVE_ROWS = 256    /* rows of a lot whose neighbours are found exactly */
 };
@@ -41,11 +43,11 @@ struct ny_sieve {
     const struct ny_knn *knn;           /* of the points, in their own type; t at most n */
     const struct ny_columns_spec *spec; /* of new rows, which prepares rows alike */
     struct ny_held held;
-    size_t columns; /* of a code */
-    float *basis;   /* d × columns: orthonormal, divided by `step` */
-    double step,
-        length;   /* of prepared rows, for 1 of a code; the most that a unit vector becomes */
-    double error; /* the greatest of the points' codes */
+    size_t columns, fine; /* of a code, and of a fine one */
+    float *basis;         /* d × fine: orthonormal; a code takes the first ones */
+    double step, length; /* of prepared rows, for 1 of a code; the most that a unit vector becomes */
+    double error, fine_error; /* the greatest of the points' codes */
+    int16_t *fine_code;       /* n × fine: those of the points */
     struct ny_columns_spec code; /* of codes */
     struct ny_geometry geometry;
     struct ny_columns *codes; /* those of the points, as landmarks */

@@ -1,8 +1,8 @@
 /*
  * The directions of a sieve (graph/sieve.h): nearly those of the largest variance about the
  * centre, by two rounds of subspace iteration from random ones over a sample of the points. They
- * are not rotated to be the principal ones, so that the spread is shared by all of them and a byte
- * suits each.
+ * are not rotated to be the principal ones, so that the spread is shared by many of them and a byte
+ * suits each. The first of them are those of an iteration with fewer.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static size_t sample_rows(const struct ny_knn *knn)
 size_t ny_sieve_basis_bytes(const struct ny_knn *knn)
 {
     size_t rows = sample_rows(knn), d = knn->spec->geometry->d, raw = ny_raw_bytes(knn->spec);
-    size_t columns = d < NY_SIEVE_COLUMNS ? d : NY_SIEVE_COLUMNS;
+    size_t columns = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE;
 
     return rows * (raw + sizeof(uint64_t) + (d + columns + 1) * sizeof(double)) +
            d * columns * sizeof(double) + columns * columns * sizeof(double) +
@@ -121,7 +121,7 @@ int ny_sieve_basis(struct ny_sieve *sieve)
 {
     const struct ny_knn *knn = sieve->knn;
     struct ny_context *ctx = knn->spec->ctx;
-    size_t rows = sample_rows(knn), d = knn->spec->geometry->d, columns = sieve->columns;
+    size_t rows = sample_rows(knn), d = knn->spec->geometry->d, columns = sieve->fine;
     double *sample = ny_calloc(ctx, NY_MEM_TILES, rows, d * sizeof(double));
     double *parts = ny_calloc(ctx, NY_MEM_TILES, rows, columns * sizeof(double));
     double *axes = ny_calloc(ctx, NY_MEM_TILES, d, columns * sizeof(double));

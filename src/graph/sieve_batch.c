@@ -3,6 +3,7 @@
  * then all of it are measured, so that the points that it needs can be gathered where they are not
  * all held.
  */
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -10,8 +11,9 @@
 #include "base/thread.h"
 #include "graph/sieve_private.h"
 
-/* Rows that are measured before an interrupt is looked for. */
-enum { TAKEN_ROWS = 32 };
+/* Rows that are measured before an interrupt is looked for, and points of a row that are measured
+ * before others are looked at. */
+enum { TAKEN_ROWS = 32, PIECE_ROWS = 8 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -61,7 +63,7 @@ void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, s
     batch->index = index;
     batch->count = count;
     for (size_t i = 0; i < count; i++)
-        memcpy(batch->code + i * q, batch->codes + index[i] * q, q);
+        memcpy(batch->code + i * q, batch->codes->code + index[i] * q, q);
     memset(batch->from, 0, count * sizeof(*batch->from));
     ny_near_clear(batch->near, count * t);
 }
@@ -150,25 +152,73 @@ static void copy_point(const struct ny_sieve *sieve, uint32_t row, char *out)
                         sieve->spec->geometry->d);
 }
 
+double ny_sieve_batch_reach(const struct ny_sieve_batch *batch, size_t i)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+    size_t t = sieve->knn->neighbors;
+    double last = batch->near[i * t + t - 1].value;
+    double far = sieve->spec->kernel->base == NY_BASE_SQUARE ? sqrt(last / batch->gamma)
+                                                             : sqrt(2 * last + 1e-12);
+
+    return far * (1 + 1e-9) * sieve->length / sieve->step;
+}
+
+static int32_t fine_square(const int16_t *x, const int16_t *y, size_t columns)
+{
+    int32_t sum = 0;
+
+    for (size_t k = 0; k < columns; k++) {
+        int16_t difference = (int16_t)(x[k] - y[k]);
+
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+/* Lists hits of row i from *next on that may be among the nearest, at most `most`. */
+static size_t choose_hits(const struct ny_sieve_batch *batch, size_t i, size_t *next, size_t most,
+                          uint32_t *chosen)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+    const struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
+    const int16_t *fine = batch->codes->fine + batch->index[i] * sieve->fine;
+    double far = ny_sieve_batch_reach(batch, i) + batch->codes->fine_error[batch->index[i]] +
+                 sieve->fine_error;
+    double bound = far * far * (1 + 1e-9) * NY_SIEVE_PARTS * NY_SIEVE_PARTS;
+    size_t count = 0, end = hits_of(batch, i);
+
+    for (; *next < end && count < most; ++*next) {
+        const int16_t *other = sieve->fine_code + (size_t)hit[*next].row * sieve->fine;
+
+        if (!((double)fine_square(fine, other, sieve->fine) > bound))
+            chosen[count++] = (uint32_t)*next;
+    }
+    return count;
+}
+
 /* Measures the hits of a row of the batch that are not measured yet. */
 static int measure_row(struct ny_sieve_batch *batch, const struct ny_sieve_worker *worker, size_t i)
 {
     const struct ny_sieve *sieve = batch->sieve;
     struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
     size_t row_bytes = ny_raw_bytes(sieve->spec), t = sieve->knn->neighbors;
-    size_t end = hits_of(batch, i);
+    size_t next = batch->from[i], end = hits_of(batch, i), most = t;
+    uint32_t chosen[NY_SIEVE_PIECE];
     int err = ny_one_row_set(&worker->one, (const char *)batch->raw + batch->index[i] * row_bytes);
 
-    for (size_t first = batch->from[i], count; first < end && !err; first += count) {
-        count = end - first < NY_SIEVE_PIECE ? end - first : NY_SIEVE_PIECE;
+    while (next < end && !err) {
+        size_t count = choose_hits(batch, i, &next, most < NY_SIEVE_PIECE ? most : NY_SIEVE_PIECE,
+                                   chosen);
+
         for (size_t k = 0; k < count; k++)
-            copy_point(sieve, hit[first + k].row, worker->raw + k * row_bytes);
+            copy_point(sieve, hit[chosen[k]].row, worker->raw + k * row_bytes);
         err = ny_one_row_values(&worker->one, worker->raw, count, worker->values);
         for (size_t k = 0; k < count && !err; k++) {
-            hit[first + k].value = (float)worker->values[k];
+            hit[chosen[k]].value = (float)worker->values[k];
             ny_near_keep(batch->near + i * t, t,
-                         (struct ny_near){worker->values[k], hit[first + k].row});
+                         (struct ny_near){worker->values[k], hit[chosen[k]].row});
         }
+        most = PIECE_ROWS;
     }
     batch->from[i] = (uint32_t)end;
     return err;

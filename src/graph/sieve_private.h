@@ -17,14 +17,14 @@ enum {
 /* The room of a thread that makes codes, compares them, and measures rows. */
 struct ny_sieve_worker {
     double *prepared;                /* d */
-    float *narrow, *parts;           /* strip × d, strip × columns */
+    float *narrow, *parts;           /* strip × d, strip × fine */
     struct ny_columns *own;          /* codes of new rows, a strip */
     struct ny_columns_workspace *in; /* for them */
     float *tile;                     /* strip × NY_WATCH_COLS */
     struct ny_one_row one;
     char *raw;      /* NY_SIEVE_PIECE rows of the type of new rows */
     double *values; /* NY_SIEVE_PIECE */
-    double error;   /* the greatest of the codes that it has made */
+    double error, fine_error; /* the greatest of the codes that it has made */
 };
 
 /* Makes the directions, and the step and length that go with them, from a sample of the points.
@@ -33,14 +33,35 @@ int ny_sieve_basis(struct ny_sieve *sieve);
 /* Returns the bytes that it charges for a while. */
 size_t ny_sieve_basis_bytes(const struct ny_knn *knn);
 
-/* Codes (count × columns), and their errors (count). */
+/* Codes (count × columns) and fine codes (count × fine), and their errors (count), in steps. */
 struct ny_sieve_codes {
-    size_t count; /* at most NY_SIEVE_STRIP */
+    size_t count;
     uint8_t *code;
-    double *error;
+    int16_t *fine;
+    double *error, *fine_error;
 };
-/* Makes codes of out->count raw rows, which `columns` prepares. A strip has the same codes in every
- * call. */
+/* A fine code counts so many for a step. */
+enum { NY_SIEVE_PARTS = 16 };
+
+/* Returns the codes of rows from `first` on, at most `count` of them. */
+static inline struct ny_sieve_codes ny_sieve_codes_from(const struct ny_sieve *sieve,
+                                                        const struct ny_sieve_codes *all,
+                                                        size_t first, size_t count)
+{
+    size_t left = all->count - first;
+
+    return (struct ny_sieve_codes){left < count ? left : count, all->code + first * sieve->columns,
+                                   all->fine + first * sieve->fine, all->error + first,
+                                   all->fine_error + first};
+}
+/* Takes room for so many codes; their errors, too. NY_EBUDGET; ny_sieve_codes_release() it then,
+ * too. */
+int ny_sieve_codes_new(struct ny_sieve_codes *codes, const struct ny_sieve *sieve, size_t count);
+/* Frees the room. */
+void ny_sieve_codes_release(struct ny_sieve_codes *codes, struct ny_context *ctx);
+
+/* Makes codes of out->count raw rows, at most NY_SIEVE_STRIP, which `columns` prepares. A strip has
+ * the same codes in every call. */
 void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                     const struct ny_columns *columns, struct ny_raw_rows rows,
                     const struct ny_sieve_codes *out);
@@ -76,7 +97,8 @@ struct ny_sieve_batch {
     struct ny_sieve *sieve;
     /* These are given, before rows are looked up. */
     const void *raw;      /* all rows of the lot */
-    const uint8_t *codes; /* theirs */
+    const struct ny_sieve_codes *codes; /* theirs */
+    double gamma;         /* values of a euclidean metric are gamma ‖x−y‖² of prepared rows */
     size_t strip;         /* rows that a thread looks up at a time */
     size_t width;         /* points that are nearest by code, to be found for each */
     double *bound;        /* squared distances of codes that are looked up to */
@@ -103,8 +125,12 @@ size_t ny_sieve_batch_bytes(const struct ny_knn *knn, size_t rows, size_t room);
 void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, size_t count);
 /* Finds the nearest hits of all rows, or adds those within the bounds. */
 int ny_sieve_batch_look_up(struct ny_sieve_batch *batch, bool within);
+/* Returns how far by code, in steps, the points may be that are no farther than the t-th of those
+ * that are measured of row i; the errors of codes are not in it. */
+double ny_sieve_batch_reach(const struct ny_sieve_batch *batch, size_t i);
 /* Measures all hits that are not measured yet, those of as many rows at a time as there is room for
- * their points; none of rows that have more than there is room for. */
+ * their points; none of rows that have more than there is room for, and none that their fine codes
+ * prove to be farther than t others. */
 int ny_sieve_batch_measure(struct ny_sieve_batch *batch);
 
 #endif

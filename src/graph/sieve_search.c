@@ -27,8 +27,7 @@ struct lot {
     struct ny_measured *out;
     struct ny_columns *columns; /* prepare new rows */
     double gamma;               /* values are gamma ‖x−y‖² of prepared rows */
-    uint8_t *code;              /* of all rows */
-    double *error;
+    struct ny_sieve_codes codes; /* of all rows */
     uint32_t *rank; /* NY_SIEVE_ROWS × t: where neighbours of the drawn rows are by code */
     uint32_t *left; /* rows that are to be compared with all points */
     double *near;   /* values that the t-th of these do not exceed */
@@ -66,7 +65,7 @@ static size_t worker_bytes(const struct ny_columns_spec *spec, const struct ny_c
 {
     size_t d = spec->geometry->d, strip = NY_SIEVE_STRIP;
 
-    return d * sizeof(double) + strip * (d + NY_SIEVE_COLUMNS + NY_WATCH_COLS) * sizeof(float) +
+    return d * sizeof(double) + strip * (d + NY_SIEVE_FINE + NY_WATCH_COLS) * sizeof(float) +
            NY_SIEVE_PIECE * ny_raw_bytes(spec) +
            NY_SIEVE_PIECE * sizeof(double) + 2 * ny_columns_bytes(code, strip) +
            ny_columns_workspace_bytes(code, strip) + ny_one_row_bytes(spec) +
@@ -87,7 +86,7 @@ size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_s
 {
     struct ny_knn compared = *knn;
     struct ny_points_info points = {.dtype = spec->dtype, .n = knn->n, .d = spec->geometry->d};
-    size_t lot = rows * (NY_SIEVE_COLUMNS + 2 * sizeof(double) + 2 * sizeof(uint32_t)) +
+    size_t lot = rows * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 3 * sizeof(double) + 2 * sizeof(uint32_t)) +
                  NY_SIEVE_ROWS * knn->neighbors * sizeof(uint32_t) + ny_columns_bytes(spec, 1);
     size_t again = NY_COMPARE_ROWS * (ny_raw_bytes(spec) + sizeof(double) +
                                       knn->neighbors * (sizeof(uint32_t) + sizeof(double)));
@@ -112,13 +111,11 @@ static int code_rows(void *arg, unsigned worker)
     size_t row_bytes = ny_raw_bytes(sieve->spec), first;
 
     while ((first = atomic_fetch_add(&coding->next, 1) * NY_SIEVE_STRIP) < lot->given->count) {
-        size_t left = lot->given->count - first;
+        struct ny_sieve_codes out =
+            ny_sieve_codes_from(sieve, &lot->codes, first, NY_SIEVE_STRIP);
 
         ny_sieve_strip(sieve, &sieve->worker[worker], lot->columns,
-                       ny_raw_rows((const char *)lot->given->raw + first * row_bytes),
-                       &(struct ny_sieve_codes){left < NY_SIEVE_STRIP ? left : NY_SIEVE_STRIP,
-                                                lot->code + first * sieve->columns,
-                                                lot->error + first});
+                       ny_raw_rows((const char *)lot->given->raw + first * row_bytes), &out);
     }
     return ny_check_interrupt(sieve->spec->ctx);
 }
@@ -138,19 +135,13 @@ static void put(const struct lot *lot, const struct ny_sieve_batch *batch, size_
 
 /* Bounds the codes of points that may be among the t nearest: they are no farther than the t-th of
  * those that are measured. */
-static void bound_codes(const struct lot *lot, struct ny_sieve_batch *batch)
+static void bound_codes(struct ny_sieve_batch *batch)
 {
-    const struct ny_sieve *sieve = lot->sieve;
-    bool squares = sieve->spec->kernel->base == NY_BASE_SQUARE;
-    size_t t = sieve->knn->neighbors;
-
     for (size_t i = 0; i < batch->count; i++) {
-        double last = batch->near[i * t + t - 1].value;
-        double far = squares ? sqrt(last / lot->gamma) : sqrt(2 * last + 1e-12);
-        double code = far * (1 + 1e-9) * sieve->length / sieve->step + lot->error[batch->index[i]] +
-                      sieve->error;
+        double far = ny_sieve_batch_reach(batch, i) + batch->codes->error[batch->index[i]] +
+                     batch->sieve->error;
 
-        batch->bound[i] = code * code * (1 + 1e-9);
+        batch->bound[i] = far * far * (1 + 1e-9);
     }
 }
 
@@ -257,14 +248,15 @@ static int search_exactly(struct lot *lot, const uint32_t *index, size_t count, 
     int err = ny_sieve_batch_new(&batch, lot->sieve, rows, hits_room(knn));
 
     batch.raw = lot->given->raw;
-    batch.codes = lot->code;
+    batch.codes = &lot->codes;
+    batch.gamma = lot->gamma;
     batch.strip = EXACT_STRIP;
     batch.width = first_width(knn);
     for (size_t first = 0; first < count && !err; first += rows) {
         ny_sieve_batch_begin(&batch, index + first, count - first < rows ? count - first : rows);
         err = ny_sieve_batch_look_up(&batch, false);
         if (!err) err = ny_sieve_batch_measure(&batch);
-        bound_codes(lot, &batch);
+        bound_codes(&batch);
         if (!err) err = ny_sieve_batch_look_up(&batch, true);
         if (!err) err = ny_sieve_batch_measure(&batch);
         for (size_t i = 0; i < batch.count && drawn && !err; i++)
@@ -285,7 +277,8 @@ static int search_nearly(struct lot *lot, const uint32_t *index, size_t count, s
     int err = ny_sieve_batch_new(&batch, lot->sieve, NEARLY_ROWS, width);
 
     batch.raw = lot->given->raw;
-    batch.codes = lot->code;
+    batch.codes = &lot->codes;
+    batch.gamma = lot->gamma;
     batch.strip = NEARLY_STRIP;
     batch.width = width;
     for (size_t first = 0; first < count && !err; first += NEARLY_ROWS) {
@@ -375,12 +368,11 @@ int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
     uint32_t *index = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*index));
     int err = ny_columns_new(&lot.columns, sieve->spec);
 
-    lot.code = ny_calloc(ctx, NY_MEM_TILES, count, sieve->columns);
-    lot.error = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(double));
+    if (!err) err = ny_sieve_codes_new(&lot.codes, sieve, count);
     lot.rank = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_ROWS, t * sizeof(uint32_t));
     lot.left = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*lot.left));
     lot.near = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(double));
-    if (!err && !(index && lot.code && lot.error && lot.rank && lot.left && lot.near))
+    if (!err && !(index && lot.rank && lot.left && lot.near))
         err = NY_EBUDGET;
     ny_meter_start(&lot.meter, ctx, "neighbors", 0, count);
     if (!err) lot.gamma = ny_columns_gamma(lot.columns);
@@ -391,8 +383,7 @@ int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
     ny_free(ctx, lot.near);
     ny_free(ctx, lot.left);
     ny_free(ctx, lot.rank);
-    ny_free(ctx, lot.error);
-    ny_free(ctx, lot.code);
+    ny_sieve_codes_release(&lot.codes, ctx);
     ny_free(ctx, index);
     return err;
 }
