@@ -1,7 +1,7 @@
 /*
- * Looks for the landmarks that are near to rows (columns/columns.h). Distances of bytes are compared
- * with the bounds in registers, panel by panel, which takes little more than the products do; other
- * values are computed in blocks, and searched.
+ * Looks for the landmarks that are near to rows (columns/columns.h). Distances of bytes are
+ * compared with the bounds in registers, panel by panel, which takes little more than the products
+ * do; other values are computed in blocks, and searched.
  */
 #include "columns/columns_private.h"
 

@@ -69,8 +69,8 @@ struct ny_byte_rows {
 typedef void ny_byte_square_fn(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
                                const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL]);
 
-/* Returns the rows, a bit each, of which some value is below its bound; `out` is written where there
- * are such rows. */
+/* Returns the rows, a bit each, of which some value is below its bound; `out` is written where
+ * there are such rows. */
 typedef unsigned ny_byte_below_fn(const struct ny_byte_rows *rows, size_t quads,
                                   const int8_t *panel, const uint32_t y_norms[NY_PANEL],
                                   const float bound[NY_BYTE_ROWS],

@@ -90,8 +90,8 @@ static int worker_init(struct ny_sieve_worker *worker, const struct ny_sieve *si
     worker->tile = ny_calloc(ctx, NY_MEM_TILES, strip * NY_WATCH_COLS, sizeof(float));
     worker->raw = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_PIECE, ny_raw_bytes(sieve->spec));
     worker->values = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_PIECE, sizeof(double));
-    if (!worker->prepared || !worker->narrow || !worker->parts || !worker->tile ||
-        !worker->raw || !worker->values)
+    if (!worker->prepared || !worker->narrow || !worker->parts || !worker->tile || !worker->raw ||
+        !worker->values)
         return NY_EBUDGET;
     err = ny_columns_new(&worker->own, &sieve->code);
     if (!err) err = ny_columns_workspace_new(&worker->in, &sieve->code, strip);
@@ -153,7 +153,8 @@ size_t ny_sieve_bytes(const struct ny_knn *knn, const struct ny_columns_spec *sp
     if (making < ny_sieve_basis_bytes(knn)) making = ny_sieve_basis_bytes(knn);
     searching = ny_sieve_search_bytes(knn, spec, &code, rows);
     return ny_held_bytes(knn->spec, n, held, knn->workers) + ny_columns_bytes(&code, n) +
-           d * fine * sizeof(float) + n * fine * sizeof(int16_t) + making + searching + ((size_t)64 << 10);
+           d * fine * sizeof(float) + n * fine * sizeof(int16_t) + making + searching +
+           ((size_t)64 << 10);
 }
 
 int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,

@@ -45,9 +45,10 @@ struct ny_sieve {
     struct ny_held held;
     size_t columns, fine; /* of a code, and of a fine one */
     float *basis;         /* d × fine: orthonormal; a code takes the first ones */
-    double step, length; /* of prepared rows, for 1 of a code; the most that a unit vector becomes */
-    double error, fine_error; /* the greatest of the points' codes */
-    int16_t *fine_code;       /* n × fine: those of the points */
+    double step,
+        length; /* of prepared rows, for 1 of a code; the most that a unit vector becomes */
+    double error, fine_error;    /* the greatest of the points' codes */
+    int16_t *fine_code;          /* n × fine: those of the points */
     struct ny_columns_spec code; /* of codes */
     struct ny_geometry geometry;
     struct ny_columns *codes; /* those of the points, as landmarks */

@@ -19,8 +19,9 @@ enum { TAKEN_ROWS = 32, PIECE_ROWS = 8 };
 
 size_t ny_sieve_batch_bytes(const struct ny_knn *knn, size_t rows, size_t room)
 {
-    return rows * (NY_SIEVE_COLUMNS + sizeof(double) + 2 * sizeof(uint32_t) +
-                   knn->neighbors * sizeof(struct ny_near) + room * sizeof(struct ny_sieve_hit));
+    return rows * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 2 * sizeof(double) +
+                   2 * sizeof(uint32_t) + knn->neighbors * sizeof(struct ny_near) +
+                   room * sizeof(struct ny_sieve_hit));
 }
 
 void ny_sieve_batch_release(struct ny_sieve_batch *batch)
@@ -28,7 +29,9 @@ void ny_sieve_batch_release(struct ny_sieve_batch *batch)
     struct ny_context *ctx = batch->sieve->spec->ctx;
 
     ny_free(ctx, batch->code);
+    ny_free(ctx, batch->fine);
     ny_free(ctx, batch->bound);
+    ny_free(ctx, batch->fine_bound);
     ny_free(ctx, batch->from);
     ny_free(ctx, batch->near);
     ny_free(ctx, batch->hits.hit);
@@ -45,56 +48,62 @@ int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, siz
     *batch = (struct ny_sieve_batch){.sieve = sieve, .hits = {.room = room}};
     if (err) return err;
     batch->code = ny_calloc(ctx, NY_MEM_TILES, rows, sieve->columns);
+    batch->fine = ny_calloc(ctx, NY_MEM_TILES, rows, sieve->fine * sizeof(int16_t));
     batch->bound = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    batch->fine_bound = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
     batch->from = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
     batch->near = ny_calloc(ctx, NY_MEM_TILES, rows, t * sizeof(struct ny_near));
     batch->hits.hit = ny_alloc(ctx, NY_MEM_TILES, bytes);
     batch->hits.used = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
-    return batch->code && batch->bound && batch->from && batch->near && batch->hits.hit &&
-                   batch->hits.used
+    return batch->code && batch->fine && batch->bound && batch->fine_bound && batch->from &&
+                   batch->near && batch->hits.hit && batch->hits.used
                ? NY_OK
                : NY_EBUDGET;
 }
 
 void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, size_t count)
 {
-    size_t q = batch->sieve->columns, t = batch->sieve->knn->neighbors;
+    size_t q = batch->sieve->columns, fine = batch->sieve->fine, t = batch->sieve->knn->neighbors;
 
     batch->index = index;
     batch->count = count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         memcpy(batch->code + i * q, batch->codes->code + index[i] * q, q);
+        memcpy(batch->fine + i * fine, batch->codes->fine + index[i] * fine,
+               fine * sizeof(int16_t));
+    }
     memset(batch->from, 0, count * sizeof(*batch->from));
     ny_near_clear(batch->near, count * t);
 }
 
 /* ---- codes ---------------------------------------------------------------------------------- */
 
-/* Returns the strip of a batch that is to be looked up next, or one behind its end. */
-static struct ny_sieve_hits next_strip(struct ny_sieve_batch *batch, size_t *first, size_t *count)
+/* Returns the rows of a batch that are to be looked up next; none behind its end. */
+static struct ny_sieve_rows next_rows(struct ny_sieve_batch *batch)
 {
-    size_t left;
+    const struct ny_sieve *sieve = batch->sieve;
+    size_t first = atomic_fetch_add(&batch->next, 1) * batch->strip, room = batch->hits.room;
+    size_t left = first < batch->count ? batch->count - first : 0;
 
-    *first = atomic_fetch_add(&batch->next, 1) * batch->strip;
-    left = *first < batch->count ? batch->count - *first : 0;
-    *count = left < batch->strip ? left : batch->strip;
-    return (struct ny_sieve_hits){batch->hits.room, batch->hits.hit + *first * batch->hits.room,
-                                  batch->hits.used + *first};
+    if (!left) return (struct ny_sieve_rows){0};
+    return (struct ny_sieve_rows){
+        .count = left < batch->strip ? left : batch->strip,
+        .code = batch->code + first * sieve->columns,
+        .fine = batch->fine + first * sieve->fine,
+        .bound = batch->bound + first,
+        .fine_bound = batch->fine_bound + first,
+        .hits = {room, batch->hits.hit + first * room, batch->hits.used + first}};
 }
 
 static int look_up_nearest(void *arg, unsigned worker)
 {
     struct ny_sieve_batch *batch = arg;
     const struct ny_sieve *sieve = batch->sieve;
+    struct ny_sieve_rows rows;
     int err = NY_OK;
 
-    while (err == NY_OK) {
-        size_t first, count;
-        struct ny_sieve_hits hits = next_strip(batch, &first, &count);
-
-        if (!count) break;
-        err = ny_sieve_nearest(sieve, &sieve->worker[worker], batch->code + first * sieve->columns,
-                               count, batch->width, &hits);
+    while (!err && (rows = next_rows(batch)).count) {
+        err = ny_sieve_nearest(sieve, &sieve->worker[worker], &rows, batch->width);
         if (!err) err = ny_check_interrupt(sieve->spec->ctx);
     }
     return err;
@@ -104,15 +113,11 @@ static int look_up_within(void *arg, unsigned worker)
 {
     struct ny_sieve_batch *batch = arg;
     const struct ny_sieve *sieve = batch->sieve;
+    struct ny_sieve_rows rows;
     int err = NY_OK;
 
-    while (err == NY_OK) {
-        size_t first, count;
-        struct ny_sieve_hits hits = next_strip(batch, &first, &count);
-
-        if (!count) break;
-        err = ny_sieve_within(sieve, &sieve->worker[worker], batch->code + first * sieve->columns,
-                              count, batch->bound + first, &hits);
+    while (!err && (rows = next_rows(batch)).count) {
+        err = ny_sieve_within(sieve, &sieve->worker[worker], &rows);
         if (!err) err = ny_check_interrupt(sieve->spec->ctx);
     }
     return err;
@@ -152,7 +157,9 @@ static void copy_point(const struct ny_sieve *sieve, uint32_t row, char *out)
                         sieve->spec->geometry->d);
 }
 
-double ny_sieve_batch_reach(const struct ny_sieve_batch *batch, size_t i)
+/* Returns the squared distance up to which points of a fine code, or a code, may be no farther than
+ * the t-th of those that are measured of row i: in steps, where the codes have these errors. */
+static double bound_of(const struct ny_sieve_batch *batch, size_t i, double errors)
 {
     const struct ny_sieve *sieve = batch->sieve;
     size_t t = sieve->knn->neighbors;
@@ -160,19 +167,24 @@ double ny_sieve_batch_reach(const struct ny_sieve_batch *batch, size_t i)
     double far = sieve->spec->kernel->base == NY_BASE_SQUARE ? sqrt(last / batch->gamma)
                                                              : sqrt(2 * last + 1e-12);
 
-    return far * (1 + 1e-9) * sieve->length / sieve->step;
+    far = far * (1 + 1e-9) * sieve->length / sieve->step + errors;
+    return far * far * (1 + 1e-9);
 }
 
-static int32_t fine_square(const int16_t *x, const int16_t *y, size_t columns)
+static double fine_bound_of(const struct ny_sieve_batch *batch, size_t i)
 {
-    int32_t sum = 0;
+    double errors = batch->codes->fine_error[batch->index[i]] + batch->sieve->fine_error;
 
-    for (size_t k = 0; k < columns; k++) {
-        int16_t difference = (int16_t)(x[k] - y[k]);
+    return bound_of(batch, i, errors) * NY_SIEVE_PARTS * NY_SIEVE_PARTS;
+}
 
-        sum += difference * difference;
+void ny_sieve_batch_bound(struct ny_sieve_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->bound[i] =
+            bound_of(batch, i, batch->codes->error[batch->index[i]] + batch->sieve->error);
+        batch->fine_bound[i] = fine_bound_of(batch, i);
     }
-    return sum;
 }
 
 /* Lists hits of row i from *next on that may be among the nearest, at most `most`. */
@@ -181,16 +193,14 @@ static size_t choose_hits(const struct ny_sieve_batch *batch, size_t i, size_t *
 {
     const struct ny_sieve *sieve = batch->sieve;
     const struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
-    const int16_t *fine = batch->codes->fine + batch->index[i] * sieve->fine;
-    double far = ny_sieve_batch_reach(batch, i) + batch->codes->fine_error[batch->index[i]] +
-                 sieve->fine_error;
-    double bound = far * far * (1 + 1e-9) * NY_SIEVE_PARTS * NY_SIEVE_PARTS;
+    const int16_t *fine = batch->fine + i * sieve->fine;
+    double bound = fine_bound_of(batch, i);
     size_t count = 0, end = hits_of(batch, i);
 
     for (; *next < end && count < most; ++*next) {
         const int16_t *other = sieve->fine_code + (size_t)hit[*next].row * sieve->fine;
 
-        if (!((double)fine_square(fine, other, sieve->fine) > bound))
+        if (!((double)ny_sieve_fine_square(fine, other, sieve->fine) > bound))
             chosen[count++] = (uint32_t)*next;
     }
     return count;
@@ -207,17 +217,15 @@ static int measure_row(struct ny_sieve_batch *batch, const struct ny_sieve_worke
     int err = ny_one_row_set(&worker->one, (const char *)batch->raw + batch->index[i] * row_bytes);
 
     while (next < end && !err) {
-        size_t count = choose_hits(batch, i, &next, most < NY_SIEVE_PIECE ? most : NY_SIEVE_PIECE,
-                                   chosen);
+        size_t count =
+            choose_hits(batch, i, &next, most < NY_SIEVE_PIECE ? most : NY_SIEVE_PIECE, chosen);
 
         for (size_t k = 0; k < count; k++)
             copy_point(sieve, hit[chosen[k]].row, worker->raw + k * row_bytes);
         err = ny_one_row_values(&worker->one, worker->raw, count, worker->values);
-        for (size_t k = 0; k < count && !err; k++) {
-            hit[chosen[k]].value = (float)worker->values[k];
+        for (size_t k = 0; k < count && !err; k++)
             ny_near_keep(batch->near + i * t, t,
                          (struct ny_near){worker->values[k], hit[chosen[k]].row});
-        }
         most = PIECE_ROWS;
     }
     batch->from[i] = (uint32_t)end;

@@ -70,9 +70,9 @@ void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker
 size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec,
                              const struct ny_columns_spec *code, size_t rows);
 
-/* A point that is near to a row by code. */
+/* A point that is near to a row by code, and their squared distance by code. */
 struct ny_sieve_hit {
-    float code, value; /* squared distances: of codes, and as measured; value ∞: not yet */
+    float code;
     uint32_t row;
 };
 /* The hits of some rows, `room` for each, and of these the first `used`. */
@@ -81,16 +81,38 @@ struct ny_sieve_hits {
     struct ny_sieve_hit *hit; /* rows × room */
     uint32_t *used;           /* rows; above room: there was no room for all */
 };
-/* Finds the `width` points nearest by code of at most NY_SIEVE_STRIP rows, which become their
- * hits, in order. `code` and hits->… are those of the first row. */
+/* Rows that are looked up together, at most NY_SIEVE_STRIP. */
+struct ny_sieve_rows {
+    size_t count;
+    const uint8_t *code;              /* count × columns */
+    const int16_t *fine;              /* count × fine */
+    const double *bound, *fine_bound; /* squared distances by code, and by fine code */
+    struct ny_sieve_hits hits;
+};
+/* Finds the `width` points nearest by code of each row, which become its hits, in order. */
 int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
-                     const uint8_t *code, size_t count, size_t width,
-                     const struct ny_sieve_hits *hits);
-/* Adds the points whose codes are no farther than bound[i] and that come behind the hits of
- * ny_sieve_nearest(). */
+                     const struct ny_sieve_rows *rows, size_t width);
+/* Adds the points whose codes and fine codes are within the bounds, and that come behind the hits
+ * of ny_sieve_nearest(). */
 int ny_sieve_within(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
-                    const uint8_t *code, size_t count, const double *bound,
-                    const struct ny_sieve_hits *hits);
+                    const struct ny_sieve_rows *rows);
+/* Counts, for each of `t` points of each row (count × t), how many are nearer by code: rank, count
+ * × t. Of points as near, those of smaller numbers are nearer. */
+int ny_sieve_ranks(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                   const struct ny_sieve_rows *rows, const uint32_t *points, uint32_t *rank);
+
+/* Returns the squared distance of two fine codes. */
+static inline int32_t ny_sieve_fine_square(const int16_t *x, const int16_t *y, size_t columns)
+{
+    int32_t sum = 0;
+
+    for (size_t k = 0; k < columns; k++) {
+        int16_t difference = (int16_t)(x[k] - y[k]);
+
+        sum += difference * difference;
+    }
+    return sum;
+}
 
 /* Some rows of a lot that are searched together. */
 struct ny_sieve_batch {
@@ -98,14 +120,15 @@ struct ny_sieve_batch {
     /* These are given, before rows are looked up. */
     const void *raw;      /* all rows of the lot */
     const struct ny_sieve_codes *codes; /* theirs */
-    double gamma;         /* values of a euclidean metric are gamma ‖x−y‖² of prepared rows */
+    double gamma; /* values of a euclidean metric are gamma ‖x−y‖² of prepared rows */
     size_t strip;         /* rows that a thread looks up at a time */
     size_t width;         /* points that are nearest by code, to be found for each */
-    double *bound;        /* squared distances of codes that are looked up to */
+    double *bound, *fine_bound; /* squared distances of codes that are looked up to */
 
     size_t count;
     const uint32_t *index; /* their places in the lot */
     uint8_t *code;         /* theirs, one after another */
+    int16_t *fine;
     struct ny_sieve_hits hits;
     uint32_t *from;       /* the first hit that is not measured */
     struct ny_near *near; /* count × t: the nearest of those that are measured */
@@ -125,9 +148,9 @@ size_t ny_sieve_batch_bytes(const struct ny_knn *knn, size_t rows, size_t room);
 void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, size_t count);
 /* Finds the nearest hits of all rows, or adds those within the bounds. */
 int ny_sieve_batch_look_up(struct ny_sieve_batch *batch, bool within);
-/* Returns how far by code, in steps, the points may be that are no farther than the t-th of those
- * that are measured of row i; the errors of codes are not in it. */
-double ny_sieve_batch_reach(const struct ny_sieve_batch *batch, size_t i);
+/* Makes the bounds those of points that may be no farther than the t-th of those that are
+ * measured. */
+void ny_sieve_batch_bound(struct ny_sieve_batch *batch);
 /* Measures all hits that are not measured yet, those of as many rows at a time as there is room for
  * their points; none of rows that have more than there is room for, and none that their fine codes
  * prove to be farther than t others. */

@@ -2,6 +2,7 @@
  * after another. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -16,7 +17,7 @@
 enum { SPARE = 54 };
 /* Rows that a thread looks up at a time: exactly, for which there are many hits, and nearly; and
  * rows of a batch that is searched nearly. */
-enum { EXACT_STRIP = 48, NEARLY_STRIP = 120, NEARLY_ROWS = 2048 };
+enum { EXACT_STRIP = 48, RANK_STRIP = 36, NEARLY_STRIP = 120, NEARLY_ROWS = 2048 };
 /* The most points that are measured for a row: one in so many, within these limits. With more, it
  * is less work to compare it with all. */
 enum { MEASURED_SHARE = 8, MEASURED_LEAST = 1024, MEASURED_MOST = 16384 };
@@ -28,7 +29,8 @@ struct lot {
     struct ny_columns *columns; /* prepare new rows */
     double gamma;               /* values are gamma ‖x−y‖² of prepared rows */
     struct ny_sieve_codes codes; /* of all rows */
-    uint32_t *rank; /* NY_SIEVE_ROWS × t: where neighbours of the drawn rows are by code */
+    uint32_t *points;            /* NY_SIEVE_ROWS × t: neighbours of the drawn rows */
+    uint32_t *rank; /* NY_SIEVE_ROWS × t: how many points are nearer than these by code */
     uint32_t *left; /* rows that are to be compared with all points */
     double *near;   /* values that the t-th of these do not exceed */
     size_t left_count;
@@ -66,10 +68,10 @@ static size_t worker_bytes(const struct ny_columns_spec *spec, const struct ny_c
     size_t d = spec->geometry->d, strip = NY_SIEVE_STRIP;
 
     return d * sizeof(double) + strip * (d + NY_SIEVE_FINE + NY_WATCH_COLS) * sizeof(float) +
-           NY_SIEVE_PIECE * ny_raw_bytes(spec) +
-           NY_SIEVE_PIECE * sizeof(double) + 2 * ny_columns_bytes(code, strip) +
-           ny_columns_workspace_bytes(code, strip) + ny_one_row_bytes(spec) +
-           ny_neighbors_bytes(strip, NY_SIEVE_WIDTH) + sizeof(struct ny_sieve_worker);
+           NY_SIEVE_PIECE * ny_raw_bytes(spec) + NY_SIEVE_PIECE * sizeof(double) +
+           2 * ny_columns_bytes(code, strip) + ny_columns_workspace_bytes(code, strip) +
+           ny_one_row_bytes(spec) + ny_neighbors_bytes(strip, NY_SIEVE_WIDTH) +
+           sizeof(struct ny_sieve_worker);
 }
 
 /* Returns the bytes of one batch at a time, of either kind. */
@@ -86,8 +88,9 @@ size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_s
 {
     struct ny_knn compared = *knn;
     struct ny_points_info points = {.dtype = spec->dtype, .n = knn->n, .d = spec->geometry->d};
-    size_t lot = rows * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 3 * sizeof(double) + 2 * sizeof(uint32_t)) +
-                 NY_SIEVE_ROWS * knn->neighbors * sizeof(uint32_t) + ny_columns_bytes(spec, 1);
+    size_t lot = rows * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 3 * sizeof(double) +
+                         2 * sizeof(uint32_t)) +
+                 NY_SIEVE_ROWS * knn->neighbors * 3 * sizeof(uint32_t) + ny_columns_bytes(spec, 1);
     size_t again = NY_COMPARE_ROWS * (ny_raw_bytes(spec) + sizeof(double) +
                                       knn->neighbors * (sizeof(uint32_t) + sizeof(double)));
 
@@ -111,8 +114,7 @@ static int code_rows(void *arg, unsigned worker)
     size_t row_bytes = ny_raw_bytes(sieve->spec), first;
 
     while ((first = atomic_fetch_add(&coding->next, 1) * NY_SIEVE_STRIP) < lot->given->count) {
-        struct ny_sieve_codes out =
-            ny_sieve_codes_from(sieve, &lot->codes, first, NY_SIEVE_STRIP);
+        struct ny_sieve_codes out = ny_sieve_codes_from(sieve, &lot->codes, first, NY_SIEVE_STRIP);
 
         ny_sieve_strip(sieve, &sieve->worker[worker], lot->columns,
                        ny_raw_rows((const char *)lot->given->raw + first * row_bytes), &out);
@@ -132,18 +134,6 @@ static void put(const struct lot *lot, const struct ny_sieve_batch *batch, size_
 }
 
 /* ---- exactly -------------------------------------------------------------------------------- */
-
-/* Bounds the codes of points that may be among the t nearest: they are no farther than the t-th of
- * those that are measured. */
-static void bound_codes(struct ny_sieve_batch *batch)
-{
-    for (size_t i = 0; i < batch->count; i++) {
-        double far = ny_sieve_batch_reach(batch, i) + batch->codes->error[batch->index[i]] +
-                     batch->sieve->error;
-
-        batch->bound[i] = far * far * (1 + 1e-9);
-    }
-}
 
 static bool is_any(const void *arg, size_t i, uint64_t row)
 {
@@ -194,6 +184,7 @@ static int compare_left(struct lot *lot)
         err = compare_with_all(lot, lot->left + first, lot->near + first,
                                left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS);
     }
+    lot->left_count = 0;
     return err;
 }
 
@@ -212,35 +203,8 @@ static void put_exact(struct lot *lot, const struct ny_sieve_batch *batch)
     }
 }
 
-/* Notes where the neighbours of row i are by code, for the drawn row `drawn`: points as near as the
- * t-th count as well, the first t of them. Where that was not looked for, they are nowhere. */
-static void learn(const struct lot *lot, const struct ny_sieve_batch *batch, size_t i, size_t drawn)
-{
-    const struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
-    size_t t = lot->sieve->knn->neighbors, used = batch->hits.used[i], found = 0;
-    uint32_t *rank = lot->rank + drawn * t;
-    float last = (float)batch->near[i * t + t - 1].value;
-
-    for (size_t k = 0; k < t; k++)
-        rank[k] = UINT32_MAX;
-    if (used > batch->hits.room) return;
-    for (size_t k = 0; k < used; k++) {
-        uint32_t before = 0;
-        size_t at;
-
-        if (!(hit[k].value <= last)) continue;
-        for (size_t l = 0; l < used; l++)
-            before += hit[l].code < hit[k].code ||
-                      (hit[l].code == hit[k].code && hit[l].row < hit[k].row);
-        if (found == t && before >= rank[t - 1]) continue;
-        for (at = found < t ? found++ : t - 1; at > 0 && rank[at - 1] > before; at--)
-            rank[at] = rank[at - 1];
-        rank[at] = before;
-    }
-}
-
-/* Searches rows of the lot exactly. `drawn`: notes what there is to learn of them. */
-static int search_exactly(struct lot *lot, const uint32_t *index, size_t count, bool drawn)
+/* Searches rows of the lot exactly; some may be left. */
+static int search_exactly(struct lot *lot, const uint32_t *index, size_t count)
 {
     const struct ny_knn *knn = lot->sieve->knn;
     size_t rows = (size_t)knn->workers * EXACT_STRIP;
@@ -256,11 +220,9 @@ static int search_exactly(struct lot *lot, const uint32_t *index, size_t count, 
         ny_sieve_batch_begin(&batch, index + first, count - first < rows ? count - first : rows);
         err = ny_sieve_batch_look_up(&batch, false);
         if (!err) err = ny_sieve_batch_measure(&batch);
-        bound_codes(&batch);
+        ny_sieve_batch_bound(&batch);
         if (!err) err = ny_sieve_batch_look_up(&batch, true);
         if (!err) err = ny_sieve_batch_measure(&batch);
-        for (size_t i = 0; i < batch.count && drawn && !err; i++)
-            learn(lot, &batch, i, first + i);
         if (!err) put_exact(lot, &batch);
         ny_meter_add(&lot->meter, batch.count, 0, 0);
     }
@@ -338,23 +300,80 @@ static size_t draw(const struct lot *lot, uint32_t *index)
     return drawn;
 }
 
+/* Ranks the neighbours of the drawn rows by code. */
+struct ranking {
+    const struct lot *lot;
+    const uint32_t *index;
+    size_t drawn;
+    atomic_size_t next;
+};
+
+static int rank_some(void *arg, unsigned worker)
+{
+    struct ranking *ranking = arg;
+    const struct lot *lot = ranking->lot;
+    const struct ny_sieve *sieve = lot->sieve;
+    size_t t = sieve->knn->neighbors, q = sieve->columns, first;
+    uint8_t code[RANK_STRIP * NY_SIEVE_COLUMNS];
+    int err = NY_OK;
+
+    while (!err && (first = atomic_fetch_add(&ranking->next, 1) * RANK_STRIP) < ranking->drawn) {
+        size_t left = ranking->drawn - first;
+        struct ny_sieve_rows rows = {.count = left < RANK_STRIP ? left : RANK_STRIP, .code = code};
+
+        for (size_t i = 0; i < rows.count; i++) {
+            size_t row = ranking->index[first + i];
+
+            memcpy(code + i * q, lot->codes.code + row * q, q);
+            memcpy(lot->points + (first + i) * t, lot->out->row + row * t, t * sizeof(uint32_t));
+        }
+        err = ny_sieve_ranks(sieve, &sieve->worker[worker], &rows, lot->points + first * t,
+                             lot->rank + first * t);
+    }
+    return err ? err : ny_check_interrupt(sieve->spec->ctx);
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    uint32_t x, y;
+
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return x < y ? -1 : x > y;
+}
+
+/* Finds the ranks of the neighbours of each drawn row, in ascending order. */
+static int rank_drawn(const struct lot *lot, const uint32_t *index, size_t drawn)
+{
+    const struct ny_sieve *sieve = lot->sieve;
+    size_t t = sieve->knn->neighbors;
+    struct ranking ranking = {.lot = lot, .index = index, .drawn = drawn};
+    int err = ny_parallel(sieve->spec->ctx, sieve->knn->workers, rank_some, &ranking);
+
+    for (size_t i = 0; i < drawn && !err; i++)
+        qsort(lot->rank + i * t, t, sizeof(*lot->rank), compare_ranks);
+    return err;
+}
+
 /* Searches the drawn rows exactly, and the others in the way that these tell. */
 static int search_all(struct lot *lot, uint32_t *index, struct ny_sieve_learned *learned)
 {
     size_t drawn = draw(lot, index), others = lot->given->count - drawn, width;
     double sum, squares;
-    int err = search_exactly(lot, index, drawn, others > 0);
+    int err = search_exactly(lot, index, drawn);
 
     learned->width = 0;
-    if (!err && others) {
-        width = choose_width(lot, drawn, &sum, &squares);
-        learned->found += sum;
-        learned->squares += squares;
-        learned->rows += (double)drawn;
-        learned->width = width;
-        err = width ? search_nearly(lot, index + drawn, others, width)
-                    : search_exactly(lot, index + drawn, others, false);
-    }
+    if (!err) err = compare_left(lot);
+    if (err || !others) return err;
+    err = rank_drawn(lot, index, drawn);
+    if (err) return err;
+    width = choose_width(lot, drawn, &sum, &squares);
+    learned->found += sum;
+    learned->squares += squares;
+    learned->rows += (double)drawn;
+    learned->width = width;
+    if (width) return search_nearly(lot, index + drawn, others, width);
+    err = search_exactly(lot, index + drawn, others);
     return err ? err : compare_left(lot);
 }
 
@@ -369,11 +388,11 @@ int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
     int err = ny_columns_new(&lot.columns, sieve->spec);
 
     if (!err) err = ny_sieve_codes_new(&lot.codes, sieve, count);
+    lot.points = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_ROWS, t * sizeof(uint32_t));
     lot.rank = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_ROWS, t * sizeof(uint32_t));
     lot.left = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*lot.left));
     lot.near = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(double));
-    if (!err && !(index && lot.rank && lot.left && lot.near))
-        err = NY_EBUDGET;
+    if (!err && !(index && lot.points && lot.rank && lot.left && lot.near)) err = NY_EBUDGET;
     ny_meter_start(&lot.meter, ctx, "neighbors", 0, count);
     if (!err) lot.gamma = ny_columns_gamma(lot.columns);
     if (!err) err = ny_parallel(ctx, sieve->knn->workers, code_rows, &coding);
@@ -383,6 +402,7 @@ int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
     ny_free(ctx, lot.near);
     ny_free(ctx, lot.left);
     ny_free(ctx, lot.rank);
+    ny_free(ctx, lot.points);
     ny_sieve_codes_release(&lot.codes, ctx);
     ny_free(ctx, index);
     return err;
