@@ -403,8 +403,7 @@ static void sums_are_merged(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
-/* Batches may be equal, as rows of a stream are; the parts that they make are not. Parts that were
- * made apart are told apart by their names. */
+/* Batches may be equal; the parts that they make are not. Names tell apart what was made apart. */
 static void equal_batches_are_added(void **state)
 {
     struct ny_table table = dense(NY_F32, 0), batch = part_of(&table, 0, 50);
