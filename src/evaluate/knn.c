@@ -15,7 +15,7 @@
 #include "base/thread.h"
 #include "columns/pairs.h"
 #include "evaluate/evaluate.h"
-#include "graph/neighbors.h"
+#include "nearest/neighbors.h"
 
 enum { SPLITS = 10, ROWS_MAX = 65536, ROWS_MIN = 10 };
 

@@ -17,7 +17,7 @@
 #define NY_GRAPH_BRIDGES_H
 
 #include "graph/components.h"
-#include "graph/knn.h"
+#include "nearest/knn.h"
 
 struct ny_bridging {
     struct ny_knn knn; /* of 1 neighbour */

@@ -8,7 +8,7 @@
 #ifndef NY_GRAPH_COMPONENTS_H
 #define NY_GRAPH_COMPONENTS_H
 
-#include "graph/neighbors.h"
+#include "nearest/neighbors.h"
 
 /* An edge that no list has (graph/bridges.h). */
 struct ny_bridge {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "graph/neighbors.h"
+#include "nearest/neighbors.h"
 #include "store/store.h"
 
 /* Bounds of --leaf. The values of all pairs of a leaf are in memory, 2,048² of them at most. */

@@ -4,8 +4,8 @@
 
 #include "neighbors/job.h"
 #include "graph/components.h"
-#include "graph/forest.h"
-#include "graph/tree.h"
+#include "nearest/forest.h"
+#include "nearest/tree.h"
 
 /* The sizes that a graph is planned by. `part` is how much is held at a time: panels of rows whose
  * lists are, or in a forest rows. */

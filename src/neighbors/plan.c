@@ -11,7 +11,7 @@
 #include "base/budget.h"
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
-#include "graph/forest.h"
+#include "nearest/forest.h"
 
 /* Returns the peak of the job with parts of this size and so many rows held. */
 static size_t peak(const struct ny_graph_sizes *f, unsigned workers, uint64_t part,

@@ -1,6 +1,6 @@
 /*
- * The stage neighbors with a tree of boxes (graph/tree.h): the neighbours of all rows, a range at a
- * time where the budget does not hold the lists of all. The checkpoint has nothing but how many
+ * The stage neighbors with a tree of boxes (nearest/tree.h): the neighbours of all rows, a range at
+ * a time where the budget does not hold the lists of all. The checkpoint has nothing but how many
  * rows are written, since a tree is made anew sooner than its lists are read: a killed job makes it
  * again, and goes on behind these rows.
  *

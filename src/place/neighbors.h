@@ -2,7 +2,7 @@
 #ifndef NY_PLACE_NEIGHBORS_H
 #define NY_PLACE_NEIGHBORS_H
 
-#include "graph/forest.h"
+#include "nearest/forest.h"
 #include "place/transform.h"
 
 struct ny_store;

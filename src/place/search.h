@@ -1,8 +1,8 @@
 /*
  * How neighbours of new rows are found among the rows of a graph, which place/neighbors.h writes:
  *
- *   tree     by boxes of the points (graph/tree.h), which are made once for all new rows
- *   sieve    by codes of the points (graph/sieve.h), likewise: all neighbours, or a share of them
+ *   tree     by boxes of the points (nearest/tree.h), which are made once for all new rows
+ *   sieve    by codes of the points (nearest/sieve.h), likewise: all neighbours, or a share of them
  *   compare  with all points, in a pass for every NY_COMPARE_ROWS new rows (place/seeker.h)
  *
  * A tree serves rows of few columns, of a graph that was found by one, or of six columns at most; a
@@ -14,8 +14,8 @@
 #ifndef NY_PLACE_SEARCH_H
 #define NY_PLACE_SEARCH_H
 
-#include "graph/sieve.h"
-#include "graph/tree.h"
+#include "nearest/sieve.h"
+#include "nearest/tree.h"
 #include "place/seeker.h"
 
 /* Rows that are searched for at a time, at most. */

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "graph/knn.h"
+#include "nearest/knn.h"
 #include "store/store.h"
 #include "stream/source.h"
 

@@ -1,0 +1,133 @@
+/*
+ * Holds rows of the points in memory for the forest and for the pass over all pairs
+ * (nearest/held.h). Wanted rows are a bit each, and lie in memory in ascending order: the place of
+ * a row is the number of wanted rows before it, of which every 64th is kept and the rest are
+ * counted in a word. Pieces of 16,384 rows are read by the workers in turn.
+ */
+#include "nearest/held.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "store/store.h"
+
+static size_t words_of(uint64_t n)
+{
+    return (size_t)((n + 63) / 64);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Rows first … of all of them. */
+static int read_piece(struct ny_held *held, uint64_t first, size_t count)
+{
+    return ny_points_read(held->store, held->slots, first, count,
+                          held->rows + first * held->row_bytes);
+}
+
+/* Reads the wanted rows of a piece to their places, which follow one another. */
+static int gather_piece(struct ny_held *held, uint64_t first, size_t count, uint64_t *list)
+{
+    size_t found = 0;
+
+    for (uint64_t w = first / 64; w < words_of(first + count); w++)
+        for (uint64_t bits = held->wanted[w]; bits; bits &= bits - 1)
+            list[found++] = w * 64 + (uint64_t)__builtin_ctzll(bits);
+    if (!found) return NY_OK;
+    return ny_points_gather(held->store, held->slots, list, found,
+                            held->rows + held->before[first / 64] * held->row_bytes);
+}
+
+static int read_pieces(void *arg, unsigned worker)
+{
+    struct ny_held *held = arg;
+    const uint64_t step = (uint64_t)held->workers * NY_HELD_PIECE;
+    uint64_t *list = ny_alloc(held->ctx, NY_MEM_STORE, NY_HELD_PIECE * sizeof(uint64_t));
+    int err = list ? NY_OK : NY_EBUDGET;
+
+    for (uint64_t row = (uint64_t)worker * NY_HELD_PIECE; row < held->n && err == NY_OK;
+         row += step) {
+        uint64_t left = held->n - row;
+        size_t rows = left < NY_HELD_PIECE ? (size_t)left : NY_HELD_PIECE;
+
+        err = ny_check_interrupt(held->ctx);
+        if (err) break;
+        err = ny_held_all(held) ? read_piece(held, row, rows) : gather_piece(held, row, rows, list);
+    }
+    ny_free(held->ctx, list);
+    return err;
+}
+
+/* ---- what is wanted ------------------------------------------------------------------------- */
+
+void ny_held_clear(struct ny_held *held)
+{
+    if (ny_held_all(held)) return;
+    memset(held->wanted, 0, words_of(held->n) * sizeof(uint64_t));
+    held->count = 0;
+}
+
+bool ny_held_want(struct ny_held *held, uint64_t row)
+{
+    uint64_t bit = (uint64_t)1 << row % 64;
+
+    if (ny_held_all(held) || (held->wanted[row / 64] & bit)) return true;
+    if (held->count == held->room) return false;
+    held->wanted[row / 64] |= bit;
+    held->count++;
+    return true;
+}
+
+int ny_held_load(struct ny_held *held)
+{
+    uint32_t before = 0;
+
+    if (ny_held_all(held)) return NY_OK;
+    for (size_t w = 0; w < words_of(held->n); w++) {
+        held->before[w] = before;
+        before += (uint32_t)__builtin_popcountll(held->wanted[w]);
+    }
+    return ny_parallel(held->ctx, held->workers, read_pieces, held);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+size_t ny_held_bytes(const struct ny_columns_spec *spec, uint64_t n, size_t room, unsigned workers)
+{
+    size_t wishes = NY_HELD_PIECE * 3 * sizeof(uint64_t);
+    size_t words = room < n ? words_of(n) * (sizeof(uint64_t) + sizeof(uint32_t)) : 0;
+
+    return room * ny_raw_bytes(spec) + words + workers * wishes;
+}
+
+int ny_held_new(struct ny_held *held, struct ny_store *store, const struct ny_columns_spec *spec,
+                uint64_t n, size_t room, unsigned workers)
+{
+    struct ny_context *ctx = spec->ctx;
+    size_t bytes;
+    int err = ny_product(ctx, &bytes, room, ny_raw_bytes(spec), 1);
+
+    *held = (struct ny_held){.ctx = ctx,
+                             .store = store,
+                             .n = n,
+                             .slots = spec->slots,
+                             .row_bytes = ny_raw_bytes(spec),
+                             .room = room < n ? room : (size_t)n,
+                             .workers = workers};
+    if (err) return err;
+    held->rows = ny_alloc(ctx, NY_MEM_TILES, held->room * held->row_bytes);
+    if (!held->rows) return NY_EBUDGET;
+    if (ny_held_all(held)) return ny_parallel(held->ctx, held->workers, read_pieces, held);
+    held->wanted = ny_calloc(ctx, NY_MEM_TILES, words_of(n), sizeof(uint64_t));
+    held->before = ny_calloc(ctx, NY_MEM_TILES, words_of(n), sizeof(uint32_t));
+    return held->wanted && held->before ? NY_OK : NY_EBUDGET;
+}
+
+void ny_held_release(struct ny_held *held)
+{
+    ny_free(held->ctx, held->rows);
+    ny_free(held->ctx, held->wanted);
+    ny_free(held->ctx, held->before);
+    *held = (struct ny_held){0};
+}

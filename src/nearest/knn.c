@@ -1,0 +1,172 @@
+/*
+ * Makes the pass over all pairs that fills the lists of candidates (nearest/knn.h). Stage neighbors
+ * calls ny_knn_pass() (neighbors/lists.c), once for each range of rows whose lists fit the budget.
+ *
+ * A unit of the pass is a tile of columns/pairs.h: the rows of one unit against those of a panel.
+ * Each worker keeps the columns of the panel that it met last, and makes new ones only when the
+ * panel changes. A tile serves both of its sides: the panel's rows meet the unit's, and the unit's
+ * rows meet the panel's where they are in the range. The lists change in the folds alone, which
+ * come in the order of tiles, so that a checkpoint between two folds needs only the lists and the
+ * number of tiles done.
+ */
+#include "columns/pairs.h"
+#include "columns/tiles.h"
+#include "nearest/knn_private.h"
+
+/* One worker's panel, and its tile of values. */
+struct side {
+    struct ny_columns *columns;
+    struct ny_tiles tiles;
+    uint64_t panel;
+    void *raw;
+};
+
+struct run {
+    const struct ny_knn *knn;
+    struct ny_pairs pairs;
+    struct ny_neighbors *lists;
+    struct side *side; /* one a worker */
+    int (*checkpoint)(void *arg, uint64_t tiles_done);
+    void *checkpoint_arg;
+};
+
+size_t ny_knn_width(const struct ny_knn *knn)
+{
+    size_t width = knn->neighbors + knn->neighbors / 4 + 4;
+
+    return width < knn->n ? width : (size_t)knn->n - 1;
+}
+
+double ny_knn_pass_pairs(const struct ny_knn *knn, uint64_t panels)
+{
+    double n = (double)knn->n, rows = (double)panels * NY_UNIT_ROWS;
+
+    if (rows > n) rows = n;
+    return rows * (2 * n - rows + NY_UNIT_ROWS) / 2;
+}
+
+/* Computes the values of a tile, with new columns if the worker comes to another panel. */
+static int unit(void *arg, const struct ny_tile *tile)
+{
+    struct run *run = arg;
+    struct side *side = &run->side[tile->worker];
+    struct ny_tile own = *tile; /* of the worker's own tiles */
+    uint64_t panel;
+    int err;
+
+    ny_pairs_unit(&run->pairs, tile->unit, &panel);
+    if (side->panel != panel) {
+        side->panel = panel;
+        err = ny_pairs_panel(&run->pairs, run->knn->spec, tile->worker, panel, side->raw,
+                             &side->columns);
+        if (err) return err;
+        ny_tiles_use(&side->tiles, side->columns);
+    }
+    own.worker = 0;
+    return ny_tiles_compute(&side->tiles, &own);
+}
+
+int ny_knn_source(const struct ny_knn *knn, struct ny_source **out)
+{
+    const struct ny_columns_spec *spec = knn->spec;
+    int err;
+
+    if (!knn->held) return ny_source_of_points(out, knn->store, knn->n, spec->slots, knn->workers);
+    err = ny_source_of_memory(out, spec->ctx, knn->held->rows, spec->dtype, knn->n,
+                              spec->geometry->d);
+    if (err == NY_OK) ny_source_of_memory_slots(*out, spec->slots, false);
+    return err;
+}
+
+/* The panel's rows meet the unit's; the unit's meet the panel's where they are in the range. */
+static int fold(void *arg, const struct ny_tile *tile)
+{
+    struct run *run = arg;
+    uint64_t panel, u = ny_pairs_unit(&run->pairs, tile->unit, &panel);
+    struct ny_matrix32 V = ny_tiles_c32(&run->side[tile->worker].tiles, 0);
+    struct ny_values values = {ny_rows32(V, 0, tile->rows), tile->first_row, panel * NY_UNIT_ROWS};
+    bool inside = u >= run->pairs.first_panel && u < run->pairs.end_panel && u != panel;
+
+    ny_neighbors_offer(run->lists, &values, NY_SIDE_COLS | (inside ? NY_SIDE_ROWS : 0));
+    return NY_OK;
+}
+
+static int checkpoint(void *arg, uint64_t tiles_done)
+{
+    struct run *run = arg;
+
+    return run->checkpoint ? run->checkpoint(run->checkpoint_arg, tiles_done) : NY_OK;
+}
+
+size_t ny_knn_pass_bytes(const struct ny_columns_spec *spec, uint64_t n, unsigned workers)
+{
+    size_t panel = ny_panel_rows(n);
+
+    return workers *
+           (ny_columns_bytes(spec, panel) + ny_tiles_bytes(spec, panel, NY_PRECISION_F32) +
+            panel * ny_raw_bytes(spec) + sizeof(struct side));
+}
+
+static int allocate(struct run *run, uint64_t first_tile)
+{
+    const struct ny_columns_spec *spec = run->knn->spec;
+    size_t panel_rows = ny_panel_rows(run->knn->n);
+    int err = NY_OK;
+
+    run->side = ny_calloc(spec->ctx, NY_MEM_TILES, run->knn->workers, sizeof(*run->side));
+    if (!run->side) return NY_EBUDGET;
+    for (unsigned w = 0; w < run->knn->workers && err == NY_OK; w++) {
+        struct side *side = &run->side[w];
+
+        side->raw = ny_calloc(spec->ctx, NY_MEM_TILES, panel_rows, ny_raw_bytes(spec));
+        if (!side->raw) return NY_EBUDGET;
+        ny_pairs_unit(&run->pairs, first_tile, &side->panel);
+        err = ny_pairs_panel(&run->pairs, spec, w, side->panel, side->raw, &side->columns);
+        if (err == NY_OK)
+            err = ny_tiles_new(&side->tiles, side->columns, NULL, NY_PRECISION_F32, 1);
+    }
+    return err;
+}
+
+static void release(struct run *run)
+{
+    struct ny_context *ctx = run->knn->spec->ctx;
+
+    for (unsigned w = 0; run->side && w < run->knn->workers; w++) {
+        ny_tiles_release(&run->side[w].tiles);
+        ny_columns_free(run->side[w].columns);
+        ny_free(ctx, run->side[w].raw);
+    }
+    ny_free(ctx, run->side);
+}
+
+int ny_knn_pass(const struct ny_knn *knn, struct ny_neighbors *lists, uint64_t first_tile,
+                int (*at_checkpoint)(void *arg, uint64_t tiles_done), void *arg)
+{
+    static const struct ny_pass_work work = {unit, fold, checkpoint};
+    struct run run = {
+        .knn = knn, .lists = lists, .checkpoint = at_checkpoint, .checkpoint_arg = arg};
+    uint64_t panels = ny_units_of(lists->rows);
+    double flops = 2 * ny_knn_pass_pairs(knn, panels) * ny_entry_products(knn->spec);
+    struct ny_source *points = NULL;
+    int err;
+
+    err = ny_knn_source(knn, &points);
+    if (err) return err;
+    ny_pairs_init(&run.pairs, points, lists->first / NY_UNIT_ROWS, panels);
+    if (first_tile >= ny_pairs_tiles(&run.pairs)) goto done;
+    err = allocate(&run, first_tile);
+    if (err) goto done;
+    err = ny_pass_run(&(struct ny_pass){.ctx = knn->spec->ctx,
+                                        .source = &run.pairs.source,
+                                        .stage = "neighbors",
+                                        .workers = knn->workers,
+                                        .first_unit = first_tile,
+                                        .checkpoint_s = knn->checkpoint_s,
+                                        .flops_per_row = flops / (double)run.pairs.source.n},
+                      &work, &run);
+done:
+    release(&run);
+    ny_source_free(points);
+    return err;
+}

@@ -1,0 +1,280 @@
+/*
+ * Makes final lists of candidates (nearest/knn.h): measures the candidates of some rows in f64,
+ * keeps the nearest t, and decides which rows are proved. A row is proved if even its last
+ * candidate, less what f32 may have rounded away, is farther than its t-th neighbour, or if f32 was
+ * exact. The others are compared with all points, 256 in a pass.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/thread.h"
+#include "nearest/knn_private.h"
+#include "nearest/one_row.h"
+#include "store/store.h"
+
+struct measure {
+    const struct ny_knn *knn;
+    const struct ny_neighbors *lists;
+    uint64_t first;
+    size_t count, width;
+    const char *rows;        /* count raw rows */
+    char *read, *candidates; /* where points are not held: those rows, and count × width */
+    double *norms;           /* count: γ‖x‖² of prepared rows */
+    struct ny_measured *out;
+    double *last;   /* count: values of the t-th of the measured */
+    bool *unproved; /* count */
+};
+
+/* Writes the t nearest of a row into the result. */
+static void put(const struct measure *measure, size_t i, const struct ny_near *list)
+{
+    size_t t = measure->knn->neighbors;
+
+    for (size_t k = 0; k < t; k++) {
+        measure->out->row[i * t + k] = list[k].row;
+        measure->out->distance[i * t + k] = ny_near_distance(measure->knn->spec, list[k].value);
+    }
+}
+
+/* Tells whether no point that is not a candidate can be as near as the last of the t nearest. */
+static bool proved(const struct measure *measure, size_t list, size_t i, double last)
+{
+    const struct ny_columns_spec *spec = measure->knn->spec;
+    double bound = measure->lists->bound[list], gamma = spec->params.gamma, slack;
+
+    if (isinf(bound) || measure->width + 1 == measure->knn->n) return true;
+    if (spec->kernel->base == NY_BASE_SQUARE) {
+        /* Products may give less than 0, which is no whole number. */
+        if (bound >= 0 && bound / gamma < ny_columns_whole_below(spec)) return true;
+        slack = gamma * ny_columns_rounding(spec, bound / gamma, measure->norms[i] / gamma);
+    } else {
+        slack = ny_columns_rounding(spec, bound, 1);
+    }
+    return bound - slack > last;
+}
+
+/* The workspace of a thread: one row as a landmark, and its candidates. */
+struct measurer {
+    struct ny_one_row one;
+    char *candidates; /* width raw rows, where points are held */
+    double *values;   /* width */
+    struct ny_near *near;
+};
+
+static int measurer_init(struct measurer *own, const struct measure *measure)
+{
+    const struct ny_columns_spec *spec = measure->knn->spec;
+    struct ny_context *ctx = spec->ctx;
+    size_t copied = measure->knn->held ? measure->width * ny_raw_bytes(spec) : 0;
+    int err = ny_one_row_init(&own->one, spec);
+
+    if (err) return err;
+    own->candidates = ny_alloc(ctx, NY_MEM_DICTIONARY, copied);
+    own->values = ny_calloc(ctx, NY_MEM_DICTIONARY, measure->width, sizeof(double));
+    own->near = ny_calloc(ctx, NY_MEM_DICTIONARY, measure->knn->neighbors, sizeof(*own->near));
+    return own->candidates && own->values && own->near ? NY_OK : NY_EBUDGET;
+}
+
+static void measurer_release(struct measurer *own, struct ny_context *ctx)
+{
+    ny_one_row_release(&own->one, ctx);
+    ny_free(ctx, own->candidates);
+    ny_free(ctx, own->values);
+    ny_free(ctx, own->near);
+}
+
+/* A place without a candidate repeats the row. */
+static uint64_t candidate(const struct measure *measure, size_t i, size_t k)
+{
+    size_t list = (size_t)(measure->first - measure->lists->first) + i;
+    uint32_t row = measure->lists->row[list * measure->width + k];
+
+    return row == NY_NO_ROW ? measure->first + i : row;
+}
+
+/* The candidates of row i, one after another. */
+static const char *candidates_of(const struct measure *measure, const struct measurer *own,
+                                 size_t i)
+{
+    const struct ny_held *held = measure->knn->held;
+    size_t width = measure->width, row_bytes = ny_raw_bytes(measure->knn->spec);
+
+    if (!held) return measure->candidates + i * width * row_bytes;
+    for (size_t k = 0; k < width; k++)
+        memcpy(own->candidates + k * row_bytes, ny_held_row(held, candidate(measure, i, k)),
+               row_bytes);
+    return own->candidates;
+}
+
+static int measure_row(const struct measure *measure, const struct measurer *own, size_t i)
+{
+    size_t list = (size_t)(measure->first - measure->lists->first) + i, width = measure->width;
+    size_t t = measure->knn->neighbors, row_bytes = ny_raw_bytes(measure->knn->spec);
+    const uint32_t *rows = measure->lists->row + list * width;
+    int err = ny_one_row_set(&own->one, measure->rows + i * row_bytes);
+
+    if (err == NY_OK)
+        err = ny_one_row_values(&own->one, candidates_of(measure, own, i), width, own->values);
+    if (err) return err;
+    ny_near_clear(own->near, t);
+    for (size_t k = 0; k < width && rows[k] != NY_NO_ROW; k++)
+        ny_near_keep(own->near, t, (struct ny_near){own->values[k], rows[k]});
+    put(measure, i, own->near);
+    measure->last[i] = own->near[t - 1].value;
+    measure->unproved[i] =
+        own->near[t - 1].row == NY_NO_ROW || !proved(measure, list, i, own->near[t - 1].value);
+    return NY_OK;
+}
+
+static int measure_rows(void *arg, size_t first, size_t count)
+{
+    const struct measure *measure = arg;
+    struct measurer own = {0};
+    int err = measurer_init(&own, measure);
+
+    for (size_t i = first; i < first + count && err == NY_OK; i++)
+        err = measure_row(measure, &own, i);
+    measurer_release(&own, measure->knn->spec->ctx);
+    return err;
+}
+
+/* ---- rows against all points ---------------------------------------------------------------- */
+
+struct again {
+    size_t count;
+    size_t at[NY_COMPARE_ROWS]; /* which of the measured rows */
+    uint32_t row[NY_COMPARE_ROWS];
+    double last[NY_COMPARE_ROWS];
+    char *raw;
+    struct ny_near *near; /* count × t */
+};
+
+static int compare_again(const struct measure *measure, struct again *again)
+{
+    size_t t = measure->knn->neighbors;
+    const struct ny_knn_again rows = {again->raw, again->row, again->count, again->last};
+    int err = ny_knn_compare(measure->knn, &rows, again->near);
+
+    for (size_t i = 0; i < again->count && err == NY_OK; i++)
+        put(measure, again->at[i], again->near + i * t);
+    measure->out->again += again->count;
+    again->count = 0;
+    return err;
+}
+
+static int measure_again(const struct measure *measure)
+{
+    struct ny_context *ctx = measure->knn->spec->ctx;
+    size_t row_bytes = ny_raw_bytes(measure->knn->spec);
+    struct again again = {.count = 0};
+    int err = NY_OK;
+
+    again.raw = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_COMPARE_ROWS, row_bytes);
+    again.near = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_COMPARE_ROWS,
+                           measure->knn->neighbors * sizeof(*again.near));
+    if (!again.raw || !again.near) err = NY_EBUDGET;
+    for (size_t i = 0; i < measure->count && err == NY_OK; i++) {
+        if (measure->unproved[i]) {
+            memcpy(again.raw + again.count * row_bytes, measure->rows + i * row_bytes, row_bytes);
+            again.row[again.count] = (uint32_t)(measure->first + i);
+            again.last[again.count] = measure->last[i];
+            again.at[again.count++] = i;
+        }
+        if (again.count == NY_COMPARE_ROWS || (again.count && i + 1 == measure->count))
+            err = compare_again(measure, &again);
+    }
+    ny_free(ctx, again.near);
+    ny_free(ctx, again.raw);
+    return err;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+/* γ‖x‖² of prepared rows: k(x,x) of the linear kernel. */
+static int measure_norms(struct measure *measure)
+{
+    struct ny_columns_spec linear = *measure->knn->spec;
+    struct ny_columns *columns = NULL;
+    int err;
+
+    linear.kernel = ny_kernel_find("linear");
+    err = ny_columns_new(&columns, &linear);
+    if (err == NY_OK)
+        err = ny_columns_diagonal(columns, ny_raw_rows(measure->rows), measure->count,
+                                  measure->norms);
+    for (size_t i = 0; i < measure->count && err == NY_OK; i++)
+        measure->norms[i] *= measure->knn->spec->params.gamma;
+    ny_columns_free(columns);
+    return err;
+}
+
+/* The rows, and where they are not held their candidates. */
+static int gather(struct measure *measure)
+{
+    const struct ny_knn *knn = measure->knn;
+    struct ny_context *ctx = knn->spec->ctx;
+    size_t count = measure->count, width = measure->width, slots = knn->spec->slots;
+    size_t row_bytes = ny_raw_bytes(knn->spec);
+    uint64_t *wanted = NULL;
+    int err = NY_EBUDGET;
+
+    if (knn->held) {
+        measure->rows = ny_held_row(knn->held, measure->first);
+        return NY_OK;
+    }
+    measure->rows = measure->read = ny_calloc(ctx, NY_MEM_DICTIONARY, count, row_bytes);
+    measure->candidates = ny_calloc(ctx, NY_MEM_DICTIONARY, count * width, row_bytes);
+    wanted = ny_calloc(ctx, NY_MEM_DICTIONARY, count * width, sizeof(uint64_t));
+    if (!measure->read || !measure->candidates || !wanted) goto done;
+    for (size_t i = 0; i < count * width; i++)
+        wanted[i] = candidate(measure, i / width, i % width);
+    err = ny_points_read(knn->store, slots, measure->first, count, measure->read);
+    if (err == NY_OK)
+        err = ny_points_gather(knn->store, slots, wanted, count * width, measure->candidates);
+done:
+    ny_free(ctx, wanted);
+    return err;
+}
+
+size_t ny_knn_measure_bytes(const struct ny_knn *knn)
+{
+    size_t width = ny_knn_width(knn), row_bytes = ny_raw_bytes(knn->spec);
+    size_t again = NY_COMPARE_ROWS * row_bytes + ny_knn_compare_bytes(knn);
+
+    return NY_MEASURE_ROWS *
+               ((width + 1) * row_bytes + width * sizeof(uint64_t) + 2 * sizeof(double) + 1) +
+           again +
+           knn->workers *
+               (ny_one_row_bytes(knn->spec) + width * (row_bytes + 2 * sizeof(struct ny_near)));
+}
+
+int ny_knn_measure(const struct ny_knn *knn, const struct ny_neighbors *lists, uint64_t first,
+                   size_t count, struct ny_measured *out)
+{
+    struct ny_context *ctx = knn->spec->ctx;
+    struct measure measure = {.knn = knn,
+                              .lists = lists,
+                              .first = first,
+                              .count = count,
+                              .width = lists->width,
+                              .out = out};
+    int err = NY_EBUDGET;
+
+    measure.norms = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(double));
+    measure.last = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(double));
+    measure.unproved = ny_calloc(ctx, NY_MEM_DICTIONARY, count, sizeof(bool));
+    if (!measure.norms || !measure.last || !measure.unproved) goto done;
+    err = gather(&measure);
+    if (err) goto done;
+    err = measure_norms(&measure);
+    if (err) goto done;
+    err = ny_parallel_ranges(ctx, count, measure_rows, &measure);
+    if (err == NY_OK) err = measure_again(&measure);
+done:
+    ny_free(ctx, measure.unproved);
+    ny_free(ctx, measure.last);
+    ny_free(ctx, measure.norms);
+    ny_free(ctx, measure.candidates);
+    ny_free(ctx, measure.read);
+    return err;
+}

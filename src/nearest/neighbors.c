@@ -1,0 +1,164 @@
+/*
+ * Keeps lists of the nearest rows found so far (nearest/neighbors.h). There are two ways in. Passes
+ * over all pairs offer tiles of values, in which a row meets others in ascending order of their
+ * numbers (nearest/knn.c, evaluate/knn.c). The forest adds newcomers in any order and more than
+ * once, so that each has to be looked for in the list (nearest/forest_leaf.c,
+ * nearest/forest_walk.c).
+ *
+ * Nearly all values are too far to enter a list. A vector loop over the tile's row therefore
+ * reports the few that are below a bound, and only these are inserted one by one. Bounds, values
+ * and row numbers lie in one block, which is the image of a checkpoint as it stands.
+ */
+#include "nearest/neighbors.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "columns/vector.h"
+
+enum { COLS_MAX = 2048, ITEM_BYTES = sizeof(float) + sizeof(uint32_t) };
+
+/* One block holds bounds, values and row numbers: it is the checkpoint's image as it stands. */
+void ny_neighbors_place(struct ny_neighbors *lists, size_t rows, size_t width, void *block)
+{
+    *lists = (struct ny_neighbors){.rows = rows, .width = width, .bound = block};
+    lists->value = lists->bound + rows;
+    lists->row = (uint32_t *)(void *)(lists->value + rows * width);
+    for (size_t i = 0; i < rows * (width + 1); i++)
+        lists->bound[i] = INFINITY;
+    for (size_t i = 0; i < rows * width; i++)
+        lists->row[i] = NY_NO_ROW;
+}
+
+int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_t first,
+                     size_t rows, size_t width)
+{
+    size_t bytes;
+    int err = ny_product(ctx, &bytes, rows, width, ITEM_BYTES);
+    uint16_t *found;
+    void *block;
+
+    *lists = (struct ny_neighbors){.ctx = ctx, .rows = rows, .width = width};
+    if (err) return err;
+    block = ny_alloc(ctx, NY_MEM_DICTIONARY, ny_neighbors_image_bytes(lists));
+    found = ny_calloc(ctx, NY_MEM_DICTIONARY, COLS_MAX + 1, sizeof(uint16_t));
+    if (block) ny_neighbors_place(lists, rows, width, block);
+    lists->ctx = ctx;
+    lists->first = first;
+    lists->found = found;
+    return block && found ? NY_OK : NY_EBUDGET;
+}
+
+void ny_neighbors_release(struct ny_neighbors *lists)
+{
+    ny_free(lists->ctx, lists->bound);
+    ny_free(lists->ctx, lists->found);
+    *lists = (struct ny_neighbors){0};
+}
+
+size_t ny_neighbors_bytes(size_t rows, size_t width)
+{
+    return rows * (sizeof(float) + width * ITEM_BYTES) + (COLS_MAX + 1) * sizeof(uint16_t);
+}
+
+bool ny_rows_below(const uint32_t *rows, size_t count, uint64_t n)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] >= n && rows[i] != NY_NO_ROW) return false;
+    return true;
+}
+
+size_t ny_neighbors_image_bytes(const struct ny_neighbors *lists)
+{
+    return lists->rows * (sizeof(float) + lists->width * ITEM_BYTES);
+}
+
+const void *ny_neighbors_piece(const void *lists, size_t at, size_t count)
+{
+    (void)count;
+    return (const char *)((const struct ny_neighbors *)lists)->bound + at;
+}
+
+void ny_neighbors_restore(struct ny_neighbors *lists, const void *image)
+{
+    memcpy(lists->bound, image, ny_neighbors_image_bytes(lists));
+}
+
+/* Inserts after entries that are as near: they came first, and have the lower number. */
+static void insert(struct ny_neighbors *lists, size_t list, float value, uint64_t row)
+{
+    size_t at = lists->width - 1;
+    float *values = lists->value + list * lists->width;
+    uint32_t *rows = lists->row + list * lists->width;
+
+    for (; at > 0 && values[at - 1] > value; at--) {
+        values[at] = values[at - 1];
+        rows[at] = rows[at - 1];
+    }
+    values[at] = value;
+    rows[at] = (uint32_t)row;
+    lists->bound[list] = values[lists->width - 1];
+}
+
+void ny_neighbors_offer(struct ny_neighbors *lists, const struct ny_values *values, int sides)
+{
+    size_t row_list = (size_t)(values->row - lists->first);
+    size_t col_list = (size_t)(values->col - lists->first);
+    float lowest[COLS_MAX];
+
+    for (size_t j = 0; j < values->V.cols && !(sides & NY_SIDE_COLS); j++)
+        lowest[j] = -INFINITY;
+    for (size_t i = 0; i < values->V.rows; i++) {
+        const float *v = values->V.at + i * values->V.stride;
+        const float *bounds = sides & NY_SIDE_COLS ? lists->bound + col_list : lowest;
+        float bound = sides & NY_SIDE_ROWS ? lists->bound[row_list + i] : -INFINITY;
+        size_t hits = ny_vector()->scan->below(v, bound, bounds, values->V.cols, lists->found);
+
+        for (size_t k = 0; k < hits; k++) {
+            size_t j = lists->found[k];
+
+            if (values->row + i == values->col + j) continue;
+            if ((sides & NY_SIDE_ROWS) && v[j] < lists->bound[row_list + i])
+                insert(lists, row_list + i, v[j], values->col + j);
+            if ((sides & NY_SIDE_COLS) && v[j] < lists->bound[col_list + j])
+                insert(lists, col_list + j, v[j], values->row + i);
+        }
+    }
+}
+
+static bool before(float value, uint32_t row, float other, uint32_t other_row)
+{
+    return value < other || (value == other && row < other_row);
+}
+
+void ny_neighbors_add(struct ny_neighbors *lists, size_t list, float value, uint32_t row)
+{
+    float *values = lists->value + list * lists->width;
+    uint32_t *rows = lists->row + list * lists->width;
+    size_t at = 0, last = lists->width - 1;
+
+    if (!(value < INFINITY) || !before(value, row, values[last], rows[last])) return;
+    while (at < last && rows[at] != row)
+        at++;
+    if (rows[at] == row && !(value < values[at])) return;
+    for (; at > 0 && before(value, row, values[at - 1], rows[at - 1]); at--) {
+        values[at] = values[at - 1];
+        rows[at] = rows[at - 1];
+    }
+    values[at] = value;
+    rows[at] = row;
+    lists->bound[list] = values[last];
+}
+
+/* Adds near rows; one as near as the last counts if its number is lower. */
+void ny_neighbors_meet(struct ny_neighbors *lists, size_t list, const float *values,
+                       const uint32_t *rows, size_t count, uint16_t *found)
+{
+    float bound = nextafterf(lists->bound[list], INFINITY);
+    /* No value is below itself: bounds of the columns do not count. */
+    size_t hits = ny_vector()->scan->below(values, bound, values, count, found);
+
+    for (size_t k = 0; k < hits; k++)
+        ny_neighbors_add(lists, list, values[found[k]], rows[found[k]]);
+}

@@ -1,0 +1,156 @@
+/*
+ * The directions of a sieve (nearest/sieve.h): nearly those of the largest variance about the
+ * centre, by two rounds of subspace iteration from random ones over a sample of the points. They
+ * are not rotated to be the principal ones, so that the spread is shared by many of them and a byte
+ * suits each. The first of them are those of an iteration with fewer.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "columns/kernels.h"
+#include "nearest/sieve_private.h"
+#include "linalg/eigen.h"
+#include "store/store.h"
+
+/* Rows of the sample; fewer of very long rows, but not below the least. */
+enum { SAMPLE_ROWS = 2048, SAMPLE_LEAST = 256, ROUNDS = 2, SEED = 1 };
+
+/* One row in so many of the sample is so far out that its code may be cut short. */
+enum { OUTLIERS = 256 };
+
+static size_t sample_rows(const struct ny_knn *knn)
+{
+    size_t fit = ((size_t)1 << 21) / knn->spec->geometry->d, rows = SAMPLE_ROWS;
+
+    if (fit < rows) rows = fit;
+    if (rows < SAMPLE_LEAST) rows = SAMPLE_LEAST;
+    return knn->n < rows ? (size_t)knn->n : rows;
+}
+
+size_t ny_sieve_basis_bytes(const struct ny_knn *knn)
+{
+    size_t rows = sample_rows(knn), d = knn->spec->geometry->d, raw = ny_raw_bytes(knn->spec);
+    size_t columns = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE;
+
+    return rows * (raw + sizeof(uint64_t) + (d + columns + 1) * sizeof(double)) +
+           d * columns * sizeof(double) + columns * columns * sizeof(double) +
+           ny_columns_bytes(knn->spec, 1) + ny_orthonormalise_bytes(columns);
+}
+
+/* Reads and prepares the sample: one row of each of as many equal stretches. */
+static int read_sample(const struct ny_sieve *sieve, struct ny_matrix S)
+{
+    const struct ny_knn *knn = sieve->knn;
+    struct ny_context *ctx = knn->spec->ctx;
+    size_t row_bytes = ny_raw_bytes(knn->spec);
+    uint64_t *list = ny_calloc(ctx, NY_MEM_TILES, S.rows, sizeof(*list));
+    char *raw = ny_calloc(ctx, NY_MEM_TILES, S.rows, row_bytes);
+    struct ny_columns *columns = NULL;
+    int err = list && raw ? ny_columns_new(&columns, knn->spec) : NY_EBUDGET;
+
+    for (size_t i = 0; i < S.rows && err == NY_OK; i++) {
+        uint64_t begin = knn->n * i / S.rows, length = knn->n * (i + 1) / S.rows - begin;
+
+        list[i] = begin + ny_hash64(SEED, NY_STREAM_SAMPLE, i) % length;
+        if (ny_held_all(&sieve->held))
+            memcpy(raw + i * row_bytes, ny_held_row(&sieve->held, list[i]), row_bytes);
+    }
+    if (!err && !ny_held_all(&sieve->held))
+        err = ny_points_gather(knn->store, 0, list, S.rows, raw);
+    if (err == NY_OK) ny_columns_prepare(columns, ny_raw_rows(raw), S.rows, S.at);
+    ny_columns_free(columns);
+    ny_free(ctx, raw);
+    ny_free(ctx, list);
+    return err;
+}
+
+/* Gives the rows of a cosine unit length. */
+static void make_units(struct ny_matrix S)
+{
+    for (size_t i = 0; i < S.rows; i++) {
+        double *row = S.at + i * S.stride, length = sqrt(ny_dot(row, row, S.cols));
+
+        for (size_t k = 0; k < S.cols && length > 0; k++)
+            row[k] /= length;
+    }
+}
+
+/* Chooses the step by the parts T of the sample: the farthest rows but one in OUTLIERS fit. */
+static int choose_step(struct ny_sieve *sieve, struct ny_matrix T)
+{
+    struct ny_context *ctx = sieve->knn->spec->ctx;
+    double *far = ny_calloc(ctx, NY_MEM_TILES, T.rows, sizeof(*far));
+
+    if (!far) return NY_EBUDGET;
+    for (size_t i = 0; i < T.rows; i++)
+        for (size_t k = 0; k < T.cols; k++)
+            far[i] = fmax(far[i], fabs(T.at[i * T.stride + k]));
+    qsort(far, T.rows, sizeof(*far), ny_compare_doubles);
+    sieve->step = far[T.rows - 1 - T.rows / OUTLIERS] / 127;
+    if (!(sieve->step > 0)) sieve->step = 1;
+    ny_free(ctx, far);
+    return NY_OK;
+}
+
+/* Bounds by how much a product with Y, which is rounded to f32, makes a vector longer: no more than
+ * the root of the greatest row sum of YᵀY. */
+static int bound_length(struct ny_sieve *sieve, struct ny_matrix Y)
+{
+    struct ny_context *ctx = sieve->knn->spec->ctx;
+    double *gram = ny_calloc(ctx, NY_MEM_TILES, Y.cols * Y.cols, sizeof(*gram)), most = 0;
+
+    if (!gram) return NY_EBUDGET;
+    ny_gemm(1, ny_t(Y), Y, 0, ny_matrix(gram, Y.cols, Y.cols));
+    for (size_t i = 0; i < Y.cols; i++) {
+        double sum = 0;
+
+        for (size_t j = 0; j < Y.cols; j++)
+            sum += fabs(gram[i * Y.cols + j]);
+        most = fmax(most, sum);
+    }
+    sieve->length = sqrt(most) + 1e-5; /* f32 takes 2⁻²⁴ √columns of it */
+    ny_free(ctx, gram);
+    return NY_OK;
+}
+
+int ny_sieve_basis(struct ny_sieve *sieve)
+{
+    const struct ny_knn *knn = sieve->knn;
+    struct ny_context *ctx = knn->spec->ctx;
+    size_t rows = sample_rows(knn), d = knn->spec->geometry->d, columns = sieve->fine;
+    double *sample = ny_calloc(ctx, NY_MEM_TILES, rows, d * sizeof(double));
+    double *parts = ny_calloc(ctx, NY_MEM_TILES, rows, columns * sizeof(double));
+    double *axes = ny_calloc(ctx, NY_MEM_TILES, d, columns * sizeof(double));
+    struct ny_matrix S = ny_matrix(sample, rows, d), T = ny_matrix(parts, rows, columns);
+    struct ny_matrix Y = ny_matrix(axes, d, columns);
+    int err = sample && parts && axes ? read_sample(sieve, S) : NY_EBUDGET;
+
+    if (err) goto done;
+    if (knn->spec->kernel == &ny_kernel_angular) make_units(S);
+    if (ny_first_not_finite(sample, rows * d)) {
+        err = ny_fail(ctx, NY_ENUMERIC, "the points have values beyond all numbers once scaled");
+        goto done;
+    }
+    ny_gaussian(SEED, NY_STREAM_RANGE, 0, axes, d * columns);
+    err = ny_orthonormalise(ctx, Y);
+    for (int round = 0; round < ROUNDS && !err; round++) {
+        ny_gemm(1, S, Y, 0, T);
+        ny_gemm(1, ny_t(S), T, 0, Y);
+        err = ny_orthonormalise(ctx, Y);
+    }
+    if (err) goto done;
+    ny_gemm(1, S, Y, 0, T);
+    err = choose_step(sieve, T);
+    if (!err) err = bound_length(sieve, Y);
+    for (size_t k = 0; k < d * columns; k++)
+        sieve->basis[k] = (float)axes[k];
+done:
+    ny_free(ctx, axes);
+    ny_free(ctx, parts);
+    ny_free(ctx, sample);
+    return err;
+}

@@ -1,0 +1,278 @@
+/*
+ * Searches some rows of a lot together (nearest/sieve.h): all of a batch are compared with the
+ * codes, then all of it are measured, so that the points that it needs can be gathered where they
+ * are not all held.
+ */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "nearest/sieve_private.h"
+
+/* Rows that are measured before an interrupt is looked for, and points of a row that are measured
+ * before others are looked at. */
+enum { TAKEN_ROWS = 32, PIECE_ROWS = 8 };
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+size_t ny_sieve_batch_bytes(const struct ny_knn *knn, size_t rows, size_t room)
+{
+    return rows * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 2 * sizeof(double) +
+                   2 * sizeof(uint32_t) + knn->neighbors * sizeof(struct ny_near) +
+                   room * sizeof(struct ny_sieve_hit));
+}
+
+void ny_sieve_batch_release(struct ny_sieve_batch *batch)
+{
+    struct ny_context *ctx = batch->sieve->spec->ctx;
+
+    ny_free(ctx, batch->code);
+    ny_free(ctx, batch->fine);
+    ny_free(ctx, batch->bound);
+    ny_free(ctx, batch->fine_bound);
+    ny_free(ctx, batch->from);
+    ny_free(ctx, batch->near);
+    ny_free(ctx, batch->hits.hit);
+    ny_free(ctx, batch->hits.used);
+}
+
+int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, size_t rows,
+                       size_t room)
+{
+    struct ny_context *ctx = sieve->spec->ctx;
+    size_t t = sieve->knn->neighbors, bytes;
+    int err = ny_product(ctx, &bytes, rows, room, sizeof(struct ny_sieve_hit));
+
+    *batch = (struct ny_sieve_batch){.sieve = sieve, .hits = {.room = room}};
+    if (err) return err;
+    batch->code = ny_calloc(ctx, NY_MEM_TILES, rows, sieve->columns);
+    batch->fine = ny_calloc(ctx, NY_MEM_TILES, rows, sieve->fine * sizeof(int16_t));
+    batch->bound = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    batch->fine_bound = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(double));
+    batch->from = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
+    batch->near = ny_calloc(ctx, NY_MEM_TILES, rows, t * sizeof(struct ny_near));
+    batch->hits.hit = ny_alloc(ctx, NY_MEM_TILES, bytes);
+    batch->hits.used = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t));
+    return batch->code && batch->fine && batch->bound && batch->fine_bound && batch->from &&
+                   batch->near && batch->hits.hit && batch->hits.used
+               ? NY_OK
+               : NY_EBUDGET;
+}
+
+void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, size_t count)
+{
+    size_t q = batch->sieve->columns, fine = batch->sieve->fine, t = batch->sieve->knn->neighbors;
+
+    batch->index = index;
+    batch->count = count;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(batch->code + i * q, batch->codes->code + index[i] * q, q);
+        memcpy(batch->fine + i * fine, batch->codes->fine + index[i] * fine,
+               fine * sizeof(int16_t));
+    }
+    memset(batch->from, 0, count * sizeof(*batch->from));
+    ny_near_clear(batch->near, count * t);
+}
+
+/* ---- codes ---------------------------------------------------------------------------------- */
+
+/* Returns the rows of a batch that are to be looked up next; none behind its end. */
+static struct ny_sieve_rows next_rows(struct ny_sieve_batch *batch)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+    size_t first = atomic_fetch_add(&batch->next, 1) * batch->strip, room = batch->hits.room;
+    size_t left = first < batch->count ? batch->count - first : 0;
+
+    if (!left) return (struct ny_sieve_rows){0};
+    return (struct ny_sieve_rows){
+        .count = left < batch->strip ? left : batch->strip,
+        .code = batch->code + first * sieve->columns,
+        .fine = batch->fine + first * sieve->fine,
+        .bound = batch->bound + first,
+        .fine_bound = batch->fine_bound + first,
+        .hits = {room, batch->hits.hit + first * room, batch->hits.used + first}};
+}
+
+static int look_up_nearest(void *arg, unsigned worker)
+{
+    struct ny_sieve_batch *batch = arg;
+    const struct ny_sieve *sieve = batch->sieve;
+    struct ny_sieve_rows rows;
+    int err = NY_OK;
+
+    while (!err && (rows = next_rows(batch)).count) {
+        err = ny_sieve_nearest(sieve, &sieve->worker[worker], &rows, batch->width);
+        if (!err) err = ny_check_interrupt(sieve->spec->ctx);
+    }
+    return err;
+}
+
+static int look_up_within(void *arg, unsigned worker)
+{
+    struct ny_sieve_batch *batch = arg;
+    const struct ny_sieve *sieve = batch->sieve;
+    struct ny_sieve_rows rows;
+    int err = NY_OK;
+
+    while (!err && (rows = next_rows(batch)).count) {
+        err = ny_sieve_within(sieve, &sieve->worker[worker], &rows);
+        if (!err) err = ny_check_interrupt(sieve->spec->ctx);
+    }
+    return err;
+}
+
+int ny_sieve_batch_look_up(struct ny_sieve_batch *batch, bool within)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+
+    atomic_store(&batch->next, 0);
+    return ny_parallel(sieve->spec->ctx, sieve->knn->workers,
+                       within ? look_up_within : look_up_nearest, batch);
+}
+
+/* ---- measures ------------------------------------------------------------------------------- */
+
+/* Returns how many hits of a row are to be measured: none any more where there are too many. */
+static size_t hits_of(const struct ny_sieve_batch *batch, size_t i)
+{
+    size_t used = batch->hits.used[i];
+
+    return used <= batch->hits.room ? used : batch->from[i];
+}
+
+/* Copies a point that is held to a row of the type of new rows. */
+static void copy_point(const struct ny_sieve *sieve, uint32_t row, char *out)
+{
+    const void *held = ny_held_row(&sieve->held, row);
+
+    if (sieve->spec->dtype == sieve->knn->spec->dtype)
+        memcpy(out, held, sieve->held.row_bytes);
+    else if (sieve->spec->dtype == NY_F64)
+        ny_dtype_to_f64(sieve->knn->spec->dtype, held, (double *)(void *)out,
+                        sieve->spec->geometry->d);
+    else
+        ny_dtype_to_f32(sieve->knn->spec->dtype, held, (float *)(void *)out,
+                        sieve->spec->geometry->d);
+}
+
+/* Returns the squared distance up to which points of a fine code, or a code, may be no farther than
+ * the t-th of those that are measured of row i: in steps, where the codes have these errors. */
+static double bound_of(const struct ny_sieve_batch *batch, size_t i, double errors)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+    size_t t = sieve->knn->neighbors;
+    double last = batch->near[i * t + t - 1].value;
+    double far = sieve->spec->kernel->base == NY_BASE_SQUARE ? sqrt(last / batch->gamma)
+                                                             : sqrt(2 * last + 1e-12);
+
+    far = far * (1 + 1e-9) * sieve->length / sieve->step + errors;
+    return far * far * (1 + 1e-9);
+}
+
+static double fine_bound_of(const struct ny_sieve_batch *batch, size_t i)
+{
+    double errors = batch->codes->fine_error[batch->index[i]] + batch->sieve->fine_error;
+
+    return bound_of(batch, i, errors) * NY_SIEVE_PARTS * NY_SIEVE_PARTS;
+}
+
+void ny_sieve_batch_bound(struct ny_sieve_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        batch->bound[i] =
+            bound_of(batch, i, batch->codes->error[batch->index[i]] + batch->sieve->error);
+        batch->fine_bound[i] = fine_bound_of(batch, i);
+    }
+}
+
+/* Lists hits of row i from *next on that may be among the nearest, at most `most`. */
+static size_t choose_hits(const struct ny_sieve_batch *batch, size_t i, size_t *next, size_t most,
+                          uint32_t *chosen)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+    const struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
+    const int16_t *fine = batch->fine + i * sieve->fine;
+    double bound = fine_bound_of(batch, i);
+    size_t count = 0, end = hits_of(batch, i);
+
+    for (; *next < end && count < most; ++*next) {
+        const int16_t *other = sieve->fine_code + (size_t)hit[*next].row * sieve->fine;
+
+        if (!((double)ny_sieve_fine_square(fine, other, sieve->fine) > bound))
+            chosen[count++] = (uint32_t)*next;
+    }
+    return count;
+}
+
+/* Measures the hits of a row of the batch that are not measured yet. */
+static int measure_row(struct ny_sieve_batch *batch, const struct ny_sieve_worker *worker, size_t i)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+    struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
+    size_t row_bytes = ny_raw_bytes(sieve->spec), t = sieve->knn->neighbors;
+    size_t next = batch->from[i], end = hits_of(batch, i), most = t;
+    uint32_t chosen[NY_SIEVE_PIECE];
+    int err = ny_one_row_set(&worker->one, (const char *)batch->raw + batch->index[i] * row_bytes);
+
+    while (next < end && !err) {
+        size_t count =
+            choose_hits(batch, i, &next, most < NY_SIEVE_PIECE ? most : NY_SIEVE_PIECE, chosen);
+
+        for (size_t k = 0; k < count; k++)
+            copy_point(sieve, hit[chosen[k]].row, worker->raw + k * row_bytes);
+        err = ny_one_row_values(&worker->one, worker->raw, count, worker->values);
+        for (size_t k = 0; k < count && !err; k++)
+            ny_near_keep(batch->near + i * t, t,
+                         (struct ny_near){worker->values[k], hit[chosen[k]].row});
+        most = PIECE_ROWS;
+    }
+    batch->from[i] = (uint32_t)end;
+    return err;
+}
+
+static int measure_some(void *arg, unsigned worker)
+{
+    struct ny_sieve_batch *batch = arg;
+    const struct ny_sieve *sieve = batch->sieve;
+    size_t first;
+    int err = NY_OK;
+
+    while (!err &&
+           (first = batch->first + atomic_fetch_add(&batch->next, TAKEN_ROWS)) < batch->end) {
+        size_t end = first + TAKEN_ROWS < batch->end ? first + TAKEN_ROWS : batch->end;
+
+        for (size_t i = first; i < end && !err; i++)
+            err = measure_row(batch, &sieve->worker[worker], i);
+        if (!err) err = ny_check_interrupt(sieve->spec->ctx);
+    }
+    return err;
+}
+
+/* Wants the points that a row needs; false where there is no room for them beside the others. */
+static bool want_hits(const struct ny_sieve_batch *batch, size_t i)
+{
+    const struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
+
+    for (size_t k = batch->from[i]; k < hits_of(batch, i); k++)
+        if (!ny_held_want(&batch->sieve->held, hit[k].row)) return false;
+    return true;
+}
+
+int ny_sieve_batch_measure(struct ny_sieve_batch *batch)
+{
+    struct ny_sieve *sieve = batch->sieve;
+    int err = NY_OK;
+
+    for (batch->first = 0; batch->first < batch->count && !err; batch->first = batch->end) {
+        batch->end = batch->first;
+        ny_held_clear(&sieve->held);
+        while (batch->end < batch->count && want_hits(batch, batch->end))
+            batch->end++;
+        err = ny_held_load(&sieve->held);
+        atomic_store(&batch->next, 0);
+        if (!err) err = ny_parallel(sieve->spec->ctx, sieve->knn->workers, measure_some, batch);
+    }
+    return err;
+}

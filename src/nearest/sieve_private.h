@@ -1,0 +1,159 @@
+/* Shared by the files of the sieve. */
+#ifndef NY_NEAREST_SIEVE_PRIVATE_H
+#define NY_NEAREST_SIEVE_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "nearest/knn_private.h"
+#include "nearest/neighbors.h"
+#include "nearest/one_row.h"
+#include "nearest/sieve.h"
+
+enum {
+    NY_SIEVE_STRIP = 128, /* rows whose codes are made, or looked up, at a time */
+    NY_SIEVE_PIECE = 32   /* points that are measured at a time */
+};
+
+/* The room of a thread that makes codes, compares them, and measures rows. */
+struct ny_sieve_worker {
+    double *prepared;                /* d */
+    float *narrow, *parts;           /* strip × d, strip × fine */
+    struct ny_columns *own;          /* codes of new rows, a strip */
+    struct ny_columns_workspace *in; /* for them */
+    float *tile;                     /* strip × NY_WATCH_COLS */
+    struct ny_one_row one;
+    char *raw;                /* NY_SIEVE_PIECE rows of the type of new rows */
+    double *values;           /* NY_SIEVE_PIECE */
+    double error, fine_error; /* the greatest of the codes that it has made */
+};
+
+/* Makes the directions, and the step and length that go with them, from a sample of the points.
+ * NY_EBUDGET, or errors of the store; NY_ENUMERIC where the sample is not finite. */
+int ny_sieve_basis(struct ny_sieve *sieve);
+/* Returns the bytes that it charges for a while. */
+size_t ny_sieve_basis_bytes(const struct ny_knn *knn);
+
+/* Codes (count × columns) and fine codes (count × fine), and their errors (count), in steps. */
+struct ny_sieve_codes {
+    size_t count;
+    uint8_t *code;
+    int16_t *fine;
+    double *error, *fine_error;
+};
+/* A fine code counts so many for a step. */
+enum { NY_SIEVE_PARTS = 16 };
+
+/* Returns the codes of rows from `first` on, at most `count` of them. */
+static inline struct ny_sieve_codes ny_sieve_codes_from(const struct ny_sieve *sieve,
+                                                        const struct ny_sieve_codes *all,
+                                                        size_t first, size_t count)
+{
+    size_t left = all->count - first;
+
+    return (struct ny_sieve_codes){left < count ? left : count, all->code + first * sieve->columns,
+                                   all->fine + first * sieve->fine, all->error + first,
+                                   all->fine_error + first};
+}
+/* Takes room for so many codes; their errors, too. NY_EBUDGET; ny_sieve_codes_release() it then,
+ * too. */
+int ny_sieve_codes_new(struct ny_sieve_codes *codes, const struct ny_sieve *sieve, size_t count);
+/* Frees the room. */
+void ny_sieve_codes_release(struct ny_sieve_codes *codes, struct ny_context *ctx);
+
+/* Makes codes of out->count raw rows, at most NY_SIEVE_STRIP, which `columns` prepares. A strip has
+ * the same codes in every call. */
+void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                    const struct ny_columns *columns, struct ny_raw_rows rows,
+                    const struct ny_sieve_codes *out);
+
+/* Returns the bytes that the workers take, and a search of lots of `rows` rows. */
+size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec,
+                             const struct ny_columns_spec *code, size_t rows);
+
+/* A point that is near to a row by code, and their squared distance by code. */
+struct ny_sieve_hit {
+    float code;
+    uint32_t row;
+};
+/* The hits of some rows, `room` for each, and of these the first `used`. */
+struct ny_sieve_hits {
+    size_t room;
+    struct ny_sieve_hit *hit; /* rows × room */
+    uint32_t *used;           /* rows; above room: there was no room for all */
+};
+/* Rows that are looked up together, at most NY_SIEVE_STRIP. */
+struct ny_sieve_rows {
+    size_t count;
+    const uint8_t *code;              /* count × columns */
+    const int16_t *fine;              /* count × fine */
+    const double *bound, *fine_bound; /* squared distances by code, and by fine code */
+    struct ny_sieve_hits hits;
+};
+/* Finds the `width` points nearest by code of each row, which become its hits, in order. */
+int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                     const struct ny_sieve_rows *rows, size_t width);
+/* Adds the points whose codes and fine codes are within the bounds, and that come behind the hits
+ * of ny_sieve_nearest(). */
+int ny_sieve_within(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                    const struct ny_sieve_rows *rows);
+/* Counts, for each of `t` points of each row (count × t), how many are nearer by code: rank, count
+ * × t. Of points as near, those of smaller numbers are nearer. */
+int ny_sieve_ranks(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                   const struct ny_sieve_rows *rows, const uint32_t *points, uint32_t *rank);
+
+/* Returns the squared distance of two fine codes. */
+static inline int32_t ny_sieve_fine_square(const int16_t *x, const int16_t *y, size_t columns)
+{
+    int32_t sum = 0;
+
+    for (size_t k = 0; k < columns; k++) {
+        int16_t difference = (int16_t)(x[k] - y[k]);
+
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+/* Some rows of a lot that are searched together. */
+struct ny_sieve_batch {
+    struct ny_sieve *sieve;
+    /* These are given, before rows are looked up. */
+    const void *raw;                    /* all rows of the lot */
+    const struct ny_sieve_codes *codes; /* theirs */
+    double gamma; /* values of a euclidean metric are gamma ‖x−y‖² of prepared rows */
+    size_t strip; /* rows that a thread looks up at a time */
+    size_t width; /* points that are nearest by code, to be found for each */
+    double *bound, *fine_bound; /* squared distances of codes that are looked up to */
+
+    size_t count;
+    const uint32_t *index; /* their places in the lot */
+    uint8_t *code;         /* theirs, one after another */
+    int16_t *fine;
+    struct ny_sieve_hits hits;
+    uint32_t *from;       /* the first hit that is not measured */
+    struct ny_near *near; /* count × t: the nearest of those that are measured */
+    size_t first, end;    /* rows that are measured now */
+    atomic_size_t next;
+};
+
+/* Takes room for batches of `rows` rows, with `room` hits each. NY_EBUDGET;
+ * ny_sieve_batch_release() it then, too. */
+int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, size_t rows,
+                       size_t room);
+/* Frees the room. */
+void ny_sieve_batch_release(struct ny_sieve_batch *batch);
+/* Returns the bytes of it. */
+size_t ny_sieve_batch_bytes(const struct ny_knn *knn, size_t rows, size_t room);
+/* Begins a batch of these rows of the lot, without hits. */
+void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, size_t count);
+/* Finds the nearest hits of all rows, or adds those within the bounds. */
+int ny_sieve_batch_look_up(struct ny_sieve_batch *batch, bool within);
+/* Makes the bounds those of points that may be no farther than the t-th of those that are
+ * measured. */
+void ny_sieve_batch_bound(struct ny_sieve_batch *batch);
+/* Measures all hits that are not measured yet, those of as many rows at a time as there is room for
+ * their points; none of rows that have more than there is room for, and none that their fine codes
+ * prove to be farther than t others. */
+int ny_sieve_batch_measure(struct ny_sieve_batch *batch);
+
+#endif

@@ -1,0 +1,409 @@
+/* Searches for the neighbours of a lot of new rows by the codes of a sieve (nearest/sieve.h), a
+ * batch after another. */
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/progress.h"
+#include "base/random.h"
+#include "base/thread.h"
+#include "columns/kernels.h"
+#include "nearest/sieve_private.h"
+#include "stream/source.h"
+
+/* Points beyond the t-th that are measured first where all neighbours are to be found. */
+enum { SPARE = 54 };
+/* Rows that a thread looks up at a time: exactly, for which there are many hits, and nearly; and
+ * rows of a batch that is searched nearly. */
+enum { EXACT_STRIP = 48, RANK_STRIP = 36, NEARLY_STRIP = 120, NEARLY_ROWS = 2048 };
+/* The most points that are measured for a row: one in so many, within these limits. With more, it
+ * is less work to compare it with all. */
+enum { MEASURED_SHARE = 8, MEASURED_LEAST = 1024, MEASURED_MOST = 16384 };
+
+struct lot {
+    struct ny_sieve *sieve;
+    const struct ny_sieve_lot *given;
+    struct ny_measured *out;
+    struct ny_columns *columns;  /* prepare new rows */
+    double gamma;                /* values are gamma ‖x−y‖² of prepared rows */
+    struct ny_sieve_codes codes; /* of all rows */
+    uint32_t *points;            /* NY_SIEVE_ROWS × t: neighbours of the drawn rows */
+    uint32_t *rank; /* NY_SIEVE_ROWS × t: how many points are nearer than these by code */
+    uint32_t *left; /* rows that are to be compared with all points */
+    double *near;   /* values that the t-th of these do not exceed */
+    size_t left_count;
+    struct ny_meter meter;
+};
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static size_t first_width(const struct ny_knn *knn)
+{
+    size_t width = knn->neighbors + SPARE;
+
+    return width < knn->n ? width : (size_t)knn->n;
+}
+
+static size_t hits_room(const struct ny_knn *knn)
+{
+    size_t most = (size_t)(knn->n / MEASURED_SHARE);
+
+    if (most < MEASURED_LEAST) most = MEASURED_LEAST;
+    if (most > MEASURED_MOST) most = MEASURED_MOST;
+    return first_width(knn) + most;
+}
+
+size_t ny_sieve_held_least(const struct ny_knn *knn)
+{
+    size_t most = hits_room(knn) > NY_SIEVE_WIDTH ? hits_room(knn) : NY_SIEVE_WIDTH;
+
+    if (most < knn->neighbors) most = knn->neighbors;
+    return most < knn->n ? most : (size_t)knn->n;
+}
+
+static size_t worker_bytes(const struct ny_columns_spec *spec, const struct ny_columns_spec *code)
+{
+    size_t d = spec->geometry->d, strip = NY_SIEVE_STRIP;
+
+    return d * sizeof(double) + strip * (d + NY_SIEVE_FINE + NY_WATCH_COLS) * sizeof(float) +
+           NY_SIEVE_PIECE * ny_raw_bytes(spec) + NY_SIEVE_PIECE * sizeof(double) +
+           2 * ny_columns_bytes(code, strip) + ny_columns_workspace_bytes(code, strip) +
+           ny_one_row_bytes(spec) + ny_neighbors_bytes(strip, NY_SIEVE_WIDTH) +
+           sizeof(struct ny_sieve_worker);
+}
+
+/* Returns the bytes of one batch at a time, of either kind. */
+static size_t batches_bytes(const struct ny_knn *knn)
+{
+    size_t nearly = ny_sieve_batch_bytes(knn, NEARLY_ROWS, NY_SIEVE_WIDTH);
+    size_t exact = knn->workers * ny_sieve_batch_bytes(knn, EXACT_STRIP, hits_room(knn));
+
+    return nearly > exact ? nearly : exact;
+}
+
+size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec,
+                             const struct ny_columns_spec *code, size_t rows)
+{
+    struct ny_knn compared = *knn;
+    struct ny_points_info points = {.dtype = spec->dtype, .n = knn->n, .d = spec->geometry->d};
+    size_t lot = rows * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 3 * sizeof(double) +
+                         2 * sizeof(uint32_t)) +
+                 NY_SIEVE_ROWS * knn->neighbors * 3 * sizeof(uint32_t) + ny_columns_bytes(spec, 1);
+    size_t again = NY_COMPARE_ROWS * (ny_raw_bytes(spec) + sizeof(double) +
+                                      knn->neighbors * (sizeof(uint32_t) + sizeof(double)));
+
+    compared.spec = spec;
+    return lot + batches_bytes(knn) + knn->workers * worker_bytes(spec, code) + again +
+           ny_knn_compare_bytes(&compared) + ny_source_of_points_bytes(&points, knn->workers);
+}
+
+/* ---- codes ---------------------------------------------------------------------------------- */
+
+struct coding {
+    struct lot *lot;
+    atomic_size_t next;
+};
+
+static int code_rows(void *arg, unsigned worker)
+{
+    struct coding *coding = arg;
+    struct lot *lot = coding->lot;
+    const struct ny_sieve *sieve = lot->sieve;
+    size_t row_bytes = ny_raw_bytes(sieve->spec), first;
+
+    while ((first = atomic_fetch_add(&coding->next, 1) * NY_SIEVE_STRIP) < lot->given->count) {
+        struct ny_sieve_codes out = ny_sieve_codes_from(sieve, &lot->codes, first, NY_SIEVE_STRIP);
+
+        ny_sieve_strip(sieve, &sieve->worker[worker], lot->columns,
+                       ny_raw_rows((const char *)lot->given->raw + first * row_bytes), &out);
+    }
+    return ny_check_interrupt(sieve->spec->ctx);
+}
+
+static void put(const struct lot *lot, const struct ny_sieve_batch *batch, size_t i)
+{
+    const struct ny_near *near = batch->near + i * lot->sieve->knn->neighbors;
+    size_t t = lot->sieve->knn->neighbors, at = batch->index[i] * t;
+
+    for (size_t k = 0; k < t; k++) {
+        lot->out->row[at + k] = near[k].row;
+        lot->out->distance[at + k] = ny_near_distance(lot->sieve->spec, near[k].value);
+    }
+}
+
+/* ---- exactly -------------------------------------------------------------------------------- */
+
+static bool is_any(const void *arg, size_t i, uint64_t row)
+{
+    (void)arg, (void)i, (void)row;
+    return true;
+}
+
+/* Compares rows of the lot with all points. */
+static int compare_with_all(const struct lot *lot, const uint32_t *index, const double *near,
+                            size_t count)
+{
+    const struct ny_columns_spec *spec = lot->sieve->spec;
+    size_t t = lot->sieve->knn->neighbors, row_bytes = ny_raw_bytes(spec);
+    char *raw = ny_calloc(spec->ctx, NY_MEM_TILES, count, row_bytes);
+    struct ny_measured found = {ny_calloc(spec->ctx, NY_MEM_TILES, count, t * sizeof(uint32_t)),
+                                ny_calloc(spec->ctx, NY_MEM_TILES, count, t * sizeof(double)), 0};
+    struct ny_knn_query query = {.raw = raw, .count = count, .takes = is_any, .near = near};
+    struct ny_knn knn = *lot->sieve->knn;
+    struct ny_source *points = NULL;
+    int err = raw && found.row && found.distance ? NY_OK : NY_EBUDGET;
+
+    knn.spec = spec;
+    for (size_t i = 0; i < count && !err; i++)
+        memcpy(raw + i * row_bytes, (const char *)lot->given->raw + index[i] * row_bytes,
+               row_bytes);
+    if (!err) err = ny_source_of_points(&points, knn.store, knn.n, 0, knn.workers);
+    if (!err) err = ny_source_widen(&points, points, spec->dtype, knn.workers);
+    if (!err) err = ny_knn_nearest(&knn, &query, points, &found);
+    for (size_t i = 0; i < count && !err; i++) {
+        memcpy(lot->out->row + index[i] * t, found.row + i * t, t * sizeof(uint32_t));
+        memcpy(lot->out->distance + index[i] * t, found.distance + i * t, t * sizeof(double));
+    }
+    ny_source_free(points);
+    ny_free(spec->ctx, found.row);
+    ny_free(spec->ctx, found.distance);
+    ny_free(spec->ctx, raw);
+    return err;
+}
+
+/* Compares all rows that are left, a pass of the points for every NY_COMPARE_ROWS of them. */
+static int compare_left(struct lot *lot)
+{
+    int err = NY_OK;
+
+    for (size_t first = 0; first < lot->left_count && !err; first += NY_COMPARE_ROWS) {
+        size_t left = lot->left_count - first;
+
+        err = compare_with_all(lot, lot->left + first, lot->near + first,
+                               left < NY_COMPARE_ROWS ? left : NY_COMPARE_ROWS);
+    }
+    lot->left_count = 0;
+    return err;
+}
+
+/* Puts the lists of the batch; rows with too many hits are left. */
+static void put_exact(struct lot *lot, const struct ny_sieve_batch *batch)
+{
+    size_t t = lot->sieve->knn->neighbors;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->hits.used[i] <= batch->hits.room) {
+            put(lot, batch, i);
+            continue;
+        }
+        lot->near[lot->left_count] = batch->near[i * t + t - 1].value;
+        lot->left[lot->left_count++] = batch->index[i];
+    }
+}
+
+/* Searches rows of the lot exactly; some may be left. */
+static int search_exactly(struct lot *lot, const uint32_t *index, size_t count)
+{
+    const struct ny_knn *knn = lot->sieve->knn;
+    size_t rows = (size_t)knn->workers * EXACT_STRIP;
+    struct ny_sieve_batch batch;
+    int err = ny_sieve_batch_new(&batch, lot->sieve, rows, hits_room(knn));
+
+    batch.raw = lot->given->raw;
+    batch.codes = &lot->codes;
+    batch.gamma = lot->gamma;
+    batch.strip = EXACT_STRIP;
+    batch.width = first_width(knn);
+    for (size_t first = 0; first < count && !err; first += rows) {
+        ny_sieve_batch_begin(&batch, index + first, count - first < rows ? count - first : rows);
+        err = ny_sieve_batch_look_up(&batch, false);
+        if (!err) err = ny_sieve_batch_measure(&batch);
+        ny_sieve_batch_bound(&batch);
+        if (!err) err = ny_sieve_batch_look_up(&batch, true);
+        if (!err) err = ny_sieve_batch_measure(&batch);
+        if (!err) put_exact(lot, &batch);
+        ny_meter_add(&lot->meter, batch.count, 0, 0);
+    }
+    ny_sieve_batch_release(&batch);
+    return err;
+}
+
+/* ---- nearly --------------------------------------------------------------------------------- */
+
+/* Searches rows of the lot among the `width` points that are nearest by code. */
+static int search_nearly(struct lot *lot, const uint32_t *index, size_t count, size_t width)
+{
+    struct ny_sieve_batch batch;
+    int err = ny_sieve_batch_new(&batch, lot->sieve, NEARLY_ROWS, width);
+
+    batch.raw = lot->given->raw;
+    batch.codes = &lot->codes;
+    batch.gamma = lot->gamma;
+    batch.strip = NEARLY_STRIP;
+    batch.width = width;
+    for (size_t first = 0; first < count && !err; first += NEARLY_ROWS) {
+        size_t left = count - first;
+
+        ny_sieve_batch_begin(&batch, index + first, left < NEARLY_ROWS ? left : NEARLY_ROWS);
+        err = ny_sieve_batch_look_up(&batch, false);
+        if (!err) err = ny_sieve_batch_measure(&batch);
+        for (size_t i = 0; i < batch.count && !err; i++)
+            put(lot, &batch, i);
+        ny_meter_add(&lot->meter, batch.count, 0, 0);
+    }
+    ny_sieve_batch_release(&batch);
+    return err;
+}
+
+/* Returns the least width that finds enough neighbours of the drawn rows; 0: there is none. */
+static size_t choose_width(const struct lot *lot, size_t drawn, double *sum, double *squares)
+{
+    const struct ny_knn *knn = lot->sieve->knn;
+    size_t t = knn->neighbors, most = knn->n < NY_SIEVE_WIDTH ? (size_t)knn->n : NY_SIEVE_WIDTH;
+
+    for (size_t width = t; width <= most; width++) {
+        *sum = *squares = 0;
+        for (size_t i = 0; i < drawn; i++) {
+            const uint32_t *rank = lot->rank + i * t;
+            size_t found = 0;
+
+            while (found < t && rank[found] < width)
+                found++;
+            *sum += (double)found;
+            *squares += (double)found * (double)found;
+        }
+        if (ny_recall_of(*sum, *squares, (double)drawn, (double)t).low >= lot->given->recall)
+            return width;
+    }
+    *sum = (double)(drawn * t);
+    *squares = *sum * (double)t;
+    return 0;
+}
+
+/* Puts the places of the drawn rows, one of each of as many equal stretches, before the others. */
+static size_t draw(const struct lot *lot, uint32_t *index)
+{
+    enum { SEED = 1 };
+    size_t count = lot->given->count, drawn = count, others;
+
+    if (lot->given->recall < 1 && count > NY_SIEVE_ROWS) drawn = NY_SIEVE_ROWS;
+    others = drawn;
+    for (size_t i = 0; i < drawn; i++) {
+        size_t begin = count * i / drawn, end = count * (i + 1) / drawn;
+
+        index[i] = (uint32_t)(begin + ny_hash64(SEED, NY_STREAM_RECALL, i) % (end - begin));
+        for (size_t row = begin; row < end; row++)
+            if (row != index[i]) index[others++] = (uint32_t)row;
+    }
+    return drawn;
+}
+
+/* Ranks the neighbours of the drawn rows by code. */
+struct ranking {
+    const struct lot *lot;
+    const uint32_t *index;
+    size_t drawn;
+    atomic_size_t next;
+};
+
+static int rank_some(void *arg, unsigned worker)
+{
+    struct ranking *ranking = arg;
+    const struct lot *lot = ranking->lot;
+    const struct ny_sieve *sieve = lot->sieve;
+    size_t t = sieve->knn->neighbors, q = sieve->columns, first;
+    uint8_t code[RANK_STRIP * NY_SIEVE_COLUMNS];
+    int err = NY_OK;
+
+    while (!err && (first = atomic_fetch_add(&ranking->next, 1) * RANK_STRIP) < ranking->drawn) {
+        size_t left = ranking->drawn - first;
+        struct ny_sieve_rows rows = {.count = left < RANK_STRIP ? left : RANK_STRIP, .code = code};
+
+        for (size_t i = 0; i < rows.count; i++) {
+            size_t row = ranking->index[first + i];
+
+            memcpy(code + i * q, lot->codes.code + row * q, q);
+            memcpy(lot->points + (first + i) * t, lot->out->row + row * t, t * sizeof(uint32_t));
+        }
+        err = ny_sieve_ranks(sieve, &sieve->worker[worker], &rows, lot->points + first * t,
+                             lot->rank + first * t);
+    }
+    return err ? err : ny_check_interrupt(sieve->spec->ctx);
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    uint32_t x, y;
+
+    memcpy(&x, a, sizeof(x));
+    memcpy(&y, b, sizeof(y));
+    return x < y ? -1 : x > y;
+}
+
+/* Finds the ranks of the neighbours of each drawn row, in ascending order. */
+static int rank_drawn(const struct lot *lot, const uint32_t *index, size_t drawn)
+{
+    const struct ny_sieve *sieve = lot->sieve;
+    size_t t = sieve->knn->neighbors;
+    struct ranking ranking = {.lot = lot, .index = index, .drawn = drawn};
+    int err = ny_parallel(sieve->spec->ctx, sieve->knn->workers, rank_some, &ranking);
+
+    for (size_t i = 0; i < drawn && !err; i++)
+        qsort(lot->rank + i * t, t, sizeof(*lot->rank), compare_ranks);
+    return err;
+}
+
+/* Searches the drawn rows exactly, and the others in the way that these tell. */
+static int search_all(struct lot *lot, uint32_t *index, struct ny_sieve_learned *learned)
+{
+    size_t drawn = draw(lot, index), others = lot->given->count - drawn, width;
+    double sum, squares;
+    int err = search_exactly(lot, index, drawn);
+
+    learned->width = 0;
+    if (!err) err = compare_left(lot);
+    if (err || !others) return err;
+    err = rank_drawn(lot, index, drawn);
+    if (err) return err;
+    width = choose_width(lot, drawn, &sum, &squares);
+    learned->found += sum;
+    learned->squares += squares;
+    learned->rows += (double)drawn;
+    learned->width = width;
+    if (width) return search_nearly(lot, index + drawn, others, width);
+    err = search_exactly(lot, index + drawn, others);
+    return err ? err : compare_left(lot);
+}
+
+int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
+                    struct ny_measured *out, struct ny_sieve_learned *learned)
+{
+    struct ny_context *ctx = sieve->spec->ctx;
+    size_t count = given->count, t = sieve->knn->neighbors;
+    struct lot lot = {.sieve = sieve, .given = given, .out = out};
+    struct coding coding = {.lot = &lot};
+    uint32_t *index = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*index));
+    int err = ny_columns_new(&lot.columns, sieve->spec);
+
+    if (!err) err = ny_sieve_codes_new(&lot.codes, sieve, count);
+    lot.points = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_ROWS, t * sizeof(uint32_t));
+    lot.rank = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_ROWS, t * sizeof(uint32_t));
+    lot.left = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*lot.left));
+    lot.near = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(double));
+    if (!err && !(index && lot.points && lot.rank && lot.left && lot.near)) err = NY_EBUDGET;
+    ny_meter_start(&lot.meter, ctx, "neighbors", 0, count);
+    if (!err) lot.gamma = ny_columns_gamma(lot.columns);
+    if (!err) err = ny_parallel(ctx, sieve->knn->workers, code_rows, &coding);
+    if (!err) err = search_all(&lot, index, learned);
+    ny_meter_finish(&lot.meter);
+    ny_columns_free(lot.columns);
+    ny_free(ctx, lot.near);
+    ny_free(ctx, lot.left);
+    ny_free(ctx, lot.rank);
+    ny_free(ctx, lot.points);
+    ny_sieve_codes_release(&lot.codes, ctx);
+    ny_free(ctx, index);
+    return err;
+}

@@ -1,0 +1,288 @@
+/*
+ * Makes a tree of boxes, and shares its leaves out to threads that look for the neighbours of their
+ * rows (nearest/tree.h). How a walk goes is in nearest/tree_variant.c, and how the tree comes about
+ * in nearest/tree_build.c.
+ */
+#include "nearest/tree.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "base/mutex.h"
+#include "base/progress.h"
+#include "base/thread.h"
+#include "columns/vector.h"
+#include "nearest/knn_private.h"
+#include "nearest/tree_private.h"
+#include "store/store.h"
+
+/* Rows that a worker reads at a time, and leaves that it takes at a time. */
+enum { READ_ROWS = 16384, TAKE_LEAVES = 512 };
+
+#define DECLARE(variant, family) extern ny_tree_walk_fn ny_tree_walk_##variant;
+NY_CPU_VARIANTS(DECLARE)
+#undef DECLARE
+
+ny_tree_walk_fn *ny_tree_walk(void)
+{
+    static ny_tree_walk_fn *const families[NY_CPU_COUNT] = {
+#define ENTRY(variant, family) [family] = ny_tree_walk_##variant,
+        NY_CPU_VARIANTS(ENTRY)
+#undef ENTRY
+    };
+
+    return families[ny_vector_family()];
+}
+
+/* ---- the tree ------------------------------------------------------------------------------- */
+
+/* Takes pieces of the rows in turn. */
+struct reading {
+    struct ny_box_tree *tree;
+    struct ny_columns *columns;
+};
+
+static int read_pieces(void *arg, unsigned worker)
+{
+    const struct reading *reading = arg;
+    struct ny_box_tree *tree = reading->tree;
+    const struct ny_knn *knn = tree->knn;
+    struct ny_context *ctx = knn->spec->ctx;
+    const uint64_t step = (uint64_t)knn->workers * READ_ROWS;
+    void *raw = ny_calloc(ctx, NY_MEM_STORE, READ_ROWS, ny_raw_bytes(knn->spec));
+    int err = raw ? NY_OK : NY_EBUDGET;
+
+    for (uint64_t row = (uint64_t)worker * READ_ROWS; row < knn->n && !err; row += step) {
+        size_t count = knn->n - row < READ_ROWS ? (size_t)(knn->n - row) : READ_ROWS;
+
+        err = ny_check_interrupt(ctx);
+        if (err == NY_OK) err = ny_points_read(knn->store, 0, row, count, raw);
+        if (err) break;
+        ny_columns_prepare(reading->columns, ny_raw_rows(raw), count, tree->x + row * tree->d);
+        for (size_t i = 0; i < count; i++)
+            tree->row[row + i] = (uint32_t)(row + i);
+    }
+    ny_free(ctx, raw);
+    return err;
+}
+
+static int allocate(struct ny_box_tree *tree)
+{
+    struct ny_context *ctx = tree->knn->spec->ctx;
+    size_t nodes = 2 * (size_t)tree->leaves - 1, row_bytes = tree->d * sizeof(double), bytes;
+    int err = ny_product(ctx, &bytes, (size_t)tree->knn->n, row_bytes, 1);
+
+    if (err) return err;
+    tree->x = ny_alloc(ctx, NY_MEM_TILES, bytes);
+    tree->row = ny_calloc(ctx, NY_MEM_TILES, (size_t)tree->knn->n, sizeof(uint32_t));
+    tree->box = ny_calloc(ctx, NY_MEM_TILES, nodes, 2 * row_bytes);
+    tree->least = ny_calloc(ctx, NY_MEM_TILES, nodes, sizeof(uint32_t));
+    return tree->x && tree->row && tree->box && tree->least ? NY_OK : NY_EBUDGET;
+}
+
+static uint64_t leaves_of(uint64_t n)
+{
+    return (n + NY_TREE_ROWS - 1) / NY_TREE_ROWS;
+}
+
+int ny_tree_new(struct ny_box_tree *tree, const struct ny_knn *knn)
+{
+    struct reading reading = {.tree = tree};
+    int err;
+
+    *tree = (struct ny_box_tree){
+        .knn = knn, .d = knn->spec->geometry->d, .leaves = (uint32_t)leaves_of(knn->n)};
+    err = allocate(tree);
+    if (err == NY_OK) err = ny_columns_new(&reading.columns, knn->spec);
+    if (err) return err;
+    tree->gamma = ny_columns_gamma(reading.columns);
+    err = ny_parallel(knn->spec->ctx, knn->workers, read_pieces, &reading);
+    ny_columns_free(reading.columns);
+    return err ? err : ny_tree_build(tree);
+}
+
+void ny_tree_release(struct ny_box_tree *tree)
+{
+    struct ny_context *ctx = tree->knn ? tree->knn->spec->ctx : NULL;
+
+    if (!ctx) return;
+    ny_free(ctx, tree->x);
+    ny_free(ctx, tree->row);
+    ny_free(ctx, tree->box);
+    ny_free(ctx, tree->least);
+    *tree = (struct ny_box_tree){0};
+}
+
+/* ---- packets -------------------------------------------------------------------------------- */
+
+void ny_tree_packet_release(struct ny_tree_packet *packet)
+{
+    struct ny_context *ctx = packet->tree->knn->spec->ctx;
+
+    ny_free(ctx, packet->x);
+    ny_free(ctx, packet->value);
+    ny_free(ctx, packet->row);
+}
+
+int ny_tree_packet_init(struct ny_tree_packet *packet, const struct ny_box_tree *tree)
+{
+    struct ny_context *ctx = tree->knn->spec->ctx;
+    size_t t = tree->knn->neighbors, bytes = NY_TREE_ROWS * sizeof(double);
+
+    *packet = (struct ny_tree_packet){.tree = tree};
+    packet->x = ny_calloc(ctx, NY_MEM_TILES, tree->d, bytes);
+    packet->value = ny_calloc(ctx, NY_MEM_TILES, t, bytes);
+    packet->row = ny_calloc(ctx, NY_MEM_TILES, t, bytes);
+    return packet->x && packet->value && packet->row ? NY_OK : NY_EBUDGET;
+}
+
+static size_t packet_bytes(const struct ny_knn *knn)
+{
+    return (knn->spec->geometry->d + 2 * knn->neighbors) * NY_TREE_ROWS * sizeof(double);
+}
+
+void ny_tree_packet_clear(struct ny_tree_packet *packet)
+{
+    size_t t = packet->tree->knn->neighbors;
+
+    for (size_t k = 0; k < t; k++)
+        for (size_t l = 0; l < NY_TREE_ROWS; l++) {
+            packet->value[k * NY_TREE_ROWS + l] =
+                l < packet->count ? (double)INFINITY : -(double)INFINITY;
+            packet->row[k * NY_TREE_ROWS + l] = NY_NO_ROW;
+        }
+}
+
+/* Finds the neighbours of the packet's rows. A lane without a row repeats the first. */
+static void run_packet(struct ny_tree_packet *packet)
+{
+    const struct ny_box_tree *tree = packet->tree;
+    size_t d = tree->d;
+
+    for (size_t l = 0; l < NY_TREE_ROWS; l++) {
+        const double *x = tree->x + packet->at[l < packet->count ? l : 0] * d;
+
+        for (size_t k = 0; k < d; k++)
+            packet->x[k * NY_TREE_ROWS + l] = x[k];
+    }
+    ny_tree_packet_clear(packet);
+    ny_tree_walk()(packet);
+}
+
+static void put_lists(const struct ny_tree_packet *packet, const struct ny_tree_lists *lists)
+{
+    const struct ny_box_tree *tree = packet->tree;
+    size_t t = tree->knn->neighbors;
+
+    for (size_t l = 0; l < packet->count; l++) {
+        size_t at = (size_t)(tree->row[packet->at[l]] - lists->first) * t;
+
+        for (size_t k = 0; k < t; k++) {
+            double value = tree->gamma * packet->value[k * NY_TREE_ROWS + l];
+
+            lists->row[at + k] = (uint32_t)packet->row[k * NY_TREE_ROWS + l];
+            lists->distance[at + k] = (float)ny_near_distance(tree->knn->spec, value);
+        }
+    }
+}
+
+/* ---- the pilot ------------------------------------------------------------------------------ */
+
+int ny_tree_pilot(const struct ny_box_tree *tree, uint32_t packets, struct ny_tree_work *work)
+{
+    struct ny_tree_packet packet;
+    int err = ny_tree_packet_init(&packet, tree);
+
+    for (uint32_t p = 0; p < packets && err == NY_OK; p++) {
+        uint64_t leaf = (uint64_t)tree->leaves * p / packets, first = leaf * NY_TREE_ROWS;
+
+        packet.count = 0;
+        for (uint64_t i = first; i < first + NY_TREE_ROWS && i < tree->knn->n; i++)
+            packet.at[packet.count++] = i;
+        run_packet(&packet);
+        err = ny_check_interrupt(tree->knn->spec->ctx);
+    }
+    *work = packet.work;
+    ny_tree_packet_release(&packet);
+    return err;
+}
+
+/* ---- the search ----------------------------------------------------------------------------- */
+
+struct search {
+    const struct ny_box_tree *tree;
+    const struct ny_tree_lists *lists;
+    atomic_uint next; /* leaf */
+    struct ny_mutex lock;
+    struct ny_meter meter;
+};
+
+/* Looks for the neighbours of the rows of some leaves that have a list. */
+static uint64_t search_leaves(const struct search *search, struct ny_tree_packet *packet,
+                              uint64_t first, uint64_t end)
+{
+    const struct ny_tree_lists *lists = search->lists;
+    uint64_t done = 0;
+
+    for (uint64_t i = first; i < end; i++) {
+        if (search->tree->row[i] - lists->first < lists->rows) packet->at[packet->count++] = i;
+        if (packet->count < NY_TREE_ROWS && (i + 1 < end || packet->count == 0)) continue;
+        run_packet(packet);
+        put_lists(packet, lists);
+        done += packet->count;
+        packet->count = 0;
+    }
+    return done;
+}
+
+static int search_some(void *arg, unsigned worker)
+{
+    struct search *search = arg;
+    const struct ny_box_tree *tree = search->tree;
+    struct ny_tree_packet packet;
+    unsigned leaf;
+    int err = ny_tree_packet_init(&packet, tree);
+
+    (void)worker;
+    while (err == NY_OK && (leaf = atomic_fetch_add(&search->next, TAKE_LEAVES)) < tree->leaves) {
+        uint64_t first = (uint64_t)leaf * NY_TREE_ROWS, end = first + TAKE_LEAVES * NY_TREE_ROWS;
+        uint64_t done =
+            search_leaves(search, &packet, first, end < tree->knn->n ? end : tree->knn->n);
+
+        ny_mutex_lock(&search->lock);
+        ny_meter_add(&search->meter, done, 0, 0);
+        ny_mutex_unlock(&search->lock);
+        err = ny_check_interrupt(tree->knn->spec->ctx);
+    }
+    ny_tree_packet_release(&packet);
+    return err;
+}
+
+int ny_tree_search(const struct ny_box_tree *tree, const struct ny_tree_lists *lists)
+{
+    struct ny_context *ctx = tree->knn->spec->ctx;
+    struct search search = {.tree = tree, .lists = lists};
+    int err;
+
+    ny_mutex_init(&search.lock);
+    ny_meter_start(&search.meter, ctx, "neighbors", lists->first, tree->knn->n);
+    err = ny_parallel(ctx, tree->knn->workers, search_some, &search);
+    ny_meter_finish(&search.meter);
+    ny_mutex_release(&search.lock);
+    return err;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+size_t ny_tree_bytes(const struct ny_knn *knn)
+{
+    const size_t small_bytes = 64 << 10;
+    size_t d = knn->spec->geometry->d, nodes = 2 * (size_t)leaves_of(knn->n);
+    size_t reading = READ_ROWS * ny_raw_bytes(knn->spec), packet = packet_bytes(knn);
+
+    return (size_t)knn->n * (d * sizeof(double) + sizeof(uint32_t)) +
+           nodes * (2 * d * sizeof(double) + sizeof(uint32_t)) +
+           knn->workers * ((reading > packet ? reading : packet) + small_bytes) +
+           ny_columns_bytes(knn->spec, 1);
+}
