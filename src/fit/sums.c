@@ -188,7 +188,8 @@ int ny_fit_load_sums(struct ny_fit *fit, const char *part, uint64_t *units)
                                         : ny_accumulator_new(&fit->acc, fit->job.ctx, fit->m);
 
     if (err) return err;
-    if (fit->settings->kernel->constant_diagonal && !ny_divided(fit->settings->normalisation))
+    if (fit->settings->kernel && fit->settings->kernel->constant_diagonal &&
+        !ny_divided(fit->settings->normalisation))
         ny_accumulator_round(fit->acc, 2, fit->job.points.n); /* |k| ≤ 1, and so is the shift */
     ny_shards_watch(fit);
     return ny_fit_restore_sums(fit, part, units, &found);
