@@ -62,6 +62,28 @@ def test_neighbors_of_new_rows(store, rows, metric):
 
 
 @quick
+def test_a_share_of_the_neighbors_of_new_rows(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(3000, 40)).astype(np.float32)
+    new = rng.normal(size=(1000, 40)).astype(np.float32)
+    wide = nystream.open(tmp_path / "wide.nys")
+    wide.append(rows)
+    graph = wide.graph("near", neighbors=5)
+    far, near = graph.kneighbors(new)
+    wanted = np.sqrt(((new[:, None].astype(float) - rows[None]) ** 2).sum(axis=2))
+    assert np.allclose(far, np.sort(wanted, axis=1)[:, :5], atol=1e-9)
+    assert np.allclose(np.take_along_axis(wanted, near, axis=1), far, atol=1e-9)
+    some, _ = graph.kneighbors(new, recall=0.8)
+    assert 0.8 <= (some <= far[:, -1:]).mean() < 1
+    forest = wide.graph("forest", neighbors=5, knn="forest", recall=0.8)
+    assert np.array_equal(forest.kneighbors(new)[0], some)
+    assert np.array_equal(forest.kneighbors(new, recall=1)[0], far)
+    for recall in (0, -1, 1.5, float("nan")):
+        with pytest.raises(nystream.UsageError, match="recall.* is a share"):
+            graph.kneighbors(new, recall=recall)
+
+
+@quick
 def test_neighbors_that_cannot_be(store, result, rows):
     with pytest.raises(nystream.UsageError, match="'map' has no graph"):
         result.kneighbors(rows[:3], 2)
