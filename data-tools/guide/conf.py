@@ -1,6 +1,7 @@
 """Settings of Sphinx for the guide; data-tools/guide/build calls it with the staged pages."""
 import os
 import re
+from pathlib import Path
 
 project = "nystream"
 author = "the authors of nystream"
@@ -85,7 +86,24 @@ def as_text(_app, _what, _name, _object, _options, lines):
     lines[:] = "".join(out).split("\n")
 
 
+def join_scripts(app, error):
+    """Put furo's script and the one that it imports into one file.
+
+    Debian's furo is not bundled: a page that is opened as a file may not import, and its switch of
+    colours would do nothing.
+    """
+    script = Path(app.outdir) / "_static" / "scripts" / "furo.js"
+    if error or not script.exists():
+        return
+    text = script.read_text(encoding="utf-8")
+    imported = re.match(r'import \w+ from "\./([\w.-]+)";\n', text)
+    if imported:
+        library = script.with_name(imported[1]).read_text(encoding="utf-8")
+        script.write_text(library + text[imported.end():], encoding="utf-8")
+
+
 def setup(app):
     """Extend Sphinx."""
+    app.connect("build-finished", join_scripts)
     add_lexers(app)
     app.connect("autodoc-process-docstring", as_text)
