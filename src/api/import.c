@@ -73,6 +73,9 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
 
     if (err) return err;
     import->names = info.n ? info.names : table->names;
+    if (import->append && info.labels && !table->labels)
+        ny_log(import->ctx, NY_LOG_NOTE, "the rows of %s have labels, and these rows get none",
+               ny_store_path(import->store));
     import->spec = (struct ny_ingest_spec){.d = table->d,
                                            .dtype = table->dtype,
                                            .labels = table->labels,

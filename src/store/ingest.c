@@ -12,6 +12,7 @@
 #include "store/convert.h"
 #include "store/ingest_private.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A share of the budget for the buffers; blocks a worker, so that threads pay for their start. */
@@ -36,8 +37,8 @@ static int check_spec(struct ny_store *store, const struct ny_ingest_spec *spec)
     return NY_OK;
 }
 
-/* Refuses rows that do not go with the points that the store has: in width, in labels, or without
- * --append. */
+/* Refuses rows that do not go with the points that the store has: in width, or with labels where
+ * these have none, or without --append. */
 static int check_append(struct ny_ingest *ingest)
 {
     const struct ny_manifest *base = &ingest->base;
@@ -56,12 +57,10 @@ static int check_append(struct ny_ingest *ingest)
                        "the rows have %llu columns, those of %s have %llu: give rows of the same "
                        "width",
                        (unsigned long long)spec->d, path, (unsigned long long)base->d);
-    if (spec->labels != labels)
+    if (spec->labels && !labels)
         return ny_fail(ingest->ctx, NY_EDATA,
-                       labels ? "the points of %s have labels, these rows have none: give "
-                                "--labels or --label-column"
-                              : "these rows have labels, the points of %s have none: import "
-                                "without labels, or into another store",
+                       "these rows have labels, the points of %s have none: import without "
+                       "labels, or into another store",
                        path);
     return NY_OK;
 }
@@ -90,7 +89,7 @@ static void choose_layout(struct ny_ingest *ingest)
     ingest->dtype = (enum ny_dtype)base->dtype;
     ingest->block_rows = base->block_rows;
     ingest->has[NY_KIND_POINTS] = true;
-    ingest->has[NY_KIND_LABELS] = spec->labels;
+    ingest->has[NY_KIND_LABELS] = (base->flags & NY_FLAG_LABELS) != 0;
     ingest->has[NY_KIND_SOURCE] = spec->source || base->flags & NY_FLAG_SOURCE;
     ingest->has[NY_KIND_NAMES] = (base->flags & NY_FLAG_NAMES) != 0;
     ingest->source_from = base->flags & NY_FLAG_SOURCE ? base->source_from
@@ -304,9 +303,12 @@ static int take_marks(struct ny_ingest *ingest, const struct ny_rows *rows, size
     int err = ny_ingest_names_take(ingest, count);
 
     if (err) return err;
-    if (ingest->has[NY_KIND_LABELS])
-        memcpy((double *)(void *)ingest->buffer[NY_KIND_LABELS] + ingest->filled, rows->labels + at,
-               count * sizeof(double));
+    if (ingest->has[NY_KIND_LABELS]) {
+        double *labels = (double *)(void *)ingest->buffer[NY_KIND_LABELS] + ingest->filled;
+
+        for (size_t i = 0; i < count; i++)
+            labels[i] = ingest->spec.labels ? rows->labels[at + i] : (double)NAN;
+    }
     if (ingest->has[NY_KIND_SOURCE]) {
         uint64_t *source = (uint64_t *)(void *)ingest->buffer[NY_KIND_SOURCE] + ingest->filled;
 
@@ -451,7 +453,7 @@ int ny_ingest_commit(struct ny_ingest *ingest)
     int err = NY_OK;
 
     if (ingest->failed || ingest->ended) return refuse(ingest);
-    if (ingest->class_count == 0 && ingest->base.classes > 0)
+    if (ingest->spec.labels && ingest->class_count == 0 && ingest->base.classes > 0)
         return keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA,
                                             "the labels of %s are words, those of these rows are "
                                             "numbers: give labels of the same kind",

@@ -495,7 +495,7 @@ static int write_manifest(struct ny_ingest *ingest)
     struct ny_sparse_progress sparse = ny_ingest_sparse_total(ingest);
 
     m.n = ny_ingest_total(ingest);
-    m.classes = ingest->class_count;
+    if (ingest->spec.labels) m.classes = ingest->class_count;
     m.full_bytes = ingest->full_bytes;
     m.digest = ingest->digest;
     m.tail_bytes = ingest->filled ? sizeof(tail->header) + tail->bytes : 0;

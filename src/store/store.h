@@ -321,7 +321,8 @@ struct ny_ingest_spec {
 struct ny_rows {
     const void *values;     /* count × d, packed, in the spec's dtype; or: */
     const struct ny_csr *sparse; /* the rows; the store must be sparse, too */
-    const double *labels;   /* count, or NULL when spec.labels is false */
+    const double
+        *labels; /* count, or NULL when spec.labels is false: then NaN, if points have some */
     const uint64_t *source; /* count source row numbers, or NULL when spec.source is false */
     const char *names;      /* count names, zero-terminated, one behind another; NULL: none */
     size_t count;

@@ -234,3 +234,25 @@ b	done" ]
         exits 0
     done
 }
+
+@test "rows without labels follow rows with them, and words stay words" {
+    printf '%s\n' 1,2,odd 3,4,even 5,6,odd >named.csv
+    printf '%s\n' 7,8 9,10 >new.csv
+    nystream import words.nys named.csv --label-column 3 -q
+    ny import words.nys new.csv --append
+    exits 0
+    says "the rows of words.nys have labels, and these rows get none"
+    nystream export words.nys --part labels -o labels.csv -q
+    [ "$(tr '\n' ' ' <labels.csv)" = "0 1 0 nan nan " ]
+    printf '%s\n' 1,1,even >later.csv
+    nystream import words.nys later.csv --label-column 3 --append -q
+    nystream export words.nys --part labels -o labels.csv -q
+    [ "$(tail -n 1 labels.csv)" = 1 ]
+    ny verify words.nys
+    exits 0
+    # those of a store without labels are still refused
+    nystream import plain.nys new.csv -q
+    ny import plain.nys named.csv --label-column 3 --append
+    exits 3
+    says "the points of plain.nys have none"
+}

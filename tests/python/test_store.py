@@ -387,11 +387,18 @@ def test_compact_gives_room_back(store):
 
 
 @quick
+def test_rows_without_labels_follow_rows_with_them(store, rows):
+    store.append(rows[:7])
+    assert store.shape == (2007, 6)
+    assert np.isnan(store.labels[2000:]).all() and not np.isnan(store.labels[:2000]).any()
+
+
+@quick
 def test_a_failed_append_leaves_the_store(store, rows):
     bad = rows[:10].copy()
     bad[4, 1] = np.nan
     for given in (bad, iter([rows[:5], bad])):
-        with pytest.raises(nystream.DataError, match="labels"):
+        with pytest.raises(nystream.DataError, match="NaN"):
             store.append(given)
     with pytest.raises(nystream.DataError, match=r"row 4 \(from 0\), column 2 \(from 1\) is NaN"):
         store.append(bad, labels=np.zeros(10))
