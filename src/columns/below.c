@@ -5,39 +5,64 @@
  */
 #include "columns/columns_private.h"
 
-/* Takes the values of a row and a panel of landmarks that are below the bound. */
-static void take_row(const struct ny_columns_watch *watch, size_t row, size_t first, size_t count,
-                     const float *values)
+/* Rows of bytes that meet a panel together, and their bounds: below all values where there is no
+ * row. */
+struct group {
+    struct ny_byte_rows rows;
+    float bound[NY_BYTE_ROWS];
+};
+
+/* Makes the group of rows first … of a strip; a short one repeats its first row. */
+static void make_group(const struct ny_columns *columns, const struct ny_strip *strip,
+                       const struct ny_columns_watch *watch, size_t first, struct group *group)
+{
+    for (size_t r = 0; r < NY_BYTE_ROWS; r++) {
+        bool there = first + r < strip->count;
+        size_t row = there ? first + r : first;
+
+        group->rows.row[r] = (const uint8_t *)strip->raw.at + row * columns->spec.geometry->d;
+        group->rows.term[r] = strip->byte_terms[row];
+        group->bound[r] = there ? watch->bound[row] : -1;
+    }
+}
+
+/* Takes the values of a row and a panel of landmarks that are below the bound, which it returns. */
+static float take_row(const struct ny_columns_watch *watch, size_t row, size_t first, size_t count,
+                      const float *values)
 {
     for (size_t j = 0; j < count; j++)
         if (values[j] < watch->bound[row]) watch->take(watch->arg, row, first + j, values[j]);
+    return watch->bound[row];
 }
 
 /* Looks at rows first … of the strip and a panel of landmarks. */
-static void look_at_bytes(const struct ny_columns *columns, const struct ny_strip *strip,
-                          const struct ny_columns_watch *watch, size_t first, size_t panel)
+static void look_at_panel(const struct ny_columns *columns, const struct ny_columns_watch *watch,
+                          size_t first, size_t panel, struct group *group)
 {
-    size_t d = columns->spec.geometry->d, quads = ny_byte_quads(d), at = panel * NY_PANEL;
-    size_t rows = strip->count - first, left = columns->count - at, group = NY_BYTE_ROWS;
-    struct ny_byte_rows bytes;
-    float bound[NY_BYTE_ROWS], out[NY_BYTE_ROWS][NY_PANEL];
-    unsigned below;
+    size_t quads = ny_byte_quads(columns->spec.geometry->d), at = panel * NY_PANEL;
+    size_t left = columns->count - at, count = left < NY_PANEL ? left : NY_PANEL;
+    float out[NY_BYTE_ROWS][NY_PANEL];
+    unsigned below = ny_vector_byte_below()(&group->rows, quads, columns->bytes + at * 4 * quads,
+                                            columns->byte_norms + at, group->bound, out);
 
-    if (group > rows) group = rows;
-    for (size_t r = 0; r < NY_BYTE_ROWS; r++) {
-        size_t row = r < group ? first + r : first; /* a short group repeats its first row */
-
-        bytes.row[r] = (const uint8_t *)strip->raw.at + row * d;
-        bytes.term[r] = strip->byte_terms[row];
-        bound[r] = r < group ? watch->bound[row] : -1;
-    }
-    below = ny_vector_byte_below()(&bytes, quads, columns->bytes + at * 4 * quads,
-                                   columns->byte_norms + at, bound, out);
     for (; below; below &= below - 1) {
         size_t r = (size_t)__builtin_ctz(below);
 
-        take_row(watch, first + r, at, left < NY_PANEL ? left : NY_PANEL, out[r]);
+        group->bound[r] = take_row(watch, first + r, at, count, out[r]);
     }
+}
+
+/* Looks at all landmarks, of bytes: a panel of them stays in the cache for all rows. */
+static void look_at_bytes(const struct ny_columns *columns, const struct ny_strip *strip,
+                          const struct ny_columns_watch *watch)
+{
+    struct group groups[NY_STRIP_ROWS / NY_BYTE_ROWS + 1];
+
+    for (size_t i = 0; i * NY_BYTE_ROWS < strip->count; i++)
+        make_group(columns, strip, watch, i * NY_BYTE_ROWS, &groups[i]);
+    for (size_t panel = 0; panel * NY_PANEL < columns->count; panel++)
+        for (size_t i = 0; i * NY_BYTE_ROWS < strip->count; i++)
+            look_at_panel(columns, watch, i * NY_BYTE_ROWS, panel, &groups[i]);
 }
 
 /* Looks at some landmarks from `first` on, in blocks. */
@@ -62,11 +87,10 @@ static void look_at_block(const struct ny_columns *columns, const struct ny_stri
 void ny_columns_below(const struct ny_columns *columns, const struct ny_strip *strip,
                       const struct ny_columns_watch *watch)
 {
-    bool bytes = columns->preparation.way == NY_WAY_BYTES && columns->spec.params.gamma == 1;
-
-    for (size_t first = 0; !bytes && first < columns->count; first += NY_WATCH_COLS)
+    if (columns->preparation.way == NY_WAY_BYTES && columns->spec.params.gamma == 1) {
+        look_at_bytes(columns, strip, watch);
+        return;
+    }
+    for (size_t first = 0; first < columns->count; first += NY_WATCH_COLS)
         look_at_block(columns, strip, watch, first);
-    for (size_t panel = 0; bytes && panel * NY_PANEL < columns->count; panel++)
-        for (size_t row = 0; row < strip->count; row += NY_BYTE_ROWS)
-            look_at_bytes(columns, strip, watch, row, panel);
 }

@@ -17,14 +17,14 @@
 #include "store/store.h"
 
 /* Rows of the sample; fewer of very long rows, but not below the least. */
-enum { SAMPLE_ROWS = 2048, SAMPLE_LEAST = 256, ROUNDS = 2, SEED = 1 };
+enum { SAMPLE_ROWS = 1024, SAMPLE_LEAST = 256, ROUNDS = 2, SEED = 1 };
 
 /* One row in so many of the sample is so far out that its code may be cut short. */
 enum { OUTLIERS = 256 };
 
 static size_t sample_rows(const struct ny_knn *knn)
 {
-    size_t fit = ((size_t)1 << 21) / knn->spec->geometry->d, rows = SAMPLE_ROWS;
+    size_t fit = ((size_t)1 << 20) / knn->spec->geometry->d, rows = SAMPLE_ROWS;
 
     if (fit < rows) rows = fit;
     if (rows < SAMPLE_LEAST) rows = SAMPLE_LEAST;

@@ -233,6 +233,18 @@ static void a_sieve_finds_what_is_nearest(void **state)
     check_sieve(&(struct shape){SCATTERED, NY_F32, 3000, 200, 10});
 }
 
+/* Codes are compared in registers, or in blocks where a CPU has no products of bytes. */
+static void a_sieve_needs_no_certain_cpu(void **state)
+{
+    (void)state;
+    for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
+        if (!ny_vector_force((enum ny_cpu)family)) continue;
+        check_sieve(&(struct shape){SCATTERED, NY_F64, 1700, 16, 7});
+        check_sieve(&(struct shape){REPEATED, NY_F64, 1100, 5, 7});
+    }
+    ny_vector_force(NY_CPU_COUNT);
+}
+
 /* Values of f32 at whose scale products and sums of f32 would overflow, or vanish. */
 static void a_sieve_bears_any_scale(void **state)
 {
@@ -349,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_tree_gives_all_points_where_they_are_wanted),
         cmocka_unit_test(families_of_vector_code_find_the_same),
         cmocka_unit_test(a_sieve_finds_what_is_nearest),
+        cmocka_unit_test(a_sieve_needs_no_certain_cpu),
         cmocka_unit_test(a_sieve_bears_any_scale),
         cmocka_unit_test(a_sieve_finds_the_nearest_by_cosine),
         cmocka_unit_test(a_sieve_finds_the_share_that_is_asked_for),
