@@ -86,7 +86,7 @@ void ny_neighbors_restore(struct ny_neighbors *lists, const void *image)
 }
 
 /* Inserts after entries that are as near: they came first, and have the lower number. */
-static void insert(struct ny_neighbors *lists, size_t list, float value, uint64_t row)
+void ny_neighbors_insert(struct ny_neighbors *lists, size_t list, float value, uint64_t row)
 {
     size_t at = lists->width - 1;
     float *values = lists->value + list * lists->width;
@@ -120,9 +120,9 @@ void ny_neighbors_offer(struct ny_neighbors *lists, const struct ny_values *valu
 
             if (values->row + i == values->col + j) continue;
             if ((sides & NY_SIDE_ROWS) && v[j] < lists->bound[row_list + i])
-                insert(lists, row_list + i, v[j], values->col + j);
+                ny_neighbors_insert(lists, row_list + i, v[j], values->col + j);
             if ((sides & NY_SIDE_COLS) && v[j] < lists->bound[col_list + j])
-                insert(lists, col_list + j, v[j], values->row + i);
+                ny_neighbors_insert(lists, col_list + j, v[j], values->row + i);
         }
     }
 }

@@ -46,6 +46,10 @@ enum ny_sides { NY_SIDE_ROWS = 1, NY_SIDE_COLS = 2 };
 /* Inserts every value of the tile that is below the bound of a list. */
 void ny_neighbors_offer(struct ny_neighbors *lists, const struct ny_values *values, int sides);
 
+/* Inserts a value that is below the bound of a list: rows come in ascending order of their numbers,
+ * each once. */
+void ny_neighbors_insert(struct ny_neighbors *lists, size_t list, float value, uint64_t row);
+
 /* One newcomer to a list, or `count` ≤ 2,048 of them, by number. Unlike above, newcomers may come
  * in any order and more than once: of a row that does, the least value counts. found: room for
  * count + 1. */

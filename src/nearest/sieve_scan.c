@@ -32,7 +32,7 @@ static float above(double bound)
 
 static void add(void *lists, size_t row, size_t point, float value)
 {
-    ny_neighbors_add(lists, row, value, (uint32_t)point);
+    ny_neighbors_insert(lists, row, value, point);
 }
 
 int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
