@@ -141,6 +141,7 @@ static int by_store(struct run *run)
     struct ny_store *store = NULL;
     int err = ny_shards_open_some(&store, run->ctx, run->placing->path);
 
+    run->rows.like = store;
     if (err == NY_OK) err = by_result(run, store);
     ny_store_close(store);
     return err;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/names.h"
 #include "columns/columns.h"
 #include "columns/moments.h"
 #include "store/store.h"
@@ -220,6 +221,27 @@ static double spread_of(const struct ny_geometry *geometry, const struct ny_poin
     return base == NY_BASE_SQUARE ? deviation * deviation : deviation;
 }
 
+/* Warns of a column, by its name where it has one. */
+static int warn_dominant(struct ny_store *store, size_t column, double percent)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_names names = {0};
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    if (!err && info.column_names) err = ny_points_column_names(store, column, 1, &names);
+    if (!err)
+        ny_log(ctx, NY_LOG_WARNING,
+               "column %zu (from 1)%s%s%s alone makes up %.4g %% of the distances between rows: "
+               "the other columns hardly count; --scale standard gives all of them the same "
+               "weight, and an import by --columns leaves out one that is no data, such as a "
+               "number of the row",
+               column + 1, names.count ? ", '" : "", names.count ? names.text : "",
+               names.count ? "'," : "", percent);
+    ny_names_release(&names, ctx);
+    return err;
+}
+
 int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
                               enum ny_base_quantity base)
 {
@@ -243,10 +265,5 @@ int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_stor
         largest = k;
     }
     ny_points_stats_release(&stats, ctx);
-    if (varying > 1 && top > most * sum)
-        ny_log(ctx, NY_LOG_WARNING,
-               "column %zu (from 1) alone makes up %.4g %% of the distances between rows: the "
-               "other columns hardly count; --scale standard gives all of them the same weight",
-               largest + 1, 100 * top / sum);
-    return NY_OK;
+    return varying > 1 && top > most * sum ? warn_dominant(store, largest, 100 * top / sum) : NY_OK;
 }

@@ -30,6 +30,7 @@ static int open_input(const struct ny_placer *placer, const struct ny_new_rows *
     options.dims_of = placer->whose;
     options.nan_drop = false;
     options.labels_file = NULL;
+    options.names = rows->like != NULL;
     options.reading = spec->slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (options.dtype == NY_DTYPE_NONE && spec->dtype == NY_F64) options.dtype = NY_F64;
     return rows->input ? ny_reader_open(out, spec->ctx, rows->input, &options)
@@ -171,6 +172,8 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     struct ny_source *source = NULL;
     int err = open_input(placer, rows, &reader);
 
+    if (!err && rows->like)
+        err = ny_points_check_columns(rows->like, ny_reader_column_names(reader));
     if (!err) err = find_rows(placer, rows, reader);
     if (err) goto done;
     widen(spec, ny_reader_table(reader));

@@ -27,6 +27,7 @@ struct ny_new_rows {
     const struct ny_table *table;
     const struct ny_reader_options *options; /* how to read it; NULL: as it says itself */
     const char *output;                      /* a file; NULL: the room */
+    struct ny_store *like; /* its columns are those of the rows; NULL: they have no names */
     struct ny_room room;
 };
 

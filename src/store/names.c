@@ -157,6 +157,44 @@ int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
     return read_range(store, NY_KIND_COLUMNS, NY_COLUMN_NAMES, first, count, names);
 }
 
+/* Compares names with those of columns first … , of which there are as many. */
+static int compare_columns(struct ny_store *store, uint64_t first, const struct ny_names *has,
+                           const char **comes)
+{
+    const char *name = has->text;
+
+    for (size_t i = 0; i < has->count; i++) {
+        if (strcmp(name, *comes) != 0)
+            return ny_fail(store->ctx, NY_EDATA,
+                           "column %llu (from 0) is called '%.80s', and that of %s '%.80s': give "
+                           "rows of the same columns, in the same order",
+                           (unsigned long long)(first + i), *comes, store->path, name);
+        name += strlen(name) + 1;
+        *comes += strlen(*comes) + 1;
+    }
+    return NY_OK;
+}
+
+int ny_points_check_columns(struct ny_store *store, const struct ny_names *names)
+{
+    struct ny_names has = {0};
+    const char *comes = names->text;
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    if (err || !info.column_names || names->count != info.d) return err;
+    for (uint64_t first = 0; first < info.d && !err; first += NY_COLUMN_NAMES) {
+        uint64_t left = info.d - first;
+        size_t count = (size_t)(left < NY_COLUMN_NAMES ? left : NY_COLUMN_NAMES);
+
+        ny_names_clear(&has);
+        err = ny_points_column_names(store, first, count, &has);
+        if (!err) err = compare_columns(store, first, &has, &comes);
+    }
+    ny_names_release(&has, store->ctx);
+    return err;
+}
+
 /* ---- columns by their names ---------------------------------------------------------------- */
 
 /* A name that is looked for, and the columns that have it. */

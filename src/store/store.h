@@ -240,6 +240,9 @@ int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct
 /* Adds the names of columns first … first+count−1, likewise. */
 int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
                            struct ny_names *names);
+/* NY_EDATA where rows whose columns have these names are of other columns than the points, or have
+ * them in another order. Names that are not known, or of another number, are not compared. */
+int ny_points_check_columns(struct ny_store *store, const struct ny_names *names);
 /* Finds columns by their names: columns[i] is that of names[i]. NY_EUSAGE where the columns have no
  * names; NY_EDATA with a list of the names that no column has, or for a name that several have.
  * Reads the names of all columns once, and holds 4,096 of them. */

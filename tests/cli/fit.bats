@@ -216,6 +216,10 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     ny fit s a
     exits 0
     says "column 2 (from 1) alone makes up 99"
+    { echo a,income,c && cat unscaled.csv; } >named.csv
+    nystream import named.nys named.csv -q
+    ny fit named.nys map --landmarks 10
+    says "column 2 (from 1), 'income', alone makes up 99"
     says "--scale standard"
     ny fit s b --kernel laplacian
     says "column 2 (from 1) alone"

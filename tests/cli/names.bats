@@ -247,3 +247,26 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(nystream verify m.nys)" = ok ]
     [ "$(nystream export m.nys --part ids -o - | sort -u)" = "" ]
 }
+
+@test "new rows whose columns are called otherwise, or stand in another order, are not placed" {
+    printf '%s\n' length,width,height 1,2,3 4,5,7 7,9,9 2,1,1 >things.csv
+    nystream import things.nys things.csv -q
+    nystream fit things.nys map --landmarks 3 -q
+    printf '%s\n' length,width,height 1,2,4 >new.csv
+    printf '%s\n' height,width,length 4,2,1 >turned.csv
+    printf '%s\n' id,length,width,height 9,1,2,4 >more.csv
+    printf '%s\n' 1,2,4 >plain.csv
+    nystream transform things.nys map --input new.csv -o new.npy -q
+    nystream transform things.nys map --input more.csv --columns length-height -o more.npy -q
+    nystream transform things.nys map --input plain.csv -o plain.npy -q
+    cmp new.npy more.npy
+    cmp new.npy plain.npy
+    ny transform things.nys map --input turned.csv -o turned.npy
+    exits 3
+    says "column 0 (from 0) is called 'height', and that of things.nys 'length'"
+    [ ! -e turned.npy ]
+    nystream graph things.nys near --neighbors 2 -q
+    ny transform things.nys near --input turned.csv -o turned.npy
+    exits 3
+    says "in the same order"
+}
