@@ -95,6 +95,22 @@ static int measure(struct ny_fit *fit, struct sample *sample)
     return err;
 }
 
+/* Tells the share of the trace that the landmarks leave out: it is a warning where that is most of
+ * it, or many times what they leave out of the rows of the fit. */
+static void tell(const struct ny_fit *fit, double share)
+{
+    const double alone = 0.5, factor = 10, least = 1e-3;
+    double fitted = ny_field_number(ny_job_report(&fit->job), "trace_error", NAN);
+    bool far = share > alone || (share > factor * fitted && share > least);
+
+    ny_log(
+        fit->job.ctx, far ? NY_LOG_WARNING : NY_LOG_NOTE,
+        "drift: the landmarks leave out %.3g %% of the trace of the new rows%s", 100 * share,
+        far ? ", far more than of those of the fit: are they on the same scale, with the columns "
+              "in the same order? If they are, --update full takes them into the model"
+            : "");
+}
+
 /* Reports the share of the trace that the landmarks leave out and, for a selection by a
  * tolerance, how many rows are above it. */
 static void report(struct ny_fit *fit, const struct sample *sample)
@@ -112,15 +128,11 @@ static void report(struct ny_fit *fit, const struct sample *sample)
     ny_field_set_number(report, "drift_trace_error", left / trace);
     ny_field_set_number(report, "drift_residual_share", share);
     ny_field_set_count(report, "drift_rows", sample->count);
-    if (isnan(tolerance))
+    tell(fit, left / trace);
+    if (!isnan(tolerance))
         ny_log(fit->job.ctx, NY_LOG_NOTE,
-               "drift: the landmarks leave out %.3g %% of the trace of the new rows",
-               100 * left / trace);
-    else
-        ny_log(fit->job.ctx, NY_LOG_NOTE,
-               "drift: the landmarks leave out %.3g %% of the trace of the new rows; %.3g %% of "
-               "these rows have a residual above the tolerance of %g",
-               100 * left / trace, 100 * share, tolerance);
+               "%.3g %% of the new rows have a residual above the tolerance of %g", 100 * share,
+               tolerance);
 }
 
 static int run(struct ny_job *job)

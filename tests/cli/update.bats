@@ -214,3 +214,19 @@ as_from_scratch() {
     nystream export a.nys r -o seen.npy
     cmp seen.npy new.npy
 }
+
+@test "new rows that the landmarks leave out are a warning, also where nothing else is said" {
+    table 300 4 >rows.csv
+    awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = 30 + 40 * $j } 1' rows.csv >far.csv
+    nystream import d.nys rows.csv -q
+    nystream fit d.nys map --landmarks 100 -q
+    nystream import d.nys rows.csv --append -q
+    ny fit d.nys map --update frozen -q
+    exits 0
+    [ -z "$stderr" ]
+    nystream import d.nys far.csv --append -q
+    ny fit d.nys map --update frozen -q
+    exits 0
+    says "far more than of those of the fit: are they on the same scale"
+    [ "$(nystream info d.nys map --json | awk -F': ' '/"drift_trace_error"/ {print ($2 + 0 > 0.5)}')" = 1 ]
+}
