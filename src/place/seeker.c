@@ -80,16 +80,16 @@ int ny_seeker_check(const struct ny_seeker *seeker, const struct ny_measured *fo
     return NY_OK;
 }
 
-/* Compares the query with all points, in one pass. */
-static int compare(struct ny_seeker *seeker, const struct ny_knn_query *query, uint64_t row)
+/* Compares the query with the first n points, in one pass. */
+static int compare(struct ny_seeker *seeker, const struct ny_knn_query *query, uint64_t n)
 {
-    struct ny_knn *knn = &seeker->knn;
+    struct ny_knn knn = seeker->knn;
     struct ny_source *points = NULL;
-    int err = ny_source_of_points(&points, seeker->store, knn->n, knn->spec->slots, knn->workers);
+    int err = ny_source_of_points(&points, seeker->store, n, knn.spec->slots, knn.workers);
 
-    if (err == NY_OK) err = ny_source_widen(&points, points, knn->spec->dtype, knn->workers);
-    if (err == NY_OK) err = ny_knn_nearest(knn, query, points, &seeker->found);
-    if (err == NY_OK) err = ny_seeker_check(seeker, &seeker->found, row, query->count);
+    knn.n = n;
+    if (err == NY_OK) err = ny_source_widen(&points, points, knn.spec->dtype, knn.workers);
+    if (err == NY_OK) err = ny_knn_nearest(&knn, query, points, &seeker->found);
     ny_source_free(points);
     return err;
 }
@@ -100,27 +100,37 @@ int ny_seeker_find(struct ny_seeker *seeker, const struct ny_tile *tile, size_t 
         .raw = seeker->raw, .count = count, .takes = seeker->takes, .arg = seeker->arg};
     int err = ny_tile_strip(tile, first, count, seeker->raw);
 
-    return err ? err : compare(seeker, &query, tile->first_row + first);
+    if (!err) err = compare(seeker, &query, seeker->knn.n);
+    return err ? err : ny_seeker_check(seeker, &seeker->found, tile->first_row + first, count);
+}
+
+/* Bounds how far the t-th nearest of each row is, by some of the points. */
+static int bound_nearest(struct ny_seeker *seeker, const struct ny_knn_query *query, double *near)
+{
+    const double more = 1 + 1e-6; /* products are off by less */
+    uint64_t n = seeker->knn.n < NY_UNIT_ROWS ? seeker->knn.n : NY_UNIT_ROWS;
+    size_t t = seeker->knn.neighbors;
+    int err = compare(seeker, query, t > n ? seeker->knn.n : n);
+
+    for (size_t i = 0; i < query->count && !err; i++) {
+        double last = seeker->found.distance[i * t + t - 1];
+
+        near[i] = seeker->knn.spec->params.gamma * last * last * more;
+    }
+    return err;
 }
 
 int ny_seeker_compare(struct ny_seeker *seeker, const void *raw, uint64_t row, size_t count)
 {
     const struct ny_columns_spec *spec = seeker->knn.spec;
-    const double more = 1 + 1e-6; /* products are off by less */
     struct ny_knn_query query = {
         .raw = raw, .count = count, .takes = seeker->takes, .arg = seeker->arg};
-    size_t t = seeker->knn.neighbors;
+    bool by_products =
+        !spec->slots && spec->kernel->base == NY_BASE_SQUARE && spec->geometry->d > NY_EXACT_DIRECT;
     double near[NY_COMPARE_ROWS];
-    int err = compare(seeker, &query, row);
+    int err = by_products ? bound_nearest(seeker, &query, near) : NY_OK;
 
-    if (err || spec->slots || spec->kernel->base != NY_BASE_SQUARE ||
-        spec->geometry->d <= NY_EXACT_DIRECT)
-        return err;
-    for (size_t i = 0; i < count; i++) {
-        double last = seeker->found.distance[i * t + t - 1];
-
-        near[i] = spec->params.gamma * last * last * more;
-    }
-    query.near = near;
-    return compare(seeker, &query, row);
+    if (by_products) query.near = near;
+    if (!err) err = compare(seeker, &query, seeker->knn.n);
+    return err ? err : ny_seeker_check(seeker, &seeker->found, row, count);
 }

@@ -41,8 +41,7 @@ int ny_seeker_begin(struct ny_seeker *seeker, unsigned workers);
 int ny_seeker_find(struct ny_seeker *seeker, const struct ny_tile *tile, size_t first,
                    size_t count);
 /* Finds the nearest of `count` raw rows of the spec likewise; the first one is new row `row`. The
- * distances of a euclidean metric are then summed from differences, with the bytes that a tree of
- * boxes has, which takes a second pass where there are many columns. */
+ * distances of a euclidean metric are summed from differences, as those of a tree of boxes are. */
 int ny_seeker_compare(struct ny_seeker *seeker, const void *raw, uint64_t row, size_t count);
 /* Checks the lists that were found of rows from new row `row` on, however they were found. */
 int ny_seeker_check(const struct ny_seeker *seeker, const struct ny_measured *found, uint64_t row,
