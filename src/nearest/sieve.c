@@ -10,7 +10,7 @@
 #include "store/store.h"
 
 /* Points whose codes a worker makes at a time. */
-enum { TAKEN_ROWS = 16 * NY_SIEVE_STRIP };
+enum { TAKEN_ROWS = 8 * NY_SIEVE_STRIP };
 
 /* ---- codes of the points -------------------------------------------------------------------- */
 

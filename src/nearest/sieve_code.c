@@ -68,6 +68,14 @@ static double round_finely(const float *parts, size_t columns, int16_t *fine)
     return sqrt(square) / NY_SIEVE_PARTS * (1 + 1e-6);
 }
 
+/* Returns the scale that gives a row that length; a zero row keeps its own. */
+static double unit_scale(const double *row, size_t d, double length)
+{
+    double square = ny_vector()->prepare->dot(row, row, d);
+
+    return square > 0 ? length / sqrt(square) : length;
+}
+
 void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                     const struct ny_columns *columns, struct ny_raw_rows rows,
                     const struct ny_sieve_codes *out)
@@ -77,15 +85,14 @@ void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker
     const double f32 = sqrt((double)q) * (double)(d + 8) * 0x1p-23;
     double size[NY_SIEVE_STRIP];
 
-    memset(worker->narrow, 0, NY_SIEVE_STRIP * d * sizeof(float));
+    memset(worker->narrow + out->count * d, 0, (NY_SIEVE_STRIP - out->count) * d * sizeof(float));
     for (size_t i = 0; i < out->count; i++) {
-        double square, scale = 1 / sieve->step;
+        double scale = 1 / sieve->step;
 
         ny_columns_prepare(columns, ny_raw_rows_from(spec, rows, i), 1, worker->prepared);
-        square = ny_vector()->prepare->dot(worker->prepared, worker->prepared, d);
-        if (spec->kernel == &ny_kernel_angular && square > 0) scale /= sqrt(square);
-        size[i] = sqrt(square) * scale;
-        (void)ny_vector()->prepare->narrow(worker->prepared, scale, d, worker->narrow + i * d);
+        if (spec->kernel == &ny_kernel_angular) scale = unit_scale(worker->prepared, d, scale);
+        size[i] =
+            sqrt(ny_vector()->prepare->narrow(worker->prepared, scale, d, worker->narrow + i * d));
     }
     ny_gemm32(1, ny_matrix32(worker->narrow, NY_SIEVE_STRIP, d), ny_matrix32(sieve->basis, d, q), 0,
               ny_matrix32(worker->parts, NY_SIEVE_STRIP, q));

@@ -10,7 +10,7 @@
 #include "nearest/sieve.h"
 
 enum {
-    NY_SIEVE_STRIP = 128, /* rows whose codes are made, or looked up, at a time */
+    NY_SIEVE_STRIP = 256, /* rows whose codes are made, or looked up, at a time */
     NY_SIEVE_PIECE = 32   /* points that are measured at a time */
 };
 
