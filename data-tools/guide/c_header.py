@@ -32,7 +32,7 @@ class Group(NamedTuple):
 
     comment: str
     functions: List[str]
-    types: List[Tuple[str, str]]  # what it is ("struct ny_table"), and its definition
+    types: List[Tuple[str, str]]  # name ("struct ny_table") and definition
 
 
 def bare(comment: str) -> str:
@@ -147,7 +147,7 @@ def write(folder: Path) -> None:
                 text += f"\n## {subject}\n" if len(wanted) > 1 else ""
                 text += f"\n{prose(re.sub('^[0-9]. ', '', banner))}\n"
                 text += f"\nDeclared in `{name}`.\n"
-            else:  # what the header begins with
+            else:  # the comment that the header begins with
                 text += f"\n{prose(bare(ITEM.search(body)[0]))}\n\n## Status and version\n"
             for group in groups(body):
                 text += "\n" + group_text(group, told) + "\n"

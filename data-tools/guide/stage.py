@@ -29,7 +29,7 @@ SOURCES = {"include/nystream.h": "reference/c.md",
            "src/python/nystream": "reference/python.md"}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 BLOCK = re.compile(r"^```(\w+) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-ROW = re.compile(r"^\| \[[^\]]*\]\(([a-z0-9-]+)\.md\)", re.MULTILINE)  # of a table of pages
+ROW = re.compile(r"^\| \[[^\]]*\]\(([a-z0-9-]+)\.md\)", re.MULTILINE)  # a row in a table of pages
 
 
 def lead(match, page, out):

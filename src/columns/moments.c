@@ -21,7 +21,8 @@ enum { GRIDS = 3 };
 
 struct moments {
     const struct ny_points_stats *stats;
-    bool squares;        /* of the deviations from the mean; else: deviations from the minimum */
+    bool squares;        /* sums are of squared deviations from the mean; else of deviations
+                          * from the minimum */
     double round[GRIDS]; /* adding and subtracting it rounds a value to the grid */
     double *shrink;      /* d: 2⁻ᵉ with 2ᵉ above the range of the column; 0: it has no sums */
     double *value;       /* d: of a row */

@@ -50,7 +50,7 @@ struct ny_forest {
     const struct ny_knn *knn;
     size_t leaf; /* rows of one, at most */
     uint64_t seed;
-    struct ny_neighbors lists; /* of all rows */
+    struct ny_neighbors lists; /* the lists of all rows */
     struct ny_held held;
     struct ny_mutex lock[NY_FOREST_LOCKS];
     uint32_t *row;    /* n: row numbers, bucket by bucket of the tree routed last */

@@ -18,7 +18,7 @@ static const double overlap = 0.05;
 struct ny_lower {
     struct ny_forest *forest;
     uint64_t tree, bucket;
-    const uint32_t *rows;            /* of the bucket */
+    const uint32_t *rows;            /* rows of the bucket */
     struct ny_columns *pivots, *own; /* own: rows of a leaf */
     struct ny_columns_workspace *workspace;
     float *V; /* rows of the bucket × NY_PIVOTS */

@@ -18,7 +18,7 @@ struct ny_held {
     uint64_t n;
     size_t slots, row_bytes, room; /* room: rows that it can hold; n: it holds all */
     unsigned workers;
-    size_t count; /* of them, wanted */
+    size_t count; /* number of rows wanted */
     char *rows;
     uint64_t *wanted; /* where not all are held: a bit a row */
     uint32_t *before; /* how many are wanted before each 64 rows */

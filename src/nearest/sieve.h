@@ -31,8 +31,8 @@
 #include "nearest/knn.h"
 
 enum {
-    NY_SIEVE_COLUMNS = 64, /* of a code, at most */
-    NY_SIEVE_FINE = 128,   /* of a fine code, at most */
+    NY_SIEVE_COLUMNS = 64, /* bytes of a code, at most */
+    NY_SIEVE_FINE = 128,   /* bytes of a fine code, at most */
     NY_SIEVE_WIDTH = 512,  /* points that are measured for a row, at most, where not all count */
     NY_SIEVE_ROWS = 256    /* rows of a lot whose neighbours are found exactly */
 };
@@ -40,18 +40,18 @@ enum {
 struct ny_sieve_worker;
 
 struct ny_sieve {
-    const struct ny_knn *knn;           /* of the points, in their own type; t at most n */
-    const struct ny_columns_spec *spec; /* of new rows, which prepares rows alike */
+    const struct ny_knn *knn;           /* describes the points, in their own type; t ≤ n */
+    const struct ny_columns_spec *spec; /* describes new rows, prepared alike */
     struct ny_held held;
-    size_t columns, fine; /* of a code, and of a fine one */
+    size_t columns, fine; /* bytes of a code, and of a fine one */
     float *basis;         /* d × fine: orthonormal; a code takes the first ones */
-    double step,
-        length; /* of prepared rows, for 1 of a code; the most that a unit vector becomes */
+    double step;          /* length of prepared rows for 1 of a code */
+    double length;        /* the most that a unit vector becomes */
     double error, fine_error;    /* the greatest of the points' codes */
     int16_t *fine_code;          /* n × fine: those of the points */
-    struct ny_columns_spec code; /* of codes */
+    struct ny_columns_spec code; /* describes codes */
     struct ny_geometry geometry;
-    struct ny_columns *codes; /* those of the points, as landmarks */
+    struct ny_columns *codes; /* codes of the points, as landmarks */
     struct ny_sieve_worker *worker;
 };
 
@@ -77,7 +77,7 @@ struct ny_sieve_lot {
 /* The findings of the rows that were drawn, in one lot or more; all 0 at first. */
 struct ny_sieve_learned {
     double found, squares, rows; /* true neighbours found: their sum, and that of the squares */
-    size_t width;                /* of the last lot; 0: all rows were searched exactly */
+    size_t width;                /* width of the last lot; 0: all rows were searched exactly */
 };
 
 /* Finds the t nearest points of each row of a lot, into out->row and out->distance; NY_NO_ROW where

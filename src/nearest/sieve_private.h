@@ -19,7 +19,7 @@ struct ny_sieve_worker {
     double *prepared;                /* d */
     float *narrow, *parts;           /* strip × d, strip × fine */
     struct ny_columns *own;          /* codes of new rows, a strip */
-    struct ny_columns_workspace *in; /* for them */
+    struct ny_columns_workspace *in; /* workspace of the columns */
     float *tile;                     /* strip × NY_WATCH_COLS */
     struct ny_one_row one;
     char *raw;                /* NY_SIEVE_PIECE rows of the type of new rows */

@@ -62,7 +62,7 @@ int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worke
 struct within {
     const struct ny_sieve *sieve;
     const struct ny_sieve_rows *rows;
-    struct ny_sieve_hit last[NY_SIEVE_STRIP]; /* of the nearest */
+    struct ny_sieve_hit last[NY_SIEVE_STRIP]; /* the farthest of the nearest so far */
     float below[NY_SIEVE_STRIP];
 };
 

@@ -28,7 +28,7 @@ struct lot {
     struct ny_measured *out;
     struct ny_columns *columns;  /* prepare new rows */
     double gamma;                /* values are gamma ‖x−y‖² of prepared rows */
-    struct ny_sieve_codes codes; /* of all rows */
+    struct ny_sieve_codes codes; /* codes of all rows */
     uint32_t *points;            /* NY_SIEVE_ROWS × t: neighbours of the drawn rows */
     uint32_t *rank; /* NY_SIEVE_ROWS × t: how many points are nearer than these by code */
     uint32_t *left; /* rows that are to be compared with all points */

@@ -32,10 +32,10 @@ struct ny_search {
     /* These are set by ny_search_begin() and ny_search_find(). */
     enum ny_search_way way;
     size_t room;                     /* rows that are taken at a time */
-    struct ny_measured found;        /* of the last rows, as the seeker has it */
+    struct ny_measured found;        /* found for the last rows, as the seeker has it */
     struct ny_sieve_learned learned; /* by a sieve; rows 0: all neighbours were found */
     struct ny_columns_spec points_spec;
-    struct ny_knn knn; /* of the points, in their own type */
+    struct ny_knn knn; /* describes the points, in their own type */
     size_t held;       /* rows that a sieve holds */
     struct ny_box_tree tree;
     struct ny_sieve sieve;

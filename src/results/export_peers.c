@@ -16,12 +16,12 @@
 enum { PIECE_BYTES = 4 << 20 };
 
 struct shared_export {
-    struct ny_result result; /* that of this peer's shard */
+    struct ny_result result; /* the result in this peer's shard */
     const struct ny_result_part *part;
     struct ny_peers *peers;
     struct ny_writer *writer; /* NULL: another peer leads */
     size_t row_bytes, piece;  /* rows at a time */
-    uint64_t *rows;           /* of each shard */
+    uint64_t *rows;           /* rows of each shard */
     size_t *sizes;            /* bytes that each shard gives */
     char *mine, *all;         /* a piece of rows; all: of the peer that leads */
 };

@@ -15,7 +15,7 @@ load helper
     [ -s guide/index.html ]
     [ -s guide/searchindex.js ]
     grep -q ny_fit guide/reference/c-store.html
-    run grep -rn '^import ' guide/_static --include='*.js' # which needs a server
+    run grep -rn '^import ' guide/_static --include='*.js' # an import needs a server
     [ "$status" -eq 1 ]
     # Links may lead elsewhere; scripts, styles, fonts and pictures may not.
     run grep -rE '<(script|link|img|iframe)[^>]*(src|href)="(https?:)?//|url\(["'\'']?(https?:)?//' guide

@@ -250,7 +250,7 @@ b	done" ]
     [ "$(tail -n 1 labels.csv)" = 1 ]
     ny verify words.nys
     exits 0
-    # those of a store without labels are still refused
+    # labels behind points that have none are still refused
     nystream import plain.nys new.csv -q
     ny import plain.nys named.csv --label-column 3 --append
     exits 3
