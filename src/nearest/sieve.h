@@ -77,7 +77,7 @@ struct ny_sieve_lot {
 /* The findings of the rows that were drawn, in one lot or more; all 0 at first. */
 struct ny_sieve_learned {
     double found, squares, rows; /* true neighbours found: their sum, and that of the squares */
-    size_t width;                /* width of the last lot; 0: all rows were searched exactly */
+    size_t width;                /* the greatest width; 0: all rows were searched exactly */
 };
 
 /* Finds the t nearest points of each row of a lot, into out->row and out->distance; NY_NO_ROW where

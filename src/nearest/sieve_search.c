@@ -362,7 +362,6 @@ static int search_all(struct lot *lot, uint32_t *index, struct ny_sieve_learned 
     double sum, squares;
     int err = search_exactly(lot, index, drawn);
 
-    learned->width = 0;
     if (!err) err = compare_left(lot);
     if (err || !others) return err;
     err = rank_drawn(lot, index, drawn);
@@ -371,7 +370,7 @@ static int search_all(struct lot *lot, uint32_t *index, struct ny_sieve_learned 
     learned->found += sum;
     learned->squares += squares;
     learned->rows += (double)drawn;
-    learned->width = width;
+    if (learned->width < width) learned->width = width;
     if (width) return search_nearly(lot, index + drawn, others, width);
     err = search_exactly(lot, index + drawn, others);
     return err ? err : compare_left(lot);

@@ -84,6 +84,21 @@ def test_a_share_of_the_neighbors_of_new_rows(tmp_path):
 
 
 @quick
+@pytest.mark.parametrize("columns", [3, 8])
+def test_many_new_rows_go_in_lots(tmp_path, columns):
+    rng = np.random.default_rng(4)
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(rng.normal(size=(700, columns)))
+    graph = store.graph("near", neighbors=3)
+    new = rng.normal(size=(17_000, columns))
+    for recall in (1, 0.9):
+        far, near = graph.kneighbors(new, recall=recall)
+        lots = [graph.kneighbors(lot, recall=recall) for lot in (new[:16_384], new[16_384:])]
+        assert np.array_equal(far, np.concatenate([lot[0] for lot in lots]))
+        assert np.array_equal(near, np.concatenate([lot[1] for lot in lots]))
+
+
+@quick
 def test_neighbors_that_cannot_be(store, result, rows):
     with pytest.raises(nystream.UsageError, match="'map' has no graph"):
         result.kneighbors(rows[:3], 2)
