@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { NAME_BYTES = 64, VERBS_MAX = 64 };
 
@@ -268,6 +269,24 @@ static int too_many_operands(struct command *command)
                           verb->operands[0] ? " only" : "", word, hint);
 }
 
+/* Fails where an operand is missing, with a hint where a table stands in the place of a store. */
+static int too_few_operands(struct command *command)
+{
+    const struct verb *verb = command->verb;
+    const char *first = command->operand_count ? command->operands[0] : "";
+    char name[NAME_BYTES];
+    struct stat there;
+
+    operand_name(verb, command->operand_count, name, sizeof(name));
+    if (strncmp(verb->operands, "STORE NAME", 10) != 0 || stat(first, &there) ||
+        !S_ISREG(there.st_mode))
+        return cli_fail_usage(command, "%s needs %s", verb->name, name);
+    return cli_fail_usage(command,
+                          "%s needs a store and %s, and %s is a file; 'nystream import STORE %s' "
+                          "makes a store of a table",
+                          verb->name, name, first, first);
+}
+
 /* Checks that there are as many operands as the verb takes and that none is empty, as in `nystream
  * info "$UNSET"`. */
 static int check_operands(struct command *command)
@@ -275,10 +294,7 @@ static int check_operands(struct command *command)
     const struct verb *verb = command->verb;
     char name[NAME_BYTES];
 
-    if (command->operand_count < verb->least) {
-        operand_name(verb, command->operand_count, name, sizeof(name));
-        return cli_fail_usage(command, "%s needs %s", verb->name, name);
-    }
+    if (command->operand_count < verb->least) return too_few_operands(command);
     if (command->operand_count > verb->most) return too_many_operands(command);
     for (size_t i = 0; i < command->operand_count; i++)
         if (command->operands[i][0] == '\0') {

@@ -215,3 +215,11 @@ load helper
     LD_PRELOAD=$PWD/core.so run --separate-stderr nystream list s
     [ "$output" = "a	done" ]
 }
+
+@test "a table in the place of a store is told from a name that is missing" {
+    echo 1,2 >table.csv
+    ny plot table.csv
+    usage "plot needs a store and NAME, and table.csv is a file; 'nystream import STORE table.csv' makes a store of a table"
+    ny fit table.csv
+    usage "fit needs a store and NAME"
+}
