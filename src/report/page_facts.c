@@ -296,7 +296,8 @@ void ny_put_cost(struct ny_sink *sink, const json_t *report)
     if (isfinite(seconds)) ny_putf(sink, "%s in all. ", time_words(seconds, text));
     if (isfinite(peak)) ny_putf(sink, "At most %s of memory", size_words(peak, text));
     if (isfinite(peak) && budget > 0)
-        ny_putf(sink, ", %.0f %% of a budget of %s", 100 * peak / budget, size_words(budget, text));
+        ny_putf(sink, ", %s%.0f %% of a budget of %s", peak < 0.01 * budget ? "less than " : "",
+                fmax(1, 100 * peak / budget), size_words(budget, text));
     ny_put(sink, isfinite(peak) ? ".</p>" : "</p>");
     if (json_object_size(json_object_get(report, "stages"))) put_stages(sink, report);
 }

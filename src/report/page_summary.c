@@ -60,5 +60,7 @@ void ny_put_sentence(struct ny_sink *sink, const struct ny_result *result)
     if (sampled && isfinite(error) && error < 1)
         ny_putf(sink, "; keeps %s of what the full method would see", rest_words(error, text));
     ny_put(sink, ".");
-    if (isfinite(kept)) ny_putf(sink, " The components shown hold %.3g\u00a0%% of it.", 100 * kept);
+    if (isfinite(kept))
+        ny_putf(sink, " Its %llu components hold %.3g\u00a0%% of the variance.",
+                (unsigned long long)ny_field_count(report, "components", 0), 100 * kept);
 }
