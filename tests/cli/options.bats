@@ -147,7 +147,7 @@ recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 ! no gra
 format       | transform s f --input new.csv -o o.csv    | --format npy ! new.csv
 label-column | transform s f --input t.csv -o o.csv      | --label-column class
 columns      | transform s f --input t.csv -o o.csv      | --columns a,b,c,d
-header       | transform s f --input new.csv -o o.csv    | --header yes
+header       | transform s f --input new.csv -o o.csv    | --header yes ! the same columns
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
 matrix       | transform s f --input new.csv -o o.csv    | --matrix X ! the format csv
