@@ -65,10 +65,10 @@ NY_API int ny_appender_commit(struct ny_appender *appender, struct ny_report **r
 NY_API void ny_appender_free(struct ny_appender *appender);
 
 /* Appends rows × d float values (row-major, packed) to a store, which is created where there is
- * none; labels: rows values (NaN: none), or NULL. All or nothing. NY_EDATA for another d than the
- * store's, labels where it has none or the other way round, and values that are not finite or not
- * of the store's element type (0.5 where it keeps bytes). A store of sparse rows keeps what is not
- * 0. */
+ * none; labels: rows values (NaN: none), or NULL, which counts as NaN where the store has labels.
+ * All or nothing. NY_EDATA for another d than the store's, labels where it has none, and values
+ * that are not finite or no values of its element type (0.5 where it keeps bytes). A store of
+ * sparse rows keeps what is not 0. */
 NY_API int ny_append_rows(struct ny_context *context, const char *path, const float *values,
                           uint64_t rows, uint64_t d, const double *labels);
 
@@ -203,8 +203,8 @@ struct ny_neighbors_room {
     double recall;     /* the share of the true neighbours to find: 1 all; 0 as ny_placing has it */
     double found;      /* set: the share that was found, as measured; 1: all */
 };
-/* Finds the nearest rows of each row of a table among those of a graph, `name`: of ny_graph(), or
- * of a map that made its own; distances are measured in f64. All neighbours are found with recall
+/* Finds the nearest rows of each row of a table among those of a graph, `name`, which ny_graph() or
+ * a map has made; distances are measured in f64. All neighbours are found with recall
  * 1, which is what 0 means but for the graph of a forest: of rows as near, those with smaller
  * numbers, and a row that is one of the store finds itself, at distance 0. Of more than 256 rows
  * all points are read once and held where the budget has room; else once for every 256 rows.

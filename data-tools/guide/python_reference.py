@@ -29,7 +29,7 @@ PAGES = {
            "NumericError", "BudgetError", "NystreamWarning"])]),
 }
 
-# What classes inherit of these is told elsewhere.
+# Classes inherit some of these; that is told elsewhere.
 FOREIGN = ("BaseEstimator, TransformerMixin, ClusterMixin, ClassNamePrefixFeaturesOutMixin, "
            "OSError, Exception, dict, tuple, object")
 

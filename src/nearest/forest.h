@@ -24,7 +24,7 @@
  *
  * Lists and links are always in memory, since a pair may be of any two rows: they take some 100
  * bytes for each row, and 10 more for each of its neighbours. If the points do not fit in memory,
- * as many buckets at a time as fit are gathered in the order of the store's blocks
+ * buckets are gathered in the order of the store's blocks, as many at a time as fit
  * (nearest/held.h). A tree then reads the store about as often as the store is larger than the
  * budget. A copy of the points in the order of leaves would have to be written and read for every
  * tree, on a disk that is slower than the page cache.
@@ -86,7 +86,7 @@ bool ny_forest_plausible(const struct ny_forest *forest);
 /* Called between groups of buckets or rows, and when interrupted: the first `done` are done. */
 typedef int ny_forest_checkpoint_fn(void *arg, uint64_t done);
 struct ny_forest_progress {
-    uint64_t first; /* where a resumed walk goes on */
+    uint64_t first; /* a resumed walk goes on there */
     ny_forest_checkpoint_fn *checkpoint;
     void *arg;
 };
@@ -102,9 +102,9 @@ int ny_forest_tree(struct ny_forest *forest, uint64_t tree, struct ny_forest_pro
 /* Begins a round of refinement: makes the lists as they are the links that ny_forest_round()
  * follows, and marks those that are new. */
 void ny_forest_link(struct ny_forest *forest);
-/* Runs a round of refinement over the links, row by row in the order of tree 0. NY_EBUDGET, errors
- * of the store, or an interrupt after a checkpoint; done again from progress.first, it leaves the
- * same lists. */
+/* Runs a round of refinement over the links, row by row in the order of tree 0. NY_EBUDGET, an
+ * error of the store, or an interrupt after a checkpoint; done again from progress.first, it leaves
+ * the same lists. */
 int ny_forest_round(struct ny_forest *forest, struct ny_forest_progress progress);
 /* Runs the last walk, which orders lists by exact distance and makes that their values; rows with
  * fewer than t candidates are compared with all points. Running it twice changes nothing. */
@@ -129,8 +129,8 @@ void ny_recall_sample_release(struct ny_recall_sample *sample);
  */
 size_t ny_recall_sample_bytes(const struct ny_knn *knn);
 
-/* The recall of the lists as they are, with its 95 % interval. It is Wilson's, with as many trials
- * as would make independent ones vary as the rows do. */
+/* The recall of the lists as they are, with its 95 % interval. It is Wilson's; the number of
+ * trials is that of independent ones which vary as the rows do. */
 struct ny_recall {
     double share, low, high;
 };

@@ -24,7 +24,7 @@ struct ny_lower {
     float *V; /* rows of the bucket × NY_PIVOTS */
     struct ny_item *items;
     uint32_t *at;    /* places in the bucket, and a stack of those that wait */
-    char *raw;       /* of a leaf */
+    char *raw;       /* rows of a leaf */
     float *values;   /* leaf × leaf */
     uint32_t *row;   /* leaf */
     uint16_t *found; /* leaf + 1 */

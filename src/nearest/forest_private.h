@@ -31,8 +31,8 @@ static inline float ny_plane_side(struct ny_plane plane, const float *v)
     return side == side ? side : 0; /* ∞ − ∞ */
 }
 
-/* Chooses among a few random planes, seeded by `node`, the one along which points at[0 … count−1]
- * of V (stride NY_PIVOTS) spread most. */
+/* Chooses among a few random planes, seeded by `node`, the one along which the points in V
+ * (stride NY_PIVOTS) numbered at[0 … count−1] spread most. */
 struct ny_plane ny_plane_choose(const struct ny_forest *forest, uint64_t node, const float *V,
                                 const uint32_t *at, size_t count);
 

@@ -14,7 +14,7 @@ enum { SAMPLE_POINTS = 64 };
 
 struct upper {
     struct ny_plane plane;
-    struct ny_item first; /* of those on its right */
+    struct ny_item first; /* the first of those on its right */
 };
 
 struct route {

@@ -20,7 +20,7 @@ struct ny_held {
     unsigned workers;
     size_t count; /* number of rows wanted */
     char *rows;
-    uint64_t *wanted; /* where not all are held: a bit a row */
+    uint64_t *wanted; /* a bit a row, if not all are held */
     uint32_t *before; /* how many are wanted before each 64 rows */
 };
 

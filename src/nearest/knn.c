@@ -50,7 +50,7 @@ static int unit(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
     struct side *side = &run->side[tile->worker];
-    struct ny_tile own = *tile; /* of the worker's own tiles */
+    struct ny_tile own = *tile; /* one of the worker's own tiles */
     uint64_t panel;
     int err;
 

@@ -78,8 +78,8 @@ struct ny_knn_query {
     const void *arg;
     const double *near; /* count: values up to which the nearest are, or NULL: not known */
 };
-/* Finds their nearest of `points`, the first n, in f64, in one pass; NY_NO_ROW where there are not
- * as many as wanted. */
+/* Finds their nearest of `points`, the first n, in f64, in one pass; NY_NO_ROW where too few
+ * are there. */
 int ny_knn_nearest(const struct ny_knn *knn, const struct ny_knn_query *query,
                    struct ny_source *points, struct ny_measured *out);
 /* Returns the bytes that a comparison of NY_COMPARE_ROWS rows with all points charges, beside these

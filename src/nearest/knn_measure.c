@@ -18,7 +18,7 @@ struct measure {
     uint64_t first;
     size_t count, width;
     const char *rows;        /* count raw rows */
-    char *read, *candidates; /* where points are not held: those rows, and count × width */
+    char *read, *candidates; /* rows, and count × width of them, if points are not held */
     double *norms;           /* count: γ‖x‖² of prepared rows */
     struct ny_measured *out;
     double *last;   /* count: values of the t-th of the measured */

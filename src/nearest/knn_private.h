@@ -5,7 +5,7 @@
 #include "nearest/knn.h"
 
 struct ny_near {
-    double value; /* of the metric as a kernel: γ‖x−y‖², or 1 − cos */
+    double value; /* the metric as a kernel has it: γ‖x−y‖², or 1 − cos */
     uint32_t row;
 };
 

@@ -1,6 +1,6 @@
 /*
- * Finds the nearest points of rows that are no points, by a sieve of codes: exactly, or nearly all
- * of them in less time. It is for dense rows of more columns than a tree of boxes serves.
+ * Finds the nearest points of rows that are no points, by a sieve of codes: exactly, or in less
+ * time nearly all. It is for dense rows of more columns than a tree of boxes serves.
  *
  * A code is a row's part in NY_SIEVE_COLUMNS directions, along which a sample of the points is
  * spread most, a byte each. All codes of 60,000 points take 4 MB, and a new row is compared with

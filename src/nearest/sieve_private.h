@@ -60,8 +60,8 @@ int ny_sieve_codes_new(struct ny_sieve_codes *codes, const struct ny_sieve *siev
 /* Frees the room. */
 void ny_sieve_codes_release(struct ny_sieve_codes *codes, struct ny_context *ctx);
 
-/* Makes codes of out->count raw rows, at most NY_SIEVE_STRIP, which `columns` prepares. A strip has
- * the same codes in every call. */
+/* Makes codes of out->count raw rows, at most NY_SIEVE_STRIP, which `columns` prepares. Codes
+ * of a strip are those of any other call. */
 void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                     const struct ny_columns *columns, struct ny_raw_rows rows,
                     const struct ny_sieve_codes *out);
@@ -92,8 +92,8 @@ struct ny_sieve_rows {
 /* Finds the `width` points nearest by code of each row, which become its hits, in order. */
 int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                      const struct ny_sieve_rows *rows, size_t width);
-/* Adds the points whose codes and fine codes are within the bounds, and that come behind the hits
- * of ny_sieve_nearest(). */
+/* Adds the points whose codes and fine codes are within the bounds, and that come behind those
+ * that ny_sieve_nearest() has found. */
 int ny_sieve_within(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                     const struct ny_sieve_rows *rows);
 /* Counts, for each of `t` points of each row (count × t), how many are nearer by code: rank, count

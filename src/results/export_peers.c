@@ -1,8 +1,8 @@
 /*
- * Exports by the processes that have the shards of a store (results/export.h). Each reads the rows
- * of its own shards; the one that leads gets them in the order of the shards, and writes the file,
- * whatever its format. So no process needs the shards of another, as where each machine has a disk
- * of its own. A part that all shards have alike, such as the model, is that of the first.
+ * Exports by the processes that have the shards of a store (results/export.h). Each reads its own
+ * rows; the one that leads gets them in the order of the shards, and writes the file in any format.
+ * So no process needs the shards of another, and each machine may have its own disk. A part that
+ * all shards have alike, such as the model, is written from the first.
  */
 #include "results/export.h"
 

@@ -200,6 +200,13 @@ says() {
     [ "$status" -eq 2 ]
     [[ $stderr == *"do not export source together"* ]]
     [ ! -e source.npy ]
+    for shard in 0 1 2; do
+        nystream fit big/shard-0000$shard b --landmarks 20 --seed $shard -q
+    done
+    ranks 2 nystream export big b -o other.npy
+    [ "$status" -eq 2 ]
+    [[ $stderr == *"has other models than shard 0"* ]]
+    [ ! -e other.npy ]
 }
 
 @test "machines with disks of their own export to one file" {
