@@ -6,7 +6,9 @@
  * as long for them.
  *
  * A block sees at most as many copies of an equal eigenvalue as it has columns. So, at the end,
- * steps from another start, orthogonal to what was found, must find nothing larger.
+ * steps from another start must find nothing larger. They are orthogonal to the whole basis at
+ * first: what is left of A there is far smaller than the wanted eigenvalues as a rule, and a few
+ * steps tell. Else they are orthogonal to the vectors found, and go on until they have settled.
  */
 #include "linalg/eigen_few.h"
 
@@ -25,6 +27,11 @@ enum { BLOCK = NY_NARROW, ORDER = 1500 };
 
 /* Residuals relative to the largest eigenvalue: those of dsyevr itself; and of the last look. */
 static const double TOLERANCE = 0x1p-50, LOOK_TOLERANCE = 0x1p-26;
+
+/* Columns of the first look: six blocks. A filter of degree 5 that is 1 at most on [-½, ½] is 362
+ * at 1 (Chebyshev's). So 16 random vectors of up to a million elements, in which a unit vector has
+ * a share of 16 in n as a rule, would show an eigenvalue of 1 above ½. */
+enum { LOOK = 6 * BLOCK };
 
 struct krylov {
     struct ny_context *ctx;
@@ -45,14 +52,14 @@ struct krylov {
  * of the matrix, from where on the reduction costs no more. */
 static size_t most_of(size_t m, size_t count)
 {
-    size_t most = 4 * count + 512;
+    size_t most = 4 * count + 512 + LOOK;
 
     return (most < m / 3 ? most : m / 3) / BLOCK * BLOCK;
 }
 
 bool ny_eigen_is_few(size_t m, size_t count)
 {
-    return m >= ORDER && 4 * count + 6 * BLOCK <= most_of(m, count);
+    return m >= ORDER && 4 * count + 6 * BLOCK + LOOK <= most_of(m, count);
 }
 
 /* Returns the doubles of all arrays of lay_out(). */
@@ -65,7 +72,7 @@ static size_t doubles(size_t m, size_t count)
 
 size_t ny_eigen_few_bytes(size_t m, size_t count)
 {
-    size_t most = most_of(m, count), block = ny_orthonormalise_bytes(BLOCK),
+    size_t most = most_of(m, count), block = ny_orthonormalise_lanes_bytes(BLOCK),
            small = ny_eigen_dense_bytes(most, count);
 
     return doubles(m, count) * sizeof(double) + (block > small ? block : small);
@@ -132,31 +139,39 @@ static int project(struct krylov *k)
                        Q.cols);
 }
 
-/* Adds random directions, far below the tolerance, so that a block that A maps into Q goes on. */
-static void disturb(struct krylov *k)
+/* Returns the largest element of H's diagonal: a lower bound of the largest eigenvalue of A that
+ * takes no eigenproblem. */
+static double scale_of(const struct krylov *k)
 {
-    size_t first = k->used * k->X.rows;
-    double share = 0, g[BLOCK];
+    double scale = 0;
 
     for (size_t i = 0; i < k->used; i++)
-        share = fmax(share, 0x1p-60 * fabs(k->H.at[i * k->most + i]));
-    for (size_t i = 0; i < k->X.rows; i++) {
-        ny_gaussian(k->seed, NY_STREAM_RANGE, first + i * BLOCK, g, BLOCK);
-        for (size_t j = 0; j < BLOCK; j++)
-            k->X.at[i * BLOCK + j] += (share > 0 ? share : 1) * g[j];
+        scale = fmax(scale, fabs(k->H.at[i * k->most + i]));
+    return scale;
+}
+
+/* Adds random directions to X, far below the tolerance, so that a block that A maps into Q goes on;
+ * the first block, and those of a matrix of zeros, are random as a whole. */
+static void disturb(struct krylov *k)
+{
+    size_t first = k->used * k->X.rows / 4, count = k->X.rows * BLOCK / 4;
+    double share = 0x1p-64 * scale_of(k);
+    uint32_t words[4];
+
+    for (size_t i = 0; i < count; i++) {
+        ny_philox(k->seed, NY_STREAM_RANGE, first + i, words);
+        for (size_t j = 0; j < 4; j++)
+            k->X.at[4 * i + j] += (share > 0 ? share : 1) * (0x1p-31 * words[j] - 1);
     }
 }
 
-/* Makes X the next columns of Q, orthonormal to those there. */
+/* Makes X, of which Q has been taken off, the next columns of Q. */
 static int append(struct krylov *k)
 {
-    int err = NY_OK;
+    int err = ny_orthonormalise_lanes(k->ctx, k->X);
 
-    disturb(k);
-    for (int round = 0; round < 2 && !err; round++) {
-        err = project(k);
-        if (!err) err = ny_orthonormalise(k->ctx, k->X);
-    }
+    if (!err) err = project(k);
+    if (!err) err = ny_orthonormalise_lanes(k->ctx, k->X);
     for (size_t j = 0; j < BLOCK && !err; j++)
         for (size_t i = 0; i < k->X.rows; i++)
             k->Q.at[(k->used + j) * k->Q.stride + i] = k->X.at[i * BLOCK + j];
@@ -179,11 +194,13 @@ static int multiply(struct krylov *k)
     for (size_t i = 0; i < BLOCK && !err; i++)
         for (size_t j = 0; j <= first + i; j++)
             k->H.at[(first + i) * k->most + j] = k->T.at[j * BLOCK + i];
-    return err ? err : project(k);
+    if (err) return err;
+    disturb(k);
+    return project(k);
 }
 
-/* Eigenpairs of H[first …, first …], the `count` largest. */
-static int solve(struct krylov *k, size_t first, size_t count)
+/* Returns a copy of H[first …, first …]: its lower triangle. */
+static struct ny_matrix copy_of(struct krylov *k, size_t first)
 {
     size_t order = k->used - first;
     struct ny_matrix S = ny_matrix(k->S.at, order, order);
@@ -191,43 +208,57 @@ static int solve(struct krylov *k, size_t first, size_t count)
     for (size_t i = 0; i < order; i++)
         memcpy(S.at + i * order, k->H.at + (first + i) * k->most + first,
                (i + 1) * sizeof(double));
-    return ny_eigen_dense(k->ctx, S, count, k->values, ny_matrix(k->Y.at, count, order));
+    return S;
 }
 
-/* ‖Av − θv‖ = ‖X y_last‖ for v = Qy; y: of `order` values. */
-static bool settled(const struct krylov *k, size_t order, size_t count, double tolerance)
+/* Finds the eigenpairs skip … count−1 of H[first …, first …] and tells whether they have settled:
+ * ‖Av − θv‖ = ‖X y_last‖ for v = Qy. */
+static int solve(struct krylov *k, size_t first, size_t skip, size_t count, double limit,
+                 bool *settled)
 {
-    double limit = tolerance * fabs(k->values[0]), r[BLOCK];
+    struct ny_matrix S = copy_of(k, first), Y = ny_matrix(k->Y.at, count - skip, S.rows);
+    double r[BLOCK];
+    int err = ny_eigen_dense_behind(k->ctx, S, skip, Y.rows, k->values, Y);
 
-    ny_gemm(1, ny_t(k->X), k->X, 0, k->R);
-    for (size_t j = 0; j < count; j++) {
-        const double *last = k->Y.at + (j + 1) * order - BLOCK;
-        double square;
+    *settled = !err;
+    if (!err) ny_gemm(1, ny_t(k->X), k->X, 0, k->R);
+    for (size_t j = 0; j < Y.rows && *settled; j++) {
+        const double *last = Y.at + (j + 1) * S.rows - BLOCK;
 
         ny_gemv(1, k->R, last, 0, r);
-        square = ny_dot(last, r, BLOCK);
-        if (!(square <= limit * limit)) return false;
+        *settled = ny_dot(last, r, BLOCK) <= limit * limit;
     }
-    return true;
+    return err;
 }
 
-/* Lanczos steps from a random block beside the columns that are there, which A keeps apart, until
- * the residuals have settled; *found: they have. */
-static int iterate(struct krylov *k, size_t count, double tolerance, bool *found)
+/* Makes X a random block, orthogonal to Q, and the next columns of it. */
+static int begin(struct krylov *k)
 {
-    size_t first = k->used, due = first + 2 * count + 3 * BLOCK;
     int err;
 
-    *found = false;
     memset(k->X.at, 0, k->X.rows * BLOCK * sizeof(double));
-    err = append(k);
+    disturb(k);
+    err = project(k);
+    return err ? err : append(k);
+}
+
+/* Makes Lanczos steps from a random block beside the columns that are there, which A keeps apart,
+ * until the residuals have settled, the last one first, or Q has `most` columns. */
+static int iterate(struct krylov *k, size_t count, double tolerance, size_t most, bool *found)
+{
+    size_t first = k->used, due = first + 2 * count + 3 * BLOCK;
+    int err = begin(k);
+
+    *found = false;
     while (!err) {
-        bool full = k->used + BLOCK > k->most;
+        bool full = k->used + BLOCK > most;
 
         err = multiply(k);
         if (!err && (k->used >= due || full)) {
-            err = solve(k, first, count);
-            *found = !err && settled(k, k->used - first, count, tolerance);
+            double limit = tolerance * scale_of(k);
+
+            err = solve(k, first, count - 1, count, limit, found);
+            if (!err && *found) err = solve(k, first, 0, count, limit, found);
             due = k->used + (k->used - first) / 8;
         }
         if (err || *found || full) break;
@@ -237,7 +268,26 @@ static int iterate(struct krylov *k, size_t count, double tolerance, bool *found
     return err;
 }
 
-/* Is anything missing above the last value? Q is overwritten by the vectors found. */
+/* Tells whether nothing as large as `least` is orthogonal to Q: *small is not set where that would
+ * take more than a few steps. */
+static int look_behind(struct krylov *k, double least, bool *small)
+{
+    size_t first = k->used;
+    int err;
+
+    k->seed = 1;
+    err = begin(k);
+    while (!err && k->used < first + LOOK) {
+        err = multiply(k);
+        if (!err) err = append(k);
+    }
+    if (!err) err = multiply(k);
+    if (!err) err = ny_eigenvalues(k->ctx, copy_of(k, first), k->values);
+    *small = !err && fmax(k->values[0], -k->values[LOOK - 1]) <= least / 2;
+    return err;
+}
+
+/* Tells whether anything is missing above the last value. Q is overwritten by the vectors found. */
 static int look_again(struct krylov *k, struct ny_matrix V, const double *values, bool *found)
 {
     size_t count = V.rows;
@@ -247,8 +297,7 @@ static int look_again(struct krylov *k, struct ny_matrix V, const double *values
     for (size_t j = 0; j < count; j++)
         memcpy(k->Q.at + j * k->Q.stride, V.at + j * V.stride, V.cols * sizeof(double));
     k->used = count;
-    k->seed = 1;
-    err = iterate(k, 1, LOOK_TOLERANCE, found);
+    err = iterate(k, 1, LOOK_TOLERANCE, k->most, found);
     if (k->values[0] > least) *found = false;
     return err;
 }
@@ -258,17 +307,21 @@ int ny_eigen_few(struct ny_context *ctx, struct ny_matrix A, double *values, str
 {
     size_t count = V.rows;
     double *at = ny_alloc(ctx, NY_MEM_SOLVE, doubles(A.rows, count) * sizeof(double));
+    int err = NY_EBUDGET, threads = openblas_get_num_threads();
     struct krylov k;
-    int err = NY_EBUDGET;
+    bool small = false;
 
-    if (!at) goto done;
+    if (!at) return err;
+    ny_blas_serial(); /* its threads would wait busily between calls, beside those of products */
     k = lay_out(ctx, A, count, at);
-    err = iterate(&k, count, TOLERANCE, found);
+    err = iterate(&k, count, TOLERANCE, k.most - LOOK, found);
     if (err || !*found) goto done;
     memcpy(values, k.values, count * sizeof(double));
     ny_gemm(1, ny_matrix(k.Y.at, count, k.used), ny_rows(k.Q, 0, k.used), 0, V);
-    err = look_again(&k, V, values, found);
+    err = look_behind(&k, values[count - 1], &small);
+    if (!err && !small) err = look_again(&k, V, values, found);
 done:
+    openblas_set_num_threads(threads);
     ny_free(ctx, at);
     return err;
 }
