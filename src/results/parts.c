@@ -14,10 +14,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "results/axes.h"
 #include "results/choice.h"
 #include "results/clusters.h"
 #include "results/landmark_points.h"
 #include "results/map.h"
+#include "results/stored_model.h"
 
 /* Returns the bytes of an element of the embedding, which is f64 only for a fit in that
  * precision. */
@@ -117,6 +119,33 @@ static int fill_landmarks(struct ny_result *result, uint64_t first, size_t count
     for (size_t i = 0; err == NY_OK && i < count; i++)
         rows[i] = ny_result_rows_place(&result->rows, rows[i]);
     return err;
+}
+
+/* Counts axes: a row for each column of the points. */
+static size_t count_axes(const struct ny_result *result)
+{
+    return ny_record_has_axes(result->record) ? columns_of_points(result) : 0;
+}
+
+static int find_axes(struct ny_result *result)
+{
+    struct ny_model *model = NULL;
+    int err = ny_model_of_result(&model, result->store, result->name);
+
+    if (err) goto done;
+    result->axes = ny_calloc(result->ctx, NY_MEM_MODEL, model->d, model->p * sizeof(double));
+    err = result->axes ? ny_model_axes(model, result->axes) : NY_EBUDGET;
+done:
+    ny_model_free(model);
+    return err;
+}
+
+static int fill_axes(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    size_t p = result->coordinates.pairs;
+
+    memcpy(out, result->axes + first * p, count * p * sizeof(double));
+    return NY_OK;
 }
 
 /* Counts the columns that were chosen: none where all of them count. */
@@ -335,6 +364,7 @@ static const struct ny_result_part parts[] = {
     {"landmarks", NY_OUT_U64, NULL, fill_landmarks, count_landmark_rows, grain_of_landmarks, false},
     {"landmark-points", NY_OUT_F32, columns_of_points, fill_landmark_points, count_landmark_points,
      NULL, false},
+    {"axes", NY_OUT_F64, pairs_of, fill_axes, count_axes, NULL, false},
     {"features", NY_OUT_U64, NULL, fill_features, count_features, NULL, false},
     {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals, true},
     {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points, true},
@@ -353,11 +383,28 @@ enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 /* Names of all parts for callers. The model, the graph (results/graph_export.c) and names
  * (results/names.c) are no tables of numbers, and therefore not among the parts above. */
-static const char *const names[] = {
-    "embedding",  "eigenvectors", "eigenvalues", "landmarks", "landmark-points", "features",
-    "residuals",  "labels",       "source",      "rows",      "neighbors",       "distances",
-    "components", "graph",        "clusters",    "points",    "raw-points",      "ids",
-    "columns",    "model",        NULL};
+static const char *const names[] = {"embedding",
+                                    "eigenvectors",
+                                    "eigenvalues",
+                                    "landmarks",
+                                    "landmark-points",
+                                    "axes",
+                                    "features",
+                                    "residuals",
+                                    "labels",
+                                    "source",
+                                    "rows",
+                                    "neighbors",
+                                    "distances",
+                                    "components",
+                                    "graph",
+                                    "clusters",
+                                    "points",
+                                    "raw-points",
+                                    "ids",
+                                    "columns",
+                                    "model",
+                                    NULL};
 
 const char *const *ny_parts(void)
 {
@@ -424,6 +471,7 @@ void ny_result_close(struct ny_result *result)
     ny_result_rows_release(&result->rows);
     ny_free(result->ctx, result->inverse);
     ny_free(result->ctx, result->stored);
+    ny_free(result->ctx, result->axes);
     ny_coordinates_release(&result->coordinates, result->ctx);
     json_decref((json_t *)result->record);
 }
@@ -471,6 +519,7 @@ static int no_such_part(const struct ny_result *result, const struct ny_result_p
         snprintf(list + length, sizeof(list) - length, ", graph");
     if (part->fill == fill_landmarks && has_points(result))
         why = "; its landmarks are points that were given, and no rows";
+    if (part->fill == fill_axes) why = "; maps of the linear kernel (pca) have axes";
     if (strcmp(part->name, "clusters") == 0) why = "; 'nystream eval' makes clusters";
     return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s%s", result->name,
                    ny_store_path(result->store), part->name, list, why);
@@ -487,6 +536,7 @@ int ny_result_prepare(struct ny_result *result, const struct ny_result_part *par
     if (part->count(result) == 0) return no_such_part(result, part);
     if (part->fill == fill_eigenvectors && !result->inverse && invert_eigenvalues(result))
         return NY_EBUDGET;
+    if (part->fill == fill_axes) return result->axes ? NY_OK : find_axes(result);
     return part->columns && part->fill != fill_landmark_points && !of_points(part) &&
                    !result->stored
                ? reserve_stored(result, rows)

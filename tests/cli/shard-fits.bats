@@ -218,6 +218,9 @@ END
         nystream export sparse f -o sparse.csv -q
         nystream export parts f -o parts.csv -q
         near sparse.csv parts.csv 1e-5
+        [ "$map" != pca ] || nystream export sparse f --part axes -o sparse.csv -q
+        [ "$map" != pca ] || nystream export parts f --part axes -o parts.csv -q
+        near sparse.csv parts.csv 1e-5
     done
     ny fit parts g --landmarks 20
     usage "sparse rows does not go over the shards"

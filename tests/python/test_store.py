@@ -131,6 +131,36 @@ def test_parts_of_a_result(result, rows):
 
 
 @quick
+def test_axes_of_linear_maps_turn_rows_into_coordinates(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 7)) @ rng.normal(size=(7, 7)) + 3
+    few = scipy.sparse.random(900, 40, 0.1, "csr", random_state=0)
+    wide = rng.normal(size=(60, 200))
+    dense, sparse, wider = (nystream.open(tmp_path / f"{name}.nys") for name in "dsw")
+    for store, rows in ((dense, X), (sparse, few), (wider, wide)):
+        store.append(rows)
+    for store, rows, options in (
+            (dense, X, {"map": "pca", "approx": "exact"}),
+            (dense, X, {"map": "pca", "landmarks": 7}),
+            (dense, X / X.std(0), {"map": "pca", "scale": "standard", "approx": "exact"}),
+            (dense, X, {"map": "svd", "kernel": "linear", "approx": "nystrom", "landmarks": 4}),
+            (sparse, few.toarray(), {"map": "pca", "approx": "exact"}),
+            (sparse, few.toarray(), {"map": "kpca", "kernel": "linear", "landmarks": 30}),
+            (wider, wide, {"map": "kpca", "kernel": "linear", "approx": "exact"})):
+        result = store.fit("map", components=3, precision="f64", restart=True, **options)
+        Y = rows @ result.axes - result.embedding[:]
+        assert result.axes.shape == (rows.shape[1], 3) and result.axes.dtype == np.float64
+        assert np.abs(Y - Y.mean(axis=0)).max() < 1e-9 * np.abs(result.embedding[:]).max(), options
+        if options.get("approx") == "exact":
+            assert np.allclose(result.axes.T @ result.axes, np.eye(3), atol=1e-9)
+    chosen = wider.fit("few", map="pca", approx="exact", features="variance:50", components=3)
+    assert set(np.flatnonzero(chosen.axes.any(axis=1))) == set(chosen.features)
+    for options in ({"kernel": "rbf"}, {"map": "laplacian", "kernel": "cosine"}):
+        with pytest.raises(nystream.UsageError, match="has no axes.*linear kernel"):
+            dense.fit("other", components=2, landmarks=20, restart=True, **options).axes
+
+
+@quick
 def test_a_graph_and_a_dictionary(store):
     graph = store.graph("near", neighbors=4, connect=True)
     assert graph.neighbors.shape == (2000, 4) and graph.distances.shape == (2000, 4)

@@ -230,13 +230,8 @@ class PCA(Embedder):
         self.explained_variance_ = self.eigenvalues_ / (n - 1)
         self.explained_variance_ratio_ = self.eigenvalues_ / self.report_["trace"]
         self.singular_values_ = np.sqrt(self.eigenvalues_)
-        # The map is y = C (x - mean): rows of the identity, less the image of 0, are columns of C.
         dtype = np.float64 if self.report_["precision"] == "f64" else np.float32
-        # Row 0 has its one in column -1, and is the 0 itself.
-        images = np.concatenate([
-            self._placer.transform(np.eye(min(_data.SLICE_ROWS, d + 1 - at), d, at - 1, dtype))
-            for at in range(0, d + 1, _data.SLICE_ROWS)])
-        self.components_ = np.ascontiguousarray((images[1:] - images[0]).T)
+        self.components_ = np.ascontiguousarray(result.axes.T, dtype)
         sums = sum(result.store[at:at + _data.SLICE_ROWS].sum(axis=0, dtype=np.float64)
                    for at in range(0, n, _data.SLICE_ROWS))
         self.mean_ = (sums / n).astype(dtype)

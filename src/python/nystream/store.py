@@ -346,6 +346,15 @@ class Result(GraphParts):
         return self.part("landmark-points")[:]
 
     @property
+    def axes(self) -> Any:
+        """Axes of the map, an array (columns, components): what a column adds to a coordinate.
+
+        A pca, and a svd or kpca of the linear kernel, has axes: with x a row after `scale` and, for
+        pca, without the mean, its coordinates are x @ axes, up to a constant row.
+        """
+        return self.part("axes")[:]
+
+    @property
     def features(self) -> Any:
         """Numbers of the columns that features= has chosen, ascending, an array (columns kept,).
 

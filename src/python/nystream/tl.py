@@ -81,17 +81,6 @@ def _used(use_rep: Optional[str], n_pcs: Optional[int]) -> Dict[str, Any]:
 # ---- principal components ----------------------------------------------------------------------
 
 
-def _principal_axes(X: Any, Y: Any, eigenvalues: Any) -> Any:
-    """Return the axes (columns, components) of coordinates Y, in one pass over the rows."""
-    axes, row = np.zeros((X.shape[1], Y.shape[1])), 0
-    for batch in _data.batches(X)[1]:
-        for at in range(0, batch.rows, _data.SLICE_ROWS):
-            end = min(at + _data.SLICE_ROWS, batch.rows)
-            axes += batch.piece(at, end).T @ Y[row + at:row + end]
-        row += batch.rows
-    return axes / eigenvalues
-
-
 def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
         use_highly_variable: Optional[bool] = None, random_state: int = 0,
         key_added: Optional[str] = None, copy: bool = False, **run: Any) -> Any:
@@ -137,8 +126,8 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     with _stored(X, **run) as store:
         result = store.fit("pca", approx="exact", components=n_comps, seed=random_state, **how)
         Y, eigenvalues, trace = result.embedding[:], result.eigenvalues, result.report["trace"]
-    axes = np.zeros((adata.n_vars, n_comps))
-    axes[columns] = _principal_axes(X, Y, eigenvalues)
+        axes = np.zeros((adata.n_vars, n_comps))
+        axes[columns] = result.axes
     adata.obsm[key_added or "X_pca"] = Y
     adata.varm[key_added or "PCs"] = axes
     params: Dict[str, Any] = {"zero_center": True, "use_highly_variable": use_highly_variable}

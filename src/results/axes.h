@@ -1,0 +1,17 @@
+/* Axes of linear maps: what each column of the points adds to each coordinate. */
+#ifndef NY_RESULTS_AXES_H
+#define NY_RESULTS_AXES_H
+
+#include "results/model.h"
+#include "results/record.h"
+
+/* Tells whether the result of this record has axes: its map is svd, kpca or pca of the linear
+ * kernel, and it has a model. */
+bool ny_record_has_axes(const json_t *record);
+/* Computes the axes A (d × p, allocated by the caller) of a model of the linear kernel that is not
+ * divided: y = A'x + const for x = (raw - centre)·factor, a row prepared by the geometry. Those of
+ * exact principal components have length 1 and are the eigenvectors of the scatter matrix. No pass
+ * over the points; beside A it charges 64 rows of d numbers. NY_EBUDGET. */
+int ny_model_axes(const struct ny_model *model, double *A);
+
+#endif
