@@ -228,15 +228,15 @@
     X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", NEIGHBORS,                    \
       FIT | GRAPH | RARE, OF_GRAPHS | OF_NEW_GRAPH,                                                \
       "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                                            \
-    X("knn", NY_CHOICE, 0, true, "auto|exact|forest|tree", "auto", NEIGHBORS, FIT | GRAPH | RARE,  \
-      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
+    X("knn", NY_CHOICE, 0, true, "auto|exact|forest|tree|sieve", "auto", NEIGHBORS,                \
+      FIT | GRAPH | RARE, OF_GRAPHS | OF_NEW_GRAPH,                                                \
       "exact: from all pairs of rows; tree: the same neighbours by boxes of rows, for dense rows " \
       "of few columns; auto: exact or tree, whichever is less work; forest: nearly all "           \
       "neighbours from far fewer pairs, by trees of random projections and neighbours of "         \
-      "neighbours")                                                                                \
+      "neighbours; sieve: nearly all, or all, from codes of dense rows, for up to some 100,000")   \
     X("recall", NY_NUMBER, 0, true, "R", "0.95", NEIGHBORS, FIT | GRAPH | RARE,                    \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "forest: the share of true neighbours to find, measured on a sample of rows")                \
+      "forest, sieve: the share of true neighbours to find, measured on a sample of rows")         \
     X("leaf", NY_COUNT, 1, true, "N", "256", NEIGHBORS, FIT | GRAPH | RARE,                        \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "forest: rows of a leaf, all pairs of which are compared, at most")                          \

@@ -50,7 +50,9 @@ static const char *canonical(const struct ny_options *options, int index, char *
         return buffer;
     }
     /* They give the same lists, and the record says which of them a job goes by. */
-    if (strcmp(name, "knn") == 0 && text && strcmp(text, "forest") != 0) return "exact";
+    if (strcmp(name, "knn") == 0 && text && strcmp(text, "forest") != 0 &&
+        strcmp(text, "sieve") != 0)
+        return "exact";
     /* --sigma auto is --gamma auto */
     if (gamma && !text) {
         text = ny_options_get(options, "sigma");

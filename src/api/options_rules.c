@@ -48,7 +48,7 @@ static const struct condition {
     {"features", "kernel", "!precomputed"},
     {"experts", "approx", ""},
     {"weights", "approx", ""},
-    {"recall", "knn", "forest"},
+    {"recall", "knn", "forest|sieve"},
     {"leaf", "knn", "forest"},
     {"certify", "approx", ""},
     {"online", "approx", ""},

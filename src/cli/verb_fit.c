@@ -184,19 +184,19 @@ static void print_eigenvalues(FILE *file, const json_t *facts)
     fputs(shown < count ? " …\n" : "\n", file);
 }
 
-/* Prints the recall of a forest, and the work that it took. */
+/* Prints the recall of a forest or a sieve, and the work that a forest took. */
 static void print_recall(FILE *file, const json_t *facts)
 {
     const json_t *interval = json_object_get(facts, "recall_interval");
     double recall, trees, rounds, distances;
 
     if (!cli_fact_number(facts, "recall", &recall)) return;
-    if (!cli_fact_number(facts, "trees", &trees) || !cli_fact_number(facts, "rounds", &rounds))
-        return;
-    cli_print_fact(file, "recall", "%.4f (95 %% interval %.4f to %.4f)", recall,
-                   json_number_value(json_array_get(interval, 0)),
-                   json_number_value(json_array_get(interval, 1)));
-    if (cli_fact_number(facts, "distances_per_point", &distances))
+    if (json_is_array(interval))
+        cli_print_fact(file, "recall", "%.4f (95 %% interval %.4f to %.4f)", recall,
+                       json_number_value(json_array_get(interval, 0)),
+                       json_number_value(json_array_get(interval, 1)));
+    if (cli_fact_number(facts, "trees", &trees) && cli_fact_number(facts, "rounds", &rounds) &&
+        cli_fact_number(facts, "distances_per_point", &distances))
         cli_print_fact(file, "forest", "%.0f trees, %.0f rounds, %.0f distances a point", trees,
                        rounds, distances);
 }

@@ -11,7 +11,7 @@ enum { LEAF_MIN = 32, LEAF_MAX = 2048 };
 
 const char *ny_knn_way_name(enum ny_knn_way way)
 {
-    static const char *const names[] = {"auto", "exact", "forest", "tree"};
+    static const char *const names[] = {"auto", "exact", "forest", "tree", "sieve"};
 
     return names[way];
 }
@@ -65,7 +65,6 @@ static int check_counts(struct ny_store *store, const struct ny_graph_settings *
 static int check_forest(struct ny_context *ctx, const struct ny_graph_settings *graph, uint64_t n)
 {
     if (graph->way != NY_KNN_FOREST) return NY_OK;
-    if (graph->recall > 1) return ny_fail(ctx, NY_EUSAGE, "--recall is a share, from 0 to 1");
     if (graph->leaf < LEAF_MIN || graph->leaf > LEAF_MAX)
         return ny_fail(ctx, NY_EUSAGE, "--leaf is from %d to %d rows, not %zu", (int)LEAF_MIN,
                        (int)LEAF_MAX, graph->leaf);
@@ -75,6 +74,17 @@ static int check_forest(struct ny_context *ctx, const struct ny_graph_settings *
                        "more, or --knn exact",
                        graph->leaf, graph->stored, graph->stored * 2 + 2);
     return NY_OK;
+}
+
+/* Codes are of dense rows. */
+static int check_sieve(struct ny_store *store, const struct ny_graph_settings *graph,
+                       const struct ny_points_info *points)
+{
+    if (graph->way != NY_KNN_SIEVE || !points->row_slots) return NY_OK;
+    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                   "--knn sieve is for dense rows, and those of %s are sparse; give --knn exact "
+                   "or forest",
+                   ny_store_path(store));
 }
 
 /* A box holds rows by their coordinates, and its bound is a euclidean distance. */
@@ -110,5 +120,8 @@ int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_store *s
     err = parse_sweep(ctx, sweep, graph);
     if (err == NY_OK) err = check_counts(store, graph, points.n);
     if (err == NY_OK) err = check_tree(store, graph, &points);
+    if (err == NY_OK) err = check_sieve(store, graph, &points);
+    if (err == NY_OK && ny_knn_has_recall(graph->way) && graph->recall > 1)
+        err = ny_fail(ctx, NY_EUSAGE, "--recall is a share, from 0 to 1");
     return err ? err : check_forest(ctx, graph, points.n);
 }

@@ -12,8 +12,14 @@ struct ny_points_info;
 enum { NY_SWEEP_MAX = 32 };
 
 /* How neighbours are found, in the order of the option's words. Auto is exact or a tree, whichever
- * takes less work; all but a forest give the same bytes. */
-enum ny_knn_way { NY_KNN_AUTO, NY_KNN_EXACT, NY_KNN_FOREST, NY_KNN_TREE };
+ * takes less work; all but a forest and a sieve give the same bytes. */
+enum ny_knn_way { NY_KNN_AUTO, NY_KNN_EXACT, NY_KNN_FOREST, NY_KNN_TREE, NY_KNN_SIEVE };
+
+/* Tells whether a share of the neighbours can be asked for. */
+static inline bool ny_knn_has_recall(enum ny_knn_way way)
+{
+    return way == NY_KNN_FOREST || way == NY_KNN_SIEVE;
+}
 
 struct ny_graph_settings {
     const struct ny_kernel *metric; /* euclidean or angular */
@@ -28,7 +34,7 @@ struct ny_graph_settings {
     bool connect;  /* components are joined */
     enum ny_knn_way way;
     size_t leaf;   /* forest: rows of its leaves, at most */
-    double recall; /* forest: share of the true neighbours that it is to find */
+    double recall; /* forest, sieve: share of the true neighbours that it is to find */
     uint64_t seed;
     unsigned threads;
 };

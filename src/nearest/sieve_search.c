@@ -392,7 +392,8 @@ int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
     lot.left = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*lot.left));
     lot.near = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(double));
     if (!err && !(index && lot.points && lot.rank && lot.left && lot.near)) err = NY_EBUDGET;
-    ny_meter_start(&lot.meter, ctx, "neighbors", 0, count);
+    ny_meter_start(&lot.meter, ctx, "neighbors", given->before,
+                   given->total ? given->total : count);
     if (!err) lot.gamma = ny_columns_gamma(lot.columns);
     if (!err) err = ny_parallel(ctx, sieve->knn->workers, code_rows, &coding);
     if (!err) err = search_all(&lot, index, learned);

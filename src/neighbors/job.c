@@ -32,7 +32,7 @@ static enum ny_knn_way recorded_way(const json_t *record, enum ny_knn_way way)
 {
     const char *word = ny_field_text(ny_graph_facts(record), "knn");
 
-    for (int w = NY_KNN_AUTO; word && w <= NY_KNN_TREE; w++)
+    for (int w = NY_KNN_AUTO; word && w <= NY_KNN_SIEVE; w++)
         if (strcmp(word, ny_knn_way_name((enum ny_knn_way)w)) == 0) return (enum ny_knn_way)w;
     return way;
 }

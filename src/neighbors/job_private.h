@@ -5,10 +5,11 @@
 #include "neighbors/job.h"
 #include "graph/components.h"
 #include "nearest/forest.h"
+#include "nearest/sieve.h"
 #include "nearest/tree.h"
 
 /* The sizes that a graph is planned by. `part` is how much is held at a time: panels of rows whose
- * lists are, or in a forest rows. */
+ * lists are, or in a forest or a sieve rows. */
 struct ny_graph_sizes {
     struct ny_job_sizes job;
     const struct ny_graph_settings *settings;
@@ -36,6 +37,10 @@ size_t ny_graph_writing_bytes(const struct ny_graph_sizes *sizes, size_t limit);
 size_t ny_graph_forest_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
 /* Returns the bytes of a tree of boxes, and of the lists of a range of rows. */
 size_t ny_graph_tree_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
+/* Returns the bytes of a sieve, and of the lists of a lot of rows. */
+size_t ny_graph_sieve_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
+/* Returns the fewest points that a sieve for the graph holds. */
+uint64_t ny_graph_sieve_held_least(const struct ny_knn *knn);
 /* Tells whether a tree may be less work than all pairs, for --knn auto. */
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
                          const struct ny_points_info *points);
@@ -61,6 +66,7 @@ struct ny_graph_job {
     uint64_t again;            /* rows that needed more than their candidates */
     struct ny_forest forest;
     struct ny_tree_lists boxed; /* tree: of the range under way */
+    struct ny_sieving *sieving; /* sieve: as long as the stage runs */
     struct ny_bridge *bridge; /* --connect: edges between components, as long as the stage runs */
 };
 
@@ -82,6 +88,8 @@ int ny_graph_describe(const struct ny_job *job, const struct ny_lists *lists,
 
 /* The stage neighbors with a forest: nearly all neighbours of all rows. */
 int ny_graph_grow(struct ny_graph_job *g);
+/* The stage neighbors with a sieve: nearly all of them, or all. */
+int ny_graph_sift(struct ny_graph_job *g);
 
 /* Records the way that was decided. */
 static inline void ny_graph_set_way(struct ny_graph_job *g, enum ny_knn_way way)

@@ -1,9 +1,9 @@
 /*
  * Runs stage neighbors of the verb graph: finds the lists of the nearest rows of each row, exact
- * ones a range of rows at a time, those of a forest (neighbors/forest.c), or of a tree of boxes
- * (neighbors/tree.c). An exact range has two
- * steps, the pass over pairs and the measuring of candidates, and the checkpoint says which of them
- * is under way. The stage is run again for each range until the last is done.
+ * ones a range of rows at a time, those of a forest (neighbors/forest.c), of a tree of boxes
+ * (neighbors/tree.c) or of a sieve of codes (neighbors/sieve.c). An exact range has two steps, the
+ * pass over pairs and the measuring of candidates, and the checkpoint says which of them is under
+ * way. The stage is run again for each range until the last is done.
  */
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
@@ -101,6 +101,7 @@ static int stage_neighbors(struct ny_job *job)
 
     if (err) return err;
     if (g->way == NY_KNN_FOREST) return ny_graph_grow(g);
+    if (g->way == NY_KNN_SIEVE) return ny_graph_sift(g);
     if (g->way != NY_KNN_EXACT) {
         err = ny_graph_search_tree(g);
         if (err || g->way == NY_KNN_TREE) return err;
@@ -130,9 +131,10 @@ static struct ny_stage_bytes neighbors_bytes(const struct ny_job_sizes *sizes, u
 {
     const struct ny_graph_sizes *f = ny_graph_sizes_of(sizes);
 
-    size_t bytes = f->way == NY_KNN_FOREST ? ny_graph_forest_bytes(f, workers, limit)
-                   : f->way == NY_KNN_TREE ? ny_graph_tree_bytes(f, workers, limit)
-                                           : exact_bytes(f, workers, limit);
+    size_t bytes = f->way == NY_KNN_FOREST  ? ny_graph_forest_bytes(f, workers, limit)
+                   : f->way == NY_KNN_TREE  ? ny_graph_tree_bytes(f, workers, limit)
+                   : f->way == NY_KNN_SIEVE ? ny_graph_sieve_bytes(f, workers, limit)
+                                            : exact_bytes(f, workers, limit);
 
     return ny_graph_stage_bytes(f, workers, bytes);
 }

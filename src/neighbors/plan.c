@@ -41,7 +41,7 @@ static size_t least_peak(const void *sizes, unsigned workers, size_t limit)
  * holds the points, which the pass over pairs would decode again for each panel. */
 static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
 {
-    uint64_t n = f->points->n, high = f->way == NY_KNN_FOREST ? n : ny_units_of(n);
+    uint64_t n = f->points->n, high = ny_knn_has_recall(f->way) ? n : ny_units_of(n);
     unsigned workers = ny_budget_workers(ny_plan_peak_bytes, f, f->job.threads, limit);
     struct ny_course_bytes bytes;
 
@@ -63,7 +63,7 @@ static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan 
     plan->range_panels = f->part;
     plan->tree_panels = f->way == NY_KNN_TREE ? f->part : 0;
     plan->way = f->way;
-    plan->held_rows = f->way == NY_KNN_FOREST ? (size_t)f->part : f->held_rows;
+    plan->held_rows = ny_knn_has_recall(f->way) ? (size_t)f->part : f->held_rows;
     plan->memory_bytes = ny_plan_peak_bytes(f, workers, limit);
     ny_plan_stage_bytes(&f->job, workers, limit, &bytes);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
@@ -92,17 +92,19 @@ static void add_tree(const struct ny_graph_sizes *f, size_t limit, struct ny_gra
             plan->stage_bytes[stage] = tree.stage_bytes[stage];
 }
 
-/* A forest's are of a common case: 8 trees, and a round over 10 links. */
+/* A forest's are of a common case: 8 trees, and a round over 10 links. A sieve compares codes. */
 static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan)
 {
     double n = (double)f->points->n;
 
     plan->tiles = ny_way_of(f->knn.spec);
     plan->value_bytes = (double)ny_dtype_size(f->points->dtype);
-    plan->pairs = plan->way == NY_KNN_FOREST
-                      ? n * (4.0 * (double)f->settings->leaf + 75)
+    plan->pairs = plan->way == NY_KNN_FOREST ? n * (4.0 * (double)f->settings->leaf + 75)
+                  : plan->way == NY_KNN_SIEVE
+                      ? n * n
                       : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
-    plan->flops = 2 * plan->pairs * ny_entry_products(f->knn.spec);
+    plan->flops = 2 * plan->pairs *
+                  (plan->way == NY_KNN_SIEVE ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
     plan->entries = n * (double)f->settings->stored;
     plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
     plan->tree_ns = plan->tree_panels ? ny_graph_tree_ns(f->points) : 0;
@@ -136,8 +138,9 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     sizes.knn =
         (struct ny_knn){.spec = &spec, .n = points.n, .neighbors = settings->stored, .workers = 1};
     sizes.way = settings->way == NY_KNN_AUTO ? NY_KNN_EXACT : settings->way;
-    sizes.part =
-        settings->way == NY_KNN_FOREST ? ny_forest_held_least(&sizes.knn, settings->leaf) : 1;
+    sizes.part = settings->way == NY_KNN_FOREST  ? ny_forest_held_least(&sizes.knn, settings->leaf)
+                 : settings->way == NY_KNN_SIEVE ? ny_graph_sieve_held_least(&sizes.knn)
+                                                 : 1;
     plan->memory_min_bytes = ny_budget_least(least_peak, &sizes);
     plan->visits = ny_geometry_passes(&wish, &points);
     fit_in(&sizes, ny_memory_limit(ctx), plan);
@@ -155,10 +158,13 @@ static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibra
 {
     const double compare = 6, list = 40, gather = 8, scattered = 150, exact_ns = 3, byte_ns = 0.6;
     const double exps_ns = 1.6; /* exponentials of a nanosecond of one thread */
+    const double code_ns = 0.7; /* two codes of a sieve are compared, on one thread */
     /* Candidates are measured again in f64, on rows that are read one by one. */
     double exact_s = (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured /
                      rates->exp32;
 
+    if (graph->way == NY_KNN_SIEVE)
+        return exps_ns * code_ns * graph->pairs / rates->exp32 + exact_s;
     if (graph->tree_panels) return exps_ns * graph->tree_ns / rates->exp32;
     if (graph->way == NY_KNN_FOREST)
         return (graph->tiles == NY_WAY_SPARSE ? scattered : gather) * graph->flops / rates->gemm32 +

@@ -130,7 +130,7 @@ static int by_tree(struct ny_search *search, const void *raw, size_t count)
 
 static int by_sieve(struct ny_search *search, const void *raw, size_t count)
 {
-    const struct ny_sieve_lot lot = {raw, count, search->recall};
+    const struct ny_sieve_lot lot = {.raw = raw, .count = count, .recall = search->recall};
     int err = NY_OK;
 
     if (!search->sieve.spec)

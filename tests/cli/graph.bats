@@ -485,7 +485,7 @@ same_lists() {
     ny graph s g --knn forest --neighbors 300
     usage "300 neighbours are more than the other 299 rows"
     ny graph s g --knn near
-    usage "--knn is one of auto|exact|forest|tree"
+    usage "--knn is one of auto|exact|forest|tree|sieve"
     nystream graph s g -q
     ny graph s g --knn forest
     usage "knn: exact"

@@ -121,15 +121,17 @@ fits_both() {
 
 # Points are in memory in part at the first, all of them at the last.
 # bats test_tags=slow
-@test "a graph by forest" {
-    local budget least json
-    ny graph "$files/small.nys" f --knn forest --memory 24M
-    exits 8
-    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
-    for budget in "$least" $((128 << 20)); do
-        json=$(within "$budget" nystream graph "$files/small.nys" f --knn forest --restart --json \
-            --recall 0.8 --memory "$budget")
-        at_most "$budget" "$json"
+@test "a graph by forest, and by a sieve" {
+    local budget least json knn
+    for knn in forest sieve; do
+        ny graph "$files/small.nys" f --knn $knn --memory 24M --restart
+        exits 8
+        least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+        for budget in "$least" $((128 << 20)); do
+            json=$(within "$budget" nystream graph "$files/small.nys" f --knn $knn --restart --json \
+                --recall 0.8 --memory "$budget")
+            at_most "$budget" "$json"
+        done
     done
 }
 

@@ -265,6 +265,7 @@ neighbors         | graph s r                             | --neighbors 3
 metric            | graph s r                             | --metric cosine
 knn               | graph s r                             | --knn forest
 recall            | graph s r --knn forest --leaf 32      | --recall 0.5
+recall            | graph s r --knn sieve                 | --recall 0.5
 time-limit        | graph s r                             | --time-limit 0.00001 ! nothing was run
 leaf              | graph s r --knn forest                | --leaf 32
 max-distance      | graph s r                             | --max-distance 0.3

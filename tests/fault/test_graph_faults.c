@@ -47,6 +47,11 @@ static int graph_tree(struct ny_context *ctx)
     return graph_with(ctx, "new", SET(GRAPH, "knn", "tree"));
 }
 
+static int graph_sieve(struct ny_context *ctx)
+{
+    return graph_with(ctx, "new", SET(GRAPH, "knn", "sieve", "recall", "1"));
+}
+
 /* A graph of the edges in a file, which begins a store of its own. */
 static int graph_given(struct ny_context *ctx)
 {
@@ -252,6 +257,7 @@ int main(void)
         {"graph", graph_exact, check_exact, undo_new, 16},
         {"forest", graph_forest, check_forest, undo_new, 256},
         {"tree", graph_tree, check_exact, undo_new, 16},
+        {"sieve", graph_sieve, check_exact, undo_new, 16},
         {"graph of edges", graph_given, check_given, undo_fresh, 16},
         {"graph to a file", graph_to_file, check_written, undo_written, 1},
         {"isomap", isomap_new, check_isomap, undo_new, 16},

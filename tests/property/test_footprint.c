@@ -275,6 +275,7 @@ static void the_plan_of_graphs(void **state)
         {4, {"map", "eigenmaps", "components", "5", "max-distance", "0.1", "connect", "yes"}},
         {4, {"map", "eigenmaps", "neighbors", "9", "distance-quantile", "0.9"}},
         {4, {"map", "eigenmaps", "neighbors", "9", "knn", "tree"}},
+        {4, {"map", "isomap", "landmarks", "60", "knn", "sieve"}},
     };
     char path[200];
 

@@ -121,6 +121,7 @@ static void words_have_the_order_of_their_enums(void **state)
         {"knn", "exact", NY_KNN_EXACT},
         {"knn", "forest", NY_KNN_FOREST},
         {"knn", "tree", NY_KNN_TREE},
+        {"knn", "sieve", NY_KNN_SIEVE},
     };
 
     (void)state;

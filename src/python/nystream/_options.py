@@ -19,7 +19,7 @@ TREE_COLUMNS = 6  # unless rows have so few columns that a tree of boxes finds a
 
 def search_options(search: Optional[str], shape: Tuple[int, int], metric: str,
                    seed: int) -> Dict[str, Any]:
-    """Return the options of a search: "auto", "exact", "tree" or "forest"; None: by the rows."""
+    """Return the options of a search: "auto", "exact", "tree", "sieve", "forest"; None: by rows."""
     rows, columns = shape
     boxes = columns <= TREE_COLUMNS and metric == "euclidean"
     knn = search or ("auto" if boxes or rows <= EXACT_ROWS else "forest")

@@ -31,13 +31,14 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         fit is its own first neighbour, at distance 0. "connectivity": entries are 1, and a row has
         n_neighbors, itself among them.
     n_neighbors : int
-    algorithm : {"auto", "exact", "tree", "forest"}
+    algorithm : {"auto", "exact", "tree", "forest", "sieve"}
         How neighbours of the rows of the fit are found: by all pairs, the same ones by a tree of
         boxes (dense rows of few columns, euclidean), or nearly all of them by a forest of trees
-        (`report_.recall` tells how many). "auto" is exact or tree up to 100,000 rows,
-        and of six columns or fewer for any number of them.
-        New rows get all of their neighbours as well, or by the graph of a forest as large a share
-        as was asked of it, which is 0.95: measured on some of them, in far less time.
+        or a sieve of codes (dense rows, up to some 100,000; `report_.recall` tells how
+        many). "auto" is exact or tree up to 100,000 rows, and of six columns or fewer for any
+        number of them.
+        New rows get all of their neighbours as well, or by the graph of a forest or a sieve as
+        large a share as was asked of it, which is 0.95: measured on some of them, in far less time.
     metric : {"euclidean", "cosine"}
     memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.

@@ -1,0 +1,163 @@
+# Graphs of neighbours that a sieve of codes finds.
+load helper
+
+# cloud FILE ROWS COLUMNS: numbers around a sheet of 3 dimensions in so many columns, u8, each row
+# the last one twice.
+cloud() {
+    awk -v n="$2" -v d="$3" 'BEGIN {
+        srand(11)
+        for (i = 0; i < n; i++) {
+            if (i % 100 != 99) { u = rand(); v = rand(); w = rand() }
+            line = ""
+            for (k = 0; k < d; k++)
+                line = line int(128 + 40 * (sin(k + 3 * u) + cos(2 * k + v) + sin(k * w))) (k + 1 < d ? "," : "")
+            print line
+        }
+    }' >"$1"
+}
+
+# lists NAME: writes neighbours and distances of a graph of store s to files of its name.
+lists() {
+    nystream export s "$1" --part neighbors -o "$1.npy" -q
+    nystream export s "$1" --part distances -o "$1.d.npy" -q
+}
+
+# same_lists A B: fails where they differ in a byte.
+same_lists() {
+    cmp "$1.npy" "$2.npy"
+    cmp "$1.d.npy" "$2.d.npy"
+}
+
+# share EXACT OTHER: the share of the neighbours of OTHER that are no farther than the last true one.
+share() {
+    nystream export s "$1" --part distances -o a.csv -q
+    nystream export s "$2" --part distances -o b.csv -q
+    paste -d, a.csv b.csv | awk -F, '{
+        t = NF / 2
+        for (k = 1; k <= t; k++) found += $(t + k) <= $t
+    } END { printf "%.6f\n", found / (NR * t) }'
+}
+
+@test "a sieve for all neighbours has the bytes of all pairs" {
+    cloud rows.csv 3000 24
+    nystream import s rows.csv -q
+    for metric in euclidean cosine; do
+        nystream graph s pairs --neighbors 7 --metric $metric --knn exact --restart -q
+        nystream graph s all --neighbors 7 --metric $metric --knn sieve --recall 1 --restart --json -q >all.json
+        lists pairs
+        lists all
+        same_lists pairs all
+    done
+    [ "$(field "$(<all.json)" recall)" = 1.0 ]
+    [ "$(field "$(<all.json)" recall_interval)" = null ]
+    [ "$(field "$(<all.json)" knn)" = sieve ]
+    [ "$(field "$(<all.json)" trees)" = null ]
+    ny info s all
+    prints "search                sieve"
+}
+
+@test "a sieve finds the share that it is asked for, and no row is its own neighbour" {
+    cloud rows.csv 5000 30
+    nystream import s rows.csv -q
+    nystream graph s pairs --neighbors 6 --knn exact -q
+    for wanted in 0.6 0.9; do
+        nystream graph s near --neighbors 6 --knn sieve --recall $wanted --json --restart -q >near.json
+        awk -v wanted=$wanted -v told="$(field "$(<near.json)" recall)" -v found="$(share pairs near)" 'BEGIN {
+            exit !(found >= wanted - 0.01 && found - told < 0.03 && told - found < 0.03 && told >= wanted)
+        }'
+    done
+    nystream export s near --part neighbors -o near.csv -q
+    awk -F, '{ for (k = 1; k <= NF; k++) if ($k == NR - 1) exit 1 }' near.csv
+    ny graph s near --neighbors 6 --knn sieve --recall 0.9
+    says "is done"
+    ny graph s told --neighbors 6 --knn sieve --recall 0.9
+    says "recall"
+    [[ $stderr != *forest* ]]
+    nystream transform s near --input rows.csv -o o.npy --json >new.json # its recall, not all
+    [ "$(field "$(<new.json)" knn)" = sieve ]
+    [ "$(field "$(<new.json)" recall_rows)" = 256 ]
+}
+
+@test "few rows, equal rows and few columns go through a sieve" {
+    printf '%s\n' x 0 1 2 3 4 >line.csv
+    nystream import s line.csv -q
+    nystream graph s pairs --neighbors 4 --knn exact -q
+    nystream graph s all --neighbors 4 --knn sieve -q
+    lists pairs
+    lists all
+    same_lists pairs all
+    rm -r s
+    awk 'BEGIN { for (i = 0; i < 3000; i++) print i % 3 "," 5 }' >equal.csv
+    nystream import s equal.csv -q
+    nystream graph s pairs --neighbors 5 --knn exact -q
+    nystream graph s all --neighbors 5 --knn sieve --recall 1 -q
+    lists pairs
+    lists all
+    same_lists pairs all
+}
+
+@test "what a sieve is not made of" {
+    store s 300 3
+    ny graph s g --knn sieve --recall 1.5
+    usage "--recall is a share, from 0 to 1"
+    ny graph s g --knn sieve --leaf 64
+    usage "--leaf acts only with --knn forest, and here it is sieve"
+    ny graph s g --knn sieve --seed 1
+    usage "--seed acts only with --knn forest"
+    printf '1 1:2 5:3\n%.0s' 1 2 3 4 >few.svm
+    nystream import few.nys few.svm --layout sparse -q
+    ny graph few.nys g --neighbors 2 --knn sieve
+    usage "--knn sieve is for dense rows"
+    nystream graph s g -q
+    ny graph s g --knn sieve
+    usage "knn: exact → sieve"
+}
+
+@test "a sieve has the same bytes for any threads and any budget, down to the least of its plan" {
+    local least
+    cloud rows.csv 9000 20
+    nystream import s rows.csv -q
+    nystream graph s a --neighbors 6 --knn sieve --threads 1 -q
+    nystream graph s b --neighbors 6 --knn sieve --threads 3 -q
+    ny graph s c --neighbors 6 --knn sieve --memory 16M
+    exits 8
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    ny graph s c --neighbors 6 --knn sieve --memory "$((least - 1))"
+    exits 8
+    ny graph s c --neighbors 6 --knn sieve --memory "$least"
+    exits 0
+    for name in a b c; do
+        lists $name
+        same_lists a $name
+    done
+}
+
+# bats test_tags=slow
+@test "a sieve that is killed goes on, with the bytes and the recall of one that is not" {
+    local runs=0 status
+    cloud rows.csv 40000 12 # three lots
+    nystream import s rows.csv -q
+    nystream graph s whole --neighbors 6 --knn sieve --json -q >whole.json
+    until nystream graph s cut --neighbors 6 --knn sieve --json -q --threads 1 >cut.json & wait_some; do
+        runs=$((runs + 1))
+        [ $runs -lt 200 ]
+    done
+    [ $runs -gt 2 ]
+    lists whole
+    lists cut
+    same_lists whole cut
+    for key in recall recall_interval; do
+        [ "$(field "$(<whole.json)" $key)" = "$(field "$(<cut.json)" $key)" ]
+    done
+}
+
+# Waits a while for the last command, longer each time, and kills it if it is not done.
+wait_some() {
+    local pid=$! i
+    for ((i = 0; i <= runs; i++)); do
+        sleep 0.05
+        kill -0 $pid 2>/dev/null || break
+    done
+    kill -9 $pid 2>/dev/null || true
+    wait $pid
+}
