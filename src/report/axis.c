@@ -104,8 +104,13 @@ const char *ny_power_of_ten(int exponent, char text[32])
 
 const char *ny_short_number(double number, char text[48])
 {
-    char plain[16], power[32] = "", *exponent;
+    char plain[16], power[32] = "", whole[32], *exponent;
 
+    if (fabs(number) >= 999.5 && fabs(number) < 99999.5) { /* no power of ten yet */
+        snprintf(text, 48, "%s%s", number < 0 ? "−" : "",
+                 ny_grouped((uint64_t)(fabs(number) + 0.5), whole));
+        return text;
+    }
     snprintf(plain, sizeof(plain), "%s%.3g", number < 0 ? "−" : "", fabs(number));
     exponent = strchr(plain, 'e');
     if (exponent) {

@@ -34,7 +34,7 @@ void ny_ticks_make(struct ny_ticks *ticks, const struct ny_axis *axis, size_t wa
 const char *ny_grouped(uint64_t number, char text[32]);
 /* "×10⁻⁷" */
 const char *ny_power_of_ten(int exponent, char text[32]);
-/* "1.47×10⁻⁷", "0.025": for people. */
+/* "1.47×10⁻⁷", "0.025", "1,034": for people. */
 const char *ny_short_number(double number, char text[48]);
 
 #endif

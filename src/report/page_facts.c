@@ -3,10 +3,10 @@
  * holes of the page's template are filled by report/page.c with calls to it.
  *
  * Everything comes from the record of a result and its eigenvalues, but for the histogram of
- * residuals, which report/page_points.c has counted. The unit of a number follows from the name of
- * its key. The certificate says what is known of the error, in sentences, and says so where nothing
- * is known. Charts are SVG within the page, 640 × 270 units large, without a script: they can be
- * read where scripts are not run.
+ * residuals, which report/page_points.c has counted. Labels, numbers and units are those of
+ * report/page_values.h. The certificate says what is known of the error, in sentences, and says so
+ * where nothing is known. Charts are SVG within the page, 640 × 270 units large, without a script:
+ * they can be read where scripts are not run.
  */
 #include "report/page_facts.h"
 
@@ -14,72 +14,27 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "report/axis.h"
+#include "report/page_values.h"
 #include "report/words.h"
-#include "results/facts.h"
-
-/* ---- numbers ------------------------------------------------------------------------------ */
-
-/* A number and its unit stay in one line: a no-break space is between them. */
-static const char *size_words(double bytes, char text[48])
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    size_t unit = 0;
-
-    for (; bytes >= 1024 && unit < 4; unit++)
-        bytes /= 1024;
-    snprintf(text, 48, unit && bytes < 100 ? "%.1f\u00a0%s" : "%.0f\u00a0%s", bytes, units[unit]);
-    return text;
-}
-
-/* Puts seconds in words: "4.6 s", "3 min 20 s", "2.5 h". */
-static const char *time_words(double seconds, char text[48])
-{
-    if (seconds < 100)
-        snprintf(text, 48, "%.3g\u00a0s", seconds);
-    else if (seconds < 5400)
-        snprintf(text, 48, "%.0f\u00a0min %02.0f\u00a0s", floor(seconds / 60), fmod(seconds, 60));
-    else
-        snprintf(text, 48, "%.1f\u00a0h", seconds / 3600);
-    return text;
-}
-
-/* Writes a value, whose unit follows from the end of its key; a dash where there is none. */
-static void put_value(struct ny_sink *sink, const char *key, const json_t *value)
-{
-    double number = json_number_value(value);
-    char text[48];
-
-    if (json_is_string(value))
-        ny_put_html(sink, json_string_value(value));
-    else if (json_is_boolean(value))
-        ny_put(sink, json_is_true(value) ? "yes" : "no");
-    else if (!json_is_number(value))
-        ny_put(sink, "–");
-    else if (ny_ends_with(key, "bytes"))
-        ny_put(sink, size_words(number, text));
-    else if (ny_ends_with(key, "seconds"))
-        ny_put(sink, time_words(number, text));
-    else if (json_is_integer(value) && number >= 0)
-        ny_put(sink, ny_grouped((uint64_t)number, text));
-    else
-        ny_put(sink, ny_short_number(number, text));
-}
-
-/* Writes the label of a fact; one that has none is its key with blanks for underscores. */
-static void put_key(struct ny_sink *sink, const char *key)
-{
-    const struct ny_fact *fact = ny_fact_find(key);
-
-    if (fact && fact->page) {
-        ny_put(sink, fact->page);
-        return;
-    }
-    for (const char *at = key; *at; at++)
-        ny_put_bytes(sink, *at == '_' ? " " : at, 1);
-}
 
 /* ---- tables ------------------------------------------------------------------------------- */
+
+/* Begins a table in a box of its own, within which it scrolls if it is wider than the page. The
+ * caption is for those who hear the page: others see the heading above. */
+static void begin_table(struct ny_sink *sink, const char *box, const char *caption)
+{
+    ny_putf(sink, "<div class=\"%s\"><table><caption class=\"unseen\">%s</caption>", box, caption);
+}
+
+/* Returns the figure of a result that the comparison shows. The components of a graph are no
+ * columns, as those of maps are. */
+static const json_t *compared(const json_t *report, const char *key)
+{
+    bool graph = json_is_number(json_object_get(report, "edges"));
+
+    return graph && strcmp(key, "components") == 0 ? NULL : json_object_get(report, key);
+}
 
 void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const char *const *names,
                        size_t count)
@@ -90,7 +45,8 @@ void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const
         "residual_max", "probe_error", "seconds", "peak_rss_bytes"};
 
     if (count < 2) return;
-    ny_put(sink, "<div class=\"wide\"><table><thead><tr><th scope=\"col\">result</th>");
+    begin_table(sink, "wide compare", "All results of this page, side by side");
+    ny_put(sink, "<thead><tr><th scope=\"col\">result</th>");
     for (size_t i = 0; i < count; i++) {
         ny_put(sink, "<th scope=\"col\">");
         ny_put_html(sink, names[i]);
@@ -99,11 +55,11 @@ void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const
     ny_put(sink, "</tr></thead><tbody>");
     for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
         ny_put(sink, "<tr><th scope=\"row\">");
-        put_key(sink, keys[k]);
+        ny_put_key(sink, keys[k]);
         ny_put(sink, "</th>");
         for (size_t i = 0; i < count; i++) {
             ny_put(sink, "<td>");
-            put_value(sink, keys[k], json_object_get(reports[i], keys[k]));
+            ny_put_value(sink, keys[k], compared(reports[i], keys[k]));
             ny_put(sink, "</td>");
         }
         ny_put(sink, "</tr>\n");
@@ -114,9 +70,9 @@ void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const
 static void put_row(struct ny_sink *sink, const char *key, const json_t *value)
 {
     ny_put(sink, "<tr><th scope=\"row\">");
-    put_key(sink, key);
+    ny_put_key(sink, key);
     ny_put(sink, "</th><td>");
-    put_value(sink, key, value);
+    ny_put_value(sink, key, value);
     ny_put(sink, "</td></tr>\n");
 }
 
@@ -125,7 +81,8 @@ void ny_put_facts(struct ny_sink *sink, const json_t *report)
     const char *key;
     json_t *value;
 
-    ny_put(sink, "<div class=\"wide\"><table><tbody>\n");
+    begin_table(sink, "wide", "All figures of the result");
+    ny_put(sink, "<tbody>\n");
     json_object_foreach((json_t *)report, key, value)
     {
         if (json_is_null(value) || json_is_object(value) || json_is_array(value)) continue;
@@ -144,7 +101,9 @@ void ny_put_graph(struct ny_sink *sink, const json_t *report)
 
     if (!json_is_object(graph)) graph = report;
     if (!json_is_number(json_object_get(graph, "edges"))) return;
-    ny_put(sink, "<h3>Graph</h3><div class=\"wide\"><table><tbody>\n");
+    ny_put(sink, "<h3>Graph</h3>");
+    begin_table(sink, "wide", "Figures of the graph");
+    ny_put(sink, "<tbody>\n");
     for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
         const json_t *value = json_object_get(graph, keys[k]);
 
@@ -161,7 +120,7 @@ static void put_kept(struct ny_sink *sink, const json_t *report)
     char text[48], count[32];
 
     if (!isfinite(kept)) return;
-    ny_putf(sink, "<li>%s %s component%s %s %s %% of the %s.</li>",
+    ny_putf(sink, "<li>%s %s component%s %s %s\u00a0%% of the %s.</li>",
             ny_field_is(report, "approx", "exact") ? "Exact; the" : "The",
             ny_grouped(components, count), components == 1 ? "" : "s",
             components == 1 ? "holds" : "hold", ny_short_number(100 * kept, text),
@@ -184,7 +143,7 @@ static bool put_error(struct ny_sink *sink, const json_t *report)
         ny_putf(sink, "<li>Trace error %s: what the landmarks leave out of K%s",
                 ny_short_number(trace, text), trace_of ? " (" : "");
         ny_put_html(sink, trace_of ? trace_of : "");
-        ny_putf(sink, "%s is at most %.3g %% of its trace.</li>", trace_of ? ")" : "",
+        ny_putf(sink, "%s is at most %.3g\u00a0%% of its trace.</li>", trace_of ? ")" : "",
                 trace > 0 ? 100 * trace : 0);
     }
     if (isfinite(residual))
@@ -215,7 +174,7 @@ static bool put_graph_error(struct ny_sink *sink, const json_t *report)
         fmax(most, json_number_value(residual));
     if (isfinite(variance) && isfinite(preserved))
         ny_putf(sink,
-                "<li>Residual variance %s, distances preserved to %.4g %% (of %s pairs of "
+                "<li>Residual variance %s, distances preserved to %.4g\u00a0%% (of %s pairs of "
                 "rows).</li>",
                 ny_short_number(variance, text), 100 * preserved,
                 ny_grouped(ny_field_count(report, "sampled_pairs", 0), (char[32]){""}));
@@ -239,7 +198,8 @@ void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result)
                          ? "<li>None.</li>"
                          : "<li>None was made; <code>--probe</code> measures one.</li>");
     if (negative > 0)
-        ny_putf(sink, "<li>%.0f negative eigenvalues were dropped: %s.</li>", negative,
+        ny_putf(sink, "<li>%.0f negative eigenvalue%s dropped: %s.</li>", negative,
+                negative > 1 ? "s were" : " was",
                 graph ? "no flat space has exactly these path lengths"
                       : "K is not positive semidefinite");
     ny_put(sink, "</ul></section>");
@@ -264,22 +224,21 @@ static void put_stages(struct ny_sink *sink, const json_t *report)
     const char *key;
     json_t *value;
 
-    ny_put(sink, "<div class=\"wide\"><table><thead><tr><th scope=\"col\">stage</th><th "
-                 "scope=\"col\" class=\"n\">time</th><td></td><th scope=\"col\" "
-                 "class=\"n\">reserved</th></tr></thead>"
-                 "<tbody>\n");
+    begin_table(sink, "wide", "Time and memory of each stage");
+    ny_put(sink, "<thead><tr><th scope=\"col\">stage</th><th scope=\"col\" class=\"n\">time</th>"
+                 "<td></td><th scope=\"col\" class=\"n\">reserved</th></tr></thead><tbody>\n");
     json_object_foreach((json_t *)stages, key, value)
     {
         if (!json_is_number(value)) continue;
         ny_put(sink, "<tr><th scope=\"row\">");
-        put_key(sink, key);
+        ny_put_key(sink, key);
         ny_put(sink, "</th><td class=\"n\">");
-        put_value(sink, "seconds", value);
+        ny_put_value(sink, "seconds", value);
         ny_putf(sink,
                 "</td><td class=\"bars\"><span class=\"bar\" style=\"width:%.1f%%\"></span>"
                 "</td><td class=\"n\">",
                 most > 0 ? 100 * json_number_value(value) / most : 0);
-        put_value(sink, "bytes", json_object_get(memory, key));
+        ny_put_value(sink, "bytes", json_object_get(memory, key));
         ny_put(sink, "</td></tr>\n");
     }
     ny_put(sink, "</tbody></table></div>");
@@ -293,11 +252,12 @@ void ny_put_cost(struct ny_sink *sink, const json_t *report)
     char text[48];
 
     ny_put(sink, "<p>");
-    if (isfinite(seconds)) ny_putf(sink, "%s in all. ", time_words(seconds, text));
-    if (isfinite(peak)) ny_putf(sink, "At most %s of memory", size_words(peak, text));
+    if (isfinite(seconds)) ny_putf(sink, "%s in all. ", ny_time_words(seconds, text));
+    if (isfinite(peak)) ny_putf(sink, "At most %s of memory", ny_size_words(peak, text));
     if (isfinite(peak) && budget > 0)
-        ny_putf(sink, ", %s%.0f %% of a budget of %s", peak < 0.01 * budget ? "less than " : "",
-                fmax(1, 100 * peak / budget), size_words(budget, text));
+        ny_putf(sink, ", %s%.0f\u00a0%% of a budget of %s",
+                peak < 0.01 * budget ? "less than " : "", fmax(1, 100 * peak / budget),
+                ny_size_words(budget, text));
     ny_put(sink, isfinite(peak) ? ".</p>" : "</p>");
     if (json_object_size(json_object_get(report, "stages"))) put_stages(sink, report);
 }
@@ -316,37 +276,46 @@ static double chart_y(const struct ny_axis *axis, double value)
 static void begin_chart(struct ny_sink *sink, const struct ny_axis *y, const char *alt)
 {
     struct ny_ticks ticks;
-    char power[16] = "";
+    char text[48];
 
     ny_putf(sink, "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDE,
             HIGH);
     ny_put_html(sink, alt);
     ny_put(sink, "\">");
     ny_ticks_make(&ticks, y, 4);
-    if (ticks.exponent) snprintf(power, sizeof(power), "e%d", ticks.exponent);
     for (size_t k = 0; k < ticks.count; k++) {
         double at = chart_y(y, ticks.at[k]);
 
         ny_putf(sink,
                 "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" "
-                "y=\"%.1f\" text-anchor=\"end\">%s%s</text>",
-                LEFT, RIGHT, at, at, LEFT - 6, at + 4, ticks.text[k], power);
+                "y=\"%.1f\" text-anchor=\"end\">%s</text>",
+                LEFT, RIGHT, at, at, LEFT - 6, at + 4, ny_short_number(ticks.at[k], text));
     }
+}
+
+/* Writes a share as a percentage of three digits, also if the last of them are zeros, so that those
+ * of a column are below one another. */
+static const char *share_words(double share, char text[48])
+{
+    snprintf(text, 48, share < 0.9995 ? "%#.3g" : "%.0f", 100 * share);
+    return text;
 }
 
 static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *result, size_t count)
 {
     char text[48];
 
-    ny_put(sink, "<details><summary>Eigenvalues</summary><div class=\"wide\"><table><thead><tr><th "
-                 "scope=\"col\">number</th><th scope=\"col\">eigenvalue</th><th scope=\"col\">of "
-                 "the trace</th></tr></thead><tbody>\n");
+    ny_put(sink, "<details><summary>Eigenvalues</summary>");
+    begin_table(sink, "wide", "Eigenvalues and their shares of the trace");
+    ny_put(sink, "<thead><tr><th scope=\"col\" class=\"n\">number</th><th scope=\"col\" "
+                 "class=\"n\">eigenvalue</th><th scope=\"col\" class=\"n\">of the trace</th></tr>"
+                 "</thead><tbody>\n");
     for (size_t k = 0; k < count; k++) {
         double share = ny_eigenvalue_share(result, k);
 
         ny_putf(sink, "<tr><td class=\"n\">%zu</td><td class=\"n\">%s</td><td class=\"n\">", k + 1,
                 ny_short_number(ny_eigenvalue(result, k), text));
-        if (isfinite(share)) ny_putf(sink, "%.3g %%", 100 * share);
+        if (isfinite(share)) ny_putf(sink, "%s\u00a0%%", share_words(share, text));
         ny_put(sink, "</td></tr>\n");
     }
     ny_put(sink, "</tbody></table></div></details>");

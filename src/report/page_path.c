@@ -112,9 +112,11 @@ static void put_table(struct ny_sink *sink, const struct ny_page_path *path)
 {
     char text[48];
 
-    ny_put(sink, "<details><summary>Rows of the path</summary><div class=\"wide\"><table><thead>"
-                 "<tr><th scope=\"col\">row</th><th scope=\"col\">length up to it</th></tr></thead>"
-                 "<tbody>\n");
+    ny_put(sink,
+           "<details><summary>Rows of the path</summary><div class=\"wide\"><table><caption "
+           "class=\"unseen\">Rows of the path</caption><thead><tr><th scope=\"col\" "
+           "class=\"n\">row</th><th scope=\"col\" class=\"n\">length up to it</th></tr></thead>"
+           "<tbody>\n");
     for (size_t k = 0; k < path->count; k++)
         ny_putf(sink, "<tr><td class=\"n\">%llu</td><td class=\"n\">%s</td></tr>\n",
                 (unsigned long long)path->rows[k], ny_short_number(path->lengths[k], text));

@@ -49,6 +49,7 @@ void ny_put_sentence(struct ny_sink *sink, const struct ny_result *result)
     double error = ny_field_number(report, "trace_error", NAN);
     double kept = ny_field_number(report, "variance_kept", NAN);
     bool sampled = landmarks && landmarks < rows;
+    uint64_t components = ny_field_count(report, "components", 0);
     char number[32], all[32], text[32];
 
     if (!rows) return;
@@ -61,6 +62,6 @@ void ny_put_sentence(struct ny_sink *sink, const struct ny_result *result)
         ny_putf(sink, "; keeps %s of what the full method would see", rest_words(error, text));
     ny_put(sink, ".");
     if (isfinite(kept))
-        ny_putf(sink, " Its %llu components hold %.3g\u00a0%% of the variance.",
-                (unsigned long long)ny_field_count(report, "components", 0), 100 * kept);
+        ny_putf(sink, " Its %s component%s %.3g\u00a0%% of the variance.",
+                ny_grouped(components, number), components == 1 ? " holds" : "s hold", 100 * kept);
 }

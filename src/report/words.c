@@ -33,14 +33,14 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
     add(words, "", map, "");
     add(words, "", ny_field_text(report, "approx"), "");
     if (landmarks) {
-        snprintf(text, sizeof(text), "%s landmarks%s%s%s", ny_grouped(landmarks, number),
-                 rule ? " (" : "", rule ? rule : "", rule ? ")" : "");
+        snprintf(text, sizeof(text), "%s landmark%s%s%s%s", ny_grouped(landmarks, number),
+                 landmarks == 1 ? "" : "s", rule ? " (" : "", rule ? rule : "", rule ? ")" : "");
         add(words, "", text, "");
     }
     if (!map || strcmp(map, "pca") != 0) add(words, "", ny_field_text(report, "kernel"), " kernel");
     if (isfinite(gamma)) add(words, "γ = ", ny_short_number(gamma, number), "");
     if (!rows) rows = ny_field_count(report, "n", 0); /* of a graph or a dictionary alone */
-    add(words, "", ny_grouped(rows, number), " points");
+    add(words, "", ny_grouped(rows, number), rows == 1 ? " point" : " points");
 }
 
 /* The place of a component's eigenvalue among those of the record: divided kernels have a trivial

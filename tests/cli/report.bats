@@ -82,7 +82,7 @@ whole() { # FILE: a page, every hole filled, every section closed
         exits 0
         [[ $output != *"--probe"* ]]
     done
-    grep -q "Residual variance 0.[0-9]*, distances preserved to [0-9.]* %" i.html
+    grep -q "Residual variance 0.[0-9]*, distances preserved to [0-9.]*[^0-9]*%" i.html
     run ! grep -q "positive semidefinite" i.html
     grep -q "Residuals |Lu − λu| of at most [0-9.×⁻¹0-9]*" e.html
     run ! grep -q Certificate g.html
@@ -100,8 +100,29 @@ whole() { # FILE: a page, every hole filled, every section closed
     [ "$(grep -cE '^(<thead>.*<tbody>)?<tr><td class="n">[0-9]+</td>' page.html)" -ge 2 ]
     grep -q 'Trace error' page.html
     grep -q '<th scope="row">landmarks</th><td>20</td>' page.html
+    grep -qE '<th scope="row">read</th><td>[0-9.]+[^0-9]*(bytes|KiB)</td>' page.html
+    grep -qE '<th scope="row">work</th><td>[0-9.]+[^0-9]*[kM]flop</td>' page.html
+    grep -qE '<th scope="row">effective rank</th>' page.html
+    [ "$(grep -c '<table>' page.html)" -eq "$(grep -c '<table><caption class="unseen">' page.html)" ]
     grep -q 'prefers-color-scheme: dark' page.html
     grep -q 'aria-label="Scatter plot of a: kpca' page.html
+}
+
+@test "one is one: a component, a landmark; thousands are grouped" {
+    awk 'BEGIN {for (i = 0; i < 60; i++) print 1000 * i "," i % 7}' >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --landmarks 20 --components 1 -q
+    nystream fit s b --map pca --approx exact -q
+    nystream select s c --landmarks 1 -q
+    nystream report s -o page.html
+    grep -q 'Its 1 component holds' page.html
+    grep -q '^<p>.*1 landmark (' page.html
+    run ! grep -qE '[^0-9]1 (components|landmarks) ' page.html
+    nystream graph s g --neighbors 3 -q 2>/dev/null
+    nystream report s a g -o page.html --path 3,50
+    grep -qE 'rows, length [0-9]+,[0-9]{3}\.' page.html
+    # the graph's components are no columns of a map
+    grep -q '<th scope="row">components</th><td>1</td><td>–</td>' page.html
 }
 
 @test "the same bytes again; small, whatever the number of rows" {
@@ -146,7 +167,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     nystream report t -o page.html
     run ! grep -qE '[^0-9,]0 points' page.html # a graph has those of the store
     grep -q "\"name\":\"component:g\",\"classes\":\[\"0\",.*\"sizes\":\[$sizes\]" page.html
-    for figure in 'degree mean' components 'largest share'; do
+    for figure in 'mean degree' components 'its share of rows'; do
         grep -q "<th scope=\"row\">$figure</th>" page.html
     done
     nystream report t k -o page.html

@@ -86,6 +86,10 @@ static void test_numbers(void **state)
     assert_string_equal(ny_grouped(999, grouped), "999");
     assert_string_equal(ny_grouped(18446744073709551615ULL, grouped), "18,446,744,073,709,551,615");
     assert_string_equal(ny_short_number(0.025, text), "0.025");
+    assert_string_equal(ny_short_number(999.4, text), "999");
+    assert_string_equal(ny_short_number(-1033.6, text), "−1,034");
+    assert_string_equal(ny_short_number(99999.4, text), "99,999");
+    assert_string_equal(ny_short_number(99999.6, text), "1×10⁵");
     assert_string_equal(ny_short_number(1.467e-7, text), "1.47×10⁻⁷");
     assert_string_equal(ny_short_number(-2.5e12, text), "−2.5×10¹²");
     assert_string_equal(ny_short_number(1e100, text), "1×10¹⁰⁰");
