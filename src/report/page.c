@@ -64,7 +64,11 @@ static int fill_plot(void *user, const char *hole, struct ny_sink *sink)
     if (strcmp(hole, "data") == 0) return ny_page_points_json(p, sink);
     ny_grouped(p->count, shown);
     ny_grouped(p->frame.n, all);
-    if (strcmp(hole, "caption") == 0) {
+    if (strcmp(hole, "number") == 0) {
+        ny_putf(sink, "%zu", page->number);
+    } else if (strcmp(hole, "name") == 0) {
+        ny_put_html(sink, p->frame.result.name);
+    } else if (strcmp(hole, "caption") == 0) {
         if (p->count < p->frame.n)
             ny_putf(sink, "%s of %s points can be pointed at%s.", shown, all,
                     p->raster_count ? "; the image behind them counts all" : "");

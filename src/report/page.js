@@ -10,7 +10,8 @@
   const PALEST = 0.36;
   const VIRIDIS = ['#440154', '#481a6c', '#472f7d', '#414487', '#39568c', '#31688e', '#2a788e', '#23888e',
     '#1f988b', '#22a884', '#35b779', '#54c568', '#7ad151', '#a5db36', '#d2e21b', '#fde725'];
-  const NONE = 65535, SHAPES = 6, MARGIN = { left: 58, top: 12, right: 12, bottom: 40 };
+  const NONE = 65535, SHAPES = 6, MARGIN = {left : 24, top : 12, right : 12, bottom : 40};
+  const FONT = '12px system-ui, sans-serif';
   const darkness = matchMedia('(prefers-color-scheme: dark)');
   let printing = false;
   const isDark = () => darkness.matches && !printing;
@@ -210,6 +211,22 @@
       return canvas;
     }
 
+    // Sets the box within the axes. Its left side depends on how long the numbers beside it are.
+    setBox(g, wide, high)
+    {
+        this.box = {top : MARGIN.top, height : high - MARGIN.top - MARGIN.bottom};
+        g.font = FONT;
+        this.box.left = Math.max(
+            58, ...this.upwards().map(t => MARGIN.left + Math.ceil(g.measureText(short(t)).width)));
+        this.box.width = wide - this.box.left - MARGIN.right;
+        this.keepScale();
+    }
+
+    upwards()
+    {
+        return ticks(...this.view.y, Math.max(this.box.height / 60, 2));
+    }
+
     // Widens one of the axes, so that both have one scale where the map's coordinates are distances.
     keepScale() {
       const { x, y } = this.view, { width, height } = this.box, last = this.data.components.length;
@@ -231,11 +248,9 @@
       if (!wide) return;
       this.canvas.width = Math.round(wide * ratio);
       this.canvas.height = Math.round(high * ratio);
-      this.box = { left: MARGIN.left, top: MARGIN.top, width: wide - MARGIN.left - MARGIN.right,
-        height: high - MARGIN.top - MARGIN.bottom };
       const g = this.canvas.getContext('2d');
       g.setTransform(ratio, 0, 0, ratio, 0, 0);
-      this.keepScale();
+      this.setBox(g, wide, high);
       this.drawAxes(g, wide, high);
       g.save();
       g.beginPath();
@@ -253,7 +268,7 @@
     drawAxes(g, wide, high) {
       const style = printing ? { getPropertyValue: n => n === '--grid' ? '#ddd' : '#333' } : getComputedStyle(this.figure);
       const { left, top, width, height } = this.box;
-      g.font = '12px system-ui, sans-serif';
+      g.font = FONT;
       g.lineWidth = 1;
       g.strokeStyle = style.getPropertyValue('--grid');
       g.fillStyle = style.getPropertyValue('--soft');
@@ -265,9 +280,12 @@
       }
       g.textAlign = 'right';
       g.textBaseline = 'middle';
-      for (const t of ticks(...this.view.y, Math.max(height / 60, 2))) {
-        g.beginPath(); g.moveTo(left, this.py(t)); g.lineTo(left + width, this.py(t)); g.stroke();
-        g.fillText(short(t), left - 5, this.py(t));
+      for (const t of this.upwards()) {
+          g.beginPath();
+          g.moveTo(left, this.py(t));
+          g.lineTo(left + width, this.py(t));
+          g.stroke();
+          g.fillText(short(t), left - 5, this.py(t));
       }
       g.textAlign = 'center';
       g.textBaseline = 'bottom';
@@ -468,12 +486,33 @@
       });
       canvas.addEventListener('dblclick', () => { this.whole(); this.draw(); });
       canvas.addEventListener('keydown', e => {
-        const step = { ArrowLeft: [.1, 0], ArrowRight: [-.1, 0], ArrowUp: [0, .1], ArrowDown: [0, -.1] }[e.key];
-        if (step) this.move(...step);
-        else if (e.key === '+' || e.key === '=') this.zoom(1 / 1.5);
-        else if (e.key === '-') this.zoom(1.5);
-        else if (e.key === '0') { this.whole(); this.draw(); } else return;
-        e.preventDefault();
+          const arrow = {
+              ArrowLeft : [ -1, 0 ],
+              ArrowRight : [ 1, 0 ],
+              ArrowUp : [ 0, -1 ],
+              ArrowDown : [ 0, 1 ]
+          }[e.key];
+          if (arrow && e.shiftKey)
+              this.step(...arrow);
+          else if (arrow)
+              this.move(-.1 * arrow[0], -.1 * arrow[1]);
+          else if (e.key === '+' || e.key === '=')
+              this.zoom(1 / 1.5);
+          else if (e.key === '-')
+              this.zoom(1.5);
+          else if (e.key === 'Escape' && this.hover >= 0) {
+              this.hide();
+              this.draw();
+          } else if (e.key === '0') {
+              this.whole();
+              this.draw();
+          } else
+              return;
+          e.preventDefault();
+      });
+      canvas.addEventListener('blur', () => {
+          this.hide();
+          this.draw();
       });
       new ResizeObserver(() => this.draw()).observe(canvas);
     }
@@ -490,11 +529,37 @@
         const away = (this.px(x[i]) - at[0]) ** 2 + (this.py(y[i]) - at[1]) ** 2;
         if (away < least && this.look(i)) { least = away; nearest = i; }
       }
-      if (nearest === this.hover) return;
-      this.hover = nearest;
-      this.tip.hidden = nearest < 0;
-      if (nearest >= 0) this.describe(nearest, at);
-      this.draw();
+      this.show(nearest, at);
+    }
+
+    // From the point that is told to the next one in a direction, else to that nearest to the
+    // middle.
+    step(dx, dy)
+    {
+        const {left, top, width, height} = this.box, told = this.hover;
+        const x = this.axes[this.x].values, y = this.axes[this.y].values;
+        const from = told < 0 ? [ left + width / 2, top + height / 2 ]
+                              : [ this.px(x[told]), this.py(y[told]) ];
+        let next = -1, least = Infinity;
+        for (let i = 0; i < this.count && this.points.checked; i++) {
+            const px = this.px(x[i]), py = this.py(y[i]), a = px - from[0], b = py - from[1];
+            const ahead = a * dx + b * dy,
+                  away = told < 0 ? Math.hypot(a, b) : ahead + 2 * Math.abs(a * dy + b * dx);
+            if (!(away < least) || (told >= 0 && ahead < 0.5) || !this.look(i)) continue;
+            if (px < left || px > left + width || py < top || py > top + height) continue;
+            least = away;
+            next = i;
+        }
+        if (next >= 0) this.show(next, [ this.px(x[next]), this.py(y[next]) ]);
+    }
+
+    show(nearest, at)
+    { // a point, or none where it is -1
+        if (nearest === this.hover) return;
+        this.hover = nearest;
+        this.tip.hidden = nearest < 0;
+        if (nearest >= 0) this.describe(nearest, at);
+        this.draw();
     }
 
     describe(i, at) {
@@ -533,6 +598,32 @@
       strip.append(item);
     });
   }
+
+  // A command breaks between its words, so that no option loses its dashes.
+  for (const code of document.querySelectorAll('pre code')) {
+      code.replaceChildren(...code.textContent.split(' ').flatMap((text, k) => {
+          const word = document.createElement('span');
+          word.className = 'word';
+          word.textContent = text;
+          return k ? [ ' ', word ] : [ word ];
+      }));
+  }
+
+  // A table that is wider than its box scrolls there, also by keys.
+  const boxes = new ResizeObserver(seen => seen.forEach(({target : box}) => {
+      const told = {
+          tabindex : 0,
+          role : 'region',
+          'aria-label' : box.querySelector('caption').textContent
+      };
+      for (const [name, value] of Object.entries(told)) {
+          if (box.scrollWidth > box.clientWidth)
+              box.setAttribute(name, value);
+          else
+              box.removeAttribute(name);
+      }
+  }));
+  document.querySelectorAll('.wide').forEach(box => boxes.observe(box));
 
   const plots = [...document.querySelectorAll('figure.plot')].map(figure => new Plot(figure));
   const redraw = () => plots.forEach(plot => { plot.figure.querySelector('.key').dataset.state = ''; plot.draw(); });
