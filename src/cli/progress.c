@@ -92,6 +92,25 @@ static struct parts measure(const struct ny_progress *progress)
     return parts;
 }
 
+/* Puts blanks before a part, so that it stays in its place when its number grows. */
+static void widen(struct words *part, int columns)
+{
+    struct words plain = *part;
+
+    if (plain.text[0]) snprintf(part->text, sizeof(part->text), "%*.40s", columns, plain.text);
+}
+
+/* Gives all parts the width of the widest that they usually become: "100 %", "99.9 k rows/s",
+ * "99.9 GB/s", "ETA 59 s". Else the bar would be a little longer or shorter each time. */
+static void steady(struct parts *parts)
+{
+    widen(&parts->percent, 5);
+    widen(&parts->rows, 13);
+    widen(&parts->bytes, 9);
+    widen(&parts->flops, 9);
+    widen(&parts->eta, -8);
+}
+
 /* Drops the least wanted parts until the line fits; returns the columns that it takes. */
 static int fit_parts(struct parts *parts, int stage, int width)
 {
@@ -134,7 +153,10 @@ static void draw_line(struct display *display, const struct ny_progress *progres
     struct parts parts = measure(progress);
     const char *const order[PARTS] = {parts.percent.text, parts.rows.text, parts.bytes.text,
                                       parts.flops.text, parts.eta.text};
-    int columns = fit_parts(&parts, cli_columns(progress->stage), width);
+    int columns;
+
+    steady(&parts);
+    columns = fit_parts(&parts, cli_columns(progress->stage), width);
 
     fprintf(stderr, "\r%s", progress->stage);
     columns += draw_bar(display, progress->job_fraction, width - columns);
