@@ -273,11 +273,19 @@ static void put_spaces(struct page *page, size_t count)
         ny_put(page->out, " ");
 }
 
-/* Writes a tick's number with its power of ten, as in "1.5e-7", since a terminal has no place to
- * say it once. */
+/* Writes a tick's number, with its power of ten where it is short so, as in "1.5e-7": a terminal
+ * has no place to say it once. */
 static const char *tick_text(const struct ny_ticks *ticks, size_t k, char text[40])
 {
-    if (ticks->exponent)
+    const char *point = strchr(ticks->text[k], '.');
+    int decimals = (point ? (int)strlen(point + 1) : 0) - ticks->exponent;
+    double at = ticks->at[k];
+
+    if (at == 0)
+        snprintf(text, 40, "0");
+    else if (ticks->exponent < 0 && decimals <= 4)
+        snprintf(text, 40, "%s%.*f", at < 0 ? "−" : "", decimals, fabs(at));
+    else if (ticks->exponent)
         snprintf(text, 40, "%se%d", ticks->text[k], ticks->exponent);
     else
         snprintf(text, 40, "%s", ticks->text[k]);

@@ -217,6 +217,20 @@ size() {
     [ "$status" -eq 4 ]
 }
 
+@test "on the terminal, short numbers are written in full, and 0 is 0" {
+    awk 'BEGIN {for (i = 0; i < 90; i++) print i / 3000 "," (i % 9) / 3000}' >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact -q
+    nystream plot s a --terminal >seen
+    grep -qE '^ +0 [┤+]' seen
+    grep -qE '^ +(−|-)?0\.0[0-9]+ [┤+]' seen
+    run ! grep -qE '[0-9]e-[1-3]' seen
+    awk -F, '{print $1 / 1e9 "," $2 / 1e9}' t.csv >small.csv
+    nystream import small small.csv --dtype f64 -q
+    nystream fit small a --map pca --approx exact --precision f64 -q
+    nystream plot small a --terminal | grep -qE '[0-9]e-1[0-9] '
+}
+
 @test "on the terminal: colours only on one, and not with NO_COLOR" {
     need_terminal
     made s
