@@ -47,6 +47,20 @@ static void put(FILE *file, const char *text)
     }
 }
 
+/* Writes choices with a bar between them, behind which a line may end. */
+static void put_choices(FILE *file, const char *text)
+{
+    char choice[128];
+
+    for (size_t bytes; *text; text += bytes) {
+        bytes = strcspn(text, "|");
+        bytes += text[bytes] == '|';
+        snprintf(choice, sizeof(choice), "%.*s", (int)bytes, text);
+        put(file, choice);
+        if (text[bytes]) fputs("\\:", file);
+    }
+}
+
 static void put_line(FILE *file, const char *text)
 {
     put(file, text);
@@ -79,7 +93,8 @@ static void print_head(FILE *file, const struct verb *verbs)
     char synopsis[256];
 
     fprintf(file, ".TH NYSTREAM 1 \"\" \"nystream %s\" \"User Commands\"\n", ny_version());
-    fputs(".SH NAME\nnystream \\- spectral embeddings of data sets that do not fit in memory\n"
+    fputs(".ad l\n.nh\n.SH NAME\nnystream \\- spectral embeddings of data sets that do not fit in "
+          "memory\n"
           ".SH SYNOPSIS\n.nf\n",
           file);
     for (const struct verb *verb = verbs; verb->name; verb++) {
@@ -144,7 +159,7 @@ static void print_option(FILE *file, const struct verb *verbs, const struct opti
     }
     if (view->argument) {
         fputs(" \\fI", file);
-        put(file, view->argument);
+        put_choices(file, view->argument);
         fputs("\\fR", file);
     }
     fputc('\n', file);

@@ -34,6 +34,21 @@ options_of() {
     done
 }
 
+@test "lines of help fit the screen, lists of choices too; lines to copy are as they are" {
+    local verb columns
+    for verb in $verbs; do
+        for columns in 60 80; do
+            COLUMNS=$columns ny help $verb --all
+            exits 0
+            run ! env LC_ALL=C.UTF-8 grep -E ".{$((columns + 1))}" <(grep -vE '^  nystream|^usage' <<<"$output")
+        done
+    done
+    COLUMNS=60 ny help fit
+    prints "  --approx nystrom|column|orthonystrom|projected|ensemble|
+      exact|randomized|gaussian
+"
+}
+
 @test "the help of a verb fits a screen, in sections, and says how to see all" {
     local verb columns count section whole
     for verb in $verbs; do
