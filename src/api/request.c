@@ -218,8 +218,8 @@ static void note_done(const struct ny_request *request)
     ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already%s", request->name,
            request->options ? ", with these options" : "");
     if (ny_points_info(request->store, &points) || points.n <= all) return;
-    ny_log(request->ctx, NY_LOG_NOTE, "%llu rows were appended since; %s",
-           (unsigned long long)(points.n - all),
+    ny_log(request->ctx, NY_LOG_NOTE, "%llu %s appended since; %s",
+           (unsigned long long)(points.n - all), points.n - all == 1 ? "row was" : "rows were",
            !request->kind->update || graph  ? "--restart makes it again with them"
            : ny_context_peers(request->ctx) ? "--update frozen takes them in"
                                             : "--update full or frozen takes them in");

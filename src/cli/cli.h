@@ -225,7 +225,8 @@ bool cli_ends_with(const char *text, const char *end);
 int cli_columns(const char *text);
 /* Bytes of the first sentence, which is what short help and completions show of a summary. */
 int cli_first_sentence(const char *text);
-/* Prints words of `text` between `indent` and `width`; the first line is already at `column`. */
+/* Prints words of `text` between `indent` and `width`, control characters as ?; the first line is
+ * already at `column`. */
 void cli_wrap(FILE *file, const char *text, int column, int indent, int width);
 
 /* ---- facts.c: reports for people ---------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LABEL_COLUMNS = 20, SHOWN_MAX = 8 };
 static const struct ny_fact known[] = {NY_FACTS(NY_FACT)};
@@ -107,11 +108,24 @@ static void print_scalar(FILE *file, const json_t *json, enum ny_fact_unit unit)
         fputs("-", file);
 }
 
+/* Tells whether a text of an array has a blank, so that blanks do not tell them apart. */
+static bool has_blanks(const json_t *json)
+{
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        const char *text = json_string_value(json_array_get(json, i));
+
+        if (text && strchr(text, ' ')) return true;
+    }
+    return false;
+}
+
 /* Prints a value and ends the line. An array stops after SHOWN_MAX values with " … (20 in all)", an
- * object becomes "select 1.2 s, solve 3.4 s", and an array of objects is only counted. */
+ * object becomes "select 1.2 s, solve 3.4 s" (facts in it have their labels and units), and an
+ * array of objects is only counted. */
 static void print_value(FILE *file, const json_t *json, enum ny_fact_unit unit)
 {
-    const char *key;
+    const char *separator = has_blanks(json) ? ", " : " ", *key;
+    const struct ny_fact *fact;
     const json_t *item;
     size_t shown = 0;
 
@@ -119,7 +133,7 @@ static void print_value(FILE *file, const json_t *json, enum ny_fact_unit unit)
         fprintf(file, "%s lines", cli_count((double)json_array_size(json)).text);
     } else if (json_is_array(json)) {
         for (; shown < json_array_size(json) && shown < SHOWN_MAX; shown++) {
-            if (shown) fputc(' ', file);
+            if (shown) fputs(separator, file);
             print_scalar(file, json_array_get(json, shown), unit);
         }
         if (shown < json_array_size(json))
@@ -130,16 +144,49 @@ static void print_value(FILE *file, const json_t *json, enum ny_fact_unit unit)
         {
             if (json_is_null(item)) continue;
             if (unit == NY_FACT_SECONDS && json_number_value(item) == 0) continue; /* not run */
+            if (json_is_array(item)) continue; /* the lines of a sweep have a table of their own */
+            fact = unit == NY_FACT_PLAIN ? find_known(key) : NULL;
             fputs(shown++ ? ", " : "", file);
-            cli_print_text(file, key);
+            cli_print_text(file, fact && fact->label ? fact->label : key);
             fputc(' ', file);
-            print_scalar(file, item, unit);
+            print_scalar(file, item, fact ? fact->unit : unit);
         }
         if (shown == 0) fputc('-', file);
     } else {
         print_scalar(file, json, unit);
     }
     fputc('\n', file);
+}
+
+/* Prints text behind a label, wrapped to the width of the terminal, and ends the line. */
+static void wrap(FILE *file, const char *text)
+{
+    int width = cli_terminal_width();
+
+    cli_wrap(file, text, LABEL_COLUMNS + 2, LABEL_COLUMNS + 2, width < 60 ? 60 : width);
+}
+
+/* Prints a value and ends the line; on a terminal it is wrapped behind the labels, unless it is too
+ * long for that. A command is not, since it is there to be copied. */
+static void print_wrapped(FILE *file, const char *key, const json_t *json, enum ny_fact_unit unit)
+{
+    char text[4096];
+    FILE *memory = NULL;
+    long bytes = 0;
+
+    if (isatty(fileno(file)) && strcmp(key, "command") != 0)
+        memory = fmemopen(text, sizeof(text), "w");
+    if (memory) {
+        print_value(memory, json, unit);
+        bytes = ftell(memory);
+        if (fclose(memory) || bytes >= (long)sizeof(text)) bytes = 0;
+    }
+    if (bytes > 0) {
+        text[bytes - 1] = '\0'; /* the end of the line, which wrap() writes */
+        wrap(file, text);
+    } else {
+        print_value(file, json, unit);
+    }
 }
 
 /* Pads a label to LABEL_COLUMNS. It counts characters, where printf() would count bytes. */
@@ -160,8 +207,12 @@ void cli_print_fact(FILE *file, const char *label, const char *format, ...)
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
     print_label(file, label);
-    cli_print_text(file, text);
-    fputc('\n', file);
+    if (isatty(fileno(file))) {
+        wrap(file, text);
+    } else {
+        cli_print_text(file, text);
+        fputc('\n', file);
+    }
 }
 
 void cli_print_facts(FILE *file, const json_t *facts)
@@ -173,13 +224,13 @@ void cli_print_facts(FILE *file, const json_t *facts)
         value = json_object_get(facts, known[i].key);
         if (!value || json_is_null(value) || !known[i].label) continue;
         print_label(file, known[i].label);
-        print_value(file, value, known[i].unit);
+        print_wrapped(file, known[i].key, value, known[i].unit);
     }
     json_object_foreach((json_t *)facts, key, value)
     {
         if (find_known(key) || json_is_null(value)) continue;
         print_label(file, key);
-        print_value(file, value, unit_of(key));
+        print_wrapped(file, key, value, unit_of(key));
     }
 }
 
@@ -189,7 +240,7 @@ void cli_print_stages(FILE *file, const json_t *facts)
 
     if (!json_is_object(stages)) return;
     print_label(file, "by stage");
-    print_value(file, stages, NY_FACT_SECONDS);
+    print_wrapped(file, "stages", stages, NY_FACT_SECONDS);
 }
 
 /* Prints what --probe measured, as in "probe error 0.0123 ± 0.0004 (Frobenius, of K's; 64

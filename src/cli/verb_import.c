@@ -11,7 +11,7 @@ static void print_summary(const struct ny_report *report)
 
     ny_report_number(report, "n", &n);
     if (!ny_report_number(report, "rows", &rows)) rows = n;
-    fprintf(stderr, "nystream: %s rows imported", cli_count(rows).text);
+    fprintf(stderr, "nystream: %s imported", cli_counted(rows, "row", "rows").text);
     if (ny_report_number(report, "seconds", &seconds)) {
         fprintf(stderr, " in %s", cli_duration(seconds).text);
         if (ny_report_number(report, "bytes", &bytes) && seconds > 0)

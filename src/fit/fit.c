@@ -64,10 +64,10 @@ static int count_rows(struct ny_fit *fit)
                        ny_store_path(job->store), (unsigned long long)job->points.n, job->name,
                        (unsigned long long)n);
     if (job->points.n > n)
-        ny_log(job->ctx, NY_LOG_NOTE,
-               "%llu rows were appended since %s'%s' began; they are not in it",
-               (unsigned long long)(job->points.n - n), fit->earlier.mode ? "the update of " : "",
-               job->name);
+        ny_log(job->ctx, NY_LOG_NOTE, "%llu %s appended since %s'%s' began, and not in it",
+               (unsigned long long)(job->points.n - n),
+               job->points.n - n == 1 ? "row was" : "rows were",
+               fit->earlier.mode ? "the update of " : "", job->name);
     job->points.n = n;
     if (job->points.here.end > n) job->points.here.end = n;
     return check_rows(fit);

@@ -80,9 +80,9 @@ static int adopt_graph(struct ny_graph_fit *fit)
     if (graph.affinities && fit->base.settings->edge_weights == NY_EDGES_HEAT)
         ny_field_set_text(ny_job_report(job), "edge_weights", "affinity");
     if (job->points.n > graph.n)
-        ny_log(job->ctx, NY_LOG_NOTE,
-               "%llu rows were appended since graph '%s' was made; they are not in '%s'",
-               (unsigned long long)(job->points.n - graph.n), graph.name, job->name);
+        ny_log(job->ctx, NY_LOG_NOTE, "%llu %s appended since graph '%s' was made, and not in '%s'",
+               (unsigned long long)(job->points.n - graph.n),
+               job->points.n - graph.n == 1 ? "row was" : "rows were", graph.name, job->name);
     ny_job_mark_time(job);
     err = ny_job_save(job, ny_graph_map_first(fit->map));
 done:

@@ -37,9 +37,9 @@ static int check_name(struct ny_context *ctx, const char *name)
 {
     if (valid_name(name)) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
-                   "'%.80s' cannot name a result: use 1 to %d letters, digits, dots, dashes and "
+                   "'%.80s%s' cannot name a result: use 1 to %d letters, digits, dots, dashes and "
                    "underscores, the first neither a dot nor a dash",
-                   name, NY_NAME_MAX);
+                   name, strlen(name) > 80 ? "…" : "", NY_NAME_MAX);
 }
 
 /* Checks the length of a part's name, which comes from the program, and not from users. */

@@ -144,3 +144,57 @@ load helper
     completes "class" nystream import t named.csv --label-column cl
     completes "s" nystream export s
 }
+
+@test "one row is one row, and a long name that is refused is cut visibly" {
+    printf '1,2\n' >one.csv
+    ny import one one.csv
+    exits 0
+    says "nystream: 1 row imported in"
+    printf '1,2\n3,4\n' >two.csv
+    nystream import two two.csv -q
+    nystream fit two a --map pca --approx exact -q
+    nystream import two one.csv --append -q
+    ny fit two a
+    says "nystream: 1 row was appended since;"
+    name=$(printf 'x%.0s' {1..90})
+    ny fit two "$name"
+    usage "'${name:10}…' cannot name a result"
+}
+
+@test "the graph of a result is told in words, and names with blanks are told apart" {
+    { echo 'how warm,b,c'; table 60 3; } >t.csv
+    nystream import s t.csv -q
+    nystream graph s g --neighbors 4 --connect -q 2>/dev/null
+    nystream fit s i --map isomap --graph g --landmarks 12 -q
+    ny info s
+    [[ $output == *"names of columns      how warm, b, c"* ]]
+    ny info s i
+    line=$(grep '^graph ' <<<"$output")
+    [[ $line == *", largest component 60, its share of rows 1, "* ]]
+    [[ $line == *", neighbours 4, "* ]]
+    [[ $line != *_* ]]
+    [[ $line != *sweep* ]]
+}
+
+@test "on a terminal, facts are wrapped behind their labels; a command is not" {
+    need_terminal
+    store s 300 4
+    nystream fit s a --landmarks 40 --certify --probe 8 -q
+    script -qec "stty cols 64 rows 24; nystream info s a" /dev/null </dev/null | tr -d '\r' >seen
+    grep -q '^made with  *nystream fit s a ' seen
+    [ "$(grep -v '^made with' seen | awk '{if (length > n) n = length} END {print n}')" -le 64 ]
+    grep -qE '^ {22}[a-z]+' seen
+    run ! grep -qE '(^ +(ms|s|MiB)\b|[0-9]$)' <(grep -A3 -E '^(stages|reserved)' seen | grep -B1 '^  ')
+    nystream info s a >plain # in a file, each has one line
+    tr -s ' \n' ' ' <seen | cmp - <(tr -s ' \n' ' ' <plain)
+}
+
+@test "the bar of progress stays in its place while numbers grow" {
+    need_terminal
+    npy_u8 20000 100 >rows.npy
+    nystream import s rows.npy -q
+    script -qec "stty cols 110 rows 24; NO_COLOR=1 nystream fit s a --landmarks 1200" /dev/null </dev/null |
+        tr '\r' '\n' | grep -aE '^accumulate \[.* rows/s .* GF/s' >lines
+    [ "$(wc -l <lines)" -ge 2 ]
+    [ "$(awk '{print index($0, "]")}' lines | sort -u | wc -l)" -eq 1 ]
+}
