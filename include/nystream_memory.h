@@ -37,16 +37,21 @@ struct ny_table {
     const double *labels;  /* one a row, NaN where it has none; NULL: no labels */
     const char *const *row_names;    /* one a row, NULL or "" where it has none; NULL: no names */
     const char *const *column_names; /* one a column; NULL: no names */
+    const char *const *class_names;  /* words, which labels give by their places from 0; NULL:
+                                      * labels are numbers and no more */
+    uint64_t classes;                /* how many class names there are */
 };
 
 /* Appends the table to the points of a store, as ny_import() does with files: in bounded memory,
  * all or nothing, converted to the type and layout of points that exist where that is exact, and
  * gone on with by the same call after a kill. Creates the store where there is none. Options of
  * NY_GROUP_IMPORT but those that say how to read a file; NULL: all defaults. Names are kept as
- * ny_import() keeps them; one has 4,096 bytes at most, and no line end in it. NY_EUSAGE for a
- * description that is none (row_start falls, sizes overflow), NY_EDATA for values that are not
- * finite or do not fit, and for columns that are not there; messages name row and column. *report
- * as of ny_import(). Memory: a batch of rows, and the entries of the fullest sparse row. */
+ * ny_import() keeps them; one has 4,096 bytes at most, and no line end in it. Class names become
+ * classes as the words of a label column do: one that the store knows keeps its number. NY_EUSAGE
+ * for a description that is none (row_start falls, sizes overflow), NY_EDATA for values that are
+ * not finite or do not fit, for columns that are not there, and labels beyond the class names;
+ * messages name row and column. *report as of ny_import(). Memory: a batch of rows, the entries of
+ * the fullest sparse row, and the class names. */
 NY_API int ny_append(struct ny_context *context, const char *path, const struct ny_table *table,
                      const struct ny_options *options, struct ny_report **report);
 
@@ -145,7 +150,8 @@ struct ny_csr_room {
 NY_API int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
                                const struct ny_csr_room *room);
 /* Type of names: ny_view_shape() says it of parts "ids" (names of rows; of a result, those of its
- * rows) and "columns" (names of columns). NY_EUSAGE where there are none. */
+ * rows), "columns" (names of columns) and "classes" (words of labels: a label is the place of its
+ * word, from 0). NY_EUSAGE where there are none. */
 enum { NY_NAME_TEXT = 7 };
 /* Reads names first … first + count − 1 of such a part: *names has them one behind another, each
  * ended by a zero byte and empty where a row came without one; *bytes in all. They belong to the

@@ -311,7 +311,8 @@ int ny_view_names(struct ny_view *view, const char *part, uint64_t first, uint64
     if (names) *names = NULL;
     if (bytes) *bytes = 0;
     if (!err && !ny_is_names_part(part))
-        err = ny_fail(view->ctx, NY_EUSAGE, "part '%s' has no names; ids and columns have", part);
+        err = ny_fail(view->ctx, NY_EUSAGE, "part '%s' has no names; ids, columns and classes have",
+                      part);
     if (!err) err = find_names(view, part, &found);
     if (!err) err = check_rows(view, &(struct viewed){.rows = found.count}, part, first, count);
     if (err) return err;

@@ -9,7 +9,7 @@
 /* Tells whether the part is one that the points have, without NAME. */
 static bool of_points(const char *part)
 {
-    static const char *const parts[] = {"ids",        "columns", "points",
+    static const char *const parts[] = {"ids",        "columns", "classes", "points",
                                         "raw-points", "labels",  "source"};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)

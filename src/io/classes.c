@@ -12,6 +12,7 @@
 #include "io/classes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -161,6 +162,7 @@ static int word(struct ny_classes *classes, const char *path, uint64_t line, con
 {
     const char *wrong = NULL;
     uint32_t number = 0;
+    char place[32] = "";
     int err;
 
     if (length > NY_CLASS_BYTES_MAX)
@@ -173,9 +175,11 @@ static int word(struct ny_classes *classes, const char *path, uint64_t line, con
         wrong = "is a word where the labels before are numbers; make them all words or all numbers";
     else if (classes->count >= NY_CLASSES_COUNT_MAX && !known(classes, text, length))
         wrong = "is the 65537th different word; is this the label column?";
+    if (wrong && line != NY_NO_LINE)
+        snprintf(place, sizeof(place), ", line %llu", (unsigned long long)line);
     if (wrong)
-        return ny_fail_at(classes->ctx, NY_EDATA, path, line, "%s, line %llu: the label '%s' %s",
-                          path, (unsigned long long)line, ny_shown(text, length).text, wrong);
+        return ny_fail_at(classes->ctx, NY_EDATA, path, line, "%s%s: the label '%s' %s", path,
+                          place, ny_shown(text, length).text, wrong);
     classes->kind = WORDS;
     err = enter(classes, text, length, &number);
     *label = (double)number - 1;
@@ -198,6 +202,15 @@ int ny_classes_label(struct ny_classes *classes, const char *path, uint64_t line
         return NY_OK;
     }
     return word(classes, path, line, text, length, label);
+}
+
+int ny_classes_word(struct ny_classes *classes, const char *path, const char *text, double *label)
+{
+    size_t length = strlen(text);
+
+    if (!ny_number_missing(text, length, label) || !isnan(*label))
+        return word(classes, path, NY_NO_LINE, text, length, label);
+    return NY_OK;
 }
 
 void ny_classes_names(const struct ny_classes *classes, const char *const **names, size_t *count)

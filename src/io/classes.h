@@ -18,6 +18,8 @@ void ny_classes_free(struct ny_classes *classes);
  * NY_EDATA at path and line. */
 int ny_classes_label(struct ny_classes *classes, const char *path, uint64_t line, const char *text,
                      size_t length, double *label);
+/* Likewise the label in a text that is a word even where it reads as a number. */
+int ny_classes_word(struct ny_classes *classes, const char *path, const char *text, double *label);
 /* Names that come before, in their order: words keep these numbers. They decide nothing, but a name
  * among them is a word even where it reads as a number. */
 int ny_classes_know(struct ny_classes *classes, char *const *names, size_t count);

@@ -52,6 +52,23 @@ static int take_names(struct ny_reader *reader)
     return err;
 }
 
+/* Numbers the classes of the table as the store does, new ones behind its own. */
+static int take_classes(struct ny_reader *reader)
+{
+    struct ny_memory_state *memory = reader->state;
+    const struct ny_table *table = memory->table;
+    int err = NY_OK;
+
+    if (!table->labels || !table->classes) return NY_OK;
+    memory->label_of =
+        ny_calloc(reader->ctx, NY_MEM_IO, (size_t)table->classes, sizeof(*memory->label_of));
+    if (!memory->label_of) return NY_EBUDGET;
+    for (uint64_t k = 0; !err && k < table->classes; k++)
+        err = ny_classes_word(reader->classes, reader->path, table->class_names[k],
+                              &memory->label_of[k]);
+    return err;
+}
+
 static int open_memory(struct ny_reader *reader)
 {
     struct ny_memory_state *memory = reader->state;
@@ -73,13 +90,17 @@ static int open_memory(struct ny_reader *reader)
         ny_sparse_rows_layout(reader,
                               ny_memory_start(table, table->rows) - ny_memory_start(table, 0),
                               most_entries(table));
-    return take_names(reader);
+    err = take_names(reader);
+    return err ? err : take_classes(reader);
 }
 
 static void close_memory(struct ny_reader *reader)
 {
-    ny_sparse_rows_free(reader, &((struct ny_memory_state *)reader->state)->rows);
-    ny_free(reader->ctx, reader->state);
+    struct ny_memory_state *memory = reader->state;
+
+    ny_sparse_rows_free(reader, &memory->rows);
+    ny_free(reader->ctx, memory->label_of);
+    ny_free(reader->ctx, memory);
 }
 
 /* ---- rows --------------------------------------------------------------------------------- */
@@ -122,6 +143,25 @@ static int read_sparse(struct ny_reader *reader, struct ny_row_batch *batch, boo
     return ny_sparse_rows_read(reader, &memory->rows, &row, batch, dropped);
 }
 
+/* Gives the label of the row that comes: NaN where it has none, the number of a class for a word.
+ */
+static int read_label(const struct ny_reader *reader, double *label)
+{
+    const struct ny_memory_state *memory = reader->state;
+    const struct ny_table *table = memory->table;
+
+    *label = table->labels ? table->labels[reader->consumed] : (double)NAN;
+    if (!memory->label_of || isnan(*label)) return NY_OK;
+    if (!(*label >= 0 && *label < (double)table->classes && *label == floor(*label)))
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
+                          "%s: the label of row %llu (from 0) is %g, and names of classes have the "
+                          "numbers 0 to %llu",
+                          reader->path, (unsigned long long)reader->consumed, *label,
+                          (unsigned long long)table->classes - 1);
+    *label = memory->label_of[(size_t)*label];
+    return NY_OK;
+}
+
 static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
     const struct ny_table *table = ((struct ny_memory_state *)reader->state)->table;
@@ -137,11 +177,9 @@ static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_
 
         if (err) return err;
         if (!dropped) {
-            if (batch->labels)
-                batch->labels[batch->count] =
-                    table->labels ? table->labels[reader->consumed] : (double)NAN;
+            if (batch->labels) err = read_label(reader, &batch->labels[batch->count]);
             if (batch->source) batch->source[batch->count] = reader->consumed;
-            if (batch->names)
+            if (!err && batch->names)
                 err = add_name(reader, "row", reader->consumed, table->row_names[reader->consumed],
                                batch->names);
             if (err) return err;

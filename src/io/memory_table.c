@@ -50,7 +50,7 @@ uint64_t ny_memory_digest(const struct ny_table *table)
 {
     size_t element = ny_memory_element(table), row = (size_t)table->columns * element;
     uint64_t stride = ny_memory_stride(table),
-             parts[5] = {table->rows, table->columns, (uint64_t)table->dtype};
+             parts[5] = {table->rows, table->columns, (uint64_t)table->dtype}, digest;
 
     if (ny_memory_is_sparse(table)) {
         size_t entries = (size_t)table->entries, width = table->index_bytes;
@@ -72,9 +72,9 @@ uint64_t ny_memory_digest(const struct ny_table *table)
         }
     }
     if (table->labels) parts[4] = ny_checksum(table->labels, (size_t)table->rows * sizeof(double));
-    return digest_names(
-        digest_names(ny_checksum(parts, sizeof(parts)), table->row_names, table->rows),
-        table->column_names, table->columns);
+    digest = digest_names(ny_checksum(parts, sizeof(parts)), table->row_names, table->rows);
+    digest = digest_names(digest, table->column_names, table->columns);
+    return digest_names(digest, table->class_names, table->classes);
 }
 
 /* ---- what the description says ------------------------------------------------------------ */
@@ -140,5 +140,9 @@ int ny_memory_check(struct ny_context *ctx, const struct ny_table *table)
                        ny_memory_name(table), ULL(table->rows), ULL(table->columns));
     if (table->columns > NY_FILE_COLUMNS_MAX || table->rows > PTRDIFF_MAX / sizeof(double) - 1)
         return refuse(ctx, table, "its rows are more than an array in memory can hold");
+    if (table->classes && !table->class_names)
+        return refuse(ctx, table, "it has classes, and class_names is NULL");
+    for (uint64_t k = 0; k < table->classes; k++)
+        if (!table->class_names[k]) return refuse(ctx, table, "one of its class_names is NULL");
     return ny_memory_is_sparse(table) ? check_sparse(ctx, table) : check_dense(ctx, table);
 }

@@ -1,6 +1,6 @@
-/* Names of rows and of columns, read and written in pieces (results/names.h). A result has the
- * names of its own rows: those that were lost before it, or that a map of a graph leaves out, are
- * not among them. */
+/* Names of rows, columns and classes, read and written in pieces (results/names.h). A result has
+ * the names of its own rows: those that were lost before it, or that a map of a graph leaves out,
+ * are not among them. */
 #include "results/names.h"
 
 #include <string.h>
@@ -12,26 +12,59 @@
 
 enum { PIECE_NAMES = 1 << 14, LOOK_ROWS = 1024 };
 
+static const char *const parts[] = {
+    [NY_NAMES_ROWS] = "ids", [NY_NAMES_COLUMNS] = "columns", [NY_NAMES_CLASSES] = "classes"};
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+/* Returns the number of the part, or PARTS. */
+static int number_of(const char *name)
+{
+    int of = 0;
+
+    while (of < PARTS && strcmp(name, parts[of]) != 0)
+        of++;
+    return of;
+}
+
 bool ny_is_names_part(const char *name)
 {
-    return strcmp(name, "ids") == 0 || strcmp(name, "columns") == 0;
+    return number_of(name) < PARTS;
+}
+
+/* Counts the classes that have names; there is to be one. */
+static int find_classes(struct ny_names_part *part, const struct ny_points_info *info)
+{
+    struct ny_context *ctx = ny_store_context(part->store);
+    char **names;
+    size_t count;
+    int err = ny_points_class_names(part->store, &names, &count);
+
+    ny_free(ctx, names);
+    part->count = count;
+    if (err || count) return err;
+    return ny_fail(ctx, NY_EUSAGE, "the rows of %s have %s", ny_store_path(part->store),
+                   info->labels ? "labels that are numbers, whose classes have no names"
+                                : "no labels, and therefore no classes");
 }
 
 int ny_names_part_find(struct ny_names_part *part, struct ny_store *store, struct ny_result *result,
                        const char *name)
 {
     struct ny_points_info info;
+    bool columns;
     int err = ny_points_info(store, &info);
 
     if (err) return err;
-    *part = (struct ny_names_part){store, result, strcmp(name, "columns") == 0, 0};
-    part->count = part->columns ? info.d : result ? result->rows.count : info.n;
-    if (part->columns ? info.column_names : info.names) return NY_OK;
+    *part = (struct ny_names_part){.store = store, .result = result, .of = number_of(name)};
+    if (part->of == NY_NAMES_CLASSES) return find_classes(part, &info);
+    columns = part->of == NY_NAMES_COLUMNS;
+    part->count = columns ? info.d : result ? result->rows.count : info.n;
+    if (columns ? info.column_names : info.names) return NY_OK;
     return ny_fail(ny_store_context(store), NY_EUSAGE,
                    "the %s of %s have no names: what was imported first had none (.h5ad, .h5, and "
                    "matrix.mtx with %s beside it have some)",
-                   part->columns ? "columns" : "rows", ny_store_path(store),
-                   part->columns ? "features.tsv" : "barcodes.tsv");
+                   columns ? "columns" : "rows", ny_store_path(store),
+                   columns ? "features.tsv" : "barcodes.tsv");
 }
 
 /* Adds the names of rows of a result, run by run of rows that lie together in the store. */
@@ -58,10 +91,27 @@ static int read_result(const struct ny_names_part *part, uint64_t first, size_t 
     return err;
 }
 
+/* Adds names of classes, of which there are few enough to read them all. */
+static int read_classes(const struct ny_names_part *part, uint64_t first, size_t count,
+                        struct ny_names *names)
+{
+    struct ny_context *ctx = ny_store_context(part->store);
+    char **all;
+    size_t have;
+    int err = ny_points_class_names(part->store, &all, &have);
+
+    for (size_t i = 0; !err && i < count && first + i < have; i++)
+        err = ny_names_add(names, ctx, all[first + i], strlen(all[first + i]));
+    ny_free(ctx, all);
+    return err;
+}
+
 int ny_names_part_read(const struct ny_names_part *part, uint64_t first, size_t count,
                        struct ny_names *names)
 {
-    if (part->columns) return ny_points_column_names(part->store, first, count, names);
+    if (part->of == NY_NAMES_CLASSES) return read_classes(part, first, count, names);
+    if (part->of == NY_NAMES_COLUMNS)
+        return ny_points_column_names(part->store, first, count, names);
     if (part->result) return read_result(part, first, count, names);
     return ny_points_names(part->store, first, count, names);
 }
@@ -116,7 +166,7 @@ static int write_all(const struct ny_names_part *part, struct ny_writer *out,
     uint64_t width = PIECE_NAMES;
     int err = ny_points_info(part->store, &info);
 
-    if (!part->columns && info.block_rows < width) width = info.block_rows;
+    if (part->of == NY_NAMES_ROWS && info.block_rows < width) width = info.block_rows;
     for (uint64_t first = 0, count; !err && first < part->count; first += count) {
         count = part->count - first < width ? part->count - first : width;
         err = ny_check_interrupt(ny_store_context(part->store));
@@ -127,6 +177,7 @@ static int write_all(const struct ny_names_part *part, struct ny_writer *out,
 
 int ny_names_part_export(const struct ny_names_part *part, const char *output, uint64_t *missing)
 {
+    static const char *const words[] = {"rows", "columns", "classes"};
     struct ny_context *ctx = ny_store_context(part->store);
     struct ny_writer *out;
     int err = ny_writer_open(&out, ctx, output, NY_OUT_TEXT, NY_ROWS_COUNTED, 0);
@@ -142,6 +193,6 @@ int ny_names_part_export(const struct ny_names_part *part, const char *output, u
         ny_context_wrote(ctx, (struct ny_written){.rows = part->count, .type = "text"});
     if (!err && missing && *missing)
         ny_log(ctx, NY_LOG_WARNING, "%llu names of %s are damaged; in %s they are empty",
-               (unsigned long long)*missing, part->columns ? "columns" : "rows", output);
+               (unsigned long long)*missing, words[part->of], output);
     return err;
 }

@@ -1,5 +1,5 @@
-/* Names of rows and of columns as parts that are exported: "ids", the names of the rows of a result
- * or of the store, and "columns". */
+/* Names as parts that are exported: "ids", the names of the rows of a result or of the store,
+ * "columns", and "classes", the words of labels in the order of their numbers. */
 #ifndef NY_RESULTS_NAMES_H
 #define NY_RESULTS_NAMES_H
 
@@ -10,7 +10,7 @@
 struct ny_names_part {
     struct ny_store *store;
     struct ny_result *result; /* whose rows are meant; NULL: all rows of the store */
-    bool columns;             /* the names of columns are meant, whatever the rows */
+    enum { NY_NAMES_ROWS, NY_NAMES_COLUMNS, NY_NAMES_CLASSES } of; /* all but rows: of the store */
     uint64_t count;
 };
 

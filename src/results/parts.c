@@ -383,28 +383,11 @@ enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 /* Names of all parts for callers. The model, the graph (results/graph_export.c) and names
  * (results/names.c) are no tables of numbers, and therefore not among the parts above. */
-static const char *const names[] = {"embedding",
-                                    "eigenvectors",
-                                    "eigenvalues",
-                                    "landmarks",
-                                    "landmark-points",
-                                    "axes",
-                                    "features",
-                                    "residuals",
-                                    "labels",
-                                    "source",
-                                    "rows",
-                                    "neighbors",
-                                    "distances",
-                                    "components",
-                                    "graph",
-                                    "clusters",
-                                    "points",
-                                    "raw-points",
-                                    "ids",
-                                    "columns",
-                                    "model",
-                                    NULL};
+static const char *const names[] = {
+    "embedding", "eigenvectors", "eigenvalues", "landmarks", "landmark-points", "axes",
+    "features",  "residuals",    "labels",      "source",    "rows",            "neighbors",
+    "distances", "components",   "graph",       "clusters",  "points",          "raw-points",
+    "ids",       "columns",      "classes",     "model",     NULL};
 
 const char *const *ny_parts(void)
 {

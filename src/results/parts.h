@@ -47,8 +47,8 @@ struct ny_result_part {
     bool by_row;                                     /* one for each row of the result */
 };
 
-/* Returns the names of all parts, NULL-terminated; "model", "graph", "ids" and "columns" among them
- * are no tables of numbers. */
+/* Returns the names of all parts, NULL-terminated; "model", "graph", "ids", "columns" and "classes"
+ * among them are no tables of numbers. */
 const char *const *ny_parts(void);
 /* Finds a part by its name; NULL: there is none. */
 const struct ny_result_part *ny_part_find(const char *name);

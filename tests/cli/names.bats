@@ -57,6 +57,26 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ ! -e e.txt ]
 }
 
+@test "the words of labels are names of classes, in the order of their numbers" {
+    printf '1,2,dog\n3,4,\n5,6,"a, b"\n7,8,dog\n' >words.csv
+    nystream import a.nys words.csv --label-column 3 -q
+    [ "$(nystream export a.nys --part classes -o - -q)" = $'dog\na, b' ]
+    nystream export a.nys --part classes -o classes.csv -q
+    [ "$(<classes.csv)" = $'dog\n"a, b"' ]
+    nystream export a.nys --part labels -o labels.csv -q
+    [ "$(xargs <labels.csv)" = "0 nan 1 0" ]
+    nystream fit a.nys p --map pca --kernel linear --approx exact --components 1 -q
+    [ "$(nystream export a.nys p --part classes -o - -q)" = $'dog\na, b' ]
+    nystream import b.nys words.csv --columns 1-2 -q
+    run nystream export b.nys --part classes -o -
+    [ "$status" -eq 2 ]
+    [[ $output == *"the rows of b.nys have no labels, and therefore no classes"* ]]
+    nystream import c.nys words.csv --columns 1 --label-column 2 -q
+    run nystream export c.nys --part classes -o -
+    [ "$status" -eq 2 ]
+    [[ $output == *"the rows of c.nys have labels that are numbers, whose classes have no names"* ]]
+}
+
 @test "cells by rows, and as many cells as genes" {
     tenx square
     printf '%%%%MatrixMarket matrix coordinate integer general\n3 4 1\n1 1 5\n' >square/matrix.mtx

@@ -8,25 +8,18 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 
 from nystream import _lib
+from nystream._labels import Labels, Names, as_labels
 
 SLICE_BYTES = 16 << 20
 SLICE_ROWS = 2048  # rows that are made dense at a time
 EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
 
 
-class Names:
-    """Names as the library reads them: a list of pointers to texts."""
-
-    def __init__(self, names: Any) -> None:
-        texts = [str(name).encode() for name in names]
-        self.pointers = (C.c_char_p * max(1, len(texts)))(*texts)
-
-
 class Batch(NamedTuple):
     """Rows that the library reads as they are.
 
     values : array (rows, columns), rows contiguous; or the values of a CSR matrix, with `indptr`
-    and `indices`. labels : float64 array (rows,) or None. row_names, column_names : Names or None.
+    and `indices`. labels : Labels or None. row_names, column_names : Names or None.
     """
 
     values: Any
@@ -34,9 +27,9 @@ class Batch(NamedTuple):
     rows: int
     indptr: Any = None
     indices: Any = None
-    labels: Any = None
-    row_names: Optional["Names"] = None
-    column_names: Optional["Names"] = None
+    labels: Optional[Labels] = None
+    row_names: Optional[Names] = None
+    column_names: Optional[Names] = None
 
     def piece(self, first: int, end: int) -> Any:
         """Return rows first … end - 1 as an array, or as a CSR matrix where they are sparse."""
@@ -65,7 +58,10 @@ class Batch(NamedTuple):
             table.row_start, table.column = self.indptr.ctypes.data, self.indices.ctypes.data
             table.entries = len(self.indices)
         if self.labels is not None:
-            table.labels = self.labels.ctypes.data
+            table.labels = self.labels.values.ctypes.data
+            words = self.labels.words
+            if words is not None:
+                table.class_names, table.classes = C.addressof(words.pointers), words.count
         if self.row_names is not None:
             table.row_names = C.addressof(self.row_names.pointers)
         if self.column_names is not None:
@@ -120,23 +116,6 @@ def check_shape(shape: Tuple[int, ...]) -> None:
                 "feature or array.reshape(1, -1) if it contains a single sample"
                 if len(shape) == 1 else "; give rows, such as X.reshape(len(X), -1)")
         raise ValueError(f"Expected 2D array, got {len(shape)}D array instead{cure}")
-
-
-def as_labels(labels: Any, rows: Optional[int] = None) -> Any:
-    """Return labels as a float64 array (rows,), NaN where one is missing; rows None: any number."""
-    if labels is None:
-        return None
-    try:
-        if hasattr(labels, "iloc") and not isinstance(labels.dtype, np.dtype):
-            labels = labels.to_numpy(dtype=np.float64, na_value=np.nan)
-        numbers = np.ascontiguousarray(np.asarray(on_host(labels)), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("labels are numbers; make them such as by "
-                         "numpy.unique(labels, return_inverse=True)[1]") from None
-    if numbers.ndim != 1 or rows not in (None, len(numbers)):
-        raise ValueError(f"labels have the shape {numbers.shape}, and are to be one number a row"
-                         + ("" if rows is None else f"; X has {rows} rows"))
-    return numbers
 
 
 # ---- one piece ---------------------------------------------------------------------------------

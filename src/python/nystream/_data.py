@@ -12,8 +12,9 @@ import numpy as np
 
 from nystream import _batch, _lib
 from nystream._arrow import arrow_rows, is_arrow
-from nystream._batch import (SLICE_ROWS, Batch, as_labels, check_shape, is_sparse, lies_in_rows,
-                             make_batch, on_host, stored_dtype)
+from nystream._batch import (SLICE_ROWS, Batch, check_shape, is_sparse, lies_in_rows, make_batch,
+                             on_host, stored_dtype)
+from nystream._labels import Labels, Names, as_labels
 from nystream._sources import (ENTRY_BYTES, CsrGroup, dask_blocks, is_dask, is_path,
                                is_sparse_group, names_in_file, open_file)
 
@@ -60,7 +61,7 @@ def _slices(X: Any, labels: Any) -> Iterator[Batch]:
     labels = as_labels(labels, rows)
     for first in range(0, rows, step):
         piece = X.iloc[first:first + step] if hasattr(X, "iloc") else X[first:first + step]
-        yield make_batch(piece, None if labels is None else labels[first:first + step])
+        yield make_batch(piece, labels and labels.piece(first, first + step))
 
 
 def _are_rows(X: Any) -> bool:
@@ -78,24 +79,39 @@ def _piece(piece: Any, labels: Any = None) -> Iterator[Batch]:
         yield from _slices(piece, labels)
 
 
+def _check_kind(labels: Optional[Labels], before: Optional[bool]) -> Optional[bool]:
+    """Return whether labels are words, None where none says; ValueError unless as before."""
+    if labels is None or not np.any(labels.values == labels.values):
+        return before
+    words = labels.words is not None
+    if before not in (None, words):
+        raise ValueError(f"labels of a batch are {'words' if words else 'numbers'}, and those of "
+                         f"the batches before {'words' if before else 'numbers'}; give labels of "
+                         "the same kind")
+    return words
+
+
 def _pieces(X: Iterable[Any]) -> Iterator[Batch]:
     """Read an iterator of batches of rows, of pairs (rows, labels), or of lists of one batch."""
+    words: Optional[bool] = None
     for piece in X:
         labels = None
         if isinstance(piece, (tuple, list)) and 0 < len(piece) <= 2 and _are_rows(piece[0]):
             piece, labels = (*piece, None)[:2]
+            labels = as_labels(labels)
+            words = _check_kind(labels, words)
         yield from _piece(piece, labels)
 
 
 def _labelled(found: Iterator[Batch], labels: Any) -> Iterator[Batch]:
     """Give batches their labels; how many rows come is not known before."""
-    labels, rows = as_labels(labels), 0
+    whole, rows = as_labels(labels), 0
     for batch in found:
-        part = labels[rows:rows + batch.rows]
+        part = whole and whole.piece(rows, rows + batch.rows)
         rows += batch.rows
-        if len(part) == batch.rows:
+        if part and len(part.values) == batch.rows:
             yield batch._replace(labels=part)
-    as_labels(labels, rows)
+    as_labels(whole, rows)
 
 
 def _parts(X: Any) -> Optional[Iterable[Any]]:
@@ -121,7 +137,7 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
         rows, or an iterator of any of these
         Anything that has a two-dimensional `shape` and gives rows by `X[a:b]` will do.
     labels : array of shape (rows,), optional
-        One number a row; not with an iterator, which may give pairs (rows, labels).
+        One number or word a row; not with an iterator, which may give pairs (rows, labels).
 
     Returns
     -------
@@ -161,10 +177,10 @@ def named(X: Any, found: Iterator[Batch]) -> Iterator[Batch]:
         rows, columns = X.index, X.columns
         rows = rows if isinstance(next(iter(rows), None), str) else None
         columns = columns if all(isinstance(name, str) for name in columns) else None
-    of_columns = None if columns is None else _batch.Names(columns)
+    of_columns = None if columns is None else Names(columns)
     first = 0
     for batch in found:
-        of_rows = None if rows is None else _batch.Names(rows[first:first + batch.rows])
+        of_rows = None if rows is None else Names(rows[first:first + batch.rows])
         first += batch.rows
         yield batch._replace(row_names=of_rows, column_names=of_columns)
 

@@ -59,7 +59,8 @@ class CTable(C.Structure):
                 ("index_bytes", C.c_uint), ("rows", C.c_uint64), ("columns", C.c_uint64),
                 ("values", C.c_void_p), ("row_bytes", C.c_uint64), ("row_start", C.c_void_p),
                 ("column", C.c_void_p), ("entries", C.c_uint64), ("labels", C.c_void_p),
-                ("row_names", C.c_void_p), ("column_names", C.c_void_p)]
+                ("row_names", C.c_void_p), ("column_names", C.c_void_p),
+                ("class_names", C.c_void_p), ("classes", C.c_uint64)]
 
 
 class CCsrRoom(C.Structure):

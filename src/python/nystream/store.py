@@ -102,8 +102,10 @@ class Store:
             Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do, and the
             name of a file: .npy, .npz, .h5ad, and those of append_files(). Names of rows and of
             columns are kept of an AnnData, a DataFrame (those that are str) and files.
-        labels : array of shape (rows,), optional
-            One number a row, NaN where it has none.
+        labels : array, list, or column of a DataFrame or of obs, of shape (rows,), optional
+            One number or one word a row, NaN or None where it has none. Words become classes, whose
+            numbers `labels` has, and `class_names` the words: in the order of their appearance, or
+            of the categories of a pandas Categorical; a word of an earlier append keeps its number.
         **options
             dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
             is read, as `nystream help import` has them.
@@ -185,8 +187,22 @@ class Store:
 
     @property
     def labels(self) -> Part:
-        """Labels, float64, NaN where missing."""
+        """Labels, float64, NaN where missing; those that were words are places in class_names."""
         return Part(self._view, "labels")
+
+    @property
+    def class_names(self) -> Any:
+        """The words of labels, an array of str (classes,); UsageError where labels are no words.
+
+        Examples
+        --------
+        >>> import nystream, tempfile
+        >>> store = nystream.open(tempfile.mkdtemp() + "/points.nys")
+        >>> _ = store.append([[0, 1], [1, 0], [1, 1]], labels=["dog", "cat", "dog"])
+        >>> [str(store.class_names[int(label)]) for label in store.labels]
+        ['dog', 'cat', 'dog']
+        """
+        return Part(self._view, "classes")[:]
 
     @property
     def row_names(self) -> Part:

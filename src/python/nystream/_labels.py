@@ -1,0 +1,95 @@
+"""Labels as a user has them, numbers or words, and as the library takes them."""
+from __future__ import annotations
+
+import ctypes as C
+import numbers
+from typing import Any, Dict, List, NamedTuple, Optional
+
+import numpy as np
+
+WHAT = "labels are one number or one word a row"
+MISSING = ("", "NA", "nan", "NaN", "NAN")  # CSV files have these, too
+
+
+class Names:
+    """Names as the library reads them: a list of pointers to texts."""
+
+    def __init__(self, names: Any) -> None:
+        texts = [str(name).encode() for name in names]
+        self.count = len(texts)
+        self.pointers = (C.c_char_p * max(1, len(texts)))(*texts)
+
+
+class Labels(NamedTuple):
+    """Labels of rows.
+
+    values : float64 array (rows,), NaN where one is missing; of words the places in `words`, from
+    0. words : Names, each of them once, or None where labels are numbers.
+    """
+
+    values: Any
+    words: Optional[Names]
+
+    def piece(self, first: int, end: int) -> "Labels":
+        """Return the labels of rows first … end - 1."""
+        return Labels(self.values[first:end], self.words)
+
+
+def as_labels(labels: Any, rows: Optional[int] = None) -> Optional[Labels]:
+    """Return labels of any kind; rows None: any number of them.
+
+    Words are numbered as they come, those of a pandas Categorical as its categories are. Words that
+    are all numbers, such as "7", are numbers, as in a CSV file.
+    """
+    if labels is None:
+        return None
+    found = labels if isinstance(labels, Labels) else _read(labels)
+    if found.values.ndim != 1 or rows not in (None, len(found.values)):
+        raise ValueError(f"{WHAT}, and have the shape {found.values.shape}"
+                         + ("" if rows is None else f"; X has {rows} rows"))
+    return found
+
+
+def _read(labels: Any) -> Labels:
+    values = _as_array(labels)
+    try:
+        return Labels(np.ascontiguousarray(values, dtype=np.float64), None)
+    except (TypeError, ValueError):
+        texts = [_text(value) for value in values.ravel().tolist()]
+    words = None
+    try:
+        found = [np.nan if text is None else float(text) for text in texts]
+    except ValueError:
+        places: Dict[str, int] = {name: place for place, name in enumerate(_categories(labels))}
+        found = [np.nan if text is None else places.setdefault(text, len(places))
+                 for text in texts]
+        words = Names(places)
+    return Labels(np.array(found, dtype=np.float64).reshape(values.shape), words)
+
+
+def _as_array(labels: Any) -> Any:
+    """Return labels as an array of numpy, whatever its type."""
+    if hasattr(labels, "detach") and hasattr(labels, "cpu"):  # a tensor of torch
+        labels = labels.detach().cpu()
+    if hasattr(labels, "iloc") and not isinstance(labels.dtype, np.dtype):  # a type of pandas
+        labels = labels.to_numpy(dtype=object, na_value=None)
+    return np.asarray(labels)
+
+
+def _categories(labels: Any) -> List[str]:
+    """Return the categories of what is categorical in pandas, in their order; else none."""
+    found = getattr(getattr(labels, "cat", labels), "categories", None)
+    return [] if found is None else [text for text in map(_text, found) if text is not None]
+
+
+def _text(value: Any) -> Optional[str]:
+    """Return a label as text; None where it is missing."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, str):
+        return None if value.strip() in MISSING else value.strip()
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return None
+    if isinstance(value, numbers.Real):
+        return str(float(value) if isinstance(value, bool) else value)
+    raise ValueError(f"{WHAT}, and one of them is {type(value).__name__}")

@@ -1,0 +1,116 @@
+"""Labels of every kind that append() takes: numbers, and words, which become classes."""
+import numpy as np
+import pytest
+
+import nystream
+from nystream import _batch
+
+pytestmark = pytest.mark.quick
+WORDS = ["cat", "dog", "cat", None, "emu", "dog"]
+NONE = np.nan
+
+
+@pytest.fixture
+def empty(tmp_path):
+    """Return a store without rows."""
+    return nystream.open(tmp_path / "labels.nys")
+
+
+def rows(count=6):
+    return np.random.default_rng(1).normal(size=(count, 3))
+
+
+def kept(store):
+    """Return the words of all rows, None where one has no label."""
+    names = store.class_names
+    return [None if label != label else names[int(label)] for label in store.labels[:]]
+
+
+KINDS = {
+    "list": lambda pandas: WORDS,
+    "array of str": lambda pandas: np.array(["" if word is None else word for word in WORDS]),
+    "array of objects": lambda pandas: np.array(WORDS, dtype=object),
+    "array of bytes": lambda pandas: np.array([(word or "NA").encode() for word in WORDS]),
+    "NaN for what is missing": lambda pandas: np.array([word or NONE for word in WORDS]),
+    "Series": lambda pandas: pandas.Series(WORDS, index=range(10, 16)),
+    "Series of string": lambda pandas: pandas.Series(WORDS, dtype="string"),
+    "Categorical": lambda pandas: pandas.Categorical(WORDS, ["cat", "dog", "emu"]),
+    "column of categories": lambda pandas: pandas.Series(WORDS, dtype="category"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("pieces", [False, True])
+def test_words(empty, kind, pieces, monkeypatch):
+    labels = KINDS[kind](pytest.importorskip("pandas"))
+    monkeypatch.setattr(_batch, "SLICE_BYTES", 2 * 3 * 8)
+    X = [rows(), rows()[:, ::-1]][pieces]  # in one piece, and two rows at a time
+    empty.append(X, labels=labels)
+    assert list(empty.class_names) == ["cat", "dog", "emu"]
+    assert np.array_equal(empty.labels[:], [0, 1, 0, NONE, 2, 1], equal_nan=True)
+
+
+def test_categories_keep_their_order(empty):
+    pandas = pytest.importorskip("pandas")
+    empty.append(rows(), labels=pandas.Categorical(WORDS, ["yak", "emu", "dog", "cat"]))
+    assert list(empty.class_names) == ["yak", "emu", "dog", "cat"] and kept(empty) == WORDS
+
+
+def test_words_keep_their_numbers_over_appends(empty):
+    empty.append(rows(), labels=WORDS)
+    empty.append(rows(3), labels=["yak", "emu", "cat"])
+    empty.append(iter([(rows(2), ["ape", "dog"]), (rows(1), [None]), (rows(1), ["yak"])]))
+    empty.append(rows(1))
+    assert list(empty.class_names) == ["cat", "dog", "emu", "yak", "ape"]
+    assert kept(empty)[6:] == ["yak", "emu", "cat", "ape", "dog", None, "yak", None]
+
+
+def test_the_same_classes_as_those_of_a_table(empty, tmp_path):
+    X = rows()
+    lines = [",".join([*map(repr, row.tolist()), word or ""]) for row, word in zip(X, WORDS)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    empty.append_files(tmp_path / "rows.csv", label_column=4)
+    empty.append(X.astype("f4"), labels=WORDS[::-1])
+    assert kept(empty) == WORDS + WORDS[::-1]
+    assert list(empty.class_names) == ["cat", "dog", "emu"]
+
+
+def test_words_that_are_numbers_are_numbers(empty):
+    empty.append(rows(3), labels=["7", None, "1"])
+    assert np.array_equal(empty.labels[:], [7, NONE, 1], equal_nan=True)
+    with pytest.raises(nystream.UsageError, match="labels that are numbers"):
+        empty.class_names
+    with pytest.raises(nystream.DataError, match="are numbers, and these rows have others"):
+        empty.append(rows(), labels=WORDS)
+
+
+def test_anndata(empty):
+    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    obs = pandas.DataFrame({"kind": pandas.Categorical(WORDS), "sex": list("fmfmfm")},
+                           index=[f"cell {i}" for i in range(6)])
+    cells = anndata.AnnData(rows().astype("f4"), obs)
+    empty.append(cells, labels=cells.obs["kind"])
+    assert kept(empty) == WORDS
+    empty.append(cells, labels=cells.obs["sex"])
+    assert kept(empty)[6:] == list("fmfmfm")
+
+
+@pytest.mark.parametrize("labels, words", [
+    (["a"] * 5, r"shape \(5,\); X has 6 rows"), ([["a", "b"]] * 6, r"shape \(6, 2\)"),
+    ([{}] * 6, "one of them is dict"), (["x" * 2000] * 6, "longer than 1024 bytes")])
+def test_wrong_labels(empty, labels, words):
+    with pytest.raises(ValueError, match=words):
+        empty.append(rows(), labels=labels)
+    assert not empty.path.exists()
+
+
+def test_batches_of_two_kinds(empty):
+    with pytest.raises(ValueError, match="are numbers, and those of the batches before words"):
+        empty.append(iter([(rows(), WORDS), (rows(1), [3])]))
+    assert not empty.path.exists()
+
+
+def test_no_labels_at_all(empty):
+    empty.append(rows())
+    with pytest.raises(nystream.UsageError, match="have no labels"):
+        empty.class_names
