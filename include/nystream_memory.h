@@ -43,8 +43,9 @@ struct ny_table {
 };
 
 /* Appends the table to the points of a store, as ny_import() does with files: in bounded memory,
- * all or nothing, converted to the type and layout of points that exist where that is exact, and
- * gone on with by the same call after a kill. Creates the store where there is none. Options of
+ * all or nothing, converted to the type and layout of points that exist (values for f32 are
+ * rounded, of which a warning tells unless option dtype says f32; other types take what is exact),
+ * and gone on with by the same call after a kill. Creates the store where there is none. Options of
  * NY_GROUP_IMPORT but those that say how to read a file; NULL: all defaults. Names are kept as
  * ny_import() keeps them; one has 4,096 bytes at most, and no line end in it. Class names become
  * classes as the words of a label column do: one that the store knows keeps its number. NY_EUSAGE

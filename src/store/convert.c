@@ -1,5 +1,6 @@
 #include "store/convert.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -26,6 +27,12 @@ static bool holds(enum ny_dtype to, double v)
     return false;
 }
 
+/* Tells whether a value that the type does not hold has a nearest one that is finite. */
+static bool rounds(enum ny_dtype to, double v)
+{
+    return to == NY_F32 && fabs(v) <= FLT_MAX;
+}
+
 static void store_value(enum ny_dtype to, double v, void *out, size_t i)
 {
     switch (to) {
@@ -37,11 +44,12 @@ static void store_value(enum ny_dtype to, double v, void *out, size_t i)
     }
 }
 
-size_t ny_convert_exactly(enum ny_dtype from, const void *in, enum ny_dtype to, void *out,
-                          size_t count)
+size_t ny_convert_rows(enum ny_dtype from, const void *in, enum ny_dtype to, void *out,
+                       size_t count, size_t *rounded)
 {
     double piece[PIECE];
 
+    *rounded = count;
     if (from == to) {
         memcpy(out, in, count * ny_dtype_size(to));
         return count;
@@ -51,7 +59,10 @@ size_t ny_convert_exactly(enum ny_dtype from, const void *in, enum ny_dtype to, 
 
         ny_dtype_to_f64(from, (const char *)in + done * ny_dtype_size(from), piece, some);
         for (size_t i = 0; i < some; i++) {
-            if (!holds(to, piece[i])) return done + i;
+            if (!holds(to, piece[i])) {
+                if (!rounds(to, piece[i])) return done + i;
+                if (*rounded == count) *rounded = done + i;
+            }
             store_value(to, piece[i], out, done + i);
         }
     }

@@ -1,4 +1,4 @@
-/* Exact conversion of rows to the element type of a store. */
+/* Conversion of rows to the element type of a store. */
 #ifndef NY_STORE_CONVERT_H
 #define NY_STORE_CONVERT_H
 
@@ -6,9 +6,11 @@
 
 #include "base/dtype.h"
 
-/* Converts `count` values; returns how many it did before the first that `to` cannot hold. */
-size_t ny_convert_exactly(enum ny_dtype from, const void *in, enum ny_dtype to, void *out,
-                          size_t count);
+/* Converts `count` values: exactly, but that f64 is rounded to f32. Returns how many it did before
+ * the first that `to` cannot hold, which of f32 is too large. *rounded is the first of them that
+ * was rounded; `count`: none. */
+size_t ny_convert_rows(enum ny_dtype from, const void *in, enum ny_dtype to, void *out,
+                       size_t count, size_t *rounded);
 /* Returns value i of an array of this dtype, in f64. */
 double ny_value_at(enum ny_dtype dtype, const void *values, size_t i);
 

@@ -282,21 +282,6 @@ void ny_ingest_free(struct ny_ingest *ingest)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* Fails because a value is not exactly one of the store's type, with the number of its row in the
- * source. */
-static int inexact(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at)
-{
-    size_t d = ingest->moments.d, i = at / d;
-    double value = ny_value_at(ingest->spec.dtype, rows->values, at);
-    uint64_t row = rows->source ? rows->source[i] : ny_ingest_total(ingest) - ingest->base.n;
-
-    return ny_fail_at(ingest->ctx, NY_EDATA, NULL, row,
-                      "row %llu, column %zu: %.17g is not a value of %s, the type of %s; import "
-                      "into another store, or round it",
-                      (unsigned long long)row, at % d, value, ny_dtype_name(ingest->dtype),
-                      ingest->store->path);
-}
-
 /* Labels, source row numbers and names of rows that are in the buffer, which now count. */
 static int take_marks(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at, size_t count)
 {
@@ -319,10 +304,19 @@ static int take_marks(struct ny_ingest *ingest, const struct ny_rows *rows, size
     return NY_OK;
 }
 
+/* Returns the number of row i of the batch in its source, whose `staged` rows came before it. */
+static uint64_t row_of(const struct ny_rows *rows, size_t i, uint64_t staged)
+{
+    return rows->source ? rows->source[i] : staged;
+}
+
 /* Rows at … at+count−1 of the batch to the end of the buffer. */
 static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at, size_t count)
 {
-    size_t d = ingest->moments.d, in_bytes = ny_dtype_size(ingest->spec.dtype), done;
+    size_t d = ingest->moments.d, all = count * d, done, rounded;
+    enum ny_dtype from = ingest->spec.dtype;
+    const char *in = (const char *)rows->values + at * d * ny_dtype_size(from);
+    uint64_t staged = ny_ingest_total(ingest) - ingest->base.n;
     char *out = ingest->buffer[NY_KIND_POINTS] +
                 ingest->filled * d * ingest->element_bytes[NY_KIND_POINTS];
     int err;
@@ -331,12 +325,13 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_
         err = ny_ingest_sparse_take(ingest, rows, at, count);
         return err ? err : take_marks(ingest, rows, at, count);
     }
-    done = ny_convert_exactly(ingest->spec.dtype, (const char *)rows->values + at * d * in_bytes,
-                              ingest->dtype, out, count * d);
-    if (done < count * d) {
-        ingest->filled += done / d; /* for the row's number in the message */
-        return inexact(ingest, rows, at * d + done);
-    }
+    done = ny_convert_rows(from, in, ingest->dtype, out, all, &rounded);
+    if (done < all)
+        return ny_ingest_misfit(ingest, row_of(rows, at + done / d, staged + done / d), done % d,
+                                ny_value_at(from, in, done));
+    if (rounded < all)
+        ny_ingest_rounded(ingest, row_of(rows, at + rounded / d, staged + rounded / d), rounded % d,
+                          ny_value_at(from, in, rounded));
     return take_marks(ingest, rows, at, count);
 }
 

@@ -62,6 +62,7 @@ struct ny_ingest {
     char *prepared;                /* a block of prepared values; NULL: nothing is prepared */
     size_t prepared_bytes;
     bool fractions_told; /* that values are no counts */
+    bool rounded_told;   /* that values are rounded to the store's type */
     double norms;     /* Σ‖x‖ of the same rows */
     bool norms_known; /* false: rows of base came in before it was kept */
     uint64_t full_bytes, digest, source_from;
@@ -97,6 +98,13 @@ static inline size_t ny_ingest_row_bytes(const struct ny_ingest *ingest, unsigne
 {
     return ingest->elements[kind] * ingest->element_bytes[kind];
 }
+
+/* ---- values of another type (ingest_values.c) ---- */
+
+/* Fails because the store's type has no such value; row: its number in the source. */
+int ny_ingest_misfit(struct ny_ingest *ingest, uint64_t row, size_t column, double value);
+/* Warns of the first value that is rounded to the store's type. */
+void ny_ingest_rounded(struct ny_ingest *ingest, uint64_t row, size_t column, double value);
 
 /* ---- packing (ingest_pack.c) ---- */
 

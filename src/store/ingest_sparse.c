@@ -56,50 +56,37 @@ int ny_ingest_sparse_reserve(struct ny_ingest *ingest, size_t nnz)
 
 /* ---- rows ---------------------------------------------------------------------------------- */
 
-/* Fails because a value is not exactly one of the store's type, as for dense rows. */
-static int inexact(struct ny_ingest *ingest, const struct ny_rows *rows, size_t i, size_t column,
-                   double value)
+/* Values of a row that has no zeros, which are of the store's type, behind those that are there. */
+static void copy_row(struct ny_csr *csr, struct ny_sparse row, size_t nnz)
 {
-    uint64_t row = rows->source ? rows->source[i]
-                                : ny_ingest_total(ingest) - ingest->base.n + ingest->sparse.rows -
-                                      ingest->filled;
+    size_t bytes = ny_dtype_size(csr->dtype);
 
-    return ny_fail_at(ingest->ctx, NY_EDATA, NULL, row,
-                      "row %llu, column %zu: %.17g is not a value of %s, the type of %s; import "
-                      "into another store, or round it",
-                      (unsigned long long)row, column, value, ny_dtype_name(ingest->dtype),
-                      ingest->store->path);
-}
-
-/* Values of a row that has no zeros, behind those that are there; *wrong: the first that is not one
- * of the store's type. */
-static bool copy_row(struct ny_ingest *ingest, struct ny_sparse row, size_t nnz, size_t *wrong)
-{
-    struct ny_csr *csr = &ingest->sparse;
-
-    if (!row.count) return true;
+    if (!row.count) return;
     memcpy(csr->index + nnz, row.index, row.count * sizeof(*row.index));
-    *wrong = ny_convert_exactly(ingest->spec.dtype, row.value, csr->dtype,
-                                (char *)csr->value + nnz * ny_dtype_size(csr->dtype), row.count);
-    return *wrong == row.count;
+    memcpy((char *)csr->value + nnz * bytes, row.value, row.count * bytes);
 }
 
-/* Values that are not 0 behind those that are there, of which *nnz counts them all. */
-static bool pick_row(struct ny_ingest *ingest, struct ny_sparse row, size_t *nnz, size_t *wrong)
+/* Values that are not 0 behind those that are there, of which *nnz counts them all; number: that of
+ * the row in its source. */
+static int pick_row(struct ny_ingest *ingest, struct ny_sparse row, uint64_t number, size_t *nnz)
 {
     enum ny_dtype from = ingest->spec.dtype;
     struct ny_csr *csr = &ingest->sparse;
-    size_t from_bytes = ny_dtype_size(from), bytes = ny_dtype_size(csr->dtype);
+    size_t from_bytes = ny_dtype_size(from), bytes = ny_dtype_size(csr->dtype), rounded;
 
     for (size_t k = 0; k < row.count; k++) {
-        if (ny_dtype_at(from, row.value, k) == 0) continue;
-        csr->index[*nnz] = row.index ? row.index[k] : (uint32_t)k;
-        *wrong = k;
-        if (!ny_convert_exactly(from, (const char *)row.value + k * from_bytes, csr->dtype,
-                                (char *)csr->value + (*nnz)++ * bytes, 1))
-            return false;
+        const char *in = (const char *)row.value + k * from_bytes;
+        char *out = (char *)csr->value + *nnz * bytes;
+        uint32_t column = row.index ? row.index[k] : (uint32_t)k;
+
+        if (ny_dtype_has_zero(from, in, 1)) continue;
+        if (!ny_convert_rows(from, in, csr->dtype, out, 1, &rounded))
+            return ny_ingest_misfit(ingest, number, column, ny_value_at(from, in, 0));
+        if (!rounded) ny_ingest_rounded(ingest, number, column, ny_value_at(from, in, 0));
+        if (ny_dtype_has_zero(csr->dtype, out, 1)) continue; /* it was rounded to 0 */
+        csr->index[(*nnz)++] = column;
     }
-    return true;
+    return NY_OK;
 }
 
 /* One row behind the others; zeros are left out. */
@@ -107,9 +94,9 @@ static int take_row(struct ny_ingest *ingest, const struct ny_rows *rows, size_t
 {
     enum ny_dtype from = ingest->spec.dtype;
     struct ny_csr *csr = &ingest->sparse;
-    size_t d = ingest->moments.d, nnz = ny_csr_nnz(csr), wrong = 0;
+    size_t d = ingest->moments.d, nnz = ny_csr_nnz(csr);
+    uint64_t staged = ny_ingest_total(ingest) - ingest->base.n + csr->rows - ingest->filled;
     struct ny_sparse row = {d, NULL, NULL};
-    bool exact;
     int err;
 
     if (rows->sparse) row = ny_csr_row(rows->sparse, i);
@@ -117,17 +104,14 @@ static int take_row(struct ny_ingest *ingest, const struct ny_rows *rows, size_t
         row.value = (const char *)rows->values + i * d * ny_dtype_size(from);
     err = ny_csr_reserve(csr, ingest->ctx, NY_MEM_STORE, csr->rows + 1, nnz + row.count);
     if (err) return err;
-    if (rows->sparse && !ny_dtype_has_zero(from, row.value, row.count)) {
-        exact = copy_row(ingest, row, nnz, &wrong);
+    if (rows->sparse && from == csr->dtype && !ny_dtype_has_zero(from, row.value, row.count)) {
+        copy_row(csr, row, nnz);
         nnz += row.count;
     } else {
-        exact = pick_row(ingest, row, &nnz, &wrong);
+        err = pick_row(ingest, row, rows->source ? rows->source[i] : staged, &nnz);
     }
-    if (!exact)
-        return inexact(ingest, rows, i, row.index ? row.index[wrong] : wrong,
-                       ny_dtype_at(from, row.value, wrong));
-    csr->start[++csr->rows] = (uint32_t)nnz;
-    return NY_OK;
+    if (!err) csr->start[++csr->rows] = (uint32_t)nnz;
+    return err;
 }
 
 int ny_ingest_sparse_take(struct ny_ingest *ingest, const struct ny_rows *rows, size_t at,

@@ -215,6 +215,35 @@ b	done" ]
     [ -z "$stderr" ]
 }
 
+@test "float64 is rounded to the type of a store that has f32, with one warning, and to whole numbers never" {
+    printf '1,2\n3,0.5\n' >a.csv
+    printf '1,2\n3,0.1\n0.7,1e-9\n' >b.csv
+    ny import w.nys b.csv --dtype f64 -q
+    ny export w.nys --part points -o b.npy -q
+    [ "$(head -c 100 b.npy | grep -ac "<f8")" = 1 ]
+    ny import a.nys a.csv -q
+    ny import a.nys b.npy --append -q
+    exits 0
+    says "values are rounded to f32, the type of a.nys: the first is 0.10000000000000001 in row 1, column 1; --dtype f32 says that this is meant, and a new store with --dtype f64 keeps them"
+    [ "$(grep -c rounded <<<"$stderr")" = 1 ]
+    ny import a.nys b.npy --append --dtype f32 -q
+    exits 0
+    [ -z "$stderr" ]
+    [ "$(nystream export a.nys --part points -o - -q | tail -c 24 | od -An -tf4 | xargs)" = "1 2 3 0.1 0.7 1e-09" ]
+    ny import c.nys a.csv --columns 1 --dtype u8 -q
+    ny export w.nys --part points -o b.npy -q
+    ny import c.nys b.npy --columns 1 --append
+    exits 3
+    says "row 2, column 0: 0.69999999999999996 is not a value of u8, the type of c.nys"
+    [ "$(nystream info c.nys --json | jq .n)" = 2 ]
+    printf '1,1e39\n' >large.csv
+    ny import l.nys large.csv --dtype f64 -q
+    ny export l.nys --part points -o large.npy -q
+    ny import a.nys large.npy --append
+    exits 3
+    says "row 0, column 1: 9.9999999999999994e+38 is not a value of f32, the type of a.nys"
+}
+
 @test "the mean norm is the mean of norms, through appends, kinds of rows and types" {
     printf '3,4\n0,1\n0,0\n' >a.csv
     printf '1 1:3 2:4\n1 2:1\n1 1:0\n' >a.libsvm

@@ -53,6 +53,33 @@ def test_prepared(tmp_path):
         store.append(X, values="sqrt")
 
 
+@quick
+@pytest.mark.parametrize("sparse", [False, True])
+def test_appended_to_another_type(tmp_path, monkeypatch, sparse, recwarn):
+    kind = scipy.sparse.csr_matrix if sparse else np.asarray
+    store = nystream.open(tmp_path / "a.nys")
+    store.append(kind(grid("float32")))
+    fine = grid() / 10
+    fine[:7] = 1
+    monkeypatch.setattr(_batch, "SLICE_BYTES", 64 * 7 * 8)  # many slices
+    store.append(kind(grid()))
+    assert not recwarn.list  # the values are those of float32
+    store.append(kind(fine) if sparse else fine[:, ::-1])
+    assert np.array_equal(store[1000:], (fine if sparse else fine[:, ::-1]).astype("f4"))
+    (warning,) = [str(one.message) for one in recwarn.list]
+    assert "rounded to f32" in warning and " in row 7, column" in warning
+    assert 'dtype="f32" says' in warning and 'dtype="f64" keeps' in warning
+    store.append(kind(fine), dtype="f32")
+    assert len(recwarn.list) == 1 and len(store) == 2000
+    whole = nystream.open(tmp_path / "b.nys")
+    whole.append(kind(grid("uint8")))
+    with pytest.raises(nystream.DataError, match="row 7, column 0: .* is not a value of u8"):
+        whole.append(kind(fine))
+    with pytest.raises(nystream.DataError, match="row 499, column 6: -1 is not a value of u8"):
+        fine[:], fine[-1, -1] = 3, -1
+        whole.append(kind(fine))
+
+
 LAYOUTS = {
     "reversed": lambda X: X[::-1],
     "every second row": lambda X: X[::2],

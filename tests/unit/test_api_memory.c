@@ -65,8 +65,9 @@ static void rows_are_appended_and_converted_where_that_is_exact(void **state)
     assert_true((double)back[2] == value_of(ROWS - 1, 2));
     ny_view_free(view);
 
-    put(NY_F64, (void *)(uintptr_t)wide.values, 5 * (COLUMNS + 2) + 1, 1e6 + 3.5e-3);
-    fails(NY_EDATA, "is not a value of f32", ny_append(in.ctx, in.store, &wide, NULL, NULL));
+    put(NY_F64, (void *)(uintptr_t)wide.values, 5 * (COLUMNS + 2) + 1, -3e39);
+    fails(NY_EDATA, "row 5, column 1: -3e+39 is not a value of f32",
+          ny_append(in.ctx, in.store, &wide, NULL, NULL));
     put(NY_F64, (void *)(uintptr_t)wide.values, 5 * (COLUMNS + 2) + 1, (double)NAN);
     wide.name = "X";
     fails(NY_EDATA, "X: row 5 (from 0), column 2 (from 1) is NaN",

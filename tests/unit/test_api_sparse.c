@@ -161,6 +161,39 @@ static void entries_that_cannot_be_are_told_with_their_place(void **state)
     ny_options_free(options);
 }
 
+static void values_for_f32_are_rounded_and_not_kept_where_they_are_0(void **state)
+{
+    int32_t start[] = {0, 1, 3}, column[] = {4, 1, 2};
+    double values[] = {1, 0.1, 1e-60};
+    struct ny_table table = rising(4);
+    struct ny_view *view;
+    uint64_t starts[N + 3];
+    uint32_t columns[ENTRIES + 3];
+    float back[ENTRIES + 3];
+    const struct ny_csr_room room = {starts, columns, back, ENTRIES + 3};
+
+    (void)state;
+    for (int k = 0; k < ENTRIES; k++)
+        ((float *)(void *)value)[k] = (float)(1 + k);
+    table.dtype = NY_F32;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    table.dtype = NY_F64;
+    table.rows = 2;
+    table.values = values;
+    table.row_start = start;
+    table.column = column;
+    table.entries = 3;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_view_open(&view, in.ctx, in.store, NULL));
+    ok(ny_view_read_sparse(view, N, 2, &room));
+    assert_int_equal(starts[2], 2);
+    assert_true(columns[0] == 4 && back[0] == 1 && columns[1] == 1 && back[1] == 0.1F);
+    ny_view_free(view);
+    values[2] = 1e39;
+    fails(NY_EDATA, "row 1, column 2: 9.9999999999999994e+38 is not a value of f32",
+          ny_append(in.ctx, in.store, &table, NULL, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +203,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(entries_that_cannot_be_are_told_with_their_place, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(values_for_f32_are_rounded_and_not_kept_where_they_are_0,
+                                        setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,9 @@ class Store:
             of the categories of a pandas Categorical; a word of an earlier append keeps its number.
         **options
             dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
-            is read, as `nystream help import` has them.
+            is read, as `nystream help import` has them. Rows take the type that the store has:
+            float64 is rounded to float32, with a warning unless dtype="f32" says that it is meant,
+            and a store of whole numbers refuses what is none.
 
         Returns
         -------
