@@ -25,6 +25,7 @@ from sklearn.utils import estimator_checks  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 import nystream  # noqa: E402
+from nystream import _errors  # noqa: E402
 from nystream import _batch, _data, _estimator, _scratch  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
@@ -139,6 +140,24 @@ def test_features_of_nystroem_take_one_pass_and_lose_nothing_of_the_projection(b
     assert np.abs(features @ features.T - projected @ projected.T).max() < 1e-6
     trace = 1 - (features ** 2).sum() / len(X)
     assert abs(model.trace_error_ - trace) < 1e-9
+
+
+@quick
+def test_warnings_name_what_an_estimator_has(blobs, tmp_path):
+    X = blobs[0] * np.where(np.arange(blobs[0].shape[1]) == 1, 1e4, 1)
+    with pytest.warns(nystream.NystreamWarning, match="column 2 .* 100 %") as seen:
+        KernelPCA(n_components=2, n_landmarks=9, random_state=0).fit(X)
+        nystream.IncrementalKernelPCA(n_components=2, n_landmarks=9, random_state=0).fit(X)
+    for one in seen:
+        assert "sklearn.preprocessing.StandardScaler in front of it gives" in str(one.message)
+        assert "scale=" not in str(one.message) and "columns=" not in str(one.message)
+    with _errors.renamed({"landmarks": "n_landmarks"}):
+        assert _errors.spell_for_caller("give --landmarks 9") == "give n_landmarks=9"
+    assert _errors.spell_for_caller("give --landmarks 9") == "give landmarks=9"
+    store = nystream.open(tmp_path / "rows.nys")
+    store.append(X)
+    with pytest.warns(nystream.NystreamWarning, match='scale="standard" gives .* columns= leaves'):
+        store.fit("map", landmarks=9)
 
 
 @quick

@@ -20,7 +20,7 @@ from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple, Unio
 
 from nystream import _lib
 from nystream._errors import (CLASSES, BudgetError, NystreamError, NystreamWarning,
-                              spell_for_python)
+                              spell_for_caller, spell_for_python)
 from nystream._lib import lib
 from nystream._work import Interrupts, Work
 
@@ -280,10 +280,11 @@ class Context:
         while heard.log:
             level, message = heard.log.popleft()
             if level == _lib.LOG_WARNING:
-                warnings.warn(spell_for_python(message), NystreamWarning, stacklevel=_stack_level())
+                warnings.warn(spell_for_caller(message), NystreamWarning,
+                              stacklevel=_stack_level())
             else:
                 logger.log(logging.INFO if level == _lib.LOG_NOTE else logging.DEBUG, "%s",
-                           spell_for_python(message))
+                           spell_for_caller(message))
         progress = heard.progress
         if drawer and progress and (last or time.monotonic() - self._drawn_s >= DRAW_S):
             self._drawn_s = time.monotonic()

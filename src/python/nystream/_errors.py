@@ -6,6 +6,7 @@ that cannot be read an OSError, a memory budget that is too small a MemoryError.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import re
 from typing import Any, Dict, Iterator, Optional, Type
 
@@ -122,13 +123,41 @@ def spell_for_python(text: str) -> str:
     return _OPTION.sub(_spell_option, text)
 
 
+# Parameters of the estimator that calls, by options; None: the caller gives options.
+_NAMES: "contextvars.ContextVar[Optional[Dict[str, str]]]" = contextvars.ContextVar(
+    "_NAMES", default=None)
+# Advice in place of options that no estimator has: its rows are prepared before it gets them.
+_PREPARATION = ((r'scale="\w+"', "sklearn.preprocessing.StandardScaler in front of it"),
+                (r"an import by columns=", "a selection of columns"))
+
+
+def spell_for_caller(text: str) -> str:
+    """Spell a message of the library as whoever called it says options."""
+    text, names = spell_for_python(text), _NAMES.get()
+    return text if names is None else _rename(text, names)
+
+
+def _rename(text: str, names: Dict[str, str]) -> str:
+    for option, words in _PREPARATION:
+        text = re.sub(option, words, text)
+    return re.sub(r"\b(\w+)=", lambda match: names.get(match[1], match[1]) + "=", text)
+
+
 @contextlib.contextmanager
 def renamed(names: Dict[str, str]) -> Iterator[None]:
-    """Spell options as the parameters of an estimator in what is raised: {"landmarks": "n_…"}."""
+    """Spell options as parameters of an estimator in warnings and in what is raised.
+
+    Parameters
+    ----------
+    names : dict
+        Parameters by options, such as {"landmarks": "n_landmarks"}.
+    """
+    token = _NAMES.set(names)
     try:
         yield
     except NystreamError as error:
-        error.args = (re.sub(r"\b(\w+)=", lambda match: names.get(match[1], match[1]) + "=",
-                             str(error)),)
+        error.args = (_rename(str(error), names),)
         error.option = names.get(error.option or "", error.option)
         raise
+    finally:
+        _NAMES.reset(token)
