@@ -73,6 +73,10 @@
       "the label's column: its number, from 1, or its name. Of .h5ad a column of obs by name, "    \
       "whose "                                                                                     \
       "categories are classes")                                                                    \
+    X("id-column", NY_TEXT, 0, true, "N", NULL, INPUT, IMPORT | READ, ANY,                         \
+      "the column of the rows' names: its number, or its name. Of csv and tsv; its words are "     \
+      "kept "                                                                                      \
+      "as they are, and may be empty: see export --part ids")                                      \
     X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ, ANY,              \
       "the first line names the columns")                                                          \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
@@ -140,8 +144,8 @@
       "kernels two passes; exact: K itself (--map pca: for any n)")                                \
     X("select", NY_CHOICE, 0, true, "RULE", NULL, LANDMARKS, FIT | SELECT,                         \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
-      "rpcholesky leaves the least error; greedy bounds every entry of K; uniform: at "            \
-      "random. rpcholesky is the default of projected and ensemble, uniform that of "              \
+      "rpcholesky leaves the least error; uniform: at random. greedy bounds every entry of K. "    \
+      "rpcholesky is the default of projected and ensemble, uniform that of "                      \
       "nystrom, column and orthonystrom, which assume it; weighted: at random by the "             \
       "diagonal of what is decomposed; given: --landmarks-file, -points or -from; all: "           \
       "every row; maxmin: isomap's, each the farthest from those before")                          \

@@ -45,6 +45,7 @@ struct ny_reader_options ny_settings_reader(const struct ny_options *options)
     reader.header = (enum ny_csv_header)ny_options_choice(options, "header");
     if (dtype) reader.dtype = ny_dtype_parse(dtype);
     reader.label_column = ny_options_text(options, "label-column");
+    reader.id_column = ny_options_text(options, "id-column");
     reader.columns = ny_options_text(options, "columns");
     reader.labels_file = ny_options_text(options, "labels");
     reader.matrix = ny_options_text(options, "matrix");

@@ -45,7 +45,9 @@ static enum values values_of(const struct option_view *view)
         strcmp(view->name, "against") == 0)
         return VALUES_NAMES;
     if (strcmp(view->name, "color") == 0) return VALUES_COLORS;
-    return strcmp(view->name, "label-column") == 0 ? VALUES_COLUMNS : VALUES_OTHER;
+    return strcmp(view->name, "label-column") == 0 || strcmp(view->name, "id-column") == 0
+               ? VALUES_COLUMNS
+               : VALUES_OTHER;
 }
 
 /* Words that --color takes. Numbers of components and columns of other results can be typed too. */

@@ -29,13 +29,18 @@ static enum ny_guess probe(const char *head, size_t length)
     return length > 0 ? NY_GUESS_MAYBE : NY_GUESS_NO;
 }
 
+/* A field that is kept as it stands in the window until the record is complete. */
+struct kept {
+    struct ny_field field; /* text NULL: the record has none */
+    uint64_t line;
+};
+
 /* A record on its way: what is committed only when all of it was there. */
 struct record {
     const char *at;
     uint64_t line; /* of `at` */
     bool missing;  /* a value is NaN or Inf: the row is to be dropped */
-    struct ny_field label;
-    uint64_t label_line;
+    struct kept label, name;
     uint64_t rounded; /* values that lost digits */
     size_t rounded_column;
 };
@@ -156,19 +161,20 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
     return ROW;
 }
 
-/* Keeps the field of the label as it stands in the window. Its class is looked up only once the
- * record is complete and kept: a row that is dropped must not add a class. */
-static enum outcome label(struct ny_reader *reader, struct record *record, size_t column)
+/* Keeps the field of the label, or of the name. Its class is looked up only once the record is
+ * complete and kept: a row that is dropped must not add a class. */
+static enum outcome keep(struct ny_reader *reader, struct record *record, size_t column,
+                         struct kept *kept)
 {
-    enum outcome outcome = scan(reader, record, column, &record->label);
+    enum outcome outcome = scan(reader, record, column, &kept->field);
 
-    record->label_line = record->line;
-    if (outcome == ROW) record->line += record->label.newlines;
+    kept->line = record->line;
+    if (outcome == ROW) record->line += kept->field.newlines;
     return outcome;
 }
 
-/* Passes over a field of a column that is neither a point nor the label. Its line ends, which
- * quotes allow, still count as lines. */
+/* Passes over a field of a column that has no use. Its line ends, which quotes allow, still count
+ * as lines. */
 static enum outcome ignored(struct ny_reader *reader, struct record *record, size_t column)
 {
     struct ny_field field;
@@ -237,7 +243,10 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
             place++;
             break;
         case NY_CSV_LABEL:
-            outcome = label(reader, record, column);
+            outcome = keep(reader, record, column, &record->label);
+            break;
+        case NY_CSV_NAME:
+            outcome = keep(reader, record, column, &record->name);
             break;
         default:
             outcome = ignored(reader, record, column);
@@ -271,18 +280,55 @@ static enum outcome next_record(struct ny_reader *reader, struct record *record,
     }
 }
 
-/* The label of a record that is kept. The window has not moved since. */
-static int take_label(struct ny_reader *reader, const struct record *record, double *value)
+/* Returns the text of a field without doubled quotes. The window has not moved since it was read;
+ * the text is there until the next one is asked for. */
+static const char *text_of(struct ny_csv *csv, const struct kept *kept, size_t *length)
 {
-    struct ny_csv *csv = reader->state;
-    const char *text = record->label.text;
-    size_t length = record->label.length;
+    *length = kept->field.length;
+    if (!kept->field.quoted || !memchr(kept->field.text, '"', *length)) return kept->field.text;
+    *length = ny_field_copy(&kept->field, csv->unquoted);
+    return csv->unquoted;
+}
 
-    if (record->label.quoted && memchr(text, '"', length)) {
-        length = ny_field_copy(&record->label, csv->unquoted);
-        text = csv->unquoted;
+/* Takes the label of a record that is kept. */
+static int take_label(struct ny_reader *reader, const struct kept *label, double *value)
+{
+    size_t length;
+    const char *text = text_of(reader->state, label, &length);
+
+    return ny_classes_label(reader->classes, reader->path, label->line, text, length, value);
+}
+
+/* Takes the name of a record that is kept. An empty one says that there is none. */
+static int take_name(struct ny_reader *reader, const struct kept *name, struct ny_names *to)
+{
+    size_t length;
+    const char *text = text_of(reader->state, name, &length);
+    const char *wrong = ny_name_wrong(text, length);
+
+    if (!wrong) return ny_names_add(to, reader->ctx, text, length);
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, name->line,
+                      "%s, line %llu: the name of the row %s", reader->path, ULL(name->line),
+                      wrong);
+}
+
+/* Adds a complete record, whose values stand behind the last row of the batch. */
+static int take_row(struct ny_reader *reader, const struct record *record,
+                    struct ny_row_batch *batch)
+{
+    double value;
+    int err = NY_OK;
+
+    if (record->label.field.text) {
+        err = take_label(reader, &record->label, &value);
+        if (!err && batch->labels) batch->labels[batch->count] = value;
     }
-    return ny_classes_label(reader->classes, reader->path, record->label_line, text, length, value);
+    if (!err && record->name.field.text && batch->names)
+        err = take_name(reader, &record->name, batch->names);
+    if (err) return err;
+    if (batch->source) batch->source[batch->count] = reader->consumed;
+    batch->count++;
+    return NY_OK;
 }
 
 /* Adds the rounded numbers of a complete record to those of the file. */
@@ -318,7 +364,6 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
         void *to = (char *)batch->values + batch->count * row_bytes;
         struct record now;
         uint64_t now_line;
-        double value;
 
         switch (next_record(reader, &now, to)) {
         case ROW:
@@ -339,15 +384,10 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
         if (now.missing && reader->nan == NY_NAN_DROP) {
             ny_reader_drop(reader, now_line);
         } else {
-            ny_csv_suspect_row(reader, to);
-            if (now.label.text) {
-                int err = take_label(reader, &now, &value);
+            int err = take_row(reader, &now, batch);
 
-                if (err) return err;
-                if (batch->labels) batch->labels[batch->count] = value;
-            }
-            if (batch->source) batch->source[batch->count] = reader->consumed;
-            batch->count++;
+            if (err) return err;
+            ny_csv_suspect_row(reader, to);
         }
         reader->consumed++;
     }
@@ -372,6 +412,7 @@ const struct ny_format ny_format_csv = {
     .describe = ny_csv_describe,
     .takes_columns = true,
     .takes_label_column = true,
+    .takes_id_column = true,
     .has_header = true,
 };
 
@@ -382,5 +423,6 @@ const struct ny_format ny_format_tsv = {
     .describe = ny_csv_describe,
     .takes_columns = true,
     .takes_label_column = true,
+    .takes_id_column = true,
     .has_header = true,
 };

@@ -1,4 +1,5 @@
-/* The state of the csv reader, between its header (csv_header.c) and its rows (csv.c). */
+/* The state of the csv reader, between its header (csv_header.c, csv_columns.c) and its rows
+ * (csv.c). */
 #ifndef NY_IO_CSV_H
 #define NY_IO_CSV_H
 
@@ -6,7 +7,7 @@
 #include "io/fields.h"
 #include "io/format.h"
 
-enum ny_csv_use { NY_CSV_IGNORED, NY_CSV_VALUE, NY_CSV_LABEL };
+enum ny_csv_use { NY_CSV_IGNORED, NY_CSV_VALUE, NY_CSV_LABEL, NY_CSV_NAME };
 
 /* A column of points whose name is one of labels, while all it holds are few whole numbers. */
 enum { NY_SUSPECT_MAX = 64 };
@@ -35,6 +36,12 @@ struct ny_csv {
 int ny_csv_open(struct ny_reader *reader, char delimiter);
 /* Frees the state of the csv reader. */
 void ny_csv_close(struct ny_reader *reader);
+
+/* ---- csv_columns.c ---- */
+
+/* Decides the use of each column, and takes the names of those of points from the header. */
+int ny_csv_choose_columns(struct ny_reader *reader);
+
 /* ---- csv_words.c ---- */
 
 /* NY_EDATA for a field of the record at bytes->at that is no number: one sentence about all columns

@@ -1,6 +1,6 @@
 /*
- * Learns from the first lines of delimited text: the delimiter, whether the first line is a
- * header, and which columns are points, label or left out.
+ * Learns from the first lines of delimited text: the delimiter, and whether the first line is a
+ * header. The uses of the columns are chosen then (io/csv_columns.c).
  *
  * ny_csv_open() is called once, before a row is read, and leaves bytes->at at the first row of
  * data. It looks at two records, both in the window at once: a header can only be told from data
@@ -118,20 +118,31 @@ static int glimpse_two(struct ny_reader *reader, struct glimpse two[2])
     }
 }
 
+/* Tells whether an option names a column by its name, so that a header must be there. A number goes
+ * to *number, which is 0 where the option is not given. */
+static bool is_named(const char *wanted, uint64_t *number)
+{
+    *number = 0;
+    return wanted && !ny_number_whole(wanted, strlen(wanted), number);
+}
+
 /* Guesses whether the first line is a header: it is when it has a word where the second has a
- * number, for example "age,height" above "31,1.80". If there is no second line, a word that is not
- * the label makes it one. Options that name columns need a header, so that one is taken to be
- * there. */
+ * number, for example "age,height" above "31,1.80", or nothing above the names of rows, as tables
+ * of pandas have. If there is no second line, a word that is neither label nor name makes it one.
+ * Options that name columns need a header, so that one is taken to be there. */
 static bool looks_like_header(const struct ny_reader *reader, const struct glimpse two[2])
 {
-    const char *wanted = reader->options.label_column;
-    uint64_t label = 0;
+    const struct ny_reader_options *options = &reader->options;
+    uint64_t label, id;
 
-    if (wanted && !ny_number_whole(wanted, strlen(wanted), &label)) return true;
-    if (reader->options.columns && ny_columns_named(reader->options.columns)) return true;
+    if (is_named(options->label_column, &label) || is_named(options->id_column, &id)) return true;
+    if (options->columns && ny_columns_named(options->columns)) return true;
+    if (id >= 1 && id <= two[0].count && id <= two[1].count && two[0].spans[id - 1].length == 0 &&
+        two[1].spans[id - 1].length > 0)
+        return true;
     for (size_t i = 0; i < two[0].count; i++) {
         if (!two[0].spans[i].word) continue;
-        if (two[1].count == 0 && i + 1 != label) return true;
+        if (two[1].count == 0 && i + 1 != label && i + 1 != id) return true;
         if (i < two[1].count && two[1].spans[i].number) return true;
     }
     return false;
@@ -161,62 +172,6 @@ static int keep_names(struct ny_reader *reader, const struct glimpse *first)
     reader->bytes->at = first->after;
     reader->bytes->line += first->newlines + 1;
     return NY_OK;
-}
-
-/* Takes the names of the columns of points. Where one of them is too long or has a line end in it,
- * none is taken: they are no more than a help, and the rows can be read all the same. */
-static int take_names(struct ny_reader *reader)
-{
-    const struct ny_csv *csv = reader->state;
-    int err = NY_OK;
-
-    for (size_t i = 0; !err && i < csv->header.count; i++) {
-        const char *name = csv->header.names[i];
-        size_t length = strlen(name);
-
-        if (csv->use[i] != NY_CSV_VALUE) continue;
-        if (ny_name_wrong(name, length)) {
-            ny_names_clear(&reader->columns);
-            return NY_OK;
-        }
-        err = ny_names_add(&reader->columns, reader->ctx, name, length);
-    }
-    return err;
-}
-
-/* Decides the use of each column by --columns and --label-column, both of which take names or
- * numbers. The label is never among the points, even if --columns lists it. */
-static int choose_columns(struct ny_reader *reader)
-{
-    struct ny_csv *csv = reader->state;
-    const struct ny_reader_options *options = &reader->options;
-    bool *keep = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns * sizeof(*keep));
-    size_t label = csv->columns;
-    int err = NY_EBUDGET;
-
-    csv->use = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns);
-    if (!keep || !csv->use) goto done;
-    memset(keep, true, csv->columns * sizeof(*keep));
-    err = NY_OK;
-    if (options->columns) err = ny_columns_parse(reader->ctx, &csv->header, options->columns, keep);
-    if (!err && options->label_column)
-        err = ny_column_find(reader->ctx, &csv->header, "--label-column", options->label_column,
-                             &label);
-    if (err) goto done;
-    reader->table.d = 0;
-    for (size_t i = 0; i < csv->columns; i++) {
-        csv->use[i] = i == label ? NY_CSV_LABEL : keep[i] ? NY_CSV_VALUE : NY_CSV_IGNORED;
-        reader->table.d += csv->use[i] == NY_CSV_VALUE;
-    }
-    reader->table.labels = label < csv->columns;
-    if (reader->table.d == 0)
-        err = ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                         "%s: of %zu columns none is left for the points; give another "
-                         "--label-column or --columns",
-                         reader->path, csv->columns);
-done:
-    ny_free(reader->ctx, keep);
-    return err;
 }
 
 /* Moves past the byte order mark and empty lines; a short first line is then in the window. */
@@ -290,8 +245,7 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
     header = options->header == NY_HEADER_YES ||
              (options->header == NY_HEADER_AUTO && looks_like_header(reader, two));
     if (header) err = keep_names(reader, &two[0]);
-    if (!err) err = choose_columns(reader);
-    if (!err && header && options->names) err = take_names(reader);
+    if (!err) err = ny_csv_choose_columns(reader);
     if (!err) ny_csv_suspect_begin(reader);
     csv->counts = !header && counts(reader, two);
 done:

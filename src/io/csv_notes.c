@@ -116,23 +116,32 @@ static void list_used(const struct ny_csv *csv, char *text, size_t size)
     }
 }
 
+/* Writes "; labels: column 37 ('class')" for the column of a use; nothing where there is none. */
+static void tell_use(const struct ny_csv *csv, enum ny_csv_use use, char *text, size_t size)
+{
+    const char *what = use == NY_CSV_LABEL ? "labels" : "names of rows";
+
+    text[0] = '\0';
+    for (size_t i = 0; i < csv->columns; i++) {
+        const char *name = csv->header.names ? csv->header.names[i] : NULL;
+
+        if (csv->use[i] != use) continue;
+        snprintf(text, size, name ? "; %s: column %zu ('%s')" : "; %s: column %zu", what, i + 1,
+                 name ? ny_shown(name, strlen(name)).text : "");
+    }
+}
+
 void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size)
 {
     const struct ny_csv *csv = reader->state;
-    char columns[200], header[48] = "no header", label[80] = "";
+    char columns[200], header[48] = "no header", label[80], names[80];
 
     list_used(csv, columns, sizeof(columns));
     if (csv->header.names)
         snprintf(header, sizeof(header), "header: %zu name%s", csv->columns,
                  csv->columns == 1 ? "" : "s");
-    for (size_t i = 0; i < csv->columns; i++) {
-        const char *name = csv->header.names ? csv->header.names[i] : NULL;
-
-        if (csv->use[i] != NY_CSV_LABEL) continue;
-        snprintf(label, sizeof(label),
-                 name ? "; labels: column %zu ('%s')" : "; labels: column %zu", i + 1,
-                 name ? ny_shown(name, strlen(name)).text : "");
-    }
-    snprintf(text, size, "%s; column%s %s%s", header, reader->table.d == 1 ? "" : "s", columns,
-             label);
+    tell_use(csv, NY_CSV_LABEL, label, sizeof(label));
+    tell_use(csv, NY_CSV_NAME, names, sizeof(names));
+    snprintf(text, size, "%s; column%s %s%s%s", header, reader->table.d == 1 ? "" : "s", columns,
+             label, names);
 }

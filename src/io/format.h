@@ -29,7 +29,7 @@ struct ny_format {
     void (*close)(struct ny_reader *reader);
     /* Writes a note about how the file was read into text. NULL: this format has no such note. */
     void (*describe)(const struct ny_reader *reader, char *text, size_t size);
-    bool takes_columns, takes_label_column;
+    bool takes_columns, takes_label_column, takes_id_column;
     bool has_header;      /* a first line may name the columns */
     bool takes_transpose; /* rows of the file may be columns of the points */
     bool takes_matrix;    /* a file may hold several tables */

@@ -23,6 +23,7 @@ struct ny_reader_options {
     enum ny_dtype dtype;      /* NY_DTYPE_NONE: natural (csv, libsvm: f32) */
     enum ny_csv_header header; /* csv */
     const char *label_column; /* csv: 1-based number or name; NULL: none */
+    const char *id_column;    /* csv: the names of rows, likewise */
     const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept, in file order; NULL: all */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
     const char *matrix; /* h5ad, h5: name of the table in the file; NULL: X, or 10x's matrix */

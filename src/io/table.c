@@ -134,6 +134,10 @@ static int check_options(struct ny_reader *reader)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--label-column does not go with the format %s of %s; give --labels FILE",
                        name, reader->path);
+    if (options->id_column && !reader->entry->format->takes_id_column)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--id-column does not go with the format %s of %s; it is for csv and tsv",
+                       name, reader->path);
     if (options->header == NY_HEADER_YES && !reader->entry->format->has_header)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--header yes does not go with the format %s of %s, which names no columns",

@@ -283,6 +283,13 @@ put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns 1,9   | 2 |
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns 2-1   | 2 | runs backwards / 1-2
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns a --label-column a | 3 | none is left
 put t.csv '7\n8\n'                      | import new t.csv --label-column 1 | 3 | none is left
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --id-column c    | 2 | --id-column: no column 'c'
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --id-column 3    | 2 | no column 3 / from 1 to 2
+put t.csv 'a,b,c\n1,2,3\n'              | import new t.csv --id-column b --label-column 2 | 2 | --label-column and --id-column both take column 2
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns a --id-column a | 3 | none is left
+put t.csv 'a,b\n"1\n1",2\n3,5\n'        | import new t.csv --id-column a    | 3 | t.csv, line 2: the name of the row has a line end
+long t.csv 'a,b\n1,2\n' 5000 x ',3\n'   | import new t.csv --id-column 1    | 3 | t.csv, line 3: the name of the row has more than 4096 bytes
+npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --id-column 1   | 2 | --id-column does not go with the format npy
 put t.csv '1,2\n3,5\n'                  | import new t.csv --dims 5        | 3 | 2 columns / --dims says 5
 npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --label-column 1 | 2 | --label-column does not go with the format npy
 npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --columns 3     | 2 | no column 3

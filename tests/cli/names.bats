@@ -201,6 +201,64 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [[ $output == *"the columns of n.nys have no names"* ]]
 }
 
+@test "a column of a table names the rows: --id-column" {
+    printf 'name,a,b,class\nx1,1,2,u\n"y ""2""",3,4,v\n,5,6,u\nz,nan,1,w\n7,8,9,v\n' >t.csv
+    ny import a.nys t.csv --id-column name --label-column class --nan drop
+    exits 0
+    says "columns 2-3; labels: column 4 ('class'); names of rows: column 1 ('name')"
+    [ "$(nystream export a.nys --part ids -o - -q)" = $'x1\ny "2"\n\n7' ]
+    [ "$(columns a.nys)" = "a b" ]
+    tail -n +2 t.csv | grep -v nan | tr , '\t' >t.tsv
+    nystream import b.nys t.tsv --id-column 1 --label-column 4 --columns 1-3 -q
+    nystream export a.nys --part ids -o a.txt -q
+    nystream export b.nys --part ids -o b.txt -q
+    cmp a.txt b.txt
+    nystream export a.nys --part points -o a.csv -q
+    nystream export b.nys --part points -o b.csv -q
+    cmp a.csv b.csv
+    nystream import a.nys t.tsv --id-column 1 --label-column 4 --append -q
+    nystream export a.nys --part ids -o twice.txt -q
+    cat a.txt a.txt | cmp - twice.txt
+    printf '1,2\n' >bare.csv
+    ny import a.nys bare.csv --append
+    exits 0
+    says "the rows of a.nys have names, and these rows get empty ones"
+}
+
+@test "a header of numbers beside the names of rows, as pandas writes it" {
+    printf ',0,1,2\n7,1.5,2,3\n8,1,2,4\n' >t.csv
+    nystream import a.nys t.csv --id-column 1 -q
+    [ "$(ids a.nys)" = "7 8" ]
+    [ "$(columns a.nys)" = "0 1 2" ]
+    printf ',1.5,2,3\n,1,2,4\n' >none.csv # rows without names, and no header
+    nystream import b.nys none.csv --id-column 1 -q
+    [ "$(nystream export b.nys --part ids -o - -q | wc -l)" = 2 ]
+    printf 'x,1,2\n' >one.csv
+    nystream import c.nys one.csv --id-column 1 -q
+    [ "$(ids c.nys)" = x ]
+}
+
+@test "names of a column go with shuffled rows, and new rows need not have the column" {
+    { echo id,a,b; for ((i = 0; i < 3000; i++)); do echo "cell$i,$((i % 61)),$((i * 7 % 97))"; done; } >t.csv
+    nystream import s.nys t.csv --id-column id --shuffle -q
+    nystream export s.nys --part source -o source.csv -q
+    nystream export s.nys --part ids -o ids.txt -q
+    sed 's/^/cell/' source.csv | cmp - ids.txt
+    nystream fit s.nys f --landmarks 20 -q
+    head -n 50 t.csv >new.csv
+    cut -d, -f2- new.csv >bare.csv
+    nystream transform s.nys f --input new.csv --id-column id -o new.npy -q
+    nystream transform s.nys f --input bare.csv -o bare.npy -q
+    cmp new.npy bare.npy
+    nystream export s.nys f --part model -o f.nym -q
+    nystream transform f.nym --input new.csv --id-column 1 -o model.npy -q
+    cmp new.npy model.npy
+    nystream import s.nys new.csv --id-column id --append -q
+    nystream fit s.nys f --update frozen -q
+    nystream export s.nys f --part ids -o all.txt -q
+    tail -n +2 new.csv | cut -d, -f1 | cat ids.txt - | cmp - all.txt
+}
+
 @test "info says whether there are names, and export says what it wrote" {
     tenx some
     nystream import a.nys some/matrix.mtx --transpose -q

@@ -118,6 +118,7 @@ END
 format       | import new t.csv                          | --format npy ! t.csv
 labels       | import new new.csv                        | --labels labels.txt
 label-column | import new t.csv                          | --label-column class
+id-column    | import new t.csv                          | --id-column class
 header       | import new new.csv                        | --header yes
 dtype        | import new t.csv                          | --dtype f64
 append       | import s t.csv --label-column class       | --append
@@ -146,12 +147,14 @@ neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 ! no gr
 recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 ! no graph
 format       | transform s f --input new.csv -o o.csv    | --format npy ! new.csv
 label-column | transform s f --input t.csv -o o.csv      | --label-column class
+id-column    | transform s f --input t.csv -o o.csv      | --id-column class
 columns      | transform s f --input t.csv -o o.csv      | --columns a,b,c,d
 header       | transform s f --input new.csv -o o.csv    | --header yes ! the same columns
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
 matrix       | transform s f --input new.csv -o o.csv    | --matrix X ! the format csv
 label-column | embed t.csv -o o.csv --landmarks 9        | --label-column class
+id-column    | embed t.csv -o o.csv --landmarks 9        | --id-column class
 columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
 layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse
@@ -332,6 +335,7 @@ edge-weights  | fit s r --map eigenmaps                   | --edge-weights affin
 header        | import new new.svm                        | --header yes ! the format libsvm
 transpose     | import new t.csv                          | --transpose ! the format csv
 label-column  | import new new.svm                        | --label-column 1 ! the format libsvm
+id-column     | import new new.svm                        | --id-column 1 ! the format libsvm
 header        | transform s f --input new.svm -o o.csv    | --header yes ! the format libsvm
 degree        | fit s r                                   | --degree 2 ! rbf kernel
 gamma         | fit s r --kernel linear                   | --gamma 2 ! linear kernel

@@ -193,6 +193,13 @@ static const struct run shuffled = {.call = call_import,
                                     .option = {"label-column", "class", "shuffle", "yes", "dtype",
                                                "f64"},
                                     .file = {first, second}};
+static const struct run named = {.call = call_import,
+                                 .name = "import with names of rows",
+                                 .stage = "import",
+                                 .again = NY_EUSAGE,
+                                 .memory = 32 << 20,
+                                 .option = {"id-column", "class"},
+                                 .file = {first, second}};
 static const struct run sorted = {.call = call_import,
                                   .name = "import of entries by columns",
                                   .stage = "import",
@@ -237,6 +244,7 @@ static void imports_go_on_as_if_unbroken(void **state)
     (void)state;
     kill_imports(&plain, NULL);
     kill_imports(&shuffled, NULL);
+    kill_imports(&named, NULL);
     kill_imports(&sorted, NULL);
     kill_imports(&shard, NULL);
 }

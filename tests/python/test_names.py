@@ -70,3 +70,16 @@ def test_anndata_in_memory_and_in_a_file(tmp_path):
         store = nystream.open(tmp_path / f"{name}.nys")
         store.append(rows)
         assert list(store.row_names[:]) == CELLS and list(store.column_names) == GENES
+
+
+@quick
+def test_a_column_of_a_file_names_its_rows(tmp_path):
+    (tmp_path / "t.csv").write_text("name,a,b,class\nx1,1,2,u\ny,3,4,v\n")
+    store = nystream.open(tmp_path / "s.nys")
+    store.append_files(tmp_path / "t.csv", id_column="name", label_column="class")
+    store.append_files(tmp_path / "t.csv", id_column=1, label_column=4)
+    assert list(store.row_names[:]) == ["x1", "y", "x1", "y"]
+    assert list(store.column_names) == ["a", "b"]
+    assert store[:].tolist() == [[1, 2], [3, 4]] * 2
+    with pytest.raises(ValueError, match="id_column= says how to read a file"):
+        store.append([[1, 2]], id_column=1)

@@ -147,7 +147,7 @@ static inline int support_rest(struct ny_reader *reader, size_t batch_rows,
 {
     const struct ny_file_table *info = ny_reader_table(reader);
     size_t d = (size_t)info->d, room, bytes;
-    struct ny_row_batch batch;
+    struct ny_row_batch batch = {0};
     int status = NY_OK;
 
     assert_in_range(d, 1, SUPPORT_MAX_VALUES);

@@ -239,6 +239,7 @@ static void options_are_those_of_the_entry(void **state)
         } cases[] = {
             {format->takes_columns, {.columns = "1-2"}},
             {format->takes_label_column, {.label_column = "1"}},
+            {format->takes_id_column, {.id_column = "1"}},
             {format->has_header, {.header = NY_HEADER_YES}},
             {format->takes_transpose, {.transpose = true}},
         };
