@@ -77,7 +77,7 @@
       "the column of the rows' names: its number, or its name. Of csv and tsv; its words are "     \
       "kept "                                                                                      \
       "as they are, and may be empty: see export --part ids")                                      \
-    X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ, ANY,              \
+    X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ | RARE, ANY,       \
       "the first line names the columns")                                                          \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
       ANY, "element type to keep; auto: as the file has it")                                       \
@@ -126,6 +126,8 @@
       "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
     X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                        \
       "columns to keep, such as 1,3-5,name. In file order; from-to of names, too")                 \
+    X("drop-columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                   \
+      "columns to leave out, such as 1,3-5,name")                                                  \
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", EMBEDDING, FIT, ANY,                               \
       "kpca: kernel PCA; laplacian: spectral clustering; isomap, eigenmaps: by a graph. "          \
       "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \

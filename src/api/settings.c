@@ -47,6 +47,7 @@ struct ny_reader_options ny_settings_reader(const struct ny_options *options)
     reader.label_column = ny_options_text(options, "label-column");
     reader.id_column = ny_options_text(options, "id-column");
     reader.columns = ny_options_text(options, "columns");
+    reader.drop_columns = ny_options_text(options, "drop-columns");
     reader.labels_file = ny_options_text(options, "labels");
     reader.matrix = ny_options_text(options, "matrix");
     reader.transpose = ny_options_flag(options, "transpose");

@@ -91,22 +91,27 @@ static int check_shape(struct ny_reader *reader, const struct ny_binary_layout *
     return NY_OK;
 }
 
-/* Marks the columns that --columns keeps; without it, binary->keep stays NULL. */
+/* Marks the columns that are kept; where no option says so, binary->keep stays NULL. */
 static int choose_columns(struct ny_reader *reader, struct binary *binary)
 {
+    const struct ny_reader_options *options = &reader->options;
+    const struct ny_column_lists lists = {options->columns, options->drop_columns};
     struct ny_header_names header = {NULL, (size_t)binary->layout.d};
     uint64_t kept = 0;
     int err;
 
     reader->table.d = binary->layout.d;
-    if (!reader->options.columns) return NY_OK;
+    if (!lists.kept && !lists.dropped) return NY_OK;
     binary->keep = ny_alloc(reader->ctx, NY_MEM_IO, header.count * sizeof(*binary->keep));
     if (!binary->keep) return NY_EBUDGET;
-    err = ny_columns_parse(reader->ctx, &header, reader->options.columns, binary->keep);
+    err = ny_columns_choose(reader->ctx, &header, &lists, binary->keep);
     for (size_t i = 0; !err && i < header.count; i++)
         kept += binary->keep[i];
     reader->table.d = kept;
-    return err;
+    if (err || kept) return err;
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s: of %llu columns none is left for the points; give other --drop-columns",
+                      reader->path, ULL(binary->layout.d));
 }
 
 int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layout)

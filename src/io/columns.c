@@ -1,6 +1,6 @@
 /*
  * Selections of columns such as "1,3-5,name" (io/columns.h). The csv reader and the readers of
- * binary files parse --columns with it, and --label-column.
+ * binary files parse --columns and --drop-columns with it, and --label-column.
  *
  * An item is tried as a number first, then as a name, so that a column whose name is "7" is found
  * by its place alone. A dash may be part of a name: "x-y" is a range only if it is not a column
@@ -87,12 +87,10 @@ static bool is_range_of_names(const struct ny_header_names *header, const char *
     return false;
 }
 
-int ny_columns_parse(struct ny_context *ctx, const struct ny_header_names *header, const char *list,
-                     bool *keep)
+/* Sets keep[i] to `use` for each column i of the list. */
+static int parse(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
+                 const char *list, bool use, bool *keep)
 {
-    const char *option = "--columns";
-
-    memset(keep, 0, header->count * sizeof(*keep));
     for (const char *p = list;; p++) {
         size_t length = strcspn(p, ","), dash, first, last;
         bool range = is_range(p, length, &dash) || is_range_of_names(header, p, length, &dash);
@@ -105,10 +103,22 @@ int ny_columns_parse(struct ny_context *ctx, const struct ny_header_names *heade
             return ny_fail(ctx, NY_EUSAGE, "%s: the range '%s' runs backwards; write it as %zu-%zu",
                            option, ny_shown(p, length).text, last + 1, first + 1);
         for (size_t i = first; i <= last; i++)
-            keep[i] = true;
+            keep[i] = use;
         p += length;
         if (*p == '\0') return NY_OK;
     }
+}
+
+int ny_columns_choose(struct ny_context *ctx, const struct ny_header_names *header,
+                      const struct ny_column_lists *lists, bool *keep)
+{
+    int err = NY_OK;
+
+    memset(keep, !lists->kept, header->count * sizeof(*keep));
+    if (lists->kept) err = parse(ctx, header, "--columns", lists->kept, true, keep);
+    if (!err && lists->dropped)
+        err = parse(ctx, header, "--drop-columns", lists->dropped, false, keep);
+    return err;
 }
 
 bool ny_columns_named(const char *list)

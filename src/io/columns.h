@@ -14,9 +14,14 @@ struct ny_header_names {
  * for the message ("--label-column"). */
 int ny_column_find(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
                    const char *text, size_t *column);
-/* keep[i] = whether column i is in the list; header->count long. */
-int ny_columns_parse(struct ny_context *ctx, const struct ny_header_names *header, const char *list,
-                     bool *keep);
+/* --columns and --drop-columns, of which one at most is given; NULL: not given. */
+struct ny_column_lists {
+    const char *kept, *dropped;
+};
+/* keep[i] = whether column i is kept by the lists, all by none; header->count long. NY_EUSAGE for a
+ * column that is not there. */
+int ny_columns_choose(struct ny_context *ctx, const struct ny_header_names *header,
+                      const struct ny_column_lists *lists, bool *keep);
 /* True when a list holds anything but numbers and ranges, so that a header is needed. */
 bool ny_columns_named(const char *list);
 

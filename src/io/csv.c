@@ -66,22 +66,20 @@ static enum outcome wrong_field(struct ny_reader *reader, const struct record *r
     return FAILED;
 }
 
-/* Writes ", or leave the column out: --columns 1,3-9" for the second of nine columns. Writes
+/* Writes ", or leave the column out: --drop-columns 2" for the second of several columns. Writes
  * nothing where --columns was given, where only one column is there, and for callers without the
  * command's options. */
 static void without_column(const struct ny_reader *reader, size_t column, char *text, size_t size)
 {
     const struct ny_csv *csv = reader->state;
-    char before[24] = "", after[48] = ""; /* a number has at most 20 digits */
+    const char *dropped = reader->options.drop_columns;
+    int length;
 
     text[0] = '\0';
     if (csv->columns < 2 || reader->options.columns || !reader->options.nan_option) return;
-    if (column > 0) snprintf(before, sizeof(before), column > 1 ? "1-%zu" : "1", column);
-    if (column + 1 < csv->columns)
-        snprintf(after, sizeof(after), column + 2 < csv->columns ? "%zu-%zu" : "%zu", column + 2,
-                 csv->columns);
-    snprintf(text, size, ", or leave the column out: --columns %s%s%s", before,
-             before[0] && after[0] ? "," : "", after);
+    length = snprintf(text, size, ", or leave the column out: --drop-columns %s%s%zu",
+                      dropped ? dropped : "", dropped ? "," : "", column + 1);
+    if ((size_t)length >= size) text[0] = '\0';
 }
 
 /* Handles an empty field, NaN or infinity. The rest of the record is parsed all the same where

@@ -59,8 +59,8 @@ static int count_points(struct ny_reader *reader)
         reader->table.d += csv->use[i] == NY_CSV_VALUE;
     if (reader->table.d) return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: of %zu columns none is left for the points; give another "
-                      "--label-column or --columns",
+                      "%s: of %zu columns none is left for the points; give other --columns or "
+                      "--drop-columns, or another --label-column or --id-column",
                       reader->path, csv->columns);
 }
 
@@ -68,15 +68,14 @@ int ny_csv_choose_columns(struct ny_reader *reader)
 {
     struct ny_csv *csv = reader->state;
     const struct ny_reader_options *options = &reader->options;
+    const struct ny_column_lists lists = {options->columns, options->drop_columns};
     bool *keep = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns * sizeof(*keep));
     int err = NY_EBUDGET;
 
     csv->use = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns);
     if (!keep || !csv->use) goto done;
-    memset(keep, true, csv->columns * sizeof(*keep));
-    err = NY_OK;
-    if (options->columns) err = ny_columns_parse(reader->ctx, &csv->header, options->columns, keep);
-    for (size_t i = 0; i < csv->columns; i++)
+    err = ny_columns_choose(reader->ctx, &csv->header, &lists, keep);
+    for (size_t i = 0; !err && i < csv->columns; i++)
         csv->use[i] = keep[i] ? NY_CSV_VALUE : NY_CSV_IGNORED;
     if (!err) err = set_use(reader, "--label-column", options->label_column, NY_CSV_LABEL);
     if (!err)

@@ -137,6 +137,7 @@ static bool looks_like_header(const struct ny_reader *reader, const struct glimp
 
     if (is_named(options->label_column, &label) || is_named(options->id_column, &id)) return true;
     if (options->columns && ny_columns_named(options->columns)) return true;
+    if (options->drop_columns && ny_columns_named(options->drop_columns)) return true;
     if (id >= 1 && id <= two[0].count && id <= two[1].count && two[0].spans[id - 1].length == 0 &&
         two[1].spans[id - 1].length > 0)
         return true;

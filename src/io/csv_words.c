@@ -1,6 +1,6 @@
 /*
  * The message about a field that is no number. Text comes in columns, such as a name or a date:
- * all columns that hold some in this record are told at once, with the --columns that leaves them
+ * all columns that hold some in this record are told at once, with the option that leaves them
  * out, so that a user does not meet them one run after another.
  *
  * io/csv.c calls ny_csv_fail_word() with the record still at bytes->at, because the record is
@@ -52,12 +52,12 @@ static void add_range(struct list *list, const struct ny_header_names *names, si
     add(list, named);
 }
 
-/* Lists the columns of points that hold words (`wanted`), with their names, or those that hold
- * none, without. Neighbouring columns become one range: "1-3,7". */
+/* Lists the columns of points that hold words (`wanted`), or those that hold none: to be typed,
+ * "1-3,7", or where the separator has a blank to be read, with their names. */
 static void list_columns(struct list *list, const struct ny_csv *csv, const bool *words,
                          bool wanted, const char *separator)
 {
-    const struct ny_header_names *names = wanted ? &csv->header : NULL;
+    const struct ny_header_names *names = strchr(separator, ' ') ? &csv->header : NULL;
 
     for (size_t i = 0, end; i < csv->columns; i = end) {
         end = i + 1;
@@ -112,15 +112,25 @@ static size_t find_words(const struct ny_reader *reader, bool *words)
     return count;
 }
 
-/* Writes "--columns 1-3,7": the columns of points without those in `words`; "" where none is left,
- * or where the list is too long to be typed. */
-static void write_others(const struct ny_reader *reader, const bool *words, char *text, size_t size)
+/* Writes "--drop-columns 4-6": those in `words`, behind those that are left out already; of
+ * --columns, where it was given, "--columns 1-3,7": the columns of points without those in `words`.
+ * Writes nothing where no column of points is left, or where the list is too long to be typed. */
+static void write_option(const struct ny_reader *reader, const bool *words, char *text, size_t size)
 {
-    struct list kept = {.used = 0};
+    const struct ny_reader_options *options = &reader->options;
+    struct list kept = {.used = 0}, dropped = {.used = 0};
 
     list_columns(&kept, reader->state, words, false, ",");
     text[0] = '\0';
-    if (kept.ranges && !kept.full) snprintf(text, size, "--columns %s", kept.text);
+    if (!kept.ranges) return;
+    if (options->columns) {
+        if (!kept.full) snprintf(text, size, "--columns %s", kept.text);
+        return;
+    }
+    if (options->drop_columns) add(&dropped, options->drop_columns);
+    if (options->drop_columns) add(&dropped, ",");
+    list_columns(&dropped, reader->state, words, true, ",");
+    if (!dropped.full) snprintf(text, size, "--drop-columns %s", dropped.text);
 }
 
 /* Reports several columns at once. */
@@ -131,13 +141,15 @@ static void fail_columns(struct ny_reader *reader, const bool *words, uint64_t l
     struct list told = {.used = 0};
 
     list_columns(&told, csv, words, true, ", ");
-    ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-               "%s, line %llu: the columns %s%s hold text and not numbers; %s%s%s", reader->path,
-               (unsigned long long)line, told.text, told.full ? ", …" : "",
-               without[0] ? "leave them out with " : "no column of numbers is left", without,
-               without[0] && !reader->options.label_column
-                   ? ", and give --label-column N if one of them is the label"
-                   : "");
+    ny_fail_at(
+        reader->ctx, NY_EDATA, reader->path, line,
+        "%s, line %llu: the columns %s%s hold text and not numbers; %s%s%s", reader->path,
+        (unsigned long long)line, told.text, told.full ? ", …" : "",
+        without[0] ? "leave them out with " : "no column of numbers is left", without,
+        without[0] && !reader->options.label_column
+            ? ", and give --label-column N if one of them is the label, --id-column N if one "
+              "names the rows"
+            : "");
 }
 
 void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
@@ -148,16 +160,17 @@ void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
     bool *words = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*words));
     struct ny_shown shown = ny_shown(name ? name : "", name ? strlen(name) : 0);
     struct ny_shown value = ny_shown(field->text, field->length); /* the window may move */
-    char without[LIST_BYTES + 16], as_label[80] = "";
+    char without[LIST_BYTES + 24], as_label[160] = "";
     size_t count;
 
     if (!words) return;
     if (!reader->options.label_column)
         snprintf(as_label, sizeof(as_label),
-                 "; give --label-column %zu if this column is the label", column + 1);
+                 "; give --label-column %zu if this column is the label%s", column + 1,
+                 reader->options.id_column ? "" : ", --id-column if it names the rows");
     count = find_words(reader, words);
     words[column] = true;
-    write_others(reader, words, without, sizeof(without));
+    write_option(reader, words, without, sizeof(without));
     if (count > 1) {
         fail_columns(reader, words, line, without);
     } else {

@@ -25,6 +25,7 @@ struct ny_reader_options {
     const char *label_column; /* csv: 1-based number or name; NULL: none */
     const char *id_column;    /* csv: the names of rows, likewise */
     const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept, in file order; NULL: all */
+    const char *drop_columns; /* likewise, left out; NULL: none. Not beside `columns` */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
     const char *matrix; /* h5ad, h5: name of the table in the file; NULL: X, or 10x's matrix */
     bool transpose;           /* mtx, npz: rows of the file are columns of the points */

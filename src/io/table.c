@@ -130,6 +130,13 @@ static int check_options(struct ny_reader *reader)
     if (options->columns && !reader->entry->format->takes_columns)
         return ny_fail(reader->ctx, NY_EUSAGE, "--columns does not go with the format %s of %s",
                        name, reader->path);
+    if (options->drop_columns && !reader->entry->format->takes_columns)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--drop-columns does not go with the format %s of %s", name, reader->path);
+    if (options->columns && options->drop_columns)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--columns says what to keep and --drop-columns what to leave out; give one "
+                       "of them");
     if (options->label_column && !reader->entry->format->takes_label_column)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--label-column does not go with the format %s of %s; give --labels FILE",

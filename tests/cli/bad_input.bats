@@ -280,6 +280,12 @@ put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --label-column 3 | 2 
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --label-column 0 | 2 | no column 0
 put t.csv '1,2\n3,5\n'                  | import new t.csv --label-column c --header no | 2 | have no names
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns 1,9   | 2 | no column 9
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns c | 2 | --drop-columns: no column 'c'
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns 1-2 | 3 | none is left
+put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --drop-columns a --columns b | 2 | give one
+npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --drop-columns 1-2 | 3 | none is left
+npy t.npy '<f4' '(2, 2)' 16             | import new t.npy --drop-columns 3 | 2 | --drop-columns: no column 3
+put t.svm '1 1:1\n'                     | import new t.svm --drop-columns 1 | 2 | --drop-columns does not go with the format libsvm
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns 2-1   | 2 | runs backwards / 1-2
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --columns a --label-column a | 3 | none is left
 put t.csv '7\n8\n'                      | import new t.csv --label-column 1 | 3 | none is left
@@ -745,19 +751,22 @@ put t.csv 'a;b\n0,5;1,25\n2,5;3\n'      | import new t.csv | 3 | line 2, column 
 put t.csv '0,5;1,25\n2,5;3\n'           | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv '0,5\t1,25\n2,5\t3\n'         | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv 'a,b\n"1.234,5",2\n3,4\n'     | import new t.csv | 3 | line 2, column 1 / nothing between thousands
-put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --label-column 1 if / leave the column out: --columns 2-3
-put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / leave the column out: --columns 1,3-4
-put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / leave the column out: --columns 1-2
+put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --label-column 1 if / leave the column out: --drop-columns 1
+put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / leave the column out: --drop-columns 2
+put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / --id-column if it names the rows / leave the column out: --drop-columns 3
 put t.csv 'x,y\n1,2\n3,NULL\n'          | import new t.csv | 3 | line 3, column 2 ('y') / 'NULL' / --nan drop
 put t.csv 'x,y\n1,2\n3,?\n'             | import new t.csv | 3 | line 3, column 2 ('y') / '?' / --nan drop
-put t.csv 'a,b,c,d,e\n1,x,y,2,z\n'      | import new t.csv | 3 | t.csv, line 2: the columns 2-3 ('b' … 'c'), 5 ('e') hold text and not numbers / leave them out with --columns 1,4, and give --label-column N
-put t.csv '1,x,y\n1,x,y\n'              | import new t.csv | 3 | t.csv, line 1: the columns 2-3 hold text / --columns 1,
-put t.csv 'a,b,c\n1,x,y\n'              | import new t.csv --label-column b | 3 | column 3 ('c'): 'y' is not a number / --columns 1
+put t.csv 'a,b,c,d,e\n1,x,y,2,z\n'      | import new t.csv | 3 | t.csv, line 2: the columns 2-3 ('b' … 'c'), 5 ('e') hold text and not numbers / leave them out with --drop-columns 2-3,5, and give --label-column N
+put t.csv '1,x,y\n1,x,y\n'              | import new t.csv | 3 | t.csv, line 1: the columns 2-3 hold text / --drop-columns 2-3,
+put t.csv 'a,b,c\n1,x,y\n'              | import new t.csv --label-column b | 3 | column 3 ('c'): 'y' is not a number / --drop-columns 3
+put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --columns 1-3 | 3 | leave them out with --columns 1,
+put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --drop-columns b | 3 | column 3 ('c') / leave the column out: --drop-columns b,3
+put t.csv 'a,b,c\n1,nan,y\n'            | import new t.csv --drop-columns 3 | 3 | leave the column out: --drop-columns 3,2
 put t.csv 'a,b\nx,y\n'                  | import new t.csv --header yes | 3 | no column of numbers is left
 put t.csv 'a,b\n1,x\n'                  | import new t.csv --nan keep | 2 | --nan keep is for embed / --nan drop / --part source
 put t.csv 'a,b-c,d\n1,2,3\n'            | import new t.csv --columns a-x | 2 | no column 'a-x'
 put t.csv 'a,b-c,d\n1,2,3\n'            | import new t.csv --columns d-a | 2 | runs backwards; write it as 1-3
-put t.csv '1,2,\n3,4,\n'                | import new t.csv | 3 | line 1, column 3: '' is empty / --nan drop / --columns 1-2
+put t.csv '1,2,\n3,4,\n'                | import new t.csv | 3 | line 1, column 3: '' is empty / --nan drop / --drop-columns 3
 put t.csv '5,-,3\n6,1,2\n'              | import new t.csv | 3 | line 1, column 2: '-' is not a finite number
 put t.csv '5,NULL,3\n6,1,2\n'           | import new t.csv | 3 | line 1, column 2: 'NULL' is not a finite number
 put t.csv '1,2\n1,2\n1,2\n'             | embed t.csv -o out.npy -q | 3 | all 3 rows of t.csv are equal

@@ -225,6 +225,23 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     says "the rows of a.nys have names, and these rows get empty ones"
 }
 
+@test "columns to leave out, by names, numbers and ranges" {
+    printf 'id,a,b,c,d\n9,1,2,3,4\n8,5,6,7,8\n' >t.csv
+    nystream import a.nys t.csv --drop-columns id,c-d -q
+    [ "$(columns a.nys)" = "a b" ]
+    tail -n +2 t.csv >bare.csv
+    nystream import b.nys bare.csv --drop-columns 1,4-5 -q
+    nystream export a.nys --part points -o a.npy -q
+    nystream export b.nys --part points -o b.npy -q
+    cmp a.npy b.npy
+    nystream import c.nys t.csv --drop-columns id,c,d --id-column id -q # a use of its own
+    [ "$(ids c.nys)" = "9 8" ]
+    nystream import a.nys t.csv --append --columns a,b -q
+    nystream export a.nys --part points -o aa.npy -q
+    nystream import d.nys aa.npy --drop-columns 2 -q
+    [ "$(nystream export d.nys --part points -o - -q | tail -c 16 | od -An -tf4 | xargs)" = "1 5 1 5" ]
+}
+
 @test "a header of numbers beside the names of rows, as pandas writes it" {
     printf ',0,1,2\n7,1.5,2,3\n8,1,2,4\n' >t.csv
     nystream import a.nys t.csv --id-column 1 -q

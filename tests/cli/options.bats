@@ -136,6 +136,7 @@ seed         | import new t.csv --shuffle                | --seed 3
 nan          | import new nan.csv                        | --nan drop
 dims         | import new new.svm                        | --dims 9
 columns      | import new t.csv                          | --columns 1,3-4
+drop-columns | import new t.csv                          | --drop-columns 2-3
 transpose    | import new new.mtx                        | --transpose
 matrix       | import new t.csv                          | --matrix X ! the format csv
 input        | transform s f -o o.csv                    | --input new.csv
@@ -149,6 +150,7 @@ format       | transform s f --input new.csv -o o.csv    | --format npy ! new.cs
 label-column | transform s f --input t.csv -o o.csv      | --label-column class
 id-column    | transform s f --input t.csv -o o.csv      | --id-column class
 columns      | transform s f --input t.csv -o o.csv      | --columns a,b,c,d
+drop-columns | transform s f --input t.csv -o o.csv      | --drop-columns class
 header       | transform s f --input new.csv -o o.csv    | --header yes ! the same columns
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
@@ -156,6 +158,7 @@ matrix       | transform s f --input new.csv -o o.csv    | --matrix X ! the form
 label-column | embed t.csv -o o.csv --landmarks 9        | --label-column class
 id-column    | embed t.csv -o o.csv --landmarks 9        | --id-column class
 columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b
+drop-columns | embed t.csv -o o.csv --landmarks 9        | --drop-columns a,b
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
 layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse
 matrix       | embed t.csv -o o.csv --landmarks 9        | --matrix X ! the format csv

@@ -238,6 +238,7 @@ static void options_are_those_of_the_entry(void **state)
             struct ny_reader_options options;
         } cases[] = {
             {format->takes_columns, {.columns = "1-2"}},
+            {format->takes_columns, {.drop_columns = "1"}},
             {format->takes_label_column, {.label_column = "1"}},
             {format->takes_id_column, {.id_column = "1"}},
             {format->has_header, {.header = NY_HEADER_YES}},

@@ -151,7 +151,7 @@ class Store:
         files : path, pattern such as "part-*.csv.gz", or a list of these
         **options
             Options of append(), and format, header, label_column, id_column, columns,
-            labels (a file), transpose, matrix, shards.
+            drop_columns, labels (a file), transpose, matrix, shards.
         """
         given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         names: List[str] = []
