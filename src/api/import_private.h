@@ -15,6 +15,7 @@ struct ny_import {
     struct ny_context *ctx;
     struct ny_store *store;
     struct ny_reader_options reading;
+    struct ny_columns_like has; /* the columns of the store, where they have names */
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
     enum ny_reading layout; /* --layout */

@@ -125,7 +125,9 @@
     X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE, ANY,                     \
       "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
     X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                        \
-      "columns to keep, such as 1,3-5,name. In file order; from-to of names, too")                 \
+      "columns to keep, such as 1,3-5,name. from-to of names, too. Columns with names are kept "   \
+      "as "                                                                                        \
+      "LIST has them, or where rows are added as the store does; others in file order")            \
     X("drop-columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                   \
       "columns to leave out, such as 1,3-5,name")                                                  \
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", EMBEDDING, FIT, ANY,                               \

@@ -91,27 +91,38 @@ static int check_shape(struct ny_reader *reader, const struct ny_binary_layout *
     return NY_OK;
 }
 
-/* Marks the columns that are kept; where no option says so, binary->keep stays NULL. */
-static int choose_columns(struct ny_reader *reader, struct binary *binary)
+/* Applies the lists of columns, and counts those that are kept. They have no names, by which
+ * another order could be told from that of the file later. */
+static int apply_lists(struct ny_reader *reader, struct binary *binary, size_t *order)
 {
-    const struct ny_reader_options *options = &reader->options;
-    const struct ny_column_lists lists = {options->columns, options->drop_columns};
+    const struct ny_column_lists lists = {reader->options.columns, reader->options.drop_columns};
     struct ny_header_names header = {NULL, (size_t)binary->layout.d};
-    uint64_t kept = 0;
-    int err;
+    struct ny_kept_columns kept = {.keep = binary->keep, .order = order};
+    int err = ny_columns_choose(reader->ctx, &header, &lists, &kept);
 
-    reader->table.d = binary->layout.d;
-    if (!lists.kept && !lists.dropped) return NY_OK;
-    binary->keep = ny_alloc(reader->ctx, NY_MEM_IO, header.count * sizeof(*binary->keep));
-    if (!binary->keep) return NY_EBUDGET;
-    err = ny_columns_choose(reader->ctx, &header, &lists, binary->keep);
-    for (size_t i = 0; !err && i < header.count; i++)
-        kept += binary->keep[i];
-    reader->table.d = kept;
-    if (err || kept) return err;
+    if (err) return err;
+    reader->table.d = kept.count;
+    if (kept.turned)
+        return ny_columns_refuse_turned(reader->ctx, lists.kept, "columns have no names");
+    if (kept.count) return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                       "%s: of %llu columns none is left for the points; give other --drop-columns",
                       reader->path, ULL(binary->layout.d));
+}
+
+/* Marks the columns that are kept; where no option says so, binary->keep stays NULL. */
+static int choose_columns(struct ny_reader *reader, struct binary *binary)
+{
+    size_t d = (size_t)binary->layout.d, *order;
+    int err = NY_EBUDGET;
+
+    reader->table.d = binary->layout.d;
+    if (!reader->options.columns && !reader->options.drop_columns) return NY_OK;
+    binary->keep = ny_alloc(reader->ctx, NY_MEM_IO, d * sizeof(*binary->keep));
+    order = ny_alloc(reader->ctx, NY_MEM_IO, d * sizeof(*order));
+    if (binary->keep && order) err = apply_lists(reader, binary, order);
+    ny_free(reader->ctx, order);
+    return err;
 }
 
 int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layout)

@@ -87,9 +87,9 @@ static bool is_range_of_names(const struct ny_header_names *header, const char *
     return false;
 }
 
-/* Sets keep[i] to `use` for each column i of the list. */
+/* Marks the columns of a list; those that are kept are numbered as they come. */
 static int parse(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
-                 const char *list, bool use, bool *keep)
+                 const char *list, struct ny_kept_columns *kept)
 {
     for (const char *p = list;; p++) {
         size_t length = strcspn(p, ","), dash, first, last;
@@ -102,23 +102,50 @@ static int parse(struct ny_context *ctx, const struct ny_header_names *header, c
         if (first > last)
             return ny_fail(ctx, NY_EUSAGE, "%s: the range '%s' runs backwards; write it as %zu-%zu",
                            option, ny_shown(p, length).text, last + 1, first + 1);
-        for (size_t i = first; i <= last; i++)
-            keep[i] = use;
+        for (size_t i = first; i <= last; i++) {
+            if (!kept->keep[i]) kept->order[kept->count++] = i;
+            kept->keep[i] = true;
+        }
         p += length;
         if (*p == '\0') return NY_OK;
     }
 }
 
+/* Turns a list of columns to leave out into those that are kept. */
+static void invert(const struct ny_header_names *header, struct ny_kept_columns *kept)
+{
+    kept->count = 0;
+    for (size_t i = 0; i < header->count; i++) {
+        kept->keep[i] = !kept->keep[i];
+        if (kept->keep[i]) kept->order[kept->count++] = i;
+    }
+}
+
 int ny_columns_choose(struct ny_context *ctx, const struct ny_header_names *header,
-                      const struct ny_column_lists *lists, bool *keep)
+                      const struct ny_column_lists *lists, struct ny_kept_columns *kept)
 {
     int err = NY_OK;
 
-    memset(keep, !lists->kept, header->count * sizeof(*keep));
-    if (lists->kept) err = parse(ctx, header, "--columns", lists->kept, true, keep);
-    if (!err && lists->dropped)
-        err = parse(ctx, header, "--drop-columns", lists->dropped, false, keep);
+    memset(kept->keep, 0, header->count * sizeof(*kept->keep));
+    kept->count = 0;
+    kept->turned = false;
+    if (lists->kept) {
+        err = parse(ctx, header, "--columns", lists->kept, kept);
+    } else {
+        if (lists->dropped) err = parse(ctx, header, "--drop-columns", lists->dropped, kept);
+        invert(header, kept);
+    }
+    for (size_t i = 1; i < kept->count; i++)
+        kept->turned |= kept->order[i] < kept->order[i - 1];
     return err;
+}
+
+int ny_columns_refuse_turned(struct ny_context *ctx, const char *list, const char *why)
+{
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--columns %s is not in the order of the file, which is kept where %s; write "
+                   "the list in that order",
+                   ny_shown(list, strlen(list)).text, why);
 }
 
 bool ny_columns_named(const char *list)

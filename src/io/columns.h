@@ -18,10 +18,20 @@ int ny_column_find(struct ny_context *ctx, const struct ny_header_names *header,
 struct ny_column_lists {
     const char *kept, *dropped;
 };
-/* keep[i] = whether column i is kept by the lists, all by none; header->count long. NY_EUSAGE for a
- * column that is not there. */
+/* The columns that are kept, as they were typed, else in the order of the file. Arrays of the
+ * caller, header->count long. */
+struct ny_kept_columns {
+    bool *keep;    /* of each column of the file */
+    size_t *order; /* their numbers, from 0 */
+    size_t count;
+    bool turned; /* they are not in the order of the file */
+};
+/* Applies the lists; keeps all columns where there is none. NY_EUSAGE for a column that is not
+ * there. */
 int ny_columns_choose(struct ny_context *ctx, const struct ny_header_names *header,
-                      const struct ny_column_lists *lists, bool *keep);
+                      const struct ny_column_lists *lists, struct ny_kept_columns *kept);
+/* NY_EUSAGE: says that columns keep the order of the file, and why. */
+int ny_columns_refuse_turned(struct ny_context *ctx, const char *list, const char *why);
 /* True when a list holds anything but numbers and ranges, so that a header is needed. */
 bool ny_columns_named(const char *list);
 

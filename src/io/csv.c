@@ -231,12 +231,13 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
         case NY_CSV_VALUE:
             after = ny_number(record->at, &value);
             if (after > record->at && csv->dialect.stop[(unsigned char)*after] &&
-                ny_text_store(dtype, to, place, value)) {
+                ny_text_store(dtype, to, csv->place ? csv->place[column] : place, value)) {
                 record->at = after;
                 if (ny_text_rounds(dtype, value)) note_rounded(record, column);
                 outcome = csv->dialect.delimiter == ' ' ? pass_blanks(record, bytes) : ROW;
             } else {
-                outcome = careful_value(reader, record, column, to, place);
+                outcome = careful_value(reader, record, column, to,
+                                        csv->place ? csv->place[column] : place);
             }
             place++;
             break;

@@ -22,6 +22,7 @@ struct ny_csv {
     struct ny_dialect dialect;
     size_t columns;
     uint8_t *use; /* of each column, enum ny_csv_use */
+    size_t *place; /* of the columns of points in a row; NULL: they are in the order of the file */
     struct ny_header_names header;
     char *name_text; /* what header.names point into */
     uint64_t rounded, rounded_line; /* whole numbers that lost digits, and where the first was */
@@ -41,6 +42,14 @@ void ny_csv_close(struct ny_reader *reader);
 
 /* Decides the use of each column, and takes the names of those of points from the header. */
 int ny_csv_choose_columns(struct ny_reader *reader);
+
+/* ---- csv_like.c ---- */
+
+/* Finds the columns of options.like by their names among those of points: order[i], of table.d, is
+ * then the one that is called as column i there, table.d their number, and the others have no use.
+ * Does nothing where one of the names is missing or not unique, and where options list columns and
+ * these are others. */
+int ny_csv_match_columns(struct ny_reader *reader, size_t *order);
 
 /* ---- csv_words.c ---- */
 

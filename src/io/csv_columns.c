@@ -3,6 +3,8 @@
  *
  * ny_csv_choose_columns() is called once, behind the header. Options take columns by names or
  * numbers. A column of labels or of names is never among the points, even if --columns lists it.
+ * Columns of points stand in the rows as --columns lists them, or where the rows join others, as
+ * these have them (io/csv_like.c).
  */
 #include <string.h>
 
@@ -11,16 +13,15 @@
 
 /* Takes the names of the columns of points. Where one of them is too long or has a line end in it,
  * none is taken: they are no more than a help, and the rows can be read all the same. */
-static int take_names(struct ny_reader *reader)
+static int take_names(struct ny_reader *reader, const size_t *order)
 {
     const struct ny_csv *csv = reader->state;
     int err = NY_OK;
 
-    for (size_t i = 0; !err && i < csv->header.count; i++) {
-        const char *name = csv->header.names[i];
+    for (size_t i = 0; !err && i < reader->table.d; i++) {
+        const char *name = csv->header.names[order[i]];
         size_t length = strlen(name);
 
-        if (csv->use[i] != NY_CSV_VALUE) continue;
         if (ny_name_wrong(name, length)) {
             ny_names_clear(&reader->columns);
             return NY_OK;
@@ -49,43 +50,81 @@ static int set_use(struct ny_reader *reader, const char *option, const char *wan
     return NY_OK;
 }
 
-/* Counts the columns of points, and fails where there is none. */
-static int count_points(struct ny_reader *reader)
+/* Leaves the columns of points in the order, and counts them; fails where there is none. */
+static int count_points(struct ny_reader *reader, struct ny_kept_columns *kept)
 {
     const struct ny_csv *csv = reader->state;
+    size_t count = 0;
 
-    reader->table.d = 0;
-    for (size_t i = 0; i < csv->columns; i++)
-        reader->table.d += csv->use[i] == NY_CSV_VALUE;
-    if (reader->table.d) return NY_OK;
+    for (size_t i = 0; i < kept->count; i++)
+        if (csv->use[kept->order[i]] == NY_CSV_VALUE) kept->order[count++] = kept->order[i];
+    kept->count = count;
+    reader->table.d = count;
+    if (count) return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                       "%s: of %zu columns none is left for the points; give other --columns or "
                       "--drop-columns, or another --label-column or --id-column",
                       reader->path, csv->columns);
 }
 
-int ny_csv_choose_columns(struct ny_reader *reader)
+/* Decides the uses by the options alone. Another order than that of the file is for columns whose
+ * names the store keeps, by which rows to append find it again. */
+static int apply_options(struct ny_reader *reader, struct ny_kept_columns *kept)
 {
     struct ny_csv *csv = reader->state;
     const struct ny_reader_options *options = &reader->options;
     const struct ny_column_lists lists = {options->columns, options->drop_columns};
-    bool *keep = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns * sizeof(*keep));
-    int err = NY_EBUDGET;
+    int err = ny_columns_choose(reader->ctx, &csv->header, &lists, kept);
 
-    csv->use = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns);
-    if (!keep || !csv->use) goto done;
-    err = ny_columns_choose(reader->ctx, &csv->header, &lists, keep);
     for (size_t i = 0; !err && i < csv->columns; i++)
-        csv->use[i] = keep[i] ? NY_CSV_VALUE : NY_CSV_IGNORED;
+        csv->use[i] = kept->keep[i] ? NY_CSV_VALUE : NY_CSV_IGNORED;
     if (!err) err = set_use(reader, "--label-column", options->label_column, NY_CSV_LABEL);
     if (!err)
         err = set_use(reader, "--id-column", options->id_column,
                       options->names ? NY_CSV_NAME : NY_CSV_IGNORED);
-    if (!err) err = count_points(reader);
+    if (!err) err = count_points(reader, kept);
+    if (err || !kept->turned) return err;
+    if (!csv->header.names)
+        return ny_columns_refuse_turned(reader->ctx, lists.kept, "columns have no names");
+    if (!options->any_order && !options->like)
+        return ny_columns_refuse_turned(
+            reader->ctx, lists.kept, "the rows or the model that is there has no names of columns");
+    return NY_OK;
+}
+
+/* Notes the places of columns that are not in the order of the file. */
+static int set_places(struct ny_reader *reader, const size_t *order)
+{
+    struct ny_csv *csv = reader->state;
+    bool turned = false;
+
+    for (size_t i = 1; i < reader->table.d; i++)
+        turned |= order[i] < order[i - 1];
+    if (!turned) return NY_OK;
+    csv->place = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*csv->place));
+    if (!csv->place) return NY_EBUDGET;
+    for (size_t i = 0; i < reader->table.d; i++)
+        csv->place[order[i]] = i;
+    return NY_OK;
+}
+
+int ny_csv_choose_columns(struct ny_reader *reader)
+{
+    struct ny_csv *csv = reader->state;
+    const struct ny_reader_options *options = &reader->options;
+    struct ny_kept_columns kept = {
+        .keep = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns * sizeof(*kept.keep)),
+        .order = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns * sizeof(*kept.order))};
+    int err = NY_EBUDGET;
+
+    csv->use = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns);
+    if (kept.keep && kept.order && csv->use) err = apply_options(reader, &kept);
+    if (!err && csv->header.names && options->like) err = ny_csv_match_columns(reader, kept.order);
+    if (!err) err = set_places(reader, kept.order);
     reader->table.labels = options->label_column != NULL;
     reader->table.names = options->id_column && options->names;
-    if (!err && csv->header.names && options->names) err = take_names(reader);
-done:
-    ny_free(reader->ctx, keep);
+    if (!err && csv->header.names && options->names) err = take_names(reader, kept.order);
+    ny_free(reader->ctx, kept.keep);
+    ny_free(reader->ctx, kept.order);
     return err;
 }

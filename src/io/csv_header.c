@@ -260,6 +260,7 @@ void ny_csv_close(struct ny_reader *reader)
     struct ny_csv *csv = reader->state;
 
     ny_free(reader->ctx, csv->use);
+    ny_free(reader->ctx, csv->place);
     ny_free(reader->ctx, csv->header.names);
     ny_free(reader->ctx, csv->name_text);
     ny_free(reader->ctx, csv);

@@ -43,7 +43,8 @@ void ny_csv_suspect_begin(struct ny_reader *reader)
 
         if (csv->use[i] != NY_CSV_VALUE) continue;
         if (names_classes(name) && (strcasecmp(name, "y") != 0 || !has_x(&csv->header))) {
-            csv->suspect = (struct ny_csv_suspect){.is = true, .column = i, .place = place};
+            csv->suspect = (struct ny_csv_suspect){
+                .is = true, .column = i, .place = csv->place ? csv->place[i] : place};
             return;
         }
         place++;
@@ -142,6 +143,6 @@ void ny_csv_describe(const struct ny_reader *reader, char *text, size_t size)
                  csv->columns == 1 ? "" : "s");
     tell_use(csv, NY_CSV_LABEL, label, sizeof(label));
     tell_use(csv, NY_CSV_NAME, names, sizeof(names));
-    snprintf(text, size, "%s; column%s %s%s%s", header, reader->table.d == 1 ? "" : "s", columns,
-             label, names);
+    snprintf(text, size, "%s; column%s %s%s%s%s", header, reader->table.d == 1 ? "" : "s", columns,
+             csv->place ? ", in another order" : "", label, names);
 }

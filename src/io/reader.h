@@ -18,14 +18,26 @@ enum ny_reading { NY_READ_DENSE, NY_READ_AUTO, NY_READ_SPARSE };
 
 enum ny_csv_header { NY_HEADER_AUTO, NY_HEADER_YES, NY_HEADER_NO };
 
+/* The columns that rows are to have, of a file that names its columns: they are found by their
+ * names. Needed while the file is opened. */
+struct ny_columns_like {
+    const char *whose; /* for messages: a store */
+    uint64_t count;
+    int (*load)(void *arg, struct ny_names *names); /* adds all names, in order */
+    void *arg;
+    bool quiet; /* what is left out, or stands in another order, is not told */
+};
+
 struct ny_reader_options {
     const char *format;       /* a name from the table; NULL: by content, then by file name */
     enum ny_dtype dtype;      /* NY_DTYPE_NONE: natural (csv, libsvm: f32) */
     enum ny_csv_header header; /* csv */
     const char *label_column; /* csv: 1-based number or name; NULL: none */
     const char *id_column;    /* csv: the names of rows, likewise */
-    const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept, in file order; NULL: all */
+    const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept; NULL: all */
     const char *drop_columns; /* likewise, left out; NULL: none. Not beside `columns` */
+    const struct ny_columns_like *like; /* NULL: rows may have any columns, or these are unnamed */
+    bool any_order; /* no rows are there that these join: columns with names may be turned round */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */
     const char *matrix; /* h5ad, h5: name of the table in the file; NULL: X, or 10x's matrix */
     bool transpose;           /* mtx, npz: rows of the file are columns of the points */

@@ -16,16 +16,26 @@
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Opens a file of new rows. The options that are given may say how to read it; what the rows of the
- * result decide is decided here: text is parsed to f64 where these are f64, and every row has its
- * place in the output. */
-static int open_input(const struct ny_placer *placer, const struct ny_new_rows *rows,
+/* Opens a file of new rows, once more where it was opened `again`. The options that are given may
+ * say how to read it; what the rows of the result decide is decided here: text is parsed to f64
+ * where these are f64, and every row has its place in the output. */
+static int open_input(const struct ny_placer *placer, const struct ny_new_rows *rows, bool again,
                       struct ny_reader **out)
 {
     const struct ny_columns_spec *spec = &placer->spec;
     struct ny_reader_options options =
         rows->options ? *rows->options : (struct ny_reader_options){0};
+    struct ny_points_info info = {.column_names = false};
+    struct ny_columns_like like = {
+        .load = ny_points_all_columns, .arg = rows->like, .quiet = again};
+    int err = rows->like ? ny_points_info(rows->like, &info) : NY_OK;
 
+    if (err) return err;
+    like.count = info.d;
+    if (info.column_names) {
+        like.whose = ny_store_path(rows->like);
+        options.like = &like;
+    }
     options.dims = spec->geometry->d;
     options.dims_of = placer->whose;
     options.nan_drop = false;
@@ -52,7 +62,7 @@ static int count_rows(const struct ny_placer *placer, const struct ny_new_rows *
     int err;
 
     if (stat(rows->input, &status) != 0 || !S_ISREG(status.st_mode)) return NY_OK;
-    err = open_input(placer, rows, &reader);
+    err = open_input(placer, rows, true, &reader);
     if (err) return err;
     table = ny_reader_table(reader);
     sparse.dtype = table->dtype;
@@ -170,7 +180,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     struct ny_columns_spec *spec = &placer->spec;
     struct ny_reader *reader = NULL;
     struct ny_source *source = NULL;
-    int err = open_input(placer, rows, &reader);
+    int err = open_input(placer, rows, false, &reader);
 
     if (!err && rows->like)
         err = ny_points_check_columns(rows->like, ny_reader_column_names(reader));

@@ -157,6 +157,14 @@ int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
     return read_range(store, NY_KIND_COLUMNS, NY_COLUMN_NAMES, first, count, names);
 }
 
+int ny_points_all_columns(void *store, struct ny_names *names)
+{
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    return err ? err : ny_points_column_names(store, 0, (size_t)info.d, names);
+}
+
 /* Compares names with those of columns first … , of which there are as many. */
 static int compare_columns(struct ny_store *store, uint64_t first, const struct ny_names *has,
                            const char **comes)

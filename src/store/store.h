@@ -240,6 +240,8 @@ int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct
 /* Adds the names of columns first … first+count−1, likewise. */
 int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
                            struct ny_names *names);
+/* Adds the names of all columns of a struct ny_store, which have some (struct ny_columns_like). */
+int ny_points_all_columns(void *store, struct ny_names *names);
 /* NY_EDATA where rows whose columns have these names are of other columns than the points, or have
  * them in another order. Names that are not known, or of another number, are not compared. */
 int ny_points_check_columns(struct ny_store *store, const struct ny_names *names);

@@ -185,7 +185,12 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import a.nys t.csv --label-column class -q
     [ "$(columns a.nys)" = "a b c" ]
     nystream import b.nys t.csv --columns c,a -q
-    [ "$(columns b.nys)" = "a c" ]
+    [ "$(columns b.nys)" = "c a" ]
+    nystream export b.nys --part points -o b.csv -q
+    [ "$(xargs <b.csv)" = "3,1 6,4" ]
+    nystream import b.nys t.csv --columns a,c --append -q # in the order of the store
+    nystream export b.nys --part points -o bb.csv -q
+    cat b.csv b.csv | cmp - bb.csv
     printf '"a ""1""","b,c"\n1,2\n3,4\n' >q.csv
     nystream import q.nys q.csv -q
     nystream export q.nys --part columns -o q.txt -q
@@ -343,7 +348,67 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(nystream export m.nys --part ids -o - | sort -u)" = "" ]
 }
 
-@test "new rows whose columns are called otherwise, or stand in another order, are not placed" {
+@test "a list of columns in another order needs names to be found by" {
+    printf 'a,b,c\n1,2,3\n4,5,7\n7,8,8\n' >t.csv
+    tail -n +2 t.csv >bare.csv
+    nystream import a.nys bare.csv -q
+    ny import n.nys bare.csv --columns 3,1-2
+    exits 2
+    says "--columns 3,1-2 is not in the order of the file, which is kept where columns have no names"
+    [ ! -e n.nys ]
+    nystream export a.nys --part points -o t.npy -q
+    ny import n.nys t.npy --columns 3,1
+    exits 2
+    says "which is kept where columns have no names"
+    ny import a.nys t.csv --columns c,b,a --append
+    exits 2
+    says "the rows or the model that is there has no names of columns"
+    nystream import n.nys t.csv --columns c,a-b -q
+    [ "$(columns n.nys)" = "c a b" ]
+    nystream fit n.nys f --landmarks 2 -q
+    nystream export n.nys f --part model -o f.nym -q
+    ny transform f.nym --input t.csv --columns c,a-b -o o.npy
+    exits 2
+    says "the rows or the model that is there has no names of columns"
+    nystream transform n.nys f --input t.csv --columns a-c -o o.npy -q
+    nystream export n.nys f -o f.npy -q
+    nystream transform n.nys f --input t.csv -o p.npy -q
+    cmp o.npy p.npy
+}
+
+@test "the next file of a series needs no options: columns are those of the store, by their names" {
+    printf 'id,a,b,c,class\nx1,1,2,3,u\nx2,3,4,5,v\nx3,0,1,0,u\n' >first.csv
+    printf 'day,c,class,id,b,a\n2024-01-02,30,u,x4,20,10\n' >second.csv
+    printf 'c;b;a;d1;d2;d3;d4;d5;d6;d7\n1;1;1;1;1;1;1;1;1;1\n' >third.csv
+    nystream import s.nys first.csv --id-column id --label-column class -q
+    ny import s.nys second.csv --append
+    exits 0
+    says "second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order"
+    says "columns 2,5-6, in another order"
+    nystream import s.nys second.csv --append --label-column class --id-column id -q
+    ny import s.nys third.csv --append
+    exits 0
+    says "7 columns that s.nys does not have are left out: 'd1', 'd2', 'd3', 'd4', 'd5' and 2 more;"
+    nystream export s.nys --part points -o p.csv -q
+    [ "$(xargs <p.csv)" = "1,2,3 3,4,5 0,1,0 10,20,30 10,20,30 1,1,1" ]
+    nystream export s.nys --part ids -o ids.txt -q
+    printf '%s\n' x1 x2 x3 '' x4 '' | cmp - ids.txt
+    nystream export s.nys --part labels -o labels.csv -q
+    [ "$(xargs <labels.csv)" = "0 1 0 nan 0 nan" ]
+    printf 'a,b,e\n1,2,3\n' >other.csv # one is missing
+    ny import s.nys other.csv --append
+    exits 3
+    says "called 'e', and that of s.nys 'c'"
+    printf 'a,b,c,c,e\n1,2,3,4,5\n' >double.csv # which c?
+    ny import s.nys double.csv --append
+    exits 3
+    says "double.csv has 5 columns of points where the store has 3"
+    ny import s.nys second.csv --append --drop-columns day,class # what is typed is what is read
+    exits 3
+    says "second.csv has 4 columns of points where the store has 3"
+}
+
+@test "new rows whose columns are called otherwise are not placed; another order is that of the store" {
     printf '%s\n' length,width,height 1,2,3 4,5,7 7,9,9 2,1,1 >things.csv
     nystream import things.nys things.csv -q
     nystream fit things.nys map --landmarks 3 -q
@@ -356,12 +421,25 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream transform things.nys map --input plain.csv -o plain.npy -q
     cmp new.npy more.npy
     cmp new.npy plain.npy
-    ny transform things.nys map --input turned.csv -o turned.npy
+    for output in turned.npy turned.csv.gz; do
+        ny transform things.nys map --input turned.csv -o $output
+        exits 0
+        says "turned.csv: its columns stand in another order than those of things.nys, and are taken by their names"
+        [ "$(grep -c "another order" <<<"$output$stderr")" = 1 ]
+    done
+    cmp new.npy turned.npy
+    nystream transform things.nys map --input more.csv -o more.npy -q
+    cmp new.npy more.npy
+    printf '%s\n' length,width,depth 1,2,4 >other.csv
+    ny transform things.nys map --input other.csv -o other.npy
     exits 3
-    says "column 0 (from 0) is called 'height', and that of things.nys 'length'"
-    [ ! -e turned.npy ]
+    says "column 2 (from 0) is called 'depth', and that of things.nys 'height'"
+    [ ! -e other.npy ]
     nystream graph things.nys near --neighbors 2 -q
-    ny transform things.nys near --input turned.csv -o turned.npy
+    ny transform things.nys near --input other.csv -o other.npy
     exits 3
     says "in the same order"
+    nystream transform things.nys near --input turned.csv -o near.npy -q
+    nystream transform things.nys near --input new.csv -o new.near.npy -q
+    cmp near.npy new.near.npy
 }
