@@ -1,6 +1,8 @@
 /*
  * Rows of fixed size in a binary file: npy, idx, fvecs and bvecs, after their headers are read.
  *
+ * A file that has its columns one after another is turned into rows first (io/turned.c).
+ *
  * Rows are read straight into the caller's buffer where the elements of the file are those of the
  * table and all columns are kept, in pieces of 512 KiB that the check for NaN still finds in the
  * cache. Otherwise a row goes through a scratch of 4,096 elements: its columns are selected, its
@@ -14,6 +16,7 @@
 
 #include "base/memory.h"
 #include "io/columns.h"
+#include "io/turned.h"
 
 enum { PIECE_BYTES = 512 * 1024, SCRATCH = 4096 };
 
@@ -23,11 +26,21 @@ struct binary {
     uint64_t stride;        /* bytes of a row in the file */
     size_t row_bytes;       /* of a row in the batch */
     bool *keep;             /* of the layout's columns; NULL: all */
+    struct ny_turned *turned; /* NULL: the file has row after row */
     uint64_t raw[SCRATCH];  /* elements of the file, native */
     double values[SCRATCH]; /* the same, wide */
 };
 
 #define ULL(x) ((unsigned long long)(x))
+
+/* Reads the next bytes of the rows. */
+static int read_bytes(struct ny_reader *reader, void *to, size_t wanted, size_t *got)
+{
+    struct binary *binary = reader->state;
+
+    return binary->turned ? ny_turned_read(binary->turned, to, wanted, got)
+                          : ny_bytes_read(reader->bytes, to, wanted, got);
+}
 
 /* Fails because the file ends inside row `row`. */
 static int truncated(struct ny_reader *reader, uint64_t row)
@@ -138,10 +151,14 @@ int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layo
     reader->state = binary;
     binary->layout = *layout;
     binary->keep = NULL;
+    binary->turned = NULL;
     binary->swap = layout->big_endian != ny_host_is_big_endian();
     binary->stride = layout->d * size + (layout->prefixed ? sizeof(int32_t) : 0);
     err = check_size(reader, &binary->layout, binary->stride);
     if (!err) err = choose_columns(reader, binary);
+    if (!err && layout->by_columns)
+        err = ny_turned_new(&binary->turned, reader->bytes,
+                            &(struct ny_turned_shape){layout->rows, layout->d, size, binary->keep});
     if (err) return err;
     table->rows = binary->layout.rows;
     table->dtype = reader->options.dtype ? reader->options.dtype : ny_element_natural(layout->type);
@@ -154,6 +171,7 @@ void ny_binary_close(struct ny_reader *reader)
 {
     struct binary *binary = reader->state;
 
+    if (binary) ny_turned_free(binary->turned);
     if (binary) ny_free(reader->ctx, binary->keep);
     ny_free(reader->ctx, binary);
 }
@@ -205,7 +223,7 @@ static int next_direct(struct ny_reader *reader, size_t rows, struct ny_row_batc
     while (rows > 0) {
         size_t count = rows < piece ? rows : piece, wanted = count * binary->row_bytes, got;
         char *to = (char *)batch->values + batch->count * binary->row_bytes;
-        int err = ny_bytes_read(reader->bytes, to, wanted, &got);
+        int err = read_bytes(reader, to, wanted, &got);
 
         if (!err && got < wanted)
             err = truncated(reader, reader->consumed + got / binary->row_bytes);
@@ -315,7 +333,7 @@ static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
 
     if (err) return err;
     if (binary->direct) {
-        err = ny_bytes_read(reader->bytes, to, binary->row_bytes, &got);
+        err = read_bytes(reader, to, binary->row_bytes, &got);
         if (!err && got < binary->row_bytes) err = truncated(reader, reader->consumed);
         if (err) return err;
         if (binary->swap) ny_swap(to, size, (size_t)d);
@@ -324,7 +342,7 @@ static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
     for (uint64_t first = 0; first < d; first += SCRATCH) {
         size_t count = d - first < SCRATCH ? (size_t)(d - first) : SCRATCH;
 
-        err = ny_bytes_read(reader->bytes, binary->raw, count * size, &got);
+        err = read_bytes(reader, binary->raw, count * size, &got);
         if (!err && got < count * size) err = truncated(reader, reader->consumed);
         if (!err) err = convert_piece(reader, first, count, to, &kept, &bad);
         if (err) return err;
@@ -338,8 +356,11 @@ static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
 /* Called after the last row: the file must end here. */
 static int at_end(struct ny_reader *reader)
 {
-    int err = ny_bytes_need(reader->bytes, 1);
+    struct binary *binary = reader->state;
+    int err;
 
+    if (binary->turned) return NY_END; /* check_size() has seen it */
+    err = ny_bytes_need(reader->bytes, 1);
     if (err) return err;
     if (reader->bytes->at == reader->bytes->end) return NY_END;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
@@ -371,10 +392,13 @@ int ny_binary_skip(struct ny_reader *reader, uint64_t rows)
 {
     struct binary *binary = reader->state;
     uint64_t wanted, passed;
-    int err;
+    int err = NY_OK;
 
     if (__builtin_mul_overflow(rows, binary->stride, &wanted)) wanted = UINT64_MAX;
-    err = ny_bytes_pass(reader->bytes, wanted, &passed);
+    if (binary->turned)
+        ny_turned_pass(binary->turned, wanted, &passed);
+    else
+        err = ny_bytes_pass(reader->bytes, wanted, &passed);
     reader->consumed += passed / binary->stride;
     return err;
 }

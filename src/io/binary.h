@@ -11,6 +11,7 @@ struct ny_binary_layout {
     bool prefixed; /* an int32 d before each row (fvecs) */
     uint64_t rows; /* NY_ROWS_UNKNOWN: until the end */
     uint64_t d;
+    bool by_columns; /* column after column, in a regular file that is not packed */
 };
 
 /* The rest of a format's open(): checks what the header claims against the options and the size of

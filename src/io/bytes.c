@@ -216,6 +216,27 @@ uint64_t ny_bytes_left(const struct ny_bytes *bytes)
            (bytes->size > bytes->offset ? bytes->size - bytes->offset : 0);
 }
 
+uint64_t ny_bytes_place(const struct ny_bytes *bytes)
+{
+    return bytes->offset - (uint64_t)(bytes->end - bytes->at);
+}
+
+int ny_bytes_read_at(struct ny_bytes *bytes, uint64_t place, void *to, size_t wanted, size_t *got)
+{
+    *got = 0;
+    while (*got < wanted) {
+        size_t left = wanted - *got;
+        ssize_t count = pread(bytes->fd, (char *)to + *got, left < READ_MAX ? left : READ_MAX,
+                              (off_t)(place + *got));
+
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return ny_fail_errno(bytes->ctx, "read", bytes->path);
+        if (count == 0) break;
+        *got += (size_t)count;
+    }
+    return NY_OK;
+}
+
 /* Reads the first bytes, decides whether they are gzip's, and starts the window at line 1. At
  * least one byte is then there, unless the input is empty. */
 static int begin(struct ny_bytes *bytes)

@@ -44,6 +44,11 @@ int ny_bytes_read(struct ny_bytes *bytes, void *to, size_t wanted, size_t *got);
 int ny_bytes_pass(struct ny_bytes *bytes, uint64_t count, uint64_t *passed);
 /* Bytes from `at` to the end; NY_BYTES_UNKNOWN for pipes and gzip. */
 uint64_t ny_bytes_left(const struct ny_bytes *bytes);
+/* Returns the place of `at` in a regular file that is not packed, from its beginning. */
+uint64_t ny_bytes_place(const struct ny_bytes *bytes);
+/* Copies `wanted` bytes from a place in such a file, apart from the stream; *got is less only at
+ * its end. */
+int ny_bytes_read_at(struct ny_bytes *bytes, uint64_t place, void *to, size_t wanted, size_t *got);
 /* Goes back to the first byte; for regular files only (`regular`). */
 int ny_bytes_rewind(struct ny_bytes *bytes);
 

@@ -2,8 +2,9 @@
  * NumPy's array files, versions 1.0 to 3.0 (numpy.lib.format): the header is found and judged here,
  * and parsed by io/npy_header.c; the rows are read by io/binary.c.
  *
- * Arrays that are no table of numbers (structured, of complex numbers, in Fortran order) are
- * refused with the line of NumPy that makes one of them. A header has at most 128 KiB; it may claim
+ * Arrays that are no table of numbers (structured, of complex numbers) are refused with the line of
+ * NumPy that makes one of them. Those in Fortran order are read by seeking (io/turned.h), and so
+ * not from a pipe. A header has at most 128 KiB; it may claim
  * any shape, which io/binary.c compares with the size of the file.
  */
 #include "io/binary.h"
@@ -83,9 +84,16 @@ static int layout_of(struct ny_reader *reader, const struct ny_npy_header *heade
     if (header->dimensions == 0)
         return fail(reader, "it holds a single number (shape ())",
                     "a table needs one dimension at least");
-    if (header->fortran && header->dimensions > 1)
-        return fail(reader, "it is in Fortran order, column after column",
+    if (!header->fortran || header->rows < 2 || header->d < 2) return NY_OK;
+    if (header->dimensions > 2)
+        return fail(reader, "it is in Fortran order and has more than two dimensions",
                     "save it with numpy.ascontiguousarray(a)");
+    if (ny_bytes_left(reader->bytes) == NY_BYTES_UNKNOWN)
+        return fail(reader,
+                    "it is in Fortran order, column after column, and a pipe or a packed file "
+                    "cannot be read so",
+                    "give the file itself, unpacked, or save it with numpy.ascontiguousarray(a)");
+    layout->by_columns = true;
     return NY_OK;
 }
 

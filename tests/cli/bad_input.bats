@@ -350,7 +350,10 @@ npy t.npy '<f4' '(2, x)' 16             | import new t.npy                 | 3 |
 npy t.npy '<f4' '(-2, 2)' 16            | import new t.npy                 | 3 | a shape like
 npy_of t.npy "{'descr': , 'fortran_order': False, 'shape': (2, 2), }" 16 | import new t.npy | 3 | malformed
 npy_of t.npy "{'descr': '<f4', 'fortran_order': Maybe, 'shape': (2, 2), }" 16 | import new t.npy | 3 | True or False
-npy_of t.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }" 16 | import new t.npy | 3 | Fortran order / ascontiguousarray
+npy_of t.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1, 2), }" 16 | import new t.npy | 3 | Fortran order / more than two dimensions / ascontiguousarray
+npy_of t.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }" 16 | import new t.npy | 3 | promises 2 rows of 3 / truncated
+npy_of t.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }" 16; gzip t.npy | import new t.npy.gz | 3 | Fortran order / a packed file / unpacked, or save it with numpy.ascontiguousarray
+npy_of t.npy "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }" 16; mkfifo p; cat t.npy >p & | import new p --format npy | 3 | Fortran order / a pipe
 npy_of t.npy "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }; import os" 16 | import new t.npy | 3 | nothing after
 npy t.npy '<c8' '(2, 2)' 64             | import new t.npy                 | 3 | '<c8' / a.view(a.real.dtype)
 npy t.npy '<U3' '(2, 2)' 64             | import new t.npy                 | 3 | '<U3'

@@ -123,7 +123,7 @@ def names_in_file(name: Any) -> Tuple[Any, Any]:
 def is_for_library(name: Any) -> bool:
     """Return whether the library reads a file by its name as it is.
 
-    It does not read npy files in Fortran order, or of types that it does not have.
+    Not npy files of types that it does not have; those in Fortran order are mapped.
     """
     suffix = Path(name).suffix
     if suffix != ".npy" or not Path(name).is_file():
