@@ -187,7 +187,7 @@ static void families_of_vector_code_find_the_same(void **state)
 /* Searches all new rows in one lot, with room for `held` points. */
 static struct ny_sieve_learned by_sieve(struct newcomers *new, double recall, size_t held)
 {
-    const struct ny_sieve_lot lot = {new->raw, new->count, recall};
+    const struct ny_sieve_lot lot = {.raw = new->raw, .count = new->count, .recall = recall};
     struct ny_sieve_learned learned = {0};
     struct ny_sieve sieve;
     size_t used = ny_memory_used(ctx), bytes;
@@ -340,7 +340,7 @@ static void a_sieve_is_interrupted(void **state)
 {
     const struct shape shape = {SCATTERED, NY_F32, 3000, 40, 5};
     struct ny_sieve_learned learned = {0};
-    struct ny_sieve_lot rows = {NULL, 300, 0.5};
+    struct ny_sieve_lot rows = {.raw = NULL, .count = 300, .recall = 0.5};
     struct ny_sieve sieve;
     struct newcomers new;
 
