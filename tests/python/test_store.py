@@ -368,10 +368,17 @@ def test_reports_are_dictionaries_with_attributes(result):
     report = result.report
     assert report.landmarks == report["landmarks"] == 50 and report.stages.select > 0
     assert "trace_error" in dir(report) and "gamma" in report._repr_html_()
+    rows = r"<th scope='row'[^>]*>(\w+)</th><td[^>]*>([^<]*)</td>"
+    told = dict(re.findall(rows, report._repr_html_()))
+    assert told["n"] == "2,000" and told["seed"] == "0" and told["online"] == "no"
+    assert re.fullmatch(r"[\d.]+ [KM]iB", told["bytes_read"]) and told["seconds"].endswith(" s")
+    assert re.fullmatch(r"[\d.]+ [MG]iB", told["memory_budget_bytes"])
     with pytest.raises(AttributeError, match="has no landmark; it has .*landmarks"):
         report.landmark
     assert nystream.report.show_bytes(5 << 20) == "5.0 MiB"
     assert nystream.report.show_bytes(3 << 40) == "3.0 TiB"
+    spelled = [nystream.report.show_seconds(s) for s in (0.0438, 59.96, 186.2, 3599.6, 7530)]
+    assert spelled == ["0.0438 s", "1 min 00 s", "3 min 06 s", "1 h 00 min", "2 h 05 min"]
 
 
 @quick

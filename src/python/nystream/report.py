@@ -4,6 +4,7 @@ from __future__ import annotations
 import html
 from typing import Any, Dict, List
 
+_LEFT = "text-align:left;font-weight:normal"  # which notebooks have otherwise
 SHOWN = 5  # entries of a list that a line of text has
 
 
@@ -51,17 +52,18 @@ class Plan(Report):
     def __repr__(self) -> str:
         verdict = "fits" if self["fits"] else "does not fit"
         return (f"<plan: {verdict}, needs at least {show_bytes(self.memory)}, about "
-                f"{self['seconds']:.3g} s, {self['passes']} passes, "
+                f"{show_seconds(self['seconds'])}, {_counted(self['passes'], 'pass', 'passes')}, "
                 f"{show_bytes(self['disk_bytes'])} on disk>")
 
     def _repr_html_(self) -> str:
         verdict = "fits" if self["fits"] else f"does not fit: needs {show_bytes(self.memory)}"
         seconds = {stage: s for stage, s in self["stages"].items() if s}
         memory = {what: b for what, b in self["memory_bytes"].items() if b}
-        return (f"<p><b>{verdict}</b>, about {self['seconds']:.3g} s, "
-                f"{show_bytes(self['disk_bytes'])} on disk, {self['passes']} passes</p>"
+        return (f"<p><b>{verdict}</b>, about {show_seconds(self['seconds'])}, "
+                f"{show_bytes(self['disk_bytes'])} on disk, "
+                f"{_counted(self['passes'], 'pass', 'passes')}</p>"
                 + _html_bars("memory", memory, show_bytes)
-                + _html_bars("seconds", seconds, lambda s: f"{s:.3g} s"))
+                + _html_bars("time", seconds, show_seconds))
 
 
 def show_bytes(count: float) -> str:
@@ -75,6 +77,20 @@ def show_bytes(count: float) -> str:
     return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
 
 
+def show_seconds(seconds: float) -> str:
+    """Spell a time as "4.61 s", "3 min 06 s" or "2 h 05 min"."""
+    if seconds < 59.95:
+        return f"{seconds:.3g} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
 def show_lines(values: Dict[str, Any]) -> str:
     """Spell the figures that apply, each on a line of its own."""
     told = {key: _show(value) for key, value in values.items()
@@ -84,9 +100,21 @@ def show_lines(values: Dict[str, Any]) -> str:
 
 
 def _html_table(values: Dict[str, Any]) -> str:
-    rows = "".join(f"<tr><td>{html.escape(str(key))}</td><td>{html.escape(_show(value))}</td></tr>"
+    rows = "".join(f"<tr><th scope='row' style='{_LEFT}'>{html.escape(str(key))}</th>"
+                   f"<td style='{_LEFT}'>{html.escape(_show_figure(key, value))}</td></tr>"
                    for key, value in values.items())
     return f"<table>{rows}</table>"
+
+
+def _show_figure(key: str, value: Any) -> str:
+    """Spell a figure with the unit that the end of its name tells."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if key.startswith("bytes_") or key.endswith("_bytes"):
+        return show_bytes(value)
+    if key.endswith("seconds"):
+        return show_seconds(value)
+    return f"{value:,}" if isinstance(value, int) and key != "seed" else _show(value)
 
 
 def _show(value: Any) -> str:
@@ -101,7 +129,9 @@ def _show(value: Any) -> str:
 def _html_bars(title: str, values: Dict[str, float], show: Any) -> str:
     most = max(values.values(), default=1)
     rows = "".join(
-        f"<tr><td>{html.escape(name)}</td><td>{show(value)}</td><td><div style='background:"
-        f"#4477aa;height:0.8em;width:{100 * value / most:.0f}px'></div></td></tr>"
+        f"<tr><th scope='row' style='{_LEFT}'>{html.escape(name)}</th>"
+        f"<td style='text-align:right;white-space:nowrap'>{show(value)}</td><td><div style='"
+        f"background:#4477aa;height:0.8em;min-width:1px;width:{100 * value / most:.0f}px'></div>"
+        f"</td></tr>"
         for name, value in values.items())
-    return f"<table><caption>{title}</caption>{rows}</table>"
+    return f"<table><caption style='{_LEFT}'><b>{title}</b></caption>{rows}</table>"
