@@ -11,6 +11,7 @@
 #include "report/canvas.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -191,6 +192,23 @@ void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_le
     ny_cairo.move_to(canvas->cr, -how->anchor * width, digit.height / 2);
     ny_cairo.show_text(canvas->cr, text);
     ny_cairo.restore(canvas->cr);
+}
+
+void ny_letters_within(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
+                       const char *text, double room)
+{
+    char shorter[256];
+    size_t length = strlen(text);
+
+    snprintf(shorter, sizeof(shorter), "%s", text);
+    if (length >= sizeof(shorter)) length = sizeof(shorter) - 1;
+    while (length && ny_letters_width(canvas, how, shorter) > room) {
+        do /* a character, not a byte */
+            length--;
+        while (length && ((unsigned char)text[length] & 0xc0) == 0x80);
+        snprintf(shorter, sizeof(shorter), "%.*s…", (int)length, text);
+    }
+    ny_letters(canvas, x, y, how, shorter);
 }
 
 /* A shape is a thick line: a short one with round or square ends, two bars, or a small outline

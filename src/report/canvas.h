@@ -47,6 +47,9 @@ struct ny_lettering {
 /* Draws text in the ink of now; with a halo the letters are near black. */
 void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                 const char *text);
+/* Draws text that is to take at most `room` pixels: what is longer ends in …. */
+void ny_letters_within(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
+                       const char *text, double room);
 /* Returns the pixels that the text takes along its line. */
 double ny_letters_width(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text);
 /* Adds a mark to those that ny_marks_draw() draws at once, in the ink of then; all of one radius

@@ -53,14 +53,15 @@ static void list_classes(struct pen *pen, const struct ny_legend *legend)
     const struct ny_lettering name = {.size = 22};
     const struct ny_tint *tint = legend->tint;
     size_t listed = tint->count <= CLASSES_LISTED ? tint->count : CLASSES_LISTED - 1;
-    double unit = pen->unit;
+    double unit = pen->unit, left = pen->x + 30 * unit;
 
     for (size_t k = 0; k < listed; k++) {
         ny_ink(pen->canvas, ny_class_color[k % NY_CLASS_COLORS], 1);
         ny_mark(pen->canvas, pen->x + 9 * unit, pen->y, 9 * unit,
                 legend->raster ? NY_SQUARE : ny_class_shape(k));
         ny_ink(pen->canvas, ink_dark, 1);
-        ny_letters(pen->canvas, pen->x + 30 * unit, pen->y, &name, tint->classes[k].name);
+        ny_letters_within(pen->canvas, left, pen->y, &name, tint->classes[k].name,
+                          (double)pen->canvas->width - 12 * unit - left);
         pen->y += 36 * unit;
     }
     if (listed < tint->count) say_count(pen, tint->count - listed, "more");
@@ -68,7 +69,7 @@ static void list_classes(struct pen *pen, const struct ny_legend *legend)
         ny_ink(pen->canvas, NY_NO_CLASS_COLOR, 1);
         ny_mark(pen->canvas, pen->x + 9 * unit, pen->y, 9 * unit, NY_SQUARE);
         ny_ink(pen->canvas, ink_dark, 1);
-        ny_letters(pen->canvas, pen->x + 30 * unit, pen->y, &name, "none");
+        ny_letters(pen->canvas, left, pen->y, &name, "none");
         pen->y += 36 * unit;
     }
 }
@@ -246,6 +247,7 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
 {
     const struct ny_lettering how = {.size = 25, .bold = true, .halo = true};
     const double *class = ny_plot_sample_column(sample, tint->column);
+    const double margin = 8 * canvas->scale;
     struct label labels[CLASSES_NAMED];
     size_t count = 0;
     double *room;
@@ -262,11 +264,15 @@ int ny_draw_class_names(struct ny_canvas *canvas, const struct ny_plot_frame *fr
 
         if (!isfinite(at[0]) || !isfinite(at[1])) continue;
         place_name(frame, sample, class, value, at);
-        labels[count++] = (struct label){tint->classes[k].name, at[0] - width / 2, at[1], width};
+        width = fmin(width, frame->right - frame->left - 2 * margin);
+        at[0] = fmin(at[0] - width / 2, frame->right - margin - width);
+        labels[count++] =
+            (struct label){tint->classes[k].name, fmax(at[0], frame->left + margin), at[1], width};
     }
     ny_free(canvas->ctx, room);
     separate(labels, count, 30 * canvas->scale);
     for (size_t k = 0; k < count; k++)
-        ny_letters(canvas, labels[k].x, labels[k].y, &how, labels[k].text);
+        ny_letters_within(canvas, labels[k].x, labels[k].y, &how, labels[k].text,
+                          labels[k].width + 1);
     return NY_OK;
 }

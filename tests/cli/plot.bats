@@ -217,6 +217,15 @@ size() {
     [ "$status" -eq 4 ]
 }
 
+@test "names of classes that are too long end before the edge of the picture" {
+    table 40 3 | awk -F, '{print $0 ",class " NR % 4 " whose name is as long as those of files"}' >t.csv
+    nystream import s t.csv --label-column 4 -q
+    nystream fit s a --landmarks 20 -q
+    nystream plot s a -o out.svg --names --size 800x600 -q # 400 points wide
+    grep -oE '<use [^>]* x="[-0-9.]+"' out.svg | sed -E 's/.* x="//; s/"//' >ends
+    awk '$1 > 340 {near++} $1 > 396 || $1 < 0 {out++} END {exit !(near && !out)}' ends
+}
+
 @test "on the terminal, short numbers are written in full, and 0 is 0" {
     awk 'BEGIN {for (i = 0; i < 90; i++) print i / 3000 "," (i % 9) / 3000}' >t.csv
     nystream import s t.csv -q
