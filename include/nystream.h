@@ -445,6 +445,12 @@ NY_API int ny_export(struct ny_context *context, const char *path, const char *n
  * record is damaged. */
 NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                                const char *part, const char *output, uint64_t *missing);
+/* Exports a part that has a line for each row to a .csv, .csv.gz or .tsv, with the rows' names
+ * (`with` "ids"), their labels ("labels") or both ("ids,labels") as columns before it: words, in
+ * quotes where they need them; no header. NY_EUSAGE for other parts and outputs, and where the rows
+ * have none. */
+NY_API int ny_export_with(struct ny_context *context, const char *path, const char *name,
+                          const char *part, const char *output, const char *with);
 /* Draws a result as png, svg or pdf, by the end of `output` ("-": a png to standard output; another
  * ending is NY_EUSAGE), by the
  * options of NY_GROUP_PLOT. One pass over the embedding (with option all two), and one over labels

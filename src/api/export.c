@@ -9,6 +9,7 @@
 #include "api/sharded.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "results/beside.h"
 #include "results/export.h"
 #include "results/shards.h"
 #include "results/names.h"
@@ -106,6 +107,26 @@ int ny_export_undamaged(struct ny_context *context, const char *path, const char
     int err = export_part(context, path, name, part, output, &salvage);
 
     if (missing) *missing = salvage.rows;
+    return err;
+}
+
+int ny_export_with(struct ny_context *context, const char *path, const char *name, const char *part,
+                   const char *output, const char *with)
+{
+    struct ny_store *store = NULL;
+    struct ny_beside beside;
+    int err = name || (part && of_points(part)) ? NY_GIVEN(context, path, part, output, with)
+                                                : NY_GIVEN(context, path, name, part, output);
+
+    if (!err) err = ny_part_check(context, part);
+    if (!err) err = ny_output_check(context, output, output_of(part));
+    if (!err) err = ny_beside_parse(&beside, context, with, output);
+    if (!err) err = ny_call_begin(context);
+    if (err) return err;
+    err = ny_shards_open(&store, context, path);
+    if (!err) err = ny_part_export_beside(store, name, part, output, &beside);
+    ny_store_close(store);
+    ny_call_end(context);
     return err;
 }
 

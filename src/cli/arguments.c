@@ -98,6 +98,9 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     case OWN_PART:
         command->part = value;
         break;
+    case OWN_WITH:
+        command->with = value;
+        break;
     case OWN_NAME:
         command->name = value;
         break;

@@ -30,7 +30,13 @@ int cli_run_export(struct command *command)
     if (command->typed & OWN_RAW && strcmp(part, "points") != 0)
         return cli_fail(command, NY_EUSAGE, "--raw acts only with --part points");
     if (command->typed & OWN_RAW) part = "raw-points";
-    if (command->typed & OWN_SKIP_DAMAGED)
+    if (command->with && command->typed & OWN_SKIP_DAMAGED)
+        return cli_fail(command, NY_EUSAGE,
+                        "--with does not go with --skip-damaged; leave one of them out");
+    if (command->with)
+        status =
+            ny_export_with(command->context, store, name, part, command->output, command->with);
+    else if (command->typed & OWN_SKIP_DAMAGED)
         status = ny_export_undamaged(command->context, store, name, part, command->output, NULL);
     else
         status = ny_export(command->context, store, name, part, command->output);

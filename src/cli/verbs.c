@@ -145,7 +145,7 @@ const struct verb cli_verbs[] = {
      "nystream transform points.nys near --input new.csv -o n.npy --distances d.npy",
      .run = cli_run_transform},
     {"export", "STORE [NAME]", "-o OUT.npy", 1, 2, COMMON,
-     EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED | OWN_RAW,
+     EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED | OWN_RAW | OWN_WITH,
      "write a part of a result to a file",
      "Writes the embedding or another part of a result. The end of the output's name says how: "
      ".npy, .csv, .csv.gz or .tsv; a model is a .nym, names are a .txt; - and devices get npy. A "

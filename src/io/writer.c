@@ -299,6 +299,14 @@ int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count)
     return err;
 }
 
+int ny_writer_text(struct ny_writer *writer, const char *text, size_t bytes)
+{
+    int err = put(writer, text, bytes);
+
+    writer->failed |= err != NY_OK;
+    return err;
+}
+
 /* Writes the last bytes. If the rows were counted while they were written, the header is written
  * once more with their number; it has the same length as the first one. */
 static int finish(struct ny_writer *writer)

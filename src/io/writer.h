@@ -31,6 +31,8 @@ int ny_writer_check(struct ny_context *ctx, const char *path);
 int ny_writer_apart(struct ny_context *ctx, const char *path, const char *input);
 /* `count` rows, packed, in the writer's element type. */
 int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count);
+/* Adds bytes before the next row of a text table: fields with their delimiters. */
+int ny_writer_text(struct ny_writer *writer, const char *text, size_t bytes);
 /* NY_EINTERNAL when fewer rows were written than announced. fsync, rename; frees the writer
  * either way. */
 int ny_writer_commit(struct ny_writer *writer);

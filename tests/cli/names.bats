@@ -281,6 +281,47 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     tail -n +2 new.csv | cut -d, -f1 | cat ids.txt - | cmp - all.txt
 }
 
+@test "tables with names and labels before the numbers: export --with" {
+    printf 'id,a,b,class\nx1,1,2,u\n"y ""2"",z",3,5,v\n,5,6,\n7,8,11,v\n' >t.csv
+    nystream import a.nys t.csv --id-column id --label-column class -q
+    nystream fit a.nys f --landmarks 3 --precision f64 -q
+    nystream export a.nys f -o f.csv -q
+    nystream export a.nys f -o both.csv --with ids,labels -q
+    printf '%s\n' x1,u '"y ""2"",z",v' , 7,v >beside.csv
+    paste -d, beside.csv f.csv | cmp - both.csv
+    nystream export a.nys f -o labels.csv.gz --with labels -q
+    gzip -dc labels.csv.gz | cut -d, -f1 | cmp - <(printf '%s\n' u v '' v)
+    nystream export a.nys --part points -o points.tsv --with ids -q
+    printf 'x1\t1\t2\n"y ""2"",z"\t3\t5\n\t5\t6\n7\t8\t11\n' | cmp - points.tsv
+    nystream eval a.nys f --measures clusters --clusters 2 -q >/dev/null
+    nystream export a.nys f --part clusters -o c.csv -q
+    nystream export a.nys f --part clusters --with labels,ids -o with.csv -q
+    paste -d, beside.csv c.csv | cmp - with.csv
+    nystream import b.nys both.csv --id-column 1 --label-column 2 -q # and back
+    nystream export b.nys --part points -o again.csv --with labels,ids -q
+    [ "$(cut -d, -f1 again.csv)" = "$(cut -d, -f1 both.csv)" ]
+}
+
+@test "export --with: outputs, parts and stores that have no such columns" {
+    printf '1,2\n3,5\n4,4\n' >t.csv
+    nystream import a.nys t.csv -q
+    nystream fit a.nys f --landmarks 2 -q
+    refuses() {
+        ny export a.nys "${@:2}"
+        exits 2
+        says "$1"
+    }
+    refuses "the rows of a.nys have no names" f --with ids -o o.csv
+    refuses "the points of a.nys have no labels" f --with labels -o o.csv
+    refuses "which o.npy cannot hold; give an output that ends in .csv" f --with ids -o o.npy
+    refuses "which - cannot hold" f --with ids -o -
+    refuses "not 'ids,words'" f --with ids,words -o o.csv
+    refuses "not with --part eigenvalues" f --part eigenvalues --with ids -o o.csv
+    refuses "not with --part columns" --part columns --with ids -o o.csv
+    refuses "--with does not go with --skip-damaged" f --with ids --skip-damaged -o o.csv
+    [ ! -e o.csv ]
+}
+
 @test "info says whether there are names, and export says what it wrote" {
     tenx some
     nystream import a.nys some/matrix.mtx --transpose -q

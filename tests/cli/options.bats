@@ -305,6 +305,8 @@ seed           | eval s f --measures knn                  | --seed 5
 labels         | eval bare f                              | --labels ! labels
 csv            | eval s f                                 | --csv
 part           | export s f -o o.csv                      | --part eigenvalues
+with           | export s f -o o.csv                      | --with labels
+with           | export s f -o o.csv                      | --with ids ! have no names
 raw            | export counted f -o o.csv --part points  | --raw
 raw            | export s f -o o.csv                      | --raw ! --part points
 output         | export s f -o o.csv                      | -o o.npy

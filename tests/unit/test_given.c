@@ -243,6 +243,8 @@ static void inputs_and_outputs_are_needed(void **state)
     REFUSES("part", ny_export(ctx, store, "a", NULL, "out.npy"));
     REFUSES("output", ny_export(ctx, store, "a", "embedding", NULL));
     REFUSES("part", ny_export_undamaged(ctx, store, "a", NULL, "out.npy", &count));
+    REFUSES("path", ny_export_with(ctx, NULL, "a", "embedding", "out.csv", "ids"));
+    REFUSES("with", ny_export_with(ctx, store, "a", "embedding", "out.csv", NULL));
     REFUSES("path", ny_plot(ctx, NULL, "a", "out.png", options));
     REFUSES("name", ny_plot(ctx, store, NULL, "out.png", options));
     REFUSES("output", ny_plot(ctx, store, "a", NULL, options));
