@@ -24,6 +24,8 @@ static const struct figure {
     {"classes", "classes", NULL},
     {"clusters", "clusters", NULL},
     {"inertia", "inertia", NULL},
+    {"variance_between", "variance between", NULL},
+    {"silhouette", "silhouette", "silhouette_standard_error"},
     {"purity", "purity", "purity_sd"},
     {"accuracy", "accuracy", "accuracy_sd"},
     {"class_concentration", "class concentration", "class_concentration_sd"},

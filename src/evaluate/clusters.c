@@ -1,8 +1,8 @@
 /*
- * Measure clusters: k-means of the embedding, and how its clusters agree with the classes
- * (Talwalkar et al. 2013, section 4.4). Purity and the others are those of the clustering of least
- * inertia, which is stored; their means and deviations are over the initialisations, as in the
- * paper's table 2.
+ * Measure clusters: k-means of the embedding, how far its clusters are apart, and how they agree
+ * with the classes (Talwalkar et al. 2013, section 4.4). Purity and the others are those of the
+ * clustering of least inertia, which is stored; their means and deviations are over the
+ * initialisations, as in the paper's table 2.
  */
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #include "evaluate/evaluate.h"
 #include "evaluate/kmeans.h"
 #include "evaluate/matching.h"
+#include "evaluate/silhouette.h"
 
 /* Lloyd's iterations end as scikit-learn's do. */
 enum { ITERATIONS = 300 };
@@ -20,6 +21,10 @@ static const char *const keys[] = {"clusters",
                                    "inertia",
                                    "inits",
                                    "iterations",
+                                   "variance_between",
+                                   "silhouette",
+                                   "silhouette_standard_error",
+                                   "silhouette_rows",
                                    "purity",
                                    "purity_mean",
                                    "purity_sd",
@@ -34,7 +39,7 @@ static const char *const keys[] = {"clusters",
                                    "classes",
                                    NULL};
 /* The keys from this one on need labels. */
-enum { FIRST_BY_LABELS = 4 };
+enum { FIRST_BY_LABELS = 8 };
 
 static struct ny_kmeans settings_of(struct ny_evaluation *run, size_t k)
 {
@@ -100,6 +105,26 @@ done:
     return err;
 }
 
+/* Tells how far the clusters are apart, which takes no labels. */
+static int separate(struct ny_evaluation *run, double inertia)
+{
+    struct ny_silhouette of;
+    int err = ny_silhouette_measure(run, &of);
+
+    if (err) return err;
+    ny_field_set_number(run->report, "variance_between", 1 - inertia / run->cloud.squares);
+    ny_field_set_count(run->report, "silhouette_rows", of.rows);
+    if (of.mean == of.mean) {
+        ny_field_set_number(run->report, "silhouette", of.mean);
+        ny_field_set_number(run->report, "silhouette_standard_error", of.standard_error);
+        return NY_OK;
+    }
+    ny_evaluate_inapplicable(run, "silhouette", "there is one cluster, and none beside it");
+    ny_evaluate_inapplicable(run, "silhouette_standard_error",
+                             "there is one cluster, and none beside it");
+    return NY_OK;
+}
+
 /* Finds k clusters, keeps those of least inertia for ny_evaluate_run() to store, and compares
  * them with the classes if there are labels. Inertia is told on the scale of the embedding, not
  * on that of the cloud. */
@@ -123,6 +148,7 @@ static int cluster(struct ny_evaluation *run, size_t k)
         err = ny_kmeans_assign(&how, centres.at + best * k * run->cloud.p, run->cluster, NULL);
     else
         err = compare(run, &how, &centres, best);
+    if (!err) err = separate(run, centres.inertia[best]);
     if (err) goto done;
     ny_field_set_count(run->report, "clusters", k);
     ny_field_set_number(run->report, "inertia", centres.inertia[best] / (scale * scale));
@@ -166,7 +192,8 @@ static size_t bytes(const struct ny_evaluation *run)
 
     return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +
            n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
-           ny_matching_bytes(k, run->classes.count) + 3 * how.inits * sizeof(double) + 4096;
+           ny_silhouette_bytes(run, k) + ny_matching_bytes(k, run->classes.count) +
+           3 * how.inits * sizeof(double) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)
@@ -178,7 +205,7 @@ static size_t order(const struct ny_evaluation *run)
 
 const struct ny_measure ny_measure_clusters = {.name = "clusters",
                                                .keys = keys,
-                                               .options = "clusters|n-init|seed",
+                                               .options = "clusters|n-init|sample|seed",
                                                .labels = true,
                                                .run = run_clusters,
                                                .bytes = bytes,

@@ -1,4 +1,4 @@
-/* The inner loops of k-means, compiled once for each CPU family. */
+/* The inner loops of k-means and of silhouettes, compiled once for each CPU family. */
 #ifndef NY_EVALUATE_NEAREST_H
 #define NY_EVALUATE_NEAREST_H
 
@@ -15,6 +15,10 @@ struct ny_nearest_ops {
     void (*add)(const float *y, const uint32_t *index, size_t rows, size_t p, double *sums);
     /* least[i] ← min(least[i], ‖y_i − centre‖²) */
     void (*closer)(const float *y, size_t rows, size_t p, const float *centre, float *least);
+    /* product[j], −2xy_j before, becomes ‖x − y_j‖ by the squared norms; 0 where the square is less
+     * than `nothing` of these. */
+    void (*lengths)(double *product, double norm, const double *norms, size_t count,
+                    double nothing);
 };
 
 /* Returns the loops that were compiled for this CPU. */

@@ -73,5 +73,16 @@ static void closer(const float *y, size_t rows, size_t p, const float *centre, f
     }
 }
 
+static void lengths(double *restrict product, double norm, const double *restrict norms,
+                    size_t count, double nothing)
+{
+    for (size_t j = 0; j < count; j++) {
+        double both = norm + norms[j], square = both + product[j];
+
+        square = square > nothing * both ? square : 0;
+        product[j] = sqrt(square);
+    }
+}
+
 extern const struct ny_nearest_ops NY_VARIANT_NAME(ny_nearest_ops);
-const struct ny_nearest_ops NY_VARIANT_NAME(ny_nearest_ops) = {nearest, add, closer};
+const struct ny_nearest_ops NY_VARIANT_NAME(ny_nearest_ops) = {nearest, add, closer, lengths};

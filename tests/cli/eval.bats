@@ -76,6 +76,47 @@ groups() {
     exits 0
 }
 
+@test "silhouettes need no labels, and are exact where the sample is all rows" {
+    # Each of 0, 1, 10 and 11 is 1 from its neighbour; 30 is alone.
+    printf '0\n1\n10\n11\n30\n' >few.csv
+    nystream import few.nys few.csv -q
+    nystream fit few.nys f --map pca --kernel linear --approx exact --components 1 --precision f64 -q
+    ny eval few.nys f --clusters 3 --measures clusters --json
+    exits 0
+    awk -v x="$(field "$output" silhouette)" 'BEGIN { exit !((x - (9.5 / 10.5 + 8.5 / 9.5) * 2 / 5) ^ 2 < 1e-10) }'
+    awk -v x="$(field "$output" variance_between)" 'BEGIN { exit !((x - 1 + 1 / 581.2) ^ 2 < 1e-10) }'
+    [ "$(field "$output" silhouette_standard_error)" = 0.0 ]
+    [ "$(field "$output" silhouette_rows)" = 5 ]
+    ny eval few.nys f --clusters 1 --measures clusters --json
+    exits 0
+    [ "$(field "$output" silhouette)" = null ]
+    [[ $output == *'"silhouette": "there is one cluster, and none beside it"'* ]]
+    ny eval few.nys f --clusters 1 --measures silhouette
+    exits 2
+    says "there is one cluster"
+}
+
+@test "a sample of silhouettes: the error that it says, the bytes of any threads and memory" {
+    awk 'BEGIN { x = 7; for (i = 0; i < 6000; i++) { for (j = 0; j < 3; j++) {
+            x = (x * 16807) % 2147483647; v[j] = x / 2147483647 }
+            print 1.5 * (i % 3) + v[0] "," v[1] "," v[2] } }' >b.csv
+    nystream import b.nys b.csv -q
+    nystream fit b.nys f --map pca --components 2 -q
+    ny eval b.nys f --clusters 3 --measures clusters --sample 6000 --json
+    local all run="seconds|threads|rss|budget"
+    all=$(field "$output" silhouette)
+    for seed in 1 2 3; do
+        ny eval b.nys f --clusters 3 --measures clusters --sample 400 --seed $seed --json
+        exits 0
+        [ "$(field "$output" silhouette_rows)" = 400 ]
+        awk -v x="$(field "$output" silhouette)" -v y="$all" -v e="$(field "$output" silhouette_standard_error)" \
+            'BEGIN { exit !(e > 0 && (x - y) ^ 2 < 16 * e * e && e < 0.02) }'
+        nystream eval b.nys f --clusters 3 --measures clusters --sample 400 --seed $seed --json --threads 1 \
+            --memory 40M -q | grep -vE "$run" >one
+        grep -vE "$run" <<<"$output" | diff one -
+    done
+}
+
 # bats test_tags=slow
 @test "one seed, one result: threads and memory do not matter" {
     npy_u8 9000 12 >rows.npy

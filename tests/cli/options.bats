@@ -385,7 +385,7 @@ leaf          | graph s r                                 | --leaf 9 ! --knn for
 seed          | graph s r                                 | --seed 3 ! --knn forest
 clusters      | eval s f --measures knn                   | --clusters 4 ! --measures knn
 n-init        | eval s f --measures against --against other | --n-init 2 ! --measures against
-sample        | eval s f --measures purity,knn_error      | --sample 50 ! --measures purity,knn_error
+sample        | eval s f --measures knn_error             | --sample 50 ! --measures knn_error
 against       | eval s f --measures distances             | --against other ! --measures distances
 csv           | eval s f --json                           | --csv ! give one
 mark-landmarks | plot s whole -o o.png                    | --mark-landmarks ! no landmarks

@@ -81,7 +81,7 @@ load helper
     nystream fit s b --landmarks 40 -q
     ny eval s a b
     exits 0
-    prints "no clusters, inertia, purity, "
+    prints "no clusters, inertia, variance between, silhouette, purity, "
     [ "$(grep -c "^no .*the store has no labels" <<<"$output")" -le 2 ]
     [[ $output != *"no "*" of "*"no labels"* ]] # both lack them: no names
     [[ $output != *knn_error* ]]

@@ -17,6 +17,30 @@ quick = pytest.mark.quick
 
 
 @quick
+@pytest.mark.parametrize("clusters", [3, 7])
+def test_silhouettes_are_those_of_scikit_learn(tmp_path, clusters):
+    metrics = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(5)
+    X = random.normal(size=(1500, 4)) + 3 * random.integers(0, 3, 1500)[:, None]
+    X[:9] = X[0]  # equal rows
+    store = nystream.open(tmp_path / "blobs.nys")
+    store.append(X)
+    result = store.fit("axes", map="pca", components=3)
+    figures = result.evaluate(clusters=clusters)
+    Y, found = result.embedding[:].astype(float), result.clusters[:]
+    assert figures["silhouette_rows"] == 1500 and figures["silhouette_standard_error"] == 0
+    assert abs(figures["silhouette"] - metrics.silhouette_score(Y, found)) < 1e-7
+    centres = np.array([Y[found == k].mean(axis=0) for k in range(clusters)])
+    within = ((Y - centres[found]) ** 2).sum()
+    share = 1 - within / ((Y - Y.mean(axis=0)) ** 2).sum()
+    assert abs(figures["variance_between"] - share) < 1e-6
+    some = result.evaluate(clusters=clusters, sample=300)
+    assert some["silhouette_rows"] == 300 and 0 < some["silhouette_standard_error"] < 0.03
+    difference = some["silhouette"] - figures["silhouette"]
+    assert abs(difference) < 4 * some["silhouette_standard_error"]
+
+
+@quick
 def test_rows_come_back(store, rows):
     assert store.shape == (2000, 6) and len(store) == 2000 and store.dtype == np.float64
     assert np.array_equal(store[:], rows) and np.array_equal(np.asarray(store.points), rows)

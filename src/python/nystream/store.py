@@ -444,7 +444,20 @@ class Result(GraphParts):
         return Result(self.store, self.name)
 
     def evaluate(self, **options: Any) -> Report:
-        """Judge the embedding: clusters=K, against=NAME, … as `nystream help eval` has them."""
+        """Judge the embedding, with or without labels.
+
+        Parameters
+        ----------
+        **options
+            clusters=K, measures=, against=NAME, sample=, … as `nystream help eval` has them.
+
+        Returns
+        -------
+        Report
+            Every figure, None where it does not apply, and reasons why: with clusters=K silhouette,
+            silhouette_standard_error, variance_between and inertia, and with labels purity,
+            accuracy, nmi, ari. It is kept nowhere; the clusters are (see clusters).
+        """
         with Options(self.store._context, _lib.EVALUATE, options) as pointer:
             report = self.store._report(lib.ny_evaluate, self.name.encode(), pointer)
         self._view.close()

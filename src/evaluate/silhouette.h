@@ -1,0 +1,19 @@
+/* Silhouettes of clusters of an embedding, which need no labels. */
+#ifndef NY_EVALUATE_SILHOUETTE_H
+#define NY_EVALUATE_SILHOUETTE_H
+
+#include "evaluate/evaluate.h"
+
+struct ny_silhouette {
+    double mean;           /* NAN where fewer than two clusters have rows */
+    double standard_error; /* of the mean; 0: the sample is all rows */
+    size_t rows;           /* of the sample */
+};
+
+/* The mean silhouette of run->cluster, over a sample of option sample's rows. One pass over the
+ * rows of the cloud. NY_EBUDGET, or an interrupt. */
+int ny_silhouette_measure(struct ny_evaluation *run, struct ny_silhouette *out);
+/* Bytes that this charges for k clusters. */
+size_t ny_silhouette_bytes(const struct ny_evaluation *run, size_t k);
+
+#endif
