@@ -1,8 +1,8 @@
-"""Reports of calls: dictionaries whose keys are attributes, and the plan of a fit."""
+"""Reports of calls, whose keys are attributes; plans, pictures and pages."""
 from __future__ import annotations
 
 import html
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 _LEFT = "text-align:left;font-weight:normal"  # which notebooks have otherwise
 SHOWN = 5  # entries of a list that a line of text has
@@ -135,3 +135,27 @@ def _html_bars(title: str, values: Dict[str, float], show: Any) -> str:
         f"</td></tr>"
         for name, value in values.items())
     return f"<table><caption style='{_LEFT}'><b>{title}</b></caption>{rows}</table>"
+
+
+class Picture:
+    """A picture, its bytes in `data`; a notebook shows png and svg."""
+
+    def __init__(self, data: bytes, suffix: str) -> None:
+        self.data, self.suffix = data, suffix
+
+    def _repr_png_(self) -> Optional[bytes]:
+        return self.data if self.suffix == ".png" else None
+
+    def _repr_svg_(self) -> Optional[str]:
+        return self.data.decode() if self.suffix == ".svg" else None
+
+
+class Page:
+    """A page of HTML, its text in `text`; a notebook shows it in a frame."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def _repr_html_(self) -> str:
+        return (f"<iframe width='100%' height='700' frameborder='0' "
+                f"srcdoc='{html.escape(self.text)}'></iframe>")

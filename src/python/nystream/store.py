@@ -19,7 +19,7 @@ from nystream._options import Options
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import is_for_library, is_path
 from nystream._view import Part, View
-from nystream.report import Plan, Report
+from nystream.report import Page, Picture, Plan, Report
 
 if TYPE_CHECKING:
     from nystream.model import Model
@@ -500,7 +500,7 @@ class Result(GraphParts):
 
     # ---- pictures ------------------------------------------------------------------------------
 
-    def plot(self, output: Optional[PathLike] = None, **options: Any) -> "Picture":
+    def plot(self, output: Optional[PathLike] = None, **options: Any) -> Picture:
         """Draw the embedding, as a picture that a notebook shows.
 
         Parameters
@@ -518,7 +518,7 @@ class Result(GraphParts):
                         os.fsencode(file), pointer)
         return Picture(file.read_bytes(), file.suffix)
 
-    def html(self, output: Optional[PathLike] = None, **options: Any) -> "Page":
+    def html(self, output: Optional[PathLike] = None, **options: Any) -> Page:
         """Write the page of the result, which needs no network; a notebook shows it."""
         scratch = Scratch()
         file = scratch.path / "page.html" if output is None else Path(output)
@@ -537,30 +537,6 @@ class Result(GraphParts):
             data = base64.b64encode(self.plot(size="800x600").data).decode()
             picture = f"<img width='400' src='data:image/png;base64,{data}'>"
         return f"<p>{html.escape(repr(self))}</p>{picture}{self.report._repr_html_()}"
-
-
-class Picture:
-    """A picture, its bytes in `data`; a notebook shows png and svg."""
-
-    def __init__(self, data: bytes, suffix: str) -> None:
-        self.data, self.suffix = data, suffix
-
-    def _repr_png_(self) -> Optional[bytes]:
-        return self.data if self.suffix == ".png" else None
-
-    def _repr_svg_(self) -> Optional[str]:
-        return self.data.decode() if self.suffix == ".svg" else None
-
-
-class Page:
-    """A page of HTML, its text in `text`; a notebook shows it in a frame."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def _repr_html_(self) -> str:
-        return (f"<iframe width='100%' height='700' frameborder='0' "
-                f"srcdoc='{html.escape(self.text)}'></iframe>")
 
 
 def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike]) -> Tuple[Scratch, Store]:
