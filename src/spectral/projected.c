@@ -267,9 +267,11 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 {
     size_t rank = k ? k : m, deflate = ny_deflate_bytes(m); /* freed before the cut */
     size_t cut = m * (rank + 2 * BLOCK) * sizeof(double) + ny_eigen_top_bytes(m, rank);
+    size_t pairs = m * rank * sizeof(double) + ny_eigen_top_bytes(m, p), most;
 
     (void)problem;
-    return (cut > deflate ? cut : deflate) + (p * (m + 1) + 8 * m) * sizeof(double);
+    most = cut > deflate ? cut : deflate;
+    return (most > pairs ? most : pairs) + (p * (m + 1) + 8 * m) * sizeof(double);
 }
 
 const struct ny_method ny_method_projected = {

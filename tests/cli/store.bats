@@ -235,7 +235,7 @@ b	done" ]
     ny import c.nys b.npy --columns 1 --append
     exits 3
     says "row 2, column 0: 0.69999999999999996 is not a value of u8, the type of c.nys"
-    [ "$(nystream info c.nys --json | jq .n)" = 2 ]
+    [ "$(field "$(nystream info c.nys --json)" n)" = 2 ]
     printf '1,1e39\n' >large.csv
     ny import l.nys large.csv --dtype f64 -q
     ny export l.nys --part points -o large.npy -q

@@ -189,11 +189,12 @@ load helper
     tr -s ' \n' ' ' <seen | cmp - <(tr -s ' \n' ' ' <plain)
 }
 
+# bats test_tags=slow
 @test "the bar of progress stays in its place while numbers grow" {
     need_terminal
-    npy_u8 20000 100 >rows.npy
+    npy_u8 60000 100 >rows.npy
     nystream import s rows.npy -q
-    script -qec "stty cols 110 rows 24; NO_COLOR=1 nystream fit s a --landmarks 1200" /dev/null </dev/null |
+    script -qec "stty cols 110 rows 24; NO_COLOR=1 nystream fit s a --landmarks 2000" /dev/null </dev/null |
         tr '\r' '\n' | grep -aE '^accumulate \[.* rows/s .* GF/s' >lines
     [ "$(wc -l <lines)" -ge 2 ]
     [ "$(awk '{print index($0, "]")}' lines | sort -u | wc -l)" -eq 1 ]
