@@ -3,8 +3,8 @@
  * (b − a)/max(a, b): a is its mean distance to the other rows of its cluster, b the least mean
  * distance to those of another one. A row that is alone in its cluster has 0.
  *
- * The mean over all rows would take n² distances. A hashed sample of s rows stands for them, each
- * of which is measured against all n rows, so that a silhouette in the sample is exact, and only
+ * The mean over all rows would take n² distances. A hashed sample of s rows stands for them. Each
+ * row in it is measured against all n rows, so that a silhouette in the sample is exact, and only
  * the choice of rows is left to chance: the standard error is √((1 − s/n)·variance/s). Where there
  * are no more than s rows it is the figure itself.
  *
@@ -32,7 +32,7 @@ static const double nothing = 1e-14;
 struct silhouettes {
     struct ny_context *ctx;
     size_t s, k, p;
-    uint64_t *rows;          /* of the sample */
+    uint64_t *rows;          /* numbers of the sample's rows */
     double *x, *x_norms;     /* s × p; s */
     double *sums;            /* s × k: distances to the rows of each cluster */
     uint64_t *sizes;         /* k */
@@ -40,7 +40,7 @@ struct silhouettes {
     float *read;             /* piece × p: as the cloud hands them out, */
     double *y, *y_norms;     /* and in f64 */
     size_t piece;            /* rows that there are in it now */
-    const uint32_t *cluster; /* of its rows */
+    const uint32_t *cluster; /* one for each row of the piece */
 };
 
 static size_t sample_of(const struct ny_evaluation *run, size_t k)

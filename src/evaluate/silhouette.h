@@ -6,8 +6,8 @@
 
 struct ny_silhouette {
     double mean;           /* NAN where fewer than two clusters have rows */
-    double standard_error; /* of the mean; 0: the sample is all rows */
-    size_t rows;           /* of the sample */
+    double standard_error; /* that of the mean; 0: the sample is all rows */
+    size_t rows;           /* how many the sample has */
 };
 
 /* The mean silhouette of run->cluster, over a sample of option sample's rows. One pass over the

@@ -21,7 +21,7 @@ struct ny_column_lists {
 /* The columns that are kept, as they were typed, else in the order of the file. Arrays of the
  * caller, header->count long. */
 struct ny_kept_columns {
-    bool *keep;    /* of each column of the file */
+    bool *keep;    /* one for each column of the file */
     size_t *order; /* their numbers, from 0 */
     size_t count;
     bool turned; /* they are not in the order of the file */

@@ -171,8 +171,8 @@ static enum outcome keep(struct ny_reader *reader, struct record *record, size_t
     return outcome;
 }
 
-/* Passes over a field of a column that has no use. Its line ends, which quotes allow, still count
- * as lines. */
+/* Passes over a field of a column that has no use. Line ends in it, which quotes allow, still count
+ * among the lines. */
 static enum outcome ignored(struct ny_reader *reader, struct record *record, size_t column)
 {
     struct ny_field field;

@@ -22,7 +22,7 @@ struct ny_csv {
     struct ny_dialect dialect;
     size_t columns;
     uint8_t *use; /* of each column, enum ny_csv_use */
-    size_t *place; /* of the columns of points in a row; NULL: they are in the order of the file */
+    size_t *place; /* where a column of points stands in a row; NULL: in the order of the file */
     struct ny_header_names header;
     char *name_text; /* what header.names point into */
     uint64_t rounded, rounded_line; /* whole numbers that lost digits, and where the first was */

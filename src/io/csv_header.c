@@ -127,8 +127,8 @@ static bool is_named(const char *wanted, uint64_t *number)
 }
 
 /* Guesses whether the first line is a header: it is when it has a word where the second has a
- * number, for example "age,height" above "31,1.80", or nothing above the names of rows, as tables
- * of pandas have. If there is no second line, a word that is neither label nor name makes it one.
+ * number, for example "age,height" above "31,1.80", or nothing above the names of rows, as pandas
+ * writes it. If there is no second line, a word that is neither label nor name makes it one.
  * Options that name columns need a header, so that one is taken to be there. */
 static bool looks_like_header(const struct ny_reader *reader, const struct glimpse two[2])
 {

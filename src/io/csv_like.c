@@ -1,7 +1,7 @@
 /*
  * Columns by their names: the rows of a file that join others have the columns of these, in their
- * order, whatever else the file has. So the next file of a series is read right without the options
- * of the first one, and also where a program has written its columns in another order.
+ * order, whatever else the file has. So the next file of a series is read right without the first
+ * one's options, and also if a program has written its columns in another order.
  *
  * Names are compared as they are. If one of them is missing, or is that of two columns, nothing is
  * guessed: the columns stay as they came, and whoever compares them says what is wrong.

@@ -9,7 +9,7 @@
 /* The state of a reader of a table. */
 struct ny_memory_state {
     const struct ny_table *table;
-    double *label_of; /* of each class name the label in the store; NULL: the table has none */
+    double *label_of; /* the store's label for each class name; NULL: the table has none */
     struct ny_sparse_rows rows; /* its conversion serves dense rows, too */
 };
 

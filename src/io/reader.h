@@ -25,7 +25,7 @@ struct ny_columns_like {
     uint64_t count;
     int (*load)(void *arg, struct ny_names *names); /* adds all names, in order */
     void *arg;
-    bool quiet; /* what is left out, or stands in another order, is not told */
+    bool quiet; /* columns that are left out, or in another order, are not told */
 };
 
 struct ny_reader_options {

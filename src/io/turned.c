@@ -4,8 +4,8 @@
  * A block of as many rows as the budget allows is in memory at a time. It takes one piece of each
  * column, which are the longer the more rows it has: 8,192 values of each of 1,000 columns of f32
  * in 31 MiB. So the file is read once, piece by piece, and the table need not fit in memory. Pieces
- * longer than 1 MiB would be no faster. Columns go into the rows 16 at a time, by 64 rows, so that
- * what is written stays in the cache.
+ * longer than 1 MiB would be no faster. Columns go into the rows 16 at a time, by 64 rows, which
+ * stay in the cache while they are written.
  */
 #include "io/turned.h"
 

@@ -103,8 +103,8 @@ int ny_forest_tree(struct ny_forest *forest, uint64_t tree, struct ny_forest_pro
  * follows, and marks those that are new. */
 void ny_forest_link(struct ny_forest *forest);
 /* Runs a round of refinement over the links, row by row in the order of tree 0. NY_EBUDGET, an
- * error of the store, or an interrupt after a checkpoint; done again from progress.first, it leaves
- * the same lists. */
+ * error of the store, or an interrupt after a checkpoint; done again from progress.first, its lists
+ * are the same. */
 int ny_forest_round(struct ny_forest *forest, struct ny_forest_progress progress);
 /* Runs the last walk, which orders lists by exact distance and makes that their values; rows with
  * fewer than t candidates are compared with all points. Running it twice changes nothing. */

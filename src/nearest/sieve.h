@@ -72,7 +72,7 @@ size_t ny_sieve_bytes(const struct ny_knn *knn, const struct ny_columns_spec *sp
 struct ny_sieve_lot {
     const void *raw;
     size_t count;
-    uint64_t before, total; /* of so many rows, so many came before; total 0: the lot is all */
+    uint64_t before, total; /* rows before the lot, and in all lots; total 0: one lot */
     double recall;          /* the share of the true neighbours to find; 1: all */
 };
 /* The findings of the rows that were drawn, in one lot or more; all 0 at first. */

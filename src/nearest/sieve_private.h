@@ -60,8 +60,8 @@ int ny_sieve_codes_new(struct ny_sieve_codes *codes, const struct ny_sieve *siev
 /* Frees the room. */
 void ny_sieve_codes_release(struct ny_sieve_codes *codes, struct ny_context *ctx);
 
-/* Makes codes of out->count raw rows, at most NY_SIEVE_STRIP, which `columns` prepares. Codes
- * of a strip are those of any other call. */
+/* Makes codes of out->count raw rows, at most NY_SIEVE_STRIP, which `columns` prepares. A row
+ * has one code, whichever strip it comes in. */
 void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                     const struct ny_columns *columns, struct ny_raw_rows rows,
                     const struct ny_sieve_codes *out);

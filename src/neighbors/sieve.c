@@ -21,7 +21,7 @@ struct ny_sieving {
     struct ny_sieve sieve;
     struct ny_sieve_learned learned; /* by all lots up to the one under way */
     char *raw;                       /* the rows of a lot, where not all points are held */
-    struct ny_measured found;        /* of the lot that begins with row `first` */
+    struct ny_measured found;        /* lists of the lot that begins with row `first` */
     uint64_t first;
 };
 

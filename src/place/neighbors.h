@@ -13,8 +13,8 @@ struct ny_new_neighbors {
     struct ny_new_rows rows; /* its room is not used */
     size_t neighbors;        /* a row gets so many; 0 is replaced by those of the graph */
     const char *distances_output;
-    /* The share of the true neighbours to find, up to 1, which is all of them; 0 becomes that
-     * of the graph: 1, or the recall of its forest. */
+    /* The share of the true neighbours to find, up to 1, which is all of them. In place of 0 comes
+     * that of the graph: 1, or the recall of its forest or sieve. */
     double recall;
     uint64_t *numbers;
     double *distances;

@@ -18,7 +18,7 @@
 
 /* Opens a file of new rows, once more where it was opened `again`. The options that are given may
  * say how to read it; what the rows of the result decide is decided here: text is parsed to f64
- * where these are f64, and every row has its place in the output. */
+ * if these are f64, and every row has its place in the output. */
 static int open_input(const struct ny_placer *placer, const struct ny_new_rows *rows, bool again,
                       struct ny_reader **out)
 {

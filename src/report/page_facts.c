@@ -5,7 +5,7 @@
  * Everything comes from the record of a result and its eigenvalues, but for the histogram of
  * residuals, which report/page_points.c has counted. Labels, numbers and units are those of
  * report/page_values.h. The certificate says what is known of the error, in sentences, and says so
- * where nothing is known. Charts are SVG within the page, 640 × 270 units large, without a script:
+ * if nothing is known. Charts are SVG within the page, 640 × 270 units large, without a script:
  * they can be read where scripts are not run.
  */
 #include "report/page_facts.h"
@@ -293,8 +293,8 @@ static void begin_chart(struct ny_sink *sink, const struct ny_axis *y, const cha
     }
 }
 
-/* Writes a share as a percentage of three digits, also if the last of them are zeros, so that those
- * of a column are below one another. */
+/* Writes a share as a percentage of three digits, also if the last of them are zeros, so that the
+ * digits in a column are below one another. */
 static const char *share_words(double share, char text[48])
 {
     snprintf(text, 48, share < 0.9995 ? "%#.3g" : "%.0f", 100 * share);

@@ -310,7 +310,7 @@ struct ny_ingest;
 
 struct ny_ingest_spec {
     uint64_t d;
-    enum ny_dtype dtype;   /* of the rows handed over; an append converts to the store's dtype: f64
+    enum ny_dtype dtype;   /* that of rows handed over; an append converts to the store's dtype: f64
                             * is rounded to f32, with a warning; else NY_EDATA if inexact */
     enum ny_layout layout; /* of a store that holds no points yet; one that does keeps its own */
     uint64_t row_nnz;      /* sparse: values of a row on average, for the size of blocks */

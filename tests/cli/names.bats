@@ -444,7 +444,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     ny import s.nys double.csv --append
     exits 3
     says "double.csv has 5 columns of points where the store has 3"
-    ny import s.nys second.csv --append --drop-columns day,class # what is typed is what is read
+    ny import s.nys second.csv --append --drop-columns day,class # the list that is typed counts
     exits 3
     says "second.csv has 4 columns of points where the store has 3"
 }
