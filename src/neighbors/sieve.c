@@ -67,7 +67,8 @@ static void keep(struct ny_graph_job *g, uint64_t end)
     ny_field_set_count(at, "learned", end);
 }
 
-/* Searches a lot again that was killed while it was written: it was learned from. */
+/* Searches a lot. One that was searched before, and interrupted while it was written, has been
+ * learned from already. */
 static int search(struct ny_graph_job *g, uint64_t first, size_t count)
 {
     struct ny_sieving *s = g->sieving;

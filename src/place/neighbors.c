@@ -160,11 +160,10 @@ static int end(struct ny_placer *placer)
 static int decide_recall(struct by_list *run, const json_t *record)
 {
     const json_t *options = json_object_get(record, "options");
-    const char *way = ny_field_text(options, "knn"), *asked = ny_field_text(options, "recall");
-    bool share = way && (strcmp(way, "forest") == 0 || strcmp(way, "sieve") == 0);
+    const char *asked = ny_field_text(options, "recall"); /* a forest or a sieve has it */
     double *recall = &run->new->recall;
 
-    if (*recall == 0) *recall = share && asked ? atof(asked) : 1;
+    if (*recall == 0) *recall = asked ? atof(asked) : 1;
     run->search.recall = *recall;
     if (*recall > 0 && *recall <= 1) return NY_OK;
     return ny_fail(run->base.spec.ctx, NY_EUSAGE, "--recall is a share, above 0 and up to 1");

@@ -132,6 +132,17 @@ share() {
     done
 }
 
+# With a list of two, and a row in its own, half of each list would be found for nothing.
+@test "a row that finds itself is no neighbour that was found" {
+    npy_u8 4000 300 >rows.npy # codes tell little of noise
+    nystream import s rows.npy -q
+    nystream graph s pairs --neighbors 1 --knn exact -q
+    nystream graph s near --neighbors 1 --knn sieve --recall 0.6 --json -q >near.json
+    awk -v told="$(field "$(<near.json)" recall)" -v found="$(share pairs near)" 'BEGIN {
+        exit !(told >= 0.6 && found >= 0.57 && found - told < 0.06 && told - found < 0.06)
+    }'
+}
+
 # bats test_tags=slow
 @test "a sieve that is killed goes on, with the bytes and the recall of one that is not" {
     local runs=0 status
