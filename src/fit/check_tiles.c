@@ -42,10 +42,12 @@ static double mean_diagonal(const struct ny_fit *fit)
 
     for (size_t i = 0; i < fit->m; i++) {
         const double *w = fit->W.at + i * fit->m;
+        double row = 0;
 
         sum += fabs(w[i]) / m;
         for (size_t j = 0; centred(fit) && j < fit->m; j++)
-            all += w[j] / m / m;
+            row += w[j];
+        all += row / m / m;
     }
     return sum - all;
 }

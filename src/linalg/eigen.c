@@ -71,8 +71,10 @@ int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double boun
 /* Overflows only where the norm itself does. */
 static double length(const double *x, size_t count)
 {
-    double largest = 0, sum = 0;
+    double largest = 0, sum = ny_dot(x, x, count);
 
+    if (sum > 0x1p-900 && isfinite(sum)) return sqrt(sum);
+    sum = 0; /* squares over- or underflow: the largest element is taken out */
     for (size_t i = 0; i < count; i++)
         largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
     for (size_t i = 0; i < count && largest > 0; i++)
@@ -80,15 +82,15 @@ static double length(const double *x, size_t count)
     return largest * sqrt(sum);
 }
 
-/* ‖A‖_F; NaN where an element is not finite. */
+/* ‖A‖_F; not finite where an element is not. */
 static double frobenius(struct ny_matrix A)
 {
     size_t rows = A.transposed ? A.cols : A.rows, cols = A.transposed ? A.rows : A.cols;
     double norm = 0;
 
     for (size_t i = 0; i < rows; i++) {
-        if (ny_first_not_finite(A.at + i * A.stride, cols)) return NAN;
         norm = hypot(norm, length(A.at + i * A.stride, cols));
+        if (!isfinite(norm)) return norm;
     }
     return norm;
 }

@@ -149,11 +149,12 @@ void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, dou
                 alpha, A.at, ny_blas_stride(A.stride), x, 1, beta, y, 1);
 }
 
-/* Copies square blocks, so that the strided side stays in cache. */
-void ny_mirror_lower(struct ny_matrix A)
+/* Copies a triangle to the other in square blocks, so that the strided side stays in cache. */
+static void mirror(struct ny_matrix A, bool lower)
 {
     enum { BLOCK = 32 };
     size_t m = A.rows, s = A.stride;
+    double *a = A.at;
 
     assert(A.rows == A.cols && !A.transposed);
     for (size_t i0 = 0; i0 < m; i0 += BLOCK) {
@@ -161,11 +162,23 @@ void ny_mirror_lower(struct ny_matrix A)
         for (size_t j0 = 0; j0 <= i0; j0 += BLOCK) {
             for (size_t i = i0; i < i1; i++) {
                 size_t j1 = j0 + BLOCK < i ? j0 + BLOCK : i;
-                for (size_t j = j0; j < j1; j++)
-                    A.at[j * s + i] = A.at[i * s + j];
+                for (size_t j = j0; j < j1 && lower; j++)
+                    a[j * s + i] = a[i * s + j];
+                for (size_t j = j0; j < j1 && !lower; j++)
+                    a[i * s + j] = a[j * s + i];
             }
         }
     }
+}
+
+void ny_mirror_lower(struct ny_matrix A)
+{
+    mirror(A, true);
+}
+
+void ny_mirror_upper(struct ny_matrix A)
+{
+    mirror(A, false);
 }
 
 size_t ny_cholesky(struct ny_matrix A)

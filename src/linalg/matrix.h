@@ -109,6 +109,8 @@ void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C);
 void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, double *y);
 /* Copies the lower triangle to the upper. */
 void ny_mirror_lower(struct ny_matrix A);
+/* Copies the upper triangle to the lower. */
+void ny_mirror_upper(struct ny_matrix A);
 
 /* L ← chol(A) in place: A's lower triangle in, L's out; the upper triangle is neither read nor
  * written. Returns 0, or 1 + the index of the first pivot that is not positive. */

@@ -18,17 +18,23 @@
 #include <math.h>
 #include <string.h>
 
+/* In four sums, since an addition waits for the one before. */
+static double sum_of(const double *x, size_t count)
+{
+    double sum[4] = {0};
+
+    for (size_t i = 0; i < count; i++)
+        sum[i % 4] += x[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 /* A ← HAH on the full square: subtract row means and column means, add the mean. */
 static void centre_square(struct ny_matrix A, double *mean)
 {
     double grand = 0;
 
     for (size_t i = 0; i < A.rows; i++) {
-        double sum = 0;
-
-        for (size_t j = 0; j < A.cols; j++)
-            sum += A.at[i * A.stride + j];
-        mean[i] = sum / (double)A.cols;
+        mean[i] = sum_of(A.at + i * A.stride, A.cols) / (double)A.cols;
         grand += mean[i] / (double)A.rows;
     }
     for (size_t i = 0; i < A.rows; i++)
@@ -299,13 +305,9 @@ void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx)
 
 void ny_basis_restore(struct ny_basis *basis)
 {
-    struct ny_matrix W = basis->W;
-
-    for (size_t i = 0; i < basis->r; i++) {
-        W.at[i * W.stride + i] = basis->diagonal[i];
-        for (size_t j = i + 1; j < basis->r; j++)
-            W.at[j * W.stride + i] = W.at[i * W.stride + j];
-    }
+    for (size_t i = 0; i < basis->r; i++)
+        basis->W.at[i * basis->W.stride + i] = basis->diagonal[i];
+    ny_mirror_upper(basis->W);
 }
 
 /* The entry of a column of Û over D, whose entries are `step` apart, that decides its sign. */

@@ -6,7 +6,7 @@ usage: scikit.py [ROWS…]                   by default 1797 10000 60000
 1,797 rows are scikit-learn's digits in float64; more are images of Fashion-MNIST (the Debian
 package dataset-fashion-mnist) in float32, both with so little noise that no two distances are
 equal and neighbours are defined. Both libraries get the same array in the same type, the same
-width of the kernel, uniform landmarks for Nystroem, and all CPUs; seconds are those of the call,
+width of the kernel, uniform landmarks, and all CPUs; seconds are those of the call,
 after the import and a call on 200 rows that loads what is loaded late. The peak of memory is the
 process's less what it had before the call. Each cell is the quicker of two runs, of which the
 libraries take turns. Matrices of all pairs that would take more than 16 GB are not begun, and a
@@ -97,6 +97,7 @@ def kmeans(library, X):
         import nystream
 
         return nystream.SpectralClustering(10, gamma=GAMMA[X.shape[1]], n_init=10,
+                                           selection="uniform",
                                            random_state=0).fit(X).labels_
     from sklearn.cluster import KMeans
 
