@@ -70,7 +70,7 @@ extern "C" {
 #endif
 
 #define NY_VERSION_MAJOR 1
-#define NY_VERSION_MINOR 0
+#define NY_VERSION_MINOR 1
 #define NY_VERSION_PATCH 0
 
 #if defined(__GNUC__)
@@ -104,7 +104,7 @@ enum ny_status {
 /* "bad-input" for NY_EDATA, and so on; "unknown" for any other number. */
 NY_API const char *ny_status_kind(int status);
 NY_API const char *ny_status_meaning(int status);
-/* The version of the library that runs, such as "1.0.0" (the macros are those of the header
+/* The version of the library that runs, such as "1.1.0" (the macros are those of the header
  * compiled against). */
 NY_API const char *ny_version(void);
 /* The value that the environment variable OPENBLAS_CORETYPE should have when a program starts, if

@@ -73,7 +73,7 @@ static double length(const double *x, size_t count)
 {
     double largest = 0, sum = ny_dot(x, x, count);
 
-    if (sum > 0x1p-900 && isfinite(sum)) return sqrt(sum);
+    if ((sum > 0x1p-900 && isfinite(sum)) || isnan(sum)) return sqrt(sum);
     sum = 0; /* squares over- or underflow: the largest element is taken out */
     for (size_t i = 0; i < count; i++)
         largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;

@@ -44,15 +44,15 @@ done)
 ./lib/libnystream.a
 ./lib/libnystream.so
 ./lib/libnystream.so.1
-./lib/libnystream.so.1.0.0
+./lib/libnystream.so.1.1.0
 ./lib/pkgconfig/nystream.pc
 ./share/bash-completion/completions/nystream
 ./share/man/man1/nystream.1
 ./share/zsh/site-functions/_nystream
 END
-    [ "$(staged --modversion nystream)" = 1.0.0 ]
+    [ "$(staged --modversion nystream)" = 1.1.0 ]
     [ "$(readlink "$STAGE/usr/lib/libnystream.so")" = libnystream.so.1 ]
-    [ "$(readlink "$STAGE/usr/lib/libnystream.so.1")" = libnystream.so.1.0.0 ]
+    [ "$(readlink "$STAGE/usr/lib/libnystream.so.1")" = libnystream.so.1.1.0 ]
 }
 
 @test "an installation of what is built builds nothing" {

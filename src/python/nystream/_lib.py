@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 # Values of enum ny_dtype and NY_U64, and the names that numpy has for them.
 DTYPES: Dict[int, str] = {1: "uint8", 2: "int16", 3: "float32", 4: "float64", 6: "uint64",
