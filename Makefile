@@ -25,7 +25,8 @@ HARDENING = -fstack-protector-strong -fstack-clash-protection $(if $(filter -fsa
 HARDENED_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
 # How the command ends (src/cli/main.c).
 ENDING = -DNY_EXIT_BY=$(if $(filter -fsanitize% --coverage,$(CFLAGS)),exit,_exit)
-DEPENDENCIES = -MMD -MP -MF $@.d -MT $@
+# Objects have both their names, so that BUILD may be relative in one call and absolute in another.
+DEPENDENCIES = -MMD -MP -MF $@.d -MT $(@:$(CURDIR)/%=%) -MT $(abspath $@)
 PACKAGE_CFLAGS := $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 PACKAGE_LIBS   := $(shell pkg-config --libs $(LINKED) 2>/dev/null) -lm -lpthread -ldl
 

@@ -360,7 +360,7 @@
       "several stores and solves them; needs --landmarks-points and --gamma as a number, which "   \
       "all of them share. The same command without it goes on")                                    \
     X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH, ANY,                  \
-      "replace a result of this name that has other options")                                      \
+      "replace a result of this name (alone: same options)")                                       \
     X("peers", NY_TEXT, 0, false, "alone|mpi|folder:PATH", NULL, RUN,                              \
       IMPORT | FIT | STORED | RARE, ANY,                                                           \
       "how processes that share the shards of a store exchange sums. folder: by files in PATH; "   \

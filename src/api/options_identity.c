@@ -264,3 +264,26 @@ int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed
         *out = options;
     return err;
 }
+
+bool ny_options_choose(const struct ny_options *options, unsigned groups)
+{
+    for (int i = 0; i < (int)ny_option_count(); i++) {
+        const char *name = ny_option_at(i)->name;
+
+        if ((counts(options, i, groups) || makes_graph(name)) && is_typed(options, name))
+            return true;
+    }
+    return false;
+}
+
+int ny_options_again(struct ny_options **out, const struct ny_options *typed, unsigned groups,
+                     const json_t *stored, const char *name)
+{
+    int err = ny_options_of_stored(out, typed, groups, stored, name);
+
+    for (int i = 0; i < (int)ny_option_count() && !err; i++)
+        if (typed->typed[i])
+            err = ny_options_set(*out, ny_option_at(i)->name,
+                                 ny_options_get(typed, ny_option_at(i)->name));
+    return err;
+}

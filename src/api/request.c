@@ -189,7 +189,10 @@ static int create_record(struct ny_request *request)
         return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
     }
     request->record = request->kind->record(request, &points, options);
-    ny_record_set_command(request->ctx, request->record);
+    if (request->again)
+        ny_record_copy_command(request->record, request->again);
+    else
+        ny_record_set_command(request->ctx, request->record);
     if (inputs) ny_field_set_json(request->record, "inputs", inputs);
     if (ny_context_peers(request->ctx))
         ny_field_set_count(request->record, "shards",
@@ -273,6 +276,28 @@ static int run_job(struct ny_request *request)
     return forget_hopeless(request, err);
 }
 
+/* Where `restart` comes without an option that chooses anything, the result of this name is made
+ * again with the options that it has. */
+static int keep_options(struct ny_request *request)
+{
+    unsigned groups = request->kind->groups;
+    int err;
+
+    if (!ny_options_flag(request->options, "restart") ||
+        ny_options_choose(request->options, groups))
+        return NY_OK;
+    err = ny_record_load(request->store, request->name, &request->record);
+    if (err || !ny_field_is(request->record, "kind", request->kind->name)) return err;
+    request->again = json_incref(request->record);
+    err = ny_options_again(&request->stored, request->options, groups,
+                           json_object_get(request->record, "options"), request->name);
+    if (err) return err;
+    request->options = request->stored;
+    ny_log(request->ctx, NY_LOG_NOTE, "'%s' is made again with the options that it has",
+           request->name);
+    return NY_OK;
+}
+
 /* Locks the NAME around everything that looks at it. */
 static int run(struct ny_request *request)
 {
@@ -288,7 +313,8 @@ static int run(struct ny_request *request)
                                     &request->record);
         goto done;
     }
-    err = request->kind->settings(request);
+    err = keep_options(request);
+    if (!err) err = request->kind->settings(request);
     if (err) goto done;
     err = run_job(request);
 done:
@@ -300,6 +326,7 @@ done:
 static void release(struct ny_request *request)
 {
     json_decref(request->record);
+    json_decref(request->again);
     ny_settings_release(&request->settings, request->ctx);
     ny_store_close(request->store);
     ny_options_free(request->stored);

@@ -43,7 +43,8 @@ struct ny_request {
     struct ny_store *store;
     const char *name;
     const struct ny_options *options;
-    struct ny_options *stored; /* ny_resume(): those that the job was begun with, owned */
+    struct ny_options *stored; /* those that the job was begun with, owned: it goes on, or again */
+    json_t *again;             /* the record of the result that is made again with them, owned */
     struct ny_options *made;   /* in the place of option model, owned */
     struct ny_model *model;    /* that places the rows; NULL: the job makes its own, or has it */
     const struct ny_request_kind *kind;

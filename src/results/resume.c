@@ -15,6 +15,11 @@ void ny_record_set_command(struct ny_context *ctx, json_t *object)
     ny_field_set_json(object, field, command ? json_string(command) : json_null());
 }
 
+void ny_record_copy_command(json_t *to, const json_t *from)
+{
+    ny_field_set_json(to, field, json_incref(json_object_get(from, field)));
+}
+
 /* Returns the verb that makes a result of this kind. */
 static const char *verb_of(const json_t *record)
 {

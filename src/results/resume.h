@@ -8,6 +8,8 @@
 /* Remembers the command line of the context: field "command" of a new record, or of the field
  * "update" of one, null where there is none. */
 void ny_record_set_command(struct ny_context *ctx, json_t *object);
+/* Gives a record the command of another. */
+void ny_record_copy_command(json_t *to, const json_t *from);
 /* The command that goes on with `record`, the result's own or that of its update: the one that
  * began it, or `nystream fit STORE NAME` where the record is of 1.0, which kept none. *out is NULL
  * for a job of the library, which has no command; ny_free() it. NY_EBUDGET without memory. */

@@ -265,7 +265,7 @@ degree            | select s r --landmarks 9 --kernel polynomial | --degree 1
 coef0             | select s r --landmarks 9 --kernel polynomial | --coef0 100
 scale             | select s r --landmarks 9 --gamma 9    | --scale standard
 features          | select s r --landmarks 9 --gamma 9    | --features variance:2
-restart           | select s d                            | --restart
+restart           | select s d --landmarks 12             | --restart
 seed              | select s r --landmarks 9              | --seed 5
 neighbors         | graph s r                             | --neighbors 3
 metric            | graph s r                             | --metric cosine
@@ -284,7 +284,7 @@ features          | graph s r                             | --features variance:
 edges             | graph s r                             | --edges ring.txt
 nodes             | graph linked r --edges ring.txt       | --nodes 200
 edge-weights      | graph s r --edges ring.txt            | --edge-weights affinity
-restart           | graph s g                             | --restart
+restart           | graph s g --neighbors 4               | --restart
 seed              | graph s r --knn forest --leaf 32      | --seed 5
 from              | path s g --from 0 --to 1              | --from 2
 to                | path s g --from 0 --to 1              | --to 2

@@ -204,3 +204,22 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     ny info "$odd" other --json
     [[ $output == *"\"command\": \"nystream fit \$'tab\\\\011here \\\\377' other --landmarks 20 -q\""* ]]
 }
+
+@test "--restart alone makes a result again with the options that it has" {
+    store s 400 4
+    nystream fit s a --map isomap --neighbors 8 --landmarks 40 -q
+    table 100 4 2 | nystream import s - --append -q
+    ny fit s a --restart
+    exits 0
+    says "'a' is made again with the options that it has"
+    ny info s a --json
+    [ "$(field "$output" n)" = 500 ]
+    [[ $(field "$output" command) == "nystream fit s a --map isomap --neighbors 8 --landmarks 40 -q" ]]
+    nystream fit s b --map isomap --neighbors 8 --landmarks 40 -q
+    cmp <(nystream export s a -o - --format npy) <(nystream export s b -o - --format npy)
+    nystream fit s a --restart --landmarks 50 -q # with an option it begins from the defaults
+    [[ $(nystream info s a --json) == *'"map": "kpca"'* ]]
+    nystream graph s g --neighbors 7 -q
+    nystream graph s g --restart -q
+    [[ $(nystream info s g) == *"--neighbors 7"* ]]
+}
