@@ -265,7 +265,7 @@ degree            | select s r --landmarks 9 --kernel polynomial | --degree 1
 coef0             | select s r --landmarks 9 --kernel polynomial | --coef0 100
 scale             | select s r --landmarks 9 --gamma 9    | --scale standard
 features          | select s r --landmarks 9 --gamma 9    | --features variance:2
-restart           | select s d --landmarks 12             | --restart
+restart           | select s d --landmarks 7              | --restart
 seed              | select s r --landmarks 9              | --seed 5
 neighbors         | graph s r                             | --neighbors 3
 metric            | graph s r                             | --metric cosine

@@ -435,6 +435,30 @@ def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path, folders):
         X[:99]))
 
 
+def test_an_import_that_is_stopped_begins_anew_with_a_store(tmp_path):
+    X = np.random.default_rng(1).normal(size=(300_000, 64)).astype("float32")
+    options = dict(n_components=2, n_landmarks=20, gamma=0.02, random_state=0)
+
+    def press_ctrl_c(progress):
+        if progress.stage == "import" and progress.fraction > 0.3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    kept = KernelPCA(store=tmp_path / "s.nys", verbose=press_ctrl_c, **options)
+    with pytest.raises(KeyboardInterrupt, match="stopped in import"):
+        kept.fit(X)
+    store = nystream.open(tmp_path / "s.nys")
+    assert len(store) == 0 and store.shape[0] == 0 and store.dtype == np.float32
+    assert len(kept.set_params(verbose=False).fit(X).transform(X[:9])) == 9
+    assert len(nystream.open(tmp_path / "s.nys")) == len(X)
+
+
+def test_numbers_that_cannot_be_are_refused(rows):
+    with pytest.raises(ValueError, match="n_samples=9 should be >= n_clusters=10"):
+        nystream.SpectralClustering(10).fit(rows[:9])
+    with pytest.raises(ValueError, match="n_components=None: give a number"):
+        KernelPCA(n_components=None).fit(rows)
+
+
 def test_datasets_are_streamed(tmp_path, rows, monkeypatch):
     h5py, zarr = pytest.importorskip("h5py"), pytest.importorskip("zarr")
     monkeypatch.setattr(_batch, "SLICE_BYTES", 100 * 6 * 8)

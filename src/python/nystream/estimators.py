@@ -167,6 +167,9 @@ class KernelPCA(Embedder):
         self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
+        if self.n_components is None:
+            raise ValueError("n_components=None: give a number, of at most n_landmarks; with "
+                             "all of them the map is as wide as the kernel matrix")
         options = {"map": "kpca", "approx": self.approx, "components": self.n_components,
                    **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
         if self.approx != "exact":
@@ -482,6 +485,8 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
         self.tmpdir, self.verbose = tmpdir, verbose
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
+        if self.n_clusters > n:
+            raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
         options = {"components": max(1, min(self.n_clusters, n - 1) - 1),
                    **affinity_options(self, n)}
         if self.affinity != NEIGHBORS:
