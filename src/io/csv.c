@@ -66,7 +66,7 @@ static enum outcome wrong_field(struct ny_reader *reader, const struct record *r
     return FAILED;
 }
 
-/* Writes ", or leave the column out: --drop-columns 2" for the second of several columns. Writes
+/* Writes ", or leave the column out: --drop-columns age" for one of several columns. Writes
  * nothing where --columns was given, where only one column is there, and for callers without the
  * command's options. */
 static void without_column(const struct ny_reader *reader, size_t column, char *text, size_t size)
@@ -77,8 +77,9 @@ static void without_column(const struct ny_reader *reader, size_t column, char *
 
     text[0] = '\0';
     if (csv->columns < 2 || reader->options.columns || !reader->options.nan_option) return;
-    length = snprintf(text, size, ", or leave the column out: --drop-columns %s%s%zu",
-                      dropped ? dropped : "", dropped ? "," : "", column + 1);
+    length =
+        snprintf(text, size, ", or leave the column out: --drop-columns %s%s%s",
+                 dropped ? dropped : "", dropped ? "," : "", ny_csv_column_word(csv, column).text);
     if ((size_t)length >= size) text[0] = '\0';
 }
 

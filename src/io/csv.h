@@ -53,6 +53,15 @@ int ny_csv_match_columns(struct ny_reader *reader, size_t *order);
 
 /* ---- csv_words.c ---- */
 
+/* How a user types one column after an option. */
+enum { NY_COLUMN_WORD = 128 };
+struct ny_column_word {
+    char text[NY_COLUMN_WORD];
+};
+/* Returns the name of the column if it can be typed as it stands and is that of no column before
+ * it, and otherwise the column's number from 1. */
+struct ny_column_word ny_csv_column_word(const struct ny_csv *csv, size_t column);
+
 /* NY_EDATA for a field of the record at bytes->at that is no number: one sentence about all columns
  * of text there. */
 void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,

@@ -112,15 +112,57 @@ static size_t find_words(const struct ny_reader *reader, bool *words)
     return count;
 }
 
-/* Writes "--drop-columns 4-6": those in `words`, behind those that are left out already; of
- * --columns, where it was given, "--columns 1-3,7": the columns of points without those in `words`.
- * Writes nothing where no column of points is left, or where the list is too long to be typed. */
+/* Tells whether a name can be typed after an option as it stands: no shell changes it, and neither
+ * a list of columns nor a number is read in it. */
+static bool is_plain(const char *name)
+{
+    uint64_t number;
+
+    return name[0] && strlen(name) <= NY_COLUMN_WORD / 2 &&
+           name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")] ==
+               '\0' &&
+           !ny_number_whole(name, strlen(name), &number);
+}
+
+struct ny_column_word ny_csv_column_word(const struct ny_csv *csv, size_t column)
+{
+    struct ny_column_word word;
+    bool named = csv->header.names && is_plain(csv->header.names[column]);
+
+    for (size_t i = 0; named && i < column; i++)
+        named = strcmp(csv->header.names[i], csv->header.names[column]) != 0;
+    if (named)
+        snprintf(word.text, sizeof(word.text), "%s", csv->header.names[column]);
+    else
+        snprintf(word.text, sizeof(word.text), "%zu", column + 1);
+    return word;
+}
+
+/* Returns the only column in `words`, or the number of columns where there are several. */
+static size_t only_column(const struct ny_csv *csv, const bool *words)
+{
+    size_t only = csv->columns;
+
+    for (size_t i = 0; i < csv->columns; i++) {
+        if (!words[i]) continue;
+        if (only < csv->columns) return csv->columns;
+        only = i;
+    }
+    return only;
+}
+
+/* Writes "--drop-columns 4-6": those in `words`, behind those that are left out already, and a
+ * single one by its name. Where --columns was given, writes "--columns 1-3,7": the columns of
+ * points without those in `words`. Writes nothing where no column of points is left, or where the
+ * list is too long to be typed. */
 static void write_option(const struct ny_reader *reader, const bool *words, char *text, size_t size)
 {
     const struct ny_reader_options *options = &reader->options;
+    const struct ny_csv *csv = reader->state;
     struct list kept = {.used = 0}, dropped = {.used = 0};
+    size_t only = only_column(csv, words);
 
-    list_columns(&kept, reader->state, words, false, ",");
+    list_columns(&kept, csv, words, false, ",");
     text[0] = '\0';
     if (!kept.ranges) return;
     if (options->columns) {
@@ -129,7 +171,10 @@ static void write_option(const struct ny_reader *reader, const bool *words, char
     }
     if (options->drop_columns) add(&dropped, options->drop_columns);
     if (options->drop_columns) add(&dropped, ",");
-    list_columns(&dropped, reader->state, words, true, ",");
+    if (only < csv->columns)
+        add(&dropped, ny_csv_column_word(csv, only).text);
+    else
+        list_columns(&dropped, csv, words, true, ",");
     if (!dropped.full) snprintf(text, size, "--drop-columns %s", dropped.text);
 }
 
@@ -138,18 +183,37 @@ static void fail_columns(struct ny_reader *reader, const bool *words, uint64_t l
                          const char *without)
 {
     const struct ny_csv *csv = reader->state;
+    bool label = !reader->options.label_column, id = !reader->options.id_column;
     struct list told = {.used = 0};
 
     list_columns(&told, csv, words, true, ", ");
-    ny_fail_at(
-        reader->ctx, NY_EDATA, reader->path, line,
-        "%s, line %llu: the columns %s%s hold text and not numbers; %s%s%s", reader->path,
-        (unsigned long long)line, told.text, told.full ? ", …" : "",
-        without[0] ? "leave them out with " : "no column of numbers is left", without,
-        without[0] && !reader->options.label_column
-            ? ", and give --label-column N if one of them is the label, --id-column N if one "
-              "names the rows"
-            : "");
+    ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+               "%s, line %llu: the columns %s%s hold text and not numbers; %s%s%s%s%s%s",
+               reader->path, (unsigned long long)line, told.text, told.full ? ", …" : "",
+               without[0] ? "leave them out with " : "no column of numbers is left", without,
+               without[0] && (label || id) ? ", and give " : "",
+               without[0] && label ? "--label-column N if one of them is the label" : "",
+               without[0] && label && id ? ", " : "",
+               without[0] && id ? "--id-column N if one names the rows" : "");
+}
+
+/* Writes which uses of a column of text are open: "; give --id-column patient if this column names
+ * the rows". Writes nothing where both options were given for other columns. */
+static void write_uses(const struct ny_reader *reader, size_t column, char *text, size_t size)
+{
+    const struct ny_column_word word = ny_csv_column_word(reader->state, column);
+    bool label = !reader->options.label_column, id = !reader->options.id_column;
+    char as_id[NY_COLUMN_WORD + 64] = "";
+
+    text[0] = '\0';
+    if (id)
+        snprintf(as_id, sizeof(as_id), "--id-column %s if %s names the rows", word.text,
+                 label ? "it" : "this column");
+    if (label)
+        snprintf(text, size, "; give --label-column %s if this column is the label%s%s", word.text,
+                 id ? ", " : "", as_id);
+    else if (id)
+        snprintf(text, size, "; give %s", as_id);
 }
 
 void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
@@ -160,14 +224,11 @@ void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
     bool *words = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*words));
     struct ny_shown shown = ny_shown(name ? name : "", name ? strlen(name) : 0);
     struct ny_shown value = ny_shown(field->text, field->length); /* the window may move */
-    char without[LIST_BYTES + 24], as_label[160] = "";
+    char without[LIST_BYTES + 24], uses[2 * NY_COLUMN_WORD + 160];
     size_t count;
 
     if (!words) return;
-    if (!reader->options.label_column)
-        snprintf(as_label, sizeof(as_label),
-                 "; give --label-column %zu if this column is the label%s", column + 1,
-                 reader->options.id_column ? "" : ", --id-column if it names the rows");
+    write_uses(reader, column, uses, sizeof(uses));
     count = find_words(reader, words);
     words[column] = true;
     write_option(reader, words, without, sizeof(without));
@@ -177,10 +238,10 @@ void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
         ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
                    "%s, line %llu, column %zu%s%s%s: '%s' is not a number%s%s%s%s", reader->path,
                    (unsigned long long)line, column + 1, name ? " ('" : "", shown.text,
-                   name ? "')" : "", value.text, as_label,
-                   !without[0]   ? ""
-                   : as_label[0] ? ", or "
-                                 : "; ",
+                   name ? "')" : "", value.text, uses,
+                   !without[0] ? ""
+                   : uses[0]   ? ", or "
+                               : "; ",
                    without[0] ? "leave the column out: " : "", without);
     }
     ny_free(reader->ctx, words);

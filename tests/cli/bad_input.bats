@@ -754,17 +754,23 @@ put t.csv 'a;b\n0,5;1,25\n2,5;3\n'      | import new t.csv | 3 | line 2, column 
 put t.csv '0,5;1,25\n2,5;3\n'           | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv '0,5\t1,25\n2,5\t3\n'         | import new t.csv | 3 | line 1, column 1 / '0,5' has a comma
 put t.csv 'a,b\n"1.234,5",2\n3,4\n'     | import new t.csv | 3 | line 2, column 1 / nothing between thousands
-put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --label-column 1 if / leave the column out: --drop-columns 1
-put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / leave the column out: --drop-columns 2
-put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / --id-column if it names the rows / leave the column out: --drop-columns 3
+put t.csv 'day,x,y\n2024-01-31,1,2\n'   | import new t.csv | 3 | column 1 ('day') / --label-column day if / leave the column out: --drop-columns day
+put t.csv 'x,id,y,z\n1,c7,2,4\n'        | import new t.csv | 3 | column 2 ('id') / leave the column out: --drop-columns id
+put t.csv 'x,y,id\n1,2,c7\n'            | import new t.csv | 3 | column 3 ('id') / --id-column id if it names the rows, or leave the column out: --drop-columns id
+put t.csv 'id,x,c\n1,2,3\nP1,2,3\n'     | import new t.csv --label-column c | 3 | column 1 ('id'): 'P1' is not a number; give --id-column id if this column names the rows, or leave the column out: --drop-columns id
+put t.csv 'id,x,c\n1,2,3\n1,2,a\n'      | import new t.csv --id-column id | 3 | 'a' is not a number; give --label-column c if this column is the label, or leave the column out: --drop-columns c
+put t.csv 'x,a b\n1,2\n1,c\n'          | import new t.csv | 3 | --label-column 2 if this column is the label, --id-column 2 if it names the rows, or leave the column out: --drop-columns 2
+put t.csv 'x,a,a\n1,2,2\n1,2,c\n'      | import new t.csv | 3 | leave the column out: --drop-columns 3
+put t.csv '1,2\n1,P1\n'                | import new t.csv | 3 | --id-column 2 if it names the rows
+put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --label-column d | 3 | leave them out with --drop-columns 2-3, and give --id-column N if one names the rows
 put t.csv 'x,y\n1,2\n3,NULL\n'          | import new t.csv | 3 | line 3, column 2 ('y') / 'NULL' / --nan drop
 put t.csv 'x,y\n1,2\n3,?\n'             | import new t.csv | 3 | line 3, column 2 ('y') / '?' / --nan drop
 put t.csv 'a,b,c,d,e\n1,x,y,2,z\n'      | import new t.csv | 3 | t.csv, line 2: the columns 2-3 ('b' … 'c'), 5 ('e') hold text and not numbers / leave them out with --drop-columns 2-3,5, and give --label-column N
 put t.csv '1,x,y\n1,x,y\n'              | import new t.csv | 3 | t.csv, line 1: the columns 2-3 hold text / --drop-columns 2-3,
-put t.csv 'a,b,c\n1,x,y\n'              | import new t.csv --label-column b | 3 | column 3 ('c'): 'y' is not a number / --drop-columns 3
+put t.csv 'a,b,c\n1,x,y\n'              | import new t.csv --label-column b | 3 | column 3 ('c'): 'y' is not a number / --drop-columns c
 put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --columns 1-3 | 3 | leave them out with --columns 1,
-put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --drop-columns b | 3 | column 3 ('c') / leave the column out: --drop-columns b,3
-put t.csv 'a,b,c\n1,nan,y\n'            | import new t.csv --drop-columns 3 | 3 | leave the column out: --drop-columns 3,2
+put t.csv 'a,b,c,d\n1,x,y,2\n'          | import new t.csv --drop-columns b | 3 | column 3 ('c') / leave the column out: --drop-columns b,c
+put t.csv 'a,b,c\n1,nan,y\n'            | import new t.csv --drop-columns 3 | 3 | leave the column out: --drop-columns 3,b
 put t.csv 'a,b\nx,y\n'                  | import new t.csv --header yes | 3 | no column of numbers is left
 put t.csv 'a,b\n1,x\n'                  | import new t.csv --nan keep | 2 | --nan keep is for embed / --nan drop / --part source
 put t.csv 'a,b-c,d\n1,2,3\n'            | import new t.csv --columns a-x | 2 | no column 'a-x'
