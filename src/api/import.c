@@ -213,7 +213,9 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     import->has = (struct ny_columns_like){.whose = ny_store_path(import->store),
                                            .count = info.d,
                                            .load = ny_points_all_columns,
-                                           .arg = import->store};
+                                           .arg = import->store,
+                                           .labels = info.labels,
+                                           .names = info.names};
     import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;
     if (info.n == 0 && !import->ingest) ny_import_follow(import);
     if (source.file) return ny_reader_open(reader, import->ctx, source.file, &import->reading);

@@ -26,6 +26,7 @@ struct ny_columns_like {
     int (*load)(void *arg, struct ny_names *names); /* adds all names, in order */
     void *arg;
     bool quiet; /* columns that are left out, or in another order, are not told */
+    bool labels, names; /* rows that are there have some: columns left out may hold more of them */
 };
 
 struct ny_reader_options {

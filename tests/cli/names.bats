@@ -424,7 +424,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import s.nys first.csv --id-column id --label-column class -q
     ny import s.nys second.csv --append
     exits 0
-    says "second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order"
+    says "second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order; the rows there have names and labels: give --id-column NAME and --label-column NAME if these columns hold them, as they cannot be added later"
     says "columns 2,5-6, in another order"
     nystream import s.nys second.csv --append --label-column class --id-column id -q
     ny import s.nys third.csv --append
@@ -436,6 +436,19 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf '%s\n' x1 x2 x3 '' x4 '' | cmp - ids.txt
     nystream export s.nys --part labels -o labels.csv -q
     [ "$(xargs <labels.csv)" = "0 1 0 nan 0 nan" ]
+    cp -r s.nys t.nys
+    ny import t.nys second.csv --append --id-column id
+    says "'day', 'class'; the others are put in its order; the rows there have labels: give --label-column NAME if"
+    ny import t.nys second.csv --append --label-column class
+    says "the rows there have names: give --id-column NAME if"
+    echo u >label.txt
+    ny import t.nys second.csv --append --id-column id --labels label.txt
+    exits 0
+    says "'day', 'class'; the others are put in its order"$'\n'
+    printf 'a,b,c\n1,2,3\n2,4,1\n' >bare.csv # a store without names and labels asks for none
+    nystream import bare.nys bare.csv -q
+    ny import bare.nys second.csv --append
+    says "'day', 'class', 'id'; the others are put in its order"$'\n'
     printf 'a,b,e\n1,2,3\n' >other.csv # one is missing
     ny import s.nys other.csv --append
     exits 3
