@@ -84,13 +84,16 @@ static void without_column(const struct ny_reader *reader, size_t column, char *
 }
 
 /* Handles an empty field, NaN or infinity. The rest of the record is parsed all the same where
- * such rows are dropped, because its end has to be found. */
+ * such rows are dropped, because its end has to be found. A record that is parsed again counts once
+ * in csv->empty. */
 static enum outcome missing_value(struct ny_reader *reader, struct record *record, size_t column,
                                   const struct ny_field *field)
 {
+    struct ny_csv *csv = reader->state;
     char what[256], without[128];
 
     record->missing = true;
+    if (csv->empty && csv->empty[column] == reader->consumed) csv->empty[column]++;
     if (reader->nan != NY_NAN_ERROR) return ROW;
     without_column(reader, column, without, sizeof(without));
     snprintf(what, sizeof(what), "is %s%s%s",
@@ -410,6 +413,7 @@ const struct ny_format ny_format_csv = {
     .next = next_csv,
     .close = ny_csv_close,
     .describe = ny_csv_describe,
+    .blame = ny_csv_blame,
     .takes_columns = true,
     .takes_label_column = true,
     .takes_id_column = true,
@@ -421,6 +425,7 @@ const struct ny_format ny_format_tsv = {
     .next = next_csv,
     .close = ny_csv_close,
     .describe = ny_csv_describe,
+    .blame = ny_csv_blame,
     .takes_columns = true,
     .takes_label_column = true,
     .takes_id_column = true,

@@ -27,6 +27,7 @@ struct ny_csv {
     char *name_text; /* what header.names point into */
     uint64_t rounded, rounded_line; /* whole numbers that lost digits, and where the first was */
     size_t rounded_column;
+    uint64_t *empty; /* rows at the file's start in which a column has no number; NULL: not asked */
     bool counts; /* the first line, which was read as a row, may be a header of numbers */
     struct ny_csv_suspect suspect;
     char unquoted[NY_FIELD_MAX + 1];
@@ -66,6 +67,9 @@ struct ny_column_word ny_csv_column_word(const struct ny_csv *csv, size_t column
  * of text there. */
 void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
                       const struct ny_field *field);
+/* Writes "; column 4 ('notes') holds no number in any row: …" for a file whose rows were all left
+ * out, or "" where no column is empty in all of them. */
+void ny_csv_blame(const struct ny_reader *reader, char *text, size_t size);
 
 /* ---- csv_notes.c ---- */
 

@@ -247,6 +247,10 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
              (options->header == NY_HEADER_AUTO && looks_like_header(reader, two));
     if (header) err = keep_names(reader, &two[0]);
     if (!err) err = ny_csv_choose_columns(reader);
+    if (!err && options->nan_drop) {
+        csv->empty = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*csv->empty));
+        if (!csv->empty) err = NY_EBUDGET;
+    }
     if (!err) ny_csv_suspect_begin(reader);
     csv->counts = !header && counts(reader, two);
 done:
@@ -261,6 +265,7 @@ void ny_csv_close(struct ny_reader *reader)
 
     ny_free(reader->ctx, csv->use);
     ny_free(reader->ctx, csv->place);
+    ny_free(reader->ctx, csv->empty);
     ny_free(reader->ctx, csv->header.names);
     ny_free(reader->ctx, csv->name_text);
     ny_free(reader->ctx, csv);

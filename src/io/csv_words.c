@@ -246,3 +246,29 @@ void ny_csv_fail_word(struct ny_reader *reader, uint64_t line, size_t column,
     }
     ny_free(reader->ctx, words);
 }
+
+void ny_csv_blame(const struct ny_reader *reader, char *text, size_t size)
+{
+    const struct ny_csv *csv = reader->state;
+    bool *empty = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*empty));
+    struct list told = {.used = 0};
+    char without[LIST_BYTES + 24];
+    size_t count = 0;
+
+    text[0] = '\0';
+    if (!empty) return;
+    for (size_t i = 0; i < csv->columns; i++) {
+        empty[i] = csv->use[i] == NY_CSV_VALUE && csv->empty[i] == reader->consumed;
+        count += empty[i];
+    }
+    list_columns(&told, csv, empty, true, ", ");
+    write_option(reader, empty, without, sizeof(without));
+    if (count)
+        snprintf(text, size, "; column%s %s%s %s no number in any row%s%s", count == 1 ? "" : "s",
+                 told.text, told.full ? ", …" : "", count == 1 ? "holds" : "hold",
+                 !without[0]  ? ""
+                 : count == 1 ? ": leave it out with "
+                              : ": leave them out with ",
+                 without);
+    ny_free(reader->ctx, empty);
+}

@@ -29,6 +29,9 @@ struct ny_format {
     void (*close)(struct ny_reader *reader);
     /* Writes a note about how the file was read into text. NULL: this format has no such note. */
     void (*describe)(const struct ny_reader *reader, char *text, size_t size);
+    /* After a file of which each row was left out: writes the columns that hold no number in any
+     * row, with advice, or "". NULL: this format does not know. */
+    void (*blame)(const struct ny_reader *reader, char *text, size_t size);
     bool takes_columns, takes_label_column, takes_id_column;
     bool has_header;      /* a first line may name the columns */
     bool takes_transpose; /* rows of the file may be columns of the points */

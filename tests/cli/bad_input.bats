@@ -779,6 +779,11 @@ put t.csv '1,2,\n3,4,\n'                | import new t.csv | 3 | line 1, column 
 put t.csv '5,-,3\n6,1,2\n'              | import new t.csv | 3 | line 1, column 2: '-' is not a finite number
 put t.csv '5,NULL,3\n6,1,2\n'           | import new t.csv | 3 | line 1, column 2: 'NULL' is not a finite number
 put t.csv '1,2\n1,2\n1,2\n'             | embed t.csv -o out.npy -q | 3 | all 3 rows of t.csv are equal
+put t.csv 'x,notes,y\n1,,2\n3,,4\n'      | import new t.csv --nan drop | 3 | each of its 2 rows holds NaN or Inf, --nan drop leaves none; column 2 ('notes') holds no number in any row: leave it out with --drop-columns notes
+put t.csv 'x,a,b,y\n1,,,2\n3,NaN,,4\n'  | import new t.csv --nan drop | 3 | columns 2-3 ('a' … 'b') hold no number in any row: leave them out with --drop-columns 2-3
+put t.csv 'x,a,b\n1,,2\n3,4,\n'         | import new t.csv --nan drop | 3 | --nan drop leaves none
+put t.csv 'nan\nnan\n'                 | import new t.csv --nan drop | 3 | column 1 holds no number in any row
+put t.csv 'x,y\n1,\n2,\n'              | embed t.csv -o out.npy --nan keep | 3 | --nan keep leaves none; column 2 ('y') holds no number in any row: leave it out with --drop-columns y
 put t.csv '# made on a Monday\n1,2\n'   | import new t.csv | 3 | t.csv, line 1 begins with '#' / grep -v '^#'
 put t.csv '1,2\n3,4\n'; put l 'class\n1\n2\n' | import new t.csv --labels l | 3 | l holds 3 labels / without a header
 put t.pkl '\200\4\225 rest'             | import new t.pkl | 3 | a Python pickle / numpy.save
