@@ -12,21 +12,27 @@
 
 #include "io/number.h"
 
-/* Fails because there is no column of this name; shows the first and the last name, since a list
- * of thousands would not help. */
+/* Fails because there is no column of this name. Offers the name that is nearest to it, or shows
+ * the first and the last one, since a list of thousands would not help. */
 static int unknown(struct ny_context *ctx, const struct ny_header_names *header, const char *option,
                    struct ny_shown name)
 {
+    const char *nearest = ny_suggest(name.text, header->names, header->count), *first, *last;
+
     if (!header->names)
         return ny_fail(ctx, NY_EUSAGE,
                        "%s: no column '%s', the columns have no names; give a number from 1 to %zu",
                        option, name.text, header->count);
-    return ny_fail(
-        ctx, NY_EUSAGE,
-        "%s: no column '%s' among the %zu columns '%s' … '%s'; give one of their names "
-        "or a number from 1",
-        option, name.text, header->count, ny_shown(header->names[0], strlen(header->names[0])).text,
-        ny_shown(header->names[header->count - 1], strlen(header->names[header->count - 1])).text);
+    if (nearest)
+        return ny_fail(ctx, NY_EUSAGE, "%s: no column '%s' among the %zu; did you mean '%s'?",
+                       option, name.text, header->count, ny_shown(nearest, strlen(nearest)).text);
+    first = header->names[0];
+    last = header->names[header->count - 1];
+    return ny_fail(ctx, NY_EUSAGE,
+                   "%s: no column '%s' among the %zu columns '%s' … '%s'; give one of their names "
+                   "or a number from 1",
+                   option, name.text, header->count, ny_shown(first, strlen(first)).text,
+                   ny_shown(last, strlen(last)).text);
 }
 
 /* The column of this name, or header->count. */

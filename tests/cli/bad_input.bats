@@ -275,7 +275,11 @@ END
 
 @test "columns that are not there" {
     cases <<'END'
-put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --label-column c | 2 | no column 'c' / 'a' … 'b'
+put t.csv 'x,diagnosis\n1,2\n3,5\n'     | import new t.csv --label-column Diagnosis | 2 | no column 'Diagnosis' among the 2; did you mean 'diagnosis'?
+put t.csv 'x,diagnosis\n1,2\n3,5\n'     | import new t.csv --drop-columns diagnoses | 2 | --drop-columns: no column 'diagnoses' among the 2; did you mean 'diagnosis'?
+put t.csv 'x,diagnosis\n1,2\n3,5\n'     | import new t.csv --labels diagnosis | 4 | cannot open diagnosis: No such file or directory; give --labels a file, or for a column of t.csv --label-column NAME
+npy t.npy '<f4' '(3, 4)' 48             | import new t.npy --labels diagnosis | 4 | cannot open diagnosis: No such file or directory; give --labels a file
+put t.csv 'length,width\n1,2\n3,5\n'    | import new t.csv --label-column c | 2 | no column 'c' / 'length' … 'width'
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --label-column 3 | 2 | no column 3 / from 1 to 2
 put t.csv 'a,b\n1,2\n3,5\n'             | import new t.csv --label-column 0 | 2 | no column 0
 put t.csv '1,2\n3,5\n'                  | import new t.csv --label-column c --header no | 2 | have no names
