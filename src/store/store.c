@@ -81,6 +81,39 @@ static bool holds(const char *path, const char *name)
     return lstat(entry, &info) == 0 || errno != ENOENT;
 }
 
+/* Tells whether an entry of a folder is one that a store has, also one whose creation was
+ * killed. */
+static bool is_ours(const char *name)
+{
+    static const char *const names[] = {".",       "..",         "locks",      "points",
+                                        "results", "points.new", "results.new"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+/* Tells whether a folder without a whole store is one whose creation was interrupted: it holds
+ * nothing but what a creation makes. points/ alone may also have lost its results/, so that it
+ * counts only where the lock of the creation is left, or the beginning of results/. */
+static bool is_unfinished(const char *path)
+{
+    const struct dirent *entry;
+    size_t count = 0;
+    bool ours = true;
+    DIR *directory;
+
+    if (holds(path, "points") && holds(path, "results")) return false;
+    if (holds(path, "points") || holds(path, "results"))
+        return holds(path, "locks/create.lock") || holds(path, "results.new");
+    directory = opendir(path);
+    if (!directory) return false;
+    for (; ours && (entry = readdir(directory)) != NULL; count++)
+        ours = is_ours(entry->d_name);
+    closedir(directory);
+    return ours && count > 2; /* beyond . and .. */
+}
+
 int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *path)
 {
     struct ny_store *store;
@@ -99,6 +132,11 @@ int ny_store_open(struct ny_store **out, struct ny_context *ctx, const char *pat
             ctx, NY_EIO, path, NY_NO_LINE,
             "%s is not a store: a store is a directory, which 'nystream import' makes", path);
     if (holds(path, "shards") && !holds(path, "points")) return ny_set_refuse(ctx, path);
+    if (is_unfinished(path))
+        return ny_fail_at(ctx, holds(path, "points") ? NY_ESTORE : NY_EIO, path, NY_NO_LINE,
+                          "%s is not a whole store: the import that was making it was "
+                          "interrupted; call it again",
+                          path);
     if (!holds(path, "points") && !holds(path, "results"))
         return ny_fail_at(
             ctx, NY_EIO, path, NY_NO_LINE,
@@ -191,18 +229,6 @@ static int create_parts(struct ny_context *ctx, const char *path)
     if (err == NY_ESTORE)
         ny_fail_at(ctx, err, file, NY_NO_LINE, "%s is damaged, or not a store: %s", file, why);
     return err ? err : ny_env_create(ctx, results, NY_RESULTS_ENVIRONMENT, pulse.id);
-}
-
-/* Tells whether an entry of a folder is one that a store has, also one whose creation was
- * killed. */
-static bool is_ours(const char *name)
-{
-    static const char *const names[] = {".",       "..",         "locks",  "points",
-                                        "results", "points.new", "results.new"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (strcmp(name, names[i]) == 0) return true;
-    return false;
 }
 
 int ny_check_vacant(struct ny_context *ctx, const char *path, bool (*knows)(const char *entry))

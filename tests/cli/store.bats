@@ -143,6 +143,46 @@ load helper
     usage first
 }
 
+@test "a store whose creation was killed: call the import again" {
+    local again="k.nys is not a whole store: the import that was making it was interrupted; call it again"
+
+    table 10 3 >t.csv
+    mkdir -p k.nys/locks # killed before the lock of the creation
+    ny info k.nys
+    exits 4
+    says "$again"
+    touch k.nys/notes.txt # a folder of somebody else
+    ny info k.nys
+    exits 4
+    says "k.nys is a directory and not a store"
+    rm k.nys/notes.txt
+    nystream import whole.nys t.csv -q
+    mv whole.nys/points k.nys/points.new # before points/ had its name
+    ny fit k.nys r --landmarks 3
+    exits 4
+    says "$again"
+    rm -r k.nys
+    nystream import k.nys t.csv -q
+    mv k.nys/results lost
+    ny info k.nys # not what a killed creation leaves: the rows are there
+    exits 5
+    says "there is no k.nys/results"
+    rm -r k.nys
+    mkdir -p k.nys/locks
+    touch k.nys/locks/create.lock
+    ny info k.nys
+    exits 4
+    says "$again"
+    nystream import k.nys t.csv -q
+    ny info k.nys --json
+    [ "$(field "$output" n)" = 10 ]
+    mv k.nys/results lost2
+    touch k.nys/locks/create.lock # killed between points/ and results/
+    ny verify k.nys
+    exits 5
+    says "$again"
+}
+
 @test "list and rm" {
     store s
     ny list s
