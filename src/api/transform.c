@@ -232,6 +232,19 @@ static int check_distances(struct ny_context *ctx, const struct ny_placing *plac
     return err ? err : ny_output_check(ctx, placing->distances, NY_OUTPUT_NEIGHBORS);
 }
 
+/* Says that a column of names or labels is read past and not written, so that nobody waits for it
+ * in the output. */
+static void note_not_written(const struct run *run)
+{
+    bool id = run->reading.id_column != NULL;
+
+    if (id || run->reading.label_column)
+        ny_log(run->ctx, NY_LOG_NOTE,
+               "%s: transform writes no %s; --%s only keeps that column out of the data, and the "
+               "rows of the output are in the order of the input",
+               run->from, id ? "names of rows" : "labels", id ? "id-column" : "label-column");
+}
+
 int ny_place(struct ny_context *context, const struct ny_placing *placing,
              struct ny_report **report)
 {
@@ -252,6 +265,7 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     run.rows = (struct ny_new_rows){
         .input = placing->input, .options = &run.reading, .output = placing->output};
     err = place(&run);
+    if (!err) note_not_written(&run);
     return err ? err : describe(&run, ny_now() - started_s, report);
 }
 

@@ -270,6 +270,16 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     head -n 50 t.csv >new.csv
     cut -d, -f2- new.csv >bare.csv
     nystream transform s.nys f --input new.csv --id-column id -o new.npy -q
+    ny transform s.nys f --input new.csv --id-column id -o said.npy
+    exits 0
+    says "new.csv: transform writes no names of rows; --id-column only keeps that column out of the data"
+    cmp new.npy said.npy
+    ny transform s.nys f --input new.csv --label-column id -o said.npy
+    exits 0
+    says "new.csv: transform writes no labels; --label-column only keeps that column out"
+    ny transform s.nys f --input new.csv --drop-columns id -o said.npy
+    exits 0
+    [[ $stderr != *"transform writes no"* ]]
     nystream transform s.nys f --input bare.csv -o bare.npy -q
     cmp new.npy bare.npy
     nystream export s.nys f --part model -o f.nym -q
