@@ -118,6 +118,8 @@ const struct verb cli_verbs[] = {
      "- kNN error: of naming a row's class by its nearest neighbours in the embedding, over ten "
      "splits in halves\n"
      "These need no labels:\n"
+     "- cluster sizes: rows of each cluster, by its number; of more than 12 the smallest and the "
+     "largest\n"
      "- inertia: the sum of squared distances of rows to the centre of their cluster\n"
      "- variance between: the share of the variance that lies between the centres of clusters\n"
      "- silhouette: the mean of (b - a)/max(a, b), a and b the mean distances of a row to the rows "

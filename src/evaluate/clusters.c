@@ -4,6 +4,7 @@
  * clustering of least inertia, which is stored; their means and deviations are over the
  * initialisations, as in the paper's table 2.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -14,10 +15,11 @@
 #include "evaluate/silhouette.h"
 
 /* Lloyd's iterations end as scikit-learn's do. */
-enum { ITERATIONS = 300 };
+enum { ITERATIONS = 300, LISTED_BYTES = 64 /* a number in a JSON list */ };
 static const double tolerance = 1e-4;
 
 static const char *const keys[] = {"clusters",
+                                   "cluster_sizes",
                                    "inertia",
                                    "inits",
                                    "iterations",
@@ -39,7 +41,7 @@ static const char *const keys[] = {"clusters",
                                    "classes",
                                    NULL};
 /* The keys from this one on need labels. */
-enum { FIRST_BY_LABELS = 8 };
+enum { FIRST_BY_LABELS = 9 };
 
 static struct ny_kmeans settings_of(struct ny_evaluation *run, size_t k)
 {
@@ -125,6 +127,49 @@ static int separate(struct ny_evaluation *run, double inertia)
     return NY_OK;
 }
 
+/* Warns of clusters that hold less than a hundredth of the rows, and less than a tenth of what a
+ * cluster holds on average: k-means of an embedding in which a few rows lie far from all others
+ * finds these, and silhouettes praise it. */
+static void warn_outliers(const struct ny_evaluation *run, const uint64_t *sizes, size_t k)
+{
+    double n = (double)run->cloud.n, few = n / (k > 10 ? 10 * (double)k : 100);
+    size_t count = 0, least = 0;
+    char others[64] = "";
+
+    for (size_t c = 0; c < k; c++) {
+        if (!sizes[c] || (double)sizes[c] >= few) continue;
+        if (!count++ || sizes[c] < sizes[least]) least = c;
+    }
+    if (!count) return;
+    if (count > 1) snprintf(others, sizeof(others), ", and %zu more have few", count - 1);
+    ny_log(run->ctx, NY_LOG_WARNING,
+           "cluster %zu (from 0) of '%s' has %llu of %llu rows%s: these may be outliers, and "
+           "silhouettes praise clusters of them; --scale standard, a wider kernel (a smaller "
+           "--gamma) or --map kpca may divide the rows better",
+           least, run->result.name, (unsigned long long)sizes[least],
+           (unsigned long long)run->cloud.n, others);
+}
+
+/* Reports how many rows each cluster has. */
+static int count_rows(const struct ny_evaluation *run, size_t k)
+{
+    uint64_t *sizes = ny_calloc(run->ctx, NY_MEM_OTHER, k, sizeof(*sizes));
+    json_t *list = json_array();
+
+    if (!sizes) {
+        json_decref(list);
+        return NY_EBUDGET;
+    }
+    for (uint64_t i = 0; i < run->cloud.n; i++)
+        sizes[run->cluster[i]]++;
+    for (size_t c = 0; c < k; c++)
+        ny_field_append(list, json_integer((json_int_t)sizes[c]));
+    ny_field_set_json(run->report, "cluster_sizes", list);
+    warn_outliers(run, sizes, k);
+    ny_free(run->ctx, sizes);
+    return NY_OK;
+}
+
 /* Finds k clusters, keeps those of least inertia for ny_evaluate_run() to store, and compares
  * them with the classes if there are labels. Inertia is told on the scale of the embedding, not
  * on that of the cloud. */
@@ -149,6 +194,7 @@ static int cluster(struct ny_evaluation *run, size_t k)
     else
         err = compare(run, &how, &centres, best);
     if (!err) err = separate(run, centres.inertia[best]);
+    if (!err) err = count_rows(run, k);
     if (err) goto done;
     ny_field_set_count(run->report, "clusters", k);
     ny_field_set_number(run->report, "inertia", centres.inertia[best] / (scale * scale));
@@ -193,7 +239,7 @@ static size_t bytes(const struct ny_evaluation *run)
     return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +
            n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
            ny_silhouette_bytes(run, k) + ny_matching_bytes(k, run->classes.count) +
-           3 * how.inits * sizeof(double) + 4096;
+           3 * how.inits * sizeof(double) + k * (sizeof(uint64_t) + LISTED_BYTES) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)

@@ -96,6 +96,38 @@ groups() {
     says "there is one cluster"
 }
 
+@test "sizes of clusters are told, and clusters that are a few outliers are no praise" {
+    groups
+    ny eval g.nys f --measures clusters
+    exits 0
+    prints "cluster sizes           40, 40, 40"
+    [[ $stderr != *outliers* ]]
+    # Three of 400 rows lie far away: k-means of two clusters finds these.
+    { table 397 2; printf '90,90\n90,91\n91,90\n'; } >far.csv
+    nystream import far.nys far.csv -q
+    nystream fit far.nys f --map pca -q
+    ny eval far.nys f --clusters 2 --measures clusters --json
+    exits 0
+    says "of 'f' has 3 of 400 rows: these may be outliers"
+    says "--scale standard"
+    [ "$(tr -d ' \n' <<<"$output" | grep -oE '"cluster_sizes":\[(397,3|3,397)\]')" ]
+    # The number in the warning is that of the exported clusters.
+    nystream export far.nys f --part clusters -o c.csv
+    says "cluster $(tail -1 c.csv) (from 0)"
+    # Of many clusters the smallest and the largest are told; of several results, where a list is long.
+    ny eval far.nys f --clusters 13 --measures clusters -q
+    [[ $output =~ "cluster sizes           "[0-9]+" … "[0-9]+ ]]
+    ny eval far.nys f --clusters 12 --measures clusters -q
+    [ "$(grep '^cluster sizes' <<<"$output" | tr -cd , | wc -c)" -eq 11 ]
+    nystream fit far.nys f2 --map pca --components 1 -q
+    ny eval far.nys f f2 --clusters 5 --measures clusters -q
+    [[ $output =~ "cluster sizes           "[0-9]+" … "[0-9]+" "+[0-9]+" … "[0-9]+ ]]
+    # Where all clusters are small, none is said to be outliers.
+    ny eval far.nys f --clusters 120 --measures clusters
+    exits 0
+    [[ $stderr != *outliers* ]]
+}
+
 @test "a sample of silhouettes: the error that it says, the bytes of any threads and memory" {
     awk 'BEGIN { x = 7; for (i = 0; i < 6000; i++) { for (j = 0; j < 3; j++) {
             x = (x * 16807) % 2147483647; v[j] = x / 2147483647 }

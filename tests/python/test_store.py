@@ -30,6 +30,8 @@ def test_silhouettes_are_those_of_scikit_learn(tmp_path, clusters):
     Y, found = result.embedding[:].astype(float), result.clusters[:]
     assert figures["silhouette_rows"] == 1500 and figures["silhouette_standard_error"] == 0
     assert abs(figures["silhouette"] - metrics.silhouette_score(Y, found)) < 1e-7
+    assert figures["cluster_sizes"] == np.bincount(found.astype(int),
+                                                   minlength=clusters).tolist()
     centres = np.array([Y[found == k].mean(axis=0) for k in range(clusters)])
     within = ((Y - centres[found]) ** 2).sum()
     share = 1 - within / ((Y - Y.mean(axis=0)) ** 2).sum()

@@ -455,8 +455,8 @@ class Result(GraphParts):
         -------
         Report
             Every figure, None where it does not apply, and reasons why: with clusters=K silhouette,
-            silhouette_standard_error, variance_between and inertia, and with labels purity,
-            accuracy, nmi, ari. It is kept nowhere; the clusters are (see clusters).
+            silhouette_standard_error, variance_between, inertia and cluster_sizes, and with labels
+            purity, accuracy, nmi, ari. It is kept nowhere; the clusters are (see clusters).
         """
         with Options(self.store._context, _lib.EVALUATE, options) as pointer:
             report = self.store._report(lib.ny_evaluate, self.name.encode(), pointer)
