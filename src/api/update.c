@@ -66,17 +66,28 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
                    name);
 }
 
+/* Tells that an update under way is forgotten for one of the other mode. With a full one goes what
+ * it has worked out; a frozen one leaves nothing out that a full one does not do. */
+static void tell_given_up(const struct update *update)
+{
+    if (update->mode == NY_UPDATE_FULL)
+        ny_log(update->ctx, NY_LOG_NOTE,
+               "an interrupted --update frozen of '%s' is given up for this one", update->name);
+    else
+        ny_log(update->ctx, NY_LOG_WARNING,
+               "an interrupted --update full of '%s' is given up for this --update frozen: the "
+               "model stays as it is; give --update full again to have it take the rows in",
+               update->name);
+}
+
 /* The update that was interrupted, if it is of this mode; another is forgotten. */
 static int find_begun(struct update *update)
 {
-    const char *begun;
     int err = ny_record_load_update(update->store, update->name, &update->record);
 
     if (err || !update->record) return err;
     if (ny_earlier_of(update->record).mode == update->mode) return NY_OK;
-    begun = ny_update_mode_name(ny_earlier_of(update->record).mode);
-    ny_log(update->ctx, NY_LOG_NOTE, "an interrupted --update %s of '%s' is given up for this one",
-           begun, update->name);
+    tell_given_up(update);
     err = ny_update_discard(update->store, update->name, update->record);
     json_decref(update->record);
     update->record = NULL;

@@ -171,8 +171,8 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [[ $stderr != *resume* ]]
 }
 
-# bats test_tags=slow
-@test "an update that was interrupted is gone on with, and the result keeps its own command" {
+# interrupted_full: result a of the store s, whose --update full is ended on its way.
+interrupted_full() {
     store s 40000 8
     nystream fit s a --landmarks 700 --select uniform --threads 1 -q
     table 3000 8 7 >more.csv
@@ -182,10 +182,15 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     until nystream info s a --json | grep -q '"update": "running"' || [ $((tries += 1)) -gt 400 ]; do
         sleep 0.02
     done
-    kill -s TERM $pid
+    kill -s "$1" $pid
     local code=0
     wait $pid || code=$?
-    [ "$code" -eq 143 ]
+    [ "$code" -eq "$2" ]
+}
+
+# bats test_tags=slow
+@test "an update that was interrupted is gone on with, and the result keeps its own command" {
+    interrupted_full TERM 143
     ny info s a
     prints "resume with: nystream fit s a --update full --threads 1 -q"
     prints "made with             nystream fit s a --landmarks 700 --select uniform --threads 1 -q"
@@ -194,6 +199,22 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(field "$output" n)" = 43000 ]
     [[ $output == *'"resume": null'* ]]
     [[ $output == *'"command": "nystream fit s a --landmarks 700'* ]]
+}
+
+# bats test_tags=slow
+@test "a full update that was killed is given up for a frozen one with a warning" {
+    interrupted_full KILL 137
+    ny fit s a --update frozen --threads 1 -q
+    exits 0
+    says "warning: an interrupted --update full of 'a' is given up for this --update frozen"
+    says "give --update full again"
+    ny info s a --json
+    [ "$(field "$output" mode)" = frozen ]
+    [ "$(field "$output" n)" = 43000 ]
+    [[ $output == *'"resume": null'* ]]
+    ny fit s a --update full --threads 1 -q # nothing new came, but these rows wait for it
+    silent
+    [ "$(field "$(nystream info s a --json)" mode)" = full ]
 }
 
 @test "words that no terminal shows are kept as a shell reads them" {
