@@ -347,7 +347,9 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  * look at new rows alone where they can, all rows are projected. Until it returns NY_OK the old
  * result is there, whole; after an interruption the same call goes on. The report's figures are
  * those of the update (mode, landmarks_added, rows_read, …; frozen: drift_trace_error,
- * drift_residual_share); total_rows_read, total_flops, total_seconds and updates are of all runs.
+ * drift_residual_share, and drift_largest of all frozen updates since the last fit or full update,
+ * of drift_largest_rows rows from drift_largest_first on); total_rows_read, total_flops,
+ * total_seconds and updates are of all runs.
  *
  * If `path` is a store in shards, each shard gets the result of its rows, and all the same
  * model; the report is that of all rows. Every shard is worked at by a thread of this process, or

@@ -84,6 +84,10 @@
     X("drift_trace_error", "drift: trace error", PLAIN, 37, RUN)                                   \
     X("drift_residual_share", "above the tolerance", PLAIN, 38, RUN)                               \
     X("drift_rows", "new rows measured", COUNT, 39, RUN)                                           \
+    X("drift_trace_error_fitted", "drift of fitted rows", PLAIN, 72, FOUND)                        \
+    X("drift_largest", "largest drift", PLAIN, 73, FOUND)                                          \
+    X("drift_largest_rows", "its rows", COUNT, 75, FOUND)                                          \
+    X("drift_largest_first", "rows before these", COUNT, 74, FOUND)                                \
     X("negative_eigenvalues", "negative eigenvalues", COUNT, 42, FOUND)                            \
     X("residual_variance", "residual variance", PLAIN, 44, KEPT)                                   \
     X("distance_preservation", "distances preserved", PLAIN, 45, KEPT)                             \

@@ -1,5 +1,7 @@
-/* Measures how well a frozen model fits the rows that were appended: residuals of new rows, and how
- * far γ, mean and scale of all rows are from those that the model has. */
+/* Measures how well a frozen model fits the rows that were appended: residuals of new rows, beside
+ * those of rows of the fit, and how far γ, mean and scale of all rows are from those that the model
+ * has. The report keeps the largest drift since the model was made, until a full update takes the
+ * rows in. */
 #include <math.h>
 #include <string.h>
 
@@ -11,9 +13,14 @@
 /* New rows that are measured: all of them, or so many that are drawn, one of each slice. Many rows
  * give an eighth, up to ROWS_MAX; for a few thousand rows, a thousand tell as much. */
 enum { ROWS_MIN = 1024, ROWS_SHARE = 8, ROWS_MAX = 4096, BYTES_MAX = 16 << 20 };
+/* Rows of the fit to compare them with, at even distances. */
+enum { FITTED_MAX = 512, FITTED_MIN = 64, FITTED_BYTES = 4 << 20 };
+
+static const char fitted_key[] = "drift_trace_error_fitted";
 
 struct sample {
-    size_t count;
+    size_t fitted; /* the first ones, rows of the fit; 0: these were measured before */
+    size_t count;  /* with them */
     uint64_t *numbers;
     void *rows;        /* raw */
     struct ny_columns *landmarks;
@@ -30,30 +37,54 @@ static void release(struct sample *sample, struct ny_context *ctx)
     ny_free(ctx, sample->residuals);
 }
 
-/* Draws the new rows to be measured, and reads them. Each comes from a slice of its own, so that
- * all parts of what was appended are looked at. */
+/* Returns how many rows of the fit are measured: none where the report has their figure. */
+static size_t fitted_rows(const struct ny_fit *fit, size_t row_bytes)
+{
+    double most = fmax(FITTED_MIN, fmin(FITTED_MAX, (double)FITTED_BYTES / (double)row_bytes));
+    uint64_t rows = fit->earlier.selected;
+
+    if (!isnan(ny_field_number(ny_job_report(&fit->job), fitted_key, NAN))) return 0;
+    if (rows > fit->earlier.rows) rows = fit->earlier.rows; /* a shard counts those of all */
+    return rows < (uint64_t)most ? (size_t)rows : (size_t)most;
+}
+
+/* Numbers the rows of the fit at even distances, then one new row of each slice, so that all parts
+ * of what was appended are looked at. */
+static void number_rows(const struct ny_fit *fit, struct sample *sample)
+{
+    uint64_t first = fit->earlier.rows, rows = fit->job.points.n - first;
+    uint64_t old = fit->earlier.selected < first ? fit->earlier.selected : first;
+    size_t count = sample->count - sample->fitted;
+
+    for (size_t i = 0; i < sample->fitted; i++)
+        sample->numbers[i] = (uint64_t)((double)i * (double)old / (double)sample->fitted);
+    for (size_t i = 0; i < count; i++) {
+        double slice = (double)rows / (double)count;
+        double at = rows == count
+                        ? (double)i
+                        : ((double)i + ny_hash01(fit->settings->seed, NY_STREAM_SAMPLE, i)) * slice;
+
+        sample->numbers[sample->fitted + i] = first + (at < (double)rows ? (uint64_t)at : rows - 1);
+    }
+}
+
+/* Draws the rows to be measured, and reads them. */
 static int draw_rows(const struct ny_fit *fit, struct sample *sample)
 {
     size_t row_bytes = ny_points_row_bytes(&fit->job.points);
-    uint64_t first = fit->earlier.rows, rows = fit->job.points.n - first;
+    uint64_t rows = fit->job.points.n - fit->earlier.rows;
     double most = fmax(256, (double)BYTES_MAX / (double)row_bytes);
 
     most = fmin(most, fmin(fmax(ROWS_MIN, (double)rows / ROWS_SHARE), ROWS_MAX));
-    sample->count = rows < (uint64_t)most ? (size_t)rows : (size_t)most;
+    sample->fitted = fitted_rows(fit, row_bytes);
+    sample->count = sample->fitted + (rows < (uint64_t)most ? (size_t)rows : (size_t)most);
     sample->numbers = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(uint64_t));
     sample->rows = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, row_bytes);
     sample->diagonal = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(double));
     sample->residuals = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(float));
     if (!sample->numbers || !sample->rows || !sample->diagonal || !sample->residuals)
         return NY_EBUDGET;
-    for (size_t i = 0; i < sample->count; i++) {
-        double slice = (double)rows / (double)sample->count;
-        double at = rows == sample->count
-                        ? (double)i
-                        : ((double)i + ny_hash01(fit->settings->seed, NY_STREAM_SAMPLE, i)) * slice;
-
-        sample->numbers[i] = first + (at < (double)rows ? (uint64_t)at : rows - 1);
-    }
+    number_rows(fit, sample);
     return ny_points_gather_wide(fit->job.store, fit->job.points.dtype,
                                  (size_t)fit->job.points.row_slots, sample->numbers, sample->count,
                                  sample->rows);
@@ -100,7 +131,9 @@ static int measure(struct ny_fit *fit, struct sample *sample)
 static void tell(const struct ny_fit *fit, double share)
 {
     const double alone = 0.5, factor = 10, least = 1e-3;
-    double fitted = ny_field_number(ny_job_report(&fit->job), "trace_error", NAN);
+    const json_t *report = ny_job_report(&fit->job);
+    double of_all = ny_field_number(report, "trace_error", NAN);
+    double fitted = ny_field_number(report, fitted_key, of_all);
     bool far = share > alone || (share > factor * fitted && share > least);
 
     ny_log(
@@ -111,24 +144,52 @@ static void tell(const struct ny_fit *fit, double share)
             : "");
 }
 
+/* Returns the share of the trace of the rows from `begin` up to `end` of the sample that the
+ * landmarks leave out. */
+static double share_left(const struct sample *sample, size_t begin, size_t end)
+{
+    double left = 0, trace = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        left += (double)sample->residuals[i];
+        trace += sample->diagonal[i];
+    }
+    return left / trace;
+}
+
+/* Keeps the largest drift since the model was made, and the rows that have it; a full update clears
+ * them (results/facts.h). Of a result of all shards, rows are numbered over all of them. */
+static void keep_largest(struct ny_fit *fit, double drift)
+{
+    const json_t *sharded = json_object_get(fit->job.record, "sharded");
+    json_t *report = ny_job_report(&fit->job);
+
+    if (isnan(drift) || drift <= ny_field_number(report, "drift_largest", NAN)) return;
+    ny_field_set_number(report, "drift_largest", drift);
+    ny_field_set_count(report, "drift_largest_first",
+                       ny_field_count(sharded, "first", 0) + fit->earlier.rows);
+    ny_field_set_count(report, "drift_largest_rows", fit->job.points.n - fit->earlier.rows);
+}
+
 /* Reports the share of the trace that the landmarks leave out and, for a selection by a
  * tolerance, how many rows are above it. */
 static void report(struct ny_fit *fit, const struct sample *sample)
 {
     json_t *report = ny_job_report(&fit->job);
-    double tolerance = ny_field_number(report, "tolerance", NAN), left = 0, trace = 0, share;
-    size_t above = 0;
+    double tolerance = ny_field_number(report, "tolerance", NAN), share;
+    double drift = share_left(sample, sample->fitted, sample->count);
+    size_t above = 0, count = sample->count - sample->fitted;
 
-    for (size_t i = 0; i < sample->count; i++) {
-        left += (double)sample->residuals[i];
-        trace += sample->diagonal[i];
+    for (size_t i = sample->fitted; i < sample->count; i++)
         above += (double)sample->residuals[i] > tolerance;
-    }
-    share = isnan(tolerance) ? NAN : (double)above / (double)sample->count;
-    ny_field_set_number(report, "drift_trace_error", left / trace);
+    share = isnan(tolerance) ? NAN : (double)above / (double)count;
+    ny_field_set_number(report, "drift_trace_error", drift);
     ny_field_set_number(report, "drift_residual_share", share);
-    ny_field_set_count(report, "drift_rows", sample->count);
-    tell(fit, left / trace);
+    ny_field_set_count(report, "drift_rows", count);
+    if (sample->fitted)
+        ny_field_set_number(report, fitted_key, share_left(sample, 0, sample->fitted));
+    keep_largest(fit, drift);
+    tell(fit, drift);
     if (!isnan(tolerance))
         ny_log(fit->job.ctx, NY_LOG_NOTE,
                "%.3g %% of the new rows have a residual above the tolerance of %g", 100 * share,

@@ -237,3 +237,42 @@ as_from_scratch() {
     says "far more than of those of the fit"
     [ "$(nystream info e.nys map --json | awk -F': ' '/"drift_trace_error"/ {print ($2 + 0 < 0.5)}')" = 1 ]
 }
+
+@test "info keeps the largest drift of frozen updates, with its rows, until a full one" {
+    local before after
+    table 300 4 5 >rows.csv
+    awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = 0.7 + $j } 1' rows.csv | head -n 200 >far.csv
+    table 250 4 6 >near.csv
+    nystream import d.nys rows.csv -q
+    nystream fit d.nys map --map diffusion --components 3 --landmarks 40 --gamma 1 -q
+    [ "$(field "$(nystream info d.nys map --json)" drift_largest)" = null ]
+    nystream import d.nys far.csv --append -q
+    ny fit d.nys map --update frozen -q
+    says "far more than of those of the fit"
+    before=$(nystream info d.nys map --json)
+    [ "$(field "$before" drift_largest)" = "$(field "$before" drift_trace_error)" ]
+    nystream import d.nys near.csv --append -q
+    ny fit d.nys map --update frozen -q
+    [ -z "$stderr" ]
+    after=$(nystream info d.nys map --json)
+    [ "$(field "$after" drift_largest)" = "$(field "$before" drift_largest)" ]
+    [ "$(field "$after" drift_largest_first)" = 300 ]
+    [ "$(field "$after" drift_largest_rows)" = 200 ]
+    [ "$(field "$after" drift_rows)" = 250 ]
+    [ "$(field "$after" drift_trace_error_fitted)" = "$(field "$before" drift_trace_error_fitted)" ]
+    # All fitted rows are measured here, as transform measures them.
+    nystream transform d.nys map --input far.csv -o placed.npy --json >placed.json 2>said
+    awk -v a="$(field "$after" drift_trace_error_fitted)" -v l="$(field "$after" drift_largest)" \
+        -v e="$(field "$after" drift_trace_error)" -v p="$(field "$(<placed.json)" drift_trace_error)" \
+        'BEGIN { exit !(a > 0 && a < 0.2 && e < 5 * a && l > 10 * a && (l - p) ^ 2 < 1e-6) }'
+    ny info d.nys map
+    prints "drift: trace error "
+    prints "drift of fitted rows "
+    prints "largest drift "
+    [[ $output == *"its rows "*" 200"*"rows before these "*" 300"* ]]
+    nystream fit d.nys map --update full -q
+    after=$(nystream info d.nys map --json)
+    for key in drift_largest drift_largest_first drift_largest_rows drift_trace_error_fitted; do
+        [ "$(field "$after" $key)" = null ]
+    done
+}
