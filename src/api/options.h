@@ -73,7 +73,7 @@ char *ny_options_differences(const struct ny_options *options, unsigned groups,
 int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed, unsigned groups,
                          const json_t *stored, const char *name);
 /* Tells whether an option is typed that makes the result what it is. */
-bool ny_options_choose(const struct ny_options *options, unsigned groups);
+bool ny_options_choose(const struct ny_options *options);
 /* Options that have the stored identity, and for the rest (restart, tmpdir, …) what is typed in
  * `typed`, which does not choose. ny_options_free() them, also after a failure. */
 int ny_options_again(struct ny_options **out, const struct ny_options *typed, unsigned groups,

@@ -265,12 +265,12 @@ int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed
     return err;
 }
 
-bool ny_options_choose(const struct ny_options *options, unsigned groups)
+bool ny_options_choose(const struct ny_options *options)
 {
     for (int i = 0; i < (int)ny_option_count(); i++) {
         const char *name = ny_option_at(i)->name;
 
-        if ((counts(options, i, groups) || makes_graph(name)) && is_typed(options, name))
+        if ((ny_option_rule(i)->identity || strcmp(name, "model") == 0) && is_typed(options, name))
             return true;
     }
     return false;

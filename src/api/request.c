@@ -276,20 +276,20 @@ static int run_job(struct ny_request *request)
     return forget_hopeless(request, err);
 }
 
-/* Where `restart` comes without an option that chooses anything, the result of this name is made
- * again with the options that it has. */
+/* Takes the options of the result that `restart` replaces, if no other option chooses anything. */
 static int keep_options(struct ny_request *request)
 {
-    unsigned groups = request->kind->groups;
     int err;
 
-    if (!ny_options_flag(request->options, "restart") ||
-        ny_options_choose(request->options, groups))
+    if (!ny_options_flag(request->options, "restart") || ny_options_choose(request->options))
         return NY_OK;
     err = ny_record_load(request->store, request->name, &request->record);
     if (err || !ny_field_is(request->record, "kind", request->kind->name)) return err;
+    if (json_is_true(json_object_get(request->record, "placed")))
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "'%s' was placed by a model; give --model beside --restart", request->name);
     request->again = json_incref(request->record);
-    err = ny_options_again(&request->stored, request->options, groups,
+    err = ny_options_again(&request->stored, request->options, request->kind->groups,
                            json_object_get(request->record, "options"), request->name);
     if (err) return err;
     request->options = request->stored;

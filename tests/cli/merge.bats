@@ -154,6 +154,8 @@ END
     nystream transform whole.nym --input "$BATS_FILE_TMPDIR/part.0.csv" -o - >new.csv
     nystream export part.1 placed -o - | tail -c $((30 * 3 * 4)) >last
     tail -c $((30 * 3 * 4)) new.csv | cmp - last
+    ny fit part.1 placed --restart
+    usage "'placed' was placed by a model; give --model beside --restart"
     nystream fit part.1 placed --model whole.nym --restart -q
     nystream plot part.1 placed -o placed.png -q
     nystream report part.1 placed -o placed.html -q

@@ -13,8 +13,8 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 __version__ = "1.1.0"
 
-# Values of enum ny_dtype and NY_U64, and the names that numpy has for them; 0 is the type of rows of
-# which there are none yet.
+# Values of enum ny_dtype and NY_U64, and the names that numpy has for them. A store without rows
+# has 0.
 DTYPES: Dict[int, str] = {0: "float32", 1: "uint8", 2: "int16", 3: "float32", 4: "float64",
                           6: "uint64", 7: "object"}
 NUMBERS: Dict[str, int] = {name: number for number, name in DTYPES.items() if number}
