@@ -132,7 +132,7 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
     int err = ny_graph_describe(&g->job, lists, components);
 
     if (err) return err;
-    if (ny_field_count(ny_graph_facts(g->job.record), "edges", 0) == 0)
+    if (components->largest < 2)
         return ny_fail(g->job.ctx, NY_EDATA,
                        "no two rows are neighbours within a distance of %g; raise --max-distance "
                        "or --distance-quantile%s",
