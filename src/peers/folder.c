@@ -131,19 +131,17 @@ static int lost(struct ny_transport *transport)
     return ny_folder_look((struct ny_folder *)transport);
 }
 
-/* Frees the transport. The last rank of the run removes its files, which others may still read. */
+/* Leaves the run and its rank, and frees the transport. */
 static void close_folder(struct ny_transport *transport)
 {
     struct ny_folder *folder = (struct ny_folder *)transport;
-    int members = folder->locks[NY_FOLDER_MEMBERS];
     char path[PATH_MAX];
 
     if (folder->member) {
         ny_folder_closed_path(folder, transport->rank, path);
         (void)ny_folder_write(folder, path, "", 0);
     }
-    ny_folder_run_path(folder, "", path);
-    if (members >= 0 && flock(members, LOCK_EX | LOCK_NB) == 0) ny_folder_remove(path);
+    ny_folder_leave(folder);
     for (int i = 0; i < NY_FOLDER_LOCKS; i++) {
         if (folder->locks[i] < 0) continue;
         flock(folder->locks[i], LOCK_UN); /* a forked child may hold a copy of the descriptor */

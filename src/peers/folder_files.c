@@ -163,6 +163,21 @@ void ny_folder_remove(const char *path)
     rmdir(path);
 }
 
+void ny_folder_leave(struct ny_folder *folder)
+{
+    int members = folder->locks[NY_FOLDER_MEMBERS];
+    char path[PATH_MAX];
+
+    if (members >= 0) {
+        ny_folder_run_path(folder, "", path);
+        if (flock(members, LOCK_EX | LOCK_NB) == 0) ny_folder_remove(path);
+        flock(members, LOCK_UN); /* a forked child may hold a copy of the descriptor */
+        close(members);
+    }
+    folder->locks[NY_FOLDER_MEMBERS] = -1;
+    folder->self.run = 0;
+}
+
 /* ---- who is there --------------------------------------------------------------------------- */
 
 int ny_folder_tell(struct ny_folder *folder)

@@ -143,15 +143,29 @@ static void remove_leftovers(const struct ny_folder *folder)
     if (listing) closedir(listing);
 }
 
-/* Needs the files of the run from now on. */
+/* Needs the files of the run from now on. NY_END: who has just left the run removes them. */
 static int join(struct ny_folder *folder)
 {
-    int *fd = &folder->locks[NY_FOLDER_MEMBERS];
     char path[PATH_MAX];
 
-    if (*fd >= 0) close(*fd); /* that is the run before */
     ny_folder_run_path(folder, "members", path);
-    return lock_file(folder, path, LOCK_SH, fd);
+    return lock_file(folder, path, LOCK_SH, &folder->locks[NY_FOLDER_MEMBERS]);
+}
+
+/* Leaves the run that this process waits in for another one. NY_END: that one has ended, maybe
+ * while it was joined. */
+static int change_run(struct ny_folder *folder, uint64_t run)
+{
+    char leader[PATH_MAX];
+    int err;
+
+    ny_folder_leave(folder);
+    folder->self.run = run;
+    ny_folder_run_path(folder, "leader", leader);
+    err = ny_folder_held(leader) ? join(folder) : NY_END;
+    if (!ny_folder_held(leader)) err = NY_END; /* an error of join() came of that */
+    if (err) ny_folder_leave(folder);
+    return err ? err : ny_folder_tell(folder);
 }
 
 /* Begins a run, as rank 0. The lock in its folder, which has a new name, is held by this process
@@ -226,22 +240,12 @@ static int gather_notes(struct ny_folder *folder, struct meeting *meeting,
 static int follow(struct ny_folder *folder, struct ny_folder_note *members)
 {
     unsigned ranks = folder->transport.ranks, rank = folder->transport.rank;
-    uint64_t joined = folder->self.run;
     struct ny_folder_note first;
     char path[PATH_MAX];
     int err = NY_OK;
 
     if (!ny_folder_hear(folder, 0, &first)) return NY_END;
-    folder->self.run = first.run;
-    ny_folder_run_path(folder, "leader", path);
-    if (first.run != joined) {
-        if (ny_folder_held(path)) err = join(folder);
-        if (!ny_folder_held(path)) {
-            folder->self.run = joined; /* that one has ended, maybe while it was joined */
-            return NY_END;
-        }
-        if (!err) err = ny_folder_tell(folder);
-    }
+    if (first.run != folder->self.run) err = change_run(folder, first.run);
     if (err) return err;
     if (first.ranks != ranks) return fail_differing(folder, 0, first.ranks);
     ny_folder_run_path(folder, "start", path);

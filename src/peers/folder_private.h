@@ -64,6 +64,9 @@ int ny_folder_read(struct ny_folder *folder, const char *path, size_t size, size
                    void *data, size_t bytes);
 /* Removes the folder of a run, and all in it, as far as that is possible. */
 void ny_folder_remove(const char *path);
+/* Leaves the run that this rank has joined, if any. The last one to leave removes its folder, whose
+ * files others may still read until then. */
+void ny_folder_leave(struct ny_folder *folder);
 
 /* Writes this rank's note. */
 int ny_folder_tell(struct ny_folder *folder);

@@ -121,6 +121,36 @@ static void test_runs_follow_one_another(void **state)
     assert_int_equal(count_entries("run-"), 0);
 }
 
+/* Rank 2 begins the next run while rank 0 has not left the last one, and so waits in that. */
+static int begin_early(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    int err = NY_OK;
+
+    for (unsigned i = 0; i < 2 && !err; i++) {
+        struct ny_transport *transport;
+        size_t nothing[RANKS_MAX] = {0};
+
+        err = open_rank(&transport, own, rank, ranks);
+        if (err) break;
+        err = transport->ops->gather(transport, NULL, nothing, NULL);
+        if (rank == 0) rest(0.3);
+        if (err) ny_fail(own, err, "%s", transport->why);
+        transport->ops->close(transport);
+    }
+    return err;
+}
+
+static void test_who_waits_in_a_run_that_ends_leaves_nothing_of_it(void **state)
+{
+    (void)state;
+    run(3, begin_early);
+    for (unsigned rank = 0; rank < 3; rank++) {
+        assert_string_equal(answer[rank].message, "");
+        assert_int_equal(answer[rank].status, NY_OK);
+    }
+    assert_int_equal(count_entries("run-"), 0);
+}
+
 /* ---- ranks that end -------------------------------------------------------------------------- */
 
 /* Rank 1 waits for ever, rank 2 for the others, and rank 0 computes, as far as they know. */
@@ -434,6 +464,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_any_number_of_processes, make, clear),
         cmocka_unit_test_setup_teardown(test_runs_follow_one_another, make, clear),
+        cmocka_unit_test_setup_teardown(test_who_waits_in_a_run_that_ends_leaves_nothing_of_it,
+                                        make, clear),
         cmocka_unit_test_setup_teardown(test_a_killed_rank_is_noticed, make, clear),
         cmocka_unit_test_setup_teardown(test_an_interrupt_ends_all, make, clear),
         cmocka_unit_test_setup_teardown(test_a_successor_is_told_apart, make, clear),
