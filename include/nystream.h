@@ -199,21 +199,21 @@ NY_API const char *ny_context_message(const struct ny_context *context);
 enum ny_option_group {
     NY_GROUP_IMPORT = 1, /* format labels label-column header dtype append shuffle nan columns … */
     NY_GROUP_FIT = 2,    /* map approx select landmarks … */
-    NY_GROUP_SELECT = 4, /* the selection's part of the fit options */
-    NY_GROUP_COMMON = 8, /* memory */
-    NY_GROUP_READ = 16,  /* how a file is read, for transform: format header label-column … */
-    NY_GROUP_EMBED = 32, /* of ny_embed_file(), beside those of FIT and READ: tmpdir layout … */
-    NY_GROUP_PLAN = 64,  /* what only ny_gamma_grid() has: gamma-grid */
+    NY_GROUP_SELECT = 4,   /* the selection's part of the fit options */
+    NY_GROUP_COMMON = 8,   /* memory */
+    NY_GROUP_READ = 16,    /* how a file is read, for transform: format header label-column … */
+    NY_GROUP_EMBED = 32,   /* of ny_embed_file(), beside those of FIT and READ: tmpdir layout … */
+    NY_GROUP_PLAN = 64,    /* of plans alone: shape, and gamma-grid of ny_gamma_grid() */
     NY_GROUP_UPDATE = 128, /* what only ny_fit() has: update */
     NY_GROUP_GRAPH = 256,  /* neighbors metric max-distance … */
     NY_GROUP_PATH = 512,   /* from to */
     NY_GROUP_EVALUATE = 1024, /* measures clusters … */
-    NY_GROUP_PLOT = 2048,      /* axes color size … */
-    NY_GROUP_REPORT = 4096,    /* image path title */
-    NY_GROUP_RARE = 8192,      /* beside others: --help leaves it out, `help VERB --all` does not */
-    NY_GROUP_THREADS = 16384,  /* threads: of what works in several */
-    NY_GROUP_STORED = 32768    /* beside others: takes another result of the same store, and the
-                                * store of ny_embed_file() has none */
+    NY_GROUP_PLOT = 2048,     /* axes color size … */
+    NY_GROUP_REPORT = 4096,   /* image path title */
+    NY_GROUP_RARE = 8192,     /* beside others: --help leaves it out, `help VERB --all` does not */
+    NY_GROUP_THREADS = 16384, /* threads: of what works in several */
+    NY_GROUP_STORED = 32768   /* beside others: takes another result of the same store, and the
+                               * store of ny_embed_file() has none */
 };
 
 struct ny_option_info {
@@ -320,8 +320,10 @@ NY_API int ny_compact(struct ny_context *context, const char *path, struct ny_re
 NY_API int ny_remove(struct ny_context *context, const char *path, const char *name);
 
 /* Passes, flops, memory by purpose, disk and seconds of a fit, before anything runs; NY_OK also
- * when it does not fit ("fits" is false and memory_min_bytes says what would). Of a store in shards
- * the memory, disk and seconds of all shards in one process, and "shards": count,
+ * when it does not fit ("fits" is false and memory_min_bytes says what would). Path NULL: of points
+ * that are not imported yet, of the option "shape"; no value is looked at, which otherwise makes
+ * the seconds better, and store_bytes is what the points take at most. Of a store in shards the
+ * memory, disk and seconds of all shards in one process, and "shards": count,
  * memory_min_bytes of one, exchange_bytes and exchange_seconds of each between processes. */
 NY_API int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
                    struct ny_report **report);

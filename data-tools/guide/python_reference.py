@@ -7,7 +7,7 @@ PAGES = {
         "Python: stores, results, models",
         "`import nystream`. Rows on disk, results under names, models that are one file. "
         "[Python](../python.md) has examples.",
-        [("Calls", None, ["embed", "open", "__version__"]),
+        [("Calls", None, ["embed", "open", "plan", "__version__"]),
          ("Stores and results", None, ["Store", "Result", "Part", "Model"]),
          ("Reports", None, ["Report", "Plan", "Progress"])]),
     "python-estimators": (

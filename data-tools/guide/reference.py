@@ -46,6 +46,7 @@ EXAMPLES = {
     "all": "nystream help fit --all",
     "pilot": "nystream fit points.nys map --select greedy --landmarks 50 --no-pilot",
     "recall": "nystream transform points.nys near --input new.npy -o near.npy --recall 0.95",
+    "shape": "nystream plan --shape 1e7,784,u8 --memory 4G",
     "time-limit": "nystream fit points.nys map --time-limit 2h",
     "labels": "nystream eval points.nys map --labels",
     "skip-damaged": "nystream export points.nys map -o map.npy --skip-damaged",

@@ -16,6 +16,7 @@
 #include "api/report.h"
 #include "api/request.h"
 #include "api/settings.h"
+#include "api/shape.h"
 #include "api/sharded.h"
 #include "base/memory.h"
 #include "fit/gamma_grid.h"
@@ -27,26 +28,55 @@
 #include "io/identity.h"
 #include "shards/shards.h"
 
-/* Plans a fit of one store, or of a shard with its peers. */
+/* Opens what a plan is of: a store, or points that are not imported yet. */
+static int open_planned(struct ny_store **store, struct ny_context *context, const char *path,
+                        const struct ny_options *options)
+{
+    const char *text = ny_options_text(options, "shape");
+    struct ny_points_shape shape;
+    char name[160];
+    int err;
+
+    if (text && path)
+        return ny_fail(context, NY_EUSAGE,
+                       "--shape plans for points that are not imported yet: leave %s out, or "
+                       "--shape",
+                       path);
+    if (text) {
+        snprintf(name, sizeof(name), "--shape %s", text);
+        err = ny_shape_read(context, text, &shape);
+        return err ? err : ny_store_imagine(store, context, name, &shape);
+    }
+    if (!path)
+        return ny_fail(context, NY_EUSAGE,
+                       "a plan is of a STORE, or of --shape ROWS,COLUMNS where the points are not "
+                       "imported yet");
+    return ny_store_open(store, context, path);
+}
+
+/* Plans a fit of one store, of a shard with its peers, or of a shape. */
 static int plan_store(struct ny_context *context, const char *path,
                       const struct ny_options *options, json_t **json)
 {
     struct ny_store *store = NULL;
     struct ny_owned_settings settings = {0};
+    struct ny_points_info points;
     struct ny_plan plan;
     int err;
 
     ny_fields_begin();
     ny_blas_borrow();
-    err = ny_store_open(&store, context, path);
+    err = open_planned(&store, context, path, options);
     if (!err) err = ny_store_join(store);
     if (err) goto done;
-    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, NULL);
+    err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
     if (!err) err = ny_shards_check(store, &settings.fit);
     if (err) goto done;
     settings.fit.patient = true;
     err = ny_fit_plan(store, &settings.fit, 0, &plan);
     if (!err) *json = ny_plan_json(&plan);
+    if (!err && !path) err = ny_points_info(store, &points);
+    if (!err && !path) ny_field_set_count(*json, "store_bytes", points.raw_bytes);
 done:
     ny_settings_release(&settings, context);
     ny_store_close(store);
@@ -60,14 +90,14 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     struct ny_options none;
     json_t *json = NULL;
     double limit_s;
-    int err = NY_GIVEN(context, path);
+    int err = ny_given(context, __func__, "", NULL, 0);
 
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
     ny_settings_nothing_to_replace(options, context);
-    err = ny_shards_at(path) ? ny_sharded_plan(plan_store, context, path, options, &json)
-                             : plan_store(context, path, options, &json);
+    err = path && ny_shards_at(path) ? ny_sharded_plan(plan_store, context, path, options, &json)
+                                     : plan_store(context, path, options, &json);
     if (!err && ny_options_seconds(options, "time-limit", &limit_s)) {
         ny_field_set_number(json, "time_limit", limit_s);
         ny_field_set_json(json, "within_time_limit",
@@ -85,7 +115,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     struct ny_gamma_grid grid;
     struct ny_points_info points;
     struct ny_options none;
-    int err = NY_GIVEN(context, path);
+    int err = ny_given(context, __func__, "", NULL, 0);
 
     if (report) *report = NULL;
     if (err) return err;
@@ -94,7 +124,7 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     ny_settings_nothing_to_replace(options, context);
     err = ny_call_begin(context);
     if (err) return err;
-    err = ny_store_open(&store, context, path);
+    err = open_planned(&store, context, path, options);
     if (err) goto done;
     err = ny_settings_new(&settings, store, options, NY_GROUP_FIT | NY_GROUP_PLAN, NULL);
     if (err) goto done;

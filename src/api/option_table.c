@@ -187,6 +187,9 @@
       ON_SIGMA | ON_POINTS | OF_KERNELS, "the same for rbf, as gamma = 1/(2 S^2)")                 \
     X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, KERNEL, FIT | SELECT | RARE,                   \
       ON_SIGMA | ON_POINTS | OF_KERNELS, "the same for rbf, as gamma = 1/E")                       \
+    X("shape", NY_TEXT, 0, false, "ROWS,COLUMNS", NULL, INPUT, PLAN | RARE, ANY,                   \
+      "plan for points that are not imported yet, in place of STORE; then, for sparse rows, the "  \
+      "number of values that are not 0, and the type, as in 1e7,784,u8 (default f32)")             \
     X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, KERNEL, PLAN, ON_GAMMA | OF_KERNELS,        \
       "compare widths instead. For each of 0.01,0.1,1, or by default of some around "              \
       "--gamma, the error to expect and how fast the spectrum falls")                              \

@@ -248,7 +248,8 @@ static void operand_name(const struct verb *verb, size_t index, char *name, size
         word += strcspn(word, " ");
         word += strspn(word, " ");
     }
-    length = strcspn(word, " ");
+    word += *word == '[';
+    length = strcspn(word, " ]");
     snprintf(name, size, "%.*s", (int)length, word);
 }
 

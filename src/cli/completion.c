@@ -127,7 +127,7 @@ static void put_verbs_with(FILE *file, const struct verb *verbs,
 /* Tells whether the word behind the verb is a store, for which the shell offers folders. */
 static bool takes_store(const struct verb *verb)
 {
-    return strncmp(verb->operands, "STORE", 5) == 0;
+    return strncmp(verb->operands + (verb->operands[0] == '['), "STORE", 5) == 0;
 }
 
 /* Tells whether the word behind the store is the name of a result. */

@@ -73,6 +73,8 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
     print_memory(file, facts, budget, closer);
     if (cli_fact_number(facts, "disk_bytes", &value))
         cli_print_fact(file, "disk", "%s", cli_bytes(value).text);
+    if (cli_fact_number(facts, "store_bytes", &value))
+        cli_print_fact(file, "store", "at most %s, beside it", cli_bytes(value).text);
     if (cli_fact_number(facts, "seconds", &value) &&
         cli_fact_number(facts, "seconds_low", &low) &&
         cli_fact_number(facts, "seconds_high", &high))
@@ -141,9 +143,13 @@ int cli_run_plan(struct command *command)
 {
     bool grid = ny_options_get(command->options, "gamma-grid");
     struct ny_report *report = NULL;
-    int status = (grid ? ny_gamma_grid : ny_plan)(command->context, command->operands[0],
-                                                  command->options, &report);
+    const char *path = command->operand_count ? command->operands[0] : NULL;
+    int status;
 
+    if (!path && !ny_options_get(command->options, "shape"))
+        return cli_fail_usage(command, "plan needs STORE, or --shape ROWS,COLUMNS for points that "
+                                       "are not imported yet");
+    status = (grid ? ny_gamma_grid : ny_plan)(command->context, path, command->options, &report);
     return cli_print_report(command, status, report, grid ? show_gamma_grid : show_plan);
 }
 

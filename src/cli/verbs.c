@@ -51,17 +51,19 @@ const struct verb cli_verbs[] = {
      "rows, and then exits 5. All other rows can still be read: see export --skip-damaged, and "
      "repair.",
      "nystream verify points.nys", .run = cli_run_verify},
-    {"plan", "STORE", "", 1, 1, NY_GROUP_FIT | NY_GROUP_PLAN | WORK, EVERY,
+    {"plan", "[STORE]", "", 0, 1, NY_GROUP_FIT | NY_GROUP_PLAN | WORK, EVERY,
      "passes, flops, memory, disk and time of a fit, before anything runs; and its kernel width",
      "Says what `fit` with the same options would cost on this machine, and whether it fits in "
      "the memory budget; if not, the smallest budget that does. Exits 0 either way. With "
-     "--gamma-grid helps to choose the kernel's width instead.\n"
+     "--shape in place of STORE nothing needs to be imported yet; with --gamma-grid it helps to "
+     "choose the kernel's width instead.\n"
      "That prints, from one sample of a few thousand rows, for several widths, the trace error "
      "to expect with as many uniform landmarks, the share of the trace in the components, how "
      "many eigenvalues hold 90 % of it, the effective rank (sum of eigenvalues)²/(sum of "
      "squares), and the mean of k(x,y) over pairs of rows: 1 where all rows look alike, 0 where "
      "none sees another.",
      "nystream plan points.nys --landmarks 100 --memory 256M\n"
+     "nystream plan --shape 1e7,784,u8 --memory 4G\n"
      "nystream plan points.nys --gamma-grid 0.1,1,10",
      .run = cli_run_plan},
     {"fit", "STORE NAME", "", 2, 2, NY_GROUP_FIT | NY_GROUP_UPDATE | WORK, EVERY,

@@ -56,6 +56,12 @@ static int decide_landmarks(struct ny_store *store, const struct ny_fit_settings
     if (plan->m > points->n) plan->m = (size_t)points->n;
     plan->m = most_landmarks(settings, points, plan->m);
     if (!settings->rule->by_tolerance || isnan(settings->dictionary.tolerance)) return NY_OK;
+    if (points->imagined && settings->landmarks_typed) return NY_OK; /* at most so many */
+    if (points->imagined)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--tolerance finds the number of landmarks by the points, and %s tells only "
+                       "their shape: give --landmarks as the most there may be",
+                       ny_store_path(store));
     if (settings->gamma_auto)
         err = ny_columns_auto_gamma_of(&spec, store, ny_settings_frozen_rows(settings, points),
                                        settings->seed, PAIRS, &spec.params.gamma);
@@ -95,7 +101,8 @@ static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
     const double much = 2e10;
     const struct ny_fit_settings *settings = sizes->settings;
 
-    return ny_settings_selects(settings) && !settings->columns_file && rough_flops(sizes, m) > much;
+    return ny_settings_selects(settings) && !settings->columns_file && !sizes->points->imagined &&
+           rough_flops(sizes, m) > much;
 }
 
 /* Gets the rates of the machine. Of several shards the one that leads looks, as they would be in

@@ -87,6 +87,7 @@ int ny_points_lost(struct ny_store *store, struct ny_lost *lost)
 int ny_store_skip_lost(struct ny_store *store)
 {
     ny_lost_release(&store->skipped, store->ctx);
+    if (ny_store_is_imagined(store)) return NY_OK;
     return ny_points_lost(store, &store->skipped);
 }
 

@@ -206,6 +206,7 @@ int ny_points_stats_here(struct ny_store *store, struct ny_points_stats *stats)
     const char *wrong;
     int end, err;
 
+    if (ny_store_is_imagined(store)) return ny_imagined_stats(store, stats);
     memset(stats, 0, sizeof(*stats));
     err = ny_snapshot_begin(&view, store, store->points);
     if (err) return err;

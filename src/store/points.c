@@ -354,6 +354,7 @@ int ny_points_gather_here(struct ny_store *store, size_t slots, const uint64_t *
     struct cache cache;
     int err;
 
+    if (ny_store_is_imagined(store)) return ny_imagined_refuse(store);
     if (store->set) return gather_of_set(store, slots, rows, count, out);
     err = cache_init(&cache, store, NY_KIND_POINTS, slots);
 

@@ -108,6 +108,7 @@ struct ny_points_info {
     bool source;           /* row numbers in the source files are kept (shuffled or dropped) */
     bool names;            /* rows have names, empty where one came without */
     bool column_names;
+    bool imagined; /* only the shape is known (ny_store_imagine()): no row can be read */
     uint8_t id[16];
     uint64_t digest;      /* over the full blocks */
     uint64_t tail_digest; /* over the last, short block; 0 when there is none */
@@ -180,6 +181,17 @@ struct ny_set {
 /* Makes the handle, which ny_store_close() closes with the set; the path is for messages. */
 int ny_store_open_set(struct ny_store **out, struct ny_context *ctx, const char *path,
                       const struct ny_set *set);
+/* Points that are not imported yet, for a plan. */
+struct ny_points_shape {
+    uint64_t rows, columns;
+    uint64_t values; /* of sparse rows, that are not 0; 0: rows are dense */
+    enum ny_dtype dtype;
+};
+/* Makes a handle that has nothing but a shape: ny_points_info(), whose `imagined` is set, and
+ * statistics of columns that have some mean and spread. All else is NY_EUSAGE. The path is for
+ * messages. */
+int ny_store_imagine(struct ny_store **out, struct ny_context *ctx, const char *path,
+                     const struct ny_points_shape *shape);
 /* Returns the set behind a handle; NULL: it is that of a store. */
 const struct ny_set *ny_store_set(const struct ny_store *store);
 /* Opens the k-th store of a set, which belongs to the set. */

@@ -277,6 +277,11 @@ typedef int ny_set_fn(void *arg, struct ny_store *store, size_t k, struct ny_set
 int ny_set_each(struct ny_store *store, uint64_t first, size_t count, ny_set_fn *each, void *arg);
 /* NY_EUSAGE: this takes no set, which is at this path. */
 int ny_set_refuse(struct ny_context *ctx, const char *path);
+/* Tells whether only a shape is known (ny_store_imagine()), refuses to read more, and makes up the
+ * statistics. */
+bool ny_store_is_imagined(const struct ny_store *store);
+int ny_imagined_refuse(const struct ny_store *store);
+int ny_imagined_stats(const struct ny_store *store, struct ny_points_stats *stats);
 
 /* ---- locks --------------------------------------------------------------------------------- */
 

@@ -103,7 +103,7 @@ load helper
     for verb in import info verify plan fit select transform export list rm; do
         ny $verb
         usage "$verb needs STORE"
-        says "usage: nystream $verb STORE"
+        [ $verb = plan ] || says "usage: nystream $verb STORE"
     done
     for verb in fit select export rm; do
         ny $verb s

@@ -229,6 +229,7 @@ update         | fit grown f                              | --update full
 update         | fit grown f --update full                | --update frozen
 restart        | fit s f --landmarks 12                   | --restart
 gamma-grid     | plan s --landmarks 9                     | --gamma-grid 0.1,1
+shape          | plan s --landmarks 9                     | --shape 9,9 ! leave s out
 END
 }
 

@@ -79,6 +79,70 @@ at_least() { awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN {exit !(a >= f * b)}'; }
     at_least 200000000 1 "$(field "$output" memory_min_bytes)"
 }
 
+# Compares the plan of a shape with that of a store that has it, with some options: the figures
+# that do not rest on a sample of the rows are equal.
+equal_plans() { # SHAPE STORE OPTION…
+    local shape=$1 store=$2 of_shape key
+    shift 2
+    ny plan --shape "$shape" "$@" --json
+    exits 0
+    of_shape=$output
+    ny plan "$store" "$@" --json
+    for key in passes flops memory_min_bytes disk_bytes landmarks fits; do
+        [ "$(field "$of_shape" $key)" = "$(field "$output" $key)" ] || echo "$key: $of_shape" >&2
+        [ "$(field "$of_shape" $key)" = "$(field "$output" $key)" ]
+    done
+}
+
+@test "a shape is planned as the points that have it" {
+    npy_u8 6000 30 >p.npy
+    nystream import p.nys p.npy -q
+    equal_plans 6000,30,u8 p.nys
+    equal_plans 6e3,30,u8 p.nys --map laplacian --landmarks 200 --components 9 --precision f64
+    equal_plans 6000,30,u8 p.nys --map pca --approx exact
+    equal_plans 6000,30,u8 p.nys --map isomap --landmarks 100
+    equal_plans 6000,30,u8 p.nys --scale standard --memory 100M
+    nystream import doubles.nys p.npy --dtype f64 -q
+    equal_plans 6000,30,f64 doubles.nys --select uniform
+    ny plan --shape 1e9,200 --memory 2G
+    exits 0
+    prints "at most 745 GiB"
+    prints "fits                  no"
+    ny plan --shape 1e6,30000,1e9 --map pca --memory 2G
+    prints "at most 7.45 GiB"
+    prints "fits                  yes"
+}
+
+@test "a shape that is none, and what needs the points, are refused" {
+    for shape in 5 a,b 5,0 5,1.5 5,-1 5,5,5,f32,5 5,5,u16 5,5,u8,u8 "5,5,7,8" ""; do
+        ny plan --shape "$shape"
+        exits 2
+        says "--shape"
+    done
+    ny plan --shape 1,5
+    exits 3
+    says "at least two rows"
+    ny plan --shape 1e9,5e9
+    exits 2
+    says "larger than any store"
+    ny plan --shape 10,10,101
+    exits 2
+    says "no 101 values"
+    ny plan
+    exits 2
+    says "plan needs STORE, or --shape"
+    ny plan --shape 1e4,9 --select greedy --tolerance 0.1
+    exits 2
+    says "give --landmarks"
+    ny plan --shape 1e4,9 --select greedy --tolerance 0.1 --landmarks 100
+    exits 0
+    for options in --gamma-grid "--features variable:3"; do
+        ny plan --shape 1e4,9 $options
+        exits 2
+        says "import them first"
+    done
+}
+
 @test "what takes longer than --time-limit does not run" {
     table 3000 4 >t.csv
     nystream import t.nys t.csv -q

@@ -91,7 +91,7 @@ def test_every_option_is_in_some_group():
     known = (_lib.IMPORT | _lib.FIT | _lib.SELECT | _lib.COMMON | _lib.READ | _lib.UPDATE
              | _lib.GRAPH | _lib.PATH | _lib.EVALUATE | _lib.PLOT | _lib.REPORT | _lib.THREADS)
     alone = {option.name for option in _lib.OPTIONS.values() if not option.groups & known}
-    assert alone == {"gamma-grid", "tmpdir", "graph"} & alone and len(alone) < 3
+    assert alone == {"gamma-grid", "shape", "tmpdir"}
 
 
 def test_a_slow_openblas_is_told_once(monkeypatch, tmp_path):

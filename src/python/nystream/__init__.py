@@ -2,6 +2,7 @@
 
     import nystream
 
+    nystream.plan((10**9, 128), memory="8G")                  # does it fit, how long will it take
     Y = nystream.embed(X, components=2)                       # one call
     store = nystream.open("big.nys", memory="8G")             # rows on disk, any number of fits
     store.append(X)
@@ -23,6 +24,7 @@ from nystream._errors import (BudgetError, BusyError, DataError, FileError, Nume
 from nystream._lib import __version__
 from nystream._view import Part
 from nystream.model import Model
+from nystream.planning import plan
 from nystream.report import Plan, Report
 from nystream.store import Result, Store, embed, open
 from nystream.sums import Sums
@@ -35,8 +37,8 @@ _MODULES = ("dask", "tl")
 
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
            "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
-           "Store", "StoreError", "Sums", "UsageError", "__version__", "embed", "open", "tl",
-           *_ESTIMATORS]
+           "Store", "StoreError", "Sums", "UsageError", "__version__", "embed", "open", "plan",
+           "tl", *_ESTIMATORS]
 
 for _error in (BudgetError, BusyError, DataError, FileError, NumericError, NystreamError,
                NystreamWarning, StoreError, UsageError):

@@ -23,7 +23,7 @@ NUMBERS: Dict[str, int] = {name: number for number, name in DTYPES.items() if nu
 EINTERRUPTED = 130
 
 # enum ny_option_group
-IMPORT, FIT, SELECT, COMMON, READ, EMBED = 1, 2, 4, 8, 16, 32
+IMPORT, FIT, SELECT, COMMON, READ, EMBED, PLAN = 1, 2, 4, 8, 16, 32, 64
 UPDATE, GRAPH, PATH, EVALUATE, PLOT, REPORT, THREADS = 128, 256, 512, 1024, 2048, 4096, 16384
 STORED = 32768
 

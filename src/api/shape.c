@@ -1,0 +1,71 @@
+/* Reads the shape of points that are not imported yet, such as "1e7,784,u8" (api/shape.h). */
+#include "api/shape.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/option_values.h"
+#include "base/dtype.h"
+
+/* Reads a whole number, which may be written as 1e7. */
+static bool read_count(const char *word, uint64_t *count)
+{
+    const double most = 9e15; /* below it doubles are whole */
+    double value;
+
+    if (!ny_value_number(word, &value) || !(value >= 1 && value <= most) || value != floor(value))
+        return false;
+    *count = (uint64_t)value;
+    return true;
+}
+
+/* Takes the words of a shape; false where they make none. */
+static bool read_words(char *text, struct ny_points_shape *shape)
+{
+    uint64_t counts[3] = {0};
+    size_t count = 0;
+    bool typed = false;
+    char *rest;
+
+    for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        if (!typed && count < 3 && read_count(word, &counts[count])) {
+            count++;
+            continue;
+        }
+        shape->dtype = ny_dtype_parse(word);
+        if (typed || !shape->dtype) return false;
+        typed = true;
+    }
+    shape->rows = counts[0];
+    shape->columns = counts[1];
+    shape->values = counts[2];
+    return count >= 2;
+}
+
+/* Refuses what no store can hold. */
+static int check(struct ny_context *ctx, const char *text, const struct ny_points_shape *shape)
+{
+    double cells = (double)shape->rows * (double)shape->columns;
+
+    if (cells > 1e18 || shape->columns > UINT32_MAX)
+        return ny_fail(ctx, NY_EUSAGE, "--shape %s is larger than any store can be", text);
+    if ((double)shape->values > cells)
+        return ny_fail(ctx, NY_EUSAGE, "--shape %s: %llu rows of %llu columns have no %llu values",
+                       text, (unsigned long long)shape->rows, (unsigned long long)shape->columns,
+                       (unsigned long long)shape->values);
+    return NY_OK;
+}
+
+int ny_shape_read(struct ny_context *ctx, const char *text, struct ny_points_shape *shape)
+{
+    char words[128];
+    int length = snprintf(words, sizeof(words), "%s", text);
+
+    *shape = (struct ny_points_shape){.dtype = NY_F32};
+    if (length < (int)sizeof(words) && read_words(words, shape)) return check(ctx, text, shape);
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--shape is ROWS,COLUMNS, then the values that are not 0 where rows are sparse, "
+                   "and the type u8, i16, f32 or f64, as in 1e7,784,u8; not '%s'",
+                   text);
+}

@@ -1,0 +1,67 @@
+"""Plans for rows that are in no store yet."""
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple, Union
+
+import numpy as np
+
+from nystream import _lib
+from nystream._batch import check_shape, stored_dtype
+from nystream._context import Context
+from nystream._data import is_sparse, unwrap
+from nystream._lib import lib
+from nystream._options import Options
+from nystream._sources import CsrGroup
+from nystream.report import Plan
+
+_NAMES = {"uint8": "u8", "int16": "i16", "float32": "f32", "float64": "f64"}
+
+
+def _shape_of(X: Any, dtype: Any) -> str:
+    """Return the option `shape` of rows, or of a tuple (rows, columns)."""
+    if not (isinstance(X, tuple) and all(isinstance(n, (int, np.integer)) for n in X)):
+        X = unwrap(X)
+        dtype = getattr(X, "dtype", np.float64) if dtype is None else dtype
+    elif dtype is None:
+        dtype = np.float32
+    shape = X if isinstance(X, tuple) else getattr(X, "shape", ())
+    check_shape(tuple(shape))
+    counts = [int(n) for n in shape]
+    if is_sparse(X) or isinstance(X, CsrGroup):
+        counts.append(max(1, int(X.nnz)))
+    return ",".join([*map(str, counts), _NAMES[stored_dtype(dtype).name]])
+
+
+def plan(X: Union[Tuple[int, int], Any], *, dtype: Any = None,
+         memory: Union[None, int, str] = None, threads: Optional[int] = None,
+         **options: Any) -> Plan:
+    """Return memory, seconds and disk of a fit of rows that are in no store yet.
+
+    Only the shape of the rows is looked at: a plan of Store.plan, which looks at a sample of the
+    values as well, foretells the time better. `store_bytes` is the most that the rows then take on
+    disk.
+
+    Parameters
+    ----------
+    X : tuple (rows, columns), or rows of any kind that have a shape, or the path of such
+        No row is read.
+    dtype : numpy type, optional
+        Type of the values; by default that of X, and of a tuple float32.
+    memory, threads
+        See open().
+    **options
+        Options of Store.fit: map, components, landmarks, …
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> nystream.plan((200_000_000, 128), memory="8G", components=20).fits
+    True
+    """
+    context = Context(memory, threads, None)
+    chosen = {**options, "shape": _shape_of(X, dtype)}
+    with Options(context, _lib.FIT | _lib.SELECT | _lib.PLAN, chosen) as pointer:
+        return Plan(context.report(lib.ny_plan, context.pointer, None, pointer))

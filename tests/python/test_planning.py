@@ -1,0 +1,55 @@
+"""Plans of rows that are in no store yet."""
+import numpy as np
+import pytest
+import scipy.sparse
+
+import nystream
+
+pytestmark = pytest.mark.quick
+FIGURES = ("passes", "flops", "memory_min_bytes", "disk_bytes", "fits")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64"])
+def test_rows_are_planned_as_in_a_store(tmp_path, dtype):
+    X = np.random.default_rng(1).integers(0, 99, (4000, 20)).astype(dtype)
+    store = nystream.open(tmp_path / "rows.nys", memory="500M")
+    store.append(X)
+    for options in ({}, {"map": "laplacian", "landmarks": 300, "components": 7}):
+        there = store.plan(**options)
+        for found in (nystream.plan(X, memory="500M", **options),
+                      nystream.plan(X.shape, dtype=dtype, memory="500M", **options)):
+            assert [found[key] for key in FIGURES] == [there[key] for key in FIGURES]
+            assert found.store_bytes == X.nbytes
+
+
+def test_no_row_is_looked_at(tmp_path):
+    class Endless:
+        shape, dtype = (10**10, 100), np.float32
+
+        def __getitem__(self, _rows):
+            raise AssertionError("a row was read")
+
+    plan = nystream.plan(Endless(), memory="2G")
+    assert plan.store_bytes == 4 * 10**12 and not plan.fits
+    assert nystream.plan((10**10, 100), memory="2G").memory == plan.memory
+    np.save(tmp_path / "X.npy", np.zeros((50, 3), "int16"))
+    assert nystream.plan(tmp_path / "X.npy", landmarks=9).store_bytes == 300
+
+
+def test_sparse_rows_count_by_their_values():
+    X = scipy.sparse.random(500, 4000, density=0.01, format="csr", random_state=1)
+    assert nystream.plan(X, map="pca").store_bytes == X.nnz * 12
+    assert nystream.plan(scipy.sparse.csr_matrix((9, 9)), map="pca").store_bytes == 12
+
+
+def test_what_has_no_shape_is_refused():
+    with pytest.raises(ValueError, match="2D"):
+        nystream.plan((5, 4, 3))
+    with pytest.raises(ValueError, match="2D"):
+        nystream.plan(iter([1, 2]))
+    with pytest.raises(nystream.UsageError, match="unknown option perplexity"):
+        nystream.plan((500, 4), perplexity=30)
+    with pytest.raises(nystream.UsageError, match="near"):
+        nystream.plan((500, 4), map="isomap", graph="near")
+    with pytest.raises(nystream.UsageError, match="import"):
+        nystream.plan((500, 4), features="variable:2")
