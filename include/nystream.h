@@ -173,9 +173,10 @@ NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *
 NY_API void ny_context_set_plan(struct ny_context *context, ny_plan_fn *fn, void *user);
 /* The command line that calls with this context serve, a word at a time; count 0: none. Jobs that
  * begin from then on remember it, quoted for a shell: "command" of ny_result_report(), and "resume"
- * while they are not done. NY_EUSAGE for a word that is NULL. */
+ * while they are not done, which has the path that the store is opened by then for words[store] (0:
+ * no word is the store's path). NY_EUSAGE for a word that is NULL or not there. */
 NY_API int ny_context_set_command(struct ny_context *context, const char *const *words,
-                                  size_t count);
+                                  size_t count, size_t store);
 /* That line as one text, which lives until it is set again; NULL: there is none. */
 NY_API const char *ny_context_command(const struct ny_context *context);
 /* Contents of the file that a call with this context wrote last; NULL: there is none. */

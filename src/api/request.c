@@ -192,7 +192,7 @@ static int create_record(struct ny_request *request)
     if (request->again)
         ny_record_copy_command(request->record, request->again);
     else
-        ny_record_set_command(request->ctx, request->record);
+        ny_record_set_command(request->store, request->record);
     if (inputs) ny_field_set_json(request->record, "inputs", inputs);
     if (ny_context_peers(request->ctx))
         ny_field_set_count(request->record, "shards",
@@ -255,7 +255,7 @@ static int run_job(struct ny_request *request)
         return NY_OK;
     }
     if (request->record && !restart && !request->stored && ny_context_command(request->ctx))
-        ny_record_set_command(request->ctx, request->record);
+        ny_record_set_command(request->store, request->record);
     if (restart) {
         json_decref(request->record);
         request->record = NULL;

@@ -82,9 +82,10 @@ char *ny_shell_words(struct ny_context *ctx, const char *const *words, size_t co
     return text;
 }
 
-int ny_context_set_command(struct ny_context *ctx, const char *const *words, size_t count)
+int ny_context_set_command(struct ny_context *ctx, const char *const *words, size_t count,
+                           size_t store)
 {
-    char *text = NULL;
+    char *text = NULL, *before = NULL;
 
     if (!ctx) return NY_EUSAGE;
     ny_error_clear(ctx);
@@ -92,16 +93,29 @@ int ny_context_set_command(struct ny_context *ctx, const char *const *words, siz
         if (!words || !words[i])
             return ny_fail(ctx, NY_EUSAGE, "%s() was given NULL as its words, which it needs",
                            __func__);
-    if (count > 0) {
-        text = ny_shell_words(ctx, words, count);
-        if (!text) return NY_EBUDGET;
+    if (store > 0 && store >= count)
+        return ny_fail(ctx, NY_EUSAGE, "%s() was given %zu words, and word %zu as the store's",
+                       __func__, count, store);
+    if (count > 0) text = ny_shell_words(ctx, words, count);
+    if (store > 0) before = ny_shell_words(ctx, words, store);
+    if ((count > 0 && !text) || (store > 0 && !before)) {
+        ny_free(ctx, text);
+        ny_free(ctx, before);
+        return NY_EBUDGET;
     }
     ny_free(ctx, ctx->command);
     ctx->command = text;
+    ctx->command_store = before ? strlen(before) + 1 : 0;
+    ny_free(ctx, before);
     return NY_OK;
 }
 
 const char *ny_context_command(const struct ny_context *ctx)
 {
     return ctx ? ctx->command : NULL;
+}
+
+const char *ny_context_command_store(const struct ny_context *ctx)
+{
+    return ctx->command_store ? ctx->command + ctx->command_store : NULL;
 }

@@ -10,5 +10,7 @@
  * $'…' with octal escapes, which bash, zsh and ksh read. ny_free() the text; NULL with the error
  * set when there is no memory. */
 char *ny_shell_words(struct ny_context *ctx, const char *const *words, size_t count);
+/* The rest of ny_context_command() from the store's word on; NULL where it has none. */
+const char *ny_context_command_store(const struct ny_context *ctx);
 
 #endif

@@ -50,6 +50,7 @@ int ny_context_new_child(struct ny_context **out, struct ny_context *parent, uns
     ctx->progress = parent->progress;
     ctx->progress_user = parent->progress_user;
     if (!parent->command) return NY_OK;
+    ctx->command_store = parent->command_store;
     ctx->command = ny_strdup(ctx, parent->command);
     return ctx->command ? NY_OK : NY_EBUDGET;
 }

@@ -16,13 +16,14 @@ static bool is_option(const char *word, const char *option)
     return strncmp(word, option, length) == 0 && (word[length] == '\0' || word[length] == '=');
 }
 
-/* Hands the words of the command line to `context`: without --restart, which would begin anew, and
- * with `memory`, if it is not NULL, as the value of --memory. */
+/* Hands the words of the command line, of which the first operand is the store, to `context`:
+ * without --restart, which would begin anew, and with `memory`, if it is not NULL, as the value of
+ * --memory. */
 static int set_command(const struct command *command, struct ny_context *context,
                        const char *memory)
 {
     const char *words[command->argc + 2];
-    size_t count = 0;
+    size_t count = 0, store = 0;
 
     for (int i = 0; i < command->argc; i++) {
         const char *word = command->argv[i];
@@ -42,7 +43,9 @@ static int set_command(const struct command *command, struct ny_context *context
         else
             words[count++] = word;
     }
-    return ny_context_set_command(context, words, count);
+    for (size_t i = 1; i < count; i++)
+        if (words[i] == command->operands[0]) store = i;
+    return ny_context_set_command(context, words, count, store);
 }
 
 /* A budget that has no room for the words is refused by the verb, which knows what it needs. */

@@ -257,7 +257,7 @@ static int share_block(struct ny_fit *fit, void **data, uint64_t *bytes)
 /* Shares the record but for what is a shard's own. */
 static int share_record(struct ny_fit *fit)
 {
-    static const char *const own[] = {"checkpoint", "sums", "command"};
+    static const char *const own[] = {"checkpoint", "sums", "command", "command_around"};
     bool leads = ny_peers_leads(ny_context_peers(fit->job.ctx));
     json_t *record = NULL, *other = NULL;
     void *text = NULL;

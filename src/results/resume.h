@@ -5,14 +5,16 @@
 #include "results/fields.h"
 #include "store/store.h"
 
-/* Remembers the command line of the context: field "command" of a new record, or of the field
- * "update" of one, null where there is none. */
-void ny_record_set_command(struct ny_context *ctx, json_t *object);
+/* Remembers the command line of the store's context: field "command" of a new record, or of the
+ * field "update" of one, null where there is none; and as "command_around" what stands before and
+ * after the store's path in it, null where it does not have that path. */
+void ny_record_set_command(struct ny_store *store, json_t *object);
 /* Gives a record the command of another. */
 void ny_record_copy_command(json_t *to, const json_t *from);
 /* The command that goes on with `record`, the result's own or that of its update: the one that
- * began it, or `nystream fit STORE NAME` where the record is of 1.0, which kept none. *out is NULL
- * for a job of the library, which has no command; ny_free() it. NY_EBUDGET without memory. */
+ * began it, with the path that the store is opened by now, or `nystream fit STORE NAME` where the
+ * record is of 1.0, which kept none. *out is NULL for a job of the library, which has no command;
+ * ny_free() it. NY_EBUDGET without memory. */
 int ny_resume_command(struct ny_store *store, const char *name, const json_t *record, char **out);
 
 /* The end of a sentence about a job that is not done: "resume with: nystream fit …", also for a job

@@ -102,7 +102,7 @@ static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
 }
 
 /* Makes the update's record from that of the result. */
-static json_t *new_record(struct ny_context *ctx, const json_t *result, uint64_t n,
+static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t n,
                           enum ny_update_mode mode)
 {
     json_t *record = json_deep_copy(result), *report = json_object_get(record, "report");
@@ -112,7 +112,7 @@ static json_t *new_record(struct ny_context *ctx, const json_t *result, uint64_t
     ny_field_set_count(report, "n", n);
     ny_job_describe_machine(report);
     ny_field_set_json(record, "update", describe_result(result, mode));
-    ny_record_set_command(ctx, json_object_get(record, "update"));
+    ny_record_set_command(store, json_object_get(record, "update"));
     ny_field_set_json(record, "checkpoint", json_object());
     ny_field_set_count(record, "generation", ny_record_generation(result) + 1);
     if (!json_object_get(record, "generations"))
@@ -143,7 +143,7 @@ int ny_update_begin(struct ny_store *store, const char *name, const json_t *resu
     struct ny_batch *batch;
     int err;
 
-    *record = new_record(ny_store_context(store), result, n, mode);
+    *record = new_record(store, result, n, mode);
     if (!*record)
         return ny_fail(ny_store_context(store), NY_EBUDGET,
                        "the system has no memory for the record of an update");

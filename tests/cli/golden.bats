@@ -31,6 +31,17 @@ copies() {
     done
 }
 
+@test "an old result, which kept no command, is made again by --restart alone" {
+    for old in $(copies); do
+        ny fit $old a --restart -q
+        exits 0
+        nystream export $old a -o t.csv
+        compare_columns 1e-4 t.csv $old/a.csv
+        nystream info $old a --json >json
+        grep -q '"command": null' json
+    done
+}
+
 @test "an old store grows" {
     for old in $(copies); do
         nystream import $old $old/points.csv --append -q

@@ -90,6 +90,24 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(field "$output" landmarks)" = 1200 ]
 }
 
+@test "the command that resumes names the store by the path that is given now" {
+    local there="it's \\"
+    mkdir "$there"
+    cp -r "my store" "$there/copy"
+    ny list "$there/copy"
+    prints "resume with: ${resume_f/\'my store\'/"'it'\''s \\/copy'"}"
+    ny info "$there/copy" f --json
+    [[ $output == *"\"command\": \"$resume_f\""* ]] # made with: as it was typed
+    (cd "$there" && eval "$(nystream list copy | sed -n 's/^f.*resume with: //p') -q")
+    [ "$(field "$(nystream info "$there/copy" f --json)" status)" = done ]
+    [ "$(field "$(nystream info "my store" f --json)" status)" = interrupted ]
+    cp -r "my store" fit
+    begin fit nystream fit fit fit $fit_options # neither the verb nor the name is the path
+    mv fit moved
+    ny info moved fit
+    prints "resume with: nystream fit moved fit $fit_options -q"
+}
+
 @test "a missing NAME is made with the defaults" {
     store s
     ny fit s new

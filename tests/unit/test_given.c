@@ -103,7 +103,7 @@ static void options_and_reports_may_be_left_out(void **state)
     ACCEPTS(ny_select(ctx, store, "d", NULL, NULL));
     ACCEPTS(ny_graph(ctx, store, "g", NULL, NULL));
     ACCEPTS(ny_resume(ctx, store, "a", NULL));
-    ACCEPTS(ny_context_set_command(ctx, NULL, 0));
+    ACCEPTS(ny_context_set_command(ctx, NULL, 0, 0));
     assert_null(ny_context_command(ctx));
     ACCEPTS(ny_result_report(ctx, store, "a", NULL));
     ACCEPTS(ny_evaluate(ctx, store, "a", NULL, NULL));
@@ -207,8 +207,10 @@ static void files_and_names_are_needed(void **state)
     REFUSES("path", ny_resume(ctx, NULL, "a", &report));
     REFUSES("name", ny_resume(ctx, store, NULL, &report));
     assert_int_equal(ny_resume(ctx, store, "no such", &report), NY_EUSAGE);
-    REFUSES("words", ny_context_set_command(ctx, NULL, 1));
-    REFUSES("words", ny_context_set_command(ctx, hole, 3));
+    REFUSES("words", ny_context_set_command(ctx, NULL, 1, 0));
+    REFUSES("words", ny_context_set_command(ctx, hole, 3, 0));
+    assert_int_equal(ny_context_set_command(ctx, one, 1, 1), NY_EUSAGE);
+    assert_non_null(strstr(ny_context_message(ctx), "1 words, and word 1 as the store's"));
     REFUSES("path", ny_select(ctx, NULL, "a", options, &report));
     REFUSES("name", ny_select(ctx, store, NULL, options, &report));
     REFUSES("path", ny_graph(ctx, NULL, "a", options, &report));
@@ -377,7 +379,7 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_import(NULL, store, one, 1, NULL, NULL));
     REFUSES_SILENTLY(ny_fit(NULL, store, "a", NULL, NULL));
     REFUSES_SILENTLY(ny_resume(NULL, store, "a", NULL));
-    REFUSES_SILENTLY(ny_context_set_command(NULL, one, 1));
+    REFUSES_SILENTLY(ny_context_set_command(NULL, one, 1, 0));
     assert_null(ny_context_command(NULL));
     assert_null(ny_context_written(NULL));
     REFUSES_SILENTLY(ny_plan(NULL, store, NULL, NULL));
