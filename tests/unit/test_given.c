@@ -201,7 +201,8 @@ static void files_and_names_are_needed(void **state)
     REFUSES("name", ny_remove(ctx, store, NULL));
     assert_int_equal(ny_plan(ctx, NULL, options, &report), NY_EUSAGE);
     assert_non_null(strstr(ny_context_message(ctx), "--shape"));
-    REFUSES("path", ny_gamma_grid(ctx, NULL, options, &report));
+    assert_int_equal(ny_gamma_grid(ctx, NULL, options, &report), NY_EUSAGE);
+    assert_non_null(strstr(ny_context_message(ctx), "--shape"));
     REFUSES("path", ny_fit(ctx, NULL, "a", options, &report));
     REFUSES("name", ny_fit(ctx, store, NULL, options, &report));
     REFUSES("path", ny_resume(ctx, NULL, "a", &report));
