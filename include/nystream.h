@@ -431,6 +431,9 @@ struct ny_placing {
      * some of the new rows, and reported as recall. 0: 1, or that of the forest that found the
      * graph. */
     double recall;
+    /* File of the cluster of each row, u64: of those that an evaluation has left with the result,
+     * the one whose centre its place is nearest to. NULL: none. NY_EUSAGE where there are none. */
+    const char *clusters;
 };
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);

@@ -223,6 +223,13 @@ NY_API int ny_neighbors_of(struct ny_context *context, const char *path, const c
  * takes rows × components coordinates of type NY_F32 or NY_F64. Errors as of ny_model_place(). */
 NY_API int ny_place_rows(struct ny_context *context, const char *path, const char *name,
                          const struct ny_table *table, int dtype, void *out);
+/* Finds the cluster of each row of a table: of those that ny_evaluate() has left with the result,
+ * the one whose centre its place is nearest to. Centres are the means of the clusters' rows, which
+ * takes one pass over the embedding and 8 × clusters × components bytes. `clusters` has room for
+ * one a row. NY_EUSAGE where the result has no clusters of the rows that it has now; else errors as
+ * of ny_place_rows(). */
+NY_API int ny_clusters_of(struct ny_context *context, const char *path, const char *name,
+                          const struct ny_table *table, uint64_t *clusters);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,8 @@
 /*
  * Places new rows by a result or by a model: ny_place, of which ny_transform and ny_transform_model
  * are short forms, and ny_place_rows for rows in memory; and finds their neighbours by a graph:
- * ny_place, ny_neighbors_of. Models in memory: api/model.c.
+ * ny_place, ny_neighbors_of; and their clusters: ny_place, ny_clusters_of. Models in memory:
+ * api/model.c.
  *
  * A result is asked first whether its new rows get neighbours, or are placed by a map of a graph,
  * by all points of the store, or by its model. Of a model, the drift of the new rows is measured on
@@ -43,6 +44,8 @@ struct run {
     struct ny_placed placed;
     double fitted;    /* the drift of the rows of the fit; NaN: unknown */
     struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
+    struct ny_cluster_finder finder;
+    size_t clusters; /* that it knew; 0: it was not asked */
 };
 
 /* Warns of a drift that is large beside that of the rows of the fit, or large in itself where
@@ -85,6 +88,10 @@ static int by_graph(struct run *run, struct ny_store *store)
     struct ny_new_neighbors *new = &run->new;
     int err;
 
+    if (run->rows.finder)
+        return ny_fail(run->ctx, NY_EUSAGE,
+                       "'%s' is a graph, by which new rows get neighbors and no clusters",
+                       run->placing->name);
     *new = (struct ny_new_neighbors){.rows = run->rows,
                                      .neighbors = run->placing->neighbors,
                                      .recall = run->placing->recall,
@@ -130,6 +137,7 @@ static int by_result(struct run *run, struct ny_store *store)
     json_decref(record);
     if (is_graph && run->rows.output) return by_graph(run, store);
     err = check_coordinates(run);
+    if (!err && run->rows.finder) err = ny_cluster_finder_open(run->rows.finder, store, name);
     if (err) return err;
     if (of_graph) return ny_graph_transform(store, name, &run->rows);
     return by_points ? ny_transform_points(store, name, &run->rows) : by_own_model(run, store);
@@ -154,6 +162,12 @@ static int by_file(struct run *run)
     struct ny_model *model = NULL;
     int err = check_coordinates(run);
 
+    if (!err && run->rows.finder)
+        err =
+            ny_fail(run->ctx, NY_EUSAGE,
+                    "the clusters are with the result in its store, and not in the model %s: give "
+                    "STORE NAME",
+                    run->placing->path);
     if (err == NY_OK) err = ny_model_of_file(&model, run->ctx, run->placing->path);
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
     ny_model_free(model);
@@ -187,6 +201,8 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     ny_field_set_json(object, "rows",
                       run->placed.rows ? json_integer((json_int_t)run->placed.rows) : json_null());
     describe_neighbors(run, object);
+    ny_field_set_json(object, "clusters",
+                      run->rows.finder ? json_integer((json_int_t)run->clusters) : json_null());
     ny_field_set_number(object, "drift_trace_error", run->placed.drift_trace_error);
     ny_field_set_number(object, "drift_trace_error_fitted", run->fitted);
     ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));
@@ -215,21 +231,25 @@ static int place(struct run *run)
 
     if (err) return err;
     err = run->placing->name ? by_store(run) : by_file(run);
+    run->clusters = run->finder.k;
+    ny_cluster_finder_close(&run->finder);
     if (err == NY_OK) warn_of_drift(run);
     if (err == NY_OK) note_unseen(run);
     ny_call_end(run->ctx);
     return err;
 }
 
-/* Checks the name of the file of distances. */
-static int check_distances(struct ny_context *ctx, const struct ny_placing *placing)
+/* Checks the name of the second file, of distances or of clusters. */
+static int check_beside(struct ny_context *ctx, const struct ny_placing *placing, const char *file)
 {
-    int err = ny_writer_apart(ctx, placing->distances, placing->input);
+    int err = ny_writer_apart(ctx, file, placing->input);
 
-    if (!err && strcmp(placing->distances, placing->output) == 0)
-        err = ny_fail(ctx, NY_EUSAGE, "the numbers and the distances both go to %s; give two names",
+    if (!err && strcmp(file, placing->output) == 0)
+        err = ny_fail(ctx, NY_EUSAGE, "the %s both go to %s; give two names",
+                      placing->clusters ? "coordinates and the clusters"
+                                        : "numbers and the distances",
                       placing->output);
-    return err ? err : ny_output_check(ctx, placing->distances, NY_OUTPUT_NEIGHBORS);
+    return err ? err : ny_output_check(ctx, file, NY_OUTPUT_NEIGHBORS);
 }
 
 /* Says that a column of names or labels is read past and not written, so that nobody waits for it
@@ -256,7 +276,8 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     if (report) *report = NULL;
     if (!err) err = NY_GIVEN(context, placing->path, placing->input, placing->output);
     if (!err) err = ny_writer_apart(context, placing->output, placing->input);
-    if (!err && placing->distances) err = check_distances(context, placing);
+    if (!err && placing->distances) err = check_beside(context, placing, placing->distances);
+    if (!err && placing->clusters) err = check_beside(context, placing, placing->clusters);
     if (!err && !placing->name) err = ny_writer_apart(context, placing->output, placing->path);
     if (!err) err = ny_output_check(context, placing->output, NY_OUTPUT_TABLE);
     if (err) return err;
@@ -264,6 +285,8 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     run.reading = ny_settings_reader(placing->import);
     run.rows = (struct ny_new_rows){
         .input = placing->input, .options = &run.reading, .output = placing->output};
+    run.finder.output = placing->clusters;
+    if (placing->clusters) run.rows.finder = &run.finder;
     err = place(&run);
     if (!err) note_not_written(&run);
     return err ? err : describe(&run, ny_now() - started_s, report);
@@ -302,6 +325,25 @@ int ny_place_rows(struct ny_context *context, const char *path, const char *name
     if (err) return err;
     run.from = ny_memory_name(&rows);
     run.rows = (struct ny_new_rows){.table = &rows, .room = {out, (enum ny_dtype)dtype, 0}};
+    return place(&run);
+}
+
+int ny_clusters_of(struct ny_context *context, const char *path, const char *name,
+                   const struct ny_table *table, uint64_t *clusters)
+{
+    const struct ny_placing placing = {.path = path, .name = name};
+    struct run run = {.ctx = context,
+                      .placing = &placing,
+                      .placed = {.drift_trace_error = NAN},
+                      .fitted = NAN,
+                      .finder = {.number = clusters}};
+    struct ny_table rows;
+    int err = NY_GIVEN(context, path, name, table, clusters);
+
+    if (!err) err = ny_given_table(context, table, &rows);
+    if (err) return err;
+    run.from = ny_memory_name(&rows);
+    run.rows = (struct ny_new_rows){.table = &rows, .finder = &run.finder};
     return place(&run);
 }
 

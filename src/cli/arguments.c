@@ -107,6 +107,9 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     case OWN_DISTANCES:
         command->distances = value;
         break;
+    case OWN_CLUSTERS:
+        command->clusters = value;
+        break;
     case OWN_NEIGHBORS:
         command->neighbors = value;
         break;

@@ -37,7 +37,8 @@ enum own_option {
     OWN_RAW = 131072,
     OWN_NAME = 262144,
     OWN_RECALL = 524288,
-    OWN_WITH = 1048576
+    OWN_WITH = 1048576,
+    OWN_CLUSTERS = 2097152
 };
 
 struct command;
@@ -78,7 +79,7 @@ struct command {
     size_t operand_count;
     unsigned typed;  /* options of the command itself that were typed: flags OWN_… */
     unsigned chosen; /* how many of the library's were there, but for --memory and --threads */
-    const char *output, *input, *part, *distances, *neighbors, *recall, *name, *with;
+    const char *output, *input, *part, *distances, *clusters, *neighbors, *recall, *name, *with;
     bool json, quiet, verbose;
     bool json_wanted; /* --json is somewhere on the line, perhaps behind an error */
     struct display display;

@@ -25,6 +25,8 @@ static const struct option_view own_options[] = {
     {0, "part", "PART", "embedding", "the part to write (see below)", OUTPUT, .own = OWN_PART},
     {0, "distances", "FILE", NULL, "by a graph: file for the distances of the neighbors", OUTPUT,
      .own = OWN_DISTANCES},
+    {0, "clusters", "FILE", NULL, "file for the cluster of each row, of those that eval has found",
+     OUTPUT, .own = OWN_CLUSTERS},
     {0, "neighbors", "K", NULL,
      "by a graph: nearest rows of each new row (default: as many as the graph has)", OUTPUT,
      .own = OWN_NEIGHBORS},

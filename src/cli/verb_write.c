@@ -89,7 +89,8 @@ int cli_run_transform(struct command *command)
                                  .input = command->input,
                                  .output = command->output,
                                  .import = command->options,
-                                 .distances = command->distances};
+                                 .distances = command->distances,
+                                 .clusters = command->clusters};
     struct ny_report *report = NULL;
     int status;
 

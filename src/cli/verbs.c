@@ -139,17 +139,21 @@ const struct verb cli_verbs[] = {
      "regression, rows agree with it.",
      "nystream eval points.nys first groups --clusters 3", .run = cli_run_eval},
     {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | WORK,
-     EVERY | OWN_INPUT | OWN_OUTPUT | OWN_DISTANCES | OWN_NEIGHBORS | OWN_RECALL,
+     EVERY | OWN_INPUT | OWN_OUTPUT | OWN_DISTANCES | OWN_CLUSTERS | OWN_NEIGHBORS | OWN_RECALL,
      "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
      "solving anything. A model that was exported as one file (export --part model) needs no "
      "store. Warns if the landmarks leave out far more of the new rows than of the fitted ones, "
      "which happens if they are on another scale; --json gives the share as drift_trace_error.\n"
+     "Where eval has found clusters, --clusters is a second file, for the cluster whose centre "
+     "each "
+     "new row is nearest to.\n"
      "By a graph, new rows get neighbors in place of coordinates: the numbers of their nearest "
      "rows of the store, from 0; --distances is a second file, for how far they are. Rows of few "
      "columns take a tree of boxes, others a sieve of short codes. Both find all neighbors; with "
      "--recall below 1 a sieve finds such a share of them, in less time.",
      "nystream transform points.nys first --input new.csv -o placed.npy\n"
+     "nystream transform points.nys first --input new.csv -o p.csv --clusters c.csv\n"
      "nystream transform points.nys near --input new.csv -o n.npy --distances d.npy",
      .run = cli_run_transform},
     {"export", "STORE [NAME]", "-o OUT.npy", 1, 2, COMMON,

@@ -88,8 +88,12 @@ static int count_rows(const struct ny_placer *placer, const struct ny_new_rows *
 static int find_rows(struct ny_placer *placer, const struct ny_new_rows *rows,
                      const struct ny_reader *reader)
 {
+    const struct ny_cluster_finder *finder = rows->finder;
+    const char *clusters = finder ? finder->output : NULL;
+
     placer->rows = ny_reader_table(reader)->rows;
-    if (placer->rows != NY_ROWS_UNKNOWN || !rows->output || !ny_writer_needs_rows(rows->output))
+    if (placer->rows != NY_ROWS_UNKNOWN || !((rows->output && ny_writer_needs_rows(rows->output)) ||
+                                             (clusters && ny_writer_needs_rows(clusters))))
         return NY_OK;
     return count_rows(placer, rows, &placer->rows);
 }
@@ -164,13 +168,16 @@ static int check_room(struct ny_placer *placer)
 /* Opens the file of the coordinates, or takes the caller's room. */
 static int open_output(struct ny_placer *placer, const struct ny_new_rows *rows)
 {
-    int err;
+    uint64_t count = placer->rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : placer->rows;
+    int err = NY_OK;
 
     placer->room = rows->room;
-    if (!rows->output) return check_room(placer);
+    placer->finder = rows->finder;
+    if (placer->finder) err = ny_cluster_finder_begin(placer->finder, count);
+    if (err) return err;
+    if (!rows->output) return rows->room.at ? check_room(placer) : NY_OK;
     err = ny_writer_open(&placer->writer, placer->spec.ctx, rows->output,
-                         placer->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32,
-                         placer->rows == NY_ROWS_UNKNOWN ? NY_ROWS_COUNTED : placer->rows,
+                         placer->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32, count,
                          ny_coordinates_count(&placer->coordinates));
     return err ? err : ny_writer_fits(placer->writer);
 }
@@ -194,6 +201,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     ny_source_prepare(source, &spec->preparation);
     err = placer->ops->open ? placer->ops->open(placer) : open_output(placer, rows);
     if (!err) err = place_all(placer, source);
+    if (!err && placer->finder) err = ny_cluster_finder_end(placer->finder);
     if (err || !placer->writer) goto done;
     err = ny_writer_commit(placer->writer);
     placer->writer = NULL;
@@ -246,6 +254,8 @@ int ny_placer_put(struct ny_placer *placer, void *rows, size_t count)
     }
     if (err) return err;
     placer->placed += count;
-    return placer->writer ? ny_writer_rows(placer->writer, out, count)
-                          : fill_room(placer, f64, out, first, count);
+    if (placer->finder) err = ny_cluster_finder_put(placer->finder, f64, out, count);
+    if (err) return err;
+    if (placer->writer) return ny_writer_rows(placer->writer, out, count);
+    return placer->room.at ? fill_room(placer, f64, out, first, count) : NY_OK;
 }

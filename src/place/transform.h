@@ -11,6 +11,7 @@
 #include "columns/tiles.h"
 #include "io/reader.h"
 #include "io/writer.h"
+#include "place/clusters.h"
 #include "results/coordinates.h"
 #include "stream/source.h"
 
@@ -29,6 +30,7 @@ struct ny_new_rows {
     const char *output;                      /* a file; NULL: the room */
     struct ny_store *like; /* its columns are those of the rows; NULL: they have no names */
     struct ny_room room;
+    struct ny_cluster_finder *finder; /* takes the coordinates, too; NULL: nobody does */
 };
 
 struct ny_placer;
@@ -68,6 +70,7 @@ struct ny_placer {
     uint64_t placed; /* those that were put so far */
     struct ny_writer *writer;
     struct ny_room room; /* where there is no writer */
+    struct ny_cluster_finder *finder; /* or NULL */
 };
 
 /* Places new rows. An error leaves no file. NY_EDATA where they have another number of columns than

@@ -28,9 +28,11 @@ static bool current(const json_t *record)
            ny_field_count(stored, "generation", 0) == ny_record_generation(record);
 }
 
-bool ny_stored_clusters(const struct ny_result *result)
+size_t ny_stored_clusters(const struct ny_result *result)
 {
-    return current(result->record);
+    const json_t *record = result->record;
+
+    return current(record) ? (size_t)ny_field_count(json_object_get(record, field), "count", 0) : 0;
 }
 
 /* Returns the slot that the record names; a record without clusters counts as slot 1, so that

@@ -4,8 +4,8 @@
 
 #include "results/parts.h"
 
-/* Tells whether there are clusters of the rows that the result has now, after any update. */
-bool ny_stored_clusters(const struct ny_result *result);
+/* Returns how many clusters there are of the rows that the result has now, after any update. */
+size_t ny_stored_clusters(const struct ny_result *result);
 /* Gets the clusters of rows first … first + count − 1, as u64. */
 int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t count, void *out);
 /* Replaces them. If the store is not to be written, or the result is in other hands or was changed

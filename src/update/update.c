@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "fit/plan.h"
+#include "results/clusters.h"
 #include "results/facts.h"
 #include "results/resume.h"
 
@@ -128,6 +129,16 @@ static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t
     return record;
 }
 
+/* Tells that clusters are of the rows that the result had. */
+static void note_clusters(struct ny_context *ctx, const char *name, const json_t *result)
+{
+    if (ny_stored_clusters(&(struct ny_result){.record = result}))
+        ny_log(ctx, NY_LOG_NOTE,
+               "the clusters of '%s' are of the rows before this update, and go with it; 'nystream "
+               "eval' finds clusters of all rows",
+               name);
+}
+
 /* Parts that only readers of the record before this result may still be reading. */
 static void delete_stale(struct ny_batch *batch, const char *name, const json_t *result)
 {
@@ -156,8 +167,11 @@ int ny_update_begin(struct ny_store *store, const char *name, const json_t *resu
     if (err) return err;
     delete_stale(batch, name, result);
     err = ny_record_put(batch, name, *record);
-    if (err == NY_OK) return ny_batch_commit(batch);
-    ny_batch_abort(batch);
+    if (err == NY_OK)
+        err = ny_batch_commit(batch);
+    else
+        ny_batch_abort(batch);
+    if (err == NY_OK) note_clusters(ny_store_context(store), name, result);
     return err;
 }
 

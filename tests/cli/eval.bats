@@ -69,11 +69,69 @@ groups() {
     nystream eval g.nys f2 -q >out
     nystream export g.nys f2 --part clusters -o c.csv
     nystream import g.nys g.csv --label-column 4 --append -q
-    nystream fit g.nys f2 --update frozen -q
+    ny fit g.nys f2 --update frozen
+    says "the clusters of 'f2' are of the rows before this update"
     ny export g.nys f2 --part clusters -o c.csv
     usage "has no clusters"
+    ny fit g.nys f2 --update full --restart -q
+    ny fit g.nys f2 --update full
+    [[ $stderr != *"before this update"* ]] # there were none
     ny verify g.nys
     exits 0
+}
+
+@test "new rows get the cluster whose centre is nearest to their place" {
+    groups
+    cut -d, -f1-3 g.csv >rows.csv
+    ny transform g.nys f --input rows.csv -o places.csv --clusters new.csv
+    usage "'f' has no clusters of the rows that it has now"
+    [ ! -e places.csv ]
+    nystream eval g.nys f -q
+    nystream export g.nys f --part clusters -o fitted.csv
+    ny transform g.nys f --input rows.csv -o places.csv --clusters new.csv --json
+    exits 0
+    [ "$(field "$output" clusters)" = 3 ]
+    cmp fitted.csv new.csv
+    nystream transform g.nys f --input rows.csv -o alone.csv
+    cmp places.csv alone.csv
+    # the centres are the means of the clusters' rows, and one row may be all there are
+    tail -n 1 rows.csv | nystream transform g.nys f --input - -o one.npy --clusters one.csv
+    [ "$(cat one.csv)" = "$(tail -n 1 fitted.csv)" ]
+    nystream export g.nys f --part embedding -o embedding.csv
+    paste -d, fitted.csv embedding.csv | awk -F, '
+        NR == FNR { n[$1]++; x[$1] += $2; y[$1] += $3; next }
+        { least = 1e300
+          for (k in n) {
+              square = ($1 - x[k] / n[k]) ^ 2 + ($2 - y[k] / n[k]) ^ 2
+              if (square < least) { least = square; best = k }
+          }
+          print best }' - embedding.csv | cmp - new.csv
+    nystream export g.nys f --part model -o f.nym
+    ny transform f.nym --input rows.csv -o places.csv --clusters new.csv
+    usage "not in the model f.nym"
+    nystream graph g.nys near --neighbors 4 -q
+    ny transform g.nys near --input rows.csv -o places.csv --clusters new.csv
+    usage "neighbors and no clusters"
+    ny transform g.nys f --input rows.csv -o places.csv --clusters places.csv
+    usage "give two names"
+    ny transform g.nys f --input rows.csv -o places.csv --clusters rows.csv
+    exits 2
+}
+
+@test "clusters are those of new rows by every map" {
+    groups
+    cut -d, -f1-3 g.csv >rows.csv
+    for options in "--map pca" "--map laplacian" "--approx exact --precision f64" "--map isomap --neighbors 40 --connect" \
+        "--map eigenmaps --neighbors 40 --connect"; do
+        name=m$((made += 1))
+        nystream fit g.nys $name $options -q
+        nystream eval g.nys $name --clusters 3 --measures clusters -q
+        nystream export g.nys $name --part clusters -o fitted.csv
+        nystream transform g.nys $name --input rows.csv -o places.csv --clusters new.csv
+        # places of fitted rows may differ from those of the fit, at the edge of two clusters
+        different=$(paste -d, fitted.csv new.csv | awk -F, '$1 != $2' | wc -l)
+        [ "$different" -le 2 ]
+    done
 }
 
 @test "silhouettes need no labels, and are exact where the sample is all rows" {

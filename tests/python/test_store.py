@@ -271,6 +271,7 @@ def test_a_result_is_judged_and_drawn(result, tmp_path):
     figures = result.evaluate(clusters=3, measures="clusters")
     assert figures.clusters == 3 and figures.accuracy > 0.9
     assert set(result.clusters[:]) == {0, 1, 2}
+    assert (result.predict(result.store.points[:]) == result.clusters[:]).all()
     picture = result.plot(size="300x200")
     assert picture._repr_png_()[:8] == b"\x89PNG\r\n\x1a\n" and picture._repr_svg_() is None
     drawn = result.plot(tmp_path / "picture.svg", axes=(2, 1))

@@ -286,9 +286,28 @@ static void sizes_that_overflow_are_refused(void **state)
     ny_model_free(opened);
 }
 
-static void memory_of_the_caller_is_needed(void **state)
+static void rows_to_place_are_needed(void **state)
 {
     struct ny_neighbors_room near = {.neighbors = 1};
+
+    (void)state;
+    REFUSES("path", ny_clusters_of(ctx, NULL, "a", &(struct ny_table){0}, &(uint64_t){0}));
+    REFUSES("name", ny_clusters_of(ctx, store, NULL, &(struct ny_table){0}, &(uint64_t){0}));
+    REFUSES("table", ny_clusters_of(ctx, store, "a", NULL, &(uint64_t){0}));
+    REFUSES("clusters", ny_clusters_of(ctx, store, "a", &(struct ny_table){0}, NULL));
+    REFUSES("path", ny_neighbors_of(ctx, NULL, "a", &(struct ny_table){0}, &near));
+    REFUSES("name", ny_neighbors_of(ctx, store, NULL, &(struct ny_table){0}, &near));
+    REFUSES("table", ny_neighbors_of(ctx, store, "a", NULL, &near));
+    REFUSES("room", ny_neighbors_of(ctx, store, "a", &(struct ny_table){0}, NULL));
+    REFUSES("room->numbers", ny_neighbors_of(ctx, store, "a", &(struct ny_table){0}, &near));
+    REFUSES("path", ny_place_rows(ctx, NULL, "a", &(struct ny_table){0}, NY_F32, embedding));
+    REFUSES("name", ny_place_rows(ctx, store, NULL, &(struct ny_table){0}, NY_F32, embedding));
+    REFUSES("table", ny_place_rows(ctx, store, "a", NULL, NY_F32, embedding));
+    REFUSES("out", ny_place_rows(ctx, store, "a", &(struct ny_table){0}, NY_F32, NULL));
+}
+
+static void memory_of_the_caller_is_needed(void **state)
+{
     struct ny_model *opened = model;
     struct ny_sums *sums, *none;
     struct ny_view *view;
@@ -316,15 +335,6 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("report", ny_model_report(model, NULL));
     REFUSES("table", ny_model_place(model, NULL, NY_F32, embedding, 0));
     REFUSES("out", ny_model_place(model, &(struct ny_table){0}, NY_F32, NULL, 0));
-    REFUSES("path", ny_neighbors_of(ctx, NULL, "a", &(struct ny_table){0}, &near));
-    REFUSES("name", ny_neighbors_of(ctx, store, NULL, &(struct ny_table){0}, &near));
-    REFUSES("table", ny_neighbors_of(ctx, store, "a", NULL, &near));
-    REFUSES("room", ny_neighbors_of(ctx, store, "a", &(struct ny_table){0}, NULL));
-    REFUSES("room->numbers", ny_neighbors_of(ctx, store, "a", &(struct ny_table){0}, &near));
-    REFUSES("path", ny_place_rows(ctx, NULL, "a", &(struct ny_table){0}, NY_F32, embedding));
-    REFUSES("name", ny_place_rows(ctx, store, NULL, &(struct ny_table){0}, NY_F32, embedding));
-    REFUSES("table", ny_place_rows(ctx, store, "a", NULL, NY_F32, embedding));
-    REFUSES("out", ny_place_rows(ctx, store, "a", &(struct ny_table){0}, NY_F32, NULL));
     REFUSES("path", ny_append_rows(ctx, NULL, rows, ROWS, COLUMNS, NULL));
     REFUSES("values", ny_append_rows(ctx, store, NULL, ROWS, COLUMNS, NULL));
     REFUSES("out", ny_model_open(NULL, ctx, store, "a"));
@@ -462,6 +472,7 @@ int main(void)
         cmocka_unit_test(files_and_names_are_needed),
         cmocka_unit_test(inputs_and_outputs_are_needed),
         cmocka_unit_test(sizes_that_overflow_are_refused),
+        cmocka_unit_test(rows_to_place_are_needed),
         cmocka_unit_test(memory_of_the_caller_is_needed),
         cmocka_unit_test(without_a_context_nothing_is_done),
         cmocka_unit_test(handles_that_are_not_there_hold_nothing),

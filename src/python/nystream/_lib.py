@@ -117,6 +117,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_path": [_P, _S, _S, _P, _OUT],
     "ny_evaluate": [_P, _S, _S, _P, _OUT],
     "ny_transform": [_P, _S, _S, _S, _S, _P],
+    "ny_clusters_of": [_P, _S, _S, _TABLE, _P],
     "ny_neighbors_of": [_P, _S, _S, _TABLE, C.POINTER(CNeighborsRoom)],
     "ny_place_rows": [_P, _S, _S, _TABLE, C.c_int, _P],
     "ny_export": [_P, _S, _S, _S, _S],

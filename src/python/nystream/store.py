@@ -482,6 +482,24 @@ class Result(GraphParts):
         context.run(lib.ny_place_rows, context.pointer, self.store._path, self.name.encode(),
                     C.byref(table), _lib.NUMBERS[places.dtype.name], places.ctypes.data)
 
+    def predict(self, X: Any) -> Any:
+        """Find the clusters of new rows, of those that evaluate(clusters=K) has found.
+
+        A row is of the cluster whose centre, the mean of its rows, its place is nearest to.
+
+        Parameters
+        ----------
+        X : rows of any kind that Store.append takes, of shape (rows, columns)
+
+        Returns
+        -------
+        array of shape (rows,), int64
+        """
+        context, name = self.store._context, self.name.encode()
+        return _data.place(X, 1, np.int64, lambda table, found: context.run(
+            lib.ny_clusters_of, context.pointer, self.store._path, name, C.byref(table),
+            found.ctypes.data))[:, 0]
+
     def transform_file(self, input: PathLike, output: PathLike, **options: Any) -> None:
         """Place the rows of a file, and write them to a .npy or .csv file, in one pass."""
         context = self.store._context

@@ -1,0 +1,175 @@
+/*
+ * Finds the clusters of new rows (place/clusters.h).
+ *
+ * Centres are not stored: k-means ends at the means of its clusters, which the stored clusters and
+ * the embedding have. Sums are f64, in the order of the rows.
+ */
+#include "place/clusters.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "results/clusters.h"
+#include "results/shards.h"
+
+/* Rows of the embedding that are read at a time. */
+enum { PIECE_ROWS = 2048 };
+
+/* A piece of the embedding with its clusters. */
+struct piece {
+    double *y;
+    float *narrow; /* the rows as they are stored, where that is f32 */
+    uint64_t *cluster;
+};
+
+/* Adds the rows first … first + count − 1 to the sums and sizes of their clusters. */
+static int add_piece(struct ny_cluster_finder *finder, struct ny_result *result,
+                     const struct piece *piece, uint64_t first, size_t count, uint64_t *sizes)
+{
+    const struct ny_result_part *clusters = ny_part_find("clusters");
+    const struct ny_result_part *embedding = ny_part_find("embedding");
+    size_t p = finder->p;
+    int err = ny_part_fill(result, clusters, first, count, piece->cluster);
+
+    if (!err)
+        err = ny_part_fill(result, embedding, first, count,
+                           result->f64 ? (void *)piece->y : (void *)piece->narrow);
+    if (!err && !result->f64) ny_dtype_to_f64(NY_F32, piece->narrow, piece->y, count * p);
+    for (size_t i = 0; !err && i < count; i++) {
+        uint64_t c = piece->cluster[i];
+
+        if (c >= finder->k)
+            return ny_fail(finder->ctx, NY_ESTORE,
+                           "the clusters of '%s' are damaged: row %llu is of cluster %llu, and "
+                           "there are %zu; 'nystream eval' finds them anew",
+                           result->name, (unsigned long long)(first + i), (unsigned long long)c,
+                           finder->k);
+        sizes[c]++;
+        for (size_t j = 0; j < p; j++)
+            finder->centre[c * p + j] += piece->y[i * p + j];
+    }
+    return err;
+}
+
+/* Computes the means of the clusters' rows. */
+static int find_centres(struct ny_cluster_finder *finder, struct ny_result *result)
+{
+    struct ny_context *ctx = finder->ctx;
+    uint64_t n = result->rows.count;
+    size_t rows = n < PIECE_ROWS ? (size_t)n : PIECE_ROWS;
+    uint64_t *sizes = ny_calloc(ctx, NY_MEM_OTHER, finder->k, sizeof(*sizes));
+    struct piece piece = {
+        .y = ny_calloc(ctx, NY_MEM_IO, rows, finder->p * sizeof(double)),
+        .narrow = ny_calloc(ctx, NY_MEM_IO, rows, finder->p * sizeof(float)),
+        .cluster = ny_calloc(ctx, NY_MEM_IO, rows, sizeof(uint64_t)),
+    };
+    int err = NY_EBUDGET;
+
+    if (!sizes || !piece.y || !piece.narrow || !piece.cluster) goto done;
+    err = ny_result_prepare(result, ny_part_find("embedding"), rows);
+    for (uint64_t first = 0; !err && first < n; first += rows) {
+        size_t count = n - first < rows ? (size_t)(n - first) : rows;
+
+        err = add_piece(finder, result, &piece, first, count, sizes);
+    }
+    for (size_t c = 0; !err && c < finder->k; c++)
+        for (size_t j = 0; j < finder->p; j++)
+            finder->centre[c * finder->p + j] /= sizes[c] ? (double)sizes[c] : NAN;
+done:
+    ny_free(ctx, piece.cluster);
+    ny_free(ctx, piece.narrow);
+    ny_free(ctx, piece.y);
+    ny_free(ctx, sizes);
+    return err;
+}
+
+int ny_cluster_finder_open(struct ny_cluster_finder *finder, struct ny_store *store,
+                           const char *name)
+{
+    struct ny_result result = {0};
+    int err = ny_result_open_any(&result, store, name);
+
+    finder->ctx = ny_store_context(store);
+    if (err) goto done;
+    finder->k = ny_stored_clusters(&result);
+    finder->p = ny_coordinates_count(&result.coordinates);
+    if (!finder->k) {
+        err = ny_fail(finder->ctx, NY_EUSAGE,
+                      "'%s' has no clusters of the rows that it has now; 'nystream eval %s %s "
+                      "--clusters K' finds them",
+                      name, ny_store_path(store), name);
+        goto done;
+    }
+    finder->centre = ny_calloc(finder->ctx, NY_MEM_MODEL, finder->k, finder->p * sizeof(double));
+    err = finder->centre ? find_centres(finder, &result) : NY_EBUDGET;
+done:
+    ny_result_close_any(&result);
+    return err;
+}
+
+int ny_cluster_finder_begin(struct ny_cluster_finder *finder, uint64_t rows)
+{
+    int err;
+
+    if (!finder->output) return NY_OK;
+    err = ny_writer_open(&finder->writer, finder->ctx, finder->output, NY_OUT_U64, rows, 0);
+    return err ? err : ny_writer_fits(finder->writer);
+}
+
+/* Returns the cluster whose centre is nearest, of several the first. A centre that is NaN is not.
+ */
+static uint64_t nearest(const struct ny_cluster_finder *finder, const double *y)
+{
+    const double *centre = finder->centre;
+    double least = INFINITY;
+    uint64_t found = 0;
+
+    for (size_t c = 0; c < finder->k; c++, centre += finder->p) {
+        double square = 0;
+
+        for (size_t j = 0; j < finder->p; j++)
+            square += (y[j] - centre[j]) * (y[j] - centre[j]);
+        if (!(square < least)) continue;
+        least = square;
+        found = c;
+    }
+    return found;
+}
+
+int ny_cluster_finder_put(struct ny_cluster_finder *finder, bool f64, const void *rows,
+                          size_t count)
+{
+    size_t p = finder->p, element = f64 ? sizeof(double) : sizeof(float);
+    double *y = ny_alloc(finder->ctx, NY_MEM_OTHER, p * sizeof(*y));
+    int err = y ? NY_OK : NY_EBUDGET;
+
+    for (size_t i = 0; !err && i < count; i++) {
+        uint64_t cluster;
+
+        ny_dtype_to_f64(f64 ? NY_F64 : NY_F32, (const char *)rows + i * p * element, y, p);
+        cluster = nearest(finder, y);
+        if (finder->writer)
+            err = ny_writer_rows(finder->writer, &cluster, 1);
+        else
+            finder->number[finder->found + i] = cluster;
+    }
+    finder->found += count;
+    ny_free(finder->ctx, y);
+    return err;
+}
+
+int ny_cluster_finder_end(struct ny_cluster_finder *finder)
+{
+    struct ny_writer *writer = finder->writer;
+
+    finder->writer = NULL;
+    return writer ? ny_writer_commit(writer) : NY_OK;
+}
+
+void ny_cluster_finder_close(struct ny_cluster_finder *finder)
+{
+    ny_writer_abort(finder->writer);
+    ny_free(finder->ctx, finder->centre);
+    *finder = (struct ny_cluster_finder){.ctx = finder->ctx};
+}
