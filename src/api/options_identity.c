@@ -13,6 +13,7 @@
 #include "api/options_private.h"
 #include "api/report.h"
 #include "base/memory.h"
+#include "graph/settings.h"
 
 /* Room for a double of 17 digits, or a whole number of 64 bits, as text. */
 enum { NUMBER_BYTES = 40 };
@@ -49,9 +50,9 @@ static const char *canonical(const struct ny_options *options, int index, char *
         snprintf(buffer, NUMBER_BYTES, "%llu", (unsigned long long)count);
         return buffer;
     }
-    /* They give the same lists, and the record says which of them a job goes by. */
-    if (strcmp(name, "knn") == 0 && text && strcmp(text, "forest") != 0 &&
-        strcmp(text, "sieve") != 0)
+    /* The others give the same lists, and the record says which of them a job goes by. */
+    if (strcmp(name, "knn") == 0 && text &&
+        !ny_knn_has_recall((enum ny_knn_way)ny_options_choice(options, "knn")))
         return "exact";
     /* --sigma auto is --gamma auto */
     if (gamma && !text) {

@@ -110,15 +110,21 @@ static int hurry(struct ny_context *own, unsigned rank, unsigned ranks)
     return err;
 }
 
-static void test_runs_follow_one_another(void **state)
+/* All three ranks have done their part, and nothing of their runs is there. */
+static void assert_left_well(void)
 {
-    (void)state;
-    run(3, hurry);
     for (unsigned rank = 0; rank < 3; rank++) {
         assert_string_equal(answer[rank].message, "");
         assert_int_equal(answer[rank].status, NY_OK);
     }
     assert_int_equal(count_entries("run-"), 0);
+}
+
+static void test_runs_follow_one_another(void **state)
+{
+    (void)state;
+    run(3, hurry);
+    assert_left_well();
 }
 
 /* Rank 2 begins the next run while rank 0 has not left the last one, and so waits in that. */
@@ -144,11 +150,7 @@ static void test_who_waits_in_a_run_that_ends_leaves_nothing_of_it(void **state)
 {
     (void)state;
     run(3, begin_early);
-    for (unsigned rank = 0; rank < 3; rank++) {
-        assert_string_equal(answer[rank].message, "");
-        assert_int_equal(answer[rank].status, NY_OK);
-    }
-    assert_int_equal(count_entries("run-"), 0);
+    assert_left_well();
 }
 
 /* ---- ranks that end -------------------------------------------------------------------------- */
