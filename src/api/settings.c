@@ -93,6 +93,7 @@ static void read_kernel(const struct ny_options *options, struct ny_wishes *wish
     plain->params.coef0 = number_of(options, "coef0", 0);
     plain->params.degree = (unsigned)size_of(options, "degree", 1);
     plain->scale = (enum ny_scale)ny_options_choice(options, "scale");
+    plain->scale_typed = ny_options_is_set(options, "scale");
 }
 
 /* Sets what a selection of landmarks by a kernel takes besides their number. */

@@ -318,9 +318,11 @@ int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const dou
                      const double *factor, size_t d);
 /* Frees a geometry; NULL is allowed. */
 void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx);
-/* Warns where one of several columns makes up more than 90 % of the distances. */
+/* Warns where one of several columns makes up more than 90 % of the distances, or at most a tenth
+ * of them do (of the variance: linear kernels, where `centred` tells that rows are). Reads the
+ * statistics only. */
 int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
-                              enum ny_base_quantity base);
+                              const struct ny_kernel *kernel, bool centred);
 
 /* γ for --gamma auto: from the median of the non-zero base quantity over 20,000 hashed pairs of
  * the store's first n rows; NY_EDATA when all are zero ("all rows are equal"). Gathers at most

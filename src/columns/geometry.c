@@ -1,10 +1,9 @@
 /* The geometry of the points, (x − centre)·factor: from the store's statistics and --scale, or from
- * a stored model; and a warning where one column outweighs all others. */
+ * a stored model. */
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/names.h"
 #include "columns/columns.h"
 #include "columns/moments.h"
 #include "store/store.h"
@@ -210,60 +209,4 @@ void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx)
     ny_free(ctx, geometry->centre);
     ny_free(ctx, geometry->factor);
     ny_free(ctx, geometry);
-}
-
-/* Returns a multiple of the share of column k in the mean ‖x−y‖², or about that in ‖x−y‖₁. */
-static double spread_of(const struct ny_geometry *geometry, const struct ny_points_stats *stats,
-                        size_t k, enum ny_base_quantity base)
-{
-    double deviation = geometry->factor[k] * sqrt(stats->variance[k]);
-
-    return base == NY_BASE_SQUARE ? deviation * deviation : deviation;
-}
-
-/* Warns of a column, by its name where it has one. */
-static int warn_dominant(struct ny_store *store, size_t column, double percent)
-{
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_names names = {0};
-    struct ny_points_info info;
-    int err = ny_points_info(store, &info);
-
-    if (!err && info.column_names) err = ny_points_column_names(store, column, 1, &names);
-    if (!err)
-        ny_log(ctx, NY_LOG_WARNING,
-               "column %zu (from 1)%s%s%s alone makes up %.4g %% of the distances between rows: "
-               "the other columns hardly count; --scale standard gives all of them the same "
-               "weight, and an import by --columns leaves out one that is no data, such as a "
-               "number of the row",
-               column + 1, names.count ? ", '" : "", names.count ? names.text : "",
-               names.count ? "'," : "", percent);
-    ny_names_release(&names, ctx);
-    return err;
-}
-
-int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
-                              enum ny_base_quantity base)
-{
-    const double most = 0.9;
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_points_stats stats;
-    size_t largest = 0, varying = 0;
-    double sum = 0, top = 0;
-    int err;
-
-    if (base != NY_BASE_SQUARE && base != NY_BASE_ABSOLUTE) return NY_OK;
-    err = ny_points_stats(store, &stats);
-    if (err) return err;
-    for (size_t k = 0; k < geometry->d; k++) {
-        double spread = spread_of(geometry, &stats, k, base);
-
-        sum += spread;
-        varying += geometry->factor[k] > 0 && stats.minimum[k] < stats.maximum[k];
-        if (spread <= top) continue;
-        top = spread;
-        largest = k;
-    }
-    ny_points_stats_release(&stats, ctx);
-    return varying > 1 && top > most * sum ? warn_dominant(store, largest, 100 * top / sum) : NY_OK;
 }

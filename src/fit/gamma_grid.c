@@ -422,7 +422,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     if (err) return err;
     err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d, false, NULL);
     if (err) goto done;
-    err = ny_geometry_warn_dominant(geometry, store, settings->kernel->base);
+    err = ny_settings_warn_dominant(settings, store, geometry);
     if (err) goto done;
     spec = ny_settings_spec(settings, ctx, &points, geometry);
     err = choose_widths(store, settings, &spec, widths, grid);

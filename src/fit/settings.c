@@ -91,6 +91,15 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
     return err;
 }
 
+int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_store *store,
+                              const struct ny_geometry *geometry)
+{
+    bool centred = settings->map->additive || settings->map->centred_rows;
+
+    if (settings->scale_typed) return NY_OK;
+    return ny_geometry_warn_dominant(geometry, store, settings->kernel, centred);
+}
+
 size_t ny_settings_pairs(const struct ny_fit_settings *settings)
 {
     return settings->components + settings->map->divided;

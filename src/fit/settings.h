@@ -21,6 +21,7 @@ struct ny_fit_settings {
     struct ny_kernel_params params;
     bool gamma_auto; /* params.gamma is to be found */
     enum ny_scale scale;
+    bool scale_typed;               /* the user has chosen it: no columns are warned of */
     struct ny_column_choice choice; /* the columns that count; what is listed is borrowed */
     enum ny_normalisation normalisation;
     enum ny_precision precision;
@@ -91,6 +92,9 @@ struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d, bool rough,
                          unsigned char *chosen);
+/* Warns where a few columns decide what the map shows, unless --scale was typed. */
+int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_store *store,
+                              const struct ny_geometry *geometry);
 /* Returns how many eigenpairs the solver finds: the components, and a trivial one of divided maps.
  */
 size_t ny_settings_pairs(const struct ny_fit_settings *settings);

@@ -103,7 +103,7 @@ static int run(struct ny_job *job)
     err = check_points(fit);
     if (!err) err = make_geometry(fit);
     if (err) return err;
-    err = ny_geometry_warn_dominant(fit->geometry, fit->job.store, settings->kernel->base);
+    err = ny_settings_warn_dominant(settings, fit->job.store, fit->geometry);
     if (err) return err;
     err = decide_width(fit);
     if (err) return err;

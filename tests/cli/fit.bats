@@ -230,6 +230,57 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     [[ $stderr != *"alone makes up"* ]]
 }
 
+@test "few of many columns that make up the distances or the variance are told" {
+    { seq -s, 1 30 | sed 's/[0-9]*/c&/g'
+        table 200 30 | awk -F, -v OFS=, '{ $24 *= 1000; $5 *= 700; print }'; } >units.csv
+    nystream import s units.csv -q
+    local told="2 of 30 columns, the largest of them column 24 (from 1), 'c24', make up"
+    for kernel in rbf laplacian; do
+        ny fit s $kernel --kernel $kernel --landmarks 20
+        exits 0
+        says "$told"
+        says "distances between rows"
+        says "--scale standard"
+    done
+    for map in "pca" "kpca --kernel linear" "kpca --kernel linear --approx exact"; do
+        ny fit s "${map//[ -]/}" --map $map
+        exits 0
+        says "$told"
+        says "of the variance"
+    done
+    ny plan s --gamma-grid
+    says "$told"
+    # Not where --scale was typed, nor of cosines, nor where rows are not centred.
+    local index=0
+    for options in "--scale standard" "--scale none" "--kernel cosine" "--map svd --kernel linear"; do
+        index=$((index + 1))
+        ny fit s quiet$index $options
+        exits 0
+        [[ $stderr != *"hardly count"* ]]
+    done
+    # One of ten columns is a tenth of them; of nine, one that makes up the variance alone is none.
+    cut -d, -f15-24 units.csv >ten.csv
+    nystream import ten ten.csv -q
+    ny fit ten a --map pca
+    says "column 10 (from 1), 'c24', alone makes up"
+    says "of the variance"
+    cut -d, -f16-24 units.csv >nine.csv
+    nystream import nine nine.csv -q
+    ny fit nine a --map pca
+    [[ $stderr != *"hardly count"* ]]
+    # Four columns are more than a tenth of thirty.
+    table 200 30 | awk -F, -v OFS=, '{ for (i = 1; i < 5; i++) $i *= 100; print }' >four.csv
+    nystream import four four.csv -q
+    ny fit four a --map pca
+    [[ $stderr != *"hardly count"* ]]
+    # Sparse rows, and bytes, have columns of one unit.
+    awk -F, 'NR > 1 { printf "%s", 0; for (i = 1; i <= NF; i++) printf " %d:%s", i, $i; print "" }' units.csv >s.svm
+    nystream import sparse s.svm --layout sparse -q
+    ny fit sparse a --map kpca
+    exits 0
+    [[ $stderr != *"hardly count"* ]]
+}
+
 @test "nothing to fit is exit 3" {
     echo 1,2 >one.csv
     nystream import one one.csv -q

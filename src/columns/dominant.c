@@ -1,0 +1,127 @@
+/*
+ * Warns where a few columns decide what a map shows, because their unit is smaller than that of the
+ * others: one of several columns that makes up more than nine tenths of the distances, or at most a
+ * tenth of at least ten columns that do. The variances are those of the store's statistics, so that
+ * no row is read.
+ *
+ * Few columns among many say nothing of units where rows are sparse, bytes, or counts that were
+ * prepared: some words, pixels and genes vary more than others, and all have one unit. There only a
+ * column alone is told.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/names.h"
+#include "columns/columns.h"
+#include "columns/kernels.h"
+#include "store/store.h"
+
+/* The largest columns, which together make up a share of `percent`. */
+struct dominant {
+    size_t count, columns; /* of them; of those that vary */
+    size_t largest;
+    double percent;
+    const char *of; /* "distances between rows" */
+};
+
+static bool is_linear(const struct ny_kernel *kernel)
+{
+    return !kernel->unit_rows &&
+           (ny_kernel_has_features(kernel) || kernel->base == NY_BASE_COORDINATE);
+}
+
+/* Returns the share of a column of such a deviation, times a constant: that in the mean ‖x−y‖² or
+ * in the variance, or about that in the mean ‖x−y‖₁. */
+static double spread_of(double deviation, enum ny_base_quantity base)
+{
+    return base == NY_BASE_ABSOLUTE ? deviation : deviation * deviation;
+}
+
+static int descending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* Finds the fewest columns that make up more than nine tenths. Turns the variances into spreads,
+ * and sorts them. */
+static struct dominant find(const struct ny_geometry *geometry, struct ny_points_stats *stats,
+                            enum ny_base_quantity base)
+{
+    const double most = 0.9;
+    struct dominant found = {.of = "distances between rows"};
+    double sum = 0, held = 0, top = 0;
+
+    for (size_t k = 0; k < geometry->d; k++) {
+        double spread = spread_of(geometry->factor[k] * sqrt(stats->variance[k]), base);
+
+        found.columns += geometry->factor[k] > 0 && stats->minimum[k] < stats->maximum[k];
+        stats->variance[k] = spread;
+        sum += spread;
+        if (spread <= top) continue;
+        top = spread;
+        found.largest = k;
+    }
+    qsort(stats->variance, geometry->d, sizeof(double), descending);
+    while (found.count < found.columns && !(held > most * sum))
+        held += stats->variance[found.count++];
+    found.percent = 100 * held / sum;
+    return found;
+}
+
+/* Warns of the largest column, by its name where it has one. */
+static int warn(struct ny_store *store, const struct dominant *found)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_names names = {0};
+    struct ny_points_info info;
+    const char *open, *name, *close;
+    int err = ny_points_info(store, &info);
+
+    if (!err && info.column_names) err = ny_points_column_names(store, found->largest, 1, &names);
+    if (err) goto done;
+    open = names.count ? ", '" : "";
+    name = names.count ? names.text : "";
+    close = names.count ? "'," : "";
+    if (found->count == 1)
+        ny_log(ctx, NY_LOG_WARNING,
+               "column %zu (from 1)%s%s%s alone makes up %.4g %% of the %s: the other columns "
+               "hardly count; --scale standard gives all of them the same weight, and an import "
+               "by --columns leaves out one that is no data, such as a number of the row",
+               found->largest + 1, open, name, close, found->percent, found->of);
+    else
+        ny_log(ctx, NY_LOG_WARNING,
+               "%zu of %zu columns, the largest of them column %zu (from 1)%s%s%s make up %.4g %% "
+               "of the %s: the other columns hardly count; where their units differ, --scale "
+               "standard gives all of them the same weight",
+               found->count, found->columns, found->largest + 1, open, name,
+               names.count ? close : ",", found->percent, found->of);
+done:
+    ny_names_release(&names, ctx);
+    return err;
+}
+
+int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
+                              const struct ny_kernel *kernel, bool centred)
+{
+    enum { MANY = 10 };
+    enum ny_base_quantity base = kernel->base;
+    bool distances = base == NY_BASE_SQUARE || base == NY_BASE_ABSOLUTE, of_units;
+    struct ny_points_stats stats;
+    struct ny_points_info info;
+    struct dominant found;
+    int err;
+
+    if (!distances && !(centred && is_linear(kernel))) return NY_OK;
+    err = ny_points_info(store, &info);
+    if (err == NY_OK) err = ny_points_stats(store, &stats);
+    if (err) return err;
+    found = find(geometry, &stats, base);
+    ny_points_stats_release(&stats, ny_store_context(store));
+    if (!distances) found.of = "variance";
+    of_units = found.columns >= MANY && !info.row_slots && info.dtype != NY_U8 &&
+               !ny_prepares(&info.preparation);
+    if (of_units && found.count && found.count <= found.columns / MANY) return warn(store, &found);
+    return distances && found.columns > 1 && found.count == 1 ? warn(store, &found) : NY_OK;
+}
