@@ -36,6 +36,7 @@ FORMATS = {"npy"}  # a name that has no capital
 # Examples of options that the guide, help and the table of tests show in no whole command.
 EXAMPLES = {
     "format": "nystream import points.nys - --format csv",
+    "expect-rows": "nystream import points.nys today.csv --append --expect-rows 1797",
     "matrix": "nystream import cells.nys cells.h5ad --matrix layers/counts",
     "peers": "nystream fit big.nys map --peers folder:meeting",
     "peers-wait": "nystream fit big.nys map --peers folder:meeting --peers-wait 60",

@@ -84,6 +84,8 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                                      import->min_values,
                                            .raw = import->raw,
                                            .append = import->append,
+                                           .expects = import->expects,
+                                           .expected = import->expected,
                                            .preparation = import->preparation,
                                            .fingerprint = import->fingerprint};
     choose_layout(import, table);
@@ -392,6 +394,7 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     import->shuffle = ny_options_flag(options, "shuffle");
     import->layout = layout_of(ny_options_text(options, "layout"));
     import->raw = strcmp(ny_options_text(options, "codec"), "raw") == 0;
+    import->expects = ny_options_size(options, "expect-rows", &import->expected);
     ny_options_size(options, "seed", &import->seed);
     ny_options_size(options, "min-values", &import->min_values);
     import->reading.reading = import->layout;

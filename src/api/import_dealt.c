@@ -67,7 +67,7 @@ static void dealt_release(struct dealt *dealt, struct ny_context *ctx)
 /* Refuses options that say otherwise where rows go. */
 static int check_options(struct ny_context *ctx, const struct ny_options *options, uint64_t shards)
 {
-    static const char *const others[] = {"shard", "append", "shuffle"};
+    static const char *const others[] = {"shard", "append", "shuffle", "expect-rows"};
 
     if (shards > NY_SHARDS_MAX)
         return ny_fail(ctx, NY_EUSAGE, "--shards is at most %d, not %llu", NY_SHARDS_MAX,

@@ -18,6 +18,8 @@ struct ny_import {
     struct ny_columns_like has; /* the columns of the store, where they have names */
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
+    bool expects; /* --expect-rows was given, and */
+    uint64_t expected;
     enum ny_reading layout; /* --layout */
     const char *shard, *like;       /* --shard, --like; NULL: not given */
     struct ny_claim *claim;         /* on a shard; NULL: the store is an ordinary one */

@@ -90,6 +90,9 @@
       "the matrix of 10x Genomics")                                                                \
     X("append", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                                \
       "add to the points that the store has")                                                      \
+    X("expect-rows", NY_COUNT, 0, false, "N", NULL, INPUT, IMPORT | RARE, ANY,                     \
+      "import only where the store has N rows before, else refuse (exit 2): a repeated --append "  \
+      "then adds no rows twice. An import that was killed goes on; of a shard, its own rows")      \
     X("shard", NY_TEXT, 0, false, "I/N", NULL, INPUT, IMPORT, ANY,                                 \
       "shard I, from 0, of a store of N shards. Each is a store of its own in the folder STORE, "  \
       "imported by whom and when you like; reading verbs take all of them as one")                 \

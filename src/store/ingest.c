@@ -37,6 +37,18 @@ static int check_spec(struct ny_store *store, const struct ny_ingest_spec *spec)
     return NY_OK;
 }
 
+/* Refuses points of another number than the caller knows: rows of this source may be among them. */
+static int check_expected(struct ny_ingest *ingest)
+{
+    unsigned long long n = ingest->base.n, expected = ingest->spec.expected;
+
+    if (!ingest->spec.expects || n == expected) return NY_OK;
+    return ny_fail(ingest->ctx, NY_EUSAGE,
+                   "%s has %llu %s, and --expect-rows says %llu; nothing was added: if these rows "
+                   "are in it already, go on without this import, else give --expect-rows %llu",
+                   ingest->store->path, n, n == 1 ? "row" : "rows", expected, n);
+}
+
 /* Refuses rows that do not go with the points that the store has: in width, or with labels where
  * these have none, or without --append. */
 static int check_append(struct ny_ingest *ingest)
@@ -215,7 +227,8 @@ static int begin(struct ny_ingest *ingest)
     if (!err) err = read_base(ingest);
     if (!err) err = ny_ingest_finished(ingest, &ingest->told, &ingest->consumed);
     if (ingest->told || err) return err ? err : NY_END;
-    err = check_append(ingest);
+    err = check_expected(ingest);
+    if (!err) err = check_append(ingest);
     if (err) return err;
     choose_layout(ingest);
     err = allocate(ingest);

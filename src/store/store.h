@@ -331,6 +331,8 @@ struct ny_ingest_spec {
     bool names;           /* rows have names; a store that holds points keeps them if it has some */
     bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
     bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */
+    bool expects;         /* the store must hold `expected` points, else NY_EUSAGE */
+    uint64_t expected;
     uint64_t fingerprint; /* of the command; a staged import with the same one is resumed, another
                            * is discarded */
 };

@@ -180,6 +180,7 @@ holds() {
     done <<'END'
 --shards 2 --shard 0/2|--shard does not go with --shards
 --shards 2 --append|--append does not go with --shards
+--shards 2 --expect-rows 0|--expect-rows does not go with --shards
 --shards 2 --shuffle|--shuffle does not go with --shards
 --shards 0|--shards
 --shards 100001|--shards is at most 100000

@@ -122,6 +122,7 @@ id-column    | import new t.csv                          | --id-column class
 header       | import new new.csv                        | --header yes
 dtype        | import new t.csv                          | --dtype f64
 append       | import s t.csv --label-column class       | --append
+expect-rows  | import s t.csv --append --label-column class | --expect-rows 7 ! --expect-rows 150
 shard        | import new t.csv                          | --shard 0/2
 shards       | import new t.csv                          | --shards 1
 shards       | import new t.csv                          | --shards 2 ! split the files

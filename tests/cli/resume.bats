@@ -108,6 +108,20 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     prints "resume with: nystream fit moved fit $fit_options -q"
 }
 
+@test "an append that expects the rows of the store adds its own once" {
+    store s 400 4
+    table 100 4 2 >more.csv
+    nystream import s more.csv --append --expect-rows 400 -q
+    ny import s more.csv --append --expect-rows 400
+    exits 2
+    says "s has 500 rows, and --expect-rows says 400; nothing was added"
+    says "--expect-rows 500"
+    [ "$(field "$(nystream info s --json)" n)" = 500 ]
+    nystream import s more.csv --append --expect-rows 500 -q # it is known by rows, not by the file
+    [ "$(field "$(nystream info s --json)" n)" = 600 ]
+    nystream import new more.csv --expect-rows 0 -q
+}
+
 @test "a missing NAME is made with the defaults" {
     store s
     ny fit s new
