@@ -317,7 +317,7 @@ put a.csv '1,2\n3,4\n'; npy b.npy '<f4' '(2, 3)' 24 | import new a.csv b.npy | 3
 put a.csv 'odd,1,2\n'                   | import s a.csv --append --label-column 1 | 3 | a.csv has 2 columns / 3
 put a.csv '1,2,3\n'; put l '1\n'        | import s a.csv --append --labels l | 3 | are words / numbers
 put a.csv '1,2,3\n'                     | import s a.csv                   | 2 | already holds 40 points / --append
-put a.csv '1,2,3\n'                     | import s a.csv --append --expect-rows 39 | 2 | s has 40 rows / --expect-rows 40
+put a.csv 'odd,1,2,3\n'                 | import s a.csv --append --label-column 1 --expect-rows 39 | 2 | s has 40 rows / --expect-rows 40
 :                                       | import new p.csv --expect-rows 5 | 2 | new has 0 rows
 put a.csv '1,2\n3,4\n'; put l '0\n1\n1\n' | import new a.csv --labels l    | 3 | l holds / labels / 2 rows
 put a.csv '1,2\n3,4\n'; put l '0\n'     | import new a.csv --labels l      | 3 | l holds 1 labels
