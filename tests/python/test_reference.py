@@ -93,3 +93,12 @@ def test_exit_codes(pages):
     text = (TREE / "include" / "nystream.h").read_text(encoding="utf-8")
     codes = re.findall(r"X\(NY_\w+, (\d+),", text)
     assert re.findall(r"^\| `(\d+)` \|", pages["exit-codes"], flags=re.MULTILINE) == codes
+
+
+def test_exit_codes_of_the_guide():
+    """The page about files has the statuses that leave the library, in the words of the header."""
+    text = (TREE / "include" / "nystream.h").read_text(encoding="utf-8")
+    statuses = [status for status in re.findall(r'X\(NY_\w+, (\d+), "([^"]+)", "([^"]+)"\)', text)
+                if status[1] != "end"]
+    page = (TREE / "src" / "guide" / "files-and-formats.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| (\d+) \| `([^`]+)` \| ([^|]+) \|", page, flags=re.MULTILINE) == statuses
