@@ -412,7 +412,7 @@ NY_API int ny_transform(struct ny_context *context, const char *path, const char
 /* A model exported as one file needs no store. */
 NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                               const char *output, const struct ny_options *import);
-/* Does the work of both of these, with a report: rows (null where the map has no model), seconds,
+/* Does the work of both of these, with a report: rows, how many were placed, seconds,
  * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out,
  * measured on drift_rows of them and null where there are no landmarks. The log warns where it is
  * more than ten times drift_trace_error_fitted, that of the rows of the fit (null where it was not

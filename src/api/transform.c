@@ -46,6 +46,7 @@ struct run {
     struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
     struct ny_cluster_finder finder;
     size_t clusters; /* that it knew; 0: it was not asked */
+    bool by_model;   /* which measures drift and counts unseen columns */
 };
 
 /* Warns of a drift that is large beside that of the rows of the fit, or large in itself where
@@ -75,6 +76,7 @@ static int by_own_model(struct run *run, struct ny_store *store)
     struct ny_model *model = NULL;
     int err = ny_model_of_result(&model, store, run->placing->name);
 
+    run->by_model = true;
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
     if (err == NY_OK && run->placed.drift_trace_error > drift_least)
         err = ny_drift_of_store(model, store, &run->fitted);
@@ -162,6 +164,7 @@ static int by_file(struct run *run)
     struct ny_model *model = NULL;
     int err = check_coordinates(run);
 
+    run->by_model = true;
     if (!err && run->rows.finder)
         err =
             ny_fail(run->ctx, NY_EUSAGE,
@@ -193,13 +196,11 @@ static void describe_neighbors(const struct run *run, json_t *object)
 /* Reports how many rows were placed and their drift; a drift that is not known is null. */
 static int describe(const struct run *run, double seconds, struct ny_report **report)
 {
-    bool by_model = run->placed.rows && !run->new.neighbors;
     json_t *object;
 
     if (!report) return NY_OK;
     object = json_object();
-    ny_field_set_json(object, "rows",
-                      run->placed.rows ? json_integer((json_int_t)run->placed.rows) : json_null());
+    ny_field_set_json(object, "rows", json_integer((json_int_t)run->placed.rows));
     describe_neighbors(run, object);
     ny_field_set_json(object, "clusters",
                       run->rows.finder ? json_integer((json_int_t)run->clusters) : json_null());
@@ -207,8 +208,8 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     ny_field_set_number(object, "drift_trace_error_fitted", run->fitted);
     ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));
     ny_field_set_json(object, "columns_unseen",
-                      by_model ? json_integer((json_int_t)run->placed.columns_unseen)
-                               : json_null());
+                      run->by_model ? json_integer((json_int_t)run->placed.columns_unseen)
+                                    : json_null());
     ny_field_set_number(object, "seconds", seconds);
     return ny_report_of_json(report, run->ctx, object);
 }
@@ -283,8 +284,10 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     if (err) return err;
     run.from = placing->input;
     run.reading = ny_settings_reader(placing->import);
-    run.rows = (struct ny_new_rows){
-        .input = placing->input, .options = &run.reading, .output = placing->output};
+    run.rows = (struct ny_new_rows){.input = placing->input,
+                                    .options = &run.reading,
+                                    .output = placing->output,
+                                    .placed = &run.placed.rows};
     run.finder.output = placing->clusters;
     if (placing->clusters) run.rows.finder = &run.finder;
     err = place(&run);

@@ -202,6 +202,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     err = placer->ops->open ? placer->ops->open(placer) : open_output(placer, rows);
     if (!err) err = place_all(placer, source);
     if (!err && placer->finder) err = ny_cluster_finder_end(placer->finder);
+    if (!err && rows->placed) *rows->placed = placer->placed;
     if (err || !placer->writer) goto done;
     err = ny_writer_commit(placer->writer);
     placer->writer = NULL;

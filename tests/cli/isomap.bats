@@ -303,8 +303,10 @@ same_part() { # NAME NAME PART
         exits 0
         nystream export r.nys e -o e.csv
         head -50 e.csv | cmp - y.csv
-        ny transform r.nys e --input near.csv -o near-y.csv -q
+        ny transform r.nys e --input near.csv -o near-y.csv --json
         exits 0
+        [ "$(field "$output" rows)" = 50 ]
+        [ "$(field "$output" columns_unseen)" = null ]
         paste -d, y.csv near-y.csv |
             awk -F, '{ d = $1 - $3; e = $2 - $4; if (d * d + e * e > 1e-10) exit 1 }'
     done
