@@ -23,6 +23,7 @@
 #include "base/progress.h"
 #include "peers/open.h"
 #include "peers/peers.h"
+#include "results/behind.h"
 #include "results/resume.h"
 
 void ny_request_set_digest(json_t *inputs, const char *key, uint64_t digest)
@@ -212,20 +213,9 @@ static int forget_hopeless(struct ny_request *request, int err)
 /* Says that nothing is left to do, and how rows that were appended since come in. */
 static void note_done(const struct ny_request *request)
 {
-    uint64_t n = ny_field_count(json_object_get(request->record, "report"), "n", 0);
-    uint64_t all = ny_field_count(json_object_get(request->record, "sharded"), "rows", n);
-    bool graph =
-        json_is_object(json_object_get(json_object_get(request->record, "report"), "graph"));
-    struct ny_points_info points;
-
     ny_log(request->ctx, NY_LOG_NOTE, "'%s' is done already%s", request->name,
            request->options ? ", with these options" : "");
-    if (ny_points_info(request->store, &points) || points.n <= all) return;
-    ny_log(request->ctx, NY_LOG_NOTE, "%llu %s appended since; %s",
-           (unsigned long long)(points.n - all), points.n - all == 1 ? "row was" : "rows were",
-           !request->kind->update || graph  ? "--restart makes it again with them"
-           : ny_context_peers(request->ctx) ? "--update frozen takes them in"
-                                            : "--update full or frozen takes them in");
+    ny_warn_behind(request->store, request->name, request->record);
 }
 
 /* Called after the plan, which for a budget below even this says which one works. */

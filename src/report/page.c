@@ -14,6 +14,7 @@
  * found as the verb path finds it. All text goes through report/markup.h: neither in the HTML nor
  * in the data does a label or a name end the element or string that it is in.
  */
+#include "results/behind.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -299,6 +300,7 @@ static int open_results(struct page *page)
         struct ny_result *result = &page->results[page->opened];
 
         err = ny_result_open_any(result, page->store, page->spec->names[page->opened]);
+        if (!err) ny_warn_behind(page->store, result->name, result->record);
         page->reports[page->opened++] = result->report;
     }
     return err;

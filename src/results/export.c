@@ -9,6 +9,7 @@
  * damaged together; those that cannot be read are NaN (2⁶⁴ − 1 in columns of numbers), counted,
  * and told in a warning. An export of which no row can be read fails.
  */
+#include "results/behind.h"
 #include "results/export.h"
 
 #include <math.h>
@@ -304,6 +305,7 @@ int ny_part_export(struct ny_store *store, const char *name, const char *part, c
                   : write_model(&result, output);
     if (err == NY_OK && salvage && salvage->rows && rows)
         warn_of_missing(&result, salvage, part, output);
+    if (err == NY_OK && rows && rows->by_row) ny_warn_behind(store, name, result.record);
     ny_result_close_any(&result);
     return err;
 }

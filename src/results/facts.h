@@ -23,6 +23,7 @@
     X("status", "status", PLAIN, 0, KEPT)                                                          \
     X("update", "update", PLAIN, 0, KEPT)                                                          \
     X("n", "rows", COUNT, 12, KEPT)                                                                \
+    X("rows_behind", "rows appended since", COUNT, 0, KEPT)                                        \
     X("d", "columns", COUNT, 14, KEPT)                                                             \
     X("dtype", "element type", PLAIN, 0, KEPT)                                                     \
     X("stored_dtype", "stored as", PLAIN, 0, KEPT)                                                 \

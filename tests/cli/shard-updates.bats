@@ -191,7 +191,7 @@ END
     usage "give --update frozen with the path of all shards"
     ny fit big map --landmarks 60 --components 3
     exits 0
-    says "2484 rows were appended since; --update frozen takes them in"
+    says "lacks 2484 rows that were appended since; fit --update frozen takes them in"
     nystream import big/shard-00000 new.csv --append -q
     ny fit big map --update frozen
     usage "shard 0 of big has 8628 rows and 'map' was made of 6144 of them"

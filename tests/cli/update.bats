@@ -138,7 +138,43 @@ as_from_scratch() {
     grown
     ny fit a.nys r --landmarks 40
     exits 0
-    says "200 rows were appended since"
+    says "lacks 200 rows that were appended since; fit --update full or frozen takes them in"
+}
+
+@test "whoever looks at a result that lacks rows is told of them" {
+    local lacks="warning: 'r' lacks 200 rows that were appended since"
+    grown
+    ny info a.nys r --json
+    [ "$(field "$output" rows_behind)" = 200 ]
+    for verb in "plot a.nys r -o r.png" "export a.nys r -o r.npy" "report a.nys r -o r.html"; do
+        ny $verb
+        exits 0
+        says "$lacks"
+        [ "$(grep -c lacks <<<"$stderr")" -eq 1 ]
+    done
+    ny export a.nys r --part eigenvalues -o values.npy
+    [[ $stderr != *lacks* ]]
+    nystream fit a.nys r --update frozen -q
+    ny info a.nys r --json
+    [[ $output != *rows_behind* ]]
+    ny plot a.nys r -o r.png
+    [[ $stderr != *lacks* ]]
+    # A graph cannot be updated, and roads.nys has no points at all.
+    nystream graph a.nys near -q
+    nystream fit a.nys sheet --map isomap --landmarks 30 --connect -q
+    table 50 4 78 >later.csv
+    nystream import a.nys later.csv --append -q
+    ny graph a.nys near
+    says "'near' lacks 50 rows that were appended since; --restart makes it again with them"
+    ny plot a.nys sheet -o s.png
+    says "'sheet' lacks 50 rows that were appended since; fit --restart makes it again with them, and transform"
+    printf '0 1
+1 2
+2 0
+' >edges.txt
+    nystream graph roads.nys roads --edges edges.txt -q
+    ny info roads.nys roads --json
+    [[ $output != *rows_behind* ]]
 }
 
 @test "a budget that is too small is refused, and the result is as it was" {

@@ -155,7 +155,7 @@ load helper
     nystream fit two a --map pca --approx exact -q
     nystream import two one.csv --append -q
     ny fit two a
-    says "nystream: 1 row was appended since;"
+    says "lacks 1 row that was appended since;"
     name=$(printf 'x%.0s' {1..90})
     ny fit two "$name"
     usage "'${name:10}…' cannot name a result"

@@ -1,0 +1,14 @@
+/* Rows that were appended to a store since a result of it was made or updated. */
+#ifndef NY_RESULTS_BEHIND_H
+#define NY_RESULTS_BEHIND_H
+
+#include "results/fields.h"
+#include "store/store.h"
+
+/* Returns how many rows the result of this record lacks for that reason; 0 where it has all, is not
+ * of the points, or the points cannot be read. */
+uint64_t ny_rows_behind(struct ny_store *store, const json_t *record);
+/* Warns of them, and says how they come in. */
+void ny_warn_behind(struct ny_store *store, const char *name, const json_t *record);
+
+#endif
