@@ -211,7 +211,7 @@ def test_frames(tmp_path):
     nullable = pandas.DataFrame({"a": pandas.array([1, None], "Int64")})
     with pytest.raises(ValueError, match="NaN"):
         read_back(tmp_path, nullable)
-    with pytest.raises(ValueError, match="could not convert string"):
+    with pytest.raises(ValueError, match="column 'a' of X holds 'x'"):
         read_back(tmp_path, pandas.DataFrame({"a": ["x", "y"]}))
     store = nystream.open(tmp_path / "labels.nys")
     store.append(pandas.DataFrame(X), labels=pandas.Series(np.arange(500)))

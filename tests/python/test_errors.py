@@ -124,3 +124,51 @@ def test_an_unknown_part_is_answered_with_those_that_there_are(result):
     assert f"{caught.type.__module__}.{caught.type.__name__}" == "nystream.UsageError"
     with pytest.raises(nystream.UsageError, match="no table of rows"):
         result.part("model")
+
+
+def test_estimators_name_the_parameter_that_was_typed():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for affinity in ("bogus", "precomputed", lambda a, b: a @ b.T):
+        for estimator in (nystream.SpectralEmbedding, nystream.SpectralClustering):
+            with pytest.raises(ValueError, match=r"affinity= is one of rbf\|laplacian"):
+                estimator(affinity=affinity).fit(X)
+
+
+def test_whole_floats_are_budgets():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    assert nystream.embed(X, memory=2e9).shape == (60, 2)
+    assert nystream.KernelPCA(memory=np.float64(2e9)).fit(X).report_.memory_budget_bytes == 2e9
+    for memory in (2.5, float("nan"), float("inf"), "two"):
+        with pytest.raises(nystream.UsageError, match="memory= is a size such as 512M"):
+            nystream.embed(X, memory=memory)
+
+
+def test_masked_values_are_never_used():
+    X = np.ma.masked_array(np.random.default_rng(0).normal(size=(60, 3)), mask=False)
+    X[3, 2] = np.ma.masked
+    for call in (nystream.embed, nystream.KernelPCA().fit, nystream.PCA().fit_transform):
+        with pytest.raises(ValueError, match="masked values; fill them"):
+            call(X)
+    assert nystream.KernelPCA().fit_transform(X[10:]).shape == (50, 2)
+
+
+def test_a_column_of_words_is_named():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["a", "b"])
+    X["digits"] = "7.5"  # numbers, although they are text
+    whole = nystream.embed(X)
+    X["who"] = "Ann"
+    for call in (nystream.embed, nystream.KernelPCA().fit):
+        with pytest.raises(ValueError, match="column 'who' of X holds 'Ann', which is no number"):
+            call(X)
+    assert np.array_equal(nystream.embed(X.drop(columns=["who"])), whole)
+
+
+def test_a_misspelt_name_is_answered_by_the_nearest():
+    with pytest.raises(AttributeError, match="did you mean 'KernelPCA'"):
+        nystream.KernalPCA
+    with pytest.raises(AttributeError, match="did you mean 'spectral'"):
+        nystream.tl.spectrl
+    with pytest.raises(AttributeError, match="no attribute 'xyz'$"):
+        nystream.xyz
+    assert nystream.estimators.KernelPCA is nystream.KernelPCA

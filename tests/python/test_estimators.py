@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 import nystream  # noqa: E402
 from nystream import _errors  # noqa: E402
-from nystream import _batch, _data, _estimator, _scratch  # noqa: E402
+from nystream import _batch, _context, _data, _estimator, _scratch  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 
@@ -411,16 +411,27 @@ def test_a_named_store_goes_on_and_refuses_other_rows(tmp_path, rows):
     assert nystream.open(tmp_path / "s.nys").results == ["a", "b"]
 
 
+class Presser:
+    """Presses Ctrl-C once, where the progress is as `when` says; a second one may come too late."""
+
+    def __init__(self, when):
+        self.when, self.pressed = when, False
+
+    def __call__(self, progress):
+        if not self.pressed and self.when(progress):
+            self.pressed = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path, folders):
     X = np.random.default_rng(1).normal(size=(60_000, 32)).astype("float32")
     options = dict(n_components=4, n_landmarks=900, selection="uniform", gamma=0.02,
                    random_state=0, n_jobs=1)
 
-    def press_ctrl_c(progress):
-        if progress.stage == "accumulate":
-            os.kill(os.getpid(), signal.SIGINT)
+    press_ctrl_c = Presser(lambda progress: progress.stage == "accumulate")
 
     def stop(estimator):
+        press_ctrl_c.pressed = False
         with pytest.raises(KeyboardInterrupt) as stopped:
             estimator.set_params(verbose=press_ctrl_c).fit(X)
         estimator.set_params(verbose=False)
@@ -435,14 +446,13 @@ def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path, folders):
         X[:99]))
 
 
-def test_an_import_that_is_stopped_begins_anew_with_a_store(tmp_path):
-    X = np.random.default_rng(1).normal(size=(300_000, 64)).astype("float32")
+def test_an_import_that_is_stopped_begins_anew_with_a_store(tmp_path, monkeypatch):
+    monkeypatch.setattr(_context, "WAIT_S", 1e-3)
+    monkeypatch.setattr(_context, "DRAW_S", 0)
+    X = np.random.default_rng(1).normal(size=(600_000, 64)).astype("float32")
     options = dict(n_components=2, n_landmarks=20, gamma=0.02, random_state=0)
 
-    def press_ctrl_c(progress):
-        if progress.stage == "import" and progress.fraction > 0.3:
-            os.kill(os.getpid(), signal.SIGINT)
-
+    press_ctrl_c = Presser(lambda p: p.stage == "import" and 0.1 < p.fraction < 0.7)
     kept = KernelPCA(store=tmp_path / "s.nys", verbose=press_ctrl_c, **options)
     with pytest.raises(KeyboardInterrupt, match="stopped in import"):
         kept.fit(X)

@@ -20,7 +20,8 @@ from typing import Any, List
 
 from nystream._context import Progress
 from nystream._errors import (BudgetError, BusyError, DataError, FileError, NumericError,
-                              NystreamError, NystreamWarning, StoreError, UsageError)
+                              NystreamError, NystreamWarning, StoreError, UsageError,
+                              no_attribute)
 from nystream._lib import __version__
 from nystream._view import Part
 from nystream.model import Model
@@ -33,7 +34,7 @@ _ESTIMATORS = {"DiffusionMap": "estimators", "IncrementalKernelPCA": "incrementa
                "Isomap": "estimators", "KNeighborsTransformer": "neighbors",
                "KernelPCA": "estimators", "Nystroem": "estimators", "PCA": "estimators",
                "SpectralClustering": "estimators", "SpectralEmbedding": "estimators"}
-_MODULES = ("dask", "tl")
+_MODULES = ("dask", "estimators", "tl")
 
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",
            "NystreamError", "NystreamWarning", "Part", "Plan", "Progress", "Report", "Result",
@@ -50,7 +51,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"nystream.{name}")
     if name not in _ESTIMATORS:
-        raise AttributeError(f"module 'nystream' has no attribute {name!r}")
+        raise no_attribute("nystream", name, __all__)
     return getattr(importlib.import_module(f"nystream.{_ESTIMATORS[name]}"), name)
 
 

@@ -143,15 +143,39 @@ def on_host(X: Any) -> Any:
     return X.detach().cpu() if hasattr(X, "detach") and hasattr(X, "cpu") else X
 
 
+def check_values(X: Any) -> None:
+    """ValueError for masked values, and for a column of a DataFrame that holds words, by its name.
+
+    Whatever makes an array of X would take the values under the mask, or not say which column.
+    """
+    if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
+        raise ValueError("X has masked values; fill them, such as by X.filled(0), or leave "
+                         "their rows out")
+    for name, column in X.items() if hasattr(X, "iloc") and hasattr(X, "columns") else ():
+        word = None if column.dtype.kind in "biufc" else _word_of(column)
+        if word is not None:
+            raise ValueError(f"column {name!r} of X holds {word!r}, which is no number; leave the "
+                             f"column out, as X.drop(columns=[{name!r}]) does, or encode it")
+
+
+def _word_of(column: Any) -> Optional[str]:
+    """Return the first text of a column that is no number; None where there is none."""
+    for value in column:
+        if isinstance(value, str):
+            try:
+                float(value)
+            except ValueError:
+                return value
+    return None
+
+
 def _as_array(piece: Any) -> Any:
     """Return a piece of rows as an array of numpy; masked values are refused."""
     piece = on_host(piece)
     if str(getattr(piece, "dtype", "")) == "torch.bfloat16":  # which numpy does not have
         piece = piece.float()
+    check_values(piece)
     if isinstance(piece, np.ma.MaskedArray):
-        if np.any(piece.mask):
-            raise ValueError("X has masked values; fill them, such as by X.filled(0), or leave "
-                             "their rows out")
         piece = piece.data
     if hasattr(piece, "iloc"):
         piece = _frame_values(piece)

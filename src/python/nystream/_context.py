@@ -55,6 +55,12 @@ def free_handle(function: Any, pointer: C.c_void_p, pid: int, *_owners: object) 
         function(pointer)
 
 
+def spell_limit(value: object) -> str:
+    """Spell a budget or a number of threads; a whole float, such as 2e9, is such a number."""
+    whole = isinstance(value, float) and value.is_integer()
+    return f"{value:.0f}" if whole else str(value)
+
+
 class _Heard:
     """Keeps what the library's callbacks say until the waiting thread looks."""
 
@@ -166,7 +172,7 @@ class Context:
             return
         self.check(lib.ny_options_new(C.byref(options), self._pointer))
         try:
-            self.check(lib.ny_options_set(options, name.encode(), str(value).encode()))
+            self.check(lib.ny_options_set(options, name.encode(), spell_limit(value).encode()))
         finally:
             lib.ny_options_free(options)
 
@@ -252,9 +258,12 @@ class Context:
                 except BaseException as error:
                     stopped = stopped or error
                     lib.ny_context_interrupt(self._pointer, 2)
+            if stopped is None and not interrupts.count:
+                try:
+                    self._tell(drawer, last=True)
+                except BaseException as error:
+                    stopped = error
         lib.ny_context_interrupt(self._pointer, 0)
-        if stopped is None and not interrupts.count:
-            self._tell(drawer, last=True)
         if isinstance(drawer, _Bar):
             drawer.close()
         if work.error is not None:

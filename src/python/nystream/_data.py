@@ -12,14 +12,14 @@ import numpy as np
 
 from nystream import _batch, _lib
 from nystream._arrow import arrow_rows, is_arrow
-from nystream._batch import (SLICE_ROWS, Batch, check_shape, is_sparse, lies_in_rows, make_batch,
-                             on_host, stored_dtype)
+from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sparse, lies_in_rows,
+                             make_batch, on_host, stored_dtype)
 from nystream._labels import Labels, Names, as_labels
 from nystream._sources import (ENTRY_BYTES, CsrGroup, dask_blocks, is_dask, is_path,
                                is_sparse_group, names_in_file, open_file)
 
-__all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "count_bytes", "is_sparse", "place",
-           "slice_rows", "unwrap"]
+__all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "count_bytes",
+           "is_sparse", "place", "slice_rows", "unwrap"]
 
 
 def unwrap(X: Any) -> Any:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import difflib
 import re
-from typing import Any, Dict, Iterator, Optional, Type
+from typing import Any, Dict, Iterable, Iterator, Optional, Type
 
 from nystream._lib import OPTIONS
 
@@ -121,6 +122,13 @@ def spell_for_python(text: str) -> str:
     text = text.replace(_OPERAND, "")
     text = _COMMAND.sub(lambda match: _METHODS.get(match[1], match[1]) + "()", text)
     return _OPTION.sub(_spell_option, text)
+
+
+def no_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """Make the error for a name that a module does not have, with the nearest that it has."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return AttributeError(f"module {module!r} has no attribute {name!r}"
+                          + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
 # Parameters of the estimator that calls, by options; None: the caller gives options.

@@ -118,6 +118,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
             _data.check_shape(tuple(X.shape))
             self._check_n_features(X, reset=reset)
             return X
+        _data.check_values(X)
         least = self._least_rows if reset else 1
         X = self._validate_data(X, accept_sparse="csr", dtype=STORED if reset else FLOATS,
                                 reset=reset, ensure_min_samples=least)

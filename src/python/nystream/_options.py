@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 import numpy as np
 
 from nystream import _data, _lib
-from nystream._context import Context
+from nystream._context import Context, spell_limit
 from nystream._errors import UsageError
 from nystream._lib import lib
 from nystream._scratch import Scratch
@@ -86,8 +86,8 @@ class Options:
             value = file
         if name == "edges" and not isinstance(value, (str, os.PathLike)):
             value = self._write_edges(value)
-        self._context.check(lib.ny_options_set(self._pointer, name.encode(),
-                                               spell_value(value).encode()))
+        text = spell_limit(value) if name == "memory" else spell_value(value)
+        self._context.check(lib.ny_options_set(self._pointer, name.encode(), text.encode()))
 
     def _write_edges(self, matrix: Any) -> "os.PathLike[str]":
         """Write the matrix of a graph to a scratch file; ValueError where it is none."""

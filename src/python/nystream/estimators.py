@@ -44,6 +44,7 @@ from nystream.store import Result
 
 KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
 NEIGHBORS = "nearest_neighbors"
+AFFINITIES = ("rbf", "laplacian", "poly", "cosine", "linear", NEIGHBORS)
 MUTE = 1 - 1e-6  # the eigenvalue from which an eigenvector of a graph does not place new rows
 
 
@@ -334,7 +335,7 @@ class SpectralEmbedding(KeptEmbedder):
     Parameters
     ----------
     n_components : int
-    affinity : {"rbf", "laplacian", "nearest_neighbors"}
+    affinity : {"rbf", "laplacian", "poly", "cosine", "linear", "nearest_neighbors"}
         A kernel between all rows, by landmarks; or the graph of nearest neighbours, exactly.
     gamma : of the kernel
     n_neighbors : int, of the graph
@@ -365,6 +366,9 @@ class SpectralEmbedding(KeptEmbedder):
 
 def affinity_options(estimator: Any, n: int) -> Dict[str, Any]:
     """Return the options of the affinity of a Laplacian."""
+    if estimator.affinity not in AFFINITIES:
+        raise ValueError(f"affinity= is one of {'|'.join(AFFINITIES)}, not {estimator.affinity!r}; "
+                         "an affinity of your own is Store.graph(edges=…)")
     if estimator.affinity == NEIGHBORS:
         return {"map": "eigenmaps", "connect": True, "edge_weights": "binary",
                 "neighbors": min(estimator.n_neighbors, n - 1)}

@@ -24,7 +24,7 @@ import numpy as np
 
 from nystream import _data
 from nystream._context import Context, ProgressOption
-from nystream._errors import NystreamWarning
+from nystream._errors import NystreamWarning, no_attribute
 from nystream._fuzzy import fuzzy_union, lists_as_csr
 from nystream._options import search_options
 from nystream.store import PathLike, Store, scratch_rows
@@ -279,3 +279,8 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
         "params": {"n_neighbors": n_neighbors, "method": "umap", "metric": metric,
                    "random_state": random_state, **_used(use_rep, n_pcs)}}
     return adata if copy else None
+
+
+def __getattr__(name: str) -> Any:
+    """Suggest the nearest name for one that is not here."""
+    raise no_attribute("nystream.tl", name, [known for known in globals() if known[0] != "_"])
