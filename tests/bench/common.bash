@@ -1,7 +1,8 @@
 # Shared by the benchmarks: medians and ratios, walls, rows of the table, a folder for the data.
 #
 # BENCH_RECORD=FILE appends each row of a table to FILE as well, behind the date, the commit, the
-# machine and the versions of other programs, so that rows of several sittings stand together.
+# machine, the versions of other programs and the command, so that rows of several sittings stand
+# together. tests/bench/record.tsv was made so.
 set -eu
 build=$(realpath "${BUILD:-build}")
 here=$(mktemp -d "${TMPDIR:-/tmp}/nystream-bench-XXXXXX")
@@ -20,21 +21,27 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# Date, commit ("+" where the tree differs from it), machine and versions, separated by tabs.
+# circumstances COMMAND…: date, commit ("+" where the tree differs from it), machine, versions and
+# the command, separated by tabs.
 circumstances() {
     local commit
     commit=$(git describe --always --dirty=+ 2>/dev/null) || commit=$(nystream version | head -n 1)
-    printf '%s\t%s\t%s, %d CPUs, %d GB\t%s' "$(date -u +%F)" "$commit" \
+    printf '%s\t%s\t%s, %d CPUs, %d GB\t%s\t%s' "$(date -u +%F)" "$commit" \
         "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)" "$(nproc)" \
         "$(awk '/^MemTotal/ {printf "%.0f", $2 / 2 ^ 20}' /proc/meminfo)" \
-        "$(dpkg-query -W -f '${Package} ${Version}, ' libopenblas0-pthread python3-{numpy,scipy,sklearn,pynndescent,hnswlib,faiss} 2>/dev/null)"
+        "$(dpkg-query -W -f '${Package} ${Version}, ' libopenblas0-pthread python3-{numpy,scipy,sklearn,pynndescent,hnswlib,faiss} 2>/dev/null | sed 's/, $//')" \
+        "$*"
 }
 if [ -n "${BENCH_RECORD-}" ]; then
-    exec > >(awk -v head="$(circumstances)" -v file="$BENCH_RECORD" '
+    # A line is held back until the next one tells that it is no head of a table.
+    exec > >(awk -v head="$(circumstances "$0" "$@")" -v file="$BENCH_RECORD" '
+        function record() { if (body && row != "") print head "\t" row >>file; row = "" }
         { print; fflush() }
-        /^\|---/ { body = 1; next }
-        !/^\|/ { body = 0 }
-        body { print head "\t" $0 >>file }')
+        /^\| *---/ { row = ""; body = 1; next }
+        { record() }
+        !/^\|/ { body = 0; next }
+        { row = $0 }
+        END { record() }')
     recorder=$!
 fi
 
