@@ -279,6 +279,7 @@ def test_a_result_is_judged_and_drawn(result, tmp_path):
     page = result.html()
     assert page.text.lower().startswith("<!doctype html") and "srcdoc=" in page._repr_html_()
     assert "data:image/png" in result._repr_html_()
+    assert f"alt='Coordinates 1 and 2 of {result.name}'" in result._repr_html_()
 
 
 @quick

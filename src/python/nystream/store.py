@@ -1,6 +1,7 @@
 """Stores: rows that are appended once, any number of fits of them, and the results under names."""
 from __future__ import annotations
 
+import base64
 import contextlib
 import ctypes as C
 import glob as globbing
@@ -550,10 +551,9 @@ class Result(GraphParts):
     def _repr_html_(self) -> str:
         picture = ""
         if self.status == "done" and self.report["kind"] == "fit":
-            import base64
-
             data = base64.b64encode(self.plot(size="800x600").data).decode()
-            picture = f"<img width='400' src='data:image/png;base64,{data}'>"
+            words = html.escape(f"Coordinates 1 and 2 of {self.name}", quote=True)
+            picture = f"<img width='400' alt='{words}' src='data:image/png;base64,{data}'>"
         return f"<p>{html.escape(repr(self))}</p>{picture}{self.report._repr_html_()}"
 
 
