@@ -250,6 +250,8 @@ static int read_rows(struct ny_view *view, const struct viewed *part, uint64_t f
     int err = NY_OK;
 
     if (part->fill) return part->fill(view, first, (size_t)count, out);
+    if (ny_result_as_stored(&view->result, part->part))
+        return ny_part_fill(&view->result, part->part, first, (size_t)count, out);
     if (walks) err = walk_to(view, first);
     if (walks) view->walked = first + count;
     for (uint64_t done = 0; err == NY_OK && done < count; done += PIECE_ROWS) {

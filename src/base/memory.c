@@ -32,10 +32,9 @@ static const size_t mapped_bytes_min = SIZE_MAX;
 static const size_t mapped_bytes_min = (size_t)256 << 10;
 #endif
 
-/* Blocks of the workers of passes that are asked to have pages of 2 MiB, where the system grants
- * them on demand: what is read here and there in a large block waits for the places of small pages
- * about as long as for the memory. Others may be touched in parts, and large pages are zeroed as a
- * whole. No more is resident than was charged. */
+/* Blocks of this size are asked to have pages of 2 MiB, where the system grants them on demand:
+ * what is read here and there in a large block waits for the places of small pages about as long as
+ * for the memory. No more is resident than was charged. */
 static const size_t huge_bytes_min = (size_t)4 << 20;
 
 struct header {
@@ -125,15 +124,14 @@ static struct header *header_of(void *ptr)
 }
 
 /* NULL when the system refuses. */
-static struct header *take(size_t total, enum ny_purpose purpose)
+static struct header *take(size_t total)
 {
     void *at;
 
     if (total < mapped_bytes_min) return aligned_alloc(NY_ALIGNMENT, total);
     at = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return NULL;
-    if (purpose == NY_MEM_TILES && total >= huge_bytes_min)
-        madvise(at, total, MADV_HUGEPAGE);
+    if (total >= huge_bytes_min) madvise(at, total, MADV_HUGEPAGE);
     return at;
 }
 
@@ -148,7 +146,7 @@ void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     }
     total = (bytes + 2 * NY_ALIGNMENT - 1) / NY_ALIGNMENT * NY_ALIGNMENT;
     if (ny_reserve(ctx, purpose, total)) return NULL;
-    header = take(total, purpose);
+    header = take(total);
     if (!header) {
         ny_unreserve(ctx, purpose, total);
         ny_fail(ctx, NY_EBUDGET,

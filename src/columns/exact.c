@@ -364,9 +364,8 @@ static int run_blocks(const struct job *job)
 }
 
 /* For a square, the items are the blocks of its lower triangle, row by row of blocks. */
-static int run_items(void *arg, size_t first, size_t count)
+static int run_items(const struct job *job, size_t first, size_t count)
 {
-    const struct job *job = arg;
     size_t bi = 0, bj = first, loaded = SIZE_MAX;
     struct ny_columns_room own = {0};
     int err = room_init(&own, &job->columns->spec, job->x_rows, job->y_rows);
@@ -383,6 +382,29 @@ static int run_items(void *arg, size_t first, size_t count)
         bi++;
     }
     room_release(&own, job->columns->spec.ctx);
+    return err;
+}
+
+/* The blocks of a square, which are taken as they come: those on its diagonal are half as much. */
+struct square {
+    const struct job *job;
+    size_t items;
+    atomic_size_t next;
+};
+
+static int run_square(void *arg, unsigned worker)
+{
+    const size_t taken = 8;
+    struct square *square = arg;
+    size_t first;
+    int err = NY_OK;
+
+    (void)worker;
+    while (!err && (first = atomic_fetch_add(&square->next, taken)) < square->items) {
+        size_t left = square->items - first;
+
+        err = run_items(square->job, first, left < taken ? left : taken);
+    }
     return err;
 }
 
@@ -449,6 +471,7 @@ int ny_columns_exact_square(const struct ny_columns *columns, struct ny_raw_rows
                       .K = K};
     const double small = 1e7; /* multiply-adds that are not worth a thread */
     size_t down = blocks_of(count, block_rows), items = down * (down + 1) / 2;
+    struct square square = {.job = &job, .items = items};
     double work =
         (double)items * (double)block_rows * (double)block_rows * (double)columns->spec.geometry->d;
     int err;
@@ -456,7 +479,8 @@ int ny_columns_exact_square(const struct ny_columns *columns, struct ny_raw_rows
     if (columns->spec.slots) return ny_sparse_exact_square(columns, rows, count, K);
     if (!items) return NY_OK;
     err = work < small ? run_items(&job, 0, items)
-                       : ny_parallel_ranges(columns->spec.ctx, items, run_items, &job);
+                       : ny_parallel(columns->spec.ctx, ny_context_crew(columns->spec.ctx),
+                                     run_square, &square);
     if (!err) ny_mirror_lower(K);
     return err;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "stream/source.h"
 
 struct ny_embedding_layout ny_embedding_layout(uint64_t rows, size_t components, size_t element)
@@ -127,31 +128,65 @@ static int read_chunk(struct ny_store *store, const char *name,
     return err;
 }
 
+/* Rows to be read: first … first+count−1, to `out`. */
+struct range {
+    struct ny_store *store;
+    const char *name;
+    const struct ny_embedding_layout *layout;
+    uint64_t first;
+    size_t count;
+    char *out;
+};
+
+/* Reads those rows that the chunk has which are wanted: to where they belong if they are all of
+ * them, else by way of a chunk's room. */
+static int read_part(const struct range *range, uint64_t index)
+{
+    const struct ny_embedding_layout *layout = range->layout;
+    struct ny_context *ctx = ny_store_context(range->store);
+    uint64_t begin = index * layout->chunk_rows, last = range->first + range->count;
+    size_t before = begin < range->first ? (size_t)(range->first - begin) : 0;
+    size_t end = last - begin < layout->chunk_rows ? (size_t)(last - begin) : layout->chunk_rows;
+    char *out = range->out + (begin + before - range->first) * layout->row_bytes;
+    struct ny_chunk chunk = {.data = out, .capacity = layout->chunk_rows * layout->row_bytes};
+    bool whole = before == 0 && end == layout->chunk_rows;
+    int err;
+
+    if (!whole) chunk.data = ny_alloc(ctx, NY_MEM_STORE, chunk.capacity);
+    if (!chunk.data) return NY_EBUDGET;
+    err = read_chunk(range->store, range->name, layout, index, end, &chunk);
+    if (whole) return err;
+    if (!err)
+        memcpy(out, (char *)chunk.data + before * layout->row_bytes,
+               (end - before) * layout->row_bytes);
+    ny_free(ctx, chunk.data);
+    return err;
+}
+
+/* Reads those of the rows that are in chunks first … first+count−1 of the range. */
+static int read_parts(void *arg, size_t first, size_t count)
+{
+    const struct range *range = arg;
+    uint64_t index = range->first / range->layout->chunk_rows + first;
+    int err = NY_OK;
+
+    for (size_t k = 0; k < count && !err; k++)
+        err = read_part(range, index + k);
+    return err;
+}
+
 int ny_embedding_rows(struct ny_store *store, const char *name,
                       const struct ny_embedding_layout *layout, uint64_t first, size_t count,
                       void *rows)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    size_t chunk_bytes = layout->chunk_rows * layout->row_bytes;
-    struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_STORE, chunk_bytes),
-                             .capacity = chunk_bytes};
-    char *out = rows;
-    int err = chunk.data ? NY_OK : NY_EBUDGET;
+    const size_t many = 16; /* chunks that are worth threads */
+    struct range range = {store, name, layout, first, count, rows};
+    size_t chunks;
 
-    while (count > 0 && err == NY_OK) {
-        size_t in_chunk = (size_t)(first % layout->chunk_rows);
-        size_t piece = layout->chunk_rows - in_chunk;
-
-        if (piece > count) piece = count;
-        err = read_chunk(store, name, layout, first / layout->chunk_rows, in_chunk + piece, &chunk);
-        if (err) break;
-        memcpy(out, (char *)chunk.data + in_chunk * layout->row_bytes, piece * layout->row_bytes);
-        out += piece * layout->row_bytes;
-        first += piece;
-        count -= piece;
-    }
-    ny_free(ctx, chunk.data);
-    return err;
+    if (!count) return NY_OK;
+    chunks = (size_t)((first + count - 1) / layout->chunk_rows - first / layout->chunk_rows) + 1;
+    return chunks < many ? read_parts(&range, 0, chunks)
+                         : ny_parallel_ranges(ny_store_context(store), chunks, read_parts, &range);
 }
 
 /* The chunk of the smallest number from `from` on that holds any of the rows, and how many rows it

@@ -46,7 +46,8 @@ bool ny_embedding_full(const struct ny_embedding_writer *writer);
 int ny_embedding_batch(struct ny_embedding_writer *writer, struct ny_embedding_writer *beside,
                        struct ny_batch **batch);
 
-/* Reads rows first … first+count−1 of a part that is stored in this layout. */
+/* Reads rows first … first+count−1 of a part that is stored in this layout; many of them by the
+ * threads of the context. */
 int ny_embedding_rows(struct ny_store *store, const char *name,
                       const struct ny_embedding_layout *layout, uint64_t first, size_t count,
                       void *rows);

@@ -526,6 +526,12 @@ int ny_result_prepare(struct ny_result *result, const struct ny_result_part *par
                : NY_OK;
 }
 
+bool ny_result_as_stored(const struct ny_result *result, const struct ny_result_part *part)
+{
+    return part->fill == fill_embedding && !result->span &&
+           ny_coordinates_plain(&result->coordinates);
+}
+
 enum ny_element ny_result_element(const struct ny_result *result, const struct ny_result_part *part)
 {
     if (part->fill == fill_landmark_points)

@@ -60,6 +60,8 @@ void ny_result_close(struct ny_result *result);
 /* Makes room for at most `rows` rows at a time, before the first fill of a part. NY_EUSAGE where
  * the result has no such part. */
 int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows);
+/* Tells whether rows of the part are read as they are stored: then any number of them at a time. */
+bool ny_result_as_stored(const struct ny_result *result, const struct ny_result_part *part);
 /* Returns the element type of a part: f64 in place of f32 where the fit is in f64; of landmark
  * points, where the points are. */
 enum ny_element ny_result_element(const struct ny_result *result,

@@ -16,7 +16,7 @@
 #include "support/store_case.h"
 
 /* Rows of two f64, (i, −i), in chunks of three; the last one has two. */
-enum { N = 11, ROWS = 3 };
+enum { N = 101, ROWS = 3 };
 
 static struct ny_context *ctx;
 static struct ny_store *store;
@@ -53,6 +53,7 @@ static int start(void **state)
     case_directory(folder);
     snprintf(path, sizeof(path), "%s/s.nys", folder);
     if (ny_context_new(&ctx)) return -1;
+    ny_context_set_threads(ctx, 3);
     assert_int_equal(ny_store_create(&store, ctx, path), NY_OK);
     put_chunks("whole", N);
     put_chunks("short", N - 1);
@@ -82,7 +83,7 @@ static void gather(const uint64_t *rows, size_t count)
 
 static void rows_are_gathered_in_any_order(void **state)
 {
-    const uint64_t mixed[] = {10, 0, 7, 7, 2, 3, 10, 1, 6}, last[] = {10}, ends[] = {2, 3, 5, 9};
+    const uint64_t mixed[] = {10, 0, 7, 7, 2, 3, 10, 1, 6}, last[] = {N - 1}, ends[] = {2, 3, 5, 9};
 
     (void)state;
     gather(mixed, sizeof(mixed) / sizeof(mixed[0]));
@@ -91,33 +92,38 @@ static void rows_are_gathered_in_any_order(void **state)
     gather(NULL, 0);
 }
 
+/* From any row to any later one: few chunks by one thread, many by three. */
 static void rows_in_a_range_are_read(void **state)
 {
     (void)state;
-    for (uint64_t first = 0; first < N; first++) {
-        double out[2 * N];
+    for (uint64_t first = 0; first < N; first += 2)
+        for (uint64_t end = first; end <= N; end += 5) {
+            double out[2 * N + 2];
 
-        assert_int_equal(
-            ny_embedding_rows(store, "whole", &layout, first, (size_t)(N - first), out), NY_OK);
-        for (uint64_t i = first; i < N; i++)
-            assert_true(out[2 * (i - first)] == (double)i &&
-                        out[2 * (i - first) + 1] == -(double)i);
-    }
+            out[2 * (end - first)] = 0.5;
+            assert_int_equal(
+                ny_embedding_rows(store, "whole", &layout, first, (size_t)(end - first), out),
+                NY_OK);
+            for (uint64_t i = first; i < end; i++)
+                assert_true(out[2 * (i - first)] == (double)i &&
+                            out[2 * (i - first) + 1] == -(double)i);
+            assert_true(out[2 * (end - first)] == 0.5);
+        }
 }
 
 static void missing_rows_are_said(void **state)
 {
-    const uint64_t there[] = {9, 4}, short_of[] = {4, 10, 9}, beyond[] = {12};
+    const uint64_t there[] = {9, 4}, short_of[] = {4, N - 1, 9}, beyond[] = {N + 1};
     double out[2 * N];
 
     (void)state;
     assert_int_equal(ny_embedding_gather(store, "short", &layout, there, 2, out), NY_OK);
     assert_int_equal(ny_embedding_gather(store, "short", &layout, short_of, 3, out), NY_ESTORE);
-    assert_non_null(strstr(ny_context_message(ctx), "chunk 3 of part embedding of 'short'"));
+    assert_non_null(strstr(ny_context_message(ctx), "chunk 33 of part embedding of 'short'"));
     ny_error_clear(ctx);
     assert_int_equal(ny_embedding_gather(store, "short", &layout, beyond, 1, out), NY_ESTORE);
-    assert_non_null(strstr(ny_context_message(ctx), "chunk 4 of part embedding of 'short'"));
-    assert_int_equal(ny_embedding_rows(store, "short", &layout, 8, 3, out), NY_ESTORE);
+    assert_non_null(strstr(ny_context_message(ctx), "chunk 34 of part embedding of 'short'"));
+    assert_int_equal(ny_embedding_rows(store, "short", &layout, N - 3, 3, out), NY_ESTORE);
 }
 
 int main(void)
