@@ -115,8 +115,24 @@ int cli_run_info(struct command *command)
 
 /* ---- list --------------------------------------------------------------------------------- */
 
-/* Prints a result's name, status and, if it waits, the command that resumes it. One whose report
- * cannot be read has the kind of that error as its status, so that it does not hide the others. */
+/* Prints the entry of a result in the list as JSON. */
+static void print_entry(const char *name, const char *status, const char *resume, double behind)
+{
+    fputs("{\"name\": ", stdout);
+    cli_write_json_string(stdout, name);
+    fputs(", \"status\": ", stdout);
+    cli_write_json_string(stdout, status);
+    fputs(", \"resume\": ", stdout);
+    if (resume)
+        cli_write_json_string(stdout, resume);
+    else
+        fputs("null", stdout);
+    printf(", \"rows_behind\": %.0f}", behind);
+}
+
+/* Prints a result's name, status and, if it waits, the command that resumes it, or how many rows
+ * were appended after it. One whose report cannot be read has the kind of that error as its status,
+ * so that it does not hide the others. */
 static void print_result(struct command *command, const char *name, bool first)
 {
     struct ny_report *report = NULL;
@@ -124,22 +140,17 @@ static void print_result(struct command *command, const char *name, bool first)
     const char *status = err ? ny_status_kind(err) : ny_report_text(report, "status");
     json_t *facts = err ? NULL : cli_facts(report);
     const char *resume = resume_of(facts);
+    double behind = 0;
 
     if (!status) status = "unknown";
+    if (facts) cli_fact_number(facts, "rows_behind", &behind);
     if (command->json) {
-        fputs(first ? "\n  {\"name\": " : ",\n  {\"name\": ", stdout);
-        cli_write_json_string(stdout, name);
-        fputs(", \"status\": ", stdout);
-        cli_write_json_string(stdout, status);
-        fputs(", \"resume\": ", stdout);
-        if (resume)
-            cli_write_json_string(stdout, resume);
-        else
-            fputs("null", stdout);
-        fputc('}', stdout);
+        fputs(first ? "\n  " : ",\n  ", stdout);
+        print_entry(name, status, resume, behind);
     } else {
         printf("%s\t%s%s", name, status, resume ? "\tresume with: " : "");
         cli_print_text(stdout, resume ? resume : "");
+        if (!resume && behind > 0) printf("\tlacks %s appended since", cli_counted(behind, "row", "rows").text);
         putchar('\n');
     }
     json_decref(facts);

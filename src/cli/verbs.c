@@ -212,7 +212,8 @@ const struct verb cli_verbs[] = {
     {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
      "Prints a line for each result: name, tab, status (done, running, interrupted; summed: it "
      "ended with its sums). An "
-     "interrupted result has another tab and the command that resumes it.",
+     "interrupted result has another tab and the command that resumes it; one to which rows were "
+     "not added that the store has, how many they are.",
      "nystream list points.nys", .run = cli_run_list},
     {"repair", "STORE", "", 1, 1, WORK, EVERY,
      "set aside what is damaged, so that the rest can be used",

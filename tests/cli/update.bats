@@ -146,6 +146,10 @@ as_from_scratch() {
     grown
     ny info a.nys r --json
     [ "$(field "$output" rows_behind)" = 200 ]
+    ny list a.nys
+    [ "$output" = $'r\tdone\tlacks 200 rows appended since' ]
+    ny list a.nys --json
+    [[ $output == *'"resume": null, "rows_behind": 200}'* ]]
     for verb in "plot a.nys r -o r.png" "export a.nys r -o r.npy" "report a.nys r -o r.html"; do
         ny $verb
         exits 0
@@ -157,6 +161,7 @@ as_from_scratch() {
     nystream fit a.nys r --update frozen -q
     ny info a.nys r --json
     [[ $output != *rows_behind* ]]
+    [ "$(nystream list a.nys)" = $'r\tdone' ]
     ny plot a.nys r -o r.png
     [[ $stderr != *lacks* ]]
     # A graph cannot be updated, and roads.nys has no points at all.
