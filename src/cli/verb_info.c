@@ -150,7 +150,8 @@ static void print_result(struct command *command, const char *name, bool first)
     } else {
         printf("%s\t%s%s", name, status, resume ? "\tresume with: " : "");
         cli_print_text(stdout, resume ? resume : "");
-        if (!resume && behind > 0) printf("\tlacks %s appended since", cli_counted(behind, "row", "rows").text);
+        if (!resume && behind > 0)
+            printf("\tlacks %s appended since", cli_counted(behind, "row", "rows").text);
         putchar('\n');
     }
     json_decref(facts);

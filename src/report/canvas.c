@@ -24,12 +24,47 @@ enum { PAGE_BYTES_A_PIXEL = 12 };
 
 static const double points_a_pixel = 0.5, full_turn = 6.283185307179586477;
 
-/* Hands bytes of cairo to the writer and remembers its first error, which cairo cannot pass on. */
+/* Hands bytes to the writer, unless it has failed. */
+static void put(struct ny_canvas *canvas, const void *data, size_t bytes)
+{
+    if (!canvas->failed) canvas->failed = ny_writer_rows(canvas->writer, data, bytes);
+}
+
+/* Writes the title as the first element of a svg. */
+static void put_title(struct ny_canvas *canvas)
+{
+    put(canvas, "\n<title>", 8);
+    for (const char *at = canvas->title; *at; at++)
+        switch (*at) {
+        case '<':
+            put(canvas, "&lt;", 4);
+            break;
+        case '>':
+            put(canvas, "&gt;", 4);
+            break;
+        case '&':
+            put(canvas, "&amp;", 5);
+            break;
+        default:
+            put(canvas, at, 1);
+        }
+    put(canvas, "</title>", 8);
+}
+
+/* Hands bytes of cairo to the writer and remembers its first error, which cairo cannot pass on. The
+ * title of a svg, which cairo does not know, comes behind its second tag: that of the document. */
 static cairo_status_t write_bytes(void *user, const unsigned char *data, unsigned bytes)
 {
     struct ny_canvas *canvas = user;
+    const unsigned char *end = data + bytes, *tag;
 
-    if (!canvas->failed) canvas->failed = ny_writer_rows(canvas->writer, data, bytes);
+    while (canvas->kind == NY_CANVAS_SVG && canvas->tags < 2 &&
+           (tag = memchr(data, '>', (size_t)(end - data)))) {
+        put(canvas, data, (size_t)(tag + 1 - data));
+        data = tag + 1;
+        if (++canvas->tags == 2) put_title(canvas);
+    }
+    put(canvas, data, (size_t)(end - data));
     return canvas->failed ? CAIRO_STATUS_WRITE_ERROR : CAIRO_STATUS_SUCCESS;
 }
 
@@ -375,6 +410,9 @@ void ny_draw_title(struct ny_canvas *canvas, const struct ny_plot_frame *frame, 
     const struct ny_lettering bold = {.size = 34, .bold = true}, plain = {.size = 22};
     double unit = canvas->scale;
 
+    snprintf(canvas->title, sizeof(canvas->title), "%s: %s", title, subtitle);
+    if (canvas->kind == NY_CANVAS_PDF)
+        ny_cairo.pdf_surface_set_metadata(canvas->surface, CAIRO_PDF_METADATA_TITLE, canvas->title);
     ny_ink(canvas, 0x1a1a20, 1);
     ny_letters(canvas, frame->left, 40 * unit, &bold, title);
     ny_ink(canvas, 0x5a5a64, 1);

@@ -12,6 +12,8 @@
 
 struct ny_writer;
 
+enum { NY_TITLE_BYTES = 512 };
+
 enum ny_canvas_kind { NY_CANVAS_PNG, NY_CANVAS_SVG, NY_CANVAS_PDF };
 
 struct ny_canvas {
@@ -25,6 +27,8 @@ struct ny_canvas {
     double scale;         /* of letters and lines: 1 where the picture is 1600 × 1200 */
     size_t reserved;
     int failed; /* status of the writer */
+    char title[NY_TITLE_BYTES]; /* for those who do not see the picture: of a svg or pdf */
+    int tags;                   /* of a svg that were written before the title */
 };
 
 /* Opens it as white paper, in a struct that is zero. */
@@ -72,7 +76,8 @@ struct ny_plot_frame {
 /* Draws the ticks, their numbers and lines, the titles of both axes and the frame. */
 void ny_draw_axes(struct ny_canvas *canvas, const struct ny_plot_frame *frame, const char *x_title,
                   const char *y_title);
-/* Draws the title and the smaller subtitle above the frame. */
+/* Draws the title and the smaller subtitle above the frame. A svg or pdf has the title as text,
+ * too, which screen readers and lists of files show. */
 void ny_draw_title(struct ny_canvas *canvas, const struct ny_plot_frame *frame, const char *title,
                    const char *subtitle);
 /* Returns the pixel column of a value on the x axis, which may be outside the frame. */

@@ -32,6 +32,10 @@ size() {
     begins out.svg '<?xml version="1.0"'
     grep -q 'width="800pt" height="600pt"' out.svg
     tail -n 1 out.svg | grep -q '</svg>'
+    nystream plot s a -o named.svg --title 'R & D, a<b'
+    grep -q '^<title>R &amp; D, a&lt;b: .*</title>$' named.svg # letters are outlines
+    nystream plot s a -o named.pdf --title 'R & D, a<b'
+    grep -aq '/Title' named.pdf
     ! grep -q '<image' out.svg || false # few points are drawn as such
     ! grep -q 'right' out.svg || false  # letters are outlines
     begins out.pdf %PDF-1.
