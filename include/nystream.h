@@ -453,10 +453,10 @@ NY_API int ny_export(struct ny_context *context, const char *path, const char *n
  * record is damaged. */
 NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                                const char *part, const char *output, uint64_t *missing);
-/* Exports a part that has a line for each row to a .csv, .csv.gz or .tsv, with the rows' names
- * (`with` "ids"), their labels ("labels") or both ("ids,labels") as columns before it: words, in
- * quotes where they need them; no header. NY_EUSAGE for other parts and outputs, and where the rows
- * have none. */
+/* Exports a part to a .csv, .csv.gz or .tsv, as `with` says, one or several of these words with
+ * commas between: "header", a first line with the names of the columns; where the part has a line
+ * for each row, "ids", the rows' names, and "labels", as columns before it, words in quotes where
+ * they need them. NY_EUSAGE for other parts and outputs, and where the rows have none. */
 NY_API int ny_export_with(struct ny_context *context, const char *path, const char *name,
                           const char *part, const char *output, const char *with);
 /* Draws a result as png, svg or pdf, by the end of `output` ("-": a png to standard output; another

@@ -1,8 +1,10 @@
 /*
- * Tables with names and labels before their numbers (results/beside.h).
+ * Tables with a header, and with names and labels before their numbers (results/beside.h).
  *
  * Names, labels and numbers are read by 1,024 rows and written row by row, so that memory does not
- * depend on how many there are. Lines have no header, as those of other exports have none.
+ * depend on how many there are. A header names each column: "id", "label", then the part, without
+ * the s of its plural and with a number where it has several columns, as in embedding_1; points
+ * have the names of their columns.
  */
 #include "results/beside.h"
 
@@ -23,7 +25,8 @@ struct beside {
     struct ny_result *result;
     const struct ny_result_part *part, *labels; /* labels NULL: not wanted */
     struct ny_names_part ids;
-    bool with_ids;
+    struct ny_names columns; /* of points, for the header */
+    bool with_ids, header;
     char delimiter;
     char **classes; /* words of labels; class_count 0: they are numbers */
     size_t class_count, row_bytes;
@@ -33,7 +36,7 @@ struct beside {
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output)
 {
-    *beside = (struct ny_beside){false, false};
+    *beside = (struct ny_beside){0};
     for (const char *at = list;; at++) {
         size_t length = strcspn(at, ",");
 
@@ -41,8 +44,13 @@ int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char
             beside->ids = true;
         else if (length == 6 && strncmp(at, "labels", 6) == 0)
             beside->labels = true;
+        else if (length == 6 && strncmp(at, "header", 6) == 0)
+            beside->header = true;
         else
-            return ny_fail(ctx, NY_EUSAGE, "--with is ids, labels or ids,labels, not '%s'", list);
+            return ny_fail(ctx, NY_EUSAGE,
+                           "--with is header, ids, labels or several of them, such as "
+                           "header,ids, not '%s'",
+                           list);
         at += length;
         if (!*at) break;
     }
@@ -53,11 +61,12 @@ int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char
                    output);
 }
 
-/* Writes a word and the delimiter; with quotes where the word needs them. */
-static int put_word(const struct beside *beside, const char *word)
+/* Writes a word and what ends it, the delimiter or a line's end; with quotes where the word needs
+ * them. */
+static int put_field(const struct beside *beside, const char *word, char behind)
 {
     const char special[] = {'"', '\r', '\n', beside->delimiter, '\0'};
-    const char end[] = {'"', beside->delimiter, '\0'};
+    const char end[] = {'"', behind, '\0'};
     bool quoted = strpbrk(word, special) != NULL;
     int err = quoted ? ny_writer_text(beside->writer, "\"", 1) : NY_OK;
 
@@ -71,6 +80,30 @@ static int put_word(const struct beside *beside, const char *word)
         at++;
     }
     return err ? err : ny_writer_text(beside->writer, end + !quoted, quoted ? 2 : 1);
+}
+
+static int put_word(const struct beside *beside, const char *word)
+{
+    return put_field(beside, word, beside->delimiter);
+}
+
+/* Writes the line with the name of each column. */
+static int put_header(const struct beside *beside, size_t cols)
+{
+    const char *part = beside->part->name, *name = beside->columns.text;
+    int length = (int)strlen(part), err = NY_OK;
+    char word[48];
+
+    if (beside->with_ids) err = put_word(beside, "id");
+    if (!err && beside->labels) err = put_word(beside, "label");
+    if (part[length - 1] == 's') length--;
+    snprintf(word, sizeof(word), "%.*s", length, part);
+    for (size_t k = 0; !err && k < (cols ? cols : 1); k++) {
+        if (cols) snprintf(word, sizeof(word), "%.*s_%zu", length, part, k + 1);
+        err = put_field(beside, name ? name : word, k + 1 < cols ? beside->delimiter : '\n');
+        if (name) name += strlen(name) + 1;
+    }
+    return err;
 }
 
 /* Writes a label: its word, its number, or nothing where it is missing. */
@@ -129,13 +162,30 @@ static int put_all(const struct beside *beside)
     return err;
 }
 
-/* Finds what is to stand before the numbers. */
+/* Reads the names of the columns of points, if they have any. */
+static int read_columns(struct beside *beside)
+{
+    struct ny_store *store = beside->result->store;
+    struct ny_names_part names;
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    if (err || !info.column_names) return err;
+    err = ny_names_part_find(&names, store, NULL, "columns");
+    return err ? err : ny_names_part_read(&names, 0, (size_t)names.count, &beside->columns);
+}
+
+/* Finds what is to stand before the numbers, and above them. */
 static int find(struct beside *beside, const struct ny_beside *wanted, const char *name)
 {
     struct ny_result *result = beside->result;
     int err = NY_OK;
 
     beside->with_ids = wanted->ids;
+    beside->header = wanted->header;
+    if (beside->header && ny_one_of(beside->part->name, "points|raw-points|landmark-points"))
+        err = read_columns(beside);
+    if (err) return err;
     if (wanted->ids)
         err = ny_names_part_find(&beside->ids, result->store, name ? result : NULL, "ids");
     if (err || !wanted->labels) return err;
@@ -163,7 +213,8 @@ static int write_table(struct beside *beside, const char *output)
     beside->delimiter = ny_output_text(output).delimiter;
     err = ny_writer_open(&beside->writer, result->ctx, output, element, part->count(result), cols);
     if (err) return err;
-    err = put_all(beside);
+    if (beside->header) err = put_header(beside, cols);
+    if (!err) err = put_all(beside);
     if (!err) return ny_writer_commit(beside->writer);
     ny_writer_abort(beside->writer);
     return err;
@@ -175,15 +226,18 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
     struct ny_result result;
     struct beside beside = {.result = &result, .part = ny_part_find(part)};
     bool of_points = !name && ny_one_of(part, "points|raw-points");
+    bool words = wanted->ids || wanted->labels;
     int err = name ? ny_result_open_any(&result, store, name) : ny_result_of_points(&result, store);
 
-    if (!err && !(beside.part && (beside.part->by_row || of_points)))
+    if (!err && !(beside.part && (beside.part->by_row || of_points || !words)))
         err = ny_fail(result.ctx, NY_EUSAGE,
-                      "--with acts with parts that have a line for each row, such as embedding and "
-                      "clusters, and not with --part %s",
-                      part);
+                      "--with %s acts with %s, such as embedding and clusters, and not with "
+                      "--part %s",
+                      words ? "ids or labels" : "header",
+                      words ? "parts that have a line for each row" : "tables of numbers", part);
     if (!err) err = find(&beside, wanted, name);
     if (!err) err = write_table(&beside, output);
+    ny_names_release(&beside.columns, ny_store_context(store));
     ny_free(ny_store_context(store), beside.classes);
     ny_result_close_any(&result);
     return err;

@@ -1,22 +1,23 @@
-/* Names of rows and labels as columns before the numbers of a text table: what a spreadsheet or a
- * data frame joins the rows by. */
+/* A header above a text table, and names of rows and labels as columns before its numbers: what a
+ * spreadsheet or a data frame joins the rows by. */
 #ifndef NY_RESULTS_BESIDE_H
 #define NY_RESULTS_BESIDE_H
 
 #include "results/export.h"
 
-/* The columns before the numbers of a row. */
+/* The columns before the numbers of a row, and a first line with the names of all columns. */
 struct ny_beside {
-    bool ids, labels;
+    bool ids, labels, header;
 };
 
-/* Reads "ids", "labels" or both, with a comma between. NY_EUSAGE for other words, and where the
- * output is no text table. */
+/* Reads "ids", "labels", "header" or several of them, with commas between. NY_EUSAGE for other
+ * words, and where the output is no text table. */
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
                     const char *output);
 /* Exports a part of a result, or of the points (name NULL), to a text table: the name of the row,
  * its label (its word where classes have words, empty where it is missing), then the part.
- * NY_EUSAGE for parts that have no line for each row, and where rows have no names or labels. */
+ * NY_EUSAGE for parts that have no line for each row, unless a header is all that is wanted, and
+ * where rows have no names or labels. */
 int ny_part_export_beside(struct ny_store *store, const char *name, const char *part,
                           const char *output, const struct ny_beside *beside);
 

@@ -307,6 +307,15 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream export a.nys f --part clusters -o c.csv -q
     nystream export a.nys f --part clusters --with labels,ids -o with.csv -q
     paste -d, beside.csv c.csv | cmp - with.csv
+    nystream export a.nys f -o named.csv --with header,ids,labels -q
+    printf 'id,label,embedding_1,embedding_2\n' | cat - both.csv | cmp - named.csv
+    nystream export a.nys --part points -o named.tsv --with header -q
+    [ "$(head -n 1 named.tsv)" = $'a\tb' ]
+    nystream export a.nys f --part clusters -o named.csv --with labels,header -q
+    [ "$(head -n 1 named.csv)" = label,cluster ]
+    nystream export a.nys f --part eigenvalues -o named.csv --with header -q
+    [ "$(head -n 1 named.csv)" = eigenvalue ]
+    [ "$(wc -l <named.csv)" -eq 3 ]
     nystream import b.nys both.csv --id-column 1 --label-column 2 -q # and back
     nystream export b.nys --part points -o again.csv --with labels,ids -q
     [ "$(cut -d, -f1 again.csv)" = "$(cut -d, -f1 both.csv)" ]
@@ -326,6 +335,8 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     refuses "which o.npy cannot hold; give an output that ends in .csv" f --with ids -o o.npy
     refuses "which - cannot hold" f --with ids -o -
     refuses "not 'ids,words'" f --with ids,words -o o.csv
+    refuses "which o.npy cannot hold" f --with header -o o.npy
+    refuses "not with --part ids" --part ids --with header -o o.csv
     refuses "not with --part eigenvalues" f --part eigenvalues --with ids -o o.csv
     refuses "not with --part columns" --part columns --with ids -o o.csv
     refuses "--with does not go with --skip-damaged" f --with ids --skip-damaged -o o.csv
