@@ -40,16 +40,69 @@ static const char *suggest_verb(const struct command *command, const char *name)
     return ny_suggest(name, names, count);
 }
 
+/* Returns what does here what another program calls so; NULL where nothing is known to. */
+static const char *meant_by(const char *word)
+{
+    static const struct {
+        const char *verb, *words;
+    } table[] = {
+        {"eval --clusters K", " cluster clusters kmeans k-means clustering "},
+        {"transform", " predict place project apply "},
+        {"import", " add append load ingest read "},
+        {"rm", " remove delete del drop "},
+        {"info", " show describe status stat "},
+        {"list", " ls results "},
+        {"fit", " train run update resume "},
+        {"plot", " draw picture scatter "},
+        {"graph", " knn neighbors neighbours "},
+        {"embed", " pca svd kpca isomap umap tsne reduce "},
+    };
+    size_t length = strlen(word);
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        for (const char *at = table[i].words + 1; *at; at += strcspn(at, " ") + 1)
+            if (strcspn(at, " ") == length && strncmp(at, word, length) == 0) return table[i].verb;
+    return NULL;
+}
+
 int cli_fail_verb(struct command *command, const char *word)
 {
-    const char *nearest = suggest_verb(command, word);
+    const char *nearest = suggest_verb(command, word), *meant = meant_by(word);
 
+    if (meant)
+        return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; what does that is nystream %s",
+                        word, meant);
     if (nearest)
         return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", word, nearest);
     return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; `nystream help` lists the verbs", word);
 }
 
 /* ---- options ------------------------------------------------------------------------------ */
+
+/* Writes the verbs that have an option, as in " (import and transform have it)", if they are few:
+ * what many have is no sign of what was meant. */
+static void list_owners(const struct command *command, const char *option, char *text, size_t size)
+{
+    enum { FEW = 4 };
+    const char *owner[FEW];
+    struct option_view view;
+    size_t count = 0, used = 0;
+
+    text[0] = '\0';
+    for (const struct verb *verb = command->verbs; verb->name; verb++) {
+        if (!cli_option_find(verb, option, &view)) continue;
+        if (count == FEW) return;
+        owner[count++] = verb->name;
+    }
+    for (size_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 i == 0          ? " ("
+                                 : i < count - 1 ? ", "
+                                                 : " and ",
+                                 owner[i]);
+    if (used && used < size)
+        snprintf(text + used, size - used, count == 1 ? " has it)" : " have it)");
+}
 
 /* Fails with the hint that fits best: that the output's name decides the format, that other verbs
  * have this option, or which option was probably meant. `typed` is the name with its dashes. */
@@ -58,6 +111,7 @@ static int unknown_option(struct command *command, const char *typed, const char
     const struct verb *verb = command->verb;
     const char *nearest = cli_option_suggest(verb, name);
     struct option_view view;
+    char owners[96];
 
     if (strcmp(name, "format") == 0 && verb->own & OWN_OUTPUT)
         return cli_fail(command, NY_EUSAGE,
@@ -67,10 +121,12 @@ static int unknown_option(struct command *command, const char *typed, const char
                         verb->groups & NY_GROUP_PLOT     ? "-o NAME.svg"
                         : verb->groups & NY_GROUP_REPORT ? "-o NAME.html"
                                                          : "-o NAME.csv");
-    if (!cli_option_find(verb, name, &view) && cli_option_find(NULL, name, &view))
+    if (!cli_option_find(verb, name, &view) && cli_option_find(NULL, name, &view)) {
+        list_owners(command, name, owners, sizeof(owners));
         return cli_fail(command, NY_EUSAGE,
-                        "%s is not an option of %s; `nystream help %s --all` lists those", typed,
-                        verb->name, verb->name);
+                        "%s is not an option of %s%s; `nystream help %s --all` lists those", typed,
+                        verb->name, owners, verb->name);
+    }
     if (nearest)
         return cli_fail(command, NY_EUSAGE, "unknown option %s of %s; did you mean --%s?", typed,
                         verb->name, nearest);

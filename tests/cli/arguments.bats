@@ -22,7 +22,9 @@ load helper
 
 @test "verbs and options of other programs are not taken" {
     ny cluster s g
-    usage "unknown verb 'cluster'"
+    usage "unknown verb 'cluster'; what does that is nystream eval --clusters K"
+    ny predict s a
+    usage "unknown verb 'predict'; what does that is nystream transform"
     ny fit s a --sweep 5
     usage "--sweep is not an option of fit"
     ny fit s a --map umap
@@ -47,11 +49,13 @@ load helper
 
 @test "an option of another verb is named as such" {
     ny fit s a --append
-    usage "--append is not an option of fit"
+    usage "--append is not an option of fit (import has it); \`nystream help fit --all\` lists those"
+    ny fit s a --clusters 5
+    usage "--clusters is not an option of fit (eval and transform have it)"
     ny info s --kernel rbf
     usage "--kernel is not an option of info"
     ny rm s a --memory 2G
-    usage "--memory is not an option of rm"
+    usage "--memory is not an option of rm; "
 }
 
 @test "a wrong value is refused, with what would be right" {
