@@ -30,7 +30,8 @@ static int check_nan(struct ny_context *ctx, const struct ny_options *options)
 
     if (!nan || strcmp(nan, "keep") != 0) return NY_OK;
     return ny_fail(ctx, NY_EUSAGE,
-                   "--nan keep is for embed, whose output then has the rows of its input; a store "
+                   "--nan keep is for embed and transform, whose output then has the rows of its "
+                   "input; a store "
                    "holds numbers alone: give --nan drop, and 'nystream export STORE NAME --part "
                    "source' says which row of the file each one was");
 }

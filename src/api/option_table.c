@@ -121,10 +121,10 @@
       "auto: blocks are LZ4-compressed where that saves a quarter; raw: never")                    \
     X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                               \
       "store the rows of this import in random order (see --seed)")                                \
-    X("nan", NY_CHOICE, 0, true, "error|drop|keep", "error", INPUT, IMPORT | EMBED, ANY,           \
+    X("nan", NY_CHOICE, 0, true, "error|drop|keep", "error", INPUT, IMPORT | READ, ANY,            \
       "refuse, drop or keep rows with NaN. Or with infinity; those that are dropped are "          \
-      "counted, and the first are told; keep, of embed alone: the output has the rows of the "     \
-      "input, NaN for those that have no place")                                                   \
+      "counted, and the first are told; keep, of embed and transform: the output has the rows of " \
+      "the input, NaN for those that have no place")                                               \
     X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE, ANY,                     \
       "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
     X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                        \

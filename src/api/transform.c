@@ -90,6 +90,12 @@ static int by_graph(struct run *run, struct ny_store *store)
     struct ny_new_neighbors *new = &run->new;
     int err;
 
+    if (run->reading.nan_kept)
+        return ny_fail(
+            run->ctx, NY_EUSAGE,
+            "--nan keep: '%s' is a graph, and rows with NaN have no neighbors; take them "
+            "out",
+            run->placing->name);
     if (run->rows.finder)
         return ny_fail(run->ctx, NY_EUSAGE,
                        "'%s' is a graph, by which new rows get neighbors and no clusters",
@@ -284,6 +290,10 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     if (err) return err;
     run.from = placing->input;
     run.reading = ny_settings_reader(placing->import);
+    if (run.reading.nan_drop && !run.reading.nan_kept)
+        return ny_fail(context, NY_EUSAGE,
+                       "--nan drop: the output of transform has the rows of its input; --nan keep "
+                       "writes NaN for those that have no place");
     run.rows = (struct ny_new_rows){.input = placing->input,
                                     .options = &run.reading,
                                     .output = placing->output,

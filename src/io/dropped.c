@@ -9,10 +9,11 @@
 
 const char *ny_reader_nan_cure(const struct ny_reader *reader)
 {
-    return reader->options.nan_option ? "; --nan drop leaves such rows out"
-           : !reader->options.dims_of ? ""
-           : reader->bytes            ? "; take such rows out of the file"
-                                      : "; take such rows out";
+    return reader->options.nan_option     ? "; --nan drop leaves such rows out"
+           : reader->options.nan_may_stay ? "; --nan keep gives such rows NaN for coordinates"
+           : !reader->options.dims_of     ? ""
+           : reader->bytes                ? "; take such rows out of the file"
+                                          : "; take such rows out";
 }
 
 void ny_reader_drop(struct ny_reader *reader, uint64_t line)

@@ -235,6 +235,7 @@ static int finish(struct ny_reader *reader)
     if (err != NY_END) return err;
     tell_reading(reader);
     tell_dropped(reader);
+    reader->options.notes = false; /* the end may be read again */
     return NY_END;
 }
 

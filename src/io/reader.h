@@ -51,6 +51,7 @@ struct ny_reader_options {
     struct ny_classes *classes; /* numbers of label words, of the caller; NULL: the reader's own */
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
     bool nan_option;          /* the user has an option for nan_drop: messages name it */
+    bool nan_may_stay;        /* the user may have them kept: messages say so */
     bool nan_kept;            /* with nan_drop: its place in the output holds NaN */
     bool names;               /* names of rows and of columns are wanted */
     bool notes;               /* what was read as what, and what looks like a slip, is logged */

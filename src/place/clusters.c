@@ -117,13 +117,13 @@ int ny_cluster_finder_begin(struct ny_cluster_finder *finder, uint64_t rows)
     return err ? err : ny_writer_fits(finder->writer);
 }
 
-/* Returns the cluster whose centre is nearest, of several the first. A centre that is NaN is not.
- */
+/* Returns the cluster whose centre is nearest, of several the first. A centre that is NaN is not;
+ * 2^64-1 of a row that is. */
 static uint64_t nearest(const struct ny_cluster_finder *finder, const double *y)
 {
     const double *centre = finder->centre;
     double least = INFINITY;
-    uint64_t found = 0;
+    uint64_t found = UINT64_MAX;
 
     for (size_t c = 0; c < finder->k; c++, centre += finder->p) {
         double square = 0;

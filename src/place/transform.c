@@ -5,10 +5,12 @@
  *
  * The rows are read like those that the result was made of, in a type and with slots that hold
  * both. A text file whose number of rows the output format needs in advance is read once more to
- * count them. A file that fails leaves no output.
+ * count them. Rows with NaN that are kept come to no placer: they are written as NaN between those
+ * that were placed. A file that fails leaves no output.
  */
 #include "place/transform.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -38,7 +40,9 @@ static int open_input(const struct ny_placer *placer, const struct ny_new_rows *
     }
     options.dims = spec->geometry->d;
     options.dims_of = placer->whose;
-    options.nan_drop = false;
+    options.nan_drop = options.nan_kept;
+    options.nan_may_stay = rows->input && !placer->ops->open;
+    options.notes = options.nan_kept && !again;
     options.labels_file = NULL;
     options.names = rows->like != NULL;
     options.reading = spec->slots ? NY_READ_SPARSE : NY_READ_DENSE;
@@ -106,6 +110,84 @@ static void widen(struct ny_columns_spec *spec, const struct ny_file_table *tabl
 
     spec->dtype = ny_dtype_common(spec->dtype, ny_prepared_dtype(&spec->preparation, table->dtype));
     if (spec->slots && slots > spec->slots) spec->slots = slots;
+}
+
+/* ---- putting -------------------------------------------------------------------------------- */
+
+/* Tells whether the coordinates that are put are f64: they are as computed, or narrowed. */
+static bool puts_f64(const struct ny_placer *placer)
+{
+    return placer->computed == NY_PRECISION_F64 && !placer->narrow;
+}
+
+/* Copies coordinates into the caller's room, in its type. */
+static int fill_room(struct ny_placer *placer, bool f64, const void *rows, uint64_t first,
+                     size_t count)
+{
+    const struct ny_room *room = &placer->room;
+    const struct ny_coordinates *how = &placer->coordinates;
+    size_t p = ny_coordinates_count(how), element = f64 ? sizeof(double) : sizeof(float);
+    bool narrows = f64 && room->type == NY_F32;
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < count; i++) {
+        const char *from = (const char *)rows + i * p * element;
+        char *to = (char *)room->at + (first + i) * room->row_bytes;
+
+        if (room->type == NY_F64)
+            ny_dtype_to_f64(f64 ? NY_F64 : NY_F32, from, (double *)(void *)to, p);
+        else
+            ny_dtype_to_f32(f64 ? NY_F64 : NY_F32, from, (float *)(void *)to, p);
+        if (narrows) err = ny_coordinates_check(how, placer->spec.ctx, false, to, first + i, 1);
+    }
+    return err;
+}
+
+/* Puts the coordinates of rows first … first+count−1 of the input. */
+static int deliver(struct ny_placer *placer, const void *rows, uint64_t first, size_t count)
+{
+    bool f64 = puts_f64(placer);
+    int err = NY_OK;
+
+    if (placer->finder) err = ny_cluster_finder_put(placer->finder, f64, rows, count);
+    if (err) return err;
+    if (placer->writer) return ny_writer_rows(placer->writer, rows, count);
+    return placer->room.at ? fill_room(placer, f64, rows, first, count) : NY_OK;
+}
+
+/* Puts the rows without a place that follow those that were put. */
+static int put_blanks(struct ny_placer *placer)
+{
+    int err = NY_OK;
+
+    while (!err && placer->blank) {
+        uint64_t next = placer->placed + placer->blanks;
+
+        if (ny_left_out_at(&placer->left_out, placer->blanks) != next) break;
+        err = deliver(placer, placer->blank, next, 1);
+        placer->blanks++;
+    }
+    return err;
+}
+
+/* Puts rows in the order of the input, and blanks between them. */
+static int put_between(struct ny_placer *placer, const void *rows, size_t count)
+{
+    size_t p = ny_coordinates_count(&placer->coordinates);
+    size_t row_bytes = p * (puts_f64(placer) ? sizeof(double) : sizeof(float)), run;
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < count; i += run) {
+        uint64_t next, lost = UINT64_MAX;
+
+        err = put_blanks(placer);
+        next = placer->placed + placer->blanks;
+        if (placer->blank) lost = ny_left_out_at(&placer->left_out, placer->blanks);
+        run = lost - next < count - i ? (size_t)(lost - next) : count - i;
+        if (!err) err = deliver(placer, (const char *)rows + i * row_bytes, next, run);
+        placer->placed += run;
+    }
+    return err;
 }
 
 /* ---- placing -------------------------------------------------------------------------------- */
@@ -182,11 +264,31 @@ static int open_output(struct ny_placer *placer, const struct ny_new_rows *rows)
     return err ? err : ny_writer_fits(placer->writer);
 }
 
+/* Makes the row that stands for those without a place. */
+static int make_blank(struct ny_placer *placer, struct ny_source *rows)
+{
+    bool f64 = puts_f64(placer);
+    size_t p = ny_coordinates_count(&placer->coordinates);
+    void *blank = ny_alloc(placer->spec.ctx, NY_MEM_IO, p * sizeof(double));
+
+    if (!blank) return NY_EBUDGET;
+    for (size_t k = 0; k < p; k++)
+        if (f64)
+            ((double *)blank)[k] = NAN;
+        else
+            ((float *)blank)[k] = NAN;
+    placer->blank = blank;
+    ny_left_out_begin(&placer->left_out, placer->spec.ctx);
+    ny_source_note_left_out(rows, &placer->left_out);
+    return NY_OK;
+}
+
 int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
 {
     struct ny_columns_spec *spec = &placer->spec;
     struct ny_reader *reader = NULL;
     struct ny_source *source = NULL;
+    bool keeps = rows->options && rows->options->nan_kept;
     int err = open_input(placer, rows, false, &reader);
 
     if (!err && rows->like)
@@ -200,39 +302,20 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     if (err) goto done;
     ny_source_prepare(source, &spec->preparation);
     err = placer->ops->open ? placer->ops->open(placer) : open_output(placer, rows);
+    if (!err && keeps) err = make_blank(placer, source);
     if (!err) err = place_all(placer, source);
+    if (!err) err = put_blanks(placer);
     if (!err && placer->finder) err = ny_cluster_finder_end(placer->finder);
-    if (!err && rows->placed) *rows->placed = placer->placed;
+    if (!err && rows->placed) *rows->placed = placer->placed + placer->blanks;
     if (err || !placer->writer) goto done;
     err = ny_writer_commit(placer->writer);
     placer->writer = NULL;
 done:
     ny_writer_abort(placer->writer);
+    ny_left_out_release(&placer->left_out);
+    ny_free(spec->ctx, placer->blank);
     ny_source_free(source);
     ny_reader_close(reader);
-    return err;
-}
-
-/* Copies coordinates into the caller's room, in its type. */
-static int fill_room(struct ny_placer *placer, bool f64, const void *rows, uint64_t first,
-                     size_t count)
-{
-    const struct ny_room *room = &placer->room;
-    const struct ny_coordinates *how = &placer->coordinates;
-    size_t p = ny_coordinates_count(how), element = f64 ? sizeof(double) : sizeof(float);
-    bool narrows = f64 && room->type == NY_F32;
-    int err = NY_OK;
-
-    for (size_t i = 0; !err && i < count; i++) {
-        const char *from = (const char *)rows + i * p * element;
-        char *to = (char *)room->at + (first + i) * room->row_bytes;
-
-        if (room->type == NY_F64)
-            ny_dtype_to_f64(f64 ? NY_F64 : NY_F32, from, (double *)(void *)to, p);
-        else
-            ny_dtype_to_f32(f64 ? NY_F64 : NY_F32, from, (float *)(void *)to, p);
-        if (narrows) err = ny_coordinates_check(how, placer->spec.ctx, false, to, first + i, 1);
-    }
     return err;
 }
 
@@ -241,7 +324,7 @@ int ny_placer_put(struct ny_placer *placer, void *rows, size_t count)
     const struct ny_coordinates *how = &placer->coordinates;
     struct ny_context *ctx = placer->spec.ctx;
     bool f64 = placer->computed == NY_PRECISION_F64;
-    uint64_t first = placer->placed;
+    uint64_t first = placer->placed + placer->blanks;
     const void *out = rows;
     int err;
 
@@ -251,12 +334,6 @@ int ny_placer_put(struct ny_placer *placer, void *rows, size_t count)
         ny_dtype_to_f32(NY_F64, rows, placer->narrow, count * ny_coordinates_count(how));
         err = ny_coordinates_check(how, ctx, false, placer->narrow, first, count);
         out = placer->narrow;
-        f64 = false;
     }
-    if (err) return err;
-    placer->placed += count;
-    if (placer->finder) err = ny_cluster_finder_put(placer->finder, f64, out, count);
-    if (err) return err;
-    if (placer->writer) return ny_writer_rows(placer->writer, out, count);
-    return placer->room.at ? fill_room(placer, f64, out, first, count) : NY_OK;
+    return err ? err : put_between(placer, out, count);
 }

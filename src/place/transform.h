@@ -13,6 +13,7 @@
 #include "io/writer.h"
 #include "place/clusters.h"
 #include "results/coordinates.h"
+#include "stream/left_out.h"
 #include "stream/source.h"
 
 /* Room of a caller for coordinates: `row_bytes` from one row to the next. */
@@ -69,13 +70,17 @@ struct ny_placer {
     unsigned workers;
     uint64_t rows;   /* new rows; NY_ROWS_UNKNOWN where only their end tells */
     uint64_t placed; /* those that were put so far */
+    struct ny_left_out left_out; /* rows that have no place, of which `blanks` were put so far */
+    size_t blanks;
+    void *blank; /* the coordinates of one, NaN; NULL where there are none */
     struct ny_writer *writer;
     struct ny_room room; /* where there is no writer */
     struct ny_cluster_finder *finder; /* or NULL */
 };
 
 /* Places new rows. An error leaves no file. NY_EDATA where they have another number of columns than
- * the rows that they are compared with; rows with NaN are refused. */
+ * the rows that they are compared with; rows with NaN are refused, or, where the options keep them,
+ * have NaN for coordinates and 2^64-1 for a cluster. */
 int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows);
 /* Takes the next stored rows (results/coordinates.h), of the type `computed`, makes coordinates of
  * them in their own place, checks these and writes them. */

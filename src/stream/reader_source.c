@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "io/reader.h"
+#include "stream/left_out.h"
 
 /* A worker's unit, as read. */
 struct unit {
@@ -23,22 +24,40 @@ struct reader_source {
     size_t row_bytes; /* of a dense row, as read */
     unsigned workers;
     struct unit *unit;
+    struct ny_left_out *left_out; /* NULL: nobody asks */
 };
+
+/* Writes down which rows of the file were left out before and between those of a batch, or up to
+ * its end. */
+static int note_left_out(const struct reader_source *source, const struct ny_row_batch *batch,
+                         int err)
+{
+    int noted = NY_OK;
+
+    if (!source->left_out || (err && err != NY_END)) return err;
+    for (size_t i = 0; !err && !noted && i < batch->count; i++)
+        noted = ny_left_out_reach(source->left_out, batch->source[i]);
+    if (err == NY_END) noted = ny_left_out_reach(source->left_out, batch->consumed);
+    return noted ? noted : err;
+}
 
 /* Reads the next unit into the buffer of the worker, from as many batches as that takes. */
 static int take(struct ny_source *base, struct ny_tile *tile)
 {
     struct reader_source *source = (struct reader_source *)base;
     struct unit *unit = &source->unit[tile->worker];
+    uint64_t numbers[NY_UNIT_ROWS];
     int err = NY_OK;
 
     tile->rows = 0;
     unit->rows.rows = 0;
     while (tile->rows < NY_UNIT_ROWS && err == NY_OK) {
         struct ny_row_batch batch = {.values = unit->values + tile->rows * source->row_bytes,
+                                     .source = source->left_out ? numbers : NULL,
                                      .sparse = source->sparse ? &unit->rows : NULL};
 
         err = ny_reader_next(source->reader, NY_UNIT_ROWS - tile->rows, &batch);
+        err = note_left_out(source, &batch, err);
         if (err == NY_OK) tile->rows += batch.count;
     }
     if (err == NY_END && tile->rows > 0) err = NY_OK;
@@ -167,6 +186,12 @@ static int allocate(struct reader_source *source)
         if (!unit->values || !unit->row) return NY_EBUDGET;
     }
     return NY_OK;
+}
+
+void ny_source_note_left_out(struct ny_source *source, struct ny_left_out *list)
+{
+    ((struct reader_source *)source)->left_out = list;
+    source->n = 0; /* fewer than the file has */
 }
 
 void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how)

@@ -91,6 +91,10 @@ struct ny_reader;
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
                         enum ny_dtype dtype, size_t slots, unsigned workers);
 
+/* Has the reader's source write down which rows of the file it leaves out; `list` is the caller's
+ * and must outlive it. */
+struct ny_left_out;
+void ny_source_note_left_out(struct ny_source *source, struct ny_left_out *list);
 /* Has the rows of a reader's source, whose dtype is f32 or f64 then, prepared before they are
  * handed out; NY_EDATA where one cannot be. */
 void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how);

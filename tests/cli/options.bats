@@ -157,6 +157,7 @@ header       | transform s f --input new.csv -o o.csv    | --header yes ! the sa
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
 matrix       | transform s f --input new.csv -o o.csv    | --matrix X ! the format csv
+nan          | transform s f --input new.csv -o o.csv    | --nan drop ! --nan keep
 label-column | embed t.csv -o o.csv --landmarks 9        | --label-column class
 id-column    | embed t.csv -o o.csv --landmarks 9        | --id-column class
 columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b

@@ -64,6 +64,47 @@ nan_table() {
     says "'nan' is not a finite number; --nan drop leaves such rows out"
 }
 
+@test "transform --nan keep: new rows without a place are NaN, and have no cluster" {
+    table 5000 4 9 >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --landmarks 40 -q
+    nystream eval s a --measures clusters --clusters 3 -q >/dev/null
+    nystream export s a --part model -o a.nym -q
+    # Rows at the ends, side by side, in the last unit, and around whole ones.
+    awk -F, -v OFS=, 'NR==1 || NR==2 || NR==7 || NR==4096 || NR==4097 || NR==5000 {$2 = "nan"} 1' \
+        t.csv >holes.csv
+    awk -F, '$2 != "nan"' holes.csv >whole.csv
+    for placer in "s a" a.nym; do
+        for threads in 1 3; do
+            ny transform $placer --input holes.csv -o kept.csv --nan keep --threads $threads
+            exits 0
+            says "holes.csv: 6 rows with NaN or infinity kept as NaN: lines 1, 2, 7, 4096, 4097, …"
+            [ "$(grep -c 'kept as NaN' <<<"$stderr")" -eq 1 ]
+            nystream transform $placer --input whole.csv -o placed.csv -q
+            [ "$(grep -n nan,nan kept.csv | cut -d: -f1 | xargs)" = "1 2 7 4096 4097 5000" ]
+            grep -v nan kept.csv | cmp - placed.csv
+        done
+    done
+    nystream transform s a --input holes.csv -o kept.npy --clusters c.csv --nan keep -q
+    [[ $(npy_header kept.npy) == *"(5000, 2)"* ]]
+    nystream transform s a --input whole.csv -o placed.npy --clusters whole-c.csv -q
+    [ "$(grep -c '^18446744073709551615$' c.csv)" -eq 6 ]
+    grep -v '^18446744073709551615$' c.csv | cmp - whole-c.csv
+    ny transform s a --input holes.csv -o no.csv
+    [ "$status" -eq 3 ]
+    says "holes.csv, line 1, column 2: 'nan' is not a finite number; --nan keep gives such rows NaN"
+    ny transform s a --input holes.csv -o no.csv --nan drop
+    usage "--nan drop: the output of transform has the rows of its input; --nan keep"
+    sed 's/^[^,]*/nan/' whole.csv >none.csv
+    ny transform s a --input none.csv -o no.csv --nan keep
+    [ "$status" -eq 3 ]
+    says "each of its 4994 rows holds NaN or Inf, --nan keep leaves none"
+    nystream graph s g -q
+    ny transform s g --input holes.csv -o no.npy --nan keep
+    usage "--nan keep: 'g' is a graph, and rows with NaN have no neighbors; take them out"
+    [ ! -e no.csv ] && [ ! -e no.npy ]
+}
+
 @test "embed --nan keep of a graph: rows outside of it are NaN, too" {
     { table 60 2; echo nan,1; table 8 2 | awk -F, '{print $1 + 500 "," $2 + 500}'; } >t.csv
     ny embed t.csv -o out.csv --map isomap --neighbors 6 --nan keep
