@@ -32,6 +32,16 @@ def test_page(page, tmp_path, monkeypatch):
     assert examples.examples and not wrong, "".join(wrong)
 
 
+def test_the_readme(tmp_path, monkeypatch):
+    """The block of the front page runs as it stands there."""
+    monkeypatch.chdir(tmp_path)
+    text = (GUIDE.parents[1] / "README.md").read_text(encoding="utf-8")
+    names = {"X": np.random.default_rng(0).normal(size=(500, 60))}
+    exec(re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1), names)  # noqa: S102
+    assert names["Y"].shape == (500, 50)
+    assert (tmp_path / "map.png").read_bytes().startswith(b"\x89PNG")
+
+
 class Rows:
     """An RDD of Spark, as far as the page on machines needs it: partitions, lists of items."""
 
