@@ -11,22 +11,25 @@
 static struct ny_evaluate_settings settings_of(struct ny_context *ctx,
                                                const struct ny_options *options)
 {
-    static const char *const names[NY_EVALUATE_OPTIONS] = {
-        "clusters", "n-init", "knn-neighbors", "neighbors", "sample", "against", "seed"};
+    static const char *const names[NY_EVALUATE_OPTIONS] = {"clusters",      "clusters-to", "n-init",
+                                                           "knn-neighbors", "neighbors",   "sample",
+                                                           "against",       "seed"};
     struct ny_evaluate_settings settings = {.measures = ny_options_text(options, "measures"),
                                             .against = ny_options_text(options, "against"),
                                             .threads = ny_context_threads(ctx)};
-    uint64_t clusters = 0, inits = 0, knn_neighbors = 0, neighbors = 0, sample = 0;
+    uint64_t clusters = 0, to = 0, inits = 0, knn_neighbors = 0, neighbors = 0, sample = 0;
 
     for (size_t i = 0, k = 0; i < NY_EVALUATE_OPTIONS; i++)
         if (ny_options_is_set(options, names[i])) settings.typed[k++] = names[i];
     ny_options_size(options, "clusters", &clusters);
+    ny_options_size(options, "clusters-to", &to);
     ny_options_size(options, "n-init", &inits);
     ny_options_size(options, "knn-neighbors", &knn_neighbors);
     ny_options_size(options, "neighbors", &neighbors);
     ny_options_size(options, "sample", &sample);
     ny_options_size(options, "seed", &settings.seed);
     settings.clusters = (size_t)clusters;
+    settings.clusters_to = (size_t)to;
     settings.inits = (unsigned)inits;
     settings.knn_neighbors = (size_t)knn_neighbors;
     settings.neighbors = (size_t)neighbors;

@@ -298,6 +298,9 @@
       "another result of the same rows, such as an exact one, to compare with")                    \
     X("clusters", NY_COUNT, 1, false, "K", NULL, MEASURES, EVALUATE, ANY,                          \
       "of k-means; by default as many as there are classes")                                       \
+    X("clusters-to", NY_COUNT, 2, false, "K", NULL, MEASURES, EVALUATE, ANY,                       \
+      "try each number of clusters from --clusters (or 2) to this, and keep those of the largest " \
+      "silhouette")                                                                                \
     X("n-init", NY_COUNT, 1, false, "N", "10", MEASURES, EVALUATE | RARE, ANY,                     \
       "initialisations of k-means: the best one counts")                                           \
     X("knn-neighbors", NY_COUNT, 1, false, "K", "1", MEASURES, EVALUATE | RARE, ANY,               \

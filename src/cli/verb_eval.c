@@ -253,6 +253,27 @@ static void print_sizes(const json_t *results)
     putchar('\n');
 }
 
+/* Prints the silhouettes of the numbers of clusters that were tried, as in "silhouettes of flat by
+ * clusters: 2 0.57, 3 0.71". */
+static void print_tried(const json_t *facts)
+{
+    const json_t *tried = json_object_get(facts, "clusters_tried");
+    const json_t *silhouettes = json_object_get(facts, "silhouettes");
+
+    if (json_array_size(tried) < 2) return;
+    printf("silhouettes of %s by clusters: ", cli_fact_text(facts, "name"));
+    for (size_t i = 0; i < json_array_size(tried); i++) {
+        const json_t *silhouette = json_array_get(silhouettes, i);
+
+        printf("%s%lld", i ? ", " : "", (long long)json_integer_value(json_array_get(tried, i)));
+        if (json_is_number(silhouette))
+            printf(" %.3g", json_number_value(silhouette));
+        else
+            printf(" -");
+    }
+    putchar('\n');
+}
+
 static void print_table(const json_t *results)
 {
     print_line("", results, NULL);
@@ -263,6 +284,7 @@ static void print_table(const json_t *results)
     for (size_t i = 0; i < json_array_size(results); i++) {
         print_buckets(json_array_get(results, i), "angles", "cosines of angles");
         print_buckets(json_array_get(results, i), "value_accuracy", "agreement of eigenvalues");
+        print_tried(json_array_get(results, i));
     }
     print_reasons(results);
 }

@@ -4,6 +4,7 @@
  * clustering of least inertia, which is stored; their means and deviations are over the
  * initialisations, as in the paper's table 2.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ static const double tolerance = 1e-4;
 
 static const char *const keys[] = {"clusters",
                                    "cluster_sizes",
+                                   "clusters_tried",
+                                   "silhouettes",
                                    "inertia",
                                    "inits",
                                    "iterations",
@@ -41,7 +44,7 @@ static const char *const keys[] = {"clusters",
                                    "classes",
                                    NULL};
 /* The keys from this one on need labels. */
-enum { FIRST_BY_LABELS = 9 };
+enum { FIRST_BY_LABELS = 11 };
 
 static struct ny_kmeans settings_of(struct ny_evaluation *run, size_t k)
 {
@@ -170,6 +173,24 @@ static int count_rows(const struct ny_evaluation *run, size_t k)
     return NY_OK;
 }
 
+/* Finds k clusters by each initialisation: `best` is that of least inertia. Makes room for the
+ * clusters of rows. */
+static int find(struct ny_evaluation *run, const struct ny_kmeans *how, struct ny_centres *centres,
+                size_t *best)
+{
+    int err = ny_kmeans_run(how, centres);
+
+    if (err) return err;
+    *best = 0;
+    for (size_t r = 1; r < how->inits; r++)
+        if (centres->inertia[r] < centres->inertia[*best]) *best = r;
+    run->clusters = how->k;
+    if (!run->cluster)
+        run->cluster =
+            ny_calloc(run->ctx, NY_MEM_DICTIONARY, (size_t)run->cloud.n, sizeof(uint32_t));
+    return run->cluster ? NY_OK : NY_EBUDGET;
+}
+
 /* Finds k clusters, keeps those of least inertia for ny_evaluate_run() to store, and compares
  * them with the classes if there are labels. Inertia is told on the scale of the embedding, not
  * on that of the cloud. */
@@ -180,16 +201,10 @@ static int cluster(struct ny_evaluation *run, size_t k)
     const char *no_classes = ny_evaluate_no_classes(run);
     double scale = run->cloud.scale;
     size_t best = 0;
-    int err = ny_kmeans_run(&how, &centres);
+    int err = find(run, &how, &centres, &best);
 
     if (err) goto done;
-    for (size_t r = 1; r < how.inits; r++)
-        if (centres.inertia[r] < centres.inertia[best]) best = r;
-    run->clusters = k;
-    run->cluster = ny_calloc(run->ctx, NY_MEM_DICTIONARY, (size_t)run->cloud.n, sizeof(uint32_t));
-    if (!run->cluster)
-        err = NY_EBUDGET;
-    else if (no_classes)
+    if (no_classes)
         err = ny_kmeans_assign(&how, centres.at + best * k * run->cloud.p, run->cluster, NULL);
     else
         err = compare(run, &how, &centres, best);
@@ -207,51 +222,112 @@ done:
     return err;
 }
 
-/* Returns how many clusters to look for: --clusters, else as many as there are classes. */
+/* Finds k clusters, and how far they are apart. */
+static int try_clusters(struct ny_evaluation *run, size_t k, double *silhouette)
+{
+    struct ny_kmeans how = settings_of(run, k);
+    struct ny_centres centres = {0};
+    struct ny_silhouette of = {0};
+    size_t best;
+    int err = find(run, &how, &centres, &best);
+
+    if (!err)
+        err = ny_kmeans_assign(&how, centres.at + best * k * run->cloud.p, run->cluster, NULL);
+    if (!err) err = ny_silhouette_measure(run, &of);
+    ny_centres_release(&centres, run->ctx);
+    *silhouette = of.mean;
+    return err;
+}
+
+/* Adds a number of clusters and its silhouette to the lists of the report. */
+static void add_tried(struct ny_evaluation *run, size_t k, double silhouette)
+{
+    ny_field_append(json_object_get(run->report, "clusters_tried"), json_integer((json_int_t)k));
+    ny_field_append(json_object_get(run->report, "silhouettes"),
+                    isnan(silhouette) ? json_null() : json_real(silhouette));
+}
+
+/* Tries each number of clusters from k on, and keeps those of the largest silhouette (Rousseeuw
+ * 1987, section 4). */
+static int choose(struct ny_evaluation *run, size_t k, size_t most)
+{
+    double largest = -2, silhouette;
+    size_t best = k;
+    int err = NY_OK;
+
+    ny_field_set_json(run->report, "clusters_tried", json_array());
+    ny_field_set_json(run->report, "silhouettes", json_array());
+    for (bool several = most > k; several && !err && k <= most; k++) {
+        err = try_clusters(run, k, &silhouette);
+        if (!err) add_tried(run, k, silhouette);
+        if (err || !(silhouette > largest)) continue;
+        largest = silhouette;
+        best = k;
+    }
+    if (!err) err = cluster(run, best);
+    if (!err && !json_array_size(json_object_get(run->report, "clusters_tried")))
+        add_tried(run, best, ny_field_number(run->report, "silhouette", NAN));
+    return err;
+}
+
+/* Returns how many clusters to look for: --clusters, else as many as there are classes; of several
+ * numbers that are tried the first. */
 static size_t clusters_of(const struct ny_evaluation *run)
 {
-    return run->settings->clusters ? run->settings->clusters : run->classes.count;
+    if (run->settings->clusters) return run->settings->clusters;
+    return run->settings->clusters_to ? 2 : run->classes.count;
+}
+
+/* Returns the largest number of clusters that is tried. */
+static size_t most_clusters(const struct ny_evaluation *run)
+{
+    return run->settings->clusters_to ? run->settings->clusters_to : clusters_of(run);
 }
 
 static int run_clusters(struct ny_evaluation *run)
 {
     const char *no_classes = ny_evaluate_no_classes(run);
-    size_t k = clusters_of(run);
+    size_t k = clusters_of(run), most = most_clusters(run);
 
-    if (!run->settings->clusters && no_classes)
+    if (most < k)
+        return ny_fail(run->ctx, NY_EUSAGE,
+                       "--clusters-to %zu is less than --clusters %zu, from which on each number "
+                       "is tried",
+                       most, k);
+    if (!run->settings->clusters && !run->settings->clusters_to && no_classes)
         ny_evaluate_inapplicable(run, NULL, "%s; --clusters K says how many to look for",
                                  no_classes);
-    else if (k > run->cloud.n)
-        ny_evaluate_inapplicable(run, NULL, "%zu clusters are more than the %llu rows", k,
+    else if (most > run->cloud.n)
+        ny_evaluate_inapplicable(run, NULL, "%zu clusters are more than the %llu rows", most,
                                  (unsigned long long)run->cloud.n);
     else if (!(run->cloud.squares > 0))
         ny_evaluate_inapplicable(run, NULL, "all rows of the embedding are equal");
     else
-        return cluster(run, k);
+        return choose(run, k, most);
     return NY_OK;
 }
 
 static size_t bytes(const struct ny_evaluation *run)
 {
-    size_t k = clusters_of(run), n = (size_t)run->n;
+    size_t k = most_clusters(run), n = (size_t)run->n;
     struct ny_kmeans how = {.k = k ? k : 1, .inits = run->settings->inits, .workers = run->workers};
 
     return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +
            n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
            ny_silhouette_bytes(run, k) + ny_matching_bytes(k, run->classes.count) +
-           3 * how.inits * sizeof(double) + k * (sizeof(uint64_t) + LISTED_BYTES) + 4096;
+           3 * how.inits * sizeof(double) + k * (sizeof(uint64_t) + 3 * LISTED_BYTES) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)
 {
-    size_t k = clusters_of(run);
+    size_t k = most_clusters(run);
 
     return k > 256 ? k : 256;
 }
 
 const struct ny_measure ny_measure_clusters = {.name = "clusters",
                                                .keys = keys,
-                                               .options = "clusters|n-init|sample|seed",
+                                               .options = "clusters|clusters-to|n-init|sample|seed",
                                                .labels = true,
                                                .run = run_clusters,
                                                .bytes = bytes,

@@ -9,12 +9,13 @@
 #include "evaluate/row_classes.h"
 #include "evaluate/cloud.h"
 
-enum { NY_EVALUATE_OPTIONS = 7 }; /* beside measures */
+enum { NY_EVALUATE_OPTIONS = 8 }; /* beside measures */
 
 struct ny_evaluate_settings {
     const char *measures; /* names of measures or of their keys, cut at commas; "all": those that
                            * apply, and "labels": all that need them */
     size_t clusters;      /* 0: as many as there are classes */
+    size_t clusters_to;   /* these are tried, too, and all between; 0: one number is */
     unsigned inits;
     size_t knn_neighbors; /* that vote on the class of a row */
     size_t neighbors;     /* of a row, whose ranks are compared */

@@ -154,6 +154,35 @@ groups() {
     says "there is one cluster"
 }
 
+@test "numbers of clusters are tried, and those of the largest silhouette kept" {
+    groups
+    ny eval g.nys f --measures clusters --clusters-to 6
+    exits 0
+    prints "clusters                3"
+    tried=$(grep '^silhouettes of f by clusters: 2 ' <<<"$output" | tr ',' '\n' | awk '{print $(NF - 1), $NF}')
+    [ "$(wc -l <<<"$tried")" -eq 5 ]
+    # Each is that of the number alone, and the rest of the table that of the best.
+    while read -r k silhouette; do
+        ny eval g.nys f --measures clusters --clusters $k --json
+        [ "$(printf '%.3g' "$(field "$output" silhouette)")" = "$silhouette" ]
+        [ "$(tr -d ' \n' <<<"$output" | grep -oE '"clusters_tried":\[[0-9]+\]')" = "\"clusters_tried\":[$k]" ]
+    done <<<"$tried"
+    [ "$(sort -k2,2gr <<<"$tried" | head -n 1 | cut -d' ' -f1)" = 3 ]
+    nystream eval g.nys f --measures clusters --clusters 3 >alone.txt
+    nystream export g.nys f --part clusters -o alone.csv -q
+    nystream eval g.nys f --measures clusters --clusters 2 --clusters-to 4 | grep -v '^silhouettes' | cmp - alone.txt
+    nystream export g.nys f --part clusters -o best.csv -q
+    cmp alone.csv best.csv
+    ny eval g.nys f --measures clusters --clusters 1 --clusters-to 2
+    [[ $output == *"silhouettes of f by clusters: 1 -, 2 "* ]]
+    ny eval g.nys f --measures clusters --clusters 5 --clusters-to 4
+    usage "--clusters-to 4 is less than --clusters 5"
+    ny eval g.nys f --measures clusters --clusters-to 900
+    usage "900 clusters are more than the 120 rows"
+    ny eval g.nys f --clusters-to 3 --measures knn
+    usage "--measures knn"
+}
+
 @test "sizes of clusters are told, and clusters that are a few outliers are no praise" {
     groups
     ny eval g.nys f --measures clusters

@@ -301,6 +301,7 @@ END
 measures       | eval s f                                 | --measures knn
 against        | eval s f                                 | --against other
 clusters       | eval s f --measures clusters             | --clusters 7
+clusters-to    | eval s f --measures clusters             | --clusters-to 4
 n-init         | eval s f --measures clusters             | --n-init 1
 knn-neighbors  | eval s f --measures knn                  | --knn-neighbors 5
 neighbors      | eval s f --measures neighborhoods        | --neighbors 9

@@ -30,6 +30,9 @@ def test_silhouettes_are_those_of_scikit_learn(tmp_path, clusters):
     Y, found = result.embedding[:].astype(float), result.clusters[:]
     assert figures["silhouette_rows"] == 1500 and figures["silhouette_standard_error"] == 0
     assert abs(figures["silhouette"] - metrics.silhouette_score(Y, found)) < 1e-7
+    tried = result.evaluate(measures="clusters", clusters_to=4)
+    assert tried["clusters_tried"] == [2, 3, 4]
+    assert tried["silhouette"] == max(tried["silhouettes"])
     assert figures["cluster_sizes"] == np.bincount(found.astype(int),
                                                    minlength=clusters).tolist()
     centres = np.array([Y[found == k].mean(axis=0) for k in range(clusters)])
