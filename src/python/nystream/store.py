@@ -450,7 +450,7 @@ class Result(GraphParts):
         Parameters
         ----------
         **options
-            clusters=K, clusters_to=K, measures=, against=NAME, … as `nystream help eval` has them.
+            clusters=K, clusters_to=K, measures=, … as `nystream help eval` has them.
 
         Returns
         -------
