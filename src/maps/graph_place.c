@@ -2,7 +2,8 @@
  * Places new rows by a map of a graph (maps/graph_place.h), for isomap (maps/isomap_transform.c)
  * and eigenmaps (maps/eigenmaps_transform.c). For each batch of new points the map computes what
  * would be stored of them; points at distance 0 from a node then get that node's stored row
- * instead.
+ * instead. Where half of the new points lie far from all nodes, beside the lengths of edges, a
+ * warning says so, since units or the order of columns have then often changed.
  */
 #include "maps/graph_place.h"
 
@@ -10,6 +11,9 @@
 #include <string.h>
 
 #include "results/embedding.h"
+
+/* A point is far if it is so many times the mean length of an edge from the nearest node. */
+static const double far_edges = 4;
 
 struct by_graph {
     struct ny_placer base;
@@ -20,6 +24,7 @@ struct by_graph {
     void *arg;      /* of place() */
     uint32_t *rows; /* nodes: row numbers that are embedded, ascending */
     double *Y;      /* capacity × width, as stored */
+    uint64_t far;   /* new points that are */
 };
 
 static bool is_f64(const struct by_graph *run)
@@ -130,12 +135,40 @@ static int copy_nodes(const struct by_graph *run)
     return err;
 }
 
+/* Counts the points of the batch that are far from all nodes. */
+static void count_far(struct by_graph *run)
+{
+    const struct ny_newcomers *new = &run->new;
+    double most = far_edges * run->fit->edges.mean_length;
+
+    for (size_t i = 0; i < new->count; i++)
+        run->far += new->distance[i * new->t] > most;
+}
+
+/* Warns where most new points are far. */
+static int judge(struct ny_placer *placer)
+{
+    const struct by_graph *run = (const struct by_graph *)placer;
+    const struct ny_edges *edges = &run->fit->edges;
+
+    if (edges->affinities || !(edges->mean_length > 0) || 2 * run->far <= placer->placed)
+        return NY_OK;
+    ny_log(placer->spec.ctx, NY_LOG_WARNING,
+           "%llu of %llu new rows are over %g times as far from the nearest row of '%s' as its "
+           "rows are from their neighbors on average: are they on the same scale, with the columns "
+           "in the same order?",
+           (unsigned long long)run->far, (unsigned long long)placer->placed, far_edges,
+           run->fit->base.job.name);
+    return NY_OK;
+}
+
 static int place(struct ny_placer *placer, struct ny_source *rows)
 {
     struct by_graph *run = (struct by_graph *)placer;
     int err;
 
     while ((err = ny_newcomers_next(&run->new, rows)) == NY_OK) {
+        count_far(run);
         err = run->place(run->arg, &run->new, run->Y);
         if (err == NY_OK) err = copy_nodes(run);
         if (err == NY_OK) err = ny_placer_put(placer, run->Y, run->new.count);
@@ -147,7 +180,8 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
 int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, size_t width,
                    ny_place_fn *place_batch, void *arg)
 {
-    static const struct ny_placer_ops ops = {.bytes = batch_bytes, .begin = begin, .place = place};
+    static const struct ny_placer_ops ops = {
+        .bytes = batch_bytes, .begin = begin, .place = place, .end = judge};
     struct by_graph run = {
         .base = {.ops = &ops, .spec = {.ctx = fit->base.job.ctx}, .whose = "the store has"},
         .fit = fit,

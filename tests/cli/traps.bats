@@ -220,3 +220,24 @@ nan_table() {
     exits 0
     [ "$(field "$output" drift_trace_error)" = null ]
 }
+
+@test "new rows on another scale: maps of a graph warn of it, too" {
+    table 400 3 >t.csv
+    nystream import s t.csv -q
+    nystream fit s flat --map isomap --landmarks 40 --connect -q
+    nystream fit s open --map eigenmaps --connect --edge-weights binary -q
+    awk -F, -v OFS=, '{for (i = 1; i <= NF; i++) $i += 0.001} 1' t.csv >near.csv
+    awk -F, -v OFS=, '{for (i = 1; i <= NF; i++) $i *= 1000} 1' t.csv >units.csv
+    awk -F, -v OFS=, 'NR <= 190 {for (i = 1; i <= NF; i++) $i *= 1000} 1' t.csv >some.csv
+    for name in flat open; do
+        for file in near some; do
+            ny transform s $name --input $file.csv -o o.csv
+            exits 0
+            [[ $stderr != *"same scale"* ]]
+        done
+        ny transform s $name --input units.csv -o o.csv
+        exits 0
+        says "of 400 new rows are over 4 times as far from the nearest row of '$name' as its rows are"
+        says "are they on the same scale, with the columns in the same order?"
+    done
+}
