@@ -127,7 +127,8 @@ static void print_entry(const char *name, const char *status, const char *resume
         cli_write_json_string(stdout, resume);
     else
         fputs("null", stdout);
-    printf(", \"rows_behind\": %.0f}", behind);
+    if (behind > 0) printf(", \"rows_behind\": %.0f", behind);
+    putchar('}');
 }
 
 /* Prints a result's name, status and, if it waits, the command that resumes it, or how many rows

@@ -196,8 +196,8 @@ load helper
 b	done" ]
     ny list s --json
     [ "$output" = '{"results": [
-  {"name": "a", "status": "done", "resume": null, "rows_behind": 0},
-  {"name": "b", "status": "done", "resume": null, "rows_behind": 0}]}' ]
+  {"name": "a", "status": "done", "resume": null},
+  {"name": "b", "status": "done", "resume": null}]}' ]
     ny rm s a
     exits 0
     silent
