@@ -212,6 +212,14 @@ int ny_parallel_team(struct ny_context *ctx, ny_team_fn *work, void *arg)
     return run_jobs(ctx, ny_context_crew(ctx), run_member, &job, begin_team);
 }
 
+int ny_alone(struct ny_context *ctx, ny_team_fn *work, void *arg)
+{
+    struct ny_team team = {.ctx = ctx, .workers = 1};
+    const struct ny_worker worker = {&team, 0};
+
+    return work(arg, &worker);
+}
+
 void ny_team_meet(const struct ny_worker *worker)
 {
     struct ny_team *team = worker->team;

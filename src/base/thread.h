@@ -38,6 +38,8 @@ struct ny_worker {
 /* Runs work(arg, worker) for each thread of ctx's crew, or as many as could be started. */
 typedef int ny_team_fn(void *arg, const struct ny_worker *worker);
 int ny_parallel_team(struct ny_context *ctx, ny_team_fn *work, void *arg);
+/* Runs work(arg, worker) for a team of one, on the calling thread. */
+int ny_alone(struct ny_context *ctx, ny_team_fn *work, void *arg);
 /* Waits until all workers are here. */
 void ny_team_meet(const struct ny_worker *worker);
 /* A step: items shared out as by ny_parallel_ranges(), or, fewer than NY_TEAM_ITEMS, done by worker

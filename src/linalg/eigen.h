@@ -5,11 +5,12 @@
 
 #include "linalg/matrix.h"
 
-/* The `count` largest eigenpairs of the symmetric A (lower triangle; destroyed), by block Lanczos
- * where they are few of many and settle (eigen_few.h), else by dsyevr with an index range:
- * values[count], V count × A.rows. Workspace under NY_MEM_SOLVE: about 360·m bytes, or some
- * 32·m·(count + 128) of the former (the vectors are found in V itself). NY_ENUMERIC when A or the
- * result is not finite, or the solver fails. */
+/* The `count` largest eigenpairs of the symmetric A (lower triangle; destroyed; not transposed), by
+ * block Lanczos where they are few of many and settle (eigen_few.h), else by a reduction to a
+ * tridiagonal matrix (eigen_dense.h): values[count], V count × A.rows. By all threads of the
+ * context's crew, whose number changes no bit. Workspace under NY_MEM_SOLVE: some m·(m/8 + 1,300)
+ * bytes, or some 32·m·(count + 128) of block Lanczos (the vectors are found in V itself).
+ * NY_ENUMERIC when A or the result is not finite, or the solver fails. */
 int ny_eigen_top(struct ny_context *ctx, struct ny_matrix A, size_t count, double *values,
                  struct ny_matrix V);
 /* All eigenvalues, no vectors; A destroyed. */

@@ -1,6 +1,6 @@
-/* Eigenpairs by LAPACK's dsyevr, which reduces the whole matrix first: what ny_eigen_top() does
- * where few of them do not pay or do not settle, and what solves the small problems of
- * eigen_few.h. */
+/* Eigenpairs by a reduction of the whole matrix to a tridiagonal one: what ny_eigen_top() does
+ * where few of them do not pay or do not settle, and what solves the small problems of eigen_few.h.
+ */
 #ifndef NY_LINALG_EIGEN_DENSE_H
 #define NY_LINALG_EIGEN_DENSE_H
 

@@ -126,6 +126,16 @@ void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C)
                 ny_blas_stride(C.stride));
 }
 
+void ny_gram_crossed(double alpha, struct ny_matrix A, struct ny_matrix B, struct ny_matrix C)
+{
+    assert(A.rows == B.rows && A.cols == B.cols && A.transposed == B.transposed);
+    assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);
+    if (!C.rows) return;
+    cblas_dsyr2k(CblasRowMajor, CblasLower, transpose_of(!A.transposed), ny_blas_int(A.cols),
+                 ny_blas_int(A.rows), alpha, A.at, ny_blas_stride(A.stride), B.at,
+                 ny_blas_stride(B.stride), 1.0, C.at, ny_blas_stride(C.stride));
+}
+
 void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C)
 {
     assert(C.rows == A.cols && C.cols == A.cols && !C.transposed);

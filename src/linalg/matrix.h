@@ -103,6 +103,8 @@ void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float be
                struct ny_matrix32 C);
 /* Lower triangle of C = AᵀA (beta 0) or C + AᵀA (beta 1). The upper triangle is not touched. */
 void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C);
+/* Lower triangle of C + alpha (AᵀB + BᵀA). The upper triangle is not touched. */
+void ny_gram_crossed(double alpha, struct ny_matrix A, struct ny_matrix B, struct ny_matrix C);
 /* Like ny_gram(), in f32. */
 void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C);
 /* y = alpha·A·x + beta·y */

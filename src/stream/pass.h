@@ -9,10 +9,11 @@
  *
  * Results do not depend on threads, budget or kills. A worker computes its unit (2,048 rows) with
  * one-threaded BLAS calls of one fixed shape, padded with zero rows; the budget decides only how
- * many units are in flight; random numbers are a function of (seed, stream, index). The small
- * problem of up to 2,048 landmarks (NY_BLAS_SERIAL_ORDER) is solved with one BLAS thread as well.
- * Above, OpenBLAS uses all threads, so there the last bits may depend on their number. Another CPU
- * family or BLAS gives other bits too; a resumed job warns of it.
+ * many units are in flight; random numbers are a function of (seed, stream, index). Eigenproblems
+ * are cut in pieces by their order alone (linalg/tridiagonal.h). The other products of a small
+ * problem of up to 2,048 landmarks (NY_BLAS_SERIAL_ORDER) have one BLAS thread as well. Above,
+ * OpenBLAS uses all threads, so there the last bits may depend on their number. Another CPU family
+ * or BLAS gives other bits too; a resumed job warns of it.
  */
 #ifndef NY_STREAM_PASS_H
 #define NY_STREAM_PASS_H

@@ -1,0 +1,241 @@
+/* linalg/tridiagonal.h: QTQᵀ is A again, whatever the order is, and no bit of it depends on the
+ * threads; linalg/strip.h against plain loops, in every family that this CPU can run. */
+#include "linalg/tridiagonal.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/cpu.h"
+#include "base/random.h"
+#include "linalg/strip.h"
+
+/* Columns behind those of a matrix, which nothing may touch. */
+enum { MARGIN = 3 };
+
+static struct ny_context *ctx;
+
+static int start(void **state)
+{
+    (void)state;
+    return ny_context_new(&ctx);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    ny_context_free(ctx);
+    return 0;
+}
+
+/* A reduction, and Q: row i of it is Q's column i. */
+struct reduced {
+    double *A, *d, *e, *tau, *Q;
+};
+
+static double *doubles(size_t count)
+{
+    double *x = malloc((count ? count : 1) * sizeof(*x));
+
+    assert_non_null(x);
+    return x;
+}
+
+/* A random lower triangle; NaN elsewhere. */
+static double *triangle(size_t m)
+{
+    size_t stride = m + MARGIN;
+    double *A = doubles(m * stride);
+
+    ny_gaussian(m, NY_STREAM_DATA, 0, A, m * stride);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = i + 1; j < stride; j++)
+            A[i * stride + j] = NAN;
+    return A;
+}
+
+static struct reduced reduce(const double *A, size_t m)
+{
+    size_t stride = m + MARGIN;
+    struct reduced r = {doubles(m * stride), doubles(m), doubles(m), doubles(m), doubles(m * m)};
+    struct ny_matrix view = {r.A, m, m, stride, false};
+
+    memcpy(r.A, A, m * stride * sizeof(*A));
+    assert_int_equal(ny_tridiagonal_reduce(ctx, view, r.d, r.e, r.tau), NY_OK);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < stride; j++)
+            if (j > i) assert_true(isnan(r.A[i * stride + j]));
+    for (size_t i = 0; i < m * m; i++)
+        r.Q[i] = i / m == i % m;
+    assert_int_equal(ny_tridiagonal_apply(ctx, view, r.tau, ny_matrix(r.Q, m, m)), NY_OK);
+    return r;
+}
+
+static void release(struct reduced *r)
+{
+    free(r->A), free(r->d), free(r->e), free(r->tau), free(r->Q);
+}
+
+/* Element (i, j) of QTQᵀ. */
+static double rebuilt(const struct reduced *r, size_t m, size_t i, size_t j)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < m; k++) {
+        const double *q = r->Q + k * m;
+
+        sum += r->d[k] * q[i] * q[j];
+        if (k + 1 < m) sum += r->e[k] * (q[i] * q[m + j] + q[m + i] * q[j]);
+    }
+    return sum;
+}
+
+static void check(size_t m)
+{
+    double *A = triangle(m), limit = 1e-14 * (10 + (double)m);
+    struct reduced r = reduce(A, m);
+    size_t step = m < 70 ? 1 : 17;
+
+    for (size_t i = 0; i < m; i += step)
+        for (size_t j = 0; j <= i; j += step) {
+            double inner = 0, wanted = A[i * (m + MARGIN) + j], found = rebuilt(&r, m, i, j);
+
+            for (size_t k = 0; k < m; k++)
+                inner += r.Q[i * m + k] * r.Q[j * m + k];
+            if (!(fabs(inner - (i == j)) <= limit) || !(fabs(found - wanted) <= 3 * limit))
+                fail_msg("order %zu: rows %zu, %zu: %g of Q, %g of A", m, i, j, inner - (i == j),
+                         found - wanted);
+        }
+    release(&r);
+    free(A);
+}
+
+/* Orders at and beside the ends of panels, strips, pieces and blocks. */
+static void reductions_rebuild_any_matrix(void **state)
+{
+    static const size_t orders[] = {1,  2,  3,  7,  8,   9,   31,  32,  33,  34,  63,
+                                    64, 65, 66, 97, 127, 128, 129, 130, 193, 257, 300};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+        check(orders[i]);
+}
+
+static void no_bit_depends_on_threads(void **state)
+{
+    enum { M = 421 };
+    double *A = triangle(M);
+    struct reduced one, other;
+
+    (void)state;
+    ny_context_set_threads(ctx, 1);
+    one = reduce(A, M);
+    for (unsigned threads = 2; threads <= 9; threads += threads < 4 ? 1 : 5) {
+        ny_context_set_threads(ctx, threads);
+        other = reduce(A, M);
+        assert_memory_equal(one.d, other.d, M * sizeof(double));
+        assert_memory_equal(one.e, other.e, (M - 1) * sizeof(double));
+        assert_memory_equal(one.Q, other.Q, M * M * sizeof(double));
+        release(&other);
+    }
+    ny_context_set_threads(ctx, 0);
+    release(&one);
+    free(A);
+}
+
+/* A diagonal has nothing to reflect; a matrix of zeros and a row that is already reduced, too. */
+static void reduced_matrices_stay(void **state)
+{
+    enum { M = 40 };
+    double *A = triangle(M);
+    struct reduced r;
+
+    (void)state;
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < i; j++)
+            A[i * (M + MARGIN) + j] = j + 1 == i && i % 3 ? 0.5 : 0;
+    r = reduce(A, M);
+    for (size_t i = 0; i < M; i++) {
+        assert_true(r.d[i] == A[i * (M + MARGIN) + i] && (!i || r.tau[i] == 0));
+        assert_true(i + 1 == M || r.e[i] == A[(i + 1) * (M + MARGIN) + i]);
+    }
+    release(&r);
+    free(A);
+}
+
+static void too_small_a_budget_is_said(void **state)
+{
+    enum { M = 200 };
+    double *A = triangle(M), d[M], e[M], tau[M];
+    struct ny_matrix view = {A, M, M, M + MARGIN, false};
+    struct ny_context *small;
+
+    (void)state;
+    assert_int_equal(ny_context_new(&small), NY_OK);
+    for (int few = 2; few-- > 0;) {
+        size_t bytes = ny_tridiagonal_bytes(M) + 1024;
+
+        ny_context_set_memory(small, few ? bytes / 4 : bytes);
+        assert_int_equal(ny_tridiagonal_reduce(small, view, d, e, tau), few ? NY_EBUDGET : NY_OK);
+    }
+    assert_true(ny_memory_used(small) == 0);
+    ny_context_free(small);
+    free(A);
+}
+
+static void try_strip(ny_strip_fn *strip, size_t m, size_t first)
+{
+    double *A = triangle(m), *x = doubles(m), *y = doubles(m);
+
+    ny_gaussian(1, NY_STREAM_DATA, 0, x, m);
+    ny_gaussian(2, NY_STREAM_DATA, 0, y, m);
+    strip(A, m + MARGIN, first, m - first, x, y);
+    for (size_t i = 0; i < m; i++) {
+        double before[1], want;
+
+        ny_gaussian(2, NY_STREAM_DATA, i, before, 1);
+        want = before[0];
+        for (size_t j = 0; j < m; j++) {
+            size_t row = i > j ? i : j, col = i > j ? j : i;
+
+            if (row >= first) want += A[row * (m + MARGIN) + col] * x[j];
+        }
+        if (!(fabs(y[i] - want) <= 1e-13 * (1 + (double)m)))
+            fail_msg("rows from %zu of %zu: entry %zu is %.17g, not %.17g", first, m, i, y[i],
+                     want);
+    }
+    free(A), free(x), free(y);
+}
+
+#define DECLARE(variant, family) extern ny_strip_fn ny_strip_##variant;
+NY_CPU_VARIANTS(DECLARE)
+
+static void strips_are_those_of_plain_loops(void **state)
+{
+    static const size_t orders[] = {1, 2, 7, 8, 9, 17, 64, 65, 71, 136};
+
+    (void)state;
+#define TRY(variant, family)                                                                       \
+    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]) && (family) <= ny_cpu_family(); i++) \
+        for (size_t first = 0; first < orders[i]; first += 8)                                      \
+            try_strip(ny_strip_##variant, orders[i], first);
+    NY_CPU_VARIANTS(TRY)
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reductions_rebuild_any_matrix),
+        cmocka_unit_test(no_bit_depends_on_threads),
+        cmocka_unit_test(reduced_matrices_stay),
+        cmocka_unit_test(too_small_a_budget_is_said),
+        cmocka_unit_test(strips_are_those_of_plain_loops),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
