@@ -43,6 +43,14 @@ static bool is_mine(const struct ny_worker *worker, size_t i)
     return (at < workers ? at : 2 * workers - 1 - at) == worker->index;
 }
 
+/* Returns the columns, from *first on, that a piece has of 0 … end−1; none where it is another
+ * worker's. */
+static size_t piece_of(const struct ny_worker *worker, size_t piece, size_t end, size_t *first)
+{
+    *first = piece * PIECE;
+    return is_mine(worker, piece) ? smaller(end - *first, PIECE) : 0;
+}
+
 /* ---- reduction ------------------------------------------------------------------------------- */
 
 /* The state of a reduction. V and W of a panel stand below one another, and in the other order, so
@@ -118,10 +126,10 @@ static void update_row(struct reduction *r, const struct ny_worker *worker, size
 
     factors_of(r, done, i, f);
     for (size_t piece = 0; piece < parts_of(i + 1, PIECE); piece++) {
-        size_t first = piece * PIECE, count = smaller(i + 1 - first, PIECE);
+        size_t first, count = piece_of(worker, piece, i + 1, &first);
         size_t removed = i - 1 > first ? smaller(i - 1 - first, PIECE) : 0;
 
-        if (!is_mine(worker, piece)) continue;
+        if (!count) continue;
         subtract_panel(r, done, f, first, count, a + first);
         r->sums[piece] = ny_dot(a + first, a + first, removed);
     }
@@ -153,10 +161,9 @@ static void write_reflection(struct reduction *r, const struct ny_worker *worker
     double *v = row_of(r->VW, k);
 
     for (size_t piece = 0; piece < parts_of(i, PIECE); piece++) {
-        size_t end = smaller(i, (piece + 1) * PIECE);
+        size_t first, count = piece_of(worker, piece, i, &first);
 
-        if (!is_mine(worker, piece)) continue;
-        for (size_t j = piece * PIECE; j < end; j++)
+        for (size_t j = first; j < first + count; j++)
             v[j] = j + 1 == i ? 1 : x[j] / scale;
     }
 }
@@ -190,9 +197,9 @@ static void gather(struct reduction *r, const struct ny_worker *worker, size_t i
     double *w = row_of(r->WV, k);
 
     for (size_t piece = 0; piece < parts_of(i, PIECE); piece++) {
-        size_t first = piece * PIECE, count = smaller(i - first, PIECE);
+        size_t first, count = piece_of(worker, piece, i, &first);
 
-        if (!is_mine(worker, piece)) continue;
+        if (!count) continue;
         memset(w + first, 0, count * sizeof(*w));
         for (size_t strip = first / STRIP; strip < parts_of(i, STRIP); strip++) {
             size_t end = smaller(first + count, smaller(i, (strip + 1) * STRIP));
@@ -215,9 +222,9 @@ static void finish(struct reduction *r, const struct ny_worker *worker, size_t i
     double *w = row_of(r->WV, k);
 
     for (size_t piece = 0; piece < parts_of(i, PIECE); piece++) {
-        size_t first = piece * PIECE, count = smaller(i - first, PIECE);
+        size_t first, count = piece_of(worker, piece, i, &first);
 
-        if (!is_mine(worker, piece)) continue;
+        if (!count) continue;
         for (size_t j = first; j < first + count; j++)
             w[j] -= half * v[j];
         memcpy(row_of(r->VW, PANEL + k) + first, w + first, count * sizeof(*w));

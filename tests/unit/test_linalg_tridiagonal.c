@@ -3,35 +3,16 @@
 #include "linalg/tridiagonal.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/cpu.h"
 #include "base/random.h"
 #include "linalg/strip.h"
+#include "support/context.h"
 
 /* Columns behind those of a matrix, which nothing may touch. */
 enum { MARGIN = 3 };
-
-static struct ny_context *ctx;
-
-static int start(void **state)
-{
-    (void)state;
-    return ny_context_new(&ctx);
-}
-
-static int stop(void **state)
-{
-    (void)state;
-    ny_context_free(ctx);
-    return 0;
-}
 
 /* A reduction, and Q: row i of it is Q's column i. */
 struct reduced {
