@@ -192,6 +192,27 @@ static void copies_of_an_eigenvalue_are_all_found(void **state)
     free(a), free(v);
 }
 
+/* I − (J − I)/(n − 1) has the eigenvalue n/(n − 1) n − 1 times, then 0. LAPACK's bisection does not
+ * find some parts of them. */
+static void parts_of_equal_eigenvalues(void **state)
+{
+    enum { MOST = 64 };
+    double a[MOST * MOST], work[MOST * MOST], v[MOST * MOST], values[MOST];
+
+    (void)state;
+    for (size_t n = 2; n <= MOST; n += n < 12 ? 1 : 2)
+        for (size_t count = 1; count <= n; count += n < 12 ? 1 : 5) {
+            for (size_t i = 0; i < n * n; i++)
+                work[i] = a[i] = i / n == i % n ? 1 : -1 / (double)(n - 1);
+            assert_int_equal(
+                ny_eigen_top(ctx, ny_matrix(work, n, n), count, values, ny_matrix(v, count, n)),
+                NY_OK);
+            for (size_t p = 0; p < count; p++)
+                assert_near(values[p], p + 1 < n ? (double)n / (double)(n - 1) : 0, 1e-13);
+            assert_eigenpairs(a, n, values, ny_matrix(v, count, n), 1e-12);
+        }
+}
+
 static void all_eigenvalues_from_the_lower_triangle(void **state)
 {
     enum { M = 120 };
@@ -535,6 +556,7 @@ int main(void)
         cmocka_unit_test(top_eigenpairs_of_clustered_spectra),
         cmocka_unit_test(a_few_of_many_eigenpairs),
         cmocka_unit_test(copies_of_an_eigenvalue_are_all_found),
+        cmocka_unit_test(parts_of_equal_eigenvalues),
         cmocka_unit_test(all_eigenvalues_from_the_lower_triangle),
         cmocka_unit_test(eigenvalues_below_a_bound_are_counted),
         cmocka_unit_test(bad_numbers_are_an_error),
