@@ -180,9 +180,10 @@ void ny_columns_workspace_free(struct ny_columns_workspace *workspace);
  * zero. diagonal (as many rows, or NULL): k(x,x), f64. Strip by strip. */
 int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                     const struct ny_tile *tile, struct ny_matrix32 C, double *diagonal);
-/* One strip of it: C (NY_STRIP_ROWS × m) of the tile's rows from `first` on. */
+/* One strip of it: C (NY_STRIP_ROWS × m) of the tile's rows from `first` on, and their diagonal. */
 int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
-                          const struct ny_tile *tile, size_t first, struct ny_matrix32 C);
+                          const struct ny_tile *tile, size_t first, struct ny_matrix32 C,
+                          double *diagonal);
 
 /* Selection needs some rows against some landmarks: */
 

@@ -1,6 +1,6 @@
 /*
  * Tiles of C: strip by strip, each finished while it is still in cache. Passes call
- * ny_columns_tile() through columns/tiles.c, one unit at a time.
+ * ny_columns_tile_strip() through columns/tiles.c, which may share out the strips of a unit.
  *
  * The exponential follows the product and is not fused into it. As many rows as take 128 KiB are
  * multiplied, then finished while they are in the cache. A tile then costs its products and its
@@ -113,10 +113,9 @@ static void compute_rows(const struct ny_columns *columns, const struct ny_strip
     }
 }
 
-/* A strip of the tile, NY_STRIP_ROWS × m, and the diagonal of its rows, or NULL. */
-static int compute_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
-                         const struct ny_tile *tile, size_t first, struct ny_matrix32 K,
-                         double *diagonal)
+int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
+                          const struct ny_tile *tile, size_t first, struct ny_matrix32 K,
+                          double *diagonal)
 {
     size_t left = tile->rows > first ? tile->rows - first : 0;
     size_t count = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
@@ -137,19 +136,14 @@ static int compute_strip(const struct ny_columns *columns, struct ny_columns_wor
     return NY_OK;
 }
 
-int ny_columns_tile_strip(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
-                          const struct ny_tile *tile, size_t first, struct ny_matrix32 K)
-{
-    return compute_strip(columns, workspace, tile, first, K, NULL);
-}
-
 int ny_columns_tile(const struct ny_columns *columns, struct ny_columns_workspace *workspace,
                     const struct ny_tile *tile, struct ny_matrix32 C, double *diagonal)
 {
     int err = NY_OK;
 
     for (size_t first = 0; !err && first < C.rows; first += NY_STRIP_ROWS)
-        err = compute_strip(columns, workspace, tile, first, ny_rows32(C, first, NY_STRIP_ROWS),
-                            diagonal ? diagonal + first : NULL);
+        err = ny_columns_tile_strip(columns, workspace, tile, first,
+                                    ny_rows32(C, first, NY_STRIP_ROWS),
+                                    diagonal ? diagonal + first : NULL);
     return err;
 }

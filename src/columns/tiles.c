@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "stream/share.h"
+
 int ny_tiles_new(struct ny_tiles *tiles, const struct ny_columns *columns, const double *a,
                  enum ny_precision precision, unsigned workers)
 {
@@ -79,36 +81,66 @@ const double *ny_tiles_diagonal(const struct ny_tiles *tiles, unsigned worker)
     return tiles->diagonal + (size_t)worker * NY_UNIT_ROWS;
 }
 
-/* f64: kernel values of f64 rows, strip by strip, less the shift. */
-static int compute64(struct ny_tiles *tiles, const struct ny_tile *tile)
+/* Kernel values of f64 rows, less the shift. */
+static int fill_rows64(const struct ny_tiles *tiles, const struct ny_strip *strip,
+                       struct ny_matrix C, double *diagonal)
 {
-    struct ny_matrix C = ny_tiles_c64(tiles, tile->worker);
-    double *diagonal = tiles->diagonal + (size_t)tile->worker * NY_UNIT_ROWS;
+    int err = ny_columns_exact(tiles->columns, strip->raw, strip->count, 0, C);
+
+    if (err) return err;
+    for (size_t i = 0; i < C.rows; i++)
+        for (size_t j = 0; j < C.cols; j++)
+            C.at[i * C.stride + j] -= tiles->a[j];
+    return ny_columns_diagonal(tiles->columns, strip->raw, strip->count, diagonal);
+}
+
+/* A strip of a tile that is being computed. */
+struct strip {
+    struct ny_tiles *tiles;
+    const struct ny_tile *tile;
+};
+
+static int compute64(const struct strip *of, size_t first, unsigned worker)
+{
+    struct ny_tiles *tiles = of->tiles;
+    const struct ny_tile seen = ny_tile_seen_by(of->tile, worker);
+    struct ny_matrix C = ny_rows(ny_tiles_c64(tiles, of->tile->worker), first, NY_STRIP_ROWS);
+    double *diagonal = tiles->diagonal + (size_t)of->tile->worker * NY_UNIT_ROWS + first;
+    size_t left = of->tile->rows > first ? of->tile->rows - first : 0;
+    size_t count = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
     struct ny_strip strip;
-    int err = NY_OK;
 
-    for (size_t first = 0; first < tile->rows && err == NY_OK; first += strip.count) {
-        size_t count = tile->rows - first < NY_STRIP_ROWS ? tile->rows - first : NY_STRIP_ROWS;
+    for (size_t i = 0; i < count; i += strip.count) {
+        int err = ny_columns_strip(tiles->columns, tiles->workspace[worker], &seen, first + i,
+                                   count - i, &strip);
 
-        err = ny_columns_strip(tiles->columns, tiles->workspace[tile->worker], tile, first, count,
-                               &strip);
+        if (!err) err = fill_rows64(tiles, &strip, ny_rows(C, i, strip.count), diagonal + i);
         if (err) return err;
-        count = strip.count;
-        err = ny_columns_exact(tiles->columns, strip.raw, count, 0, ny_rows(C, first, count));
-        if (err) return err;
-        err = ny_columns_diagonal(tiles->columns, strip.raw, count, diagonal + first);
-        for (size_t i = first; i < first + count; i++)
-            for (size_t j = 0; j < C.cols; j++)
-                C.at[i * C.stride + j] -= tiles->a[j];
     }
-    memset(C.at + tile->rows * C.stride, 0, (C.rows - tile->rows) * C.stride * sizeof(double));
-    return err;
+    memset(C.at + count * C.stride, 0, (NY_STRIP_ROWS - count) * C.stride * sizeof(double));
+    return NY_OK;
+}
+
+static int compute_strip(void *arg, size_t piece, unsigned worker)
+{
+    const struct strip *of = arg;
+    size_t first = piece * NY_STRIP_ROWS, whose = of->tile->worker;
+    struct ny_tiles *tiles = of->tiles;
+    struct ny_tile seen;
+
+    if (tiles->precision == NY_PRECISION_F64) return compute64(of, first, worker);
+    seen = ny_tile_seen_by(of->tile, worker);
+    return ny_columns_tile_strip(
+        tiles->columns, tiles->workspace[worker], &seen, first,
+        ny_rows32(ny_tiles_c32(tiles, (unsigned)whose), first, NY_STRIP_ROWS),
+        tiles->diagonal + whose * NY_UNIT_ROWS + first);
 }
 
 int ny_tiles_compute(struct ny_tiles *tiles, const struct ny_tile *tile)
 {
-    if (tiles->precision == NY_PRECISION_F64) return compute64(tiles, tile);
-    return ny_columns_tile(tiles->columns, tiles->workspace[tile->worker], tile,
-                           ny_tiles_c32(tiles, tile->worker),
-                           tiles->diagonal + (size_t)tile->worker * NY_UNIT_ROWS);
+    struct ny_tile own = *tile;
+    struct strip strip = {tiles, &own};
+
+    if (tiles->workers == 1) own.sharing = NULL; /* nobody else has a workspace here */
+    return ny_tile_share(&own, tiles->rows / NY_STRIP_ROWS, compute_strip, &strip);
 }

@@ -17,7 +17,7 @@ static int compute(struct ny_fit *fit, struct ny_matrix32 C, size_t rows)
     if (err == NY_OK) err = ny_columns_workspace_new(&workspace, spec, NY_STRIP_ROWS);
     if (err == NY_OK)
         err = ny_columns_tile_strip(fit->columns, workspace,
-                                    &(struct ny_tile){.source = source, .rows = rows}, 0, C);
+                                    &(struct ny_tile){.source = source, .rows = rows}, 0, C, NULL);
     ny_columns_workspace_free(workspace);
     ny_source_free(source);
     return err;

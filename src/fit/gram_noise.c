@@ -60,7 +60,7 @@ static int unit(void *arg, const struct ny_tile *tile)
     struct measure *run = arg;
     const struct ny_degrees *degrees = &run->fit->degrees;
     unsigned w = tile->worker;
-    struct ny_tile_rows rows = {tile->rows, ny_tiles_diagonal(&run->tiles, w), NULL};
+    struct ny_tile_rows rows = {.count = tile->rows, .diagonal = ny_tiles_diagonal(&run->tiles, w)};
     double *roots = run->roots + (size_t)w * NY_UNIT_ROWS;
     int err = ny_tiles_compute(&run->tiles, tile);
 

@@ -3,8 +3,9 @@
  * fit (fit/project.c) and the transform of new points (place/transform.c) call it, one tile at a
  * time and from several workers; each worker has its own buffers.
  *
- * C′P is a GEMM of a fixed shape, in f32 or in f64 as the model is; with at most 4 columns it is a
- * dot product for each value, since packing the tile would take longer. q and 1/√d_i are applied in
+ * C′P is a GEMM of a fixed shape for each strip, in f32 or in f64 as the model is; with at most 4
+ * columns it is a dot product for each value, since packing the strip would take longer. Strips are
+ * shared out (stream/share.h), and few rows get the bits of many. q and 1/√d_i are applied in
  * f64. Sums Σ‖y‖², Σk(x,x) and Σc′ are left for the caller's fold: the certificate of a fit adds
  * them up, while rows before `kept`, which an earlier result has counted, are left out.
  */
@@ -12,7 +13,7 @@
 
 #include <string.h>
 
-#include "base/random.h"
+#include "stream/share.h"
 
 /* A GEMM of few columns packs the whole tile for hardly any work: up to here rows are multiplied as
  * they are. */
@@ -74,8 +75,8 @@ int ny_projector_new(struct ny_projector *projector, const struct ny_model *mode
 {
     int err;
 
-    *projector = (struct ny_projector){.model = model,
-                                       .width = ny_coordinates_width(&model->coordinates)};
+    *projector =
+        (struct ny_projector){.model = model, .width = ny_coordinates_width(&model->coordinates)};
     if (model->spec.kernel->features) return new_features(projector, dtype, slots, workers);
     if (model->degrees.v) projector->degree_offset = ny_degrees_offset(&model->degrees, model->a);
     err = ny_model_columns(model, dtype, slots, &projector->columns);
@@ -136,84 +137,46 @@ static float dot32(const float *restrict x, const float *restrict y, size_t coun
     return sum;
 }
 
-/* Y = C′P of few columns. */
-static void multiply_narrow(const struct ny_projector *projector, const struct ny_tile *tile,
-                            float *Y)
+/* Y = C′P of few columns, of the rows of a strip. */
+static void multiply_narrow(const struct ny_projector *projector, struct ny_matrix32 C, float *Y)
 {
     const struct ny_model *model = projector->model;
-    struct ny_matrix32 C = ny_tiles_c32(&projector->tiles, tile->worker);
 
-    for (size_t i = 0; i < tile->rows; i++)
+    for (size_t i = 0; i < C.rows; i++)
         for (size_t k = 0; k < model->p; k++)
             Y[i * projector->width + k] =
                 dot32(C.at + i * C.stride, projector->P32 + k * model->m, model->m);
 }
 
-/* Y = C′P of a whole tile. */
-static void multiply32(const struct ny_projector *projector, unsigned worker)
+/* Y = C′P of a strip: `first` is its first row in the worker's tile. */
+static void multiply32(const struct ny_projector *projector, unsigned worker, size_t first)
 {
     const struct ny_model *model = projector->model;
-    size_t rows = projector->tiles.rows, width = projector->width;
-    float *Y = projector->Y32 + (size_t)worker * NY_UNIT_ROWS * width;
+    size_t width = projector->width;
+    struct ny_matrix32 C = ny_rows32(ny_tiles_c32(&projector->tiles, worker), first, NY_STRIP_ROWS);
+    float *Y = projector->Y32 + ((size_t)worker * NY_UNIT_ROWS + first) * width;
 
-    ny_gemm32(1, ny_tiles_c32(&projector->tiles, worker),
-              ny_matrix32(projector->P32, model->m, model->p), 0,
-              ny_cols32(ny_matrix32(Y, rows, width), 0, model->p));
-}
-
-static void multiply64(const struct ny_projector *projector, unsigned worker)
-{
-    const struct ny_model *model = projector->model;
-    size_t rows = projector->tiles.rows, width = projector->width;
-    double *Y = projector->Y64 + (size_t)worker * NY_UNIT_ROWS * width;
-
-    ny_gemm(1, ny_tiles_c64(&projector->tiles, worker), ny_matrix(model->P, model->m, model->p), 0,
-            ny_cols(ny_matrix(Y, rows, width), 0, model->p));
-}
-
-/* Fills the first tile with numbers between −½ and ½, which come again after a prime of them, and
- * multiplies `rows` rows of it. */
-static void multiply_numbers(struct ny_projector *projector, unsigned rows)
-{
-    enum { NUMBERS = 509 };
-    struct ny_tiles *tiles = &projector->tiles;
-    double number[NUMBERS];
-
-    for (size_t i = 0; i < NUMBERS; i++)
-        number[i] = ny_hash01(1, 0, i) - 0.5;
-    for (size_t i = 0, k = 0; i < NY_UNIT_ROWS * tiles->m; i++, k = k + 1 < NUMBERS ? k + 1 : 0) {
-        if (projector->Y64)
-            tiles->C64[i] = number[k];
-        else
-            tiles->C32[i] = (float)number[k];
-    }
-    tiles->rows = rows;
-    if (projector->Y64)
-        multiply64(projector, 0);
+    if (is_narrow(model))
+        multiply_narrow(projector, C, Y);
     else
-        multiply32(projector, 0);
+        ny_gemm32(1, C, ny_matrix32(projector->P32, model->m, model->p), 0,
+                  ny_cols32(ny_matrix32(Y, NY_STRIP_ROWS, width), 0, model->p));
 }
 
-int ny_projector_shorten(struct ny_projector *projector)
+static void multiply64(const struct ny_projector *projector, unsigned worker, size_t first)
 {
     const struct ny_model *model = projector->model;
-    size_t element = projector->Y64 ? sizeof(double) : sizeof(float);
-    size_t bytes = NY_STRIP_ROWS * projector->width * element;
-    void *Y = ny_projector_rows(projector, 0), *of_unit;
+    size_t width = projector->width;
+    struct ny_matrix C = ny_rows(ny_tiles_c64(&projector->tiles, worker), first, NY_STRIP_ROWS);
+    double *Y = projector->Y64 + ((size_t)worker * NY_UNIT_ROWS + first) * width;
 
-    if (model->spec.kernel->features) return NY_OK; /* rows are multiplied as they come */
-    if (is_narrow(model) && !projector->Y64) {
-        projector->tiles.rows = NY_STRIP_ROWS;
-        return NY_OK;
-    }
-    of_unit = ny_alloc(model->ctx, NY_MEM_TILES, bytes);
-    if (!of_unit) return NY_EBUDGET;
-    multiply_numbers(projector, NY_UNIT_ROWS);
-    memcpy(of_unit, Y, bytes);
-    multiply_numbers(projector, NY_STRIP_ROWS);
-    if (memcmp(of_unit, Y, bytes) != 0) projector->tiles.rows = NY_UNIT_ROWS;
-    ny_free(model->ctx, of_unit);
-    return NY_OK;
+    ny_gemm(1, C, ny_matrix(model->P, model->m, model->p), 0,
+            ny_cols(ny_matrix(Y, NY_STRIP_ROWS, width), 0, model->p));
+}
+
+void ny_projector_shorten(struct ny_projector *projector)
+{
+    if (!projector->model->spec.kernel->features) projector->tiles.rows = NY_STRIP_ROWS;
 }
 
 /* Rows of the tile that are left out of the sums. */
@@ -222,59 +185,69 @@ static size_t kept_of(const struct ny_projector *projector, const struct ny_tile
     return projector->kept > tile->first_row ? (size_t)(projector->kept - tile->first_row) : 0;
 }
 
-/* Y = C′P of the worker's tile, in f32. */
-static void multiply_tile32(const struct ny_projector *projector, const struct ny_tile *tile,
-                            float *Y)
-{
-    if (projector->model->spec.kernel->features) return; /* that is done */
-    if (is_narrow(projector->model))
-        multiply_narrow(projector, tile, Y);
-    else
-        multiply32(projector, tile->worker);
-}
+/* A strip of the tile that is projected. */
+struct strip {
+    struct ny_projector *projector;
+    const struct ny_tile *tile;
+    const double *roots;                          /* of the tile; NULL: the kernel is not divided */
+    double squares[NY_UNIT_ROWS / NY_STRIP_ROWS]; /* Σ‖y‖² of each */
+};
 
 /* Y = C′P, then to each row q, 1/√d_i, and that root itself where it is stored. */
-static int project32(struct ny_projector *projector, const struct ny_tile *tile,
-                     const double *roots, double *squares)
+static int project32(struct strip *of, size_t piece, size_t rows)
 {
+    const struct ny_projector *projector = of->projector;
     const struct ny_model *model = projector->model;
-    size_t width = projector->width, p = model->p, kept = kept_of(projector, tile);
-    float *at = projector->Y32 + (size_t)tile->worker * NY_UNIT_ROWS * width;
+    size_t width = projector->width, p = model->p, first = piece * NY_STRIP_ROWS;
+    size_t kept = kept_of(projector, of->tile);
+    float *at = projector->Y32 + ((size_t)of->tile->worker * NY_UNIT_ROWS + first) * width;
 
-    multiply_tile32(projector, tile, at);
-    for (size_t i = 0; i < tile->rows; i++) {
+    if (!model->spec.kernel->features) multiply32(projector, of->tile->worker, first);
+    for (size_t i = 0; i < rows; i++) {
         float *row = at + i * width;
-        double root = roots ? roots[i] : 1;
+        double root = of->roots ? of->roots[first + i] : 1;
 
         for (size_t k = 0; k < p; k++) {
             double y = ((double)row[k] + model->q[k]) * root;
 
             row[k] = (float)y;
-            if (i >= kept) *squares += y * y;
+            if (first + i >= kept) of->squares[piece] += y * y;
         }
         if (width > p) row[p] = (float)root;
     }
-    return ny_first_not_finite32(at, tile->rows * width) ? NY_ENUMERIC : NY_OK;
+    return ny_first_not_finite32(at, rows * width) ? NY_ENUMERIC : NY_OK;
 }
 
-static int project64(struct ny_projector *projector, const struct ny_tile *tile,
-                     const double *roots, double *squares)
+static int project64(struct strip *of, size_t piece, size_t rows)
 {
+    const struct ny_projector *projector = of->projector;
     const struct ny_model *model = projector->model;
-    size_t width = projector->width, p = model->p, kept = kept_of(projector, tile);
-    double *at = projector->Y64 + (size_t)tile->worker * NY_UNIT_ROWS * width;
+    size_t width = projector->width, p = model->p, first = piece * NY_STRIP_ROWS;
+    size_t kept = kept_of(projector, of->tile);
+    double *at = projector->Y64 + ((size_t)of->tile->worker * NY_UNIT_ROWS + first) * width;
 
-    if (!model->spec.kernel->features) multiply64(projector, tile->worker);
-    for (size_t i = 0; i < tile->rows; i++) {
-        double *row = at + i * width, root = roots ? roots[i] : 1;
+    if (!model->spec.kernel->features) multiply64(projector, of->tile->worker, first);
+    for (size_t i = 0; i < rows; i++) {
+        double *row = at + i * width, root = of->roots ? of->roots[first + i] : 1;
 
         for (size_t k = 0; k < p; k++) {
             row[k] = (row[k] + model->q[k]) * root;
-            if (i >= kept) *squares += row[k] * row[k];
+            if (first + i >= kept) of->squares[piece] += row[k] * row[k];
         }
         if (width > p) row[p] = root;
     }
-    return ny_first_not_finite(at, tile->rows * width) ? NY_ENUMERIC : NY_OK;
+    return ny_first_not_finite(at, rows * width) ? NY_ENUMERIC : NY_OK;
+}
+
+/* Y = 𝒟^-½(C′P + 1qᵀ) of a strip. */
+static int project_strip(void *arg, size_t piece, unsigned worker)
+{
+    struct strip *of = arg;
+    size_t left = of->tile->rows - piece * NY_STRIP_ROWS;
+    size_t rows = left < NY_STRIP_ROWS ? left : NY_STRIP_ROWS;
+
+    (void)worker;
+    return of->projector->Y64 ? project64(of, piece, rows) : project32(of, piece, rows);
 }
 
 /* Σ_ij c′_ij: what the trace of a kernel centred over D needs. */
@@ -341,23 +314,25 @@ int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile
     const double *diagonal = features ? projector->diagonal + (size_t)tile->worker * NY_UNIT_ROWS
                                       : ny_tiles_diagonal(&projector->tiles, tile->worker);
     double *sums = projector->sums + (size_t)tile->worker * NY_SUMS, *roots = NULL;
+    struct strip strips = {.projector = projector, .tile = tile};
     int err;
 
     if (model->degrees.v) roots = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS;
     err = features ? find_features(projector, tile, roots) : find_tile(projector, tile, roots);
     if (err) return err;
-    for (int k = 0; k < NY_SUMS; k++)
-        sums[k] = 0;
-    if (model->precision == NY_PRECISION_F64) /* Y = 𝒟^-½(C′P + 1qᵀ) */
-        err = project64(projector, tile, roots, &sums[NY_SUM_SQUARES]);
-    else
-        err = project32(projector, tile, roots, &sums[NY_SUM_SQUARES]);
+    strips.roots = roots;
+    err = ny_tile_share(tile, (tile->rows + NY_STRIP_ROWS - 1) / NY_STRIP_ROWS, project_strip,
+                        &strips);
     if (err)
         return ny_fail(model->ctx, NY_ENUMERIC,
                        "the embedding of rows %llu to %llu is not finite; rescale the data "
                        "(--scale standard) or choose another width",
                        (unsigned long long)tile->first_row,
                        (unsigned long long)(tile->first_row + tile->rows - 1));
+    for (int k = 0; k < NY_SUMS; k++)
+        sums[k] = 0;
+    for (size_t piece = 0; piece < NY_UNIT_ROWS / NY_STRIP_ROWS; piece++)
+        sums[NY_SUM_SQUARES] += strips.squares[piece];
     for (size_t i = kept_of(projector, tile); i < tile->rows; i++)
         sums[NY_SUM_DIAGONAL] += diagonal[i];
     if (projector->wants_entries) sums[NY_SUM_ENTRIES] = sum_entries(projector, tile);

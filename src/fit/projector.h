@@ -29,10 +29,8 @@ enum { NY_SUM_SQUARES, NY_SUM_DIAGONAL, NY_SUM_ENTRIES, NY_SUMS };
 /* Makes a projector for raw rows of `dtype`. `model` must outlive it. */
 int ny_projector_new(struct ny_projector *projector, const struct ny_model *model,
                      enum ny_dtype dtype, size_t slots, unsigned workers);
-/* From here on no tile has more than NY_STRIP_ROWS rows: then a strip is multiplied instead of a
- * unit. Where OpenBLAS gives rows other bits by that, as a try shows (AVX2, f32: one in a hundred),
- * it stays a unit. */
-int ny_projector_shorten(struct ny_projector *projector);
+/* From here on no tile has more than NY_STRIP_ROWS rows. */
+void ny_projector_shorten(struct ny_projector *projector);
 /* Frees what ny_projector_new() made; the model stays. */
 void ny_projector_release(struct ny_projector *projector);
 /* Bytes of a projector for p eigenpairs. */

@@ -136,9 +136,7 @@ size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m)
 
 bool ny_settings_gram_f64(const struct ny_fit_settings *settings, uint64_t n)
 {
-    const uint64_t few_units = 16;
-
-    return ny_units_of(n) <= few_units || settings->precision == NY_PRECISION_F64 ||
+    return ny_units_of(n) <= NY_FEW_UNITS || settings->precision == NY_PRECISION_F64 ||
            settings->method->gram_f64 || settings->method->krylov || settings->columns_file ||
            settings->weights != NY_WEIGHTS_UNIFORM || settings->online;
 }

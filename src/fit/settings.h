@@ -105,6 +105,8 @@ size_t ny_settings_rank(const struct ny_fit_settings *settings, size_t m);
 /* Returns the small problem as far as the options define it, for plans and as the beginning of a
  * job's. */
 struct ny_problem ny_settings_problem(const struct ny_fit_settings *settings, size_t m);
+/* Up to so many units the tile Gram is f64, and its blocks are shared out among the workers. */
+enum { NY_FEW_UNITS = 16 };
 /* Tells whether the tile Gram of n rows is f64 whatever W says: the method needs it, or rows are so
  * few that the loss of f32 in each unit does not average out. */
 bool ny_settings_gram_f64(const struct ny_fit_settings *settings, uint64_t n);

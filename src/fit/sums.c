@@ -84,7 +84,8 @@ static int unit(void *arg, const struct ny_tile *tile)
     struct accumulate *run = arg;
     const struct ny_degrees *degrees = &run->fit->degrees;
     unsigned w = tile->worker;
-    struct ny_tile_rows rows = {tile->rows, ny_tiles_diagonal(&run->tiles, w), NULL};
+    struct ny_tile_rows rows = {
+        .count = tile->rows, .diagonal = ny_tiles_diagonal(&run->tiles, w), .tile = tile};
     double *roots = run->roots + (size_t)w * NY_UNIT_ROWS;
     size_t before = 0;
     int err = ny_tiles_compute(&run->tiles, tile); /* C′ = k(tile, D) − 1aᵀ */
@@ -212,6 +213,7 @@ static int allocate_products(struct accumulate *run)
 static int allocate(struct accumulate *run)
 {
     struct ny_fit *fit = run->fit;
+    bool few = ny_units_of(fit->job.points.n) <= NY_FEW_UNITS;
     int err;
 
     err =
@@ -231,6 +233,8 @@ static int allocate(struct accumulate *run)
                                                   run->pass->matched->joined,
                                                   run->pass->matched->joined_count, run->pass->gram)
                           : ny_partial_new(&run->partial[w], fit->job.ctx, fit->m, run->pass->gram);
+    for (unsigned w = 0; w < fit->job.workers && !err && !run->joined; w++)
+        run->partial[w]->shared = few;
     return err || !run->pass->krylov ? err : allocate_products(run);
 }
 

@@ -55,15 +55,16 @@ unsigned ny_price_threads(unsigned threads)
 
 double ny_price_share(uint64_t n, unsigned workers, unsigned threads)
 {
-    uint64_t whole = n / NY_UNIT_ROWS;
+    uint64_t whole = n / NY_STRIP_ROWS;
     double crew = (double)ny_price_threads(workers ? workers : 1);
-    double left = (double)(n % NY_UNIT_ROWS) / NY_UNIT_ROWS;
+    double left = (double)(n % NY_STRIP_ROWS) / NY_STRIP_ROWS;
     double rounds = floor((double)whole / crew), over = (double)whole - rounds * crew;
-    /* A pass takes as long as the worker with the most units. Example: 10 whole units and 4
-     * workers, on 4 CPUs, take the time of 3 units and not of 2.5, and the share is 1.2. */
+    /* A pass takes as long as the worker with the most strips, which are shared out where units are
+     * few. Example: 10 whole strips and 4 workers, on 4 CPUs, take the time of 3 strips and not of
+     * 2.5, and the share is 1.2. */
     double longest = rounds + (over > 0 ? 1 : left);
 
-    return longest * NY_UNIT_ROWS * (double)ny_price_threads(threads) / (double)n;
+    return longest * NY_STRIP_ROWS * (double)ny_price_threads(threads) / (double)n;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

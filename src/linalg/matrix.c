@@ -126,6 +126,40 @@ void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C)
                 ny_blas_stride(C.stride));
 }
 
+size_t ny_gram_blocks(size_t m)
+{
+    size_t side = (m + NY_GRAM_BLOCK - 1) / NY_GRAM_BLOCK;
+
+    return side * (side + 1) / 2;
+}
+
+/* Returns A[:, first …], as many columns as a block has. */
+static struct ny_matrix block_columns(struct ny_matrix A, size_t first)
+{
+    size_t left = A.cols - first;
+
+    return ny_cols(A, first, left < NY_GRAM_BLOCK ? left : NY_GRAM_BLOCK);
+}
+
+void ny_gram_block(struct ny_matrix A, double beta, struct ny_matrix C, size_t index)
+{
+    size_t i = 0, j, row, col;
+    struct ny_matrix of_rows, of_cols, block;
+
+    while ((i + 1) * (i + 2) / 2 <= index) /* block row i begins at i(i + 1)/2 */
+        i++;
+    j = index - i * (i + 1) / 2;
+    row = i * NY_GRAM_BLOCK;
+    col = j * NY_GRAM_BLOCK;
+    of_rows = block_columns(A, row);
+    of_cols = block_columns(A, col);
+    block = ny_cols(ny_rows(C, row, of_rows.cols), col, of_cols.cols);
+    if (i == j)
+        ny_gram(of_rows, beta, block);
+    else
+        ny_gemm(1, ny_t(of_rows), of_cols, beta, block);
+}
+
 void ny_gram_crossed(double alpha, struct ny_matrix A, struct ny_matrix B, struct ny_matrix C)
 {
     assert(A.rows == B.rows && A.cols == B.cols && A.transposed == B.transposed);
@@ -207,8 +241,8 @@ size_t ny_cholesky(struct ny_matrix A)
     return 0;
 }
 
-int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double tolerance,
-                        size_t *order, size_t *rank)
+int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double tolerance, size_t *order,
+                        size_t *rank)
 {
     size_t m = A.rows;
     double *work;

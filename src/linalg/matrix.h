@@ -103,6 +103,12 @@ void ny_gemm32(float alpha, struct ny_matrix32 A, struct ny_matrix32 B, float be
                struct ny_matrix32 C);
 /* Lower triangle of C = AᵀA (beta 0) or C + AᵀA (beta 1). The upper triangle is not touched. */
 void ny_gram(struct ny_matrix A, double beta, struct ny_matrix C);
+/* The lower triangle is cut in square blocks of this side; the order alone decides how many. */
+enum { NY_GRAM_BLOCK = 512 };
+/* Returns how many blocks the lower triangle of an m × m Gram has. */
+size_t ny_gram_blocks(size_t m);
+/* Like ny_gram(), of block `index` < ny_gram_blocks(A.cols) alone. */
+void ny_gram_block(struct ny_matrix A, double beta, struct ny_matrix C, size_t index);
 /* Lower triangle of C + alpha (AᵀB + BᵀA). The upper triangle is not touched. */
 void ny_gram_crossed(double alpha, struct ny_matrix A, struct ny_matrix B, struct ny_matrix C);
 /* Like ny_gram(), in f32. */

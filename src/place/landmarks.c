@@ -70,8 +70,10 @@ static int take_kept(struct by_landmarks *run)
         model->few_rows = few;
         model->few_rows_free = free_few_rows;
         err = ny_projector_new(&few->projector, model, spec->dtype, spec->slots, 1);
-        if (!err) err = ny_projector_shorten(&few->projector);
-        if (err) free_few_rows(model);
+        if (err)
+            free_few_rows(model);
+        else
+            ny_projector_shorten(&few->projector);
     }
     if (!err) run->projector = &few->projector;
     return err;

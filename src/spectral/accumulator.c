@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "stream/source.h"
+#include "stream/share.h"
 
 /* An f64 tile Gram is summed over strips, so that a strip is all that is ever widened. */
 enum { STRIP = NY_STRIP_ROWS, STRIPS = NY_UNIT_ROWS / NY_STRIP_ROWS };
@@ -186,21 +186,47 @@ static void weigh_rows64(struct ny_matrix C, const struct ny_tile_rows *rows, do
     }
 }
 
+/* A Gram that is made block by block. */
+struct gram {
+    struct ny_matrix C, G;
+    double beta;
+};
+
+static int make_block(void *arg, size_t index, unsigned worker)
+{
+    const struct gram *gram = arg;
+
+    (void)worker;
+    ny_gram_block(gram->C, gram->beta, gram->G, index);
+    return NY_OK;
+}
+
+/* G = CᵀC (beta 0) or G + CᵀC (beta 1), in f64. */
+static void add_gram(const struct ny_partial *part, struct ny_matrix C, double beta,
+                     const struct ny_tile *tile)
+{
+    struct gram gram = {C, ny_matrix(part->G64, part->m, part->m), beta};
+
+    if (part->shared && tile)
+        (void)ny_tile_share(tile, ny_gram_blocks(part->m), make_block, &gram); /* never fails */
+    else
+        ny_gram(C, beta, gram.G);
+}
+
 /* Sums the Gram of an f32 tile in f64, strip by strip: a widened tile would take twice the tile's
  * memory. */
-static void gram_in_f64(struct ny_partial *part, struct ny_matrix32 C, size_t rows)
+static void gram_in_f64(struct ny_partial *part, struct ny_matrix32 C,
+                        const struct ny_tile_rows *rows)
 {
-    struct ny_matrix G = ny_matrix(part->G64, part->m, part->m);
-
     for (size_t strip = 0; strip < STRIPS; strip++) {
-        if (strip > 0 && strip * STRIP >= rows) break; /* padding: it would add zeros */
+        if (strip > 0 && strip * STRIP >= rows->count) break; /* padding: it would add zeros */
         for (size_t i = 0; i < STRIP; i++) {
             const float *restrict from = C.at + (strip * STRIP + i) * C.stride;
             double *restrict to = part->C64 + i * part->m;
             for (size_t j = 0; j < part->m; j++)
                 to[j] = (double)from[j];
         }
-        ny_gram(ny_matrix(part->C64, STRIP, part->m), strip > 0, G);
+        add_gram(part, ny_matrix(part->C64, STRIP, part->m), strip > 0, rows->tile);
     }
 }
 
@@ -226,7 +252,7 @@ void ny_partial_set(struct ny_partial *part, struct ny_matrix32 C, const struct 
     else
         sum_columns(C, rows->count, part->s);
     if (part->precision == NY_GRAM_F32) ny_gram32(C, 0, ny_matrix32(part->G32, part->m, part->m));
-    if (part->precision == NY_GRAM_F64) gram_in_f64(part, C, rows->count);
+    if (part->precision == NY_GRAM_F64) gram_in_f64(part, C, rows);
 }
 
 void ny_partial_set64(struct ny_partial *part, struct ny_matrix C, const struct ny_tile_rows *rows)
@@ -238,7 +264,7 @@ void ny_partial_set64(struct ny_partial *part, struct ny_matrix C, const struct 
         weigh_rows64(C, rows, part->s);
     else
         sum_columns64(C, rows->count, part->s);
-    if (part->precision == NY_GRAM_F64) ny_gram(C, 0, ny_matrix(part->G64, part->m, part->m));
+    if (part->precision == NY_GRAM_F64) add_gram(part, C, 0, rows->tile);
 }
 
 static void add32(double *restrict to, const float *restrict from, size_t count)

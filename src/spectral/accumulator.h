@@ -36,6 +36,7 @@ struct ny_partial {
     double *G64, *C64; /* the Gram for F64, and a strip of the tile widened */
     double t, omega;
     size_t rows;
+    bool shared; /* the Gram in f64 is made in blocks, which ny_tile_share() shares out */
 };
 
 /* Makes an accumulator of m columns, all sums zero; it takes 8·m·(m + 1) bytes. NY_EBUDGET. */
@@ -54,10 +55,12 @@ size_t ny_accumulator_bytes(size_t m);
 /* Bytes of one partial. */
 size_t ny_partial_bytes(size_t m, enum ny_gram_precision precision);
 
+struct ny_tile;
 /* The rows of a tile besides C: `count` of them, with k(x,x) and w of each (NULL: 0, and 1). */
 struct ny_tile_rows {
     size_t count;
     const double *diagonal, *weights;
+    const struct ny_tile *tile; /* whose pass may help with the blocks of the Gram; or NULL */
 };
 
 /* Computes the partial sums of the tile C (NY_UNIT_ROWS × m, rows beyond `count` zero), whose rows

@@ -8,6 +8,8 @@
  * need what earlier units left. Units that need no reading are taken together with the next one
  * that does: if other workers took them, they would only wait for their turn.
  *
+ * A worker that waits, or for whom no unit is left, helps those that compute one (stream/share.h).
+ *
  * An error, an interrupt or NY_END of a fold sets `stop`; workers then take no further unit and
  * fold nothing more. What is folded stays folded, and a checkpoint is made before an interrupt is
  * obeyed.
@@ -18,14 +20,15 @@
 #include "base/progress.h"
 #include "base/mutex.h"
 #include "base/thread.h"
+#include "stream/share.h"
 
 /* The state of a running pass, shared by its workers. */
 struct run {
     const struct ny_pass *pass;
     const struct ny_pass_work *work;
     void *arg;
-    struct ny_mutex lock;   /* guards what follows; held while a source is asked for a unit */
-    struct ny_cond changed; /* folded or stop changed */
+    struct ny_sharing sharing; /* its lock guards what follows, and is held while a source is asked
+                                * for a unit; `changed` tells of folded and stop as well */
     uint64_t next;          /* the unit to be taken next */
     uint64_t folded;        /* units < folded are folded */
     double checkpoint_s;    /* when the last checkpoint was made */
@@ -36,10 +39,10 @@ struct run {
 /* Ends the pass for all workers, those included that wait for their turn. */
 static void stop(struct run *run)
 {
-    ny_mutex_lock(&run->lock);
+    ny_mutex_lock(&run->sharing.lock);
     run->stop = true;
-    ny_cond_broadcast(&run->changed);
-    ny_mutex_unlock(&run->lock);
+    ny_cond_broadcast(&run->sharing.changed);
+    ny_mutex_unlock(&run->sharing.lock);
 }
 
 /* Keeps `ahead_max` units at most between the last one folded and the next one taken: so the budget
@@ -72,9 +75,9 @@ static int take(struct run *run, struct ny_tile *tile, uint64_t *first)
 {
     int err = NY_OK;
 
-    ny_mutex_lock(&run->lock);
+    ny_mutex_lock(&run->sharing.lock);
     while (!run->stop && !may_start(run))
-        ny_cond_wait(&run->changed, &run->lock);
+        ny_sharing_help(&run->sharing, tile->worker);
     *first = run->next;
     if (run->stop) err = NY_END;
     if (!err) err = take_one(run, tile);
@@ -85,7 +88,7 @@ static int take(struct run *run, struct ny_tile *tile, uint64_t *first)
         if (!err) *tile = next;
     }
     if (err == NY_END && run->next > *first) err = NY_OK;
-    ny_mutex_unlock(&run->lock);
+    ny_mutex_unlock(&run->sharing.lock);
     return err;
 }
 
@@ -94,11 +97,11 @@ static int wait_for_turn(struct run *run, const struct ny_tile *tile)
 {
     bool stopped;
 
-    ny_mutex_lock(&run->lock);
+    ny_mutex_lock(&run->sharing.lock);
     while (run->folded != tile->unit && !run->stop)
-        ny_cond_wait(&run->changed, &run->lock);
+        ny_sharing_help(&run->sharing, tile->worker);
     stopped = run->stop;
-    ny_mutex_unlock(&run->lock);
+    ny_mutex_unlock(&run->sharing.lock);
     return stopped ? NY_END : NY_OK;
 }
 
@@ -134,10 +137,10 @@ static int fold(struct run *run, const struct ny_tile *tile)
                  rows_read * pass->flops_per_row);
     err = checkpoint(run, tile->unit + 1);
     if (err) return err;
-    ny_mutex_lock(&run->lock);
+    ny_mutex_lock(&run->sharing.lock);
     run->folded = tile->unit + 1;
-    ny_cond_broadcast(&run->changed);
-    ny_mutex_unlock(&run->lock);
+    ny_cond_broadcast(&run->sharing.changed);
+    ny_mutex_unlock(&run->sharing.lock);
     return NY_OK;
 }
 
@@ -157,11 +160,23 @@ static int fold_all(struct run *run, uint64_t first, const struct ny_tile *tile)
     return err ? err : fold(run, tile);
 }
 
+/* Helps the others until all units that were taken are folded. */
+static void help_others(struct run *run, unsigned worker)
+{
+    ny_mutex_lock(&run->sharing.lock);
+    while (run->folded != run->next && !run->stop)
+        ny_sharing_help(&run->sharing, worker);
+    ny_mutex_unlock(&run->sharing.lock);
+}
+
 /* Runs one worker until the source ends or the pass stops; NY_END is no error. */
 static int work(void *arg, unsigned worker)
 {
     struct run *run = arg;
-    struct ny_tile tile = {.source = run->pass->source, .worker = worker};
+    bool alone = run->pass->workers == 1;
+    struct ny_tile tile = {.source = run->pass->source,
+                           .worker = worker,
+                           .sharing = alone ? NULL : &run->sharing};
     uint64_t first;
     int err;
 
@@ -171,7 +186,10 @@ static int work(void *arg, unsigned worker)
         err = fold_all(run, first, &tile);
         if (err) break;
     }
-    if (err != NY_END) stop(run);
+    if (err == NY_END)
+        help_others(run, worker);
+    else
+        stop(run);
     return err == NY_END ? NY_OK : err;
 }
 
@@ -187,13 +205,11 @@ int ny_pass_run(const struct ny_pass *pass, const struct ny_pass_work *pass_work
     int err;
 
     if (n && first_row > n) first_row = n; /* all was folded before: the last unit is short */
-    ny_mutex_init(&run.lock);
-    ny_cond_init(&run.changed);
+    ny_sharing_init(&run.sharing);
     ny_meter_start(&run.meter, pass->ctx, pass->stage, first_row,
                    pass->rows_total ? pass->rows_total : n);
     err = ny_parallel(pass->ctx, pass->workers, work, &run);
     ny_meter_finish(&run.meter);
-    ny_cond_release(&run.changed);
-    ny_mutex_release(&run.lock);
+    ny_sharing_release(&run.sharing);
     return err;
 }

@@ -8,7 +8,8 @@
  * the threads are, and wherever an earlier run was interrupted.
  *
  * Results do not depend on threads, budget or kills. A worker computes its unit (2,048 rows) with
- * one-threaded BLAS calls of one fixed shape, padded with zero rows; the budget decides only how
+ * one-threaded BLAS calls of one fixed shape, padded with zero rows; where others wait they do some
+ * of its strips and blocks (stream/share.h); the budget decides only how
  * many units are in flight; random numbers are a function of (seed, stream, index). Eigenproblems
  * are cut in pieces by their order alone (linalg/tridiagonal.h). The other products of a small
  * problem of up to 2,048 landmarks (NY_BLAS_SERIAL_ORDER) have one BLAS thread as well. Above,

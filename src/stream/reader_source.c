@@ -128,17 +128,18 @@ static int record(const struct reader_source *source, const struct unit *unit, s
     return ny_fail(base->ctx, NY_EINTERNAL, "a row has more than %zu values", base->slots);
 }
 
-/* Hands out rows of the worker's own unit, converted. */
+/* Hands out rows of the unit of the worker, or of whom it helps, converted. */
 static int strip(struct ny_source *base, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows)
 {
     const struct reader_source *source = (const struct reader_source *)base;
-    const struct unit *unit = &source->unit[tile->worker];
+    struct unit unit = source->unit[tile->whole ? tile->whole->worker : tile->worker];
     size_t bytes = ny_row_bytes(base->dtype, base->d, base->slots);
     int err = NY_OK;
 
+    unit.row = source->unit[tile->worker].row;
     if (!base->slots && !ny_prepares(&source->preparation)) {
-        convert(source->read_dtype, unit->values + first * source->row_bytes, base->dtype, rows,
+        convert(source->read_dtype, unit.values + first * source->row_bytes, base->dtype, rows,
                 count * base->d);
         return NY_OK;
     }
@@ -146,8 +147,8 @@ static int strip(struct ny_source *base, const struct ny_tile *tile, size_t firs
         uint64_t number = tile->first_row + first + i;
         char *out = (char *)rows + i * bytes;
 
-        err = base->slots ? record(source, unit, first + i, number, out)
-                          : hand_out(source, row_read(source, unit, first + i), number, out);
+        err = base->slots ? record(source, &unit, first + i, number, out)
+                          : hand_out(source, row_read(source, &unit, first + i), number, out);
     }
     return err;
 }

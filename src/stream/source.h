@@ -19,6 +19,7 @@ static inline uint64_t ny_units_of(uint64_t rows)
 }
 
 struct ny_source;
+struct ny_sharing;
 
 struct ny_tile {
     struct ny_source *source;
@@ -26,6 +27,8 @@ struct ny_tile {
     size_t rows; /* NY_UNIT_ROWS but in the last unit */
     unsigned worker;
     bool skipped; /* no strip of it will be asked for */
+    struct ny_sharing *sharing;  /* of the pass, whose workers may help (stream/share.h), or NULL */
+    const struct ny_tile *whole; /* another worker's, of which this is a view; NULL: it is none */
 };
 
 /* Takes one row, which is there until it returns; NY_END: no more are wanted. */
@@ -38,7 +41,7 @@ struct ny_source_ops {
     int (*take)(struct ny_source *source, struct ny_tile *tile);
     /* Rows first … first+count−1 of the tile (0-based in it), one after another: dense, or records
      * of the source's slots.
-     * Called by the tile's worker, in ascending order of first. */
+     * Called by the tile's worker in ascending order of first, or by others through views of it. */
     int (*strip)(struct ny_source *source, const struct ny_tile *tile, size_t first, size_t count,
                  void *rows);
     void (*free)(struct ny_source *source);

@@ -115,7 +115,8 @@ static void accumulate(const struct small *set, enum small_tiles tiles, const do
     for (size_t first = 0; first < set->n; first += TILE) {
         size_t rows = set->n - first < TILE ? set->n - first : TILE;
 
-        struct ny_tile_rows tile_rows = {rows, diagonal, v ? roots : NULL};
+        struct ny_tile_rows tile_rows = {
+            .count = rows, .diagonal = diagonal, .weights = v ? roots : NULL};
 
         for (size_t i = 0; i < rows; i++) {
             diagonal[i] = set->K[(first + i) * (set->n + 1)];

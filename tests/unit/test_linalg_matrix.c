@@ -414,6 +414,42 @@ static void blas_names_itself(void **state)
     assert_true(strlen(ny_blas_name()) > 0);
 }
 
+static void blocks_of_a_gram_make_up_its_lower_triangle(void **state)
+{
+    enum { ROWS = 40, SIZES = 4 };
+    static const size_t sizes[SIZES] = {1, NY_GRAM_BLOCK, NY_GRAM_BLOCK + 1, 2 * NY_GRAM_BLOCK + 7};
+
+    (void)state;
+    for (int k = 0; k < SIZES; k++) {
+        size_t m = sizes[k];
+        double *a = malloc(ROWS * m * sizeof(*a)), *g = malloc(m * m * sizeof(*g));
+        struct ny_matrix A = ny_matrix(a, ROWS, m), G = ny_matrix(g, m, m);
+
+        for (size_t i = 0; i < ROWS * m; i++)
+            a[i] = ny_hash01(3, 0, i) - 0.5;
+        for (size_t i = 0; i < m * m; i++)
+            g[i] = NAN;
+        for (size_t index = ny_gram_blocks(m); index-- > 0;)
+            ny_gram_block(A, 0, G, index);
+        for (size_t index = 0; index < ny_gram_blocks(m); index++)
+            ny_gram_block(A, 1, G, index);
+        for (size_t i = 0; i < m; i++)
+            for (size_t j = 0; j < m; j++) {
+                double want = 0;
+
+                if (j > i) {
+                    assert_true(isnan(g[i * m + j])); /* is not touched */
+                    continue;
+                }
+                for (size_t r = 0; r < ROWS; r++)
+                    want += 2 * a[r * m + i] * a[r * m + j];
+                assert_near(g[i * m + j], want, 1e-11);
+            }
+        free(a);
+        free(g);
+    }
+}
+
 static void empty_matrices_are_fine(void **state)
 {
     double c[2] = {3, 4};
@@ -472,6 +508,7 @@ int main(void)
         cmocka_unit_test(dot_sums_every_length),
         cmocka_unit_test(workers_do_not_disturb_each_other),
         cmocka_unit_test(blas_names_itself),
+        cmocka_unit_test(blocks_of_a_gram_make_up_its_lower_triangle),
         cmocka_unit_test(empty_matrices_are_fine),
         cmocka_unit_test(views_of_rows_and_columns),
         cmocka_unit_test(blas_has_the_vectors_of_the_cpu),

@@ -86,7 +86,7 @@ static void add_unit(struct ny_accumulator *acc, struct ny_partial *part, size_t
     for (size_t i = 0; i < NY_UNIT_ROWS; i++)
         diagonal[i] = i < rows_of(unit) ? 1.5 : NAN;
     ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false},
-                   &(struct ny_tile_rows){rows_of(unit), diagonal, NULL});
+                   &(struct ny_tile_rows){.count = rows_of(unit), .diagonal = diagonal});
     ny_accumulator_fold(acc, part);
     free(c);
 }
@@ -188,7 +188,7 @@ static void tiles_in_f64_stay_in_f64(void **state)
                 c[i * STRIDE + j] = j >= M ? NAN : row >= N ? 0 : exact[row * M + j] - a[j];
         }
         ny_partial_set64(part, (struct ny_matrix){c, NY_UNIT_ROWS, M, STRIDE, false},
-                   &(struct ny_tile_rows){rows_of(unit), diagonal, NULL});
+                   &(struct ny_tile_rows){.count = rows_of(unit), .diagonal = diagonal});
         ny_accumulator_fold(acc, part);
     }
     assert_int_equal(acc->rows, N);
@@ -229,7 +229,7 @@ static void the_fold_is_a_left_fold(void **state)
         for (size_t unit = 0; unit < 3; unit++) {
             float *c = tile(unit);
             ny_partial_set(part, (struct ny_matrix32){c, NY_UNIT_ROWS, M, STRIDE, false},
-                           &(struct ny_tile_rows){rows_of(unit), NULL, NULL});
+                           &(struct ny_tile_rows){.count = rows_of(unit)});
             assert_near(part->t, 0, 0);
             for (size_t p = 0; p < M; p++) {
                 s[p] += part->s[p];
@@ -298,7 +298,7 @@ static void rows_are_weighted(void **state)
     }
     for (int precision = 0; precision <= NY_GRAM_NONE; precision++) {
         double s[M] = {0}, G[M * M] = {0}, t = 0, omega = 0;
-        struct ny_tile_rows brought = {rows, diagonal, weights};
+        struct ny_tile_rows brought = {.count = rows, .diagonal = diagonal, .weights = weights};
         struct ny_accumulator *acc;
         struct ny_partial *part;
         float *c = tile(2);

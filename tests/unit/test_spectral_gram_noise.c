@@ -85,7 +85,7 @@ static double loss_of(const struct setting *set, const float *C)
         assert_int_equal(ny_partial_new(&part[f64], ctx, m, f64 ? NY_GRAM_F64 : NY_GRAM_F32),
                          NY_OK);
         ny_partial_set(part[f64], ny_matrix32(tile, NY_UNIT_ROWS, m),
-                       &(struct ny_tile_rows){NY_UNIT_ROWS, NULL, NULL});
+                       &(struct ny_tile_rows){.count = NY_UNIT_ROWS});
     }
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j <= i; j++)
@@ -120,7 +120,7 @@ static struct ny_gram_noise measure(const struct setting *set, size_t looked_at,
         *all += loss;
         if (u >= looked_at) continue;
         ny_gram_sample_set(sample, ny_matrix32(C, NY_UNIT_ROWS, set->m),
-                           &(struct ny_tile_rows){NY_UNIT_ROWS, NULL, NULL});
+                           &(struct ny_tile_rows){.count = NY_UNIT_ROWS});
         ny_gram_meter_add(&meter, sample);
     }
     noise = ny_gram_meter_read(&meter);
