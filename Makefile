@@ -100,13 +100,15 @@ GOLD         := $(if $(SAN),,$(shell command -v ld.gold >/dev/null && echo -fuse
 SUPPORT_OBJECTS := $(patsubst tests/%.c,$(BUILD)/tests/%.o,$(wildcard tests/support/*.c))
 TEST_SUPPORT := $(BUILD)/tests/support.a
 # The data-tools share data-tools/tool.c; some have a second file.
-TOOL_PARTS   := tool cells_npz hdf5_file hdf5_texts nystream-hdf5
+TOOL_PARTS   := tool cells_npz cells_h5ad hdf5_file hdf5_texts nystream-hdf5
 TOOL_SUPPORT := $(patsubst data-tools/%.c,$(BUILD)/data-tools/%.o,$(wildcard data-tools/tool.c))
 # A tool that needs more libraries is built where they are (data-tools/setup tools).
 PACKAGES_hdf5-rows  := hdf5
+PACKAGES_cells_h5ad := hdf5
 PACKAGES_hdf5_file  := hdf5
 PACKAGES_hdf5_texts := hdf5
 PACKAGES_nystream-hdf5 := hdf5
+PACKAGES_cells      := $(if $(shell pkg-config --exists hdf5 2>/dev/null && echo yes),hdf5)
 PACKAGES_image-rows := libpng libjpeg
 ABSENT_TOOLS := $(strip $(foreach tool,hdf5-rows image-rows,$(if \
                 $(shell pkg-config --exists $(PACKAGES_$(tool)) 2>/dev/null && echo yes),,$(tool))))
@@ -269,7 +271,7 @@ $(BUILD)/data-tools/%: data-tools/%.c $(TOOL_SUPPORT) $(STATIC_LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK) $(CC) $(BASE_CFLAGS) $(TOOL_CFLAGS) $(CFLAGS) $(DEPENDENCIES) $(LDFLAGS) -o $@ $< \
 	  $(filter %.o,$^) $(STATIC_LIB) $(TOOL_LIBS) $(PACKAGE_LIBS)
-$(BUILD)/data-tools/cells: $(BUILD)/data-tools/cells_npz.o
+$(BUILD)/data-tools/cells: $(addprefix $(BUILD)/data-tools/,cells_npz.o $(if $(HDF5_READER),cells_h5ad.o))
 $(BUILD)/data-tools/hdf5-rows: $(BUILD)/data-tools/hdf5_file.o
 # A sanitizer takes memory that a limit would refuse.
 DEFINES_nystream-hdf5 = -DNY_LIMIT_DATA=$(if $(filter -fsanitize%,$(CFLAGS)),0,1)

@@ -28,7 +28,8 @@ static const char usage[] =
     "each has a profile of its own. Row i depends on the options but -o and --cells, and on i,\n"
     "alone.\n"
     "\n"
-    "  -o OUT             OUT.npz: a CSR matrix of scipy, stored; any other file, or - (standard\n"
+    "  -o OUT             OUT.npz: a CSR matrix of scipy, stored; OUT.h5ad: AnnData, with types\n"
+    "                     as the category \"type\" of obs; any other file, or - (standard\n"
     "                     output): libsvm text, whose labels are types\n"
     "  --cells N          rows (10000)\n"
     "  --features D       columns (20000)\n"
@@ -38,7 +39,8 @@ static const char usage[] =
     "  --binary           1 in place of each count\n"
     "  --labels-out FILE  the types of the cells, one a line (import --labels FILE)\n"
     "\n"
-    "Takes 4 to 8 bytes of memory a type and feature, and 8 a cell for .npz.\n";
+    "Takes 4 to 8 bytes of memory a type and feature, and 8 a cell for .npz, 12 for\n"
+    ".h5ad.\n";
 
 enum { STREAM_TYPE = 1, STREAM_SIZE, STREAM_BASE, STREAM_FACTOR, STREAM_EVENTS };
 
@@ -246,6 +248,13 @@ static void write_text(struct cells *cells, struct ny_context *ctx, const char *
     tool_close(out);
 }
 
+static bool ends_with(const char *path, const char *end)
+{
+    size_t length = strlen(path), wanted = strlen(end);
+
+    return length > wanted && !strcmp(path + length - wanted, end);
+}
+
 static void check_options(const struct cells *cells, const char *path)
 {
     if (!path) tool_fail(NY_EUSAGE, "Say where to: -o OUT (see --help).");
@@ -254,6 +263,9 @@ static void check_options(const struct cells *cells, const char *path)
                   INT32_MAX);
     if (!(cells->mean >= 1 && cells->mean <= (double)cells->features / 2))
         tool_fail(NY_EUSAGE, "--mean is from 1 to half of --features.");
+    if (ends_with(path, ".h5ad") && !cells_write_h5ad)
+        tool_fail(NY_EUSAGE, "This cells was built without libhdf5, and writes no .h5ad: give -o "
+                             "OUT.npz, or build it where data-tools/setup tools has run.");
     if (cells->types > INT32_MAX / cells->features)
         tool_fail(NY_EUSAGE, "--types times --features are at most %d.", INT32_MAX);
 }
@@ -273,7 +285,6 @@ int main(int argc, char **argv)
                                           {NULL, TOOL_TEXT, NULL}};
     struct ny_context *ctx;
     struct ny_writer *labels;
-    size_t length;
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){NULL, 0, 0});
     check_options(&cells, path);
@@ -282,9 +293,10 @@ int main(int argc, char **argv)
     cells.column = tool_alloc(ctx, cells.features, sizeof *cells.column);
     cells.count = tool_alloc(ctx, cells.features, sizeof *cells.count);
     labels = labels_path ? tool_create(ctx, labels_path) : NULL;
-    length = strlen(path);
-    if (length > 4 && !strcmp(path + length - 4, ".npz"))
+    if (ends_with(path, ".npz"))
         cells_write_npz(&cells, ctx, path, labels);
+    else if (ends_with(path, ".h5ad"))
+        cells_write_h5ad(&cells, ctx, path, labels);
     else
         write_text(&cells, ctx, path, labels);
     if (labels) tool_close(labels);

@@ -1,4 +1,4 @@
-/* Rows of cells: cells.c draws them, cells_npz.c packs them into an archive. */
+/* Rows of cells: cells.c draws them, cells_npz.c and cells_h5ad.c write them to files. */
 #ifndef NY_DATA_TOOLS_CELLS_H
 #define NY_DATA_TOOLS_CELLS_H
 
@@ -23,5 +23,9 @@ uint64_t cells_draw(struct cells *cells, uint64_t row, size_t *count);
  * unless that is NULL. Values are int16, of --binary uint8. */
 void cells_write_npz(struct cells *cells, struct ny_context *ctx, const char *path,
                      struct ny_writer *labels);
+/* Writes the same as AnnData does; the function is NULL in a program that was built without
+ * libhdf5. */
+__attribute__((weak)) void cells_write_h5ad(struct cells *cells, struct ny_context *ctx,
+                                            const char *path, struct ny_writer *labels);
 
 #endif

@@ -253,6 +253,59 @@ on_shape() {
     awk '{v[NR] = $1} END {exit !(v[6] > 2 * v[7])}' values.csv
 }
 
+@test "cells: an .h5ad has the rows of the archive, names, and types as labels" {
+    [ -x "$NYSTREAM_BUILD/nystream-hdf5" ] || skip "nystream-hdf5 is not built: no libhdf5"
+    export ASAN_OPTIONS=detect_leaks=0 # libhdf5 keeps memory
+    local options="--cells 3000 --features 2000 --mean 150 --types 4 --seed 7"
+    for kind in "" --binary; do
+        rm -rf ./*.nys
+        cells $options $kind -o a.npz --labels-out types.txt
+        cells $options $kind -o a.h5ad --labels-out again.txt
+        cmp types.txt again.txt
+        nystream import a.nys a.npz --labels types.txt -q
+        nystream import b.nys a.h5ad --label-column type -q
+        for s in a b; do
+            nystream info $s.nys --json | grep -E '"(n|d|dtype|layout|mean_square_norm)"' >$s.info
+            nystream fit $s.nys p --kernel linear --map svd --approx exact --components 3 -q
+            nystream export $s.nys p -o $s.npy -q
+            nystream export $s.nys p --part labels -o $s.csv -q
+        done
+        cmp a.info b.info
+        cmp a.npy b.npy
+        cmp a.csv b.csv
+    done
+    grep -q u8 a.info
+    [ "$(nystream export b.nys --part ids -o - -q | sed -n '1p;$p' | xargs)" = "cell0 cell2999" ]
+    [ "$(nystream export b.nys --part columns -o - -q | sed -n '1p;$p' | xargs)" = "gene0 gene1999" ]
+    sleep 1 # no time is in it
+    cells $options --binary -o again.h5ad
+    cmp a.h5ad again.h5ad
+}
+
+@test "cells: Python's anndata reads the .h5ad" {
+    [ -x "$NYSTREAM_BUILD/nystream-hdf5" ] || skip "nystream-hdf5 is not built: no libhdf5"
+    /usr/bin/python3 -c 'import anndata' 2>/dev/null || skip "no anndata in /usr/bin/python3"
+    export ASAN_OPTIONS=detect_leaks=0 # libhdf5 keeps memory
+    cells --cells 500 --features 300 --mean 20 --types 200 --labels-out types.txt -o a.h5ad
+    cells --cells 500 --features 300 --mean 20 --types 200 -o a.npz
+    /usr/bin/python3 - <<'END'
+import anndata, numpy, scipy.sparse
+a = anndata.read_h5ad("a.h5ad")
+wanted = scipy.sparse.load_npz("a.npz")
+assert isinstance(a.X, scipy.sparse.csr_matrix) and (a.X != wanted).nnz == 0
+assert list(a.obs_names[[0, 499]]) == ["cell0", "cell499"] and list(a.var.columns) == []
+assert list(a.var_names[[0, 299]]) == ["gene0", "gene299"] and list(a.obs.columns) == ["type"]
+assert list(a.obs["type"].cat.categories) == [str(t) for t in range(200)]
+assert numpy.array_equal(a.obs["type"].astype(int), numpy.loadtxt("types.txt", dtype=int))
+backed = anndata.read_h5ad("a.h5ad", backed="r")
+assert (backed.X[7:9] != wanted[7:9]).nnz == 0
+a.write_h5ad("b.h5ad")
+END
+    nystream import a.nys a.h5ad -q
+    nystream import b.nys b.h5ad -q
+    cmp <(nystream info a.nys --json | grep mean_square_norm) <(nystream info b.nys --json | grep mean_square_norm)
+}
+
 @test "cells: mistakes leave no file" {
     refuse() {
         local wanted=$1
@@ -264,8 +317,13 @@ on_shape() {
     refuse "Say where to" cells --cells 3
     refuse "half of --features" cells --features 10 --mean 6 -o a.npz
     refuse "must be positive" cells --types 0 -o a.npz
-    run cells -o missing/a.npz
-    [ "$status" -eq 4 ]
+    for out in a.npz a.h5ad; do
+        run cells -o missing/$out
+        [ "$status" -eq 4 ]
+        run bash -c "trap '' XFSZ; ulimit -f 1000; cells -o $out"
+        [ "$status" -eq 4 ]
+        [[ $output == "cannot write $out: File too large" ]]
+    done
     [ -z "$(ls)" ]
 }
 
