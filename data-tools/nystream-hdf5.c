@@ -269,6 +269,7 @@ static void choose_type(const struct source *s, struct hdf5_numbers *x, size_t r
     for (hsize_t at = 0, count; at < x->sizes[0]; at += count) {
         count = x->sizes[0] - at < rows ? x->sizes[0] - at : rows;
         hdf5_read_rows(&s->in, &wide, at, count, band);
+        put(NY_HDF5_LOOKING, strlen(NY_HDF5_LOOKING));
         for (size_t i = 0; i < (size_t)count * row; i++) {
             if (band[i] < least) least = band[i];
             if (band[i] > largest) largest = band[i];
@@ -316,6 +317,7 @@ static void open_matrix(struct source *s, uint64_t *starts)
             x->lines - at < NY_HDF5_BATCH_LINES ? (size_t)(x->lines - at) : NY_HDF5_BATCH_LINES;
 
         hdf5_read_starts(&s->in, x, at, lines, starts);
+        put(NY_HDF5_LOOKING, strlen(NY_HDF5_LOOKING));
         for (size_t i = 0; i < lines; i++)
             if (starts[i + 1] - starts[i] > s->head.most) s->head.most = starts[i + 1] - starts[i];
         at += lines;

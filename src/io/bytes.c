@@ -7,11 +7,16 @@
  * ny_bytes_read(), which passes by the window for 64 KiB and more. gzip is recognised by its first
  * three bytes and not by the file name. One read() takes at most 8 MiB, and between two of them an
  * interrupt is seen.
+ *
+ * A stream of another process is waited for in short steps, which are counted: so an interrupt is
+ * seen at once whichever thread gets the signal, a process that hangs is told from a slow one,
+ * which sends something now and then, and hours for which both were stopped count as one step.
  */
 #include "io/bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,8 +31,32 @@ enum {
     READ_MAX = 8 * 1024 * 1024, /* of one system call: an interrupt is seen between two */
     DIRECT_MIN = 64 * 1024,     /* shorter reads go through the window */
     PADDING = 16,               /* the NUL after the window */
+    STEP_MS = 100,              /* of a wait for a stream */
+    SILENCE_MINUTES = 10,       /* after which its process is taken to hang */
     LINE_SHARE = 72             /* bytes that an import takes for one of a line of short numbers */
 };
+
+/* Waits until the stream has bytes or an end. */
+static int await(struct ny_bytes *bytes)
+{
+    const int steps = SILENCE_MINUTES * 60 * 1000 / STEP_MS;
+
+    for (int silent = 0; silent < steps;) {
+        struct pollfd pipe = {.fd = bytes->fd, .events = POLLIN};
+        int err = ny_check_interrupt(bytes->ctx), ready;
+
+        if (err) return err;
+        ready = poll(&pipe, 1, STEP_MS);
+        if (ready > 0) return NY_OK;
+        if (ready < 0 && errno != EINTR) return ny_fail_errno(bytes->ctx, "wait for", bytes->path);
+        silent += ready == 0;
+    }
+    return ny_fail_at(bytes->ctx, NY_EIO, bytes->path, NY_NO_LINE,
+                      "%s: the program that reads it has sent nothing for %d minutes, and is "
+                      "ended; is the file damaged, or its disk out of reach? Copy it to another "
+                      "disk or write it again, and repeat the command",
+                      bytes->path, SILENCE_MINUTES);
+}
 
 /* One read(); *got = 0 at the end. */
 static int read_raw(void *user, void *to, size_t wanted, size_t *got)
@@ -36,7 +65,7 @@ static int read_raw(void *user, void *to, size_t wanted, size_t *got)
     ssize_t count;
 
     do {
-        int err = ny_check_interrupt(bytes->ctx);
+        int err = bytes->stream ? await(bytes) : ny_check_interrupt(bytes->ctx);
         if (err) return err;
         count = read(bytes->fd, to, wanted < READ_MAX ? wanted : READ_MAX);
     } while (count < 0 && errno == EINTR);
@@ -314,6 +343,7 @@ static int open_bytes(struct ny_bytes **out, struct ny_context *ctx, const char 
     }
     bytes->ctx = ctx;
     bytes->fd = fd;
+    bytes->stream = !path;
     memcpy(bytes + 1, shown, length);
     bytes->path = (const char *)(bytes + 1);
     bytes->capacity = WINDOW_BYTES;

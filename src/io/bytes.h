@@ -23,13 +23,14 @@ struct ny_bytes {
     struct ny_unpacker *unpacker; /* NULL: plain */
     uint64_t start, size, offset; /* of the file, when regular: first byte, end, next read */
     int fd;
-    bool regular;
+    bool regular, stream; /* stream: of a process that may hang */
 };
 
 /* NY_EIO: missing, unreadable, a directory. Some bytes are in the window already, if there are. */
 int ny_bytes_open(struct ny_bytes **out, struct ny_context *ctx, const char *path);
-/* Reads what a pipe gives, which is taken over, also on failure, and closed with the bytes; `shown`
- * stands for it in messages. */
+/* Reads what a child process writes to a pipe, which is taken over, also on failure, and closed
+ * with the bytes; `shown` stands for it in messages. NY_EIO, here and later: nothing came for
+ * minutes. */
 int ny_bytes_open_stream(struct ny_bytes **out, struct ny_context *ctx, int fd, const char *shown);
 /* Closes the input and frees its window; standard input stays open. NULL is fine. */
 void ny_bytes_close(struct ny_bytes *bytes);

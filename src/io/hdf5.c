@@ -10,7 +10,7 @@
  *
  * Nothing that the stream says is believed: its head is checked here, counts are checked against
  * it, and columns and values when rows are read. Where the stream breaks, the child is waited for,
- * and what it said, or how it died, becomes the error.
+ * and what it said, or how it died, becomes the error. A child that hangs is killed (io/bytes.c).
  */
 #include <math.h>
 #include <stdio.h>
@@ -169,8 +169,14 @@ static int read_head(struct ny_reader *reader)
     struct hdf5 *hdf5 = reader->state;
     struct ny_hdf5_head *head = &hdf5->head;
     bool dense;
-    int err = read_all(reader, head, sizeof(*head));
+    int err;
 
+    do
+        err = read_all(reader, head->magic, sizeof(head->magic));
+    while (!err && memcmp(head->magic, NY_HDF5_LOOKING, sizeof(head->magic)) == 0);
+    if (!err)
+        err = read_all(reader, (char *)head + sizeof(head->magic),
+                       sizeof(*head) - sizeof(head->magic));
     if (err) return err;
     dense = head->form == NY_HDF5_DENSE;
     if (memcmp(head->magic, NY_HDF5_MAGIC, sizeof(head->magic)) != 0 ||

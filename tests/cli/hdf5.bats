@@ -205,12 +205,39 @@ stream_of() {
     lies "too few rows" < <(stream_of 1 4 2 1 0; u32 1; printf a; u32 700)
     lies "row 1 (from 0) has more than 4096 bytes" < <(stream_of 1 4 2 1 0; u32 1; printf a; u32 70000)
     lies "column 0 (from 0), 'a?b', has a line end" < <(stream_of 1 4 2 1 1; u32 3; printf 'a\nb')
-    stream_of 0 0 0 >stream
-    printf 123456789012345 >>stream
+    { printf 'looking\nlooking\n'; stream_of 0 0 0; printf 123456789012345; } >stream
     fake well "cat '$PWD/stream'"
     nystream import good.nys x.h5ad -q
     fake late "cat '$PWD/stream'; echo 'x.h5ad: the end is bad' >&2; exit 3"
     refused 3 "the end is bad" nystream import n.nys x.h5ad
+}
+
+@test "a reader that hangs is ended, and one that is slow is waited for" {
+    [ "$(printf '\1\0' | od -An -td2 | xargs)" = 1 ] || skip "a big-endian machine"
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "its runtime wants to be loaded first"
+    signed
+    # ten minutes of waiting become three seconds and some
+    printf '%s\n' '#define _GNU_SOURCE' '#include <poll.h>' '#include <stddef.h>' \
+        'int poll(struct pollfd *files, nfds_t count, int ms)' \
+        '{ return ppoll(files, count, &(struct timespec){0, ms * 5000L}, NULL); }' >hasty.c
+    cc -shared -fPIC hasty.c -o hasty.so
+    stream_of 0 0 0 >stream
+    printf 123456789012345 >>stream
+    fake slow "for i in {0..9}; do tail -c +\$((i * 9 + 1)) '$PWD/stream' | head -c 9; sleep 0.5; done"
+    SECONDS=0
+    LD_PRELOAD=$PWD/hasty.so nystream import slow.nys x.h5ad -q
+    [ "$SECONDS" -ge 4 ]
+    fake plain "cat '$PWD/stream'"
+    nystream import good.nys x.h5ad -q
+    [ "$(points slow.nys)" = "$(points good.nys)" ]
+    for sent in 0 30 80 87; do # in the head, in the rows, and at the end
+        fake hangs 'echo $$ >pid' "head -c $sent '$PWD/stream'" 'exec sleep 100'
+        SECONDS=0
+        LD_PRELOAD=$PWD/hasty.so refused 4 "x.h5ad: the program that reads it has sent nothing for 10 minutes" \
+            nystream import n.nys x.h5ad
+        [ "$SECONDS" -lt 50 ]
+        [ ! -d "/proc/$(cat pid)" ]
+    done
 }
 
 @test "an interrupt ends the import and its reader" {
