@@ -53,7 +53,8 @@ static int choose_top(struct ny_store *store, const double *score, size_t d, siz
 
 /* Chooses by the dispersions, or for a plan that must not read all rows by the variances. */
 static int choose_variable(const struct ny_column_choice *choice, struct ny_store *store,
-                           const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
+                           const struct ny_points_stats *stats, unsigned workers,
+                           unsigned char *chosen)
 {
     struct ny_context *ctx = ny_store_context(store);
     struct ny_points_info points;
@@ -61,7 +62,7 @@ static int choose_variable(const struct ny_column_choice *choice, struct ny_stor
     int err = ny_points_info(store, &points);
 
     if (err) return err;
-    if (rough && ny_dispersion_visits(&points))
+    if (!workers && ny_dispersion_visits(&points))
         return choose_top(store, stats->variance, stats->d, choice->number, chosen);
     score = ny_alloc(ctx, NY_MEM_OTHER, stats->d * sizeof(double));
     err = score ? ny_dispersion_scores(store, stats, score) : NY_EBUDGET;
@@ -72,18 +73,19 @@ static int choose_variable(const struct ny_column_choice *choice, struct ny_stor
 
 /* Chooses the columns with values in so many rows; for a plan all that have a value. */
 static int choose_common(const struct ny_column_choice *choice, struct ny_store *store,
-                         const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
+                         const struct ny_points_stats *stats, unsigned workers,
+                         unsigned char *chosen)
 {
     struct ny_context *ctx = ny_store_context(store);
     double *rows = ny_calloc(ctx, NY_MEM_OTHER, stats->d, sizeof(double));
     double most = 0;
-    bool any = rough;
+    bool any = !workers;
     int err = rows ? NY_OK : NY_EBUDGET;
 
-    if (!err && !rough) err = ny_frequency_count(store, rows);
+    if (!err && workers) err = ny_frequency_count(store, workers, rows);
     for (size_t k = 0; !err && k < stats->d; k++) {
-        chosen[k] = rough ? stats->minimum[k] != 0 || stats->maximum[k] != 0
-                          : rows[k] >= (double)choice->number;
+        chosen[k] = workers ? rows[k] >= (double)choice->number
+                            : stats->minimum[k] != 0 || stats->maximum[k] != 0;
         any |= chosen[k];
         if (rows[k] > most) most = rows[k];
     }
@@ -108,15 +110,15 @@ static int check_number(const struct ny_column_choice *choice, struct ny_store *
 }
 
 static int choose(const struct ny_column_choice *choice, struct ny_store *store,
-                  const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
+                  const struct ny_points_stats *stats, unsigned workers, unsigned char *chosen)
 {
     switch (choice->rule) {
     case NY_CHOOSE_VARIABLE:
-        return choose_variable(choice, store, stats, rough, chosen);
+        return choose_variable(choice, store, stats, workers, chosen);
     case NY_CHOOSE_VARIANCE:
         return choose_top(store, stats->variance, stats->d, choice->number, chosen);
     case NY_CHOOSE_MIN_ROWS:
-        return choose_common(choice, store, stats, rough, chosen);
+        return choose_common(choice, store, stats, workers, chosen);
     case NY_CHOOSE_LISTED:
         for (size_t i = 0; i < choice->number; i++)
             chosen[choice->listed[i]] = 1;
@@ -140,14 +142,14 @@ static int check_varies(struct ny_store *store, const struct ny_points_stats *st
 }
 
 int ny_choose_columns(const struct ny_column_choice *choice, struct ny_store *store,
-                      const struct ny_points_stats *stats, bool rough, unsigned char *chosen)
+                      const struct ny_points_stats *stats, unsigned workers, unsigned char *chosen)
 {
     bool all = choice->rule == NY_CHOOSE_ALL;
     int err = check_number(choice, store, stats->d);
 
     if (err) return err;
     memset(chosen, all, stats->d);
-    err = choose(choice, store, stats, rough, chosen);
+    err = choose(choice, store, stats, workers, chosen);
     return err || all ? err : check_varies(store, stats, chosen);
 }
 
@@ -157,7 +159,8 @@ bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_poi
     return choice->rule == NY_CHOOSE_MIN_ROWS;
 }
 
-size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_points_info *points)
+size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_points_info *points,
+                       unsigned workers)
 {
     const size_t moments = 3, raw_row = 2; /* arrays of the dispersions; a row, raw and in f64 */
     size_t d = (size_t)points->d, bytes = d + choice->number * sizeof(uint64_t);
@@ -166,6 +169,7 @@ size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_po
     if (choice->rule == NY_CHOOSE_VARIABLE || choice->rule == NY_CHOOSE_VARIANCE)
         bytes += d * (sizeof(struct ranked) + sizeof(double));
     if (choice->rule == NY_CHOOSE_VARIABLE) bytes += (moments + raw_row) * d * sizeof(double);
-    if (choice->rule == NY_CHOOSE_MIN_ROWS) bytes += d * (sizeof(double) + sizeof(uint64_t));
+    if (choice->rule == NY_CHOOSE_MIN_ROWS)
+        return bytes + d * sizeof(uint64_t) + ny_frequency_bytes(points, workers);
     return bytes + (ny_choice_visits(choice, points) ? ny_visit_bytes(points) : 0);
 }

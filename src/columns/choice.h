@@ -22,16 +22,17 @@ struct ny_column_choice {
     const uint64_t *listed; /* their numbers, ascending, below d; borrowed */
 };
 
-/* Sets chosen[k], d bytes, to 1 or 0. Ties go to the lower column. With `rough` no row is read: a
- * choice that would take a pass is guessed from the statistics, for plans. NY_EUSAGE where there
- * are not so many columns, NY_EDATA where none is left, or none that varies, and where
+/* Sets chosen[k], d bytes, to 1 or 0. Ties go to the lower column. With no workers no row is
+ * read: a choice that would take a pass is guessed from the statistics, for plans. NY_EUSAGE where
+ * there are not so many columns, NY_EDATA where none is left, or none that varies, and where
  * `variable` meets a negative value. */
 int ny_choose_columns(const struct ny_column_choice *choice, struct ny_store *store,
-                      const struct ny_points_stats *stats, bool rough, unsigned char *chosen);
+                      const struct ny_points_stats *stats, unsigned workers, unsigned char *chosen);
 /* Tells whether the choice takes a pass over these points. */
 bool ny_choice_visits(const struct ny_column_choice *choice, const struct ny_points_info *points);
 /* Bytes that it charges. */
-size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_points_info *points);
+size_t ny_choice_bytes(const struct ny_column_choice *choice, const struct ny_points_info *points,
+                       unsigned workers);
 
 /* Sets score[k], d numbers, to how variable a column is, NaN where that has no meaning. */
 int ny_dispersion_scores(struct ny_store *store, const struct ny_points_stats *stats,

@@ -280,8 +280,9 @@ size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, uns
 /* The wishes that a geometry is made by. */
 struct ny_geometry_wish {
     enum ny_scale scale;
-    bool centred; /* subtract the mean */
-    bool rough;   /* for a plan: no row is read, and weights that need it are guessed */
+    bool centred;     /* subtract the mean */
+    bool rough;       /* for a plan: no row is read, and weights that need it are guessed */
+    unsigned workers; /* of a pass that counts values; 0: one */
     struct ny_column_choice choice;
     unsigned char *chosen; /* d bytes, set to 1 for the columns of the choice; NULL: not wanted */
 };
@@ -297,23 +298,25 @@ struct ny_geometry_wish {
  * scales by frequency take a pass, and some choices do. */
 int ny_geometry_new(struct ny_geometry **out, struct ny_store *store,
                     const struct ny_geometry_wish *wish);
-/* Returns how many passes over these points that takes. */
+/* Returns how many passes over these points that takes; and how many of them have all workers. */
 unsigned ny_geometry_passes(const struct ny_geometry_wish *wish,
                             const struct ny_points_info *points);
+unsigned ny_geometry_counts(const struct ny_geometry_wish *wish);
 /* Bytes that it charges besides statistics and geometry. */
 size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_points_info *points);
 /* Makes the mean of the store's first `rows` rows, which are dense, the centre. */
 int ny_geometry_centre(struct ny_geometry *geometry, struct ny_store *store, uint64_t rows);
 /* Adds to df[k], d numbers, in how many rows column k has a value that is not 0: a pass. */
-int ny_frequency_count(struct ny_store *store, double *df);
+int ny_frequency_count(struct ny_store *store, unsigned workers, double *df);
 /* Multiplies factors, of which each is 1 or 0, by weights from the number of rows that have a value
  * in the column, which a pass counts. */
-int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store, bool smooth);
+int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store, bool smooth,
+                       unsigned workers);
 /* Like it, for a plan: guesses from the statistics which columns weigh something. */
 void ny_frequency_guess(struct ny_geometry *geometry, const struct ny_points_stats *stats,
                         bool smooth);
-/* Bytes that ny_frequency_weigh() charges. */
-size_t ny_frequency_bytes(const struct ny_points_info *points);
+/* Bytes that either charges, with df. */
+size_t ny_frequency_bytes(const struct ny_points_info *points, unsigned workers);
 /* Makes the geometry from given arrays of d, as in a stored model. */
 int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const double *centre,
                      const double *factor, size_t d);

@@ -5,28 +5,107 @@
  *    idf          ln(n / df), 0 where df is 0 or n
  *    idf-smooth   ln((1 + n) / (1 + df)) + 1, as scikit-learn has it
  *
- * One pass counts. The store does not keep df, since a minimum and maximum can not tell it.
+ * One pass counts. The store does not keep df, since a minimum and maximum can not tell it. Each
+ * worker counts the rows that it reads; whole numbers have the same sums in any order.
  */
 #include <math.h>
 
 #include "base/memory.h"
 #include "columns/columns.h"
-#include "columns/visit.h"
+#include "stream/pass.h"
+
+/* Counts of one worker. */
+struct counter {
+    double *df;
+    enum ny_dtype dtype;
+};
+
+struct counts {
+    size_t d, row_bytes; /* row_bytes: of dense rows; sparse ones are looked at where they are */
+    double *df, *others; /* d of worker 0, and of each other */
+    char *rows;          /* a row a worker */
+};
 
 /* Adds the values of one row that are not 0. */
-static int count_row(void *arg, uint64_t number, enum ny_dtype dtype, const struct ny_sparse *row)
+static int count_row(void *arg, struct ny_sparse row)
 {
-    double *df = arg;
+    const struct counter *counter = arg;
 
-    (void)number;
-    for (size_t k = 0; k < row->count; k++)
-        df[row->index ? row->index[k] : k] += ny_dtype_at(dtype, row->value, k) != 0;
+    for (size_t k = 0; k < row.count; k++)
+        counter->df[row.index ? row.index[k] : k] += ny_dtype_at(counter->dtype, row.value, k) != 0;
     return NY_OK;
 }
 
-int ny_frequency_count(struct ny_store *store, double *df)
+static int count_unit(void *arg, const struct ny_tile *tile)
 {
-    return ny_visit_rows(store, false, count_row, df);
+    const struct counts *counts = arg;
+    struct ny_source *source = tile->source;
+    size_t worker = tile->worker;
+    struct counter counter = {worker ? counts->others + (worker - 1) * counts->d : counts->df,
+                              source->dtype};
+    const struct ny_sparse row = {.count = counts->d,
+                                  .value = counts->rows + worker * counts->row_bytes};
+    int err = NY_OK;
+
+    if (source->slots) return source->ops->visit(source, tile, 0, count_row, &counter);
+    for (size_t i = 0; i < tile->rows && !err; i++) {
+        err = ny_tile_strip(tile, i, 1, counts->rows + worker * counts->row_bytes);
+        if (!err) err = count_row(&counter, row);
+    }
+    return err;
+}
+
+/* Returns the bytes of a dense row; 0: rows are sparse. */
+static size_t bytes_of_row(const struct ny_points_info *points)
+{
+    return points->row_slots ? 0 : ny_points_row_bytes(points);
+}
+
+static int allocate(struct counts *counts, struct ny_context *ctx, unsigned workers)
+{
+    if (workers > 1) {
+        counts->others = ny_calloc(ctx, NY_MEM_OTHER, (workers - 1) * counts->d, sizeof(double));
+        if (!counts->others) return NY_EBUDGET;
+    }
+    if (!counts->row_bytes) return NY_OK;
+    counts->rows = ny_calloc(ctx, NY_MEM_STORE, workers, counts->row_bytes);
+    return counts->rows ? NY_OK : NY_EBUDGET;
+}
+
+int ny_frequency_count(struct ny_store *store, unsigned workers, double *df)
+{
+    static const struct ny_pass_work work = {.unit = count_unit};
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_source *source = NULL;
+    struct counts counts = {.df = df};
+    struct ny_points_info points;
+    int err = ny_points_info(store, &points);
+
+    if (err) return err;
+    counts.d = (size_t)points.d;
+    counts.row_bytes = bytes_of_row(&points);
+    err = allocate(&counts, ctx, workers);
+    if (!err)
+        err = ny_source_of_points(&source, store, points.n, (size_t)points.row_slots, workers);
+    if (!err)
+        err = ny_pass_run(&(struct ny_pass){.ctx = ctx,
+                                            .source = source,
+                                            .stage = "stats",
+                                            .workers = workers,
+                                            .checkpoint_s = ny_context_checkpoint_s(ctx)},
+                          &work, &counts);
+    for (size_t i = 0; !err && i < (workers - 1) * counts.d; i++)
+        df[i % counts.d] += counts.others[i];
+    ny_source_free(source);
+    ny_free(ctx, counts.others);
+    ny_free(ctx, counts.rows);
+    return err;
+}
+
+size_t ny_frequency_bytes(const struct ny_points_info *points, unsigned workers)
+{
+    return ny_source_of_points_bytes(points, workers) +
+           workers * ((size_t)points->d * sizeof(double) + bytes_of_row(points));
 }
 
 /* Warns of columns that idf weighs 0 as all rows have them, and refuses to weigh all of them so. */
@@ -51,11 +130,6 @@ static int check_weights(const struct ny_geometry *geometry, struct ny_store *st
     return NY_OK;
 }
 
-size_t ny_frequency_bytes(const struct ny_points_info *points)
-{
-    return ny_visit_bytes(points) + (size_t)points->d * sizeof(double);
-}
-
 /* Weighs the columns that are chosen by their df, of n rows. */
 static int weigh(struct ny_geometry *geometry, struct ny_store *store, const double *df, double n,
                  bool smooth)
@@ -75,14 +149,15 @@ static int weigh(struct ny_geometry *geometry, struct ny_store *store, const dou
     return smooth ? NY_OK : check_weights(geometry, store, full, first);
 }
 
-int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store, bool smooth)
+int ny_frequency_weigh(struct ny_geometry *geometry, struct ny_store *store, bool smooth,
+                       unsigned workers)
 {
     struct ny_context *ctx = ny_store_context(store);
     double *df = ny_calloc(ctx, NY_MEM_OTHER, geometry->d, sizeof(double));
     struct ny_points_info points;
     int err = df ? ny_points_info(store, &points) : NY_EBUDGET;
 
-    if (!err) err = ny_frequency_count(store, df);
+    if (!err) err = ny_frequency_count(store, workers, df);
     if (!err) err = weigh(geometry, store, df, (double)points.n, smooth);
     ny_free(ctx, df);
     return err;

@@ -57,6 +57,11 @@ static int scale_factors(struct ny_geometry *geometry, struct ny_store *store,
     return NY_OK;
 }
 
+static unsigned workers_of(const struct ny_geometry_wish *wish)
+{
+    return wish->workers ? wish->workers : 1;
+}
+
 /* Sets each factor to 1, or 0 where the column is not chosen. */
 static int choose(struct ny_geometry *geometry, struct ny_store *store,
                   const struct ny_points_stats *stats, const struct ny_geometry_wish *wish)
@@ -64,8 +69,9 @@ static int choose(struct ny_geometry *geometry, struct ny_store *store,
     struct ny_context *ctx = ny_store_context(store);
     unsigned char *own = wish->chosen ? NULL : ny_alloc(ctx, NY_MEM_OTHER, stats->d);
     unsigned char *chosen = wish->chosen ? wish->chosen : own;
-    int err =
-        chosen ? ny_choose_columns(&wish->choice, store, stats, wish->rough, chosen) : NY_EBUDGET;
+    int err = chosen ? ny_choose_columns(&wish->choice, store, stats,
+                                         wish->rough ? 0 : workers_of(wish), chosen)
+                     : NY_EBUDGET;
 
     for (size_t k = 0; !err && k < stats->d; k++)
         geometry->factor[k] = chosen[k];
@@ -81,7 +87,7 @@ static int scale_columns(struct ny_geometry *geometry, struct ny_store *store,
 
     if (wish->scale == NY_SCALE_NONE) return NY_OK;
     if (ny_scale_spread(wish->scale)) return scale_factors(geometry, store, stats, wish->scale);
-    if (!wish->rough) return ny_frequency_weigh(geometry, store, smooth);
+    if (!wish->rough) return ny_frequency_weigh(geometry, store, smooth, workers_of(wish));
     ny_frequency_guess(geometry, stats, smooth);
     return NY_OK;
 }
@@ -136,6 +142,13 @@ done:
     return err;
 }
 
+unsigned ny_geometry_counts(const struct ny_geometry_wish *wish)
+{
+    bool scale = wish->scale >= NY_SCALE_IDF, choice = wish->choice.rule == NY_CHOOSE_MIN_ROWS;
+
+    return (unsigned)scale + (unsigned)choice;
+}
+
 unsigned ny_geometry_passes(const struct ny_geometry_wish *wish,
                             const struct ny_points_info *points)
 {
@@ -145,8 +158,8 @@ unsigned ny_geometry_passes(const struct ny_geometry_wish *wish,
 
 size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_points_info *points)
 {
-    size_t scale = wish->scale >= NY_SCALE_IDF ? ny_frequency_bytes(points) : 0;
-    size_t choice = ny_choice_bytes(&wish->choice, points);
+    size_t scale = wish->scale >= NY_SCALE_IDF ? ny_frequency_bytes(points, workers_of(wish)) : 0;
+    size_t choice = ny_choice_bytes(&wish->choice, points, workers_of(wish));
     size_t means = passes_of_means(wish, points) ? ny_moments_bytes(points) : 0;
     size_t most = scale > choice ? scale : choice;
 

@@ -420,7 +420,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     *grid = (struct ny_gamma_grid){0};
     err = ny_points_info(store, &points);
     if (err) return err;
-    err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d, false, NULL);
+    err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d, 1, NULL);
     if (err) goto done;
     err = ny_settings_warn_dominant(settings, store, geometry);
     if (err) goto done;

@@ -141,7 +141,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     err = ny_given_columns_shape(ctx, settings, &points);
     if (err) goto done;
     ny_settings_widen(settings, &points);
-    err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d, true, NULL);
+    err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d, 0, NULL);
     if (err) goto done;
     sizes.points = &points;
     sizes.spec = ny_settings_spec(settings, ctx, &points, geometry);

@@ -60,7 +60,7 @@ struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *
 }
 
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
-                         const struct ny_fit_settings *settings, size_t d, bool rough,
+                         const struct ny_fit_settings *settings, size_t d, unsigned workers,
                          unsigned char *chosen)
 {
     struct ny_context *ctx = ny_store_context(store);
@@ -73,7 +73,8 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
         err = ny_points_info(store, &points);
         if (err) return err;
         wish = ny_settings_geometry_wish(settings, &points);
-        wish.rough = rough;
+        wish.rough = !workers;
+        wish.workers = workers;
         wish.chosen = chosen;
         err = ny_geometry_new(out, store, &wish);
         if (err || !wish.centred || !freezes_first(settings, &points)) return err;

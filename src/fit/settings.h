@@ -88,9 +88,10 @@ uint64_t ny_settings_frozen_rows(const struct ny_fit_settings *settings,
 struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *settings,
                                                   const struct ny_points_info *points);
 /* Makes the geometry of the store's points; precomputed columns (d = m) are left as they are.
- * rough: for a plan. chosen: d bytes, set to 1 for the columns that are chosen, or NULL. */
+ * workers: of passes that count values; 0: a plan, for which no row is read. chosen: d bytes, set
+ * to 1 for the columns that are chosen, or NULL. */
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
-                         const struct ny_fit_settings *settings, size_t d, bool rough,
+                         const struct ny_fit_settings *settings, size_t d, unsigned workers,
                          unsigned char *chosen);
 /* Warns where a few columns decide what the map shows, unless --scale was typed. */
 int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_store *store,

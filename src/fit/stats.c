@@ -87,7 +87,7 @@ static int make_geometry(struct ny_fit *fit)
         chosen = ny_alloc(job->ctx, NY_MEM_OTHER, d);
         if (!chosen) return NY_EBUDGET;
     }
-    err = ny_settings_geometry(&fit->geometry, job->store, settings, d, false, chosen);
+    err = ny_settings_geometry(&fit->geometry, job->store, settings, d, job->workers, chosen);
     if (!err && passes) ny_job_count_passes(job, passes, passes * job->points.n, 0);
     if (!err && chosen) err = ny_stored_choice_put(job->store, job->name, job->record, chosen, d);
     ny_free(job->ctx, chosen);
@@ -126,6 +126,7 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned wo
         ny_sizes_gather(f, 0) +
         ny_shard_stats_bytes(f->points->d, ny_peers_shards(ny_context_peers(f->job.ctx)));
     bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
+    wish.workers = workers;
     bytes.by_purpose[NY_MEM_OTHER] += ny_geometry_bytes(&wish, f->points);
     if (f->settings->choice.rule != NY_CHOOSE_ALL)
         bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, ny_sizes_arrays(f, 1));
@@ -135,8 +136,8 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *sizes, unsigned wo
     return bytes;
 }
 
-/* The process begins, the machine is looked at; passes of one thread for columns that are chosen or
- * weighed; the width of the kernel. */
+/* The process begins, the machine is looked at; passes for columns that are chosen or weighed, of
+ * one thread but for those that count values; the width of the kernel. */
 static void work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
@@ -144,12 +145,14 @@ static void work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     const struct ny_kernel *kernel = t->sizes->spec.kernel;
     struct ny_geometry_wish wish = ny_settings_geometry_wish(t->settings, t->sizes->points);
     unsigned passes = ny_geometry_passes(&wish, t->sizes->points);
+    unsigned counts = ny_geometry_counts(&wish);
     bool width = t->settings->gamma_auto && kernel->auto_gamma && kernel->base != NY_BASE_DOT;
 
     t->plan->stage_s[NY_STAGE_STATS] = begin_s + ny_price_commit(&t->price, 0);
     t->plan->passes += passes;
     t->plan->stage_s[NY_STAGE_STATS] +=
-        passes * ny_price_threads(t->settings->threads) * ny_price_rows(&t->price, t->n);
+        (counts + (passes - counts) * ny_price_threads(t->settings->threads)) *
+        ny_price_rows(&t->price, t->n);
     if (width)
         t->plan->stage_s[NY_STAGE_STATS] += ny_price_pairs(&t->price, pairs, t->settings->threads);
 }

@@ -19,8 +19,10 @@ static double unit_gamma(const struct ny_geometry *geometry, const struct ny_poi
 static int make_geometry(struct ny_graph_job *g, bool centred)
 {
     struct ny_job *job = &g->job;
-    struct ny_geometry_wish wish = {
-        .scale = g->settings->scale, .centred = centred, .choice = g->settings->choice};
+    struct ny_geometry_wish wish = {.scale = g->settings->scale,
+                                    .centred = centred,
+                                    .workers = job->workers,
+                                    .choice = g->settings->choice};
     unsigned passes = ny_geometry_passes(&wish, &job->points);
     size_t d = (size_t)job->points.d;
     int err;
@@ -106,8 +108,8 @@ static struct ny_stage_bytes stats_bytes(const struct ny_job_sizes *sizes, unsig
                                          size_t limit)
 {
     const struct ny_graph_sizes *g = ny_graph_sizes_of(sizes);
-    const struct ny_geometry_wish wish = {.scale = g->settings->scale,
-                                          .choice = g->settings->choice};
+    const struct ny_geometry_wish wish = {
+        .scale = g->settings->scale, .workers = workers, .choice = g->settings->choice};
     size_t bytes = 2 * NY_CHUNK_BYTES + ny_geometry_bytes(&wish, g->points);
 
     if (wish.choice.rule != NY_CHOOSE_ALL)

@@ -54,6 +54,8 @@ at_least() {
     done
     at_least text --map pca --approx exact --components 20 --precision f64
     at_least broad --map pca --approx exact --components 20
+    at_least text --map svd --kernel cosine --approx exact --components 20 --scale idf --features min-rows:3
+    at_least rows --map svd --kernel cosine --approx exact --components 8 --scale idf-smooth
 }
 
 # bats test_tags=slow

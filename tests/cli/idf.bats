@@ -53,6 +53,25 @@ PY
     done
 }
 
+@test "rows are counted by any number of threads, for weights and for choices" {
+    "$NYSTREAM_BUILD/data-tools/sparse-text" -n 9000 --terms 2000 -o text.svm
+    nystream import t text.svm --layout sparse -q
+    nystream import d text.svm --layout dense -q
+    for threads in 1 2 5; do
+        for s in t d; do
+            nystream fit $s f --map svd --kernel cosine --approx exact --scale idf --features min-rows:40 \
+                --threads $threads --restart -q
+            nystream export $s f --part features -o $s$threads.csv -q
+            nystream export $s f -o $s$threads.npy -q
+            cmp $s$threads.npy ${s}1.npy
+            cmp $s$threads.csv t1.csv
+        done
+    done
+    # as awk counts them
+    tr ' ' '\n' <text.svm | awk -F: 'NF == 2 {df[$1]++} END {for (k in df) n += df[k] >= 40; print n}' >count
+    [ "$(grep -c '[0-9]' t1.csv)" = "$(cat count)" ]
+}
+
 @test "a column of all rows weighs nothing, and is named; the smooth weights keep it" {
     weighed plain full
     nystream import x x.csv --layout sparse -q

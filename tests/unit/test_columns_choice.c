@@ -123,7 +123,7 @@ static void scores_are_those_of_the_definition(void **state)
 
 /* Returns the chosen columns as bits. */
 static uint64_t choice_of(struct ny_store *store, enum ny_choice_rule rule, size_t number,
-                          bool rough)
+                          unsigned workers)
 {
     const struct ny_column_choice choice = {.rule = rule, .number = number};
     unsigned char chosen[D];
@@ -131,7 +131,7 @@ static uint64_t choice_of(struct ny_store *store, enum ny_choice_rule rule, size
     uint64_t bits = 0;
 
     assert_int_equal(ny_points_stats(store, &stats), NY_OK);
-    assert_int_equal(ny_choose_columns(&choice, store, &stats, rough, chosen), NY_OK);
+    assert_int_equal(ny_choose_columns(&choice, store, &stats, workers, chosen), NY_OK);
     ny_points_stats_release(&stats, ctx);
     for (size_t k = 0; k < D; k++)
         bits |= (uint64_t)chosen[k] << k;
@@ -149,10 +149,10 @@ static void of_equal_columns_the_lower_is_chosen(void **state)
     for (size_t r = 0; r < 2; r++) {
         size_t number = 1;
 
-        while (!(choice_of(store, rules[r], number, false) & (same | twin)))
+        while (!(choice_of(store, rules[r], number, 1) & (same | twin)))
             number++;
-        assert_true((choice_of(store, rules[r], number, false) & (same | twin)) == same);
-        assert_true((~choice_of(store, rules[r], number + 1, false) & (same | twin)) == 0);
+        assert_true((choice_of(store, rules[r], number, 1) & (same | twin)) == same);
+        assert_true((~choice_of(store, rules[r], number + 1, 1) & (same | twin)) == 0);
     }
     ny_store_close(store);
     data_release(&data);
@@ -173,8 +173,9 @@ static void rows_are_counted_where_the_plan_only_guesses(void **state)
         want |= (uint64_t)(rows >= 500) << k;
     }
     assert_true(want && want != all);
-    assert_true(choice_of(store, NY_CHOOSE_MIN_ROWS, 500, false) == want);
-    assert_true(choice_of(store, NY_CHOOSE_MIN_ROWS, 500, true) == (all & ~((uint64_t)1 << EMPTY)));
+    for (unsigned workers = 1; workers <= 3; workers++)
+        assert_true(choice_of(store, NY_CHOOSE_MIN_ROWS, 500, workers) == want);
+    assert_true(choice_of(store, NY_CHOOSE_MIN_ROWS, 500, 0) == (all & ~((uint64_t)1 << EMPTY)));
     ny_store_close(store);
     data_release(&data);
 }
