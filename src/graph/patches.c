@@ -93,7 +93,7 @@ static void order(struct ny_paths *paths, size_t lane)
     paths->centre = lent;
     paths->place = (uint16_t *)(paths->centre + n);
     for (uint32_t v = 0; v < n; v++)
-        paths->centre[v] = paths->distance[(size_t)v * NY_LANES + lane];
+        paths->centre[v] = paths->distance[(size_t)v * paths->lanes + lane];
     for (uint32_t p = 0; p < patches->count; p++)
         order_patch(paths, patches->first[p], patches->first[p + 1] - patches->first[p]);
 }
@@ -118,6 +118,7 @@ static int relax_all(struct ny_paths *paths, bool *done)
     const float stretch = (float)(STRETCH * graph->mean_length);
     struct ny_patch at = {.graph = graph,
                           .distance = paths->distance,
+                          .lanes = paths->lanes,
                           .centre = paths->centre,
                           .place = paths->place,
                           .waits = paths->waits,

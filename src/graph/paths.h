@@ -1,11 +1,12 @@
 /*
- * Finds shortest paths over a graph in memory, from batches of NY_LANES (16) sources at a time. A
- * node's distances from all sources of a batch are one vector of 16 floats. Sweeps (graph/sweep.h)
- * call it for the landmarks of isomap.
+ * Finds shortest paths over a graph in memory, from batches of sources at a time. A node's
+ * distances from all sources of a batch are one vector of NY_LANES (16) floats, or of fewer lanes,
+ * NY_FEW_LANES (4) or 1, where memory is scarce. Sweeps (graph/sweep.h) call it for the landmarks
+ * of isomap.
  *
  * Distances have the same bits whichever way they are found, since each is the least of f32 sums
  * along paths, and each sum runs from its source outwards. The order in which paths are tried, the
- * threads and the ways below change only the time.
+ * lanes, the threads and the ways below change only the time.
  *
  * Sources of a batch that have a common direction share the work. One search, from the source in
  * their midst (the centre), says which way is outwards. Beyond the ball around the centre that
@@ -30,20 +31,22 @@
 
 #include "graph/edges.h"
 
-enum { NY_LANES = 16 };
+enum { NY_LANES = 16, NY_FEW_LANES = 4 };
+/* Up to so many sources are searched from one by one: a shared search is not worth the order. */
+enum { NY_ALONE = 2 };
 
 /* One thread's: room for the distances of a batch, and what is pending. */
 struct ny_paths;
-/* Makes the workspace of one thread for a graph, which must outlive it. NY_EBUDGET: *out is NULL.
- */
-int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph);
+/* Makes the workspace of one thread for a graph, which must outlive it, and batches of so many
+ * lanes: NY_LANES, NY_FEW_LANES or 1. NY_EBUDGET: *out is NULL. */
+int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph, size_t lanes);
 /* Frees the workspace; NULL is allowed. */
 void ny_paths_free(struct ny_paths *paths);
 /* Returns the bytes that ny_paths_new() charges for a graph of so many nodes. */
-size_t ny_paths_bytes(uint64_t nodes);
+size_t ny_paths_bytes(uint64_t nodes, size_t lanes);
 
-/* Distances from `count` ≤ NY_LANES source nodes, the nearer to one another the faster: n ×
- * NY_LANES, node by node, ∞ where there is no path and in lanes ≥ count; valid until the next
+/* Distances from `count` ≤ lanes source nodes, the nearer to one another the faster: n × lanes,
+ * node by node, ∞ where there is no path and in lanes ≥ count; valid until the next
  * call. Fails where it is interrupted, and is of no more use then. */
 int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
                   const float **distances);

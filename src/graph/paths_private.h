@@ -17,7 +17,9 @@ struct ny_paths {
     struct ny_context *ctx;
     const struct ny_edges *graph;
     struct ny_buckets *buckets;
-    float *distance; /* n × NY_LANES */
+    size_t lanes;
+    float *distance; /* n × lanes */
+    /* used where a batch is more than NY_ALONE sources: */
     uint8_t *waits;  /* n: a node of the ball; then one whose edges are to be tried */
     /* used by the search outwards, in the memory of the buckets: */
     float *centre;   /* n: distance from the source in the midst */

@@ -10,7 +10,8 @@ typedef void ny_wake_fn(void *arg, uint32_t node);
 
 struct ny_patch {
     const struct ny_edges *graph;
-    float *distance;       /* of all nodes, × NY_LANES */
+    float *distance;       /* of all nodes, × lanes */
+    size_t lanes;          /* NY_LANES or NY_FEW_LANES */
     const float *centre;   /* of all nodes: gives the order */
     const uint16_t *place; /* the place in that order in their patch */
     uint8_t *waits;        /* of all nodes */

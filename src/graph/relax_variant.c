@@ -1,4 +1,5 @@
-/* Relaxing a patch's edges for NY_LANES sources at once; compiled once for each CPU family. */
+/* Relaxing a patch's edges for all sources of a batch at once; compiled once for each CPU family.
+ */
 #include <string.h>
 
 #include "base/vector.h"
@@ -6,7 +7,10 @@
 
 typedef float floats_t __attribute__((vector_size(NY_VECTOR_BYTES)));
 
-/* A node's distances are so many registers. */
+typedef float few_t __attribute__((vector_size(NY_FEW_LANES * sizeof(float))));
+typedef int32_t few_bits_t __attribute__((vector_size(NY_FEW_LANES * sizeof(float))));
+
+/* A node's distances from NY_LANES sources are so many registers. */
 enum { PARTS = NY_LANES * sizeof(float) / NY_VECTOR_BYTES };
 
 static inline floats_t choose(ny_vector_bits where, floats_t a, floats_t b)
@@ -29,6 +33,18 @@ static inline bool relax(const floats_t *from, float length, floats_t *to)
     return ny_vector_any(changed);
 }
 
+/* Does for NY_FEW_LANES sources what relax() does for NY_LANES. */
+static inline bool relax_few(few_t from, float length, few_t *to)
+{
+    few_t through = from + length;
+    few_bits_t nearer = through < *to;
+    uint64_t word[sizeof(nearer) / sizeof(uint64_t)];
+
+    *to = (few_t)(((few_bits_t)through & nearer) | ((few_bits_t)*to & ~nearer));
+    memcpy(word, &nearer, sizeof(word));
+    return (word[0] | word[1]) != 0;
+}
+
 extern ny_relax_fn NY_VARIANT_NAME(ny_relax);
 
 /* The nodes of a patch that wait, by their places in its order. */
@@ -49,7 +65,7 @@ static inline void wait_at(struct waiting *waiting, uint32_t place, bool waits)
 }
 
 /* Collects the nodes that wait, and prefetches the data that the stretch is about to read. */
-static inline void gather(const struct ny_patch *patch, struct waiting *waiting)
+static inline void gather(const struct ny_patch *patch, size_t lanes, struct waiting *waiting)
 {
     const struct ny_edges *graph = patch->graph;
     const uint16_t *place = patch->place + patch->first;
@@ -63,13 +79,14 @@ static inline void gather(const struct ny_patch *patch, struct waiting *waiting)
         waiting->node[place[i]] = (uint16_t)i;
         wait_at(waiting, place[i], patch->waits[v]);
         if (patch->centre[v] < patch->from || patch->centre[v] > patch->until) continue;
-        __builtin_prefetch(patch->distance + (size_t)v * NY_LANES, 1, 3);
+        __builtin_prefetch(patch->distance + (size_t)v * lanes, 1, 3);
         __builtin_prefetch(graph->target + graph->head[v], 0, 3);
         __builtin_prefetch(graph->length + graph->head[v], 0, 3);
     }
 }
 
-void NY_VARIANT_NAME(ny_relax)(struct ny_patch *patch)
+/* `lanes` is a constant where this is compiled into its callers. */
+static inline __attribute__((always_inline)) void relax_patch(struct ny_patch *patch, size_t lanes)
 {
     /* Copies, as `waits` is of bytes, which may be anything's. */
     const struct ny_edges graph = *patch->graph;
@@ -80,27 +97,33 @@ void NY_VARIANT_NAME(ny_relax)(struct ny_patch *patch)
     struct waiting waiting;
     uint64_t relaxed = 0;
 
-    gather(patch, &waiting);
+    gather(patch, lanes, &waiting);
     for (;; relaxed++) {
         floats_t from[PARTS];
+        few_t few;
         uint32_t v;
 
         while (!waiting.bits[waiting.word])
             waiting.word++;
         if (waiting.word == WORDS) break;
-        v = first + waiting.node[waiting.word * WORD +
-                                 (uint32_t)__builtin_ctzll(waiting.bits[waiting.word])];
+        v = first +
+            waiting
+                .node[waiting.word * WORD + (uint32_t)__builtin_ctzll(waiting.bits[waiting.word])];
         if (patch->centre[v] > patch->until) {
             patch->wake(patch->arg, v);
             break;
         }
         waiting.bits[waiting.word] &= waiting.bits[waiting.word] - 1;
         waits[v] = 0;
-        memcpy(from, distance + (size_t)v * NY_LANES, sizeof(from));
+        if (lanes == NY_LANES)
+            memcpy(from, distance + (size_t)v * lanes, sizeof(from));
+        else
+            memcpy(&few, distance + (size_t)v * lanes, sizeof(few));
         for (uint64_t e = graph.head[v], stop = graph.head[v + 1]; e < stop; e++) {
             uint32_t w = graph.target[e];
-            bool nearer =
-                relax(from, graph.length[e], (floats_t *)(distance + (size_t)w * NY_LANES));
+            float *to = distance + (size_t)w * lanes;
+            bool nearer = lanes == NY_LANES ? relax(from, graph.length[e], (floats_t *)to)
+                                            : relax_few(few, graph.length[e], (few_t *)to);
 
             if (w - first < count) {
                 waits[w] |= nearer;
@@ -111,4 +134,12 @@ void NY_VARIANT_NAME(ny_relax)(struct ny_patch *patch)
         }
     }
     patch->relaxed += relaxed;
+}
+
+void NY_VARIANT_NAME(ny_relax)(struct ny_patch *patch)
+{
+    if (patch->lanes == NY_LANES)
+        relax_patch(patch, NY_LANES);
+    else
+        relax_patch(patch, NY_FEW_LANES);
 }

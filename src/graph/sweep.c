@@ -16,23 +16,18 @@ struct run {
     const float **distances; /* of its batch */
 };
 
-uint64_t ny_sweep_batches(size_t sources)
+size_t ny_sweep_bytes(uint64_t nodes, size_t lanes, unsigned workers)
 {
-    return (sources + NY_LANES - 1) / NY_LANES;
-}
-
-size_t ny_sweep_bytes(uint64_t nodes, unsigned workers)
-{
-    return workers * (ny_paths_bytes(nodes) + sizeof(struct ny_paths *) + sizeof(float *));
+    return workers * (ny_paths_bytes(nodes, lanes) + sizeof(struct ny_paths *) + sizeof(float *));
 }
 
 static size_t batch_of(const struct ny_sweep *sweep, uint64_t batch, size_t *first)
 {
     size_t left;
 
-    *first = (size_t)batch * NY_LANES;
+    *first = sweep->first + (size_t)batch * sweep->lanes;
     left = sweep->count - *first;
-    return left < NY_LANES ? left : NY_LANES;
+    return left < sweep->lanes ? left : sweep->lanes;
 }
 
 /* ---- the pass ------------------------------------------------------------------------------- */
@@ -55,16 +50,20 @@ static int unit(void *arg, const struct ny_tile *tile)
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct run *run = arg;
-    size_t first, count = batch_of(run->sweep, tile->unit, &first);
+    const struct ny_sweep *sweep = run->sweep;
+    struct ny_swept batch = {.lanes = sweep->lanes, .distances = run->distances[tile->worker]};
 
-    return run->sweep->fold(run->sweep->arg, first, count, run->distances[tile->worker]);
+    batch.count = batch_of(sweep, tile->unit, &batch.first);
+    return sweep->fold(sweep->arg, &batch);
 }
 
 static int checkpoint(void *arg, uint64_t batches_done)
 {
     const struct ny_sweep *sweep = ((struct run *)arg)->sweep;
+    size_t done = sweep->first + (size_t)batches_done * sweep->lanes;
 
-    return sweep->checkpoint ? sweep->checkpoint(sweep->arg, batches_done) : NY_OK;
+    if (done > sweep->count) done = sweep->count;
+    return sweep->checkpoint ? sweep->checkpoint(sweep->arg, done) : NY_OK;
 }
 
 static int run_pass(struct run *run)
@@ -76,7 +75,6 @@ static int run_pass(struct run *run)
                                          .source = &run->source,
                                          .stage = sweep->stage,
                                          .workers = sweep->workers,
-                                         .first_unit = sweep->first_batch,
                                          .checkpoint_s = sweep->checkpoint_s},
                        &work, run);
 }
@@ -85,18 +83,18 @@ int ny_sweep_run(struct ny_sweep *sweep)
 {
     static const struct ny_source_ops ops = {.take = take};
     struct ny_context *ctx = sweep->graph->ctx;
-    uint64_t batches = ny_sweep_batches(sweep->count);
+    uint64_t batches = (sweep->count - sweep->first + sweep->lanes - 1) / sweep->lanes;
     struct run run = {.sweep = sweep,
                       .source = {.ops = &ops, .ctx = ctx, .n = batches * NY_UNIT_ROWS}};
     int err = NY_OK;
 
-    if (sweep->first_batch >= batches) return NY_OK;
+    if (!batches) return NY_OK;
     if (sweep->workers > batches) sweep->workers = (unsigned)batches;
     run.paths = ny_calloc(ctx, NY_MEM_TILES, sweep->workers, sizeof(*run.paths));
     run.distances = ny_calloc(ctx, NY_MEM_TILES, sweep->workers, sizeof(*run.distances));
     if (!run.paths || !run.distances) err = NY_EBUDGET;
     for (unsigned w = 0; w < sweep->workers && err == NY_OK; w++)
-        err = ny_paths_new(&run.paths[w], sweep->graph);
+        err = ny_paths_new(&run.paths[w], sweep->graph, sweep->lanes);
     if (err == NY_OK) err = run_pass(&run);
     for (unsigned w = 0; w < sweep->workers && run.paths; w++)
         ny_paths_free(run.paths[w]);

@@ -1,12 +1,18 @@
 /*
- * The distances of all nodes from many sources, as a pass whose units are batches of NY_LANES
- * sources: workers take batches in order, and folds follow in that order (stream/pass.h), so that
- * what is added up does not depend on threads or kills.
+ * The distances of all nodes from many sources, as a pass whose units are batches of as
+ * many sources as there are lanes: workers take batches in order, and folds follow in that order
+ * (stream/pass.h), so that what is added up does not depend on threads or kills.
  */
 #ifndef NY_GRAPH_SWEEP_H
 #define NY_GRAPH_SWEEP_H
 
 #include "graph/paths.h"
+
+/* The distances from sources[first … first + count - 1], n × lanes. */
+struct ny_swept {
+    size_t first, count, lanes;
+    const float *distances;
+};
 
 struct ny_sweep {
     const struct ny_edges *graph;
@@ -14,20 +20,18 @@ struct ny_sweep {
     size_t count;
     const char *stage; /* for the progress */
     unsigned workers;
-    uint64_t first_batch; /* where a resumed sweep goes on */
+    size_t lanes; /* of a batch: NY_LANES, NY_FEW_LANES or 1 */
+    size_t first; /* the source that a resumed sweep goes on with */
     double checkpoint_s;
-    /* The distances from sources[first …], n × NY_LANES: in order, one call at a time. */
-    int (*fold)(void *arg, size_t first, size_t count, const float *distances);
-    int (*checkpoint)(void *arg, uint64_t batches_done); /* as that of a pass */
+    int (*fold)(void *arg, const struct ny_swept *batch); /* in order, one call at a time */
+    int (*checkpoint)(void *arg, uint64_t sources_done);  /* as that of a pass */
     void *arg;
 };
 
-/* Runs the sweep from first_batch on; sweep->workers falls to the number of batches if there are
+/* Runs the sweep from source `first` on; sweep->workers falls to the number of batches if there are
  * fewer. NY_EBUDGET, or the errors of a pass. */
 int ny_sweep_run(struct ny_sweep *sweep);
-/* Returns the number of batches of so many sources. */
-uint64_t ny_sweep_batches(size_t sources);
-/* Bytes for so many workers over a graph of so many nodes. */
-size_t ny_sweep_bytes(uint64_t nodes, unsigned workers);
+/* Bytes for so many workers and lanes over a graph of so many nodes. */
+size_t ny_sweep_bytes(uint64_t nodes, size_t lanes, unsigned workers);
 
 #endif

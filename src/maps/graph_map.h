@@ -7,11 +7,11 @@
  *
  * Isomap (maps/isomap.c) sweeps over the landmarks twice, once for W and once for Y = C′P, so that
  * C is never there as a whole. A sweep is a pass whose units are batches of 16 sources that are
- * near one another (graph/sweep.h). Landmarks of --select maxmin come from a search that looks only
- * at the nodes that are nearer to the new landmark than to all earlier ones. The negative
- * eigenvalues are counted by the signs of LDLᵀ if only a few pairs of many landmarks were found,
- * since the whole spectrum would take several times as long; their share of all eigenvalues is then
- * not known, and is null in the report.
+ * near one another, or of 4 or 1 where the budget is small (graph/sweep.h). Landmarks of --select
+ * maxmin come from a search that looks only at the nodes that are nearer to the new landmark than
+ * to all earlier ones. The negative eigenvalues are counted by the signs of LDLᵀ if only a few
+ * pairs of many landmarks were found, since the whole spectrum would take several times as long;
+ * their share of all eigenvalues is then not known, and is null in the report.
  *
  * New points come into a map by their nearest nodes (maps/graph_place.h), for which all points of
  * the store are read: into isomap by paths through these nodes, into eigenmaps by Nyström's
@@ -40,6 +40,7 @@ struct ny_graph_fit {
     struct ny_fit base; /* the job, and what a map wants of a fit */
     const struct ny_graph_map *map;
     struct ny_edges edges; /* edges of the largest component */
+    size_t lanes;          /* of a batch of paths, in the stage under way */
 };
 
 /* Returns the fit that begins with this job. */
@@ -54,6 +55,8 @@ struct ny_map_sizes {
     const struct ny_fit_settings *settings;
     uint64_t n, nodes, edges;
     size_t m;             /* landmarks; 0 for a map without any */
+    bool few_lanes;       /* batches of paths may have fewer than NY_LANES … */
+    size_t lanes;         /* they have so many; ny_map_course_bytes() decides it */
     size_t opening_bytes; /* held beside the edges while they are opened */
 };
 
@@ -68,12 +71,21 @@ struct ny_graph_map {
         *other; /* the map that it makes; a second map that it makes, or NULL */
     const struct ny_course
         *course; /* stages after those of the graph; `bytes` is ny_map_course_bytes() */
+    /* Tells whether paths from fewer than NY_LANES sources at a time would do; NULL: no. */
+    bool (*takes_few_lanes)(const struct ny_fit_settings *settings);
     /* Places new rows by a fit that is done, whose edges are open. */
     int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
 };
 
 /* Returns how a map is made, or NULL where it is of a kernel, or `map` is NULL. */
 const struct ny_graph_map *ny_graph_map_of(const struct ny_map *map);
+
+/* Tells whether the map could do with paths from fewer than NY_LANES sources at a time. */
+static inline bool ny_graph_map_takes_few_lanes(const struct ny_graph_map *map,
+                                                const struct ny_fit_settings *settings)
+{
+    return map->takes_few_lanes && map->takes_few_lanes(settings);
+}
 
 /* Returns the first stage after those of the graph. */
 static inline enum ny_stage_id ny_graph_map_first(const struct ny_graph_map *map)
@@ -97,8 +109,8 @@ struct ny_stage_bytes ny_map_common(const struct ny_map_sizes *sizes);
 /* Fills in what the stages of a map hold, and before them the opening of the graph. */
 void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes);
-/* Sets job.workers to the most with which the stage under way fits the budget; NY_EBUDGET when not
- * even one does. */
+/* Sets the lanes of a batch, and job.workers to the most with which the stage under way fits the
+ * budget; NY_EBUDGET when not even one does. */
 int ny_graph_fit_workers(struct ny_graph_fit *fit);
 /* Writes Y (nodes × p, in the order of the nodes) as parts rows and embedding. An interrupted write
  * is begun anew. Charges ny_graph_embed_bytes() of NY_MEM_STORE. */

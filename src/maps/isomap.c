@@ -17,10 +17,10 @@
  *
  *   landmarks     m row numbers, in order of selection
  *   sources       m indices of them: their order in the sweeps; gone when done
- *   geodesics.0/1 image of sweep 1, two slots in turn; geodesics: the whole; gone when done
+ *   sweep.0/1     image of sweep 1, two slots in turn; geodesics: the whole; gone when done
  *   sample        m × q distances of the sample: pairs of nodes, where all are landmarks
  *   map           q, then P, in order of selection: y = Σ_j k(x, j) P_j + q
- *   columns.0/1   image of Y in sweep 2, two slots in turn; gone when done
+ *   sums.0/1      image of Y in sweep 2, two slots in turn; gone when done
  *   paths         Δ(nodes, D) of --approx column (maps/isomap_columns.c); gone when done
  *   gram.0/1      its G, as long as it is summed; gone when done
  */
@@ -182,40 +182,41 @@ static const struct ny_stage stage_landmarks = {NY_STAGE_SELECT, select_landmark
 
 /* Takes a batch of paths into the state: Δ(D, D), and Δ of the sampled pairs; the `fold` of
  * sweep 1. */
-static int take_distances(void *arg, size_t first, size_t count, const float *distances)
+static int take_distances(void *arg, const struct ny_swept *batch)
 {
     struct ny_isomap *map = arg;
-    size_t width = map->m + map->samples;
+    size_t width = map->m + map->samples, lanes = batch->lanes;
 
-    for (size_t l = 0; l < count; l++) {
-        float *row = map->state + (first + l) * width;
+    for (size_t l = 0; l < batch->count; l++) {
+        size_t source = batch->first + l;
+        float *row = map->state + source * width;
 
         for (size_t j = 0; j < map->m; j++)
-            row[j] = distances[(size_t)map->nodes[j] * NY_LANES + l];
+            row[j] = batch->distances[(size_t)map->nodes[j] * lanes + l];
         for (size_t s = 0; s < map->samples; s++)
             row[map->m + s] =
-                distances[(size_t)ny_isomap_sampled(map, first + l, s) * NY_LANES + l];
+                batch->distances[(size_t)ny_isomap_sampled(map, source, s) * lanes + l];
     }
     if (ny_isomap_keeps_columns(map->fit->base.settings))
-        return ny_isomap_keep(map, first / NY_LANES, distances);
+        return ny_isomap_keep(map, batch->first / NY_LANES, batch->distances);
     return NY_OK;
 }
 
-static int save_distances(void *arg, uint64_t batches)
+static int save_distances(void *arg, uint64_t sources)
 {
     struct ny_isomap *map = arg;
 
-    return ny_job_checkpoint_image(&map->fit->base.job, NY_STAGE_ACCUMULATE, "geodesics",
-                                   map->state, ny_isomap_state_bytes(map->m), batches);
+    return ny_job_checkpoint_image(&map->fit->base.job, NY_STAGE_ACCUMULATE, "sweep", map->state,
+                                   ny_isomap_state_bytes(map->m), sources);
 }
 
 /* Loads sweep 1 as the last checkpoint has it. */
-static int load_state(struct ny_isomap *map, uint64_t *batches)
+static int load_state(struct ny_isomap *map, uint64_t *sources)
 {
     struct ny_job *job = &map->fit->base.job;
-    struct ny_image_shape shape = {ny_isomap_state_bytes(map->m), ny_sweep_batches(map->m)};
+    struct ny_image_shape shape = {ny_isomap_state_bytes(map->m), map->m};
     void *image;
-    int err = ny_job_load_image(job, "geodesics", &shape, &image, batches);
+    int err = ny_job_load_image(job, "sweep", &shape, &image, sources);
 
     map->state = image;
     if (err || image) return err;
@@ -228,14 +229,14 @@ static int accumulate(struct ny_job *job)
 {
     struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct ny_isomap map;
-    uint64_t batches;
+    uint64_t sources;
     int err = ny_isomap_open(&map, fit, false);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
-    if (err == NY_OK) err = load_state(&map, &batches);
-    if (err == NY_OK && batches == 0 && ny_isomap_keeps_columns(fit->base.settings))
+    if (err == NY_OK) err = load_state(&map, &sources);
+    if (err == NY_OK && sources == 0 && ny_isomap_keeps_columns(fit->base.settings))
         err = ny_isomap_check_room(&map);
-    if (err == NY_OK) err = ny_isomap_sweep(&map, batches, take_distances, save_distances);
+    if (err == NY_OK) err = ny_isomap_sweep(&map, sources, take_distances, save_distances);
     if (err == NY_OK)
         err = ny_job_put_part(job, "geodesics", map.state, ny_isomap_state_bytes(map.m));
     ny_isomap_close(&map);
@@ -252,7 +253,7 @@ static struct ny_stage_bytes accumulate_bytes(const struct ny_job_sizes *sizes, 
     struct ny_stage_bytes bytes = ny_isomap_common(f);
     size_t n = (size_t)f->nodes, state = ny_isomap_state_bytes(f->m);
 
-    bytes.by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, workers);
+    bytes.by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, f->lanes, workers);
     bytes.by_purpose[NY_MEM_OTHER] += state;
     bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, state);
     if (ny_isomap_keeps_columns(f->settings))
@@ -275,9 +276,17 @@ static const struct ny_stage stage_sweep = {NY_STAGE_ACCUMULATE, accumulate, acc
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
+/* Columns are kept by batches of NY_LANES. */
+static bool takes_few_lanes(const struct ny_fit_settings *settings)
+{
+    return !ny_isomap_keeps_columns(settings);
+}
+
 static const struct ny_stage *const stages[] = {
     &stage_landmarks, &stage_sweep, &ny_stage_isomap_solve, &ny_stage_isomap_unfold, NULL};
 static const struct ny_course course = {.stages = stages, .bytes = ny_map_course_bytes};
 
-const struct ny_graph_map ny_graph_map_isomap = {
-    .map = &ny_map_isomap, .course = &course, .transform = ny_isomap_transform};
+const struct ny_graph_map ny_graph_map_isomap = {.map = &ny_map_isomap,
+                                                 .course = &course,
+                                                 .takes_few_lanes = takes_few_lanes,
+                                                 .transform = ny_isomap_transform};

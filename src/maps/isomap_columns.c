@@ -22,9 +22,14 @@ static size_t nodes_of(const struct ny_isomap *map, uint64_t unit)
     return left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
 }
 
+uint64_t ny_isomap_batches(size_t sources)
+{
+    return (sources + NY_LANES - 1) / NY_LANES;
+}
+
 uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m)
 {
-    return ny_sweep_batches(m) * nodes * NODE_BYTES;
+    return ny_isomap_batches(m) * nodes * NODE_BYTES;
 }
 
 bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings)
@@ -88,7 +93,7 @@ static int load_unit(const struct ny_isomap *map, uint64_t batch, uint64_t unit,
                    (unsigned long long)index, job->name, ny_store_path(job->store));
 }
 
-int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *))
+int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, const struct ny_swept *))
 {
     struct ny_context *ctx = map->fit->base.job.ctx;
     uint64_t units = ny_units_of(map->fit->edges.n);
@@ -99,10 +104,10 @@ int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, 
         size_t count = map->m - first < NY_LANES ? map->m - first : NY_LANES;
 
         for (uint64_t unit = 0; unit < units && err == NY_OK; unit++)
-            err = load_unit(map, first / NY_LANES, unit,
-                            distances + unit * NY_UNIT_ROWS * NY_LANES);
+            err =
+                load_unit(map, first / NY_LANES, unit, distances + unit * NY_UNIT_ROWS * NY_LANES);
         if (err == NY_OK) err = ny_check_interrupt(ctx);
-        if (err == NY_OK) err = fold(map, first, count, distances);
+        if (err == NY_OK) err = fold(map, &(struct ny_swept){first, count, NY_LANES, distances});
     }
     ny_free(ctx, distances);
     return err;
@@ -120,7 +125,7 @@ struct gram {
 
 size_t ny_isomap_gram_bytes(size_t m, unsigned workers)
 {
-    size_t lanes = (size_t)ny_sweep_batches(m) * UNIT_BYTES;
+    size_t lanes = (size_t)ny_isomap_batches(m) * UNIT_BYTES;
     size_t tile = lanes + NY_UNIT_ROWS * m * sizeof(double);
 
     return workers * (tile + ny_partial_bytes(m, NY_GRAM_F64) + sizeof(struct ny_partial *)) +
@@ -140,7 +145,7 @@ static int make_tile(const struct gram *gram, const struct ny_tile *tile, struct
     const struct ny_isomap *map = gram->map;
     const double *a = map->fit->base.a;
     const size_t batch_floats = NY_UNIT_ROWS * NY_LANES;
-    size_t m = map->m, nodes = nodes_of(map, tile->unit), batches = (size_t)ny_sweep_batches(m);
+    size_t m = map->m, nodes = nodes_of(map, tile->unit), batches = (size_t)ny_isomap_batches(m);
     float *lanes = gram->lanes + tile->worker * batches * batch_floats;
 
     for (size_t batch = 0; batch < batches; batch++) {
@@ -191,7 +196,8 @@ static int allocate(struct gram *gram)
     size_t m = gram->map->m;
     int err = NY_OK;
 
-    gram->lanes = ny_calloc(job->ctx, NY_MEM_TILES, job->workers * ny_sweep_batches(m), UNIT_BYTES);
+    gram->lanes =
+        ny_calloc(job->ctx, NY_MEM_TILES, job->workers * ny_isomap_batches(m), UNIT_BYTES);
     gram->C = ny_calloc(job->ctx, NY_MEM_TILES, job->workers, NY_UNIT_ROWS * m * sizeof(double));
     gram->partial = ny_calloc(job->ctx, NY_MEM_GRAM, job->workers, sizeof(*gram->partial));
     if (!gram->lanes || !gram->C || !gram->partial) return NY_EBUDGET;

@@ -117,20 +117,20 @@ static int draw_sources(struct measure *run)
 }
 
 /* Each source with as many hashed nodes; a node is no pair with itself. */
-static int add_batch(void *arg, size_t first, size_t count, const float *distances)
+static int add_batch(void *arg, const struct ny_swept *batch)
 {
     struct measure *run = arg;
     const struct ny_isomap *map = run->map;
 
-    for (size_t l = 0; l < count; l++) {
-        uint32_t source = run->sources[first + l];
+    for (size_t l = 0; l < batch->count; l++) {
+        uint32_t source = run->sources[batch->first + l];
 
         for (size_t s = 0; s < run->each; s++) {
             uint64_t index = ((uint64_t)source + 1) << 32 | s;
             uint32_t node = hashed_node(map, index);
 
             if (node != source)
-                add_pair(&run->sums, (double)distances[(size_t)node * NY_LANES + l],
+                add_pair(&run->sums, (double)batch->distances[(size_t)node * batch->lanes + l],
                          distance_of(map, source, node));
         }
     }
@@ -150,6 +150,7 @@ static int measure_pairs(const struct ny_isomap *map, struct sums *sums)
                                           .count = run.count,
                                           .stage = ny_stage_name(job->stage),
                                           .workers = job->workers,
+                                          .lanes = map->fit->lanes,
                                           .checkpoint_s = INFINITY,
                                           .fold = add_batch,
                                           .arg = &run});

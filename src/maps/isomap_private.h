@@ -12,10 +12,9 @@ struct ny_isomap {
     uint32_t *nodes;      /* node of source i, for m sources */
     float *state; /* sweep 1: m × (m + samples), a row a source: Δ to the sources, and to the hashed
                    * nodes */
-    double *map;  /* part "map", (m + 1) × p */
+    double *map;        /* part "map", (m + 1) × p */
     struct ny_matrix P; /* its rows but the first, m × p */
     struct ny_matrix Y; /* the embedding, nodes × p */
-    double *tile;       /* NY_UNIT_ROWS × NY_LANES, and NY_LANES × p */
 };
 
 /* Sets the order of the sweeps over the landmarks of these rows. */
@@ -35,10 +34,10 @@ size_t ny_isomap_samples(size_t m);
 uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s);
 /* Returns the bytes of the state of sweep 1. */
 size_t ny_isomap_state_bytes(size_t m);
-/* Finds the paths from all landmarks, batch by batch from `first_batch` on. */
-int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
-                    int (*fold)(void *map, size_t first, size_t count, const float *distances),
-                    int (*checkpoint)(void *map, uint64_t batches));
+/* Finds the paths from all landmarks, batch by batch from source `first` on. */
+int ny_isomap_sweep(struct ny_isomap *map, size_t first,
+                    int (*fold)(void *map, const struct ny_swept *batch),
+                    int (*checkpoint)(void *map, uint64_t sources));
 
 /* Tells whether the method keeps Δ, all path lengths from the landmarks, on disk: column sampling
  * does (maps/isomap_columns.c). */
@@ -47,11 +46,14 @@ bool ny_isomap_keeps_columns(const struct ny_fit_settings *settings);
 uint64_t ny_isomap_columns_bytes(uint64_t nodes, size_t m);
 /* Fails with NY_EBUDGET if the disk has no room for Δ. */
 int ny_isomap_check_room(const struct ny_isomap *map);
-/* Puts the distances of a batch into part "paths", in as many commits as the budget makes of it. */
+/* Returns the number of batches of NY_LANES sources. */
+uint64_t ny_isomap_batches(size_t sources);
+/* Puts the distances of such a batch into part "paths", in as many commits as the budget makes of
+ * it. */
 int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances);
 /* Calls `fold` with the kept distances of all batches in order, as a sweep would. NY_ESTORE if a
  * chunk is missing or short. */
-int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, size_t, size_t, const float *));
+int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, const struct ny_swept *));
 /* Sums G′ = C′ᵀC′ of the kept columns into the accumulator of the fit, in a pass with checkpoints;
  * a resumed job goes on where its last one was. */
 int ny_isomap_gram(struct ny_isomap *map);

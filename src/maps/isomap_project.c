@@ -6,34 +6,54 @@
 
 #include "graph/batches.h"
 
+/* Nodes whose columns are added up at a time. */
+enum { STRIP_NODES = 128 };
+
+/* Y += CP for a strip of nodes, column by column, so that the sums are the same however many
+ * columns a batch has. */
+static void add_strip(struct ny_isomap *map, const struct ny_swept *batch, size_t node)
+{
+    size_t p = map->p, left = map->Y.rows - node, nodes = left < STRIP_NODES ? left : STRIP_NODES;
+    const float *d = batch->distances + node * batch->lanes;
+    double C[NY_LANES][STRIP_NODES], y[STRIP_NODES];
+    double *Y = map->Y.at + node * p;
+
+    for (size_t i = 0; i < nodes; i++)
+        for (size_t l = 0; l < batch->count; l++) {
+            double path = (double)d[i * batch->lanes + l];
+
+            C[l][i] = -0.5 * path * path;
+        }
+    for (size_t k = 0; k < p; k++) {
+        for (size_t i = 0; i < nodes; i++)
+            y[i] = Y[i * p + k];
+        for (size_t l = 0; l < batch->count; l++) {
+            double P = map->P.at[map->landmark[batch->first + l] * p + k];
+
+            for (size_t i = 0; i < nodes; i++)
+                y[i] += C[l][i] * P;
+        }
+        for (size_t i = 0; i < nodes; i++)
+            Y[i * p + k] = y[i];
+    }
+}
+
 /* Y += CP for a batch of columns; −aᵀP, of the shift, is in the first row of the map. */
-static int add_columns(void *arg, size_t first, size_t count, const float *distances)
+static int add_columns(void *arg, const struct ny_swept *batch)
 {
     struct ny_isomap *map = arg;
-    size_t n = map->Y.rows, p = map->p;
-    struct ny_matrix C = ny_matrix(map->tile, NY_UNIT_ROWS, NY_LANES);
-    double *P = map->tile + NY_UNIT_ROWS * NY_LANES;
 
-    memset(P, 0, NY_LANES * p * sizeof(double));
-    for (size_t l = 0; l < count; l++)
-        memcpy(P + l * p, map->P.at + map->landmark[first + l] * p, p * sizeof(double));
-    for (size_t row = 0; row < n; row += NY_UNIT_ROWS) {
-        size_t rows = n - row < NY_UNIT_ROWS ? n - row : NY_UNIT_ROWS;
-        const float *d = distances + row * NY_LANES;
-
-        for (size_t i = 0; i < rows * NY_LANES; i++)
-            C.at[i] = i % NY_LANES < count ? -0.5 * (double)d[i] * (double)d[i] : 0;
-        ny_gemm(1, ny_rows(C, 0, rows), ny_matrix(P, NY_LANES, p), 1, ny_rows(map->Y, row, rows));
-    }
+    for (size_t node = 0; node < map->Y.rows; node += STRIP_NODES)
+        add_strip(map, batch, node);
     return NY_OK;
 }
 
-static int save_columns(void *arg, uint64_t batches)
+static int save_columns(void *arg, uint64_t sources)
 {
     struct ny_isomap *map = arg;
 
-    return ny_job_checkpoint_image(&map->fit->base.job, NY_STAGE_PROJECT, "columns", map->Y.at,
-                                   map->Y.rows * map->Y.cols * sizeof(double), batches);
+    return ny_job_checkpoint_image(&map->fit->base.job, NY_STAGE_PROJECT, "sums", map->Y.at,
+                                   map->Y.rows * map->Y.cols * sizeof(double), sources);
 }
 
 int ny_isomap_load_map(struct ny_isomap *map)
@@ -48,17 +68,16 @@ int ny_isomap_load_map(struct ny_isomap *map)
 }
 
 /* Loads Y from the last checkpoint, or before the first batch sets it to the map's constant row. */
-static int open_columns(struct ny_isomap *map, uint64_t *batches)
+static int open_columns(struct ny_isomap *map, uint64_t *sources)
 {
     struct ny_job *job = &map->fit->base.job;
     size_t n = map->fit->edges.n, p = map->p;
-    struct ny_image_shape shape = {n * p * sizeof(double), ny_sweep_batches(map->m)};
+    struct ny_image_shape shape = {n * p * sizeof(double), map->m};
     void *image;
-    int err = ny_job_load_image(job, "columns", &shape, &image, batches);
+    int err = ny_job_load_image(job, "sums", &shape, &image, sources);
 
     map->Y = ny_matrix(image, n, p);
-    map->tile = ny_calloc(job->ctx, NY_MEM_TILES, NY_UNIT_ROWS + p, NY_LANES * sizeof(double));
-    if (err == NY_OK) err = map->tile ? ny_isomap_load_map(map) : NY_EBUDGET;
+    if (err == NY_OK) err = ny_isomap_load_map(map);
     if (err) return err;
     if (image) return NY_OK;
     map->Y.at = ny_calloc(job->ctx, NY_MEM_OTHER, n, p * sizeof(double));
@@ -81,9 +100,9 @@ static void take_all(struct ny_isomap *map)
 
 static int finish(struct ny_job *job)
 {
-    static const char *const parts[] = {"geodesics.0", "geodesics.1", "columns.0", "columns.1",
-                                        "sample",      "paths",       "geodesics", "gram.0",
-                                        "gram.1",      "sources",     NULL};
+    static const char *const parts[] = {"geodesics", "sweep.0", "sweep.1", "sums.0",
+                                        "sums.1",    "sample",  "paths",   "gram.0",
+                                        "gram.1",    "sources", NULL};
 
     ny_job_mark_time(job);
     json_object_clear(ny_job_checkpoint(job));
@@ -94,19 +113,19 @@ static int project(struct ny_job *job)
 {
     struct ny_graph_fit *fit = ny_graph_fit_of(job);
     struct ny_isomap map;
-    uint64_t batches;
+    uint64_t sources;
     int err = ny_isomap_open(&map, fit, false);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
     if (err == NY_OK) err = ny_fit_reserve_blas(&fit->base, map.p);
-    if (err == NY_OK) err = open_columns(&map, &batches);
+    if (err == NY_OK) err = open_columns(&map, &sources);
     if (err) goto done;
     if (ny_isomap_keeps_columns(fit->base.settings))
         err = ny_isomap_replay(&map, add_columns);
     else if (map.m == fit->edges.n)
         take_all(&map);
     else
-        err = ny_isomap_sweep(&map, batches, add_columns, save_columns);
+        err = ny_isomap_sweep(&map, sources, add_columns, save_columns);
     if (err == NY_OK) err = ny_isomap_measure(&map);
     if (err == NY_OK) err = ny_graph_embed(fit, map.Y);
     if (err == NY_OK) err = finish(job);
@@ -124,14 +143,15 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
     struct ny_stage_bytes bytes = ny_isomap_common(f);
     size_t n = (size_t)f->nodes, m = f->m, p = f->settings->components;
     size_t columns = n * p * sizeof(double), map = (m + 1) * p * sizeof(double);
-    size_t sweep = ny_sweep_bytes(n, workers), batches = ny_batches_bytes(n, ny_isomap_sources(n));
+    size_t sweep = ny_sweep_bytes(n, f->lanes, workers),
+           batches = ny_batches_bytes(n, ny_isomap_sources(n));
     size_t during = ny_batch_put_bytes(limit, columns);
     size_t after = ny_graph_embed_bytes(f, limit); /* the sweep is gone by then */
 
     if (batches > sweep) sweep = batches; /* the sources of pairs come before their sweep */
     after = after > sweep ? after - sweep : 0;
     bytes.by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(f->job.threads, workers, m);
-    bytes.by_purpose[NY_MEM_TILES] += sweep + (NY_UNIT_ROWS + p) * NY_LANES * sizeof(double);
+    bytes.by_purpose[NY_MEM_TILES] += sweep;
     bytes.by_purpose[NY_MEM_OTHER] += columns;
     bytes.by_purpose[NY_MEM_SOLVE] += map + m * ny_isomap_samples(m) * sizeof(float);
     bytes.by_purpose[NY_MEM_STORE] += during > after ? during : after;

@@ -92,7 +92,6 @@ void ny_isomap_close(struct ny_isomap *map)
     ny_free(ctx, map->state);
     ny_free(ctx, map->map);
     ny_free(ctx, map->Y.at);
-    ny_free(ctx, map->tile);
 }
 
 size_t ny_isomap_samples(size_t m)
@@ -108,8 +107,8 @@ uint32_t ny_isomap_sampled(const struct ny_isomap *map, size_t i, size_t s)
                       map->fit->edges.n);
 }
 
-int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
-                    int (*fold)(void *, size_t, size_t, const float *),
+int ny_isomap_sweep(struct ny_isomap *map, size_t first,
+                    int (*fold)(void *, const struct ny_swept *),
                     int (*checkpoint)(void *, uint64_t))
 {
     struct ny_job *job = &map->fit->base.job;
@@ -118,7 +117,8 @@ int ny_isomap_sweep(struct ny_isomap *map, uint64_t first_batch,
                              .count = map->m,
                              .stage = ny_stage_name(job->stage),
                              .workers = job->workers,
-                             .first_batch = first_batch,
+                             .lanes = map->fit->lanes,
+                             .first = first,
                              .checkpoint_s = ny_context_checkpoint_s(job->ctx),
                              .fold = fold,
                              .checkpoint = checkpoint,

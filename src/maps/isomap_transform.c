@@ -16,21 +16,23 @@ struct placing {
     double *Y; /* new points × p */
 };
 
-static int add_columns(void *arg, size_t first, size_t count, const float *distances)
+static int add_columns(void *arg, const struct ny_swept *batch)
 {
     struct placing *placing = arg;
     const struct ny_isomap *map = &placing->map;
     const struct ny_newcomers *new = placing->new;
 
     for (size_t i = 0; i < new->count; i++)
-        for (size_t l = 0; l < count; l++) {
-            const double *P = map->P.at + map->landmark[first + l] * map->p;
+        for (size_t l = 0; l < batch->count; l++) {
+            const double *P = map->P.at + map->landmark[batch->first + l] * map->p;
             double nearest = INFINITY;
 
-            for (size_t k = 0; k < new->t; k++)
-                nearest = fmin(nearest, new->distance[i * new->t + k] +
-                                            (double)distances[(size_t)new->node[i * new->t + k] *
-                                                                  NY_LANES + l]);
+            for (size_t k = 0; k < new->t; k++) {
+                size_t at = (size_t) new->node[i * new->t + k] * batch->lanes + l;
+
+                nearest =
+                    fmin(nearest, new->distance[i * new->t + k] + (double)batch->distances[at]);
+            }
             for (size_t k = 0; k < map->p; k++)
                 placing->Y[i * map->p + k] -= nearest * nearest / 2 * P[k];
         }
@@ -39,8 +41,10 @@ static int add_columns(void *arg, size_t first, size_t count, const float *dista
 
 static size_t sweep_bytes(const void *fit, unsigned workers, size_t limit)
 {
+    const struct ny_graph_fit *of = fit;
+
     (void)limit;
-    return ny_sweep_bytes(((const struct ny_graph_fit *)fit)->edges.n, workers);
+    return ny_sweep_bytes(of->edges.n, of->lanes, workers);
 }
 
 static int place(void *arg, const struct ny_newcomers *new, double *Y)
@@ -63,6 +67,7 @@ int ny_isomap_transform(struct ny_graph_fit *fit, const struct ny_new_rows *rows
     struct placing placing = {.map = {.fit = fit}};
     int err = ny_isomap_open(&placing.map, fit, true);
 
+    fit->lanes = NY_LANES;
     if (err == NY_OK) err = ny_isomap_load_map(&placing.map);
     if (err == NY_OK) err = ny_graph_place(fit, rows, placing.map.p, place, &placing);
     ny_isomap_close(&placing.map);

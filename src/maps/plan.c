@@ -8,6 +8,7 @@ static const double opening_s = 1e-7; /* an end of an edge, while the graph is o
 static int sizes_of(struct ny_store *store, const struct ny_fit_settings *settings,
                     struct ny_map_sizes *sizes)
 {
+    const struct ny_graph_map *map = ny_graph_map_of(settings->map);
     const char *name = settings->graph_name;
     struct ny_stored_graph graph = {.store = store};
     struct ny_points_info points;
@@ -23,13 +24,14 @@ static int sizes_of(struct ny_store *store, const struct ny_fit_settings *settin
         graph.largest_edges = points.n * settings->graph.neighbors;
     }
     *sizes = (struct ny_map_sizes){.job = {.ctx = ny_store_context(store),
-                                           .course = ny_graph_map_of(settings->map)->course,
+                                           .course = map->course,
                                            .threads = settings->threads},
                                    .settings = settings,
                                    .n = graph.n,
                                    .nodes = graph.largest,
                                    .edges = graph.largest_edges,
                                    .m = settings->landmarks,
+                                   .few_lanes = ny_graph_map_takes_few_lanes(map, settings),
                                    .opening_bytes = ny_stored_edges_bytes(&graph)};
     if (sizes->m > sizes->nodes) sizes->m = (size_t)sizes->nodes;
     return NY_OK;

@@ -2,7 +2,7 @@
  * Shortest paths on a surface: source·nodes a second of a textbook Dijkstra with a binary heap, and
  * of graph/paths.h, on the same graph in the same run.
  *
- *   bench_paths [NODES [SOURCES]]
+ *   bench_paths [NODES [SOURCES [LANES]]]
  *
  * Nodes lie on a rolled-up sheet in space, at the places of a grid that are moved a little; the six
  * nearest of the places around are neighbours. Rows are shuffled, as data come.
@@ -118,9 +118,9 @@ static double textbook(const struct ny_edges *graph, uint32_t source, float *dis
     return ny_now() - start_s;
 }
 
-static int nothing(void *arg, size_t first, size_t count, const float *distances)
+static int nothing(void *arg, const struct ny_swept *batch)
 {
-    *(double *)arg += (double)distances[first % NY_LANES] + (double)count;
+    *(double *)arg += (double)batch->distances[0] + (double)batch->count;
     return NY_OK;
 }
 
@@ -162,6 +162,7 @@ int main(int argc, char **argv)
                               .count = sources,
                               .stage = "paths",
                               .workers = ny_context_threads(ctx),
+                              .lanes = argc > 3 ? (size_t)atoll(argv[3]) : NY_LANES,
                               .fold = nothing,
                               .arg = &sum};
     textbook_s = textbook(&graph, source[0], distance);
@@ -173,7 +174,8 @@ int main(int argc, char **argv)
     paths_s = ny_now() - start_s;
     printf("%u nodes, %.0f edges: components and graph in %.1f s\n", graph.n,
            (double)graph.head[graph.n] / 2, build_s);
-    printf("textbook, one thread: %.1f M source·nodes/s; %zu sources, all threads: %.1f M, ratio %.1f\n",
+    printf("textbook, one thread: %.1f M source·nodes/s; %zu sources, all threads: %.1f M, ratio "
+           "%.1f\n",
            graph.n / textbook_s / 1e6, sources, graph.n * (double)sources / paths_s / 1e6,
            (double)sources * textbook_s / paths_s);
     ny_edges_release(&graph);

@@ -46,6 +46,28 @@ same_part() { # NAME NAME PART
     [ "$(nystream fit r.nys other --map isomap --graph g --landmarks 12 2>&1)" != "" ]
 }
 
+# Each thread has 73 bytes a node for 16 paths at a time, and 25 for four.
+@test "a small budget has fewer paths at a time, and the same bytes" {
+    local least usual part
+    "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 150000 -o roll.npy
+    nystream import r.nys roll.npy -q
+    nystream graph r.nys g --connect -q
+    ny plan r.nys --map isomap --graph g --landmarks 20 --threads 1 --memory 1G --json
+    exits 0
+    least=$(field "$output" memory_min_bytes)
+    usual=$(sed -nE '/"stage_memory_bytes"/,/}/ s/.*"project": ([0-9]+).*/\1/p' <<<"$output")
+    [ "$least" -lt "$usual" ] || { echo "$least for $usual" >&2; return 1; }
+    ny fit r.nys much --map isomap --graph g --landmarks 20 --memory 1G -q
+    exits 0
+    ny fit r.nys little --map isomap --graph g --landmarks 20 --memory "$least" -q
+    exits 0
+    for part in embedding eigenvectors landmarks rows; do same_part much little $part; done
+    [ "$(field "$(nystream info r.nys much --json)" residual_variance)" = \
+        "$(field "$(nystream info r.nys little --json)" residual_variance)" ]
+    ny fit r.nys none --map isomap --graph g --landmarks 20 --memory $((least - 4096))
+    exits 8
+}
+
 @test "what keeps all distances is said to keep them" {
     local n
     for n in 76 97 118; do

@@ -169,7 +169,7 @@ static void check_batch(const struct ny_edges *graph, const uint32_t *source, si
     const struct ny_reach reach = {.distance = near, .stride = 1};
     const float *got;
 
-    assert_int_equal(ny_paths_new(&paths, graph), NY_OK);
+    assert_int_equal(ny_paths_new(&paths, graph, NY_LANES), NY_OK);
     assert_int_equal(ny_buckets_new(&buckets, graph), NY_OK);
     for (int again = 0; again < 2; again++) /* nothing is left of the first time */
         assert_int_equal(ny_paths_from(paths, source, count, &got), NY_OK);

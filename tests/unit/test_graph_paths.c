@@ -1,5 +1,5 @@
-/* graph/edges.h, graph/buckets.h, graph/paths.h and graph/sweep.h against a textbook Dijkstra on the
- * lists themselves. */
+/* graph/edges.h, graph/buckets.h, graph/paths.h and graph/sweep.h against a textbook Dijkstra on
+ * the lists themselves. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,16 +146,16 @@ struct collected {
     size_t seen;
 };
 
-static int collect(void *arg, size_t first, size_t count, const float *distances)
+static int collect(void *arg, const struct ny_swept *batch)
 {
     struct collected *all = arg;
 
-    assert_int_equal(first, all->seen); /* in order */
-    for (size_t l = 0; l < count; l++)
+    assert_int_equal(batch->first, all->seen); /* in order */
+    for (size_t l = 0; l < batch->count; l++)
         for (uint32_t v = 0; v < all->graph->n; v++)
-            all->distance[(first + l) * all->n + all->graph->row[v]] =
-                distances[(size_t)v * NY_LANES + l];
-    all->seen += count;
+            all->distance[(batch->first + l) * all->n + all->graph->row[v]] =
+                batch->distances[(size_t)v * batch->lanes + l];
+    all->seen += batch->count;
     return NY_OK;
 }
 
@@ -173,8 +173,8 @@ static void check_alone(const struct ny_edges *graph, const uint32_t *sources, s
     assert_int_equal(ny_buckets_new(&buckets, graph), NY_OK);
     assert_true(ny_memory_used(ctx) - before <= ny_buckets_bytes(graph->n));
     before = ny_memory_used(ctx);
-    assert_int_equal(ny_paths_new(&paths, graph), NY_OK);
-    assert_true(ny_memory_used(ctx) - before <= ny_paths_bytes(graph->n));
+    assert_int_equal(ny_paths_new(&paths, graph, NY_LANES), NY_OK);
+    assert_true(ny_memory_used(ctx) - before <= ny_paths_bytes(graph->n, NY_LANES));
     for (size_t i = 0; i < count; i++) {
         for (uint32_t v = 0; v < graph->n; v++)
             near[v] = INFINITY;
@@ -196,6 +196,38 @@ static void check_alone(const struct ny_edges *graph, const uint32_t *sources, s
     free(near);
 }
 
+static int count_sources(void *arg, uint64_t sources)
+{
+    uint64_t *done = arg;
+
+    assert_true(sources > *done);
+    *done = sources;
+    return NY_OK;
+}
+
+static int count_batch(void *arg, const struct ny_swept *batch)
+{
+    assert_int_equal(batch->first, *(uint64_t *)arg); /* each batch is followed by a checkpoint */
+    return NY_OK;
+}
+
+/* A sweep goes on with any source, whatever the lanes were when it was interrupted. */
+static void check_rest(const struct ny_sweep *sweep, struct collected *all)
+{
+    struct ny_sweep rest = *sweep;
+    uint64_t done = sweep->count / 2;
+
+    rest.first = all->seen = sweep->count / 2;
+    rest.lanes = NY_FEW_LANES;
+    assert_int_equal(ny_sweep_run(&rest), NY_OK);
+    assert_int_equal(all->seen, sweep->count);
+    rest.fold = count_batch;
+    rest.checkpoint = count_sources;
+    rest.arg = &done;
+    assert_int_equal(ny_sweep_run(&rest), NY_OK);
+    assert_int_equal(done, sweep->count);
+}
+
 static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
 {
     struct cloud cloud;
@@ -203,7 +235,8 @@ static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
     struct ny_edges graph;
     struct ny_sweep sweep;
     uint32_t *sources = malloc(count * sizeof(uint32_t));
-    float *want = malloc(n * sizeof(float));
+    const size_t lanes[] = {1, NY_FEW_LANES, NY_LANES};
+    float *want = malloc(count * n * sizeof(float));
     struct collected all = {&graph, sources, malloc(count * n * sizeof(float)), n, 0};
     uint32_t component = 0;
 
@@ -215,20 +248,25 @@ static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
     check_graph(&cloud.lists, &components, &graph, component);
     for (size_t i = 0; i < count; i++)
         sources[i] = (uint32_t)(ny_hash64(5, NY_STREAM_DATA, i) % graph.n);
-    sweep = (struct ny_sweep){.graph = &graph,
-                              .sources = sources,
-                              .count = count,
-                              .stage = "test",
-                              .workers = 2,
-                              .fold = collect,
-                              .arg = &all};
-    assert_int_equal(ny_sweep_run(&sweep), NY_OK);
-    assert_int_equal(all.seen, count);
-    for (size_t i = 0; i < count; i++) {
-        dijkstra(&cloud.lists, graph.row[sources[i]], want);
-        for (uint32_t v = 0; v < graph.n; v++)
-            assert_true(all.distance[i * n + graph.row[v]] == want[graph.row[v]]);
+    for (size_t i = 0; i < count; i++)
+        dijkstra(&cloud.lists, graph.row[sources[i]], want + i * n);
+    for (size_t k = 0; k < sizeof(lanes) / sizeof(lanes[0]); k++) {
+        all.seen = 0;
+        sweep = (struct ny_sweep){.graph = &graph,
+                                  .sources = sources,
+                                  .count = count,
+                                  .stage = "test",
+                                  .workers = 2,
+                                  .lanes = lanes[k],
+                                  .fold = collect,
+                                  .arg = &all};
+        assert_int_equal(ny_sweep_run(&sweep), NY_OK);
+        assert_int_equal(all.seen, count);
+        for (size_t i = 0; i < count; i++)
+            for (uint32_t v = 0; v < graph.n; v++)
+                assert_true(all.distance[i * n + graph.row[v]] == want[i * n + graph.row[v]]);
     }
+    check_rest(&sweep, &all);
     check_alone(&graph, sources, count, &all);
     ny_edges_release(&graph);
     ny_components_release(&components);
