@@ -8,13 +8,10 @@
  */
 #include "base/spool.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/scratch.h"
 
 /* The piece in memory, and the numbers of those in the file. */
 struct stream {
@@ -26,7 +23,7 @@ struct stream {
 struct ny_spool {
     struct ny_context *ctx;
     struct ny_spool_spec spec;
-    int fd;
+    struct ny_scratch file;
     uint64_t pieces; /* in the file */
     char *buffer;    /* a piece of each stream */
     struct stream *stream;
@@ -35,7 +32,7 @@ struct ny_spool {
 void ny_spool_free(struct ny_spool *spool)
 {
     if (!spool) return;
-    if (spool->fd >= 0) close(spool->fd);
+    ny_scratch_close(&spool->file);
     for (size_t s = 0; spool->stream && s < spool->spec.streams; s++)
         ny_free(spool->ctx, spool->stream[s].piece);
     ny_free(spool->ctx, spool->stream);
@@ -52,7 +49,7 @@ int ny_spool_new(struct ny_spool **out, struct ny_context *ctx, const struct ny_
     if (!spool) return NY_EBUDGET;
     spool->ctx = ctx;
     spool->spec = *spec;
-    spool->fd = -1;
+    spool->file = (struct ny_scratch){ctx, spec->folder, spec->what, -1};
     if (!ny_product(ctx, &bytes, spec->piece_bytes, spec->streams, 1))
         spool->buffer = ny_alloc(ctx, NY_MEM_IO, bytes);
     if (spool->buffer)
@@ -65,40 +62,14 @@ int ny_spool_new(struct ny_spool **out, struct ny_context *ctx, const struct ny_
     return NY_OK;
 }
 
-/* Writes or reads one whole piece at its place in the file, with as many calls as that takes. */
-static int move_piece(struct ny_spool *spool, bool writing, char *data, uint64_t number)
-{
-    size_t piece_bytes = spool->spec.piece_bytes, done = 0;
-    char action[96];
-
-    while (done < piece_bytes) {
-        off_t at = (off_t)(number * piece_bytes + done);
-        size_t left = piece_bytes - done;
-        ssize_t moved = writing ? pwrite(spool->fd, data + done, left, at)
-                                : pread(spool->fd, data + done, left, at);
-
-        if (moved < 0 && errno == EINTR) continue;
-        if (moved <= 0) {
-            snprintf(action, sizeof(action), "%s %s in", writing ? "write" : "read back",
-                     spool->spec.what);
-            return ny_fail_errno(spool->ctx, action, spool->spec.folder);
-        }
-        done += (size_t)moved;
-    }
-    return NY_OK;
-}
-
 /* Appends a full piece to the file and its number to the stream, whose piece in memory is empty
  * again. */
 static int spill(struct ny_spool *spool, struct stream *stream, char *piece)
 {
-    int err;
+    size_t bytes = spool->spec.piece_bytes;
+    int err = spool->file.fd < 0 ? ny_scratch_open(&spool->file) : NY_OK;
 
-    if (spool->fd < 0) {
-        spool->fd = open(spool->spec.folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (spool->fd < 0)
-            return ny_fail_errno(spool->ctx, "make a temporary file in", spool->spec.folder);
-    }
+    if (err) return err;
     if (stream->pieces == stream->pieces_max) {
         size_t grown = stream->pieces_max ? 2 * stream->pieces_max : 8;
         uint64_t *list = ny_resize(spool->ctx, NY_MEM_IO, stream->piece, grown * sizeof(uint64_t));
@@ -107,7 +78,7 @@ static int spill(struct ny_spool *spool, struct stream *stream, char *piece)
         stream->piece = list;
         stream->pieces_max = grown;
     }
-    err = move_piece(spool, true, piece, spool->pieces);
+    err = ny_scratch_put(&spool->file, piece, bytes, spool->pieces * bytes);
     if (err) return err;
     stream->piece[stream->pieces++] = spool->pieces++;
     stream->fill = 0;
@@ -146,7 +117,8 @@ int ny_spool_load(struct ny_spool *spool, size_t stream, char *to)
     int err = NY_OK;
 
     for (size_t i = 0; i < from->pieces && err == NY_OK; i++)
-        err = move_piece(spool, false, to + i * piece_bytes, from->piece[i]);
+        err = ny_scratch_get(&spool->file, to + i * piece_bytes, piece_bytes,
+                             from->piece[i] * piece_bytes);
     if (from->fill)
         memcpy(to + from->pieces * piece_bytes, spool->buffer + stream * piece_bytes, from->fill);
     return err;

@@ -26,8 +26,9 @@ struct link {
 struct ny_buckets {
     struct ny_context *ctx;
     const struct ny_edges *graph;
-    double step;      /* width of a bucket */
-    uint32_t *bucket; /* the first node of each */
+    double step;                 /* width of a bucket */
+    struct ny_page_cache *pages; /* NULL: the graph is in memory */
+    uint32_t *bucket;            /* the first node of each */
     struct link *link;
     uint32_t waiting; /* nodes in buckets */
 };
@@ -88,7 +89,7 @@ static void fetch(const struct ny_buckets *buckets, uint32_t node)
     const struct ny_edges *graph = buckets->graph;
     uint32_t next = buckets->link[node].after;
 
-    if (next == NY_NO_ROW) return;
+    if (next == NY_NO_ROW || buckets->pages) return;
     __builtin_prefetch(graph->target + graph->head[next]);
     __builtin_prefetch(graph->length + graph->head[next]);
     next = buckets->link[next].after;
@@ -107,6 +108,7 @@ int ny_buckets_run(struct ny_buckets *buckets, const struct ny_reach *reach, uin
     come_nearer(buckets, source, &reach->distance[source * stride], 0);
     while (buckets->waiting && err == NY_OK) {
         uint32_t v = buckets->bucket[now];
+        struct ny_edge_page page;
         float near;
 
         if (v == NY_NO_ROW) {
@@ -116,16 +118,17 @@ int ny_buckets_run(struct ny_buckets *buckets, const struct ny_reach *reach, uin
         fetch(buckets, v);
         leave(buckets, v, now);
         near = reach->distance[v * stride];
-        for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
-            uint32_t w = graph->target[e];
-            float through = near + graph->length[e], *at = &reach->distance[w * stride];
+        page = ny_page_with(graph, buckets->pages, v);
+        for (uint64_t e = page.head[v - page.first]; e < page.head[v - page.first + 1]; e++) {
+            uint32_t w = page.target[e];
+            float through = near + page.length[e], *at = &reach->distance[w * stride];
 
             if (through < *at && (!reach->within || reach->within[w]))
                 come_nearer(buckets, w, at, through);
         }
         if (++taken % CHECK_EVERY == 0) err = ny_check_interrupt(buckets->ctx);
     }
-    return err;
+    return err ? err : ny_page_cache_error(buckets->pages);
 }
 
 /* ---- room ----------------------------------------------------------------------------------- */
@@ -141,15 +144,17 @@ static double step_of(const struct ny_edges *graph)
 int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph)
 {
     struct ny_buckets *buckets = ny_calloc(graph->ctx, NY_MEM_TILES, 1, sizeof(*buckets));
+    int err;
 
     *out = NULL;
     if (!buckets) return NY_EBUDGET;
     *buckets = (struct ny_buckets){.ctx = graph->ctx, .graph = graph, .step = step_of(graph)};
     buckets->link = ny_calloc(graph->ctx, NY_MEM_TILES, graph->n, sizeof(*buckets->link));
     buckets->bucket = ny_calloc(graph->ctx, NY_MEM_TILES, BUCKETS, sizeof(uint32_t));
-    if (!buckets->link || !buckets->bucket) {
+    err = buckets->link && buckets->bucket ? ny_page_cache_new(&buckets->pages, graph) : NY_EBUDGET;
+    if (err) {
         ny_buckets_free(buckets);
-        return NY_EBUDGET;
+        return err;
     }
     ny_buckets_take_back(buckets);
     for (uint32_t b = 0; b < BUCKETS; b++)
@@ -159,6 +164,11 @@ int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph)
 }
 
 static_assert(sizeof(struct link) == NY_LENT_BYTES, "what is lent");
+
+struct ny_page_cache *ny_buckets_pages(struct ny_buckets *buckets)
+{
+    return buckets->pages;
+}
 
 void *ny_buckets_lend(struct ny_buckets *buckets)
 {
@@ -174,6 +184,7 @@ void ny_buckets_take_back(struct ny_buckets *buckets)
 void ny_buckets_free(struct ny_buckets *buckets)
 {
     if (!buckets) return;
+    ny_page_cache_free(buckets->pages);
     ny_free(buckets->ctx, buckets->link);
     ny_free(buckets->ctx, buckets->bucket);
     ny_free(buckets->ctx, buckets);

@@ -1,12 +1,12 @@
 /*
- * Shortest paths from one source over a graph in memory, by buckets of rising distance, a quarter
+ * Shortest paths from one source over a graph, by buckets of rising distance, a quarter
  * of an edge wide, in a ring: one is emptied, also of what comes into it meanwhile, before the
  * next one is looked at.
  */
 #ifndef NY_GRAPH_BUCKETS_H
 #define NY_GRAPH_BUCKETS_H
 
-#include "graph/edges.h"
+#include "graph/pages.h"
 
 /* The distances that a search lowers: distance[v · stride] of each node v or, if `within` is given,
  * of those alone whose `within` is not 0. */
@@ -22,8 +22,12 @@ struct ny_buckets;
 int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph);
 /* Frees the buckets; NULL is allowed. */
 void ny_buckets_free(struct ny_buckets *buckets);
-/* Returns the bytes that ny_buckets_new() charges for a graph of so many nodes. */
+/* Returns the bytes that ny_buckets_new() charges for a graph of so many nodes, beside the pages of
+ * one that is not in memory. */
 size_t ny_buckets_bytes(uint64_t nodes);
+/* Returns the pages through which the buckets read edges, between two searches; NULL: the graph is
+ * in memory. */
+struct ny_page_cache *ny_buckets_pages(struct ny_buckets *buckets);
 /* Bytes for each node that ny_buckets_lend() lends. */
 enum { NY_LENT_BYTES = 8 };
 /* Lends the memory of the buckets' links, NY_LENT_BYTES a node, until ny_buckets_take_back(). No

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "graph/order.h"
+#include "graph/pages.h"
 
 /* Workers share the nodes: each counts what the lists of its own give every node, and then knows
  * where that goes, behind what those before it give. Edges come to lie as one worker puts them.
@@ -251,6 +252,7 @@ done:
 void ny_edges_release(struct ny_edges *graph)
 {
     if (!graph->ctx) return;
+    ny_pages_free(graph->pages);
     ny_free(graph->ctx, graph->head);
     ny_free(graph->ctx, graph->row);
     ny_free(graph->ctx, graph->node);

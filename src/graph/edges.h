@@ -17,6 +17,8 @@ struct ny_patches {
     uint32_t count, *first, *of;
 };
 
+struct ny_pages;
+
 struct ny_edges {
     struct ny_context *ctx;
     uint32_t n;       /* nodes */
@@ -28,6 +30,8 @@ struct ny_edges {
     uint32_t *row;    /* n: the point that a node is */
     uint32_t *node;   /* of all points: the node it is, or NY_NO_ROW */
     struct ny_patches patches;
+    struct ny_pages *pages; /* has the edges where memory has no room for them (graph/pages.h):
+                             * head, target, length and row are then NULL */
 };
 
 /* Returns the patch of a node: the entry of its stretch of NY_PATCH_STEP nodes, and from there on a

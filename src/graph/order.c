@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "graph/pages.h"
 
 /* Nodes of a cell at most; fewer than NY_CELL_LEAST are rather part of another one: they are a gap
  * that the cells around it left. */
@@ -37,6 +38,12 @@ struct order {
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
+/* Returns the other end of an edge. */
+static inline uint32_t target_of(const struct ny_edges *graph, uint64_t e)
+{
+    return graph->target ? graph->target[e] : ny_pages_target(graph, e);
+}
+
 /* Nodes that no cell has yet, breadth first from v; or what was left between cells joins one. */
 static void grow_cell(struct order *order, uint32_t v)
 {
@@ -48,7 +55,7 @@ static void grow_cell(struct order *order, uint32_t v)
         uint32_t u = queue[begin++];
 
         for (uint64_t e = graph->head[u]; e < graph->head[u + 1]; e++) {
-            uint32_t w = graph->target[e];
+            uint32_t w = target_of(graph, e);
 
             if (order->cell[w] != NY_NO_ROW) {
                 if (order->cell[w] != order->cells) beside = order->cell[w];
@@ -120,7 +127,7 @@ static void join_cells(struct order *order)
             uint32_t v = order->node[i];
 
             for (uint64_t e = graph->head[v]; e < graph->head[v + 1]; e++) {
-                uint32_t other = order->cell[graph->target[e]];
+                uint32_t other = order->cell[target_of(graph, e)];
 
                 if (other == c || order->mark[other] == c) continue;
                 if (count == 2 * order->start[c + 1]) break;
@@ -257,6 +264,9 @@ int ny_order_nodes(struct ny_edges *graph, uint32_t *place)
     if (err == NY_OK) {
         list_nodes(&order);
         join_cells(&order);
+    }
+    if (err == NY_OK && !graph->target) err = ny_pages_targets_error(graph);
+    if (err == NY_OK) {
         patches->count = 0;
         cut_all(&order);
         patches->first[patches->count] = graph->n;

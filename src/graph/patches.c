@@ -116,8 +116,8 @@ static int relax_all(struct ny_paths *paths, bool *done)
     const struct ny_edges *graph = paths->graph;
     const uint32_t *first = graph->patches.first;
     const float stretch = (float)(STRETCH * graph->mean_length);
-    struct ny_patch at = {.graph = graph,
-                          .distance = paths->distance,
+    struct ny_page_cache *pages = ny_buckets_pages(paths->buckets);
+    struct ny_patch at = {.distance = paths->distance,
                           .lanes = paths->lanes,
                           .centre = paths->centre,
                           .place = paths->place,
@@ -134,11 +134,12 @@ static int relax_all(struct ny_paths *paths, bool *done)
         at.first = first[patch];
         at.count = first[patch + 1] - at.first;
         at.until = at.from + stretch;
+        at.edges = pages ? *ny_page_of(pages, patch) : ny_page_with(graph, NULL, at.first);
         relax(&at);
         err = ny_check_interrupt(paths->ctx);
     }
     *done = at.relaxed <= (uint64_t)PATIENCE * graph->n;
-    return err;
+    return err ? err : ny_page_cache_error(pages);
 }
 
 int ny_patches_run(struct ny_paths *paths, size_t centre, bool *done)

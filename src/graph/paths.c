@@ -56,9 +56,12 @@ static bool open_ball(struct ny_paths *paths, size_t centre, float radius)
 
     for (uint32_t v = 0; v < graph->n; v++) {
         bool out = false;
+        struct ny_edge_page page;
 
-        for (uint64_t e = graph->head[v]; paths->waits[v] && e < graph->head[v + 1]; e++)
-            out |= far[(size_t)graph->target[e] * paths->lanes] > radius;
+        if (!paths->waits[v]) continue;
+        page = ny_page_with(graph, ny_buckets_pages(paths->buckets), v);
+        for (uint64_t e = page.head[v - page.first]; e < page.head[v - page.first + 1]; e++)
+            out |= far[(size_t)page.target[e] * paths->lanes] > radius;
         paths->waits[v] = out;
         any |= out;
     }
@@ -81,7 +84,9 @@ int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
     for (size_t l = 0; l < count; l++)
         radius = fmaxf(radius, paths->distance[(size_t)sources[l] * paths->lanes + centre]);
     err = search_ball(paths, sources, count, radius);
-    if (err || !open_ball(paths, centre, radius)) return err;
+    if (err) return err;
+    if (!open_ball(paths, centre, radius))
+        return ny_page_cache_error(ny_buckets_pages(paths->buckets));
     err = ny_patches_run(paths, centre, &done);
     if (err || done) return err;
     forget(paths, centre);

@@ -3,13 +3,14 @@
 #define NY_GRAPH_RELAX_H
 
 #include "base/cpu.h"
+#include "graph/pages.h"
 #include "graph/paths.h"
 
 /* A node has come nearer: its edges are to be tried, at its place in the order. */
 typedef void ny_wake_fn(void *arg, uint32_t node);
 
 struct ny_patch {
-    const struct ny_edges *graph;
+    struct ny_edge_page edges;  /* of its nodes */
     float *distance;       /* of all nodes, × lanes */
     size_t lanes;          /* NY_LANES or NY_FEW_LANES */
     const float *centre;   /* of all nodes: gives the order */

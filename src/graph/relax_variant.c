@@ -67,7 +67,7 @@ static inline void wait_at(struct waiting *waiting, uint32_t place, bool waits)
 /* Collects the nodes that wait, and prefetches the data that the stretch is about to read. */
 static inline void gather(const struct ny_patch *patch, size_t lanes, struct waiting *waiting)
 {
-    const struct ny_edges *graph = patch->graph;
+    const struct ny_edge_page *edges = &patch->edges;
     const uint16_t *place = patch->place + patch->first;
 
     memset(waiting->bits, 0, sizeof(waiting->bits));
@@ -80,8 +80,8 @@ static inline void gather(const struct ny_patch *patch, size_t lanes, struct wai
         wait_at(waiting, place[i], patch->waits[v]);
         if (patch->centre[v] < patch->from || patch->centre[v] > patch->until) continue;
         __builtin_prefetch(patch->distance + (size_t)v * lanes, 1, 3);
-        __builtin_prefetch(graph->target + graph->head[v], 0, 3);
-        __builtin_prefetch(graph->length + graph->head[v], 0, 3);
+        __builtin_prefetch(edges->target + edges->head[v - edges->first], 0, 3);
+        __builtin_prefetch(edges->length + edges->head[v - edges->first], 0, 3);
     }
 }
 
@@ -89,7 +89,7 @@ static inline void gather(const struct ny_patch *patch, size_t lanes, struct wai
 static inline __attribute__((always_inline)) void relax_patch(struct ny_patch *patch, size_t lanes)
 {
     /* Copies, as `waits` is of bytes, which may be anything's. */
-    const struct ny_edges graph = *patch->graph;
+    const struct ny_edge_page edges = patch->edges;
     const uint32_t first = patch->first, count = patch->count;
     const uint16_t *const place = patch->place;
     float *const distance = patch->distance;
@@ -119,11 +119,12 @@ static inline __attribute__((always_inline)) void relax_patch(struct ny_patch *p
             memcpy(from, distance + (size_t)v * lanes, sizeof(from));
         else
             memcpy(&few, distance + (size_t)v * lanes, sizeof(few));
-        for (uint64_t e = graph.head[v], stop = graph.head[v + 1]; e < stop; e++) {
-            uint32_t w = graph.target[e];
+        for (uint64_t e = edges.head[v - edges.first], stop = edges.head[v - edges.first + 1];
+             e < stop; e++) {
+            uint32_t w = edges.target[e];
             float *to = distance + (size_t)w * lanes;
-            bool nearer = lanes == NY_LANES ? relax(from, graph.length[e], (floats_t *)to)
-                                            : relax_few(few, graph.length[e], (few_t *)to);
+            bool nearer = lanes == NY_LANES ? relax(from, edges.length[e], (floats_t *)to)
+                                            : relax_few(few, edges.length[e], (few_t *)to);
 
             if (w - first < count) {
                 waits[w] |= nearer;

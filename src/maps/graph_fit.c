@@ -35,18 +35,36 @@ int ny_graph_check_weights(const struct ny_stored_graph *graph,
                    graph->name, settings->map->name);
 }
 
+/* Loads the edges into memory, or into pages where the budget has no room for them. A result that
+ * is done has no settings, and its graph is in memory. */
+static int load_graph(struct ny_graph_fit *fit, const struct ny_stored_graph *graph)
+{
+    const struct ny_fit_settings *settings = fit->base.settings;
+    struct ny_map_sizes sizes = {0};
+
+    if (settings) {
+        sizes = ny_map_sizes_make(fit->map, settings, graph);
+        ny_map_way(&sizes, ny_memory_limit(fit->base.job.ctx));
+    }
+    fit->ways = sizes.ways;
+    return sizes.paged ? ny_stored_pages(graph, 0, ny_pages_held(sizes.edges), &fit->edges)
+                       : ny_stored_edges(graph, 0, &fit->edges);
+}
+
 /* Opens the graph of a fit that is done, or under way. `places`: new rows are to find a place in
  * it. */
-static int open_graph(struct ny_store *store, const char *name, const json_t *record, bool places,
-                      struct ny_edges *edges)
+static int open_graph(struct ny_graph_fit *fit, bool places)
 {
+    const struct ny_job *job = &fit->base.job;
+    struct ny_store *store = job->store;
+    const char *name = job->name;
+    const json_t *record = job->record;
     const char *other = ny_field_text(ny_graph_facts(record), "name");
     uint64_t largest = ny_field_count(ny_graph_facts(record), "largest", 0);
     struct ny_stored_graph graph;
     json_t *of_graph = NULL;
     int err = NY_OK;
 
-    *edges = (struct ny_edges){0};
     if (ny_stored_graph_of(&graph, store, name, record))
         err = ny_stored_graph_check(&graph);
     else
@@ -59,7 +77,7 @@ static int open_graph(struct ny_store *store, const char *name, const json_t *re
                       "with --restart",
                       graph.name, name);
     if (err == NY_OK && places) err = ny_stored_graph_places(&graph);
-    if (err == NY_OK) err = ny_stored_edges(&graph, 0, edges);
+    if (err == NY_OK) err = load_graph(fit, &graph);
     json_decref(of_graph);
     return err;
 }
@@ -173,7 +191,7 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
     if (err == NY_OK) err = have_graph(&fit);
     if (err) return err;
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
-    err = open_graph(store, name, record, false, &fit.edges);
+    err = open_graph(&fit, false);
     if (err == NY_OK) err = check_order(&fit);
     if (err == NY_OK) err = check_component(&fit);
     if (err) goto done;
@@ -200,7 +218,7 @@ int ny_graph_transform(struct ny_store *store, const char *name, const struct ny
     fit.map = ny_graph_map_of(ny_map_of(job->record));
     job->points.n = ny_field_count(ny_job_report(job), "n", 0);
     job->workers = ny_context_threads(job->ctx);
-    err = open_graph(store, name, job->record, true, &fit.edges);
+    err = open_graph(&fit, true);
     if (err == NY_OK) err = fit.map->transform(&fit, rows);
 done:
     ny_edges_release(&fit.edges);

@@ -41,6 +41,7 @@ struct ny_graph_fit {
     const struct ny_graph_map *map;
     struct ny_edges edges; /* edges of the largest component */
     size_t lanes;          /* of a batch of paths, in the stage under way */
+    unsigned ways;         /* enum ny_map_ways */
 };
 
 /* Returns the fit that begins with this job. */
@@ -55,8 +56,10 @@ struct ny_map_sizes {
     const struct ny_fit_settings *settings;
     uint64_t n, nodes, edges;
     size_t m;             /* landmarks; 0 for a map without any */
-    bool few_lanes;       /* batches of paths may have fewer than NY_LANES … */
-    size_t lanes;         /* they have so many; ny_map_course_bytes() decides it */
+    size_t pages_opening_bytes; /* held beside the pages while they are made */
+    unsigned ways; /* that the map could do with: enum ny_map_ways */
+    bool paged;    /* edges are in pages; ny_map_way() decides it, */
+    size_t lanes;  /* and how many sources a batch of paths has */
     size_t opening_bytes; /* held beside the edges while they are opened */
 };
 
@@ -66,26 +69,23 @@ static inline const struct ny_map_sizes *ny_map_sizes_of(const struct ny_job_siz
     return (const struct ny_map_sizes *)job;
 }
 
+/* Ways of a map where memory is scarce: paths from fewer than NY_LANES sources at a time, and edges
+ * in pages. */
+enum ny_map_ways { NY_MAP_FEW_LANES = 1, NY_MAP_PAGED = 2 };
+
 struct ny_graph_map {
     const struct ny_map *map,
         *other; /* the map that it makes; a second map that it makes, or NULL */
     const struct ny_course
         *course; /* stages after those of the graph; `bytes` is ny_map_course_bytes() */
-    /* Tells whether paths from fewer than NY_LANES sources at a time would do; NULL: no. */
-    bool (*takes_few_lanes)(const struct ny_fit_settings *settings);
+    /* Returns in which other ways a fit could do, of enum ny_map_ways; NULL: in none. */
+    unsigned (*ways)(const struct ny_fit_settings *settings);
     /* Places new rows by a fit that is done, whose edges are open. */
     int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
 };
 
 /* Returns how a map is made, or NULL where it is of a kernel, or `map` is NULL. */
 const struct ny_graph_map *ny_graph_map_of(const struct ny_map *map);
-
-/* Tells whether the map could do with paths from fewer than NY_LANES sources at a time. */
-static inline bool ny_graph_map_takes_few_lanes(const struct ny_graph_map *map,
-                                                const struct ny_fit_settings *settings)
-{
-    return map->takes_few_lanes && map->takes_few_lanes(settings);
-}
 
 /* Returns the first stage after those of the graph. */
 static inline enum ny_stage_id ny_graph_map_first(const struct ny_graph_map *map)
@@ -104,6 +104,17 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
 /* Places new rows by a result that is done. */
 int ny_graph_transform(struct ny_store *store, const char *name, const struct ny_new_rows *rows);
 
+/* Returns the sizes of a fit of a map of this graph, whose way is not decided. */
+struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
+                                      const struct ny_fit_settings *settings,
+                                      const struct ny_stored_graph *graph);
+/* Sets lanes and paged: the fastest way in which one worker fits the budget `limit` in all stages,
+ * or the one that takes least. */
+void ny_map_way(struct ny_map_sizes *sizes, size_t limit);
+/* Returns the bytes of the paths of so many workers. */
+size_t ny_map_sweep_bytes(const struct ny_map_sizes *sizes, unsigned workers);
+/* Returns the bytes that one search has for pages; 0 where the edges are in memory. */
+size_t ny_map_cache_bytes(const struct ny_map_sizes *sizes);
 /* Returns what all stages of a map hold: the process, and the edges. */
 struct ny_stage_bytes ny_map_common(const struct ny_map_sizes *sizes);
 /* Fills in what the stages of a map hold, and before them the opening of the graph. */

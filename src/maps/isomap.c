@@ -166,7 +166,7 @@ static struct ny_stage_bytes select_bytes(const struct ny_job_sizes *sizes, unsi
     struct ny_stage_bytes bytes = ny_isomap_common(f);
     size_t n = (size_t)f->nodes;
     size_t spread = ny_buckets_bytes(n) + n * (sizeof(float) + 1);
-    size_t batches = ny_batches_bytes(n, f->m);
+    size_t batches = ny_batches_bytes(n, f->m) + ny_map_cache_bytes(f);
 
     (void)workers, (void)limit;
     bytes.by_purpose[NY_MEM_DICTIONARY] += f->m * 2 * sizeof(uint64_t);
@@ -253,7 +253,7 @@ static struct ny_stage_bytes accumulate_bytes(const struct ny_job_sizes *sizes, 
     struct ny_stage_bytes bytes = ny_isomap_common(f);
     size_t n = (size_t)f->nodes, state = ny_isomap_state_bytes(f->m);
 
-    bytes.by_purpose[NY_MEM_TILES] += ny_sweep_bytes(n, f->lanes, workers);
+    bytes.by_purpose[NY_MEM_TILES] += ny_map_sweep_bytes(f, workers);
     bytes.by_purpose[NY_MEM_OTHER] += state;
     bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, state);
     if (ny_isomap_keeps_columns(f->settings))
@@ -276,10 +276,11 @@ static const struct ny_stage stage_sweep = {NY_STAGE_ACCUMULATE, accumulate, acc
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Columns are kept by batches of NY_LANES. */
-static bool takes_few_lanes(const struct ny_fit_settings *settings)
+/* Columns are kept by batches of NY_LANES; maxmin looks for rows of nodes. */
+static unsigned ways(const struct ny_fit_settings *settings)
 {
-    return !ny_isomap_keeps_columns(settings);
+    return (ny_isomap_keeps_columns(settings) ? 0 : NY_MAP_FEW_LANES) |
+           (settings->rule->paths ? 0 : NY_MAP_PAGED);
 }
 
 static const struct ny_stage *const stages[] = {
@@ -288,5 +289,5 @@ static const struct ny_course course = {.stages = stages, .bytes = ny_map_course
 
 const struct ny_graph_map ny_graph_map_isomap = {.map = &ny_map_isomap,
                                                  .course = &course,
-                                                 .takes_few_lanes = takes_few_lanes,
+                                                 .ways = ways,
                                                  .transform = ny_isomap_transform};

@@ -143,8 +143,8 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
     struct ny_stage_bytes bytes = ny_isomap_common(f);
     size_t n = (size_t)f->nodes, m = f->m, p = f->settings->components;
     size_t columns = n * p * sizeof(double), map = (m + 1) * p * sizeof(double);
-    size_t sweep = ny_sweep_bytes(n, f->lanes, workers),
-           batches = ny_batches_bytes(n, ny_isomap_sources(n));
+    size_t sweep = ny_map_sweep_bytes(f, workers),
+           batches = ny_batches_bytes(n, ny_isomap_sources(n)) + ny_map_cache_bytes(f);
     size_t during = ny_batch_put_bytes(limit, columns);
     size_t after = ny_graph_embed_bytes(f, limit); /* the sweep is gone by then */
 

@@ -154,6 +154,13 @@ static int solve_problem(struct ny_isomap *map, struct ny_solution *solution)
     return err;
 }
 
+/* Returns the workers whose BLAS buffers are taken, and held in the stage after this one as well.
+ */
+static unsigned solvers(const struct ny_fit_settings *settings, unsigned workers)
+{
+    return ny_isomap_keeps_columns(settings) ? workers : 1;
+}
+
 static int solve(struct ny_job *job)
 {
     struct ny_graph_fit *fit = ny_graph_fit_of(job);
@@ -162,6 +169,7 @@ static int solve(struct ny_job *job)
     int err = ny_isomap_open(&map, fit, false);
 
     if (err == NY_OK) err = ny_graph_fit_workers(fit);
+    if (err == NY_OK) job->workers = solvers(fit->base.settings, job->workers);
     if (err == NY_OK) err = ny_fit_reserve_blas(&fit->base, map.m);
     if (err == NY_OK) err = load_state(&map);
     if (err == NY_OK) err = make_square(&map);
@@ -206,7 +214,8 @@ static struct ny_stage_bytes solve_bytes(const struct ny_job_sizes *sizes, unsig
     struct ny_stage_bytes bytes = ny_isomap_common(f);
     size_t map = (f->m + 1) * f->settings->components * sizeof(double);
 
-    bytes.by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(f->job.threads, workers, f->m);
+    bytes.by_purpose[NY_MEM_PROCESS] +=
+        ny_blas_bytes(f->job.threads, solvers(f->settings, workers), f->m);
     bytes.by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
     if (ny_isomap_keeps_columns(f->settings))
         bytes.by_purpose[NY_MEM_GRAM] += ny_isomap_gram_bytes(f->m, workers);

@@ -1,9 +1,25 @@
 /* Memory of a fit of a graph's map, and the workers for which there is enough. */
 #include "base/budget.h"
-#include "graph/paths.h"
+#include "graph/sweep.h"
 #include "maps/graph_map.h"
 
 static const size_t small_bytes = 512 << 10;
+
+/* Returns the bytes of the edges, in memory or in pages, beside those of searches. */
+static size_t edges_bytes(const struct ny_map_sizes *f)
+{
+    return f->paged ? ny_pages_bytes(f->n, f->nodes) : ny_edges_bytes(f->n, f->nodes, f->edges);
+}
+
+size_t ny_map_cache_bytes(const struct ny_map_sizes *f)
+{
+    return f->paged ? ny_page_cache_bytes(f->nodes, f->edges) : 0;
+}
+
+size_t ny_map_sweep_bytes(const struct ny_map_sizes *f, unsigned workers)
+{
+    return ny_sweep_bytes(f->nodes, f->lanes, workers) + workers * ny_map_cache_bytes(f);
+}
 
 struct ny_stage_bytes ny_map_common(const struct ny_map_sizes *f)
 {
@@ -12,55 +28,87 @@ struct ny_stage_bytes ny_map_common(const struct ny_map_sizes *f)
     bytes.by_purpose[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
     bytes.by_purpose[NY_MEM_OTHER] = small_bytes;
     bytes.by_purpose[NY_MEM_STORE] = ny_reading_bytes(2);
-    bytes.by_purpose[NY_MEM_DICTIONARY] = ny_edges_bytes(f->n, f->nodes, f->edges);
+    bytes.by_purpose[NY_MEM_DICTIONARY] = edges_bytes(f);
     return bytes;
 }
 
-/* Fills in what all stages hold, with these lanes. */
-static void course_bytes(const struct ny_map_sizes *f, size_t lanes, unsigned workers, size_t limit,
+/* Fills in what all stages hold, in the way that the sizes name. */
+static void course_bytes(const struct ny_map_sizes *f, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes)
 {
-    struct ny_map_sizes sizes = *f;
     size_t *before = bytes->before.by_purpose;
 
-    sizes.lanes = lanes;
-    ny_plan_stage_bytes(&sizes.job, workers, limit, bytes);
+    ny_plan_stage_bytes(&f->job, workers, limit, bytes);
     before[NY_MEM_PROCESS] = NY_PROCESS_BYTES;
-    before[NY_MEM_DICTIONARY] = small_bytes + ny_reading_bytes(2) + f->opening_bytes +
-                                ny_edges_bytes(f->n, f->nodes, f->edges);
+    before[NY_MEM_DICTIONARY] = small_bytes + ny_reading_bytes(2) + edges_bytes(f) +
+                                (f->paged ? f->pages_opening_bytes : f->opening_bytes);
 }
 
-/* Lanes, the most first: one worker with more of them is faster than several with fewer. */
-static const size_t lanes_of[] = {NY_LANES, NY_FEW_LANES, 1};
-enum { WAYS = sizeof(lanes_of) / sizeof(lanes_of[0]) };
+/* The ways, the fastest first: one worker with more lanes is faster than several with fewer. */
+static const struct way {
+    bool paged;
+    size_t lanes;
+} ways[] = {{false, NY_LANES}, {false, NY_FEW_LANES}, {false, 1},
+            {true, NY_LANES},  {true, NY_FEW_LANES},  {true, 1}};
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
-/* Returns how many of these lanes the map can do with. */
-static size_t ways_of(const struct ny_map_sizes *f)
+static bool may_be(const struct ny_map_sizes *f, size_t way)
 {
-    return f->few_lanes ? WAYS : 1;
+    return (f->ways & NY_MAP_FEW_LANES || ways[way].lanes == NY_LANES) &&
+           (f->ways & NY_MAP_PAGED || !ways[way].paged);
 }
 
-/* Tells whether one worker fits the budget in all stages. */
-static bool fits(const struct ny_map_sizes *f, size_t lanes, size_t limit)
+/* Tells whether one worker fits the budget. */
+static bool fits(const struct ny_map_sizes *f, size_t limit)
 {
     struct ny_course_bytes bytes;
-    bool fit = true;
+    bool fit;
 
-    course_bytes(f, lanes, 1, limit, &bytes);
+    course_bytes(f, 1, limit, &bytes);
+    fit = ny_stage_bytes_total(&bytes.before) <= limit;
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         fit &= ny_stage_bytes_total(&bytes.of[stage]) <= limit;
     return fit;
 }
 
+void ny_map_way(struct ny_map_sizes *f, size_t limit)
+{
+    for (size_t way = 0; way < WAYS; way++) {
+        if (!may_be(f, way)) continue;
+        f->paged = ways[way].paged;
+        f->lanes = ways[way].lanes;
+        if (fits(f, limit)) return;
+    }
+}
+
 void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes)
 {
-    const struct ny_map_sizes *f = ny_map_sizes_of(sizes);
-    size_t way = 0;
+    struct ny_map_sizes f = *ny_map_sizes_of(sizes);
 
-    while (way + 1 < ways_of(f) && !fits(f, lanes_of[way], limit))
-        way++;
-    course_bytes(f, lanes_of[way], workers, limit, bytes);
+    ny_map_way(&f, limit);
+    course_bytes(&f, workers, limit, bytes);
+}
+
+struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
+                                      const struct ny_fit_settings *settings,
+                                      const struct ny_stored_graph *graph)
+{
+    struct ny_map_sizes sizes = {.job = {.ctx = ny_store_context(graph->store),
+                                         .course = map->course,
+                                         .threads = settings->threads},
+                                 .settings = settings,
+                                 .n = graph->n,
+                                 .nodes = graph->largest,
+                                 .edges = graph->largest_edges,
+                                 .m = settings->landmarks,
+                                 .opening_bytes = ny_stored_edges_bytes(graph),
+                                 .pages_opening_bytes = ny_stored_pages_bytes(graph),
+                                 .ways = map->ways ? map->ways(settings) : 0};
+
+    if (sizes.m > sizes.nodes) sizes.m = (size_t)sizes.nodes;
+    if (graph->given) sizes.ways &= ~(unsigned)NY_MAP_PAGED;
+    return sizes;
 }
 
 static size_t stage_bytes(const void *sizes, unsigned workers, size_t limit)
@@ -79,14 +127,15 @@ int ny_graph_fit_workers(struct ny_graph_fit *fit)
                                  .settings = fit->base.settings,
                                  .n = job->points.n,
                                  .nodes = edges->n,
-                                 .edges = edges->head[edges->n] / 2,
+                                 .edges = ny_edges_count(edges),
                                  .m = fit->base.m,
-                                 .few_lanes =
-                                     ny_graph_map_takes_few_lanes(fit->map, fit->base.settings)};
+                                 .paged = !!edges->pages,
+                                 .ways = fit->ways};
 
     job->workers = 0;
-    for (size_t way = 0; way < ways_of(&sizes) && !job->workers; way++) {
-        sizes.lanes = fit->lanes = lanes_of[way];
+    for (size_t way = 0; way < WAYS && !job->workers; way++) {
+        if (!may_be(&sizes, way) || ways[way].paged != sizes.paged) continue;
+        sizes.lanes = fit->lanes = ways[way].lanes;
         job->workers =
             ny_budget_workers(stage_bytes, &sizes, sizes.job.threads, ny_memory_limit(job->ctx));
     }

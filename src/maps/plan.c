@@ -23,17 +23,7 @@ static int sizes_of(struct ny_store *store, const struct ny_fit_settings *settin
         graph.stored = settings->graph.stored;
         graph.largest_edges = points.n * settings->graph.neighbors;
     }
-    *sizes = (struct ny_map_sizes){.job = {.ctx = ny_store_context(store),
-                                           .course = map->course,
-                                           .threads = settings->threads},
-                                   .settings = settings,
-                                   .n = graph.n,
-                                   .nodes = graph.largest,
-                                   .edges = graph.largest_edges,
-                                   .m = settings->landmarks,
-                                   .few_lanes = ny_graph_map_takes_few_lanes(map, settings),
-                                   .opening_bytes = ny_stored_edges_bytes(&graph)};
-    if (sizes->m > sizes->nodes) sizes->m = (size_t)sizes->nodes;
+    *sizes = ny_map_sizes_make(map, settings, &graph);
     return NY_OK;
 }
 

@@ -240,6 +240,17 @@ size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph)
            NY_CHUNK_BYTES + ny_edges_building_bytes(graph->n);
 }
 
+/* Fails with NY_ESTORE: what a list says of this row cannot be so. */
+static int damaged_row(void *arg, uint64_t row)
+{
+    const struct ny_stored_graph *graph = arg;
+
+    return ny_fail(ny_store_context(graph->store), NY_ESTORE,
+                   "the graph of '%s' in %s is damaged at row %llu; make it again with "
+                   "--restart",
+                   graph->name, ny_store_path(graph->store), (unsigned long long)row);
+}
+
 /* Checks stored lists, which anybody may have written: rows exist, lengths are valid, and edges
  * stay within a component. */
 static int check_lists(const struct ny_stored_graph *graph, const struct ny_lists *lists,
@@ -255,12 +266,18 @@ static int check_lists(const struct ny_stored_graph *graph, const struct ny_list
                 lists->distance[at] < INFINITY &&
                 (components->of[i] == components->of[j] || !ny_lists_edge(lists, i, k)))
                 continue;
-            return ny_fail(ny_store_context(graph->store), NY_ESTORE,
-                           "the graph of '%s' in %s is damaged at row %llu; make it again with "
-                           "--restart",
-                           graph->name, ny_store_path(graph->store), (unsigned long long)i);
+            return damaged_row((void *)graph, i);
         }
     return NY_OK;
+}
+
+/* Fails with NY_ESTORE: a component cannot have so many rows. */
+static int wrong_count(const struct ny_stored_graph *graph, uint32_t component, uint64_t rows)
+{
+    return ny_fail(ny_store_context(graph->store), NY_ESTORE,
+                   "component %u of the graph of '%s' in %s has %llu rows, which cannot be; make "
+                   "it again with --restart",
+                   component, graph->name, ny_store_path(graph->store), (unsigned long long)rows);
 }
 
 /* Checks that it has rows, and the largest one as many as the record says. */
@@ -272,15 +289,12 @@ static int check_component(const struct ny_stored_graph *graph,
     for (uint64_t i = 0; i < graph->n; i++)
         rows += components->of[i] == component;
     if (rows && (component || rows == graph->largest)) return NY_OK;
-    return ny_fail(ny_store_context(graph->store), NY_ESTORE,
-                   "component %u of the graph of '%s' in %s has %llu rows, which cannot be; make "
-                   "it again with --restart",
-                   component, graph->name, ny_store_path(graph->store), (unsigned long long)rows);
+    return wrong_count(graph, component, rows);
 }
 
 /* Reads the bridges and checks them, because anybody may have written them: both rows exist, the
  * length is valid, and they are in one component. */
-static int load_bridges(const struct ny_stored_graph *graph, const struct ny_components *components,
+static int load_bridges(const struct ny_stored_graph *graph, const uint32_t *component,
                         struct ny_bridge *bridges)
 {
     int err = ny_blob_get(graph->store, graph->name, ny_stored_graph_part(graph), bridges,
@@ -290,7 +304,7 @@ static int load_bridges(const struct ny_stored_graph *graph, const struct ny_com
         struct ny_bridge bridge = bridges[k];
 
         if (bridge.from < bridge.to && bridge.to < graph->n && bridge.length >= 0 &&
-            bridge.length < INFINITY && components->of[bridge.from] == components->of[bridge.to])
+            bridge.length < INFINITY && component[bridge.from] == component[bridge.to])
             continue;
         err =
             ny_fail(ny_store_context(graph->store), NY_ESTORE,
@@ -338,7 +352,7 @@ static int load_stored(const struct ny_stored_graph *graph, struct stored *store
     if (err == NY_OK) err = load_components(graph, 0, n, stored->components.of);
     if (err == NY_OK) err = check_lists(graph, &stored->lists, &stored->components);
     if (err == NY_OK && graph->bridges)
-        err = load_bridges(graph, &stored->components, stored->bridges);
+        err = load_bridges(graph, stored->components.of, stored->bridges);
     return err;
 }
 
@@ -366,6 +380,72 @@ int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component, str
     release(graph, &stored);
     return err;
 }
+
+/* ---- in pages ------------------------------------------------------------------------------- */
+
+static int read_lists(void *arg, uint64_t first, size_t count, uint32_t *row, float *distance)
+{
+    const struct ny_stored_graph *graph = arg;
+    int err = load(graph, "neighbors", first, count, row);
+
+    return err ? err : load(graph, "distances", first, count, distance);
+}
+
+/* Reads the bridges, and numbers the points of a component in their order. */
+static int number_points(const struct ny_stored_graph *graph, uint32_t component,
+                         struct ny_edges *edges, struct ny_bridge *bridges)
+{
+    int err;
+
+    edges->node =
+        ny_calloc(edges->ctx, NY_MEM_DICTIONARY, (size_t)graph->n, sizeof(*edges->node));
+    err = edges->node ? load_components(graph, 0, (size_t)graph->n, edges->node) : NY_EBUDGET;
+    if (err == NY_OK && graph->bridges) err = load_bridges(graph, edges->node, bridges);
+    for (uint64_t i = 0; i < graph->n && err == NY_OK; i++)
+        edges->node[i] = edges->node[i] == component ? edges->n++ : NY_NO_ROW;
+    if (err || (edges->n && (component || edges->n == graph->largest))) return err;
+    return wrong_count(graph, component, edges->n);
+}
+
+int ny_stored_pages(const struct ny_stored_graph *graph, uint32_t component, size_t pages_bytes,
+                    struct ny_edges *edges)
+{
+    struct ny_context *ctx = ny_store_context(graph->store);
+    struct ny_bridge *bridges =
+        ny_calloc(ctx, NY_MEM_DICTIONARY, graph->bridges, sizeof(*bridges));
+    struct ny_list_source source = {.lists = {.n = graph->n,
+                                              .stored = graph->stored,
+                                              .t = graph->neighbors,
+                                              .limit = graph->limit,
+                                              .mutual = graph->mutual,
+                                              .bridge = bridges,
+                                              .bridges = graph->bridges},
+                                    .piece_rows = ny_graph_layout("neighbors", graph->n,
+                                                                  graph->stored)
+                                                      .chunk_rows,
+                                    .pages_bytes = pages_bytes,
+                                    .folder = ny_store_path(graph->store),
+                                    .read = read_lists,
+                                    .damaged = damaged_row,
+                                    .arg = (void *)graph};
+    int err = bridges ? NY_OK : NY_EBUDGET;
+
+    *edges = (struct ny_edges){.ctx = ctx};
+    if (err == NY_OK) err = number_points(graph, component, edges, bridges);
+    if (err == NY_OK) err = ny_pages_build(edges, &source);
+    ny_free(ctx, bridges);
+    if (err) ny_edges_release(edges);
+    return err;
+}
+
+size_t ny_stored_pages_bytes(const struct ny_stored_graph *graph)
+{
+    return graph->bridges * sizeof(struct ny_bridge) + NY_CHUNK_BYTES +
+           ny_pages_building_bytes(graph->largest, graph->largest_edges, graph->neighbors,
+                                   2 * NY_CHUNK_BYTES);
+}
+
+/* ---- all edges ------------------------------------------------------------------------------ */
 
 /* Counts the edges of lists, or adds them to `list` where there is one. */
 static size_t walk_edges(const struct ny_lists *lists, struct ny_edge_list *list)

@@ -4,6 +4,7 @@
 
 #include "graph/edge_list.h"
 #include "graph/edges.h"
+#include "graph/pages.h"
 #include "results/embedding.h"
 
 struct ny_stored_graph {
@@ -15,8 +16,8 @@ struct ny_stored_graph {
     size_t neighbors, stored;        /* columns that count, and columns that are stored */
     double limit;
     bool mutual;
-    size_t bridges; /* edges that were added to those of the lists */
-    bool given;     /* its edges came from elsewhere: `bridges` of them, and no lists */
+    size_t bridges;  /* edges that were added to those of the lists */
+    bool given;      /* its edges came from elsewhere: `bridges` of them, and no lists */
     bool affinities; /* the weights of these are affinities, not lengths */
 };
 
@@ -74,6 +75,12 @@ int ny_stored_largest(const struct ny_stored_graph *graph, uint64_t *next, size_
 /* Loads a component into memory; ny_edges_release() it. */
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component,
                     struct ny_edges *edges);
+/* Makes the pages of a component, of a graph that came from no edges, in a file in the folder of
+ * the store (graph/pages.h); ny_edges_release() it. `pages_bytes`: of a search. */
+int ny_stored_pages(const struct ny_stored_graph *graph, uint32_t component, size_t pages_bytes,
+                    struct ny_edges *edges);
+/* Returns the most bytes that ny_stored_pages() holds besides its result while it runs. */
+size_t ny_stored_pages_bytes(const struct ny_stored_graph *graph);
 /* Loads the edges of all components, settled (graph/edge_list.h); ny_edge_list_release() them also
  * after a failure. */
 int ny_stored_edge_list(const struct ny_stored_graph *graph, struct ny_edge_list *list);

@@ -1,0 +1,56 @@
+/* The temporary file of scratch.h, behind the streams of a spool and the pages of a graph. */
+#include "base/scratch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+int ny_scratch_open(struct ny_scratch *scratch)
+{
+    scratch->fd = open(scratch->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (scratch->fd >= 0) return NY_OK;
+    return ny_fail_errno(scratch->ctx, "make a temporary file in", scratch->folder);
+}
+
+void ny_scratch_close(struct ny_scratch *scratch)
+{
+    if (scratch->ctx && scratch->fd >= 0) close(scratch->fd);
+    scratch->fd = -1;
+}
+
+/* Fails after a call that moved no byte. */
+static int fail(const struct ny_scratch *scratch, const char *verb)
+{
+    char action[96];
+
+    snprintf(action, sizeof(action), "%s %s in", verb, scratch->what);
+    return ny_fail_errno(scratch->ctx, action, scratch->folder);
+}
+
+int ny_scratch_put(const struct ny_scratch *scratch, const void *data, size_t bytes, uint64_t at)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t moved =
+            pwrite(scratch->fd, (const char *)data + done, bytes - done, (off_t)(at + done));
+
+        if (moved < 0 && errno == EINTR) continue;
+        if (moved <= 0) return fail(scratch, "write");
+        done += (size_t)moved;
+    }
+    return NY_OK;
+}
+
+int ny_scratch_get(const struct ny_scratch *scratch, void *data, size_t bytes, uint64_t at)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t moved = pread(scratch->fd, (char *)data + done, bytes - done, (off_t)(at + done));
+
+        if (moved < 0 && errno == EINTR) continue;
+        if (moved <= 0) return fail(scratch, "read back");
+        done += (size_t)moved;
+    }
+    return NY_OK;
+}

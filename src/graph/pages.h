@@ -1,0 +1,107 @@
+/*
+ * The edges of a graph in a temporary file, patch by patch, where memory has no room for them. A
+ * search walks them through a few pages, each the edges of one patch, and takes the page that was
+ * used longest ago for another patch. Searches go outwards patch by patch (graph/paths.h), so that
+ * the pages of a front are enough, unless the graph is a small world.
+ *
+ * Nodes have the numbers that they have in memory (graph/order.h), and paths have the same bits.
+ * The file has no name, so that it never outlives the process; a job that goes on makes it again.
+ */
+#ifndef NY_GRAPH_PAGES_H
+#define NY_GRAPH_PAGES_H
+
+#include "base/scratch.h"
+#include "graph/edges.h"
+
+struct ny_pages {
+    struct ny_context *ctx;
+    struct ny_scratch file;
+    uint64_t *at;               /* patches + 1: where in the file the edges of a patch begin */
+    uint64_t directed;          /* edges, each twice */
+    size_t bytes;               /* of the pages that a search holds */
+    size_t largest;             /* of what one patch has in the file */
+    struct ny_targets *targets; /* in the order of rows, as long as the nodes are put in order */
+};
+
+/* Targets of the edges while nodes have the order of their rows, some of the file at a time. */
+enum { NY_TARGETS = 64 };
+
+struct ny_targets {
+    struct ny_scratch file;
+    uint64_t first, count; /* edges that are in the window */
+    uint32_t window[NY_TARGETS];
+    int err;
+};
+
+/* Lists of neighbours that are read again and again, from the first row to the last. */
+struct ny_list_source {
+    struct ny_lists lists; /* row and distance are NULL; bridges are there */
+    size_t piece_rows;     /* rows that are read at a time */
+    size_t pages_bytes;    /* of the pages of a search, ny_pages_held() */
+    const char *folder;    /* for the file */
+    /* Reads rows first … first + count − 1, count × stored numbers each. */
+    int (*read)(void *arg, uint64_t first, size_t count, uint32_t *row, float *distance);
+    /* Fails with NY_ESTORE: what the list of this row says cannot be so. */
+    int (*damaged)(void *arg, uint64_t row);
+    void *arg;
+};
+
+/* Makes the graph of the `nodes` points whose graph->node is not NY_NO_ROW, which ascends with the
+ * points; graph->node, graph->n and graph->ctx are set before. Sets the rest but head, target,
+ * length and row. Release it also after an error. NY_EBUDGET where the edges of one patch are more
+ * than the pages of a search, or there are more than ny_pages_most() patches. */
+int ny_pages_build(struct ny_edges *graph, const struct ny_list_source *source);
+/* Returns the node at the other end of directed edge e, while nodes have the order of their rows;
+ * 0 after an error, which ny_pages_targets_error() returns. */
+uint32_t ny_pages_target(const struct ny_edges *graph, uint64_t e);
+/* Returns the first error of these reads. */
+int ny_pages_targets_error(const struct ny_edges *graph);
+/* Frees what ny_pages_build() made, and its file; NULL is allowed. */
+void ny_pages_free(struct ny_pages *pages);
+/* Returns the bytes of a graph of n points, and the most that making it charges besides, where a
+ * piece of the lists has so many bytes. */
+size_t ny_pages_bytes(uint64_t n, uint64_t nodes);
+size_t ny_pages_building_bytes(uint64_t nodes, uint64_t edges, size_t neighbors,
+                               size_t piece_bytes);
+/* Returns the most patches whose edges are put in pages. */
+uint64_t ny_pages_most(uint64_t nodes);
+/* Returns the bytes of the pages of one search: a 32nd of what the edges take in memory. */
+size_t ny_pages_held(uint64_t edges);
+
+/* The pages of one search. */
+struct ny_page_cache;
+/* Takes room for them: graph->pages->bytes. *out = NULL for a graph in memory, and after an error.
+ */
+int ny_page_cache_new(struct ny_page_cache **out, const struct ny_edges *graph);
+/* Returns the most bytes that ny_page_cache_new() charges. */
+size_t ny_page_cache_bytes(uint64_t nodes, uint64_t edges);
+/* Frees them; NULL is allowed. */
+void ny_page_cache_free(struct ny_page_cache *cache);
+/* Returns the first error of a read since the last call. A patch that was not read has no edges. */
+int ny_page_cache_error(struct ny_page_cache *cache);
+
+/* Returns the edges of a graph, each once. */
+static inline uint64_t ny_edges_count(const struct ny_edges *graph)
+{
+    return (graph->pages ? graph->pages->directed : graph->head[graph->n]) / 2;
+}
+
+/* The edges of nodes first, first + 1 …: node first + i has those from head[i] to head[i + 1]. */
+struct ny_edge_page {
+    uint32_t first;
+    const uint64_t *head;
+    const uint32_t *target;
+    const float *length;
+};
+/* Returns the page of a patch, which is valid until the next call. */
+const struct ny_edge_page *ny_page_of(struct ny_page_cache *cache, uint32_t patch);
+
+/* Returns the edges of a node, and others, in memory or on a page; cache NULL: in memory. */
+static inline struct ny_edge_page ny_page_with(const struct ny_edges *graph,
+                                               struct ny_page_cache *cache, uint32_t node)
+{
+    if (!cache) return (struct ny_edge_page){0, graph->head, graph->target, graph->length};
+    return *ny_page_of(cache, ny_patch_of(&graph->patches, node));
+}
+
+#endif

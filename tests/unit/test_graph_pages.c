@@ -1,0 +1,216 @@
+/* Tests graph/pages.h: nodes in the numbers that they have in memory, paths of the same bits through
+ * few pages, the bytes that are charged, and lists that are damaged or cannot be read. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/context.h"
+#include "support/net.h"
+
+#include "base/random.h"
+#include "graph/pages.h"
+#include "graph/sweep.h"
+
+enum { PIECE_ROWS = 700, SLACK_BYTES = 4096 };
+
+/* Stands for a stored graph. */
+struct stored {
+    const struct net *net;
+    uint64_t damaged; /* the row that was said to be; UINT64_MAX: none */
+    uint64_t fails;   /* a read of this row fails */
+};
+
+static int read_piece(void *arg, uint64_t first, size_t count, uint32_t *row, float *distance)
+{
+    const struct stored *stored = arg;
+    size_t t = stored->net->t;
+
+    if (stored->fails >= first && stored->fails < first + count) return NY_ESTORE;
+    memcpy(row, stored->net->row + first * t, count * t * sizeof(*row));
+    memcpy(distance, stored->net->distance + first * t, count * t * sizeof(*distance));
+    return NY_OK;
+}
+
+static int say_damaged(void *arg, uint64_t row)
+{
+    ((struct stored *)arg)->damaged = row;
+    return NY_ESTORE;
+}
+
+/* Makes pages of the largest component, for which the memory that is charged is what was told. */
+static int page(struct stored *stored, const struct ny_components *components, uint64_t edges,
+                struct ny_edges *graph)
+{
+    const struct net *net = stored->net;
+    const size_t piece_bytes = PIECE_ROWS * net->t * (sizeof(uint32_t) + sizeof(float));
+    struct ny_list_source source = {.lists = net->lists,
+                                    .piece_rows = PIECE_ROWS,
+                                    .pages_bytes = ny_pages_held(edges),
+                                    .folder = "/tmp",
+                                    .read = read_piece,
+                                    .damaged = say_damaged,
+                                    .arg = stored};
+    size_t before = ny_memory_used(ctx) + SLACK_BYTES;
+    int err;
+
+    *graph = (struct ny_edges){.ctx = ctx};
+    graph->node = ny_calloc(ctx, NY_MEM_DICTIONARY, net->n, sizeof(uint32_t));
+    for (uint64_t i = 0; i < net->n; i++)
+        graph->node[i] = components->of[i] == 0 ? graph->n++ : NY_NO_ROW;
+    ny_memory_peak_reset(ctx);
+    err = ny_pages_build(graph, &source);
+    assert_true(ny_memory_used(ctx) <= before + ny_pages_bytes(net->n, graph->n));
+    assert_true(ny_memory_peak(ctx) <=
+                before + ny_pages_bytes(net->n, graph->n) +
+                    ny_pages_building_bytes(graph->n, edges, net->lists.t, piece_bytes));
+    return err;
+}
+
+struct collected {
+    float *distance; /* sources × nodes */
+    uint32_t n;
+};
+
+static int collect(void *arg, const struct ny_swept *batch)
+{
+    struct collected *all = arg;
+
+    for (size_t l = 0; l < batch->count; l++)
+        for (uint32_t v = 0; v < all->n; v++)
+            all->distance[(batch->first + l) * all->n + v] =
+                batch->distances[(size_t)v * batch->lanes + l];
+    return NY_OK;
+}
+
+static void sweep(const struct ny_edges *graph, size_t lanes, float *distance)
+{
+    enum { SOURCES = 21 };
+    uint32_t sources[SOURCES];
+    struct collected all = {distance, graph->n};
+
+    for (size_t i = 0; i < SOURCES; i++)
+        sources[i] = (uint32_t)(ny_hash64(5, NY_STREAM_DATA, i) % graph->n);
+    assert_int_equal(ny_sweep_run(&(struct ny_sweep){.graph = graph,
+                                                     .sources = sources,
+                                                     .count = SOURCES,
+                                                     .stage = "test",
+                                                     .workers = 2,
+                                                     .lanes = lanes,
+                                                     .fold = collect,
+                                                     .arg = &all}),
+                     NY_OK);
+}
+
+/* Paths of all lanes, through all pages, and through as few as a search can have. */
+static void check_paths(const struct ny_edges *graph, struct ny_edges *paged)
+{
+    static const size_t lanes[] = {NY_LANES, NY_FEW_LANES, 1};
+    size_t bytes = 21 * (size_t)graph->n * sizeof(float);
+    float *want = malloc(bytes), *got = malloc(bytes);
+
+    sweep(graph, NY_LANES, want);
+    for (size_t k = 0; k < 2 * sizeof(lanes) / sizeof(lanes[0]); k++) {
+        if (k == sizeof(lanes) / sizeof(lanes[0])) paged->pages->bytes = paged->pages->largest;
+        if (paged->pages->bytes < 16 << 10) paged->pages->bytes = 16 << 10;
+        memset(got, 0, bytes);
+        sweep(paged, lanes[k % 3], got);
+        assert_memory_equal(got, want, bytes);
+    }
+    free(want);
+    free(got);
+}
+
+static void check(enum net_shape shape, size_t n, bool mutual, double limit)
+{
+    struct net net;
+    struct stored stored = {&net, UINT64_MAX, UINT64_MAX};
+    struct ny_components components;
+    struct ny_edges graph, paged;
+    struct ny_bridge bridge;
+
+    net_of(&net, shape, n);
+    net.lists.mutual = mutual;
+    net.lists.limit = limit;
+    assert_int_equal(ny_components_find(&components, ctx, &net.lists), NY_OK);
+    if (components.count > 1) { /* one bridge joins two of them */
+        bridge = (struct ny_bridge){.length = 3};
+        while (components.of[bridge.from] != 0)
+            bridge.from++;
+        while (components.of[bridge.to] == 0)
+            bridge.to++;
+        net.lists.bridge = &bridge;
+        net.lists.bridges = 1;
+        ny_components_release(&components);
+        assert_int_equal(ny_components_find(&components, ctx, &net.lists), NY_OK);
+    }
+    assert_int_equal(ny_edges_new(&graph, ctx, &net.lists, &components, 0), NY_OK);
+    assert_int_equal(page(&stored, &components, ny_edges_count(&graph), &paged), NY_OK);
+    assert_int_equal(paged.n, graph.n);
+    assert_int_equal(ny_edges_count(&paged), ny_edges_count(&graph));
+    assert_int_equal(paged.patches.count, graph.patches.count);
+    assert_true(paged.longest == graph.longest);
+    assert_memory_equal(paged.node, graph.node, n * sizeof(*graph.node));
+    check_paths(&graph, &paged);
+    ny_edges_release(&paged);
+    ny_edges_release(&graph);
+    ny_components_release(&components);
+    net_free(&net);
+}
+
+static void pages_are_the_graph(void **state)
+{
+    (void)state;
+    check(SHEET, 5000, false, INFINITY);
+    check(SHEET, 3000, true, INFINITY);
+    check(SHEET, 3000, false, 0.02);
+    check(DUMBBELL, 2500, true, 0.03);
+    check(SMALL_WORLD, 3000, false, INFINITY);
+    check(SMALL_WORLD, 3000, true, INFINITY);
+    check(STAR, 4000, false, INFINITY);
+    check(CYCLE, 2100, false, INFINITY);
+    check(PATH, 2, false, INFINITY);
+}
+
+static void what_is_damaged_is_noticed(void **state)
+{
+    struct net net;
+    struct stored stored = {&net, UINT64_MAX, UINT64_MAX};
+    struct ny_components components;
+    struct ny_edges graph;
+
+    (void)state;
+    net_of(&net, DUMBBELL, 2400);
+    net.lists.limit = 0.1; /* the two sheets are apart */
+    assert_int_equal(ny_components_find(&components, ctx, &net.lists), NY_OK);
+    assert_int_equal(components.count, 2);
+    for (size_t k = 0; k < 5; k++) {
+        uint32_t row = net.row[7 * net.t];
+        float distance = net.distance[7 * net.t];
+
+        if (k == 0) net.row[7 * net.t] = 2400;
+        if (k == 1) net.row[7 * net.t] = 7;
+        if (k == 2) net.row[7 * net.t] = components.of[7] == components.of[0] ? 2399 : 0;
+        if (k == 3) net.distance[7 * net.t] = NAN;
+        if (k == 4) net.distance[7 * net.t] = -1;
+        assert_int_equal(page(&stored, &components, 6000, &graph), NY_ESTORE);
+        assert_int_equal(stored.damaged, 7);
+        ny_edges_release(&graph);
+        net.row[7 * net.t] = row;
+        net.distance[7 * net.t] = distance;
+        stored.damaged = UINT64_MAX;
+    }
+    stored.fails = 2000;
+    assert_int_equal(page(&stored, &components, 6000, &graph), NY_ESTORE);
+    assert_int_equal(stored.damaged, UINT64_MAX);
+    ny_edges_release(&graph);
+    ny_components_release(&components);
+    net_free(&net);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pages_are_the_graph),
+                                       cmocka_unit_test(what_is_damaged_is_noticed)};
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
