@@ -1,4 +1,5 @@
 /* The plan of a fit of a graph's map. */
+#include "graph/pages.h"
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
 
@@ -50,6 +51,8 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
         sizes.nodes *
         ((ny_settings_pairs(settings) + settings->asymmetric) * element + sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
+    ny_map_way(&sizes, ny_memory_limit(sizes.job.ctx));
+    if (sizes.paged) plan->disk_bytes += ny_pages_disk_bytes(sizes.nodes, sizes.edges);
     ny_plan_work(&sizes.job, plan);
     plan->stage_s[sizes.job.course->stages[0]->id] += opening_s * 2 * (double)sizes.edges;
     if (!settings->graph_name) ny_graph_plan_add(&graph, plan);

@@ -48,7 +48,7 @@ same_part() { # NAME NAME PART
 
 # Each thread has 73 bytes a node for 16 paths at a time, and 25 for four.
 @test "a small budget has fewer paths at a time, and the same bytes" {
-    local least usual part
+    local least usual part disk
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 150000 -o roll.npy
     nystream import r.nys roll.npy -q
     nystream graph r.nys g --connect -q
@@ -57,6 +57,10 @@ same_part() { # NAME NAME PART
     least=$(field "$output" memory_min_bytes)
     usual=$(sed -nE '/"stage_memory_bytes"/,/}/ s/.*"project": ([0-9]+).*/\1/p' <<<"$output")
     [ "$least" -lt "$usual" ] || { echo "$least for $usual" >&2; return 1; }
+    disk=$(field "$output" disk_bytes)
+    ny plan r.nys --map isomap --graph g --landmarks 20 --threads 1 --memory "$least" --json
+    exits 0 # the edges are in a file: 12 bytes for each of three or more of a node, twice
+    [ "$(field "$output" disk_bytes)" -gt $((disk + 150000 * 72)) ]
     ny fit r.nys much --map isomap --graph g --landmarks 20 --memory 1G -q
     exits 0
     ny fit r.nys little --map isomap --graph g --landmarks 20 --memory "$least" -q
@@ -66,6 +70,22 @@ same_part() { # NAME NAME PART
         "$(field "$(nystream info r.nys little --json)" residual_variance)" ]
     ny fit r.nys none --map isomap --graph g --landmarks 20 --memory $((least - 4096))
     exits 8
+}
+
+# bats test_tags=slow
+@test "a search of pages that is killed goes on, and ends with the same bytes" {
+    local least part seconds
+    "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 150000 -o roll.npy
+    nystream import r.nys roll.npy -q
+    nystream graph r.nys g --connect -q
+    least=$(field "$(nystream plan r.nys --map isomap --graph g --landmarks 20 --json)" memory_min_bytes)
+    nystream fit r.nys whole --map isomap --graph g --landmarks 20 --memory 1G -q
+    for seconds in 0.7 1.4 2.1 2.8; do
+        run timeout -s KILL $seconds nystream fit r.nys killed --map isomap --graph g --landmarks 20 --memory "$least" -q
+    done
+    ny fit r.nys killed --map isomap --graph g --landmarks 20 --memory "$least" -q
+    exits 0
+    for part in embedding eigenvectors landmarks rows; do same_part whole killed $part; done
 }
 
 @test "what keeps all distances is said to keep them" {
