@@ -1,6 +1,9 @@
 """Names of rows and of columns: into a store with its rows, and back."""
+import pickle
+
 import numpy as np
 import pytest
+import scipy.sparse
 
 import nystream
 
@@ -83,3 +86,88 @@ def test_a_column_of_a_file_names_its_rows(tmp_path):
     assert store[:].tolist() == [[1, 2], [3, 4]] * 2
     with pytest.raises(ValueError, match="id_column= says how to read a file"):
         store.append([[1, 2]], id_column=1)
+
+
+@pytest.fixture
+def fitted(tmp_path):
+    """Return a frame of named columns, a store of it, a result, and where the frame's rows are."""
+    pandas = pytest.importorskip("pandas")
+    values = np.random.default_rng(3).normal(size=(300, 4)) * [1, 2, 3, 4]
+    frame = pandas.DataFrame(values.astype("float32"), columns=list("abcd"))
+    store = nystream.open(tmp_path / "fitted.nys")
+    store.append(frame)
+    result = store.fit("map", landmarks=60)
+    result.evaluate(clusters=3, measures="clusters")
+    return frame, store, result, result.embedding[:]
+
+
+def placers(result):
+    """Return what places rows by the columns of the store."""
+    model = result.model()
+    return [result.transform, model.transform, pickle.loads(pickle.dumps(model)).transform]
+
+
+@quick
+def test_columns_in_another_order(fitted):
+    frame, store, result, expected = fitted
+    turned = frame[["c", "a", "d", "b"]]
+    for transform in placers(result):
+        assert np.array_equal(transform(turned), expected)
+        chunks = (turned.iloc[at:at + 100] for at in range(0, 300, 100))
+        assert np.array_equal(transform(chunks), expected)
+        assert np.array_equal(transform(frame.to_numpy()), expected)
+        assert np.array_equal(transform(frame.set_axis(range(4), axis=1)), expected)
+    assert np.array_equal(result.predict(turned), result.clusters[:])
+    graph = store.graph("near", neighbors=3)
+    assert np.array_equal(graph.kneighbors(turned)[1][:, 0], np.arange(300))
+
+
+@quick
+def test_columns_that_are_missing_or_come_beside(fitted):
+    frame, store, result, expected = fitted
+    wide = frame[["d", "c", "b", "a"]].assign(species="elm", day=1)
+    for transform in placers(result):
+        with pytest.warns(nystream.NystreamWarning,
+                          match="2 columns are left out, .*'species', 'day'") as told:
+            assert np.array_equal(transform(wide), expected)
+        assert len(told) == 1
+        with pytest.raises(nystream.DataError, match="X has no column 'b', which .* has"):
+            transform(wide.drop(columns="b"))
+        with pytest.raises(nystream.DataError, match="X has no columns 'a', 'b', which"):
+            transform(frame.rename(columns={"a": "x", "b": "y"}))
+        with pytest.raises(nystream.DataError, match="some of one name"):
+            transform(wide.iloc[:, [0, 1, 2, 3, 0]])
+
+
+@quick
+def test_columns_of_an_anndata(fitted, tmp_path):
+    anndata = pytest.importorskip("anndata")
+    frame, _, result, expected = fitted
+    turned = anndata.AnnData(frame[["d", "c", "b", "a"]].set_axis(
+        [str(i) for i in range(300)]))
+    turned.write_h5ad(tmp_path / "turned.h5ad")
+    sparse = anndata.AnnData(scipy.sparse.csr_matrix(turned.X), var=turned.var)
+    for transform in placers(result):
+        assert np.array_equal(transform(turned), expected)
+        assert np.array_equal(transform(tmp_path / "turned.h5ad"), expected)
+        assert np.abs(transform(sparse) - expected).max() < 1e-5
+
+
+@quick
+def test_a_file_of_a_model_does_not_know_names(fitted, tmp_path):
+    frame, _, result, expected = fitted
+    result.model().save(tmp_path / "m.nym")
+    model = nystream.Model.load(tmp_path / "m.nym")
+    assert result.model().column_names == list("abcd") and model.column_names is None
+    assert np.array_equal(model.transform(frame), expected)
+
+
+@quick
+def test_an_estimator_of_a_store_knows_its_columns(fitted):
+    frame, store, _, _ = fitted
+    estimator = nystream.KernelPCA(n_landmarks=60, random_state=0)
+    places = estimator.fit_transform(store)[:]
+    assert list(estimator.feature_names_in_) == list("abcd")
+    assert np.array_equal(estimator.transform(frame), places)
+    with pytest.raises(ValueError, match="feature names"):
+        estimator.transform(frame[["b", "a", "c", "d"]])

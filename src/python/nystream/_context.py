@@ -116,7 +116,7 @@ def _share_of_worker() -> Tuple[Optional[int], int]:
     return threads, max(1, len(os.sched_getaffinity(0)) // threads)
 
 
-def _stack_level() -> int:
+def stack_level() -> int:
     """Return the frames up to the first outside of this package, where warnings are shown."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "nystream":
@@ -163,7 +163,7 @@ class Context:
         self._set_limit("memory", self.memory)
         if not Context._blas_checked:
             Context._blas_checked = True
-            _lib.check_blas(_stack_level() + 1)
+            _lib.check_blas(stack_level() + 1)
 
     def _set_limit(self, name: str, value: object) -> None:
         """Set the budget or the threads for good, through an option, which reads "8G"."""
@@ -290,7 +290,7 @@ class Context:
             level, message = heard.log.popleft()
             if level == _lib.LOG_WARNING:
                 warnings.warn(spell_for_caller(message), NystreamWarning,
-                              stacklevel=_stack_level())
+                              stacklevel=stack_level())
             else:
                 logger.log(logging.INFO if level == _lib.LOG_NOTE else logging.DEBUG, "%s",
                            spell_for_caller(message))

@@ -6,7 +6,7 @@ about 16 MB.
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Iterator, Optional, Tuple
+from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from nystream._labels import Labels, Names, as_labels
 from nystream._sources import (ENTRY_BYTES, CsrGroup, dask_blocks, is_dask, is_path,
                                is_sparse_group, names_in_file, open_file)
 
-__all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "count_bytes",
+__all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
+           "count_bytes",
            "is_sparse", "place", "slice_rows", "unwrap"]
 
 
@@ -165,19 +166,32 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
     return False, _pieces(X)
 
 
+def column_names(X: Any) -> Optional[List[str]]:
+    """Return the names of columns of a frame, an AnnData, its file or a table of Arrow.
+
+    None where they have none, or not all are str.
+    """
+    found = names_in_file(X)[1] if is_path(X) else getattr(X, "var_names", None)
+    if hasattr(X, "iloc") or is_arrow(X):
+        found = getattr(X, "column_names", None)  # of pyarrow, whose columns are arrays
+        found = getattr(X, "columns", None) if found is None else found
+    if found is None or not all(isinstance(name, str) for name in found):
+        return None
+    return [str(name) for name in found]
+
+
 def named(X: Any, found: Iterator[Batch]) -> Iterator[Batch]:
     """Give batches the names of rows and columns that an AnnData, its file or a DataFrame has.
 
     A frame has them where its index, and all its columns, are str.
     """
-    rows, columns = getattr(X, "obs_names", None), getattr(X, "var_names", None)
+    rows, columns = getattr(X, "obs_names", None), column_names(X)
     if is_path(X):
-        rows, columns = names_in_file(X)
+        rows = names_in_file(X)[0]
     if hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index"):
-        rows, columns = X.index, X.columns
-        rows = rows if isinstance(next(iter(rows), None), str) else None
-        columns = columns if all(isinstance(name, str) for name in columns) else None
-    of_columns = None if columns is None else Names(columns)
+        rows = X.index if isinstance(next(iter(X.index), None), str) else None
+    of_columns = None if columns is None or is_arrow(X) and not hasattr(X, "iloc") else Names(
+        columns)
     first = 0
     for batch in found:
         of_rows = None if rows is None else Names(rows[first:first + batch.rows])
@@ -201,14 +215,15 @@ def count_bytes(X: Any) -> Optional[int]:
     return None if np.isnan(size) else int(size) * 8
 
 
-def place(X: Any, components: int, dtype: Any, put: Callable[[_lib.CTable, Any], None]) -> Any:
-    """Place rows of any kind, batch by batch.
+def place(found: Iterable[Batch], components: int, dtype: Any,
+          put: Callable[[_lib.CTable, Any], None]) -> Any:
+    """Place rows batch by batch.
 
     `put` gets the description of a batch and the array (rows, components) that it fills. Returns
     them all, joined.
     """
     parts = []
-    for batch in batches(X)[1]:
+    for batch in found:
         parts.append(np.empty((batch.rows, components), dtype))
         if batch.rows:
             put(batch.table("X"), parts[-1])

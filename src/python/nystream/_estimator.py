@@ -172,6 +172,9 @@ class StoreEstimator(RowsEstimator):
     def _store_of(self, X: Any, rows: Any) -> Store:
         """Return the store that X is, that is named, or a scratch one, with the rows in it."""
         if isinstance(X, Store):
+            names = X._columns().names
+            if names is not None:
+                self.feature_names_in_ = np.array(names, dtype=object)
             return X
         context = self._context()
         if self.store is None:

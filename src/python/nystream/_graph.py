@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import ctypes as C
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
 
 import numpy as np
 
-from nystream import _data, _lib
+from nystream import _lib
+from nystream._columns import Columns
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._scratch import Scratch
@@ -25,6 +26,7 @@ class GraphParts:
     neighbors: Any
     distances: Any
     export: Any
+    _columns: Callable[[], Columns]
 
     def path(self, start: int, end: int) -> Tuple[Any, Any]:
         """Find a shortest path between two rows of a graph.
@@ -107,7 +109,7 @@ class GraphParts:
         graph = self.report.get("graph") or self.report
         count = (graph.get("neighbors") or 1) if n_neighbors is None else max(0, int(n_neighbors))
         distances, indices = [np.empty((0, count))], [np.empty((0, count), np.int64)]
-        for batch in _data.batches(X)[1]:
+        for batch in self._columns().batches(X):
             distances.append(np.empty((batch.rows, count)))
             indices.append(np.empty((batch.rows, count), np.int64))
             if batch.rows:

@@ -12,6 +12,7 @@ from typing import Any, List, Optional, Union
 import numpy as np
 
 from nystream._batch import check_shape
+from nystream._columns import Columns
 from nystream._context import Context
 from nystream._sources import beside
 from nystream.model import Model
@@ -64,7 +65,7 @@ def transform(model: Model, X: Any) -> Any:
     """
     from dask.delayed import delayed
 
-    X = _as_array(X)
+    X = _as_array(Columns(model.column_names, "the model").select(X))
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     dtype = np.float64 if model.report["precision"] == "f64" else np.float32

@@ -5,11 +5,12 @@ import ctypes as C
 import os
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 import numpy as np
 
 from nystream import _data
+from nystream._columns import Columns
 from nystream._context import Context, free_handle
 from nystream._lib import NUMBERS, CTable, lib
 from nystream.report import Report
@@ -30,9 +31,13 @@ class Model:
     ----------
     solution : Report or None
         Report of the fit, where `Sums.solve()` has made the model; a file does not keep it.
+    column_names : list of str, or None
+        Names of the columns that it places, where `Result.model()` has made the model and the rows
+        of the store have some. A pickle keeps them; a .nym file, and bytes, do not.
     """
 
     solution: Optional[Report] = None
+    column_names: Optional[List[str]] = None
 
     def __init__(self, context: Context, function: Any, *arguments: Any) -> None:
         self._context = context
@@ -49,8 +54,10 @@ class Model:
     @classmethod
     def _of_result(cls, result: "Result") -> "Model":
         settings = result.store._context
-        return cls(Context(settings.memory, settings.threads, settings.progress), lib.ny_model_open,
-                   os.fsencode(result.store.path), result.name.encode())
+        model = cls(Context(settings.memory, settings.threads, settings.progress),
+                    lib.ny_model_open, os.fsencode(result.store.path), result.name.encode())
+        model.column_names = result.store._columns().names
+        return model
 
     @classmethod
     def load(cls, file: PathLike) -> "Model":
@@ -93,12 +100,13 @@ class Model:
         Path(file).write_bytes(self.to_bytes())
 
     def __getstate__(self) -> Dict[str, Any]:
-        return {"image": self.to_bytes(), "solution": self.solution}
+        return {"image": self.to_bytes(), "solution": self.solution,
+                "column_names": self.column_names}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         image = state["image"]
         self.__init__(Context(), lib.ny_model_load, image, len(image))  # type: ignore[misc]
-        self.solution = state.get("solution")
+        self.solution, self.column_names = state.get("solution"), state.get("column_names")
 
     @property
     def report(self) -> Report:
@@ -126,6 +134,8 @@ class Model:
         Parameters
         ----------
         X : rows of any kind that Store.append takes, of shape (rows, columns)
+            Columns that have names, in a frame or an AnnData, are put in the order of column_names.
+            Further ones are left out, with a warning, and a missing one is a DataError.
 
         Returns
         -------
@@ -133,7 +143,9 @@ class Model:
             float64 where the model was fitted with precision="f64", else float32.
         """
         double = self.report["precision"] == "f64"
-        return _data.place(X, self.components, np.float64 if double else np.float32, self._place)
+        found = Columns(self.column_names, "the model").batches(X)
+        return _data.place(found, self.components, np.float64 if double else np.float32,
+                           self._place)
 
     def _place(self, table: CTable, places: Any) -> None:
         self._context.run(lib.ny_model_place, self._handle(), C.byref(table),

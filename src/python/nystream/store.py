@@ -13,7 +13,9 @@ from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence
 import numpy as np
 
 from nystream import _data, _lib
+from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
+from nystream._errors import UsageError
 from nystream._graph import GraphParts
 from nystream._lib import lib
 from nystream._options import Options
@@ -216,6 +218,13 @@ class Store:
     def column_names(self) -> Any:
         """Names of the columns, an array of str (columns,); UsageError where they have none."""
         return Part(self._view, "columns")[:]
+
+    def _columns(self) -> Columns:
+        """Return the names of the columns, for new rows."""
+        names: Optional[List[str]] = None
+        with contextlib.suppress(UsageError):  # they have none
+            names = list(self.column_names)
+        return Columns(names, str(self.path))
 
     def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
         """Return rows of a sparse store as a scipy.sparse.csr_matrix."""
@@ -470,13 +479,18 @@ class Result(GraphParts):
         Parameters
         ----------
         X : rows of any kind that Store.append takes, of shape (rows, columns)
+            Columns that have names, in a frame or an AnnData, are put in the order of the store's.
+            Further ones are left out, with a warning, and a missing one is a DataError.
 
         Returns
         -------
         array of shape (rows, components), of the type of the embedding
         """
         shape = self.embedding.shape
-        return _data.place(X, shape[1], self.embedding.dtype, self._place)
+        return _data.place(self._columns().batches(X), shape[1], self.embedding.dtype, self._place)
+
+    def _columns(self) -> Columns:
+        return self.store._columns()
 
     def _place(self, table: _lib.CTable, places: Any) -> None:
         context = self.store._context
@@ -497,7 +511,7 @@ class Result(GraphParts):
         array of shape (rows,), int64
         """
         context, name = self.store._context, self.name.encode()
-        return _data.place(X, 1, np.int64, lambda table, found: context.run(
+        return _data.place(self._columns().batches(X), 1, np.int64, lambda table, found: context.run(
             lib.ny_clusters_of, context.pointer, self.store._path, name, C.byref(table),
             found.ctypes.data))[:, 0]
 
