@@ -245,3 +245,43 @@ def test_labels_that_are_missing(tmp_path):
     store = nystream.open(tmp_path / "s.nys")
     store.append(grid(rows=3), labels=pandas.Series([1, None, 2], dtype="Int64"))
     assert np.array_equal(store.labels[:], [1, np.nan, 2], equal_nan=True)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Write a .csv file with names, words and a row that lacks a value; return it and its rows."""
+    rows = np.random.default_rng(5).normal(size=(120, 3)).astype("float32")
+    lines = [f"{','.join(map(repr, row.tolist()))},r{i},elm" for i, row in enumerate(rows)]
+    lines[7] = "1,,2,r7,elm"
+    file = tmp_path / "t.csv"
+    file.write_text("\n".join(["a,b,c,id,species", *lines]) + "\n")
+    return file, rows
+
+
+@quick
+def test_embed_reads_what_append_files_reads(table, tmp_path):
+    file, rows = table
+    reading = {"id_column": "id", "label_column": "species", "nan": "drop"}
+    fit = {"landmarks": 30, "seed": 4}
+    store = nystream.open(tmp_path / "t.nys")
+    store.append_files(file, **reading)
+    expected = store.fit("e", **fit).embedding[:]
+    for X in (str(file), file, tmp_path / "*.csv", [file]):
+        assert np.array_equal(nystream.embed(X, **reading, **fit), expected)
+    with pytest.raises(nystream.DataError, match="drop_columns"):
+        nystream.embed(file, **fit)
+
+
+@quick
+def test_embed_drops_and_keeps_rows_with_nan(table):
+    file, rows = table
+    fit = {"landmarks": 30, "seed": 4}
+    expected = nystream.embed(np.delete(rows, 7, axis=0), **fit)
+    rows[7, 1] = np.nan
+    chunks = [rows[:5], rows[5:60], rows[60:]]
+    for X, reading in ((file, {"drop_columns": "id,species"}), (rows, {}), (iter(chunks), {})):
+        places = nystream.embed(X, nan="keep", **reading, **fit)
+        assert np.isnan(places[7]).all() and np.array_equal(np.delete(places, 7, 0), expected)
+    assert np.array_equal(nystream.embed(rows, nan="drop", **fit), expected)
+    with pytest.raises(nystream.DataError, match='nan="keep"|nan="drop"'):
+        nystream.embed(rows, **fit)

@@ -19,6 +19,7 @@ import importlib
 from typing import Any, List
 
 from nystream._context import Progress
+from nystream._embed import embed
 from nystream._errors import (BudgetError, BusyError, DataError, FileError, NumericError,
                               NystreamError, NystreamWarning, StoreError, UsageError,
                               no_attribute)
@@ -27,7 +28,7 @@ from nystream._view import Part
 from nystream.model import Model
 from nystream.planning import plan
 from nystream.report import Plan, Report
-from nystream.store import Result, Store, embed, open
+from nystream.store import Result, Store, open
 from nystream.sums import Sums
 
 _ESTIMATORS = {"DiffusionMap": "estimators", "IncrementalKernelPCA": "incremental",

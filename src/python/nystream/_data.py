@@ -6,6 +6,7 @@ about 16 MB.
 """
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
@@ -15,8 +16,8 @@ from nystream._arrow import arrow_rows, is_arrow
 from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sparse, lies_in_rows,
                              make_batch, on_host, stored_dtype)
 from nystream._labels import Labels, Names, as_labels
-from nystream._sources import (ENTRY_BYTES, CsrGroup, dask_blocks, is_dask, is_path,
-                               is_sparse_group, names_in_file, open_file)
+from nystream._sources import (ENTRY_BYTES, OPENED, CsrGroup, are_files, dask_blocks, is_dask,
+                               is_path, is_sparse_group, names_in_file, open_file)
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
            "count_bytes",
@@ -169,7 +170,7 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
 def column_names(X: Any) -> Optional[List[str]]:
     """Return the names of columns of a frame, an AnnData, its file or a table of Arrow.
 
-    None where they have none, or not all are str.
+    They are None where it has none, or not all are str.
     """
     found = names_in_file(X)[1] if is_path(X) else getattr(X, "var_names", None)
     if hasattr(X, "iloc") or is_arrow(X):
@@ -206,6 +207,8 @@ def table_of(X: Any) -> Batch:
 
 def count_bytes(X: Any) -> Optional[int]:
     """Return about how many bytes the rows take in a store; None where that is not known."""
+    if are_files(X) and (not is_path(X) or Path(X).suffix not in OPENED):
+        return None
     X = unwrap(X)
     if is_sparse(X) or isinstance(X, CsrGroup):
         return int(X.nnz) * ENTRY_BYTES

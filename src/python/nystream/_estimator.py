@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
 from nystream._context import Context
+from nystream._embed import scratch_store
 from nystream._errors import renamed
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part
-from nystream.store import Result, Store, scratch_store
+from nystream.store import Result, Store
 
 STORED = [np.float64, np.float32, np.uint8, np.int16]
 FLOATS = [np.float64, np.float32]

@@ -9,6 +9,7 @@ import numpy as np
 
 from nystream import _batch
 
+OPENED = (".npy", ".npz", ".h5ad")  # files that Python reads, too
 ENTRY_BYTES = 12  # an entry of a sparse matrix takes about so many
 
 
@@ -76,6 +77,11 @@ def is_path(X: Any) -> bool:
     return isinstance(X, (str, os.PathLike))
 
 
+def are_files(X: Any) -> bool:
+    """Return whether X names a file, or is a list of such names."""
+    return is_path(X) or (isinstance(X, (list, tuple)) and bool(X) and all(map(is_path, X)))
+
+
 def open_file(name: Any) -> Any:
     """Open a file of rows: .npy, .npz (of scipy.sparse.save_npz, or of one array), .h5ad.
 
@@ -90,9 +96,9 @@ def open_file(name: Any) -> Any:
         import h5py
 
         return h5py.File(name, "r")["X"]
-    if suffix != ".npz":
-        raise ValueError(f"{name} is not .npy, .npz or .h5ad; Store.append() and append_files() "
-                         "read other files")
+    if suffix not in OPENED:
+        raise ValueError(f"{name} is not .npy, .npz or .h5ad; Store.append_files() reads other "
+                         "files, and Result.transform_file() places their rows")
     with np.load(name) as members:
         if "format" not in members:
             if len(members.files) != 1:

@@ -8,12 +8,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
+from nystream._embed import scratch_rows
 from nystream._errors import renamed
 from nystream._estimator import RowsEstimator, count_threads
 from nystream.estimators import KERNELS_WITH_GAMMA, kernel_options
 from nystream.model import Model
 from nystream.report import Report
-from nystream.store import Store, scratch_rows
+from nystream.store import Store
 from nystream.sums import BATCH_BYTES, Sums
 
 

@@ -8,7 +8,7 @@ import glob as globbing
 import html
 import os
 from pathlib import Path
-from typing import (TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union)
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from nystream._errors import UsageError
 from nystream._graph import GraphParts
 from nystream._lib import lib
 from nystream._options import Options
-from nystream._scratch import Scratch, lost_when_stopped
-from nystream._sources import is_for_library, is_path
+from nystream._scratch import Scratch
+from nystream._sources import are_files, is_for_library, is_path
 from nystream._view import Part, View
 from nystream.report import Page, Picture, Plan, Report
 
@@ -103,8 +103,9 @@ class Store:
         X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, array of
             Dask, table of Arrow, or an iterator of batches of rows, of shape (rows, columns)
             Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do, and the
-            name of a file: .npy, .npz, .h5ad, and those of append_files(). Names of rows and of
-            columns are kept of an AnnData, a DataFrame (those that are str) and files.
+            name of a file: .npy, .npz, .h5ad, and those of append_files(), also a list of these.
+            Names of rows and of columns are kept of an AnnData, a DataFrame (those that are str)
+            and files.
         labels : array, list, or column of a DataFrame or of obs, of shape (rows,), optional
             One number or one word a row, NaN or None where it has none. Words become classes, whose
             numbers `labels` has, and `class_names` the words: in the order of their appearance, or
@@ -120,7 +121,7 @@ class Store:
         Report
             n, d, dtype, format, bytes of all rows, and rows, dropped, seconds of this call.
         """
-        if is_path(X) and labels is None and is_for_library(X):
+        if are_files(X) and labels is None and (not is_path(X) or is_for_library(X)):
             return self.append_files(X, **options)
         whole, found = _data.batches(X, labels)
         found = _data.named(X, found)
@@ -487,7 +488,8 @@ class Result(GraphParts):
         array of shape (rows, components), of the type of the embedding
         """
         shape = self.embedding.shape
-        return _data.place(self._columns().batches(X), shape[1], self.embedding.dtype, self._place)
+        found = self._columns().batches(X)
+        return _data.place(found, shape[1], self.embedding.dtype, self._place)
 
     def _columns(self) -> Columns:
         return self.store._columns()
@@ -511,7 +513,8 @@ class Result(GraphParts):
         array of shape (rows,), int64
         """
         context, name = self.store._context, self.name.encode()
-        return _data.place(self._columns().batches(X), 1, np.int64, lambda table, found: context.run(
+        rows = self._columns().batches(X)
+        return _data.place(rows, 1, np.int64, lambda table, found: context.run(
             lib.ny_clusters_of, context.pointer, self.store._path, name, C.byref(table),
             found.ctypes.data))[:, 0]
 
@@ -569,46 +572,3 @@ class Result(GraphParts):
             words = html.escape(f"Coordinates 1 and 2 of {self.name}", quote=True)
             picture = f"<img width='400' alt='{words}' src='data:image/png;base64,{data}'>"
         return f"<p>{html.escape(repr(self))}</p>{picture}{self.report._repr_html_()}"
-
-
-def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike]) -> Tuple[Scratch, Store]:
-    """Make an empty store for rows like X, written without waiting for the disk, and its folder."""
-    scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
-    lib.ny_context_set_scratch(context.pointer, 1)
-    return scratch, Store._of(scratch.path / "rows.nys", context)
-
-
-@contextlib.contextmanager
-def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike], **options: Any
-                 ) -> Iterator[Store]:
-    """Give a scratch store of the rows of X, which is removed at the end."""
-    scratch, store = scratch_store(X, context, tmpdir)
-    try:
-        with lost_when_stopped(True):
-            store.append(X, **options)
-            yield store
-    finally:
-        scratch.remove()
-
-
-def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int] = None,
-          progress: ProgressOption = None, tmpdir: Optional[PathLike] = None,
-          **options: Any) -> Any:
-    """Embed rows in one call.
-
-    Parameters
-    ----------
-    X : rows of any kind that Store.append takes, of shape (rows, columns)
-    memory, threads, progress
-        See open().
-    tmpdir : path, optional
-        Folder of the temporary store.
-    **options
-        Options of Store.fit: map, components, landmarks, …
-
-    Returns
-    -------
-    array of shape (rows, components), float32, or float64 with precision="f64"
-    """
-    with scratch_rows(X, Context(memory, threads, progress), tmpdir) as store:
-        return store.fit("embedding", **options).embedding[:]

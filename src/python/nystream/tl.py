@@ -24,10 +24,11 @@ import numpy as np
 
 from nystream import _data
 from nystream._context import Context, ProgressOption
+from nystream._embed import scratch_rows
 from nystream._errors import NystreamWarning, no_attribute
 from nystream._fuzzy import fuzzy_union, lists_as_csr
 from nystream._options import search_options
-from nystream.store import PathLike, Store, scratch_rows
+from nystream.store import PathLike, Store
 
 MANY_COLUMNS = 50  # with more, distances are those of principal components, as in scanpy
 

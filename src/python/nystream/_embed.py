@@ -1,0 +1,78 @@
+"""Scratch stores of rows that are fitted once, and an embedding of rows in one call."""
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Iterator, Optional, Tuple, Union
+
+import numpy as np
+
+from nystream import _data
+from nystream._context import Context, ProgressOption
+from nystream._lib import IMPORT, OPTIONS, lib
+from nystream._scratch import Scratch, lost_when_stopped
+from nystream._view import Part
+from nystream.store import FITTING, PathLike, Store
+
+
+def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike]) -> Tuple[Scratch, Store]:
+    """Make an empty store for rows like X, written without waiting for the disk, and its folder."""
+    scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
+    lib.ny_context_set_scratch(context.pointer, 1)
+    return scratch, Store._of(scratch.path / "rows.nys", context)
+
+
+@contextlib.contextmanager
+def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike], **options: Any
+                 ) -> Iterator[Store]:
+    """Give a scratch store of the rows of X, which is removed at the end."""
+    scratch, store = scratch_store(X, context, tmpdir)
+    try:
+        with lost_when_stopped(True):
+            store.append(X, **options)
+            yield store
+    finally:
+        scratch.remove()
+
+
+def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int] = None,
+          progress: ProgressOption = None, tmpdir: Optional[PathLike] = None,
+          **options: Any) -> Any:
+    """Embed rows in one call.
+
+    Parameters
+    ----------
+    X : rows of any kind that Store.append takes, or files as Store.append_files takes them
+    memory, threads, progress
+        See open().
+    tmpdir : path, optional
+        Folder of the temporary store.
+    **options
+        Options of Store.fit: map, components, landmarks, …; and of append() and append_files():
+        nan, label_column, drop_columns, …. With nan="drop" rows with missing values have no row in
+        the result, and with nan="keep" one of NaN.
+
+    Returns
+    -------
+    array of shape (rows, components), float32, or float64 with precision="f64"
+    """
+    reading = {name: options.pop(name) for name in list(options) if _is_of_reading(name)}
+    keeps = reading.get("nan") == "keep"
+    if keeps:
+        reading["nan"] = "drop"
+    with scratch_rows(X, Context(memory, threads, progress), tmpdir, **reading) as store:
+        places = store.fit("embedding", **options).embedding[:]
+        return _spread(store, places) if keeps else places
+
+
+def _is_of_reading(name: str) -> bool:
+    """Return whether an option says how rows are read, and nothing of a fit."""
+    option = OPTIONS.get(name.replace("_", "-"))
+    return option is not None and bool(option.groups & IMPORT) and not option.groups & FITTING
+
+
+def _spread(store: Store, places: Any) -> Any:
+    """Return places with a row for each row that was read, NaN for those that were left out."""
+    report = store.report
+    spread = np.full((report.n + report.dropped, places.shape[1]), np.nan, places.dtype)
+    spread[Part(store._view, "source")[:]] = places
+    return spread
