@@ -42,6 +42,7 @@ struct run {
     struct ny_reader_options reading;
     struct ny_new_rows rows;
     struct ny_placed placed;
+    uint64_t fitted_rows; /* of the store; those behind them were appended since */
     double fitted;    /* the drift of the rows of the fit; NaN: unknown */
     struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
     struct ny_cluster_finder finder;
@@ -79,7 +80,7 @@ static int by_own_model(struct run *run, struct ny_store *store)
     run->by_model = true;
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
     if (err == NY_OK && run->placed.drift_trace_error > drift_least)
-        err = ny_drift_of_store(model, store, &run->fitted);
+        err = ny_drift_of_store(model, store, run->fitted_rows, &run->fitted);
     ny_model_free(model);
     return err;
 }
@@ -142,6 +143,7 @@ static int by_result(struct run *run, struct ny_store *store)
     is_graph = ny_field_is(record, "kind", "graph");
     of_graph = ny_graph_map_of(ny_map_of(record)) != NULL;
     by_points = ny_result_needs_points(record);
+    run->fitted_rows = ny_record_fitted(record);
     json_decref(record);
     if (is_graph && run->rows.output) return by_graph(run, store);
     err = check_coordinates(run);

@@ -113,8 +113,8 @@ int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows land
     return NY_OK;
 }
 
-/* Measures the rows that the model was fitted on, at even distances, to compare new rows with. */
-int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, double *error)
+int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
+                      double *error)
 {
     struct ny_columns_spec spec = model->spec;
     struct ny_drift_sample sample;
@@ -126,12 +126,13 @@ int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, doub
     if (err || ny_dtype_common(points.dtype, spec.dtype) != spec.dtype ||
         (points.row_slots > 0) != (spec.slots > 0))
         return err;
+    if (rows > points.n) rows = points.n; /* a shard counts those of all */
     spec.slots = (size_t)points.row_slots > spec.slots ? (size_t)points.row_slots : spec.slots;
     if (spec.slots != model->spec.slots) return NY_OK; /* fuller rows joined since the fit */
     ny_drift_sample_begin(&sample, model->ctx, ny_raw_bytes(&spec));
-    if (sample.rows) sample.count = points.n < sample.room ? (size_t)points.n : sample.room;
+    if (sample.rows) sample.count = rows < sample.room ? (size_t)rows : sample.room;
     for (size_t i = 0; i < sample.count; i++)
-        numbers[i] = (uint64_t)((double)i * (double)points.n / (double)sample.count);
+        numbers[i] = (uint64_t)((double)i * (double)rows / (double)sample.count);
     if (sample.count)
         err = ny_points_gather_wide(store, spec.dtype, spec.slots, numbers, sample.count,
                                     sample.rows);

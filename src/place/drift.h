@@ -30,11 +30,11 @@ void ny_drift_sample_release(struct ny_drift_sample *sample);
  * no landmarks, or there is no room to measure it. */
 int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
                      const struct ny_drift_sample *sample, double *error);
-/* *error: the share of the trace of the fitted rows that the landmarks leave out, measured on a
- * sample of them from the store. */
+/* *error: the share of the trace of the first `rows` points of the store, those of the fit, that the
+ * landmarks leave out. Measures up to 512 of them, evenly spread; NaN if points and landmarks differ
+ * in type or slots. */
 struct ny_store;
-/* Measures up to 512 rows, evenly spread over the points of the store; NaN if points and landmarks
- * differ in type or slots. */
-int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, double *error);
+int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
+                      double *error);
 
 #endif

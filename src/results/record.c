@@ -110,6 +110,13 @@ void ny_record_renew(json_t *record, const char *part)
         ny_field_set_count(json_object_get(record, "generations"), part, generation);
 }
 
+uint64_t ny_record_fitted(const json_t *record)
+{
+    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
+
+    return ny_field_count(record, "selected", n);
+}
+
 const char *ny_record_kind(const json_t *record)
 {
     const char *kind = ny_field_text(record, "kind");

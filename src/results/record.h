@@ -68,6 +68,9 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
 /* Finds the rows done at the last checkpoint. False if the stage under way does not go by rows, or
  * not once: a map of a graph goes by sources or steps. */
 bool ny_record_rows_done(const json_t *record, uint64_t *rows);
+/* Returns how many rows the landmarks were chosen for: those that a frozen update placed are behind
+ * them. */
+uint64_t ny_record_fitted(const json_t *record);
 /* Returns the kind of the result: "fit", "dictionary" or "graph". */
 const char *ny_record_kind(const json_t *record);
 /* Stores the record; as part "update" if an update is under way. */

@@ -197,6 +197,22 @@ nan_table() {
     says "--json and -o - both want the standard output"
 }
 
+@test "transform compares new rows with those of the fit, and not with rows appended since" {
+    table 400 4 >t.csv
+    awk -F, '{for (k = 1; k <= 4; k++) $k *= 1000} {print}' OFS=, t.csv >far.csv
+    nystream import s t.csv -q
+    nystream fit s a --landmarks 60 -q
+    ny transform s a --input far.csv -o far.npy --json
+    fitted=$(field "$output" drift_trace_error_fitted)
+    nystream import s far.csv --append -q
+    ny transform s a --input far.csv -o far.npy --json
+    [ "$(field "$output" drift_trace_error_fitted)" = "$fitted" ]
+    nystream fit s a --update frozen -q
+    ny transform s a --input far.csv -o far.npy --json
+    [ "$(field "$output" drift_trace_error_fitted)" = "$fitted" ]
+    says "of that of the rows of the fit"
+}
+
 @test "transform: drift of many rows, of sparse ones, and of results that have no landmarks" {
     table 9000 3 >t.csv
     nystream import s t.csv -q

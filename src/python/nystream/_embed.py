@@ -48,8 +48,8 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
         Folder of the temporary store.
     **options
         Options of Store.fit: map, components, landmarks, …; and of append() and append_files():
-        nan, label_column, drop_columns, …. With nan="drop" rows with missing values have no row in
-        the result, and with nan="keep" one of NaN.
+        nan, label_column, drop_columns, …. With nan="drop" rows with missing values have no row
+        in the result, and with nan="keep" one of NaN.
 
     Returns
     -------
