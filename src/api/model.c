@@ -7,7 +7,9 @@
 #include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
+#include "io/memory.h"
 #include "linalg/matrix.h"
+#include "place/drift.h"
 #include "place/landmarks.h"
 #include "results/fields.h"
 #include "results/stored_model.h"
@@ -92,14 +94,17 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
 {
     struct ny_new_rows rows = {.room = {out, (enum ny_dtype)dtype, row_bytes}};
     struct ny_table given;
+    double drift;
     int err = NY_GIVEN(model ? model->ctx : NULL, table, out);
 
     if (!err) err = ny_given_table(model->ctx, table, &given);
     if (err || !given.rows) return err;
     rows.table = &given;
     ny_blas_borrow();
-    err = ny_transform_table(model, &rows);
+    err = ny_transform_table(model, &rows, &drift);
     ny_blas_return();
+    if (!err && ny_drift_is_large(drift, model->trace_error))
+        ny_drift_warn(model->ctx, ny_memory_name(&given), drift, NAN);
     return err;
 }
 

@@ -30,10 +30,6 @@
 #include "io/writer.h"
 #include "shards/set.h"
 
-/* New rows that the landmarks leave out so much more of than of the rows of the fit are on another
- * scale, or of other things. A model that stands alone does not know its own rows. */
-static const double drift_factor = 10, drift_alone = 0.5, drift_least = 1e-3;
-
 /* One transform: the request, and its findings. */
 struct run {
     struct ny_context *ctx;
@@ -50,27 +46,6 @@ struct run {
     bool by_model;   /* which measures drift and counts unseen columns */
 };
 
-/* Warns of a drift that is large beside that of the rows of the fit, or large in itself where
- * that is unknown. */
-static void warn_of_drift(const struct run *run)
-{
-    double new = run->placed.drift_trace_error;
-
-    if (!(new > drift_least)) return;
-    if (isnan(run->fitted) && new > drift_alone)
-        ny_log(run->ctx, NY_LOG_WARNING,
-               "the landmarks leave out %.3g %% of the trace of %s: are its rows on the scale of "
-               "those "
-               "of the fit, and its columns in their order?",
-               100 * new, run->from);
-    else if (new > drift_factor * run->fitted)
-        ny_log(
-            run->ctx, NY_LOG_WARNING,
-            "the landmarks leave out %.3g %% of the trace of %s, and %.3g %% of that of the rows "
-            "of the fit: are they on the same scale, with the columns in the same order?",
-            100 * new, run->from, 100 * run->fitted);
-}
-
 /* Transforms by the model of the result. */
 static int by_own_model(struct run *run, struct ny_store *store)
 {
@@ -79,7 +54,7 @@ static int by_own_model(struct run *run, struct ny_store *store)
 
     run->by_model = true;
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
-    if (err == NY_OK && run->placed.drift_trace_error > drift_least)
+    if (err == NY_OK && ny_drift_is_large(run->placed.drift_trace_error, 0))
         err = ny_drift_of_store(model, store, run->fitted_rows, &run->fitted);
     ny_model_free(model);
     return err;
@@ -242,7 +217,8 @@ static int place(struct run *run)
     err = run->placing->name ? by_store(run) : by_file(run);
     run->clusters = run->finder.k;
     ny_cluster_finder_close(&run->finder);
-    if (err == NY_OK) warn_of_drift(run);
+    if (err == NY_OK)
+        ny_drift_warn(run->ctx, run->from, run->placed.drift_trace_error, run->fitted);
     if (err == NY_OK) note_unseen(run);
     ny_call_end(run->ctx);
     return err;

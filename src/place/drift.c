@@ -1,6 +1,6 @@
 /*
- * Measures drift (place/drift.h) for ny_transform_file() and, on the fitted rows, for the warning
- * that compares the two (api/transform.c). At most 512 rows and 8 MiB are sampled, and at most the
+ * Measures drift (place/drift.h) for transforms and, on the fitted rows, for the warning that
+ * compares the two (api/transform.c). At most 512 rows and 8 MiB are sampled, and at most the
  * first 1,024 landmarks used. A drift that cannot be measured, for numerical reasons or lack of
  * memory, is NaN and no error, since the rows have been placed.
  */
@@ -14,6 +14,10 @@
 #include "store/store.h"
 
 enum { SAMPLE_ROWS = 512, SAMPLE_BYTES = 8 << 20, LANDMARKS_MAX = 1024 };
+
+/* New rows that the landmarks leave out so much more of than of the rows of the fit are on another
+ * scale, or of other things. A model that stands alone does not know its own rows. */
+static const double drift_factor = 10, drift_alone = 0.5, drift_least = 1e-3;
 
 void ny_drift_sample_begin(struct ny_drift_sample *sample, struct ny_context *ctx, size_t row_bytes)
 {
@@ -139,4 +143,24 @@ int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint
     if (!err) err = ny_drift_measure(&spec, ny_model_rows(model), model->m, &sample, error);
     ny_drift_sample_release(&sample);
     return err;
+}
+
+bool ny_drift_is_large(double drift, double fitted)
+{
+    return drift > drift_least && drift > (isnan(fitted) ? drift_alone : drift_factor * fitted);
+}
+
+void ny_drift_warn(struct ny_context *ctx, const char *from, double drift, double fitted)
+{
+    if (!ny_drift_is_large(drift, fitted)) return;
+    if (isnan(fitted))
+        ny_log(ctx, NY_LOG_WARNING,
+               "the landmarks leave out %.3g %% of the trace of %s: are its rows on the scale of "
+               "those of the fit, and its columns in their order?",
+               100 * drift, from);
+    else
+        ny_log(ctx, NY_LOG_WARNING,
+               "the landmarks leave out %.3g %% of the trace of %s, and %.3g %% of that of the rows "
+               "of the fit: are they on the same scale, with the columns in the same order?",
+               100 * drift, from, 100 * fitted);
 }

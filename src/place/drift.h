@@ -30,6 +30,11 @@ void ny_drift_sample_release(struct ny_drift_sample *sample);
  * no landmarks, or there is no room to measure it. */
 int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows landmarks, size_t m,
                      const struct ny_drift_sample *sample, double *error);
+/* Tells whether new rows of this drift are on another scale than those of the fit, or are other
+ * things: beside `fitted`, the drift of these, or by itself where that is NaN. */
+bool ny_drift_is_large(double drift, double fitted);
+/* Warns of a drift that is large; `from` is where the rows come from. */
+void ny_drift_warn(struct ny_context *ctx, const char *from, double drift, double fitted);
 /* *error: the share of the trace of the first `rows` points of the store, those of the fit, that the
  * landmarks leave out. Measures up to 512 of them, evenly spread; NaN if points and landmarks differ
  * in type or slots. */

@@ -2,10 +2,12 @@
  * Places new rows with a model of landmarks (place/landmarks.h). api/transform.c calls it.
  *
  * One pass reads the rows, and the projector of a fit (fit/projector.h) makes stored rows of each
- * tile; folds put them in order. The rows of a file also give a sample on which the drift is
- * measured: the share of their trace that the landmarks leave out.
+ * tile; folds put them in order. The rows also give a sample on which the drift is measured:
+ * the share of their trace that the landmarks leave out.
  */
 #include "place/landmarks.h"
+
+#include <math.h>
 
 #include "fit/projector.h"
 #include "place/drift.h"
@@ -19,11 +21,16 @@ struct by_landmarks {
     struct ny_projector own, *projector; /* which is its own, or that of the model's few rows */
     struct ny_model *keeper; /* the model, where it keeps a projector for few rows; else NULL */
     struct ny_unreached_rows unreached;
-    struct ny_drift_sample sample; /* of the rows of a file */
+    struct ny_drift_sample sample; /* of the new rows */
     struct ny_unseen unseen;       /* likewise */
     size_t blas_bytes;             /* reserved */
     struct ny_placed *placed;      /* NULL: nothing is told, and no drift measured */
+    bool glance; /* a drift that is not large need not be known exactly */
 };
+
+/* A drift is looked at on so few rows and by so few landmarks, which take a share of the time that
+ * placing takes. Tables of so few rows are placed without a look. */
+enum { GLANCE_ROWS = 64, GLANCE_LANDMARKS = 128, UNSEEN_ROWS = 16 };
 
 static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
 {
@@ -88,6 +95,7 @@ static int begin(struct ny_placer *placer)
     int err;
 
     if (run->placed) ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec));
+    if (run->glance && run->sample.room > GLANCE_ROWS) run->sample.room = GLANCE_ROWS;
     err = run->placed ? ny_unseen_begin(&run->unseen, spec) : NY_OK;
     if (!err) err = ny_reserve(spec->ctx, NY_MEM_PROCESS, blas_bytes);
     if (err) return err;
@@ -130,8 +138,22 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
         &work, run);
 }
 
-/* Checks the degrees, and measures the drift in the type of the new rows, to which the projector
- * has widened the landmarks. */
+/* Measures the drift in the type of the new rows, to which the projector has widened the landmarks.
+ * What the first of these leave out is the more: where it is little, so is the drift. */
+static int measure_drift(const struct by_landmarks *run, double *error)
+{
+    struct ny_raw_rows landmarks = ny_columns_rows(run->projector->columns);
+    size_t m = run->model->m;
+    int err = NY_OK;
+
+    if (run->glance && m > GLANCE_LANDMARKS) {
+        err = ny_drift_measure(&run->base.spec, landmarks, GLANCE_LANDMARKS, &run->sample, error);
+        if (err || !ny_drift_is_large(*error, NAN)) return err;
+    }
+    return ny_drift_measure(&run->base.spec, landmarks, m, &run->sample, error);
+}
+
+/* Checks the degrees, and tells what was noticed. */
 static int end(struct ny_placer *placer)
 {
     struct by_landmarks *run = (struct by_landmarks *)placer;
@@ -143,8 +165,7 @@ static int end(struct ny_placer *placer)
     placed->columns_unseen = ny_unseen_count(&run->unseen);
     placed->drift_rows = run->sample.count;
     if (!run->projector->columns) return NY_OK; /* features leave nothing out */
-    return ny_drift_measure(&placer->spec, ny_columns_rows(run->projector->columns), run->model->m,
-                            &run->sample, &placed->drift_trace_error);
+    return measure_drift(run, &placed->drift_trace_error);
 }
 
 static const struct ny_placer_ops ops = {
@@ -182,13 +203,18 @@ int ny_transform_rows(const struct ny_model *model, const struct ny_new_rows *ro
     return err;
 }
 
-int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows)
+int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows, double *drift)
 {
     struct by_landmarks run = placer_of(model);
+    struct ny_placed placed = {.drift_trace_error = NAN};
     int err;
 
+    run.glance = true;
     if (rows->table->rows <= NY_STRIP_ROWS) run.keeper = model;
+    if (rows->table->rows > UNSEEN_ROWS && ny_drift_is_large(1, model->trace_error))
+        run.placed = &placed; /* a fit that leaves out a tenth of its own rows cannot tell others */
     err = ny_place_all(&run.base, rows);
+    *drift = placed.drift_trace_error;
     release(&run);
     return err;
 }

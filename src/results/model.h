@@ -23,6 +23,7 @@ struct ny_model {
     double *q;       /* p */
     struct ny_degrees degrees; /* v = NULL: the kernel is not divided */
     struct ny_coordinates coordinates;
+    double trace_error; /* of the fit, where its result has opened the model; 0: not known */
     void *image; /* of ny_model_image(); NULL until it is asked for */
     /* Kept from one call that places few rows to the next, and freed with the model. */
     void *few_rows;

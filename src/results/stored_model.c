@@ -38,6 +38,9 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
     if (!image) goto done;
     err = ny_blob_get(store, name, ny_record_part(record, "model").name, image, bytes);
     if (err == NY_OK) err = ny_model_read(out, ctx, image, bytes, name);
+    if (err == NY_OK)
+        (*out)->trace_error =
+            ny_field_number(json_object_get(record, "report"), "trace_error", 0);
 done:
     ny_free(ctx, image);
     json_decref(record);

@@ -1,6 +1,7 @@
 """Models: rows placed without the store, from memory, files and pickles."""
 import gc
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -84,3 +85,29 @@ def test_a_map_of_a_graph_has_no_model(store):
     result = store.fit("g", map="isomap", connect=True, landmarks=50)
     with pytest.raises(nystream.UsageError, match=r"use transform\(\)"):
         result.model()
+
+
+def test_rows_on_another_scale_are_told_once(store, rows, monkeypatch):
+    result = store.fit("m", landmarks=300)
+    model, estimator = result.model(), nystream.KernelPCA(n_landmarks=300).fit(rows)
+    monkeypatch.setattr(nystream._batch, "SLICE_BYTES", 4096)  # many batches
+    placers = (model.transform, pickle.loads(pickle.dumps(model)).transform, estimator.transform,
+               result.transform)
+    for transform in placers:
+        with pytest.warns(nystream.NystreamWarning, match="leave out 100 % of the trace of X") as told:
+            for _ in range(2):
+                transform(np.asfortranarray(rows * 1000))
+        assert len(told) == 2
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            transform(rows + 0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.transform(1000 * rows[:16])  # so few are placed at once
+
+
+def test_rows_of_a_poor_fit_are_no_drift(store, rows):
+    model = store.fit("m", landmarks=5, gamma=1.0).model()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.transform(rows)

@@ -6,17 +6,19 @@ callback of the library.
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import json
 import logging
 import os
+import re
 import sys
 import threading
 import time
 import warnings
 import weakref
 from collections import deque
-from typing import Any, Callable, Deque, Dict, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Deque, Dict, Iterator, NamedTuple, Optional, Set, Tuple, Union
 
 from nystream import _lib
 from nystream._errors import (CLASSES, BudgetError, NystreamError, NystreamWarning,
@@ -147,6 +149,7 @@ class Context:
         self._heard = _Heard()
         self._pointer = C.c_void_p()
         self._drawn_s = 0.0
+        self._told: Optional[Set[str]] = None
         self._check(lib.ny_context_new(C.byref(self._pointer)), C.c_void_p())
         self._release = weakref.finalize(self, free_handle, lib.ny_context_free, self._pointer,
                                          self._pid, self._heard)
@@ -237,6 +240,25 @@ class Context:
                 status = self._wait(function, arguments)
             self.check(status)
 
+    @contextlib.contextmanager
+    def once(self) -> Iterator[None]:
+        """Hand on each warning once in this block, whatever numbers it has."""
+        with self.lock:
+            self._told = set()
+            try:
+                yield
+            finally:
+                self._told = None
+
+    def _is_new(self, message: str) -> bool:
+        """Return whether a warning was not handed on in this block."""
+        words = re.sub(r"[0-9.]+(e[+-]?[0-9]+)?", "", message)
+        if self._told is None:
+            return True
+        is_new = words not in self._told
+        self._told.add(words)
+        return is_new
+
     def _wait(self, function: Any, arguments: Tuple[Any, ...]) -> int:
         """Run the function in a thread and wait for it; an exception meanwhile stops it."""
         work = Work(function, arguments)
@@ -289,8 +311,9 @@ class Context:
         while heard.log:
             level, message = heard.log.popleft()
             if level == _lib.LOG_WARNING:
-                warnings.warn(spell_for_caller(message), NystreamWarning,
-                              stacklevel=stack_level())
+                if self._is_new(message):
+                    warnings.warn(spell_for_caller(message), NystreamWarning,
+                                  stacklevel=stack_level())
             else:
                 logger.log(logging.INFO if level == _lib.LOG_NOTE else logging.DEBUG, "%s",
                            spell_for_caller(message))

@@ -140,12 +140,15 @@ class Model:
         Returns
         -------
         array of shape (rows, components)
-            float64 where the model was fitted with precision="f64", else float32.
+            float64 where the model was fitted with precision="f64", else float32. Where more than
+            16 rows come and the landmarks leave out more than half of their trace, a NystreamWarning
+            says so: they may be on another scale.
         """
         double = self.report["precision"] == "f64"
         found = Columns(self.column_names, "the model").batches(X)
-        return _data.place(found, self.components, np.float64 if double else np.float32,
-                           self._place)
+        with self._context.once():
+            return _data.place(found, self.components, np.float64 if double else np.float32,
+                               self._place)
 
     def _place(self, table: CTable, places: Any) -> None:
         self._context.run(lib.ny_model_place, self._handle(), C.byref(table),

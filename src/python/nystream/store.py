@@ -489,7 +489,8 @@ class Result(GraphParts):
         """
         shape = self.embedding.shape
         found = self._columns().batches(X)
-        return _data.place(found, shape[1], self.embedding.dtype, self._place)
+        with self.store._context.once():
+            return _data.place(found, shape[1], self.embedding.dtype, self._place)
 
     def _columns(self) -> Columns:
         return self.store._columns()
@@ -514,9 +515,10 @@ class Result(GraphParts):
         """
         context, name = self.store._context, self.name.encode()
         rows = self._columns().batches(X)
-        return _data.place(rows, 1, np.int64, lambda table, found: context.run(
-            lib.ny_clusters_of, context.pointer, self.store._path, name, C.byref(table),
-            found.ctypes.data))[:, 0]
+        with context.once():
+            return _data.place(rows, 1, np.int64, lambda table, found: context.run(
+                lib.ny_clusters_of, context.pointer, self.store._path, name, C.byref(table),
+                found.ctypes.data))[:, 0]
 
     def transform_file(self, input: PathLike, output: PathLike, **options: Any) -> None:
         """Place the rows of a file, and write them to a .npy or .csv file, in one pass."""
