@@ -22,6 +22,7 @@ static const struct figure {
 } figures[] = {
     {"n", "rows", NULL},
     {"components", "components", NULL},
+    {"unlabelled", "without a label", NULL},
     {"classes", "classes", NULL},
     {"clusters", "clusters", NULL},
     {"inertia", "inertia", NULL},

@@ -258,6 +258,16 @@ static int open_rows(struct ny_evaluation *run, bool hold)
     return err ? err : ny_cloud_open(&run->cloud, run->ctx, &reader, run->workers, hold);
 }
 
+/* Reports how many rows have no label where others have one: measures by labels are of these. */
+static void tell_unlabelled(const struct ny_evaluation *run)
+{
+    const struct ny_row_classes *classes = &run->classes;
+    bool some = classes->count && classes->missing;
+
+    ny_field_set_json(run->report, "unlabelled",
+                      some ? json_integer((json_int_t)classes->missing) : json_null());
+}
+
 static int measure_all(struct ny_evaluation *run)
 {
     bool hold;
@@ -266,6 +276,7 @@ static int measure_all(struct ny_evaluation *run)
 
     if (err == NY_OK) err = fit_in(run, &hold);
     if (err) goto done;
+    tell_unlabelled(run);
     ny_context_set_crew(run->ctx, run->workers);
     blas = blas_bytes(run);
     err = ny_reserve(run->ctx, NY_MEM_PROCESS, blas);

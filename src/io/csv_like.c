@@ -85,8 +85,10 @@ static void list_others(const struct ny_csv *csv, const bool *is_found, char *te
 }
 
 /* Writes which options take labels or names of rows from the columns that are left out, where the
- * rows that are there have such and these rows would get none: they cannot be given later. */
-static void advise(const struct ny_reader_options *options, char *text, size_t size)
+ * rows that are there have such and these rows would get none: they cannot be given later. `only`
+ * is the column that is left out, in quotes, where there is one. */
+static void advise(const struct ny_reader_options *options, const char *only, char *text,
+                   size_t size)
 {
     const struct ny_columns_like *like = options->like;
     bool names = like->names && !options->id_column;
@@ -94,26 +96,33 @@ static void advise(const struct ny_reader_options *options, char *text, size_t s
 
     text[0] = '\0';
     if (!names && !labels) return;
-    snprintf(text, size,
-             "; the rows there have %s%s%s: give %s%s%s if these columns hold them, as they cannot "
-             "be added later",
-             names ? "names" : "", names && labels ? " and " : "", labels ? "labels" : "",
-             names ? "--id-column NAME" : "", names && labels ? " and " : "",
-             labels ? "--label-column NAME" : "");
+    if (only && names != labels)
+        snprintf(text, size,
+                 "; the rows there have %s: give --%s-column %s if this column holds them, as they "
+                 "cannot be added later",
+                 names ? "names" : "labels", names ? "id" : "label", only);
+    else
+        snprintf(text, size,
+                 "; the rows there have %s%s%s: give %s%s%s if these columns hold them, as they "
+                 "cannot be added later",
+                 names ? "names" : "", names && labels ? " and " : "", labels ? "labels" : "",
+                 names ? "--id-column NAME" : "", names && labels ? " and " : "",
+                 labels ? "--label-column NAME" : "");
 }
 
-/* Tells which columns are left out, and that the others are taken by their names. */
+/* Tells which columns are left out, and that the others are taken by their names. Labels and names
+ * that would be lost are a warning. */
 static void tell(const struct ny_reader *reader, const bool *is_found, bool turned)
 {
     const struct ny_columns_like *like = reader->options.like;
     size_t left = (size_t)(reader->table.d - like->count);
-    char others[TOLD * (sizeof(struct ny_shown) + 4) + 40], advice[200];
+    char others[TOLD * (sizeof(struct ny_shown) + 4) + 40], advice[400];
 
     if (like->quiet || !(left || turned)) return;
     list_others(reader->state, is_found, others, sizeof(others));
-    advise(&reader->options, advice, sizeof(advice));
+    advise(&reader->options, left == 1 ? others : NULL, advice, sizeof(advice));
     if (left)
-        ny_log(reader->ctx, NY_LOG_NOTE,
+        ny_log(reader->ctx, advice[0] ? NY_LOG_WARNING : NY_LOG_NOTE,
                "%s: %zu column%s that %s does not have %s left out: %s%s%s", reader->path, left,
                left == 1 ? "" : "s", like->whose, left == 1 ? "is" : "are", others,
                turned ? "; the others are put in its order" : "", advice);

@@ -34,6 +34,21 @@ groups() {
     exits 0
 }
 
+@test "rows without a label are counted where others have one" {
+    groups
+    ny eval g.nys f
+    [[ $output != *"without a label"* ]]
+    ny eval g.nys f --json
+    [ "$(field "$output" unlabelled)" = null ]
+    cut -d, -f1-3 g.csv | head -30 >more.csv
+    nystream import g.nys more.csv --append -q
+    nystream fit g.nys all --map pca --approx exact -q
+    ny eval g.nys all --json
+    [ "$(field "$output" unlabelled)" = 30 ]
+    ny eval g.nys all
+    grep -q "^without a label *30$" <<<"$output"
+}
+
 @test "a result of double precision is judged by its coordinates, not by what is stored of it" {
     groups
     for map in laplacian diffusion; do

@@ -445,8 +445,16 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream import s.nys first.csv --id-column id --label-column class -q
     ny import s.nys second.csv --append
     exits 0
-    says "second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order; the rows there have names and labels: give --id-column NAME and --label-column NAME if these columns hold them, as they cannot be added later"
+    says "warning: second.csv: 3 columns that s.nys does not have are left out: 'day', 'class', 'id'; the others are put in its order; the rows there have names and labels: give --id-column NAME and --label-column NAME if these columns hold them, as they cannot be added later"
     says "columns 2,5-6, in another order"
+    cut -d, -f2-5 first.csv >few.csv
+    cp -r s.nys few.nys
+    ny import few.nys few.csv --append -q
+    says "the rows there have names and labels: give --id-column NAME and --label-column NAME"
+    ny import few.nys first.csv --append --id-column id -q
+    says "1 column that few.nys does not have is left out: 'class'; the rows there have labels: give --label-column 'class' if this column holds them"
+    ny import few.nys first.csv --append --id-column id --label-column class -q
+    silent
     nystream import s.nys second.csv --append --label-column class --id-column id -q
     ny import s.nys third.csv --append
     exits 0

@@ -285,3 +285,17 @@ def test_embed_drops_and_keeps_rows_with_nan(table):
     assert np.array_equal(nystream.embed(rows, nan="drop", **fit), expected)
     with pytest.raises(nystream.DataError, match='nan="keep"|nan="drop"'):
         nystream.embed(rows, **fit)
+
+
+@quick
+def test_labels_and_names_that_an_append_would_lose(table, tmp_path):
+    file, rows = table
+    store = nystream.open(tmp_path / "t.nys")
+    reading = {"nan": "drop", "id_column": "id"}
+    store.append_files(file, label_column="species", **reading)
+    with pytest.warns(nystream.NystreamWarning, match="give label_column='species' if this column"):
+        store.append_files(file, **reading)
+    with pytest.warns(nystream.NystreamWarning, match="give id_column=NAME and label_column=NAME"):
+        store.append_files(file, nan="drop")
+    result = store.fit("flat", map="pca", approx="exact")
+    assert result.evaluate(measures="clusters", clusters=2).unlabelled == 2 * 119

@@ -104,6 +104,8 @@ def _spell_option(match: "re.Match[str]") -> str:
         return f"{spelled}{not negative}{rest}"
     if word is None:
         return spelled
+    if word[0] == "'":
+        return spelled + word
     if word[0].isdigit():
         return spelled + (word if re.fullmatch(r"[0-9.]+(e-?[0-9]+)?", word) else f'"{word}"')
     if word.isupper():
