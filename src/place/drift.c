@@ -160,7 +160,7 @@ void ny_drift_warn(struct ny_context *ctx, const char *from, double drift, doubl
                100 * drift, from);
     else
         ny_log(ctx, NY_LOG_WARNING,
-               "the landmarks leave out %.3g %% of the trace of %s, and %.3g %% of that of the rows "
-               "of the fit: are they on the same scale, with the columns in the same order?",
+               "the landmarks leave out %.3g %% of the trace of %s, and %.3g %% of that of the "
+               "rows of the fit: are they on the same scale, with the columns in the same order?",
                100 * drift, from, 100 * fitted);
 }

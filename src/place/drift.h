@@ -35,9 +35,9 @@ int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows land
 bool ny_drift_is_large(double drift, double fitted);
 /* Warns of a drift that is large; `from` is where the rows come from. */
 void ny_drift_warn(struct ny_context *ctx, const char *from, double drift, double fitted);
-/* *error: the share of the trace of the first `rows` points of the store, those of the fit, that the
- * landmarks leave out. Measures up to 512 of them, evenly spread; NaN if points and landmarks differ
- * in type or slots. */
+/* *error: the share of the trace of the first `rows` points of the store, those of the fit, that
+ * the landmarks leave out. Measures up to 512 of them, evenly spread; NaN if points and landmarks
+ * differ in type or slots. */
 struct ny_store;
 int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
                       double *error);

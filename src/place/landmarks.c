@@ -139,7 +139,7 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
 }
 
 /* Measures the drift in the type of the new rows, to which the projector has widened the landmarks.
- * What the first of these leave out is the more: where it is little, so is the drift. */
+ * The first of these leave out more than all do: where it is little, so is the drift. */
 static int measure_drift(const struct by_landmarks *run, double *error)
 {
     struct ny_raw_rows landmarks = ny_columns_rows(run->projector->columns);

@@ -162,6 +162,33 @@ def test_a_column_of_words_is_named():
         with pytest.raises(ValueError, match="column 'who' of X holds 'Ann', which is no number"):
             call(X)
     assert np.array_equal(nystream.embed(X.drop(columns=["who"])), whole)
+    X["kind"] = "elm"
+    for call in (nystream.embed, nystream.KernelPCA().fit):
+        with pytest.raises(ValueError, match=r"2 columns of X hold words.*'who' \('Ann'\), "
+                           r"'kind' .*X.drop\(columns=\['who', 'kind'\]\).*labels=X\['kind'\]"):
+            call(X)
+    wide = X.assign(**{f"w{i}": "x" for i in range(9)})
+    with pytest.raises(ValueError, match=r"11 columns .*'w2' \('x'\), …; .*select_dtypes"):
+        nystream.embed(wide)
+
+
+def test_options_of_files_are_answered_for_rows_in_memory(store, rows):
+    for name, words in (("ids", "X.set_index"), ("id_column", "X.set_index"),
+                        ("label_column", "labels=X"), ("drop_columns", "X.drop"),
+                        ("columns", "X.drop")):
+        with pytest.raises(nystream.UsageError, match=f"{name}= is for files, .* {words}") as told:
+            store.append(rows, **{name: "a"})
+        assert told.value.option == name
+    with pytest.raises(nystream.UsageError, match="label_column= is for files"):
+        nystream.embed(rows, label_column="a")
+
+
+def test_a_report_says_each_reason_once(result):
+    report = result.evaluate(measures="clusters", clusters=3)
+    assert "not asked for" not in repr(report) and "purity " in repr(report)
+    assert "not asked for" in report.reasons.knn_error
+    few = nystream.Report({"nmi": None, "ari": None, "reasons": {"nmi": "one", "ari": "one"}})
+    assert repr(few) == "no nmi, ari: one"
 
 
 def test_a_misspelt_name_is_answered_by_the_nearest():

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes as C
 import sys
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import Any, Dict, NamedTuple, NoReturn, Optional, Tuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from nystream._labels import Labels, Names, as_labels
 
 SLICE_BYTES = 16 << 20
 SLICE_ROWS = 2048  # rows that are made dense at a time
+TOLD = 5  # names that a message lists
+_KEEPING = ("; Store.append(…, labels=X[{0!r}]) keeps a column as labels, and "
+            "X.set_index({0!r}) as names of the rows")
 EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
 
 
@@ -144,18 +147,35 @@ def on_host(X: Any) -> Any:
 
 
 def check_values(X: Any) -> None:
-    """ValueError for masked values, and for a column of a DataFrame that holds words, by its name.
+    """ValueError for masked values, and for columns of a DataFrame that hold words, by their names.
 
     Whatever makes an array of X would take the values under the mask, or not say which column.
     """
     if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
         raise ValueError("X has masked values; fill them, such as by X.filled(0), or leave "
                          "their rows out")
+    words = {}
     for name, column in X.items() if hasattr(X, "iloc") and hasattr(X, "columns") else ():
         word = None if column.dtype.kind in "biufc" else _word_of(column)
         if word is not None:
-            raise ValueError(f"column {name!r} of X holds {word!r}, which is no number; leave the "
-                             f"column out, as X.drop(columns=[{name!r}]) does, or encode it")
+            words[name] = word
+    if words:
+        _refuse_words(words)
+
+
+def _refuse_words(words: Dict[Any, str]) -> NoReturn:
+    """Raise the ValueError for columns that hold words, each with the first of its words."""
+    names = list(words)
+    shown = ", ".join(f"{name!r} ({words[name]!r})" for name in names[:TOLD])
+    if len(names) == 1:
+        raise ValueError(f"column {names[0]!r} of X holds {words[names[0]]!r}, which is no "
+                         f"number; leave it out, as X.drop(columns={names}) does, or encode it"
+                         + _KEEPING.format(names[0]))
+    shown += ", …" if len(names) > TOLD else ""
+    dropped = f"X.drop(columns={names})" if len(names) <= TOLD else "X.select_dtypes('number')"
+    raise ValueError(f"{len(names)} columns of X hold words, which are no numbers: {shown}"
+                     f"; leave them out, as {dropped} does, or encode them"
+                     + _KEEPING.format(names[-1]))
 
 
 def _word_of(column: Any) -> Optional[str]:

@@ -11,11 +11,9 @@ import numpy as np
 
 from nystream import _data
 from nystream._arrow import is_arrow
-from nystream._batch import Batch, make_batch
+from nystream._batch import TOLD, Batch, make_batch
 from nystream._context import logger, stack_level
 from nystream._errors import DataError, NystreamWarning
-
-TOLD = 5  # names that a message lists
 
 
 class Columns(NamedTuple):

@@ -170,11 +170,11 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
 def column_names(X: Any) -> Optional[List[str]]:
     """Return the names of columns of a frame, an AnnData, its file or a table of Arrow.
 
-    They are None where it has none, or not all are str.
+    Returns None where it has none, or not all are str.
     """
     found = names_in_file(X)[1] if is_path(X) else getattr(X, "var_names", None)
     if hasattr(X, "iloc") or is_arrow(X):
-        found = getattr(X, "column_names", None)  # of pyarrow, whose columns are arrays
+        found = getattr(X, "column_names", None)  # pyarrow's columns are arrays
         found = getattr(X, "columns", None) if found is None else found
     if found is None or not all(isinstance(name, str) for name in found):
         return None

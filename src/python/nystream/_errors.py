@@ -126,11 +126,22 @@ def spell_for_python(text: str) -> str:
     return _OPTION.sub(_spell_option, text)
 
 
+def usage_error(message: str, option: str) -> UsageError:
+    """Make the error of an option that the library would refuse in other words."""
+    error = UsageError(message)
+    error.status, error.kind, error.option = 2, "usage", option
+    return error
+
+
+def hint(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean 'rbf'?" where one of these is near, and else nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
 def no_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
     """Make the error for a name that a module does not have, with the nearest that it has."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return AttributeError(f"module {module!r} has no attribute {name!r}"
-                          + (f"; did you mean {near[0]!r}?" if near else ""))
+    return AttributeError(f"module {module!r} has no attribute {name!r}{hint(name, known)}")
 
 
 # Parameters of the estimator that calls, by options; None: the caller gives options.

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Optional, Tuple
 
 import numpy as np
 
 from nystream import _data, _lib
 from nystream._context import Context, spell_limit
-from nystream._errors import UsageError
+from nystream._errors import usage_error
 from nystream._lib import lib
 from nystream._scratch import Scratch
 
@@ -72,7 +72,8 @@ class Options:
     def _set(self, name: str, value: Any) -> None:
         option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
         if option and not option.groups & (self._groups | always):
-            raise _refuse(name.replace("-", "_"))
+            spelled = name.replace("-", "_")
+            raise usage_error(f"{spelled}= is an option of another call", spelled)
         if name in TABLES and not isinstance(value, (str, os.PathLike)):
             batch = _data.table_of(TABLES[name](value))
             table = batch.table(name.replace("-", "_"))
@@ -114,10 +115,21 @@ def _rows_of(matrix: Any) -> Any:
     return csr_matrix((matrix.data[order], matrix.col[order], starts), shape=matrix.shape)
 
 
-def _refuse(name: str) -> UsageError:
-    error = UsageError(f"{name}= is an option of another call")
-    error.status, error.kind, error.option = 2, "usage", name
-    return error
+# Options for files, and what does the same for rows in memory.
+_LABELS, _NAMES = "labels=X[NAME] gives labels", "X.set_index(NAME) makes them the index of a frame"
+_CHOICE = "X[NAMES] and X.drop(columns=NAMES) choose columns of a frame"
+IN_MEMORY = {"label_column": _LABELS, "id_column": f"names of rows are kept: {_NAMES}",
+             "ids": f"names of rows are kept: {_NAMES}", "columns": _CHOICE,
+             "drop_columns": _CHOICE}
+
+
+def check_in_memory(options: Iterable[str]) -> None:
+    """UsageError for an option that says how to read a file, where rows are in memory."""
+    for name in options:
+        spelled = name.replace("-", "_")
+        if spelled in IN_MEMORY:
+            raise usage_error(f"{spelled}= is for files, and these rows are in memory: "
+                              f"{IN_MEMORY[spelled]}", spelled)
 
 
 def as_numbers(value: Any, what: str = "row numbers of landmarks") -> Any:

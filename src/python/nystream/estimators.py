@@ -38,10 +38,12 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
+from nystream._errors import hint, usage_error
 from nystream._estimator import PARAMETERS, StoreEstimator
 from nystream._view import Part
 from nystream.store import Result
 
+KERNELS = ("rbf", "linear", "laplacian", "poly", "cosine")
 KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
 NEIGHBORS = "nearest_neighbors"
 AFFINITIES = ("rbf", "laplacian", "poly", "cosine", "linear", NEIGHBORS)
@@ -52,8 +54,10 @@ def kernel_options(kernel: str, gamma: Optional[float], degree: int, coef0: floa
                    ) -> Dict[str, Any]:
     """Return the options of a kernel by scikit-learn's parameters."""
     name = {"poly": "polynomial"}.get(kernel, kernel)
-    if name == "precomputed":
-        raise ValueError("kernel='precomputed' is not one: the rows themselves are needed")
+    if kernel not in (*KERNELS, "polynomial"):
+        raise usage_error(f"kernel= is one of {'|'.join(KERNELS)}, not {kernel!r}"
+                          + (": the rows themselves are needed" if kernel == "precomputed"
+                             else hint(str(kernel), KERNELS)), "kernel")
     options: Dict[str, Any] = {"kernel": name}
     if gamma is not None and name in KERNELS_WITH_GAMMA:
         options["gamma"] = float(gamma)

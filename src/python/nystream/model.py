@@ -141,8 +141,8 @@ class Model:
         -------
         array of shape (rows, components)
             float64 where the model was fitted with precision="f64", else float32. Where more than
-            16 rows come and the landmarks leave out more than half of their trace, a NystreamWarning
-            says so: they may be on another scale.
+            16 rows come and the landmarks leave out more than half of their trace, a
+            NystreamWarning says so: they may be on another scale.
         """
         double = self.report["precision"] == "f64"
         found = Columns(self.column_names, "the model").batches(X)

@@ -92,11 +92,21 @@ def _counted(count: int, one: str, many: str) -> str:
 
 
 def show_lines(values: Dict[str, Any]) -> str:
-    """Spell the figures that apply, each on a line of its own."""
+    """Spell the figures that apply, each on a line of its own, and why others do not."""
     told = {key: _show(value) for key, value in values.items()
-            if value is not None and value != []}
+            if value is not None and value != [] and key != "reasons"}
     width = max(map(len, told), default=0)
-    return "\n".join(f"{key:{width}}  {text}" for key, text in told.items())
+    return "\n".join([f"{key:{width}}  {text}" for key, text in told.items()]
+                     + _reason_lines(values.get("reasons") or {}))
+
+
+def _reason_lines(reasons: Dict[str, str]) -> List[str]:
+    """Spell each reason once, with the figures that lack for it; not of those not asked for."""
+    lacking: Dict[str, List[str]] = {}
+    for key, reason in reasons.items():
+        if not reason.startswith("not asked for"):
+            lacking.setdefault(reason, []).append(key)
+    return [f"no {', '.join(keys)}: {reason}" for reason, keys in lacking.items()]
 
 
 def _html_table(values: Dict[str, Any]) -> str:

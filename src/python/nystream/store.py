@@ -18,7 +18,7 @@ from nystream._context import Context, ProgressOption
 from nystream._errors import UsageError
 from nystream._graph import GraphParts
 from nystream._lib import lib
-from nystream._options import Options
+from nystream._options import Options, check_in_memory
 from nystream._scratch import Scratch
 from nystream._sources import are_files, is_for_library, is_path
 from nystream._view import Part, View
@@ -123,6 +123,7 @@ class Store:
         """
         if are_files(X) and labels is None and (not is_path(X) or is_for_library(X)):
             return self.append_files(X, **options)
+        check_in_memory(options)
         whole, found = _data.batches(X, labels)
         found = _data.named(X, found)
         with Options(self._context, _lib.IMPORT, options) as pointer:
