@@ -176,10 +176,10 @@ def test_options_of_files_are_answered_for_rows_in_memory(store, rows):
     for name, words in (("ids", "X.set_index"), ("id_column", "X.set_index"),
                         ("label_column", "labels=X"), ("drop_columns", "X.drop"),
                         ("columns", "X.drop")):
-        with pytest.raises(nystream.UsageError, match=f"{name}= is for files, .* {words}") as told:
+        with pytest.raises(nystream.UsageError, match=f"{name}= says how .*{words}") as told:
             store.append(rows, **{name: "a"})
         assert told.value.option == name
-    with pytest.raises(nystream.UsageError, match="label_column= is for files"):
+    with pytest.raises(nystream.UsageError, match="label_column= says how"):
         nystream.embed(rows, label_column="a")
 
 

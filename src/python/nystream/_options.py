@@ -128,7 +128,7 @@ def check_in_memory(options: Iterable[str]) -> None:
     for name in options:
         spelled = name.replace("-", "_")
         if spelled in IN_MEMORY:
-            raise usage_error(f"{spelled}= is for files, and these rows are in memory: "
+            raise usage_error(f"{spelled}= says how to read a file, and these rows are in memory: "
                               f"{IN_MEMORY[spelled]}", spelled)
 
 
