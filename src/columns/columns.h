@@ -322,11 +322,17 @@ int ny_geometry_copy(struct ny_geometry **out, struct ny_context *ctx, const dou
                      const double *factor, size_t d);
 /* Frees a geometry; NULL is allowed. */
 void ny_geometry_free(struct ny_geometry *geometry, struct ny_context *ctx);
+/* A sentence without its point, such as "column 'pressure' alone makes up 99.9 % of
+ * the distances between rows"; empty where no few columns do. */
+struct ny_dominant {
+    char text[320];
+};
 /* Warns where one of several columns makes up more than 90 % of the distances, or at most a tenth
- * of them do (of the variance: linear kernels, where `centred` tells that rows are). Reads the
- * statistics only. */
+ * of them do (of the variance: linear kernels, where `centred` tells that rows are), and tells it.
+ * Reads the statistics only. */
 int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
-                              const struct ny_kernel *kernel, bool centred);
+                              const struct ny_kernel *kernel, bool centred,
+                              struct ny_dominant *told);
 
 /* γ for --gamma auto: from the median of the non-zero base quantity over 20,000 hashed pairs of
  * the store's first n rows; NY_EDATA when all are zero ("all rows are equal"). Gathers at most

@@ -9,9 +9,9 @@
  * column alone is told.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/names.h"
 #include "columns/columns.h"
 #include "columns/kernels.h"
 #include "store/store.h"
@@ -70,40 +70,31 @@ static struct dominant find(const struct ny_geometry *geometry, struct ny_points
     return found;
 }
 
-/* Warns of the largest column, by its name where it has one. */
-static int warn(struct ny_store *store, const struct dominant *found)
+/* Tells the largest column, and warns. */
+static int warn(struct ny_store *store, const struct dominant *found, struct ny_dominant *told)
 {
-    struct ny_context *ctx = ny_store_context(store);
-    struct ny_names names = {0};
-    struct ny_points_info info;
-    const char *open, *name, *close;
-    int err = ny_points_info(store, &info);
+    bool alone = found->count == 1;
+    char column[NY_COLUMN_WORDS_BYTES], many[80];
+    int err = ny_points_column_words(store, found->largest, column);
 
-    if (!err && info.column_names) err = ny_points_column_names(store, found->largest, 1, &names);
-    if (err) goto done;
-    open = names.count ? ", '" : "";
-    name = names.count ? names.text : "";
-    close = names.count ? "'," : "";
-    if (found->count == 1)
-        ny_log(ctx, NY_LOG_WARNING,
-               "column %zu (from 1)%s%s%s alone makes up %.4g %% of the %s: the other columns "
-               "hardly count; --scale standard gives all of them the same weight, and an import "
-               "by --columns leaves out one that is no data, such as a number of the row",
-               found->largest + 1, open, name, close, found->percent, found->of);
-    else
-        ny_log(ctx, NY_LOG_WARNING,
-               "%zu of %zu columns, the largest of them column %zu (from 1)%s%s%s make up %.4g %% "
-               "of the %s: the other columns hardly count; where their units differ, --scale "
-               "standard gives all of them the same weight",
-               found->count, found->columns, found->largest + 1, open, name,
-               names.count ? close : ",", found->percent, found->of);
-done:
-    ny_names_release(&names, ctx);
-    return err;
+    if (err) return err;
+    snprintf(many, sizeof(many), "%zu of %zu columns, the largest of them ", found->count,
+             found->columns);
+    snprintf(told->text, sizeof(told->text), "%s%s%s %.4g %% of the %s", alone ? "" : many, column,
+             alone ? " alone makes up" : ", make up", found->percent, found->of);
+    ny_log(ny_store_context(store), NY_LOG_WARNING,
+           "%s: the other columns hardly count; %s--scale standard gives all of them the same "
+           "weight%s",
+           told->text, alone ? "" : "where their units differ, ",
+           alone ? ", and an import by --columns leaves out one that is no data, such as a number "
+                   "of the row"
+                 : "");
+    return NY_OK;
 }
 
 int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_store *store,
-                              const struct ny_kernel *kernel, bool centred)
+                              const struct ny_kernel *kernel, bool centred,
+                              struct ny_dominant *told)
 {
     enum { MANY = 10 };
     enum ny_base_quantity base = kernel->base;
@@ -113,6 +104,7 @@ int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_stor
     struct dominant found;
     int err;
 
+    told->text[0] = '\0';
     if (!distances && !(centred && is_linear(kernel))) return NY_OK;
     err = ny_points_info(store, &info);
     if (err == NY_OK) err = ny_points_stats(store, &stats);
@@ -122,6 +114,8 @@ int ny_geometry_warn_dominant(const struct ny_geometry *geometry, struct ny_stor
     if (!distances) found.of = "variance";
     of_units = found.columns >= MANY && !info.row_slots && info.dtype != NY_U8 &&
                !ny_prepares(&info.preparation);
-    if (of_units && found.count && found.count <= found.columns / MANY) return warn(store, &found);
-    return distances && found.columns > 1 && found.count == 1 ? warn(store, &found) : NY_OK;
+    if ((of_units && found.count && found.count <= found.columns / MANY) ||
+        (distances && found.columns > 1 && found.count == 1))
+        return warn(store, &found, told);
+    return NY_OK;
 }

@@ -113,7 +113,9 @@ static int check_weights(const struct ny_geometry *geometry, struct ny_store *st
                          size_t first)
 {
     struct ny_context *ctx = ny_store_context(store);
+    char column[NY_COLUMN_WORDS_BYTES];
     bool any = false;
+    int err;
 
     for (size_t k = 0; k < geometry->d; k++)
         any |= geometry->factor[k] > 0;
@@ -122,11 +124,13 @@ static int check_weights(const struct ny_geometry *geometry, struct ny_store *st
                        "each column of %s that counts has a value in all rows or in none, so that "
                        "--scale idf weighs them all 0; give --scale idf-smooth",
                        ny_store_path(store));
-    if (full)
-        ny_log(ctx, NY_LOG_WARNING,
-               "%zu column%s, the first of them number %zu (from 1), %s a value in every row: "
-               "--scale idf weighs them 0; idf-smooth keeps them",
-               full, full == 1 ? "" : "s", first + 1, full == 1 ? "has" : "have");
+    if (!full) return NY_OK;
+    err = ny_points_column_words(store, first, column);
+    if (err) return err;
+    ny_log(ctx, NY_LOG_WARNING,
+           "%zu column%s, the first of them %s, %s a value in every row: --scale idf weighs them "
+           "0; idf-smooth keeps them",
+           full, full == 1 ? "" : "s", column, full == 1 ? "has" : "have");
     return NY_OK;
 }
 

@@ -40,19 +40,24 @@ static double factor_of(const struct ny_points_stats *stats, size_t k, enum ny_s
 static int scale_factors(struct ny_geometry *geometry, struct ny_store *store,
                          const struct ny_points_stats *stats, enum ny_scale scale)
 {
+    char column[NY_COLUMN_WORDS_BYTES];
+    int err;
+
     for (size_t k = 0; k < stats->d; k++) {
         if (geometry->factor[k] == 0) continue;
         geometry->factor[k] = 0;
         if (stats->maximum[k] == stats->minimum[k]) continue;
         geometry->factor[k] = factor_of(stats, k, scale);
-        if (geometry->factor[k] == 0)
-            return ny_fail(ny_store_context(store), NY_EDATA,
-                           "column %zu (from 1) of %s, from %g to %g, cannot be scaled: its %s is "
-                           "%s the range of f64; rescale the data%s",
-                           k + 1, ny_store_path(store), stats->minimum[k], stats->maximum[k],
-                           scale == NY_SCALE_STANDARD ? "variance" : "range",
-                           stats->maximum[k] - stats->minimum[k] > 1 ? "above" : "below",
-                           scale == NY_SCALE_STANDARD ? ", or give --scale unit" : "");
+        if (geometry->factor[k] > 0) continue;
+        err = ny_points_column_words(store, k, column);
+        if (err) return err;
+        return ny_fail(ny_store_context(store), NY_EDATA,
+                       "%s: %s, from %g to %g, cannot be scaled: its %s is %s the range of f64; "
+                       "rescale the data%s",
+                       ny_store_path(store), column, stats->minimum[k], stats->maximum[k],
+                       scale == NY_SCALE_STANDARD ? "variance" : "range",
+                       stats->maximum[k] - stats->minimum[k] > 1 ? "above" : "below",
+                       scale == NY_SCALE_STANDARD ? ", or give --scale unit" : "");
     }
     return NY_OK;
 }

@@ -414,6 +414,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     struct ny_geometry *geometry = NULL;
     struct ny_columns_spec spec;
     struct ny_points_info points;
+    struct ny_dominant told;
     size_t blas = 0;
     int err;
 
@@ -422,7 +423,7 @@ int ny_gamma_grid_make(struct ny_store *store, const struct ny_fit_settings *set
     if (err) return err;
     err = ny_settings_geometry(&geometry, store, settings, (size_t)points.d, 1, NULL);
     if (err) goto done;
-    err = ny_settings_warn_dominant(settings, store, geometry);
+    err = ny_settings_warn_dominant(settings, store, geometry, &told);
     if (err) goto done;
     spec = ny_settings_spec(settings, ctx, &points, geometry);
     err = choose_widths(store, settings, &spec, widths, grid);

@@ -93,12 +93,13 @@ int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
 }
 
 int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_store *store,
-                              const struct ny_geometry *geometry)
+                              const struct ny_geometry *geometry, struct ny_dominant *told)
 {
     bool centred = settings->map->additive || settings->map->centred_rows;
 
+    told->text[0] = '\0';
     if (settings->scale_typed) return NY_OK;
-    return ny_geometry_warn_dominant(geometry, store, settings->kernel, centred);
+    return ny_geometry_warn_dominant(geometry, store, settings->kernel, centred, told);
 }
 
 size_t ny_settings_pairs(const struct ny_fit_settings *settings)

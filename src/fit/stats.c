@@ -98,13 +98,15 @@ static int run(struct ny_job *job)
 {
     struct ny_fit *fit = ny_fit_of(job);
     const struct ny_fit_settings *settings = fit->settings;
+    struct ny_dominant told;
     int err;
 
     err = check_points(fit);
     if (!err) err = make_geometry(fit);
     if (err) return err;
-    err = ny_settings_warn_dominant(settings, fit->job.store, fit->geometry);
+    err = ny_settings_warn_dominant(settings, fit->job.store, fit->geometry, &told);
     if (err) return err;
+    if (told.text[0]) ny_field_set_text(ny_job_report(job), "dominant_columns", told.text);
     err = decide_width(fit);
     if (err) return err;
     err = save_geometry(fit);

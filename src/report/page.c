@@ -98,6 +98,8 @@ static int fill_result(void *user, const char *hole, struct ny_sink *sink)
         ny_put_html(sink, result->name);
     else if (strcmp(hole, "sentence") == 0)
         ny_put_sentence(sink, result);
+    else if (strcmp(hole, "dominant") == 0)
+        ny_put_dominant(sink, result->report);
     else if (strcmp(hole, "certificate") == 0)
         ny_put_certificate(sink, result);
     else if (strcmp(hole, "graph") == 0)

@@ -205,6 +205,17 @@ void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result)
     ny_put(sink, "</ul></section>");
 }
 
+void ny_put_dominant(struct ny_sink *sink, const json_t *report)
+{
+    const char *told = ny_field_text(report, "dominant_columns");
+
+    if (!told) return;
+    ny_put(sink, "<p><strong>The picture is one of few columns:</strong> ");
+    ny_put_html(sink, told);
+    ny_put(sink, ". The others hardly count; where their units differ, <code>--scale "
+                 "standard</code> gives all of them the same weight.</p>");
+}
+
 static double most_seconds(const json_t *stages)
 {
     const char *key;

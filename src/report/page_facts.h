@@ -8,6 +8,8 @@
 /* Writes a table that compares `count` records, a column each; nothing for fewer than two. */
 void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const char *const *names,
                        size_t count);
+/* Writes a warning where few columns make up most of the distances; nothing where none do. */
+void ny_put_dominant(struct ny_sink *sink, const json_t *report);
 /* Writes the certificate of an embedding, or of a dictionary whose residuals are known. */
 void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result);
 /* Time and memory of each stage, against the budget. */

@@ -57,6 +57,7 @@
     X("epsilon", "epsilon", PLAIN, 7, KEPT)                                                        \
     X("features", "columns chosen by", PLAIN, 70, KEPT)                                            \
     X("features_kept", "columns kept", COUNT, 71, KEPT)                                            \
+    X("dominant_columns", "dominant columns", PLAIN, 0, KEPT)                                      \
     X("landmarks", "landmarks", COUNT, 15, KEPT)                                                   \
     X("tolerance", "tolerance", PLAIN, 36, KEPT)                                                   \
     X("pilot_tolerance_low", "pilot's tolerance", PLAIN, 40, KEPT)                                 \

@@ -74,10 +74,11 @@ static int find_infinite(struct ny_ingest *ingest, size_t rows)
         uint64_t row = before + i / d - ingest->base.n;
 
         if (!isfinite(value))
-            return ny_fail_at(ingest->ctx, NY_EDATA, NULL, row,
-                              "row %llu, column %zu of the import is %s; every value must be a "
-                              "finite number",
-                              (unsigned long long)row, i % d, isnan(value) ? "NaN" : "infinite");
+            return ny_fail_at(
+                ingest->ctx, NY_EDATA, NULL, row,
+                "row %llu, column %zu (both from 0) of the import is %s; every value must be a "
+                "finite number",
+                (unsigned long long)row, i % d, isnan(value) ? "NaN" : "infinite");
     }
     return NY_OK; /* only a sum has overflowed */
 }
@@ -228,14 +229,14 @@ static int unfit(const struct preparing *p, size_t end)
         uint64_t number = number_of(ingest, i);
 
         if (k < row.count)
-            return ny_fail_at(ingest->ctx, NY_EDATA, NULL, number,
-                              "row %llu, column %zu: %.17g cannot be prepared by --rows %s "
-                              "--values %s, which gives no finite number; leave the row out, or "
-                              "import without them",
-                              (unsigned long long)number,
-                              ingest->is_sparse ? (size_t)row.index[k] : k,
-                              ny_dtype_at(ingest->dtype, row.value, k), ny_prepared_rows(how, rows),
-                              ny_prepared_values(how));
+            return ny_fail_at(
+                ingest->ctx, NY_EDATA, NULL, number,
+                "row %llu, column %zu (both from 0): %.17g cannot be prepared by --rows %s "
+                "--values %s, which gives no finite number; leave the row out, or "
+                "import without them",
+                (unsigned long long)number, ingest->is_sparse ? (size_t)row.index[k] : k,
+                ny_dtype_at(ingest->dtype, row.value, k), ny_prepared_rows(how, rows),
+                ny_prepared_values(how));
     }
     return NY_OK;
 }
@@ -253,7 +254,8 @@ static void tell_fractions(struct ny_ingest *ingest, size_t at, size_t end)
 
         if (k == row.count) continue;
         ny_log(ingest->ctx, NY_LOG_WARNING,
-               "row %llu, column %zu is %.6g, and %s is meant for counts, which are whole numbers: "
+               "row %llu, column %zu (both from 0) is %.6g, and %s is meant for counts, which are "
+               "whole numbers: "
                "are the values normalised already?",
                (unsigned long long)number_of(ingest, i),
                ingest->is_sparse ? (size_t)row.index[k] : k,

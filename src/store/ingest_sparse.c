@@ -134,11 +134,11 @@ int ny_ingest_sparse_infinite(struct ny_ingest *ingest, size_t known, size_t row
             uint64_t number = ingest->first_block * ingest->block_rows + i - ingest->base.n;
 
             if (!isfinite(value))
-                return ny_fail_at(ingest->ctx, NY_EDATA, NULL, number,
-                                  "row %llu, column %u of the import is %s; every value must be a "
-                                  "finite number",
-                                  (unsigned long long)number, row.index[k],
-                                  isnan(value) ? "NaN" : "infinite");
+                return ny_fail_at(
+                    ingest->ctx, NY_EDATA, NULL, number,
+                    "row %llu, column %u (both from 0) of the import is %s; every value must be a "
+                    "finite number",
+                    (unsigned long long)number, row.index[k], isnan(value) ? "NaN" : "infinite");
         }
     }
     return NY_OK; /* only a sum has overflowed */

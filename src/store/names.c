@@ -157,6 +157,22 @@ int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
     return read_range(store, NY_KIND_COLUMNS, NY_COLUMN_NAMES, first, count, names);
 }
 
+int ny_points_column_words(struct ny_store *store, uint64_t column,
+                           char words[NY_COLUMN_WORDS_BYTES])
+{
+    struct ny_names name = {0};
+    struct ny_points_info info;
+    int err = ny_points_info(store, &info);
+
+    if (!err && info.column_names) err = ny_points_column_names(store, column, 1, &name);
+    if (name.count)
+        snprintf(words, NY_COLUMN_WORDS_BYTES, "column '%.80s'", name.text);
+    else
+        snprintf(words, NY_COLUMN_WORDS_BYTES, "column %llu of the store (from 0)", ULL(column));
+    ny_names_release(&name, store->ctx);
+    return err;
+}
+
 int ny_points_all_columns(void *store, struct ny_names *names)
 {
     struct ny_points_info info;

@@ -252,6 +252,11 @@ int ny_points_names(struct ny_store *store, uint64_t first, size_t count, struct
 /* Adds the names of columns first … first+count−1, likewise. */
 int ny_points_column_names(struct ny_store *store, uint64_t first, size_t count,
                            struct ny_names *names);
+/* Writes how messages call a column: "column 'age'", or "column 3 of the store (from 0)" where
+ * columns have no names. */
+enum { NY_COLUMN_WORDS_BYTES = 128 };
+int ny_points_column_words(struct ny_store *store, uint64_t column,
+                           char words[NY_COLUMN_WORDS_BYTES]);
 /* Adds the names of all columns of a struct ny_store, which have some (struct ny_columns_like). */
 int ny_points_all_columns(void *store, struct ny_names *names);
 /* NY_EDATA where rows whose columns have these names are of other columns than the points, or have

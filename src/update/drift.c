@@ -22,10 +22,10 @@ struct sample {
     size_t fitted; /* the first ones, rows of the fit; 0: these were measured before */
     size_t count;  /* with them */
     uint64_t *numbers;
-    void *rows;        /* raw */
+    void *rows; /* raw */
     struct ny_columns *landmarks;
-    double *diagonal;  /* k(x,x) */
-    float *residuals;  /* δ */
+    double *diagonal; /* k(x,x) */
+    float *residuals; /* δ */
 };
 
 static void release(struct sample *sample, struct ny_context *ctx)
@@ -280,6 +280,7 @@ static double drift_of(const struct ny_fit *fit, const struct ny_points_stats *s
 
 static int warn_of_geometry(const struct ny_fit *fit)
 {
+    char column[NY_COLUMN_WORDS_BYTES];
     struct ny_points_stats stats;
     size_t off = 0, worst = 0;
     double most = 0;
@@ -297,13 +298,14 @@ static int warn_of_geometry(const struct ny_fit *fit)
         worst = k;
     }
     ny_points_stats_release(&stats, fit->job.ctx);
-    if (off)
+    if (off) err = ny_points_column_words(fit->job.store, worst, column);
+    if (off && !err)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
-               "mean or scale of %zu columns, most of all of column %zu (from 1), have moved by "
-               "more than 10 %% of a standard deviation from those that the model keeps; fit again "
-               "with --restart to have it follow the data",
-               off, worst + 1);
-    return NY_OK;
+               "mean or scale of %zu column%s, most of all of %s, %s moved by more than 10 %% of a "
+               "standard deviation from those that the model keeps; fit again with --restart to "
+               "have it follow the data",
+               off, off == 1 ? "" : "s", column, off == 1 ? "has" : "have");
+    return err;
 }
 
 int ny_update_warn_drift(struct ny_job *job)

@@ -64,7 +64,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     nystream import unscaled unscaled.csv -q
     ny plan unscaled --gamma-grid
     exits 0
-    says "column 2 (from 1) alone"
+    says "column 1 of the store (from 0) alone"
 }
 
 # bats test_tags=slow
@@ -215,17 +215,24 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     nystream import s unscaled.csv -q
     ny fit s a
     exits 0
-    says "column 2 (from 1) alone makes up 99"
+    says "column 1 of the store (from 0) alone makes up 99"
     { echo a,income,c && cat unscaled.csv; } >named.csv
     nystream import named.nys named.csv -q
     ny fit named.nys map --landmarks 10
-    says "column 2 (from 1), 'income', alone makes up 99"
+    says "column 'income' alone makes up 99"
     says "--scale standard"
+    # The result tells it for good.
+    ny info named.nys map
+    [[ $output == *"dominant columns      column 'income' alone makes up 99"*"distances between rows"* ]]
+    ny report named.nys map -o page.html
+    grep -q "<strong>The picture is one of few columns:</strong> column &#39;income&#39; alone makes up 99" page.html
     ny fit s b --kernel laplacian
-    says "column 2 (from 1) alone"
+    says "column 1 of the store (from 0) alone"
     ny fit s c --scale standard
     exits 0
     [[ $stderr != *"alone makes up"* ]]
+    ny info s c
+    [[ $output != *"dominant columns"* ]]
     ny fit s d --map pca
     [[ $stderr != *"alone makes up"* ]]
 }
@@ -234,7 +241,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     { seq -s, 1 30 | sed 's/[0-9]*/c&/g'
         table 200 30 | awk -F, -v OFS=, '{ $24 *= 1000; $5 *= 700; print }'; } >units.csv
     nystream import s units.csv -q
-    local told="2 of 30 columns, the largest of them column 24 (from 1), 'c24', make up"
+    local told="2 of 30 columns, the largest of them column 'c24', make up"
     for kernel in rbf laplacian; do
         ny fit s $kernel --kernel $kernel --landmarks 20
         exits 0
@@ -262,7 +269,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     cut -d, -f15-24 units.csv >ten.csv
     nystream import ten ten.csv -q
     ny fit ten a --map pca
-    says "column 10 (from 1), 'c24', alone makes up"
+    says "column 'c24' alone makes up"
     says "of the variance"
     cut -d, -f16-24 units.csv >nine.csv
     nystream import nine nine.csv -q

@@ -77,7 +77,7 @@ PY
     nystream import x x.csv --layout sparse -q
     ny fit x f --map svd --kernel cosine --approx exact --scale idf
     exits 0
-    says "1 column, the first of them number 1 (from 1), has a value in every row"
+    says "1 column, the first of them column 0 of the store (from 0), has a value in every row"
     ny fit x g --map svd --kernel cosine --approx exact --scale idf-smooth
     exits 0
     [[ $stderr != *"every row"* ]]

@@ -122,17 +122,17 @@ log='--rows total:10000 --values log1p'
     printf '1,2\n3,-4\n' >t.csv
     ny import s t.csv --values sqrt
     exits 3
-    says "row 1, column 1: -4 cannot be prepared"
+    says "row 1, column 1 (both from 0): -4 cannot be prepared"
     [ ! -e s ]
     printf '0 1:1\n0 2:-1\n' >t.svm
     ny import s t.svm --values log1p --layout sparse
     exits 3
-    says "row 1, column 1: -1"
+    says "row 1, column 1 (both from 0): -1"
     printf '1,2\n3,1\n' | nystream import s - --values log1p -q
     nystream fit s f --map pca --components 1 -q
     ny transform s f --input t.csv -o o.npy
     exits 3
-    says "row 1, column 1: -4 cannot be prepared"
+    says "row 1, column 1 (both from 0): -4 cannot be prepared"
     [ ! -e o.npy ]
     for rows in total total:0 total:-1 total:x halves; do
         ny import new t.csv --rows $rows
@@ -144,7 +144,7 @@ log='--rows total:10000 --values log1p'
     printf '1,2\n3.5,4\n0.5,1\n' >t.csv
     ny import s t.csv --rows total:100
     exits 0
-    says "row 1, column 0 is 3.5, and --rows total is meant for counts"
+    says "row 1, column 0 (both from 0) is 3.5, and --rows total is meant for counts"
     [ "$(grep -c warning <<<"$stderr")" = 1 ]
     ny import u t.csv --rows unit --values sqrt
     exits 0

@@ -264,7 +264,7 @@ b	done" ]
     ny import a.nys a.csv -q
     ny import a.nys b.npy --append -q
     exits 0
-    says "values are rounded to f32, the type of a.nys: the first is 0.10000000000000001 in row 1, column 1; --dtype f32 says that this is meant, and a new store with --dtype f64 keeps them"
+    says "values are rounded to f32, the type of a.nys: the first is 0.10000000000000001 in row 1, column 1 (both from 0); --dtype f32 says that this is meant, and a new store with --dtype f64 keeps them"
     [ "$(grep -c rounded <<<"$stderr")" = 1 ]
     ny import a.nys b.npy --append --dtype f32 -q
     exits 0
@@ -274,14 +274,14 @@ b	done" ]
     ny export w.nys --part points -o b.npy -q
     ny import c.nys b.npy --columns 1 --append
     exits 3
-    says "row 2, column 0: 0.69999999999999996 is not a value of u8, the type of c.nys"
+    says "row 2, column 0 (both from 0): 0.69999999999999996 is not a value of u8, the type of c.nys"
     [ "$(field "$(nystream info c.nys --json)" n)" = 2 ]
     printf '1,1e39\n' >large.csv
     ny import l.nys large.csv --dtype f64 -q
     ny export l.nys --part points -o large.npy -q
     ny import a.nys large.npy --append
     exits 3
-    says "row 0, column 1: 9.9999999999999994e+38 is not a value of f32, the type of a.nys"
+    says "row 0, column 1 (both from 0): 9.9999999999999994e+38 is not a value of f32, the type of a.nys"
 }
 
 @test "the mean norm is the mean of norms, through appends, kinds of rows and types" {

@@ -66,7 +66,7 @@ static void rows_are_appended_and_converted_where_that_is_exact(void **state)
     ny_view_free(view);
 
     put(NY_F64, (void *)(uintptr_t)wide.values, 5 * (COLUMNS + 2) + 1, -3e39);
-    fails(NY_EDATA, "row 5, column 1: -3e+39 is not a value of f32",
+    fails(NY_EDATA, "row 5, column 1 (both from 0): -3e+39 is not a value of f32",
           ny_append(in.ctx, in.store, &wide, NULL, NULL));
     put(NY_F64, (void *)(uintptr_t)wide.values, 5 * (COLUMNS + 2) + 1, (double)NAN);
     wide.name = "X";

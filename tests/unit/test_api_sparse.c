@@ -190,7 +190,7 @@ static void values_for_f32_are_rounded_and_not_kept_where_they_are_0(void **stat
     assert_true(columns[0] == 4 && back[0] == 1 && columns[1] == 1 && back[1] == 0.1F);
     ny_view_free(view);
     values[2] = 1e39;
-    fails(NY_EDATA, "row 1, column 2: 9.9999999999999994e+38 is not a value of f32",
+    fails(NY_EDATA, "row 1, column 2 (both from 0): 9.9999999999999994e+38 is not a value of f32",
           ny_append(in.ctx, in.store, &table, NULL, NULL));
 }
 
