@@ -29,23 +29,16 @@ static bool is_image(const char *name)
     return false;
 }
 
-/* Folders of classes, each with its images, are as frequent as images in one folder: `depth` levels
- * are looked at, and of each folder a few entries. */
-static bool holds_images(const char *path, int depth)
+/* Looks at a few entries of the folder itself: what lies deeper says nothing of what it is. */
+static bool holds_images(const char *path)
 {
     enum { ENTRIES_MAX = 200 };
     DIR *directory = opendir(path);
     const struct dirent *entry;
     bool found = false;
 
-    for (int i = 0; directory && !found && i < ENTRIES_MAX && (entry = readdir(directory)); i++) {
-        char below[PATH_MAX];
-
+    for (int i = 0; directory && !found && i < ENTRIES_MAX && (entry = readdir(directory)); i++)
         found = is_image(entry->d_name);
-        if (!found && depth > 0 && entry->d_name[0] != '.' &&
-            snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) < (int)sizeof(below))
-            found = holds_images(below, depth - 1);
-    }
     if (directory) closedir(directory);
     return found;
 }
@@ -57,10 +50,12 @@ int ny_directory_given(struct ny_context *ctx, const char *path)
                           "%s is a store and not a file of points; the store is named before the "
                           "files",
                           path);
-    if (holds_images(path, 1))
+    if (holds_images(path))
         return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
                           "%s is a directory of images; make a table of them first: " NY_IMAGE_ROWS,
                           path);
-    return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE, "%s is a directory; give a file of points",
-                      path);
+    return ny_fail_at(
+        ctx, NY_EIO, path, NY_NO_LINE,
+        "%s is a directory; give a file of points. Images in folders become one by " NY_IMAGE_ROWS,
+        path);
 }

@@ -718,7 +718,8 @@ END
 :   | import p.csv new                   | 4 | p.csv is a file / the store is named before the files
 :   | import none.csv new.nys            | 4 | there is no file new.nys; the store is named before the files: nystream import new.nys none.csv
 :   | import none.csv s                  | 4 | s is a store and not a file of points; the store is named before the files
-mkdir -p im/cat; touch im/cat/a.PNG | import new im | 4 | im is a directory of images / nystream-image-rows FOLDER -o IMAGES.npy
+mkdir im; touch im/a.PNG | import new im | 4 | im is a directory of images / nystream-image-rows FOLDER -o IMAGES.npy
+mkdir -p im/cat; touch im/cat/a.PNG | import new im | 4 | im is a directory; give a file of points / nystream-image-rows FOLDER
 mkdir im; touch im/a.jpeg | embed im -o out.npy | 4 | im is a directory of images
 :   | fit a s                            | 4 | there is no store a / the first operand names the store / 'nystream import' makes it
 :   | fit p.csv a                        | 4 | p.csv is not a store / 'nystream import' makes
