@@ -93,7 +93,7 @@ struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *
 int ny_settings_geometry(struct ny_geometry **out, struct ny_store *store,
                          const struct ny_fit_settings *settings, size_t d, unsigned workers,
                          unsigned char *chosen);
-/* Warns where a few columns decide what the map shows, unless --scale was typed, and tells which. */
+/* Warns where a few columns decide what the map shows, unless --scale was typed; tells which. */
 int ny_settings_warn_dominant(const struct ny_fit_settings *settings, struct ny_store *store,
                               const struct ny_geometry *geometry, struct ny_dominant *told);
 /* Returns how many eigenpairs the solver finds: the components, and a trivial one of divided maps.
