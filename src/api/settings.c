@@ -214,6 +214,11 @@ static int need_points(struct ny_store *store, const struct ny_options *options,
     err = ny_refuse_nodes(store, "a fit of one has --graph NAME, and --map isomap, eigenmaps or "
                                  "diffusion");
     if (err) return err;
+    if (!points->n && ny_ingest_runs(store))
+        return ny_fail(ny_store_context(store), NY_EDATA,
+                       "%s has no points yet: an import into it is under way, and its rows are "
+                       "there when it ends; begin the fit then",
+                       ny_store_path(store));
     return ny_fail(ny_store_context(store), NY_EDATA,
                    "%s has %s: nothing to fit; at least two rows are needed", ny_store_path(store),
                    points->n ? "one row" : "no points");

@@ -218,6 +218,11 @@ static int start_anew(struct ny_ingest *ingest)
     return err ? err : end;
 }
 
+bool ny_ingest_runs(struct ny_store *store)
+{
+    return ny_lock_held(store, "points");
+}
+
 /* Takes the lock and finds where to begin: NY_END where this very import was published by a run
  * that was killed before it could say so; else at what is staged, else at the base. */
 static int begin(struct ny_ingest *ingest)

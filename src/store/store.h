@@ -361,6 +361,8 @@ struct ny_rows {
  * nothing is left to do (*out is NULL, no error is set). */
 int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
                     const struct ny_ingest_spec *spec, uint64_t *consumed);
+/* Tells whether a process imports into the store at the moment: readers do not see its rows yet. */
+bool ny_ingest_runs(struct ny_store *store);
 /* Adds rows; commits by itself whenever min(64 MiB, budget/8) are dirty. Everything stays staged,
  * invisible to readers. */
 int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows);

@@ -50,6 +50,25 @@ start_fit() { # NAME
     [ "$(field "$output" n)" -eq 1000 ]
 }
 
+@test "a fit before the end of the first import is told of it" {
+    mkfifo pipe
+    exec 7<>pipe
+    nystream import s - --format csv -q <pipe 2>err 7>&- &
+    local pid=$! tries=0
+    table 500 3 >&7
+    until grep -qs "^$pid " s/locks/points.lock; do
+        sleep 0.02
+        [ $((tries += 1)) -lt 500 ]
+    done
+    ny fit s a --landmarks 20
+    exits 3
+    says "an import into it is under way"
+    exec 7>&-
+    wait $pid
+    ny fit s a --landmarks 20 -q
+    exits 0
+}
+
 @test "the same NAME is refused at once, and told who has it" {
     big_store
     local pid from
