@@ -90,8 +90,8 @@ static int hand_out(const struct reader_source *source, struct ny_sparse row, ui
                        out);
     if (k == row.count) return NY_OK;
     return ny_fail_at(base->ctx, NY_EDATA, NULL, number,
-                      "row %llu, column %zu: %.17g cannot be prepared by --values %s, as the rows "
-                      "of the result were; leave the row out",
+                      "row %llu, column %zu (both from 0): %.17g cannot be prepared by "
+                      "--values %s, as the rows of the result were; leave the row out",
                       (unsigned long long)number, row.index ? (size_t)row.index[k] : k,
                       ny_dtype_at(source->read_dtype, row.value, k),
                       ny_prepared_values(&source->preparation));
