@@ -479,6 +479,42 @@ static void sums_on_a_grid_have_no_order(void **state)
     ny_accumulator_free(rounded);
 }
 
+/* Blocks are those of a Gram of more columns than one has, of f64 tiles and of f32 ones. */
+static void grams_in_blocks_are_whole(void **state)
+{
+    enum { COLUMNS = 2 * NY_GRAM_BLOCK + 9 };
+    const struct ny_tile tile = {.rows = NY_UNIT_ROWS};
+    const struct ny_tile_rows brought = {.count = NY_UNIT_ROWS, .tile = &tile};
+    size_t cells = (size_t)NY_UNIT_ROWS * COLUMNS;
+    double *c = malloc(cells * sizeof(*c));
+    float *c32 = malloc(cells * sizeof(*c32));
+    struct ny_partial *whole, *blocks;
+
+    (void)state;
+    for (size_t i = 0; i < cells; i++) {
+        c32[i] = (float)(ny_hash01(5, 0, i) - 0.5);
+        c[i] = (double)c32[i];
+    }
+    assert_int_equal(ny_partial_new(&whole, ctx, COLUMNS, NY_GRAM_F64), NY_OK);
+    assert_int_equal(ny_partial_new(&blocks, ctx, COLUMNS, NY_GRAM_F64), NY_OK);
+    blocks->shared = true;
+    for (int f64 = 0; f64 < 2; f64++) {
+        memset(blocks->G64, 0xff, COLUMNS * COLUMNS * sizeof(double)); /* NaN */
+        ny_partial_set64(whole, ny_matrix(c, NY_UNIT_ROWS, COLUMNS), &brought);
+        if (f64)
+            ny_partial_set64(blocks, ny_matrix(c, NY_UNIT_ROWS, COLUMNS), &brought);
+        else
+            ny_partial_set(blocks, ny_matrix32(c32, NY_UNIT_ROWS, COLUMNS), &brought);
+        for (size_t i = 0; i < COLUMNS; i++)
+            for (size_t j = 0; j <= i; j++)
+                assert_near(blocks->G64[i * COLUMNS + j], whole->G64[i * COLUMNS + j], 1e-10);
+    }
+    ny_partial_free(whole);
+    ny_partial_free(blocks);
+    free(c);
+    free(c32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +527,7 @@ int main(void)
         cmocka_unit_test(memory_is_announced_and_bounded),
         cmocka_unit_test(roundings_are_noticed),
         cmocka_unit_test(sums_on_a_grid_have_no_order),
+        cmocka_unit_test(grams_in_blocks_are_whole),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -15,6 +16,7 @@
 #include "io/reader.h"
 #include "store/store.h"
 #include "stream/pass.h"
+#include "stream/share.h"
 #include "support/store_case.h"
 
 enum { SEED = 3, WORKERS_MAX = 5 };
@@ -45,6 +47,7 @@ struct copy {
     char *out;
     size_t row_bytes, height, capacity;
     bool overrun[WORKERS_MAX];
+    bool shared; /* strips are shared out */
 };
 
 static int unit(void *arg, const struct ny_tile *tile)
@@ -65,9 +68,36 @@ static int unit(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
+/* The strips of a tile, which other workers copy as well. */
+struct strips {
+    struct copy *copy;
+    const struct ny_tile *tile;
+};
+
+/* Takes its time, so that those who have no tile come and help. */
+static int copy_strip(void *arg, size_t piece, unsigned worker)
+{
+    const struct strips *strips = arg;
+    const struct copy *copy = strips->copy;
+    const struct ny_tile seen = ny_tile_seen_by(strips->tile, worker);
+    size_t first = piece * copy->height, left = seen.rows - first;
+
+    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    return ny_tile_strip(&seen, first, left < copy->height ? left : copy->height,
+                         copy->out + (seen.first_row + first) * copy->row_bytes);
+}
+
+static int shared_unit(void *arg, const struct ny_tile *tile)
+{
+    struct copy *copy = arg;
+    struct strips strips = {copy, tile};
+
+    return ny_tile_share(tile, (tile->rows + copy->height - 1) / copy->height, copy_strip, &strips);
+}
+
 static int run(struct ny_source *source, unsigned workers, size_t height, struct copy *copy)
 {
-    static const struct ny_pass_work work = {.unit = unit};
+    const struct ny_pass_work work = {.unit = copy->shared ? shared_unit : unit};
     int err;
 
     copy->height = height;
@@ -314,6 +344,26 @@ static int read_file(enum ny_dtype dtype, unsigned workers, struct copy *copy, u
     return err;
 }
 
+static void those_who_help_see_the_rows_of_the_tile(void **state)
+{
+    uint8_t *bytes = malloc(N * D);
+    uint64_t n;
+
+    (void)state;
+    case_rows(bytes, SEED, NY_U8, D, 0, N);
+    write_npy("|u1", bytes, N * D);
+    for (size_t c = 0; c < 3; c++) {
+        struct copy copy = copy_new(N, D * sizeof(float));
+
+        copy.shared = true;
+        assert_int_equal(read_file(NY_F32, crews[c], &copy, &n), NY_OK);
+        for (size_t i = 0; i < N * D; i++)
+            assert_true(((float *)copy.out)[i] == (float)bytes[i]);
+        free(copy.out);
+    }
+    free(bytes);
+}
+
 static void readers_give_the_rows_of_the_file(void **state)
 {
     float *rows = malloc(N * D * sizeof(*rows));
@@ -379,6 +429,7 @@ int main(void)
         cmocka_unit_test(points_of_a_store),
         cmocka_unit_test(points_cost_the_announced_memory),
         cmocka_unit_test(a_damaged_block_stops_the_pass),
+        cmocka_unit_test(those_who_help_see_the_rows_of_the_tile),
         cmocka_unit_test(readers_give_the_rows_of_the_file),
         cmocka_unit_test(memory_gives_its_rows),
     };
