@@ -12,6 +12,7 @@
 #include "peers/peers.h"
 #include "results/embedding.h"
 #include "fit/given_columns.h"
+#include "fit/known_rows.h"
 #include "fit/plan.h"
 #include "fit/projector.h"
 #include "stream/pass.h"
@@ -78,10 +79,9 @@ static int fold(void *arg, const struct ny_tile *tile)
     ny_unreached_rows_add(&run->unreached, &run->projector.unreached[tile->worker]);
     ny_embedding_add(&run->out, rows + kept * run->out.layout.row_bytes, tile->rows - kept);
     if (run->averages.rows)
-        ny_embedding_add(&run->averages,
-                         run->projector.roots + (size_t)tile->worker * NY_UNIT_ROWS, tile->rows);
-    if (!ny_embedding_full(&run->out) &&
-        !(run->averages.rows && ny_embedding_full(&run->averages)))
+        ny_embedding_add(&run->averages, run->projector.roots + (size_t)tile->worker * NY_UNIT_ROWS,
+                         tile->rows);
+    if (!ny_embedding_full(&run->out) && !(run->averages.rows && ny_embedding_full(&run->averages)))
         return NY_OK;
     return commit(run, tile->unit + 1, NY_STAGE_PROJECT);
 }
@@ -222,6 +222,50 @@ done:
     return err;
 }
 
+/* ---- without a pass ------------------------------------------------------------------------- */
+
+/* The sums of a pass, where all of K was decomposed and its trace is known; Σ c′ is 0, as the shift
+ * is that of all its columns. */
+static void begin_known(struct project *run)
+{
+    const struct ny_fit *fit = run->fit;
+
+    run->sums[NY_SUM_DIAGONAL] = ny_field_number(ny_job_report(&fit->job), "trace", NAN);
+    if (fit->settings->normalisation == NY_CENTRED_LANDMARKS)
+        for (size_t j = 0; j < fit->m; j++)
+            run->sums[NY_SUM_DIAGONAL] += fit->model->a[j];
+}
+
+/* Writes the rows of all units from this one on. */
+static int write_known(struct project *run, uint64_t unit)
+{
+    struct ny_fit *fit = run->fit;
+    const struct ny_model *model = fit->model;
+    const json_t *stored = json_object_get(ny_job_report(&fit->job), "eigenvalues");
+    uint64_t n = fit->job.points.n;
+    size_t element = ny_precision_bytes(model->precision);
+    double *values = ny_alloc(fit->job.ctx, NY_MEM_MODEL, model->p * sizeof(double));
+    void *rows = ny_alloc(fit->job.ctx, NY_MEM_TILES, NY_UNIT_ROWS * model->p * element);
+    int err = values && rows ? NY_OK : NY_EBUDGET;
+
+    for (size_t k = 0; !err && k < model->p; k++)
+        values[k] = json_number_value(json_array_get(stored, k));
+    for (; !err && unit < ny_units_of(n); unit++) {
+        uint64_t first = unit * NY_UNIT_ROWS;
+        size_t count = n - first < NY_UNIT_ROWS ? (size_t)(n - first) : NY_UNIT_ROWS;
+
+        err = ny_known_rows(model, values, first, count, rows, &run->sums[NY_SUM_SQUARES]);
+        if (err) break;
+        ny_embedding_add(&run->out, rows, count);
+        if (ny_embedding_full(&run->out)) err = commit(run, unit + 1, NY_STAGE_PROJECT);
+    }
+    ny_free(fit->job.ctx, rows);
+    ny_free(fit->job.ctx, values);
+    return err;
+}
+
+/* ---- the stage ------------------------------------------------------------------------------ */
+
 /* Tells whether averages are stored for a probe that follows. */
 static bool wants_averages(const struct ny_fit *fit)
 {
@@ -235,7 +279,8 @@ static int open_writers(struct project *run, uint64_t units)
     const struct ny_model *model = fit->model;
     size_t element = ny_precision_bytes(fit->settings->precision);
     uint64_t here = ny_points_here(&fit->job.points);
-    struct ny_embedding_layout layout = ny_embedding_layout(here, run->projector.width, element);
+    struct ny_embedding_layout layout =
+        ny_embedding_layout(here, ny_coordinates_width(&model->coordinates), element);
     uint64_t row = units * NY_UNIT_ROWS < here ? units * NY_UNIT_ROWS : here;
     int err;
 
@@ -264,15 +309,20 @@ static int run_project(struct ny_job *job)
     struct ny_fit *fit = ny_fit_of(job);
     struct project run = {.fit = fit};
     uint64_t units;
+    bool known;
     int err;
 
     err = load_model(fit);
     if (err) goto done;
     fit->m = fit->model->m;
+    known = ny_rows_are_known(fit->settings, &fit->job.points, fit->m);
     err = ny_fit_lower_workers(fit);
     if (err) goto done;
-    err = ny_projector_new(&run.projector, fit->model, NY_DTYPE_NONE,
-                           (size_t)fit->job.points.row_slots, fit->job.workers);
+    if (known)
+        begin_known(&run);
+    else
+        err = ny_projector_new(&run.projector, fit->model, NY_DTYPE_NONE,
+                               (size_t)fit->job.points.row_slots, fit->job.workers);
     if (err) goto done;
     run.projector.wants_entries =
         certifies(fit) && fit->settings->normalisation == NY_CENTRED_LANDMARKS;
@@ -281,12 +331,12 @@ static int run_project(struct ny_job *job)
     run.projector.kept = run.kept;
     err = open_writers(&run, units);
     if (err) goto done;
-    err = run_pass(&run, units);
+    err = known ? write_known(&run, units) : run_pass(&run, units);
     if (err) goto done;
     ny_job_mark_time(&fit->job);
     err = certify_projection(&run);
     if (err) goto done;
-    report_ratio(fit);
+    if (!known) report_ratio(fit);
     err = commit(&run, ny_units_of(ny_points_here(&job->points)), ny_job_next(job));
 done:
     ny_embedding_writer_release(&run.averages);
@@ -317,10 +367,16 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
         f->m * ny_settings_pairs(settings) * sizeof(double) +
         (ny_settings_features(settings) ? 0 : ny_kept_bytes(&f->spec, f->m)) +
         2 * f->m * sizeof(double) + ny_sizes_arrays(f, 2);
+    bytes.by_purpose[NY_MEM_STORE] += 2 * output;
+    if (ny_rows_are_known(settings, f->points, f->m)) {
+        bytes.by_purpose[NY_MEM_TILES] =
+            NY_UNIT_ROWS * ny_settings_pairs(settings) * ny_sizes_element(f);
+        return bytes;
+    }
     bytes.by_purpose[NY_MEM_TILES] = ny_projector_bytes(&f->spec, f->m, ny_settings_pairs(settings),
                                                         settings->precision, workers) +
                                      workers * ny_sizes_exact(f);
-    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers) + 2 * output;
+    bytes.by_purpose[NY_MEM_STORE] += ny_sizes_source(f, workers);
     return bytes;
 }
 
@@ -348,12 +404,14 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     bool averages = t->settings->probes && ny_settings_probe_averages(t->settings);
     bool features = ny_settings_features(t->settings);
 
-    t->plan->passes++;
-    t->plan->flops += features ? 2 * t->n * t->price.d * p : 2 * t->entries * (t->price.d + p);
-    t->plan->stage_s[NY_STAGE_PROJECT] =
-        ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) *
-            (ny_price_rows(&t->price, t->n) + products_seconds(t, p)) +
-        ny_price_commit(&t->price, out_bytes);
+    t->plan->stage_s[NY_STAGE_PROJECT] = ny_price_commit(&t->price, out_bytes);
+    if (!ny_rows_are_known(t->settings, t->sizes->points, t->plan->m)) {
+        t->plan->passes++;
+        t->plan->flops += features ? 2 * t->n * t->price.d * p : 2 * t->entries * (t->price.d + p);
+        t->plan->stage_s[NY_STAGE_PROJECT] +=
+            ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) *
+            (ny_price_rows(&t->price, t->n) + products_seconds(t, p));
+    }
     out_bytes += t->m * p * 8 +
                  (model_holds_rows ? (double)ny_kept_bytes(&t->sizes->spec, t->plan->m) : 0) +
                  (measures ? 4 * t->n : 0) + (averages ? 8 * t->n : 0);

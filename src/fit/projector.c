@@ -307,6 +307,14 @@ static int find_features(struct ny_projector *projector, const struct ny_tile *t
     return ny_feature_projector_tile(&projector->features, tile, &out);
 }
 
+int ny_projector_not_finite(struct ny_context *ctx, uint64_t first, size_t count)
+{
+    return ny_fail(ctx, NY_ENUMERIC,
+                   "the embedding of rows %llu to %llu is not finite; rescale the data "
+                   "(--scale standard) or choose another width",
+                   (unsigned long long)first, (unsigned long long)(first + count - 1));
+}
+
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile)
 {
     const struct ny_model *model = projector->model;
@@ -323,12 +331,7 @@ int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile
     strips.roots = roots;
     err = ny_tile_share(tile, (tile->rows + NY_STRIP_ROWS - 1) / NY_STRIP_ROWS, project_strip,
                         &strips);
-    if (err)
-        return ny_fail(model->ctx, NY_ENUMERIC,
-                       "the embedding of rows %llu to %llu is not finite; rescale the data "
-                       "(--scale standard) or choose another width",
-                       (unsigned long long)tile->first_row,
-                       (unsigned long long)(tile->first_row + tile->rows - 1));
+    if (err) return ny_projector_not_finite(model->ctx, tile->first_row, tile->rows);
     for (int k = 0; k < NY_SUMS; k++)
         sums[k] = 0;
     for (size_t piece = 0; piece < NY_UNIT_ROWS / NY_STRIP_ROWS; piece++)

@@ -699,3 +699,36 @@ about() {
     # half of the tiles of K, n(n + 2048)d/4e10, and K times 21 columns, 42n^2/1e11
     about "$(ideal_us e --approx gaussian --landmarks 20)" 4915.8
 }
+
+@test "an exact fit writes its rows without a pass over the points, as the model places them" {
+    store s 2100 6
+    head -n 40 s.csv >more.csv
+    for how in "--map kpca" "--map svd" "--map kpca --kernel polynomial" "--map kpca --precision f64"; do
+        ny fit s e $how --approx exact --components 4 --restart --json
+        exits 0
+        [ "$(field "$output" passes)" = 0 ]
+        ny plan s $how --approx exact --components 4 --json
+        [ "$(field "$output" passes)" = 0 ]
+        nystream export s e -o rows.csv -q
+        nystream transform s e --input s.csv -o placed.csv -q
+        near rows.csv placed.csv
+    done
+    # Degrees of a divided kernel, and averages of a probe, take one.
+    for how in "--map laplacian" "--map kpca --probe 20"; do
+        ny fit s p $how --approx exact --components 4 --restart --json
+        exits 0
+        [ "$(field "$output" passes)" -ge 1 ]
+        nystream export s p -o rows.csv -q
+        nystream transform s p --input s.csv -o placed.csv -q
+        near rows.csv placed.csv
+    done
+    # New rows are placed by the model, and those that were there stay.
+    nystream export s e -o before.csv -q
+    nystream import s more.csv --append -q
+    ny fit s e --update frozen --json
+    exits 0
+    [ "$(field "$output" trace_error)" = 0.0 ]
+    nystream export s e -o after.csv -q
+    head -n 2100 after.csv | cmp - before.csv
+    near <(tail -n 40 after.csv) <(head -n 40 before.csv)
+}

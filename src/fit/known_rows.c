@@ -1,0 +1,38 @@
+/*
+ * Y = P Λ for all of K (fit/known_rows.h). The model places a point by y = k(x,·)P less its
+ * averages, and P = U Λ^-½ for the eigenvectors U, which centring leaves as they are; over the rows
+ * themselves that is K U Λ^-½ = U Λ^½.
+ */
+#include "fit/known_rows.h"
+
+#include "fit/projector.h"
+
+bool ny_rows_are_known(const struct ny_fit_settings *settings, const struct ny_points_info *points,
+                       size_t m)
+{
+    return settings->method->all_rows && m == points->n && ny_points_here(points) == points->n &&
+           !settings->placed && !settings->probes && !ny_divided(settings->normalisation);
+}
+
+int ny_known_rows(const struct ny_model *model, const double *values, uint64_t first, size_t count,
+                  void *out, double *squares)
+{
+    const double *P = model->P + first * model->p;
+    size_t p = model->p, not_finite;
+    double *Y64 = out;
+    float *Y32 = out;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < p; k++) {
+            double y = P[i * p + k] * values[k];
+
+            *squares += y * y;
+            if (model->precision == NY_PRECISION_F64)
+                Y64[i * p + k] = y;
+            else
+                Y32[i * p + k] = (float)y;
+        }
+    not_finite = model->precision == NY_PRECISION_F64 ? ny_first_not_finite(Y64, count * p)
+                                                      : ny_first_not_finite32(Y32, count * p);
+    return not_finite ? ny_projector_not_finite(model->ctx, first, count) : NY_OK;
+}
