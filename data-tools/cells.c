@@ -10,15 +10,21 @@
  *
  * A row is drawn as a Poisson process: events come after exponential distances along the interval
  * [0, 2³²), of which feature j holds a part of length 2³²·p_tj. So columns come in order, without
- * a look at the features that have no count, and a row takes about 20 ns a non-zero.
+ * a look at the features that have no count. Rows are drawn by all threads, some dozens at a time.
  */
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/random.h"
+#include "base/thread.h"
 #include "cells.h"
 
-enum { CELLS_BLOCK = 256 }; /* events that are drawn at a time */
+enum {
+    CELLS_BLOCK = 256,       /* events that are drawn at a time */
+    CELLS_ROWS = 64,         /* rows, at most */
+    CELLS_ENTRIES = 1 << 22, /* room for their entries, or for one row */
+};
 
 static const char usage[] =
     "cells -o OUT --cells N --features D --mean NNZ [--types T] [--seed S] [--binary]\n"
@@ -39,8 +45,8 @@ static const char usage[] =
     "  --binary           1 in place of each count\n"
     "  --labels-out FILE  the types of the cells, one a line (import --labels FILE)\n"
     "\n"
-    "Takes 4 to 8 bytes of memory a type and feature, and 8 a cell for .npz, 12 for\n"
-    ".h5ad.\n";
+    "Takes 4 to 8 bytes of memory a type and feature, 8 a cell for .npz, 12 for .h5ad,\n"
+    "and 24 MiB for rows.\n";
 
 enum { STREAM_TYPE = 1, STREAM_SIZE, STREAM_BASE, STREAM_FACTOR, STREAM_EVENTS };
 
@@ -106,11 +112,44 @@ static void fill_type(struct cells *cells, uint64_t type, const double *p)
     }
 }
 
+/* Types, whose profiles have this base. */
+struct profiles {
+    struct cells *cells;
+    struct ny_context *ctx;
+    const double *base;
+};
+
+static int make_some_types(void *arg, size_t first, size_t count)
+{
+    const struct profiles *profiles = arg;
+    struct cells *cells = profiles->cells;
+    uint64_t features = cells->features;
+    double *p = ny_alloc(profiles->ctx, NY_MEM_OTHER, features * sizeof *p);
+
+    if (!p) return NY_EBUDGET;
+    for (uint64_t t = first; t < first + count; t++) {
+        double sum = 0;
+
+        for (uint64_t j = 0; j < features; j++) {
+            double u = ny_hash01(cells->seed, stream_of(STREAM_FACTOR), t * features + j);
+
+            p[j] = profiles->base[j] * profiles->base[j] * -log(u);
+            sum += p[j];
+        }
+        for (uint64_t j = 0; j < features; j++)
+            p[j] /= sum;
+        fill_type(cells, t, p);
+        cells->events[t] = solve_events(p, features, cells->mean);
+    }
+    ny_free(profiles->ctx, p);
+    return NY_OK;
+}
+
 static void make_types(struct cells *cells, struct ny_context *ctx)
 {
     uint64_t features = cells->features;
-    double *base = tool_alloc(ctx, features, sizeof *base);
-    double *p = tool_alloc(ctx, features, sizeof *p), shares = 0;
+    double *base = tool_alloc(ctx, features, sizeof *base), shares = 0;
+    struct profiles profiles = {cells, ctx, base};
 
     cells->guide_bits = 1;
     while (UINT64_C(1) << cells->guide_bits < features / 4)
@@ -120,21 +159,9 @@ static void make_types(struct cells *cells, struct ny_context *ctx)
     cells->events = tool_alloc(ctx, cells->types, sizeof *cells->events);
     cells->share = tool_alloc(ctx, cells->types, sizeof *cells->share);
     ny_gaussian(cells->seed, stream_of(STREAM_BASE), 0, base, features);
-    for (uint64_t t = 0; t < cells->types; t++) {
-        double sum = 0;
-
-        for (uint64_t j = 0; j < features; j++) {
-            double u = ny_hash01(cells->seed, stream_of(STREAM_FACTOR), t * features + j);
-
-            p[j] = base[j] * base[j] * -log(u);
-            sum += p[j];
-        }
-        for (uint64_t j = 0; j < features; j++)
-            p[j] /= sum;
-        fill_type(cells, t, p);
-        cells->events[t] = solve_events(p, features, cells->mean);
+    tool_check(ctx, ny_parallel_ranges(ctx, cells->types, make_some_types, &profiles));
+    for (uint64_t t = 0; t < cells->types; t++)
         cells->share[t] = shares += 1 / sqrt((double)t + 1);
-    }
     for (uint64_t t = 0; t < cells->types; t++)
         cells->share[t] /= shares;
 }
@@ -185,31 +212,70 @@ static size_t next_events(struct events *events, const uint32_t *edge, const uin
     return count;
 }
 
-uint64_t cells_draw(struct cells *cells, uint64_t row, size_t *count)
+/* Draws a row by its number. */
+static void draw(const struct cells *cells, uint64_t number, struct cells_row *row)
 {
-    double g, u = ny_hash01(cells->seed, stream_of(STREAM_TYPE), row);
-    struct events events = {.state = ny_hash64(cells->seed, stream_of(STREAM_EVENTS), row)};
-    uint64_t type = 0;
+    double g, u = ny_hash01(cells->seed, stream_of(STREAM_TYPE), number);
+    struct events events = {.state = ny_hash64(cells->seed, stream_of(STREAM_EVENTS), number)};
     uint32_t last = UINT32_MAX;
+    uint64_t type = 0;
     size_t kept = 0, some;
 
     while (type + 1 < cells->types && cells->share[type] < u)
         type++;
-    ny_gaussian(cells->seed, stream_of(STREAM_SIZE), row, &g, 1);
+    ny_gaussian(cells->seed, stream_of(STREAM_SIZE), number, &g, 1);
     events.scale = whole / (cells->events[type] * exp(spread * g - spread * spread / 2));
     do {
         some = next_events(&events, cells->edge + type * cells->features,
                            cells->guide + (type << cells->guide_bits), 32 - cells->guide_bits);
         for (size_t i = 0; i < some; i++)
             if (events.feature[i] != last) {
-                cells->column[kept] = last = events.feature[i];
-                cells->count[kept++] = 1;
-            } else if (!cells->binary && cells->count[kept - 1] < INT16_MAX) {
-                cells->count[kept - 1]++;
+                row->column[kept] = last = events.feature[i];
+                row->count[kept++] = 1;
+            } else if (!cells->binary && row->count[kept - 1] < INT16_MAX) {
+                row->count[kept - 1]++;
             }
     } while (some == CELLS_BLOCK);
-    *count = kept;
-    return type;
+    row->type = type;
+    row->kept = kept;
+}
+
+static int draw_some(void *arg, size_t first, size_t count)
+{
+    const struct cells *cells = arg;
+
+    for (size_t i = first; i < first + count; i++)
+        draw(cells, cells->first + i, &cells->rows[i]);
+    return NY_OK;
+}
+
+static void make_rows(struct cells *cells, struct ny_context *ctx)
+{
+    uint64_t rows = CELLS_ENTRIES / cells->features;
+    uint32_t *columns;
+    int16_t *counts;
+
+    cells->batch = rows < 1 ? 1 : rows < CELLS_ROWS ? rows : CELLS_ROWS;
+    cells->rows = tool_alloc(ctx, cells->batch, sizeof *cells->rows);
+    columns = tool_alloc(ctx, cells->batch * cells->features, sizeof *columns);
+    counts = tool_alloc(ctx, cells->batch * cells->features, sizeof *counts);
+    for (uint64_t i = 0; i < cells->batch; i++) {
+        cells->rows[i].column = columns + i * cells->features;
+        cells->rows[i].count = counts + i * cells->features;
+    }
+    cells->first = UINT64_MAX; /* none is drawn */
+}
+
+struct cells_row *cells_draw(struct cells *cells, struct ny_context *ctx, uint64_t row)
+{
+    uint64_t left = cells->cells - row;
+
+    if (row < cells->first || row - cells->first >= cells->batch) {
+        cells->first = row;
+        tool_check(ctx, ny_parallel_ranges(ctx, left < cells->batch ? left : cells->batch,
+                                           draw_some, cells));
+    }
+    return &cells->rows[row - cells->first];
 }
 
 /* Writes digits before `end`, and returns the first of them. */
@@ -230,20 +296,19 @@ static void write_text(struct cells *cells, struct ny_context *ctx, const char *
 
     end = line + (cells->features + 1) * ENTRY;
     for (uint64_t row = 0; row < cells->cells; row++) {
-        size_t count;
-        uint64_t type = cells_draw(cells, row, &count);
+        const struct cells_row *drawn = cells_draw(cells, ctx, row);
         char *at = end;
 
         *--at = '\n';
-        while (count-- > 0) {
-            at = put_digits(at, (uint64_t)cells->count[count]);
+        for (size_t i = drawn->kept; i-- > 0;) {
+            at = put_digits(at, (uint64_t)drawn->count[i]);
             *--at = ':';
-            at = put_digits(at, (uint64_t)cells->column[count] + 1);
+            at = put_digits(at, (uint64_t)drawn->column[i] + 1);
             *--at = ' ';
         }
-        at = put_digits(at, type);
+        at = put_digits(at, drawn->type);
         tool_write(out, at, (size_t)(end - at));
-        if (labels) tool_print(labels, "%llu\n", (unsigned long long)type);
+        if (labels) tool_print(labels, "%llu\n", (unsigned long long)drawn->type);
     }
     tool_close(out);
 }
@@ -290,8 +355,7 @@ int main(int argc, char **argv)
     check_options(&cells, path);
     ctx = tool_start();
     make_types(&cells, ctx);
-    cells.column = tool_alloc(ctx, cells.features, sizeof *cells.column);
-    cells.count = tool_alloc(ctx, cells.features, sizeof *cells.count);
+    make_rows(&cells, ctx);
     labels = labels_path ? tool_create(ctx, labels_path) : NULL;
     if (ends_with(path, ".npz"))
         cells_write_npz(&cells, ctx, path, labels);

@@ -13,12 +13,21 @@ struct cells {
     unsigned guide_bits;
     double *events;   /* S of each type */
     double *share;    /* shares of the types, summed up */
-    uint32_t *column; /* the row that was drawn: its columns, ascending, */
-    int16_t *count;   /* and counts */
+    struct cells_row *rows; /* those drawn at a time, in threads: first … first+batch−1 */
+    uint64_t first, batch;
 };
 
-/* Draws a row into column and count; returns its type. */
-uint64_t cells_draw(struct cells *cells, uint64_t row, size_t *count);
+/* A row that was drawn. */
+struct cells_row {
+    uint64_t type;
+    size_t kept;      /* columns that have a count */
+    uint32_t *column; /* ascending */
+    int16_t *count;   /* of each */
+};
+
+/* Returns a row, and draws it with those behind it unless it was drawn with those before. It stays
+ * until rows beyond them are drawn. */
+struct cells_row *cells_draw(struct cells *cells, struct ny_context *ctx, uint64_t row);
 /* Writes all rows as scipy.sparse.save_npz(compressed=False) would, and their types to `labels`
  * unless that is NULL. Values are int16, of --binary uint8. */
 void cells_write_npz(struct cells *cells, struct ny_context *ctx, const char *path,

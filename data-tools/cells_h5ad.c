@@ -156,13 +156,14 @@ static void write_rows(struct cells *cells, const struct h5ad *out, int32_t *typ
     open_column(out, &values, x, "data", cells->binary ? H5T_NATIVE_UINT8 : H5T_NATIVE_INT16,
                 cells->binary ? H5T_STD_U8LE : H5T_STD_I16LE);
     for (uint64_t row = 0; row < cells->cells; row++) {
-        size_t count;
+        struct cells_row *drawn = cells_draw(cells, out->ctx, row);
+        size_t count = drawn->kept;
 
-        type[row] = (int32_t)cells_draw(cells, row, &count);
+        type[row] = (int32_t)drawn->type;
         start[row + 1] = start[row] + count;
-        put(out, &columns, cells->column, count);
-        if (cells->binary) memset(cells->count, 1, count);
-        put(out, &values, cells->count, count);
+        put(out, &columns, drawn->column, count);
+        if (cells->binary) memset(drawn->count, 1, count);
+        put(out, &values, drawn->count, count);
         if (labels) tool_print(labels, "%d\n", type[row]);
     }
     close_column(out, &columns);

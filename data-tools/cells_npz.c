@@ -207,14 +207,14 @@ static void write_rows(struct cells *cells, struct sink *out, struct sink *value
                        struct ny_writer *labels)
 {
     for (uint64_t row = 0; row < cells->cells; row++) {
-        size_t count;
-        uint64_t type = cells_draw(cells, row, &count);
+        struct cells_row *drawn = cells_draw(cells, out->ctx, row);
+        size_t count = drawn->kept;
 
         start[row + 1] = start[row] + count;
-        put(out, cells->column, count * sizeof *cells->column);
-        if (cells->binary) memset(cells->count, 1, count);
-        put(values, cells->count, count * (cells->binary ? 1 : sizeof *cells->count));
-        if (labels) tool_print(labels, "%llu\n", (unsigned long long)type);
+        put(out, drawn->column, count * sizeof *drawn->column);
+        if (cells->binary) memset(drawn->count, 1, count);
+        put(values, drawn->count, count * (cells->binary ? 1 : sizeof *drawn->count));
+        if (labels) tool_print(labels, "%llu\n", (unsigned long long)drawn->type);
     }
 }
 
