@@ -17,8 +17,9 @@
 #include "nearest/tree_private.h"
 #include "store/store.h"
 
-/* Rows that a worker reads at a time, and leaves that it takes at a time. */
-enum { READ_ROWS = 16384, TAKE_LEAVES = 512 };
+/* Rows that a worker reads at a time, leaves that it takes at a time, and lists that it hands on at
+ * a time. */
+enum { READ_ROWS = 16384, TAKE_LEAVES = 512, FOUND_ROWS = 512 };
 
 #define DECLARE(variant, family) extern ny_tree_walk_fn ny_tree_walk_##variant;
 NY_CPU_VARIANTS(DECLARE)
@@ -170,19 +171,21 @@ static void run_packet(struct ny_tree_packet *packet)
     ny_tree_walk()(packet);
 }
 
-static void put_lists(const struct ny_tree_packet *packet, const struct ny_tree_lists *lists)
+/* Adds the lists of the packet's rows to those found. */
+static void add_lists(const struct ny_tree_packet *packet, struct ny_tree_found *found)
 {
     const struct ny_box_tree *tree = packet->tree;
     size_t t = tree->knn->neighbors;
 
     for (size_t l = 0; l < packet->count; l++) {
-        size_t at = (size_t)(tree->row[packet->at[l]] - lists->first) * t;
+        size_t at = found->count * t;
 
+        found->of[found->count++] = tree->row[packet->at[l]];
         for (size_t k = 0; k < t; k++) {
             double value = tree->gamma * packet->value[k * NY_TREE_ROWS + l];
 
-            lists->row[at + k] = (uint32_t)packet->row[k * NY_TREE_ROWS + l];
-            lists->distance[at + k] = (float)ny_near_distance(tree->knn->spec, value);
+            found->row[at + k] = (uint32_t)packet->row[k * NY_TREE_ROWS + l];
+            found->distance[at + k] = (float)ny_near_distance(tree->knn->spec, value);
         }
     }
 }
@@ -212,61 +215,104 @@ int ny_tree_pilot(const struct ny_box_tree *tree, uint32_t packets, struct ny_tr
 
 struct search {
     const struct ny_box_tree *tree;
-    const struct ny_tree_lists *lists;
+    uint64_t first; /* row */
+    ny_tree_take_fn *take;
+    void *arg;
     atomic_uint next; /* leaf */
     struct ny_mutex lock;
     struct ny_meter meter;
 };
 
-/* Looks for the neighbours of the rows of some leaves that have a list. */
-static uint64_t search_leaves(const struct search *search, struct ny_tree_packet *packet,
-                              uint64_t first, uint64_t end)
-{
-    const struct ny_tree_lists *lists = search->lists;
-    uint64_t done = 0;
+/* What a worker has. */
+struct searcher {
+    struct ny_tree_packet packet;
+    struct ny_tree_found found;
+};
 
-    for (uint64_t i = first; i < end; i++) {
-        if (search->tree->row[i] - lists->first < lists->rows) packet->at[packet->count++] = i;
+static void searcher_release(struct searcher *own)
+{
+    struct ny_context *ctx = own->packet.tree->knn->spec->ctx;
+
+    ny_free(ctx, own->found.of);
+    ny_free(ctx, own->found.row);
+    ny_free(ctx, own->found.distance);
+    ny_tree_packet_release(&own->packet);
+}
+
+static int searcher_init(struct searcher *own, const struct ny_box_tree *tree)
+{
+    struct ny_context *ctx = tree->knn->spec->ctx;
+    size_t t = tree->knn->neighbors;
+    int err = ny_tree_packet_init(&own->packet, tree);
+
+    own->found.of = ny_calloc(ctx, NY_MEM_TILES, FOUND_ROWS, sizeof(uint32_t));
+    own->found.row = ny_calloc(ctx, NY_MEM_TILES, FOUND_ROWS * t, sizeof(uint32_t));
+    own->found.distance = ny_calloc(ctx, NY_MEM_TILES, FOUND_ROWS * t, sizeof(float));
+    return !own->found.of || !own->found.row || !own->found.distance ? NY_EBUDGET : err;
+}
+
+static size_t searcher_bytes(const struct ny_knn *knn)
+{
+    return packet_bytes(knn) +
+           FOUND_ROWS * (knn->neighbors * (sizeof(uint32_t) + sizeof(float)) + sizeof(uint32_t));
+}
+
+/* Hands on what was found. */
+static int hand_on(struct search *search, struct ny_tree_found *found)
+{
+    size_t count = found->count;
+    int err = count ? search->take(search->arg, found) : NY_OK;
+
+    found->count = 0;
+    ny_mutex_lock(&search->lock);
+    ny_meter_add(&search->meter, count, 0, 0);
+    ny_mutex_unlock(&search->lock);
+    return err ? err : ny_check_interrupt(search->tree->knn->spec->ctx);
+}
+
+/* Looks for the neighbours of the rows of some leaves, of those that are wanted. */
+static int search_leaves(struct search *search, struct searcher *own, uint64_t first, uint64_t end)
+{
+    struct ny_tree_packet *packet = &own->packet;
+    int err = NY_OK;
+
+    for (uint64_t i = first; i < end && err == NY_OK; i++) {
+        if (search->tree->row[i] >= search->first) packet->at[packet->count++] = i;
         if (packet->count < NY_TREE_ROWS && (i + 1 < end || packet->count == 0)) continue;
         run_packet(packet);
-        put_lists(packet, lists);
-        done += packet->count;
+        add_lists(packet, &own->found);
         packet->count = 0;
+        if (own->found.count > FOUND_ROWS - NY_TREE_ROWS) err = hand_on(search, &own->found);
     }
-    return done;
+    return err ? err : hand_on(search, &own->found);
 }
 
 static int search_some(void *arg, unsigned worker)
 {
     struct search *search = arg;
     const struct ny_box_tree *tree = search->tree;
-    struct ny_tree_packet packet;
+    struct searcher own = {0};
     unsigned leaf;
-    int err = ny_tree_packet_init(&packet, tree);
+    int err = searcher_init(&own, tree);
 
     (void)worker;
     while (err == NY_OK && (leaf = atomic_fetch_add(&search->next, TAKE_LEAVES)) < tree->leaves) {
         uint64_t first = (uint64_t)leaf * NY_TREE_ROWS, end = first + TAKE_LEAVES * NY_TREE_ROWS;
-        uint64_t done =
-            search_leaves(search, &packet, first, end < tree->knn->n ? end : tree->knn->n);
 
-        ny_mutex_lock(&search->lock);
-        ny_meter_add(&search->meter, done, 0, 0);
-        ny_mutex_unlock(&search->lock);
-        err = ny_check_interrupt(tree->knn->spec->ctx);
+        err = search_leaves(search, &own, first, end < tree->knn->n ? end : tree->knn->n);
     }
-    ny_tree_packet_release(&packet);
+    searcher_release(&own);
     return err;
 }
 
-int ny_tree_search(const struct ny_box_tree *tree, const struct ny_tree_lists *lists)
+int ny_tree_search(const struct ny_box_tree *tree, uint64_t first, ny_tree_take_fn *take, void *arg)
 {
     struct ny_context *ctx = tree->knn->spec->ctx;
-    struct search search = {.tree = tree, .lists = lists};
+    struct search search = {.tree = tree, .first = first, .take = take, .arg = arg};
     int err;
 
     ny_mutex_init(&search.lock);
-    ny_meter_start(&search.meter, ctx, "neighbors", lists->first, tree->knn->n);
+    ny_meter_start(&search.meter, ctx, "neighbors", first, tree->knn->n);
     err = ny_parallel(ctx, tree->knn->workers, search_some, &search);
     ny_meter_finish(&search.meter);
     ny_mutex_release(&search.lock);
@@ -279,10 +325,10 @@ size_t ny_tree_bytes(const struct ny_knn *knn)
 {
     const size_t small_bytes = 64 << 10;
     size_t d = knn->spec->geometry->d, nodes = 2 * (size_t)leaves_of(knn->n);
-    size_t reading = READ_ROWS * ny_raw_bytes(knn->spec), packet = packet_bytes(knn);
+    size_t reading = READ_ROWS * ny_raw_bytes(knn->spec), searching = searcher_bytes(knn);
 
     return (size_t)knn->n * (d * sizeof(double) + sizeof(uint32_t)) +
            nodes * (2 * d * sizeof(double) + sizeof(uint32_t)) +
-           knn->workers * ((reading > packet ? reading : packet) + small_bytes) +
+           knn->workers * ((reading > searching ? reading : searching) + small_bytes) +
            ny_columns_bytes(knn->spec, 1);
 }

@@ -53,16 +53,22 @@ struct ny_tree_work {
  * them. The work depends on nothing but the points. NY_EBUDGET, or an interrupt. */
 int ny_tree_pilot(const struct ny_box_tree *tree, uint32_t packets, struct ny_tree_work *work);
 
-/* The final lists of a range of rows: t = knn->neighbors row numbers and distances each. */
-struct ny_tree_lists {
-    uint64_t first;
-    size_t rows;
-    uint32_t *row;   /* rows × t; NY_NO_ROW where a distance is no number */
-    float *distance; /* rows × t: the f64 distance, rounded once */
+/* The final lists of some rows of the points, in no order: t = knn->neighbors row numbers and
+ * distances each. */
+struct ny_tree_found {
+    size_t count;
+    uint32_t *of;    /* count: whose lists they are */
+    uint32_t *row;   /* count × t; NY_NO_ROW where a distance is no number */
+    float *distance; /* count × t: the f64 distance, rounded once */
 };
+/* Takes lists; it is called from all workers at once. */
+typedef int ny_tree_take_fn(void *arg, const struct ny_tree_found *found);
 
-/* Fills the lists. NY_EBUDGET, or an interrupt. */
-int ny_tree_search(const struct ny_box_tree *tree, const struct ny_tree_lists *lists);
+/* Finds the lists of rows `first` to n − 1, some hundred at a time. They come in the order of the
+ * tree, so that rows that lie side by side are looked for once. An error of `take`, NY_EBUDGET, or
+ * an interrupt. */
+int ny_tree_search(const struct ny_box_tree *tree, uint64_t first, ny_tree_take_fn *take,
+                   void *arg);
 
 /* Finds the nearest of `count` raw rows that are no rows of the tree: out->row and out->distance
  * have knn->neighbors each, which may be as many as there are points; NY_NO_ROW where a distance is

@@ -27,7 +27,7 @@ struct ny_graph_plan {
     unsigned workers;
     uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
     size_t held_rows;      /* in memory at a time; exact: all, or 0 */
-    uint64_t tree_panels;  /* tree: likewise; 0: there is no tree */
+    uint64_t tree_panels;  /* tree: all of them, or fewer: by a file; 0: there is no tree */
     bool fits;
     enum ny_knn_way way;               /* auto: the budget holds a tree, and it may be less work */
     uint64_t disk_bytes, result_bytes; /* as of a plan */

@@ -65,7 +65,7 @@ struct ny_graph_job {
     struct ny_neighbors lists; /* exact: of the range under way */
     uint64_t again;            /* rows that needed more than their candidates */
     struct ny_forest forest;
-    struct ny_tree_lists boxed; /* tree: of the range under way */
+    struct ny_tree_lists *boxed; /* tree: what is written (neighbors/tree.c) */
     struct ny_sieving *sieving; /* sieve: as long as the stage runs */
     struct ny_bridge *bridge; /* --connect: edges between components, as long as the stage runs */
 };

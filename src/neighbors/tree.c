@@ -1,6 +1,7 @@
 /*
- * The stage neighbors with a tree of boxes (nearest/tree.h): the neighbours of all rows, a range at
- * a time where the budget does not hold the lists of all. The checkpoint has nothing but how many
+ * The stage neighbors with a tree of boxes (nearest/tree.h). The lists come in the order of the
+ * tree and are written by row number: where the budget does not hold them all, they go through a
+ * temporary file, in buckets of rows that it does hold. The checkpoint has nothing but how many
  * rows are written, since a tree is made anew sooner than its lists are read: a killed job makes it
  * again, and goes on behind these rows.
  *
@@ -11,43 +12,199 @@
  * same on every run.
  */
 #include <math.h>
+#include <string.h>
 
+#include "base/mutex.h"
+#include "base/spool.h"
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
 
+/* The lists of rows first … first+rows−1: t row numbers and distances each. */
+struct ny_tree_lists {
+    uint64_t first;
+    size_t rows, t;
+    uint32_t *row;
+    float *distance;
+};
+
+static int lists_new(struct ny_tree_lists *lists, struct ny_graph_job *g, uint64_t rows)
+{
+    struct ny_context *ctx = g->job.ctx;
+    size_t t = g->knn.neighbors;
+
+    lists->t = t;
+    lists->row = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)rows, t * sizeof(uint32_t));
+    lists->distance = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)rows, t * sizeof(float));
+    g->boxed = lists;
+    return lists->row && lists->distance ? NY_OK : NY_EBUDGET;
+}
+
+static void lists_release(struct ny_tree_lists *lists, struct ny_graph_job *g)
+{
+    g->boxed = NULL;
+    ny_free(g->job.ctx, lists->distance);
+    ny_free(g->job.ctx, lists->row);
+}
+
+/* Puts lists that were found in their places. Several workers do, of different rows. */
+static int place(void *arg, const struct ny_tree_found *found)
+{
+    const struct ny_tree_lists *lists = arg;
+    size_t t = lists->t;
+
+    for (size_t i = 0; i < found->count; i++) {
+        size_t at = (size_t)(found->of[i] - lists->first) * t;
+
+        memcpy(lists->row + at, found->row + i * t, t * sizeof(uint32_t));
+        memcpy(lists->distance + at, found->distance + i * t, t * sizeof(float));
+    }
+    return NY_OK;
+}
+
 static int measured(struct ny_graph_job *g, uint64_t first, size_t count, struct ny_measured *out)
 {
-    const struct ny_tree_lists *lists = &g->boxed;
-    size_t t = g->knn.neighbors, at = (size_t)(first - lists->first) * t;
+    const struct ny_tree_lists *lists = g->boxed;
+    size_t at = (size_t)(first - lists->first) * lists->t;
 
-    for (size_t k = 0; k < count * t; k++) {
+    for (size_t k = 0; k < count * lists->t; k++) {
         out->row[k] = lists->row[at + k];
         out->distance[k] = (double)lists->distance[at + k];
     }
     return NY_OK;
 }
 
-/* Finds and writes the lists of all rows that are not written yet, in ranges of `rows`. */
-static int search_ranges(struct ny_graph_job *g, const struct ny_box_tree *tree, uint64_t rows)
+/* Finds and writes the lists of all rows from `first` on in memory. */
+static int search_held(struct ny_graph_job *g, const struct ny_box_tree *tree, uint64_t first)
 {
-    struct ny_context *ctx = g->job.ctx;
-    size_t t = g->knn.neighbors;
-    uint64_t row = ny_field_count(ny_job_checkpoint(&g->job), "measured", 0), n = g->knn.n;
-    int err = row > n ? ny_job_not_its_checkpoint(&g->job) : NY_OK;
+    uint64_t n = g->knn.n;
+    struct ny_tree_lists lists = {.first = first, .rows = (size_t)(n - first)};
+    int err = lists_new(&lists, g, n - first);
 
-    if (rows > n) rows = n;
-    g->boxed.row = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)rows, t * sizeof(uint32_t));
-    g->boxed.distance = ny_calloc(ctx, NY_MEM_DICTIONARY, (size_t)rows, t * sizeof(float));
-    if (!g->boxed.row || !g->boxed.distance) err = NY_EBUDGET;
-    for (; row < n && err == NY_OK; row += g->boxed.rows) {
-        g->boxed.first = row;
-        g->boxed.rows = (size_t)(n - row < rows ? n - row : rows);
-        err = ny_tree_search(tree, &g->boxed);
-        if (err == NY_OK) err = ny_graph_write(g, measured, row, row + g->boxed.rows);
-    }
-    ny_free(ctx, g->boxed.distance);
-    ny_free(ctx, g->boxed.row);
+    if (err == NY_OK) err = ny_tree_search(tree, first, place, &lists);
+    if (err == NY_OK) err = ny_graph_write(g, measured, first, n);
+    lists_release(&lists, g);
     return err;
+}
+
+/* ---- through a file ------------------------------------------------------------------------- */
+
+/* A row and its list, as they are in the file. */
+static size_t entry_bytes(size_t t)
+{
+    return sizeof(uint32_t) + t * (sizeof(uint32_t) + sizeof(float));
+}
+
+/* Returns the rows of a bucket: as many as some megabytes hold, but a sixteenth of them at most. */
+static size_t bucket_rows(uint64_t n, size_t t)
+{
+    const size_t bytes = 16 << 20;
+    uint64_t rows = n / 16, most = bytes / entry_bytes(t);
+
+    if (rows > most) rows = most;
+    return (size_t)(rows / NY_UNIT_ROWS + 1) * NY_UNIT_ROWS;
+}
+
+static struct ny_spool_spec spool_of(const char *folder, uint64_t n, size_t t)
+{
+    size_t rows = bucket_rows(n, t);
+
+    return (struct ny_spool_spec){.folder = folder,
+                                  .what = "the neighbours of all rows",
+                                  .streams = (size_t)((n + rows - 1) / rows),
+                                  .piece_bytes = 32 << 10};
+}
+
+struct spooling {
+    struct ny_spool *spool;
+    size_t rows, t; /* of a bucket, of a list */
+    struct ny_mutex lock;
+};
+
+/* Adds lists that were found to the buckets of their rows. */
+static int put(void *arg, const struct ny_tree_found *found)
+{
+    struct spooling *to = arg;
+    size_t t = to->t;
+    int err = NY_OK;
+
+    ny_mutex_lock(&to->lock);
+    for (size_t i = 0; i < found->count && err == NY_OK; i++) {
+        size_t bucket = found->of[i] / to->rows;
+
+        err = ny_spool_put(to->spool, bucket, found->of + i, sizeof(uint32_t));
+        if (err == NY_OK)
+            err = ny_spool_put(to->spool, bucket, found->row + i * t, t * sizeof(uint32_t));
+        if (err == NY_OK)
+            err = ny_spool_put(to->spool, bucket, found->distance + i * t, t * sizeof(float));
+    }
+    ny_mutex_unlock(&to->lock);
+    return err;
+}
+
+/* Reads the lists of a bucket, and puts each in its place. */
+static int read_bucket(struct spooling *from, size_t bucket, char *held,
+                       struct ny_tree_lists *lists)
+{
+    size_t t = lists->t, bytes = ny_spool_bytes(from->spool, bucket),
+           row_bytes = t * sizeof(uint32_t);
+    int err = ny_spool_load(from->spool, bucket, held);
+
+    for (const char *at = held; err == NY_OK && at < held + bytes; at += entry_bytes(t)) {
+        uint32_t of;
+        size_t to;
+
+        memcpy(&of, at, sizeof(of));
+        to = (size_t)(of - lists->first) * t;
+        memcpy(lists->row + to, at + sizeof(of), row_bytes);
+        memcpy(lists->distance + to, at + sizeof(of) + row_bytes, t * sizeof(float));
+    }
+    return err;
+}
+
+/* Writes the lists of all rows from `first` on, bucket by bucket. */
+static int write_buckets(struct ny_graph_job *g, struct spooling *from, uint64_t first)
+{
+    struct ny_tree_lists lists = {0};
+    int err = lists_new(&lists, g, from->rows);
+    char *held = ny_calloc(g->job.ctx, NY_MEM_IO, from->rows, entry_bytes(from->t));
+
+    if (!held) err = NY_EBUDGET;
+    for (uint64_t end; first < g->knn.n && err == NY_OK; first = end) {
+        size_t bucket = (size_t)(first / from->rows);
+
+        lists.first = bucket * from->rows;
+        end = lists.first + from->rows < g->knn.n ? lists.first + from->rows : g->knn.n;
+        err = read_bucket(from, bucket, held, &lists);
+        if (err == NY_OK) err = ny_graph_write(g, measured, first, end);
+    }
+    ny_free(g->job.ctx, held);
+    lists_release(&lists, g);
+    return err;
+}
+
+/* Finds and writes the lists of all rows from `first` on by way of a file. */
+static int search_spooled(struct ny_graph_job *g, const struct ny_box_tree *tree, uint64_t first)
+{
+    size_t t = g->knn.neighbors;
+    struct ny_spool_spec spec = spool_of(ny_store_path(g->job.store), g->knn.n, t);
+    struct spooling spooling = {.rows = bucket_rows(g->knn.n, t), .t = t};
+    int err = ny_spool_new(&spooling.spool, g->job.ctx, &spec);
+
+    ny_mutex_init(&spooling.lock);
+    if (err == NY_OK) err = ny_tree_search(tree, first, put, &spooling);
+    if (err == NY_OK) err = write_buckets(g, &spooling, first);
+    ny_mutex_release(&spooling.lock);
+    ny_spool_free(spooling.spool);
+    return err;
+}
+
+static int search(struct ny_graph_job *g, const struct ny_box_tree *tree)
+{
+    uint64_t first = ny_field_count(ny_job_checkpoint(&g->job), "measured", 0), n = g->knn.n;
+
+    if (first > n) return ny_job_not_its_checkpoint(&g->job);
+    return g->plan.tree_panels >= ny_units_of(n) ? search_held(g, tree, first)
+                                                 : search_spooled(g, tree, first);
 }
 
 /* ---- the choice ----------------------------------------------------------------------------- */
@@ -117,8 +274,7 @@ int ny_graph_search_tree(struct ny_graph_job *g)
     int err = ny_tree_new(&tree, &g->knn);
 
     if (err == NY_OK && g->way == NY_KNN_AUTO) err = choose(g, &tree);
-    if (err == NY_OK && g->way == NY_KNN_TREE)
-        err = search_ranges(g, &tree, g->plan.tree_panels * NY_UNIT_ROWS);
+    if (err == NY_OK && g->way == NY_KNN_TREE) err = search(g, &tree);
     ny_tree_release(&tree);
     if (err || g->way == NY_KNN_EXACT) return err;
     ny_field_set_count(ny_graph_facts(job->record), "remeasured", 0);
@@ -128,14 +284,22 @@ int ny_graph_search_tree(struct ny_graph_job *g)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
+/* The lists of all rows, or, of fewer, the buckets and one of them. */
+static size_t lists_bytes(const struct ny_graph_sizes *f)
+{
+    size_t t = f->knn.neighbors, list = t * (sizeof(uint32_t) + sizeof(float));
+    struct ny_spool_spec spool = spool_of("", f->points->n, t);
+
+    if (f->part >= ny_units_of(f->points->n)) return (size_t)f->points->n * list;
+    return spool.streams * spool.piece_bytes +
+           bucket_rows(f->points->n, t) * (list + entry_bytes(t));
+}
+
 size_t ny_graph_tree_bytes(const struct ny_graph_sizes *f, unsigned workers, size_t limit)
 {
-    uint64_t range = f->part * NY_UNIT_ROWS;
-    size_t rows = (size_t)(range < f->points->n ? range : f->points->n);
     struct ny_knn knn = f->knn;
 
     knn.workers = workers;
-    return ny_tree_bytes(&knn) + rows * knn.neighbors * (sizeof(uint32_t) + sizeof(float)) +
-           ny_source_of_points_bytes(f->points, workers) + ny_graph_lists_batch(f, limit) +
-           ny_graph_writing_bytes(f, limit);
+    return ny_tree_bytes(&knn) + lists_bytes(f) + ny_source_of_points_bytes(f->points, workers) +
+           ny_graph_lists_batch(f, limit) + ny_graph_writing_bytes(f, limit);
 }

@@ -57,19 +57,38 @@ static void by_pairs(const struct cloud *cloud, size_t t, const struct lists *ou
     free(distance);
 }
 
-/* In ranges of so many rows. */
-static void by_tree(const struct cloud *cloud, size_t t, size_t rows, unsigned workers,
+struct taken {
+    const struct lists *out;
+    size_t t;
+    uint64_t first;
+};
+
+static int take(void *arg, const struct ny_tree_found *found)
+{
+    const struct taken *to = arg;
+    size_t t = to->t;
+
+    for (size_t i = 0; i < found->count; i++) {
+        assert_true(found->of[i] >= to->first);
+        memcpy(to->out->row + found->of[i] * t, found->row + i * t, t * sizeof(uint32_t));
+        memcpy(to->out->distance + found->of[i] * t, found->distance + i * t, t * sizeof(float));
+    }
+    return NY_OK;
+}
+
+/* The lists of all rows, of those from `last` on once more. */
+static void by_tree(const struct cloud *cloud, size_t t, size_t last, unsigned workers,
                     const struct lists *out)
 {
     struct ny_knn knn = knn_of(cloud, t, workers);
     struct ny_box_tree tree;
 
     if (ny_tree_new(&tree, &knn)) fail_msg("%s", ny_context_message(ctx));
-    for (size_t i = 0; i < cloud->n; i += rows) {
-        size_t count = cloud->n - i < rows ? cloud->n - i : rows;
-        struct ny_tree_lists part = {i, count, out->row + i * t, out->distance + i * t};
+    for (uint64_t first = 0; first <= last; first += last ? last : 1) {
+        struct taken to = {out, t, first};
 
-        if (ny_tree_search(&tree, &part)) fail_msg("%s", ny_context_message(ctx));
+        memset(out->row + first * t, 0xee, (cloud->n - first) * t * sizeof(uint32_t));
+        if (ny_tree_search(&tree, first, take, &to)) fail_msg("%s", ny_context_message(ctx));
     }
     ny_tree_release(&tree);
 }
@@ -94,9 +113,9 @@ static void check_cloud(enum kind kind, enum ny_dtype dtype, size_t n, size_t d,
 
     cloud_new(&cloud, kind, dtype, n, d, &ny_kernel_euclidean);
     by_pairs(&cloud, t, &want);
-    by_tree(&cloud, t, n, 1, &got);
+    by_tree(&cloud, t, 0, 1, &got);
     check_same(&cloud, kind, t, &got, &want);
-    by_tree(&cloud, t, n / 3 + 1, 2, &got);
+    by_tree(&cloud, t, n / 3, 2, &got);
     check_same(&cloud, kind, t, &got, &want);
     lists_free(&want);
     lists_free(&got);
