@@ -97,7 +97,7 @@ static size_t entry_bytes(size_t t)
 /* Returns the rows of a bucket: as many as some megabytes hold, but a sixteenth of them at most. */
 static size_t bucket_rows(uint64_t n, size_t t)
 {
-    const size_t bytes = 16 << 20;
+    const size_t bytes = 4 << 20;
     uint64_t rows = n / 16, most = bytes / entry_bytes(t);
 
     if (rows > most) rows = most;
