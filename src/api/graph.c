@@ -47,8 +47,8 @@ static int take_settings(struct ny_request *request)
     int err = ny_options_check(request->options, NY_GROUP_GRAPH);
 
     if (err == NY_OK && ny_options_is_set(request->options, "edges")) return take_edges(request);
-    if (err == NY_OK && !(ny_options_text(request->options, "knn") &&
-                          ny_options_text(request->options, "scale")))
+    if (err == NY_OK &&
+        !(ny_options_text(request->options, "knn") && ny_options_text(request->options, "scale")))
         return ny_fail(request->ctx, NY_EUSAGE,
                        "options graph and kernel precomputed are for fits; leave them out to make "
                        "a graph");
@@ -140,6 +140,7 @@ static int announce(struct ny_request *request)
     err = ny_plan_check_disk(request->store, request->name, plan);
     if (!err) err = ny_plan_check_time(request->options, plan, request->record, "this graph");
     if (err) return err;
+    ny_graph_plan_note(request->ctx, &graph);
     if (graph.way == NY_KNN_FOREST && graph.held_rows < points.n)
         ny_log(request->ctx, NY_LOG_NOTE,
                "%.0f %% of the rows are in memory at a time, so that each tree reads them several "

@@ -55,7 +55,10 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
     if (sizes.paged) plan->disk_bytes += ny_pages_disk_bytes(sizes.nodes, sizes.edges);
     ny_plan_work(&sizes.job, plan);
     plan->stage_s[sizes.job.course->stages[0]->id] += opening_s * 2 * (double)sizes.edges;
-    if (!settings->graph_name) ny_graph_plan_add(&graph, plan);
+    if (!settings->graph_name) {
+        ny_graph_plan_add(&graph, plan);
+        ny_graph_plan_note(sizes.job.ctx, &graph);
+    }
     ny_plan_sum_up(plan);
     return NY_OK;
 }

@@ -28,6 +28,8 @@ struct ny_graph_plan {
     uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
     size_t held_rows;      /* in memory at a time; exact: all, or 0 */
     uint64_t tree_panels;  /* tree: all of them, or fewer: by a file; 0: there is no tree */
+    size_t tree_least_bytes; /* auto: the least budget with a tree, where one would be far less work
+                              * and this budget has no room for it; else 0 */
     bool fits;
     enum ny_knn_way way;               /* auto: the budget holds a tree, and it may be less work */
     uint64_t disk_bytes, result_bytes; /* as of a plan */
@@ -40,6 +42,8 @@ struct ny_graph_plan {
     unsigned visits; /* passes that choose and weigh columns */
     double values;   /* values that all rows have together */
 };
+/* Notes that a larger budget would hold a tree, where that would be far less work. */
+void ny_graph_plan_note(struct ny_context *ctx, const struct ny_graph_plan *plan);
 /* Plans a graph of the store's points under the memory limit of the context. A plan that does not
  * fit is no error: plan->fits is false. */
 int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,

@@ -47,6 +47,8 @@ bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
 /* Returns a guess of the nanoseconds that a tree takes on one thread, or all pairs where they take
  * less. */
 double ny_graph_tree_ns(const struct ny_points_info *points);
+/* Returns that guess as a share of the time of all pairs. */
+double ny_graph_tree_share(const struct ny_points_info *points);
 /* Returns the bytes of finding bridges; 0 if --connect was not given. */
 size_t ny_graph_bridges_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
 

@@ -71,19 +71,37 @@ static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan 
     plan->fits = plan->memory_bytes <= limit;
 }
 
-/* Adds a tree to the plan of all pairs, with as many workers, if the budget holds it: which of them
- * it is to be shows when the job runs. */
-static void add_tree(const struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
+/* Adds a tree to the plan of all pairs, if the budget holds it: which of them it is to be shows
+ * when the job runs. Where a tree is far less work, it may be all that the budget holds, and all
+ * pairs have as few workers as it has. */
+static void add_tree(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
 {
+    bool far_less = ny_graph_tree_share(f->points) < 0.1;
     struct ny_graph_sizes sizes = *f;
     struct ny_graph_plan tree = {0};
+    size_t least;
 
     sizes.way = NY_KNN_TREE;
     sizes.part = 1;
     sizes.held_rows = 0;
     sizes.job.threads = plan->workers;
+    least = ny_budget_least(least_peak, &sizes);
     fit_in(&sizes, limit, &tree);
-    if (!tree.fits || tree.workers < plan->workers) return;
+    if (far_less && least < plan->memory_min_bytes) plan->memory_min_bytes = least;
+    if (far_less && !tree.fits) plan->tree_least_bytes = least;
+    if (!tree.fits || (tree.workers < plan->workers && !far_less)) return;
+    if (!plan->fits && far_less) {
+        tree.memory_min_bytes = plan->memory_min_bytes;
+        tree.visits = plan->visits;
+        *plan = tree;
+        return;
+    }
+    if (tree.workers < plan->workers) {
+        f->job.threads = tree.workers;
+        f->part = 1;
+        f->held_rows = 0;
+        fit_in(f, limit, plan);
+    }
     plan->way = NY_KNN_AUTO;
     plan->tree_panels = tree.tree_panels;
     if (plan->memory_bytes < tree.memory_bytes) plan->memory_bytes = tree.memory_bytes;
@@ -105,6 +123,7 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
                       : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
     plan->flops = 2 * plan->pairs *
                   (plan->way == NY_KNN_SIEVE ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
+    if (plan->tree_panels) plan->flops *= ny_graph_tree_share(f->points);
     plan->entries = n * (double)f->settings->stored;
     plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
     plan->tree_ns = plan->tree_panels ? ny_graph_tree_ns(f->points) : 0;
@@ -151,6 +170,15 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     return NY_OK;
 }
 
+void ny_graph_plan_note(struct ny_context *ctx, const struct ny_graph_plan *plan)
+{
+    if (plan->tree_least_bytes)
+        ny_log(ctx, NY_LOG_WARNING,
+               "all pairs of rows are compared, as this budget has no room for a tree, which would "
+               "take a fraction of the time: give --memory %lluM",
+               (unsigned long long)((plan->tree_least_bytes + (1 << 20) - 1) >> 20));
+}
+
 /* Seconds that pairs take besides their products, counted in exponentials: finding the place in a
  * list, and for all pairs comparisons of vectors. A forest's rows are gathered from all over the
  * memory, and sorted into its trees. */
@@ -160,8 +188,8 @@ static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibra
     const double exps_ns = 1.6; /* exponentials of a nanosecond of one thread */
     const double code_ns = 0.7; /* two codes of a sieve are compared, on one thread */
     /* Candidates are measured again in f64, on rows that are read one by one. */
-    double exact_s = (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured /
-                     rates->exp32;
+    double exact_s =
+        (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured / rates->exp32;
 
     if (graph->way == NY_KNN_SIEVE)
         return exps_ns * code_ns * graph->pairs / rates->exp32 + exact_s;

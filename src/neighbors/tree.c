@@ -97,7 +97,7 @@ static size_t entry_bytes(size_t t)
 /* Returns the rows of a bucket: as many as some megabytes hold, but a sixteenth of them at most. */
 static size_t bucket_rows(uint64_t n, size_t t)
 {
-    const size_t bytes = 4 << 20;
+    const size_t bytes = 6 << 20;
     uint64_t rows = n / 16, most = bytes / entry_bytes(t);
 
     if (rows > most) rows = most;
@@ -111,7 +111,7 @@ static struct ny_spool_spec spool_of(const char *folder, uint64_t n, size_t t)
     return (struct ny_spool_spec){.folder = folder,
                                   .what = "the neighbours of all rows",
                                   .streams = (size_t)((n + rows - 1) / rows),
-                                  .piece_bytes = 32 << 10};
+                                  .piece_bytes = 16 << 10};
 }
 
 struct spooling {
@@ -235,6 +235,11 @@ double ny_graph_tree_ns(const struct ny_points_info *points)
     double tree = making_ns(n, d) + n * row_ns * pow(column, d);
 
     return tree < pairs ? tree : pairs;
+}
+
+double ny_graph_tree_share(const struct ny_points_info *points)
+{
+    return ny_graph_tree_ns(points) / pairs_ns((double)points->n, (double)points->d);
 }
 
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,

@@ -254,7 +254,7 @@ share() {
     for wanted in 0.8 0.99; do
         ny graph s f --neighbors 6 --knn forest --recall $wanted --leaf 64 --json -q --restart
         exits 0
-        [[ $output == *'"knn": "forest"'* ]]
+        [[ $output == *$'\n''  "knn": "forest"'* ]]
         has_keys "$output" recall recall_interval trees rounds distances_per_point
         nystream export s f --part distances -o f.csv
         awk -v wanted=$wanted -v told="$(field "$output" recall)" -v found="$(share e.csv f.csv)" \
@@ -345,7 +345,7 @@ same_lists() {
     ny graph b auto $options --json -q
     exits 0
     [ "$(field "$output" remeasured)" = 0 ]
-    [[ $output == *'"knn": "tree"'* ]]
+    [[ $output == *$'\n''  "knn": "tree"'* ]]
     lists auto
     same_lists pairs auto
     ny info b auto
@@ -363,7 +363,7 @@ same_lists() {
     exits 8
     ny graph b small $options --knn tree --memory "$least" --json -q
     exits 0
-    [[ $output == *'"knn": "tree"'* ]]
+    [[ $output == *$'\n''  "knn": "tree"'* ]]
     lists small
     same_lists pairs small
 }
@@ -373,7 +373,7 @@ same_lists() {
     nystream import b rows.npy -q
     ny graph b auto --json -q
     exits 0
-    [[ $output == *'"knn": "exact"'* ]]
+    [[ $output == *$'\n''  "knn": "exact"'* ]]
     nystream graph b pairs --knn exact -q
     nystream graph b tree --knn tree -q
     lists auto
@@ -383,18 +383,25 @@ same_lists() {
     same_lists pairs tree
     ny graph b cosine --metric cosine --json -q
     exits 0
-    [[ $output == *'"knn": "exact"'* ]]
-    # the least memory of all pairs holds no tree
+    [[ $output == *$'\n''  "knn": "exact"'* ]]
+    # A tree that is far less work may be all that the budget holds, or too much for it.
     npy_u8 30000 2 >more.npy
     nystream import more more.npy -q
     ny graph more g --memory 20M
     exits 8
-    ny graph more g --memory "$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")" --json -q
+    ny graph more g --memory "$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")" --json
     exits 0
-    [[ $output == *'"knn": "exact"'* ]]
+    [[ $output == *$'\n''  "knn": "tree"'* ]]
+    for budget in 60M 90M; do
+        ny plan --shape 3e5,3,u8 --map isomap --memory $budget
+        exits 0
+        prints "neighbors"
+        [ $budget = 90M ] || says "no room for a tree, which would take a fraction of the time: give --memory"
+    done
+    [[ $stderr != *"no room for a tree"* ]]
     ny graph more h --json -q
     exits 0
-    [[ $output == *'"knn": "tree"'* ]]
+    [[ $output == *$'\n''  "knn": "tree"'* ]]
 }
 
 @test "auto, exact and tree are the same job, and a forest is another" {
