@@ -119,26 +119,42 @@ static bool has_blanks(const json_t *json)
     return false;
 }
 
-/* Prints a value and ends the line. An array stops after SHOWN_MAX values with " … (20 in all)", an
- * object becomes "select 1.2 s, solve 3.4 s" (facts in it have their labels and units), and an
- * array of objects is only counted. */
-static void print_value(FILE *file, const json_t *json, enum ny_fact_unit unit)
+/* Prints the first SHOWN_MAX values of an array, and " … (20 in all)" where `all` are more. */
+static void print_array(FILE *file, const json_t *json, enum ny_fact_unit unit, size_t all)
 {
-    const char *separator = has_blanks(json) ? ", " : " ", *key;
+    const char *separator = has_blanks(json) ? ", " : " ";
+    size_t shown = 0;
+
+    for (; shown < json_array_size(json) && shown < SHOWN_MAX; shown++) {
+        if (shown) fputs(separator, file);
+        print_scalar(file, json_array_get(json, shown), unit);
+    }
+    if (shown < all) fprintf(file, " … (%s in all)", cli_count((double)all).text);
+    if (all == 0) fputs("none", file);
+}
+
+/* A fact as it is printed; an array may be only the first of `all` values. */
+struct fact {
+    const char *key;
+    const json_t *json;
+    enum ny_fact_unit unit;
+    size_t all;
+};
+
+/* Prints a value and ends the line. An object becomes "select 1.2 s, solve 3.4 s" (facts in it have
+ * their labels and units), and an array of objects is only counted. */
+static void print_value(FILE *file, const struct fact *printed)
+{
+    const json_t *json = printed->json, *item;
+    enum ny_fact_unit unit = printed->unit;
     const struct ny_fact *fact;
-    const json_t *item;
+    const char *key;
     size_t shown = 0;
 
     if (json_is_array(json) && json_is_object(json_array_get(json, 0))) {
         fprintf(file, "%s lines", cli_count((double)json_array_size(json)).text);
     } else if (json_is_array(json)) {
-        for (; shown < json_array_size(json) && shown < SHOWN_MAX; shown++) {
-            if (shown) fputs(separator, file);
-            print_scalar(file, json_array_get(json, shown), unit);
-        }
-        if (shown < json_array_size(json))
-            fprintf(file, " … (%s in all)", cli_count((double)json_array_size(json)).text);
-        if (json_array_size(json) == 0) fputs("none", file);
+        print_array(file, json, unit, printed->all);
     } else if (json_is_object(json)) {
         json_object_foreach((json_t *)json, key, item)
         {
@@ -168,16 +184,16 @@ static void wrap(FILE *file, const char *text)
 
 /* Prints a value and ends the line; on a terminal it is wrapped behind the labels, unless it is too
  * long for that. A command is not, since it is there to be copied. */
-static void print_wrapped(FILE *file, const char *key, const json_t *json, enum ny_fact_unit unit)
+static void print_wrapped(FILE *file, const struct fact *printed)
 {
     char text[4096];
     FILE *memory = NULL;
     long bytes = 0;
 
-    if (isatty(fileno(file)) && strcmp(key, "command") != 0)
+    if (isatty(fileno(file)) && strcmp(printed->key, "command") != 0)
         memory = fmemopen(text, sizeof(text), "w");
     if (memory) {
-        print_value(memory, json, unit);
+        print_value(memory, printed);
         bytes = ftell(memory);
         if (fclose(memory) || bytes >= (long)sizeof(text)) bytes = 0;
     }
@@ -185,7 +201,7 @@ static void print_wrapped(FILE *file, const char *key, const json_t *json, enum 
         text[bytes - 1] = '\0'; /* the end of the line, which wrap() writes */
         wrap(file, text);
     } else {
-        print_value(file, json, unit);
+        print_value(file, printed);
     }
 }
 
@@ -215,6 +231,20 @@ void cli_print_fact(FILE *file, const char *label, const char *format, ...)
     }
 }
 
+/* Prints a fact behind its label. Names are the first ones of all rows, or columns. */
+static void print_fact(FILE *file, const char *label, const json_t *facts, struct fact fact)
+{
+    bool rows = strcmp(fact.key, "first_row_names") == 0;
+    double all;
+
+    fact.all = json_array_size(fact.json);
+    if ((rows || strcmp(fact.key, "first_column_names") == 0) &&
+        cli_fact_number(facts, rows ? "n" : "d", &all))
+        fact.all = (size_t)all;
+    print_label(file, label);
+    print_wrapped(file, &fact);
+}
+
 void cli_print_facts(FILE *file, const json_t *facts)
 {
     const char *key;
@@ -223,14 +253,13 @@ void cli_print_facts(FILE *file, const json_t *facts)
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
         value = json_object_get(facts, known[i].key);
         if (!value || json_is_null(value) || !known[i].label) continue;
-        print_label(file, known[i].label);
-        print_wrapped(file, known[i].key, value, known[i].unit);
+        print_fact(file, known[i].label, facts,
+                   (struct fact){known[i].key, value, known[i].unit, 0});
     }
     json_object_foreach((json_t *)facts, key, value)
     {
         if (find_known(key) || json_is_null(value)) continue;
-        print_label(file, key);
-        print_wrapped(file, key, value, unit_of(key));
+        print_fact(file, key, facts, (struct fact){key, value, unit_of(key), 0});
     }
 }
 
@@ -239,8 +268,7 @@ void cli_print_stages(FILE *file, const json_t *facts)
     const json_t *stages = json_object_get(facts, "stages");
 
     if (!json_is_object(stages)) return;
-    print_label(file, "by stage");
-    print_wrapped(file, "stages", stages, NY_FACT_SECONDS);
+    print_fact(file, "by stage", facts, (struct fact){"stages", stages, NY_FACT_SECONDS, 0});
 }
 
 /* Prints what --probe measured, as in "probe error 0.0123 ± 0.0004 (Frobenius, of K's; 64

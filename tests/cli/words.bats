@@ -176,6 +176,14 @@ load helper
     [[ $line != *sweep* ]]
 }
 
+@test "the first names of rows and of columns are told from all" {
+    { echo 'id,a,b,c,d,e,f,g'; table 9 7 | sed 's/^/r,/' | awk '{ sub(/^r/, "r" NR); print }'; } >t.csv
+    nystream import s t.csv --id-column id -q
+    ny info s
+    [[ $output == *"names of rows         r1 r2 r3 r4 r5 … (9 in all)"* ]]
+    [[ $output == *"names of columns      a b c d e … (7 in all)"* ]]
+}
+
 @test "on a terminal, facts are wrapped behind their labels; a command is not" {
     need_terminal
     store s 300 4
