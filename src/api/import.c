@@ -288,6 +288,7 @@ int ny_import_finish(struct ny_import *import, int err)
     }
     if (import->meter.ctx) ny_meter_finish(&import->meter);
     if (!err) ny_import_arrive(import);
+    if (!err) ny_import_warn_classes(import);
     return leave_behind(import, err);
 }
 

@@ -129,4 +129,9 @@ void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch);
 /* Tells at the end of a file of so many rows how many were left out; NY_EDATA where all were. */
 int ny_import_end_few(struct ny_import *import, const char *name, uint64_t rows);
 
+/* ---- api/import_classes.c ------------------------------------------------------------------ */
+
+/* Warns of labels that are nearly all different, such as those of a column of ids. */
+void ny_import_warn_classes(const struct ny_import *import);
+
 #endif

@@ -526,3 +526,22 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream transform things.nys near --input new.csv -o new.near.npy -q
     cmp near.npy new.near.npy
 }
+
+@test "labels that are nearly all different are warned of as names" {
+    for i in {1..40}; do echo "r$i,$i,2,c$((i % 20))"; done >t.csv
+    run nystream import a.nys t.csv --label-column 1 --drop-columns 4 -q
+    [ "$status" -eq 0 ]
+    [[ $output == *"the labels of 40 rows are 40 different words, as names of rows are: import them anew with --id-column 1" ]]
+    run nystream import b.nys t.csv --label-column 4 --id-column 1 -q # two rows a class
+    [ -z "$output" ]
+    cut -d, -f1 t.csv >ids
+    cut -d, -f2,3 t.csv >x.csv
+    run nystream import c.nys x.csv --labels ids -q
+    [[ $output == *"as names of rows are: labels are for classes that rows have in common" ]]
+    cut -d, -f2,3 t.csv >numbers.csv # a quantity, which may differ in each row
+    run nystream import d.nys numbers.csv --label-column 1 -q
+    [ -z "$output" ]
+    head -n 20 t.csv >few.csv
+    run nystream import e.nys few.csv --label-column 1 --drop-columns 4 -q
+    [ -z "$output" ]
+}
