@@ -90,18 +90,57 @@ static int add_other(struct ny_data_frame *frame, const char *name, struct ny_fr
     return ny_result_prepare(other, column->part, frame->piece);
 }
 
+/* "row, label, residual": the words that name a column of this result. */
+static void list_columns(const struct ny_data_frame *frame, char *text, size_t bytes)
+{
+    size_t length = (size_t)snprintf(text, bytes, "row");
+
+    for (size_t i = 0; i < WORDS; i++) {
+        const struct ny_result_part *part = ny_part_find(words[i].part);
+
+        if (part->count(&frame->result) && length < bytes)
+            length += (size_t)snprintf(text + length, bytes - length, ", %s", words[i].name);
+    }
+}
+
+/* Tells where labels and clusters come from that a result does not have. */
+static const char *missing_words(const struct ny_data_frame *frame)
+{
+    bool label = ny_data_frame_has(frame, "label"), cluster = ny_data_frame_has(frame, "cluster");
+
+    if (label && cluster) return "";
+    if (label) return "; cluster comes with 'nystream eval --clusters'";
+    if (cluster) return "; label comes with 'nystream import --label-column' or --labels";
+    return "; label comes with 'nystream import --label-column' or --labels, cluster with "
+           "'nystream eval --clusters'";
+}
+
 static int unknown_column(const struct ny_data_frame *frame, const char *name)
 {
     const char *names[WORDS + 1];
+    char has[64];
 
     for (size_t i = 0; i < WORDS; i++)
         names[i] = words[i].name;
     names[WORDS] = "row";
+    list_columns(frame, has, sizeof(has));
     return ny_fail(frame->ctx, NY_EUSAGE,
-                   "there is no column '%s' of '%s': it is row, label, cluster, component (of a "
-                   "graph), residual, or the number of a component of the embedding, 1 to %zu%s",
-                   name, frame->result.name, frame->components,
+                   "there is no column '%s' of '%s': it has %s, and its components, from 1 to "
+                   "%zu%s%s",
+                   name, frame->result.name, has, frame->components, missing_words(frame),
                    ny_hint(name, names, WORDS + 1).text);
+}
+
+static int unknown_component(const struct ny_data_frame *frame, unsigned long number)
+{
+    if (number == 0)
+        return ny_fail(frame->ctx, NY_EUSAGE, "components of '%s' are numbered from 1, to %zu",
+                       frame->result.name, frame->components);
+    return ny_fail(frame->ctx, NY_EUSAGE,
+                   "there is no component %lu of '%s', which has %zu: 'nystream fit %s NAME "
+                   "--components %lu' finds as many",
+                   number, frame->result.name, frame->components,
+                   ny_store_path(frame->result.store), number);
 }
 
 /* Finds the part that a word names, in this result or, after a colon, in another. */
@@ -133,7 +172,7 @@ int ny_data_frame_add(struct ny_data_frame *frame, const char *name, size_t *pla
         return ny_fail(frame->ctx, NY_EINTERNAL, "more than %zu columns of a picture",
                        frame->count);
     if (name[0] >= '0' && name[0] <= '9' && !*end) {
-        if (number < 1 || number > frame->components) return unknown_column(frame, name);
+        if (number < 1 || number > frame->components) return unknown_component(frame, number);
         column->component = number;
     } else if (strcmp(name, "row") == 0) {
         frame->rows_wanted = true;

@@ -142,7 +142,12 @@ size() {
     ny plot s b -o out.png
     usage "'b'"
     ny plot s a -o out.png --axes 1,4
-    usage "there is no column '4'"
+    usage "there is no component 4 of 'a', which has 3: 'nystream fit s NAME --components 4' finds as many"
+    ny plot s a -o out.png --color 0
+    usage "components of 'a' are numbered from 1, to 3"
+    ny plot s a -o out.png --color age
+    usage "no column 'age' of 'a': it has row, label, "
+    says "its components, from 1 to 3; cluster comes with 'nystream eval --clusters'"
     ny plot s a -o out.png --axes 1
     usage "--axes 1: two columns"
     ny plot s a -o out.png --color lable
