@@ -74,9 +74,8 @@
       "whose "                                                                                     \
       "categories are classes")                                                                    \
     X("id-column", NY_TEXT, 0, true, "N", NULL, INPUT, IMPORT | READ, ANY,                         \
-      "the column of the rows' names: its number, or its name. Of csv and tsv; its words are "     \
-      "kept "                                                                                      \
-      "as they are, and may be empty: see export --part ids")                                      \
+      "row names' column: its number, from 1, or its name. Of csv and tsv; its words are kept as " \
+      "they are, and may be empty: see export --part ids")                                         \
     X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ | RARE, ANY,       \
       "the first line names the columns")                                                          \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
@@ -128,11 +127,11 @@
     X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE, ANY,                     \
       "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
     X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                        \
-      "columns to keep, such as 1,3-5,name. from-to of names, too. Columns with names are kept "   \
-      "as "                                                                                        \
-      "LIST has them, or where rows are added as the store does; others in file order")            \
+      "columns to keep, from 1 or by name: 1,3-5,name. from-to of names, too. Columns "            \
+      "with names are kept as LIST has them, or where rows are added as the store does; others "   \
+      "in file order")                                                                             \
     X("drop-columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                   \
-      "columns to leave out, such as 1,3-5,name")                                                  \
+      "columns to leave out, from 1 or by name: 1,3-5,name")                                       \
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", EMBEDDING, FIT, ANY,                               \
       "kpca: kernel PCA; laplacian: spectral clustering; isomap, eigenmaps: by a graph. "          \
       "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \
@@ -169,7 +168,7 @@
       ON_SEARCH | OF_KERNELS,                                                                      \
       "greedy without --tolerance: begin near the one that hashed rows suggest, not at 1")         \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
-      ON_LANDMARKS | OF_KERNELS, "row numbers of the landmarks, in order")                         \
+      ON_LANDMARKS | OF_KERNELS, "row numbers of the landmarks, from 0, in order")                 \
     X("landmarks-points", NY_TEXT, 0, true, "P.npy", NULL, LANDMARKS, FIT | SELECT | RARE,         \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
       "the landmarks themselves, of the points' columns. They need be no rows of the store, but "  \
@@ -308,7 +307,8 @@
     X("sample", NY_COUNT, 4, false, "ROWS", "2000", MEASURES, EVALUATE, ANY,                       \
       "rows, drawn by hash, whose pairs are looked at; as many as there are: exactly")             \
     X("axes", NY_TEXT, 0, false, "X,Y", NULL, PICTURE, PLOT, ANY,                                  \
-      "columns across and upwards; by default 1,2, or row,1 where there is one component")         \
+      "columns across and upwards, components by number from 1; by default 1,2, or row,1 where "   \
+      "there is one component")                                                                    \
     X("color", NY_TEXT, 0, false, "COLUMN", "auto", PICTURE, PLOT, ANY,                            \
       "column by which points are coloured; density: how many lie where; auto: labels, "           \
       "else that")                                                                                 \

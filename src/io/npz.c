@@ -342,10 +342,10 @@ static int fail_inexact(struct ny_reader *reader, const struct ny_row_entries *l
     bool by_columns = npz->sort != NULL;
 
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, npz->line,
-                      "%s: row %llu, column %llu (from 0): the %s is not exactly a value of f64; "
-                      "save the matrix as float64",
+                      "%s: row %llu (from 0), column %llu (from 1): the %s is not exactly a value "
+                      "of f64; save the matrix as float64",
                       reader->path, by_columns ? ULL(across) : ULL(npz->line),
-                      by_columns ? ULL(npz->line) : ULL(across), npz->rows.type_name);
+                      (by_columns ? ULL(npz->line) : ULL(across)) + 1, npz->rows.type_name);
 }
 
 /* Gives the entries of the next line. */

@@ -471,7 +471,8 @@ with zipfile.ZipFile("t.npz", "w") as archive:
             continue
         values, count = [numbers.encode()], ""
         if name != "format":
-            size = 8 if name == "shape" else 4
+            if max(map(int, numbers.split(","))) >> 31: types[name] = "<i8"
+            size = int(types[name][2])
             values = [int(x).to_bytes(size, "little", signed=True) for x in numbers.split(",")]
             count = "%d," % len(values)
         header = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n" % (types[name], count)
@@ -488,6 +489,7 @@ csr indptr=1,1,2            | import new t.npz             | 3 | t.npz: indptr b
 csr indptr=0,1,9            | import new t.npz             | 3 | t.npz: indptr says 9 entries, and there are 2 indices and 2 values
 csr indices=0,3             | import new t.npz             | 3 | t.npz: row 1 (from 0) names column 3 (from 0), and the table has 3 columns
 csr indices=-1,2            | import new t.npz             | 3 | t.npz: row 0 (from 0) names column -1
+csr data=1,9007199254740993 | import new t.npz             | 3 | t.npz: row 1 (from 0), column 3 (from 1): the int64 is not exactly a value of f64
 csr indices=0,2             | import new t.npz --transpose --dims 3 | 3 | t.npz has 2 columns
 csr shape=2,0               | import new t.npz             | 3 | a matrix of 2 rows and 0 columns
 csr shape=9,3               | import new t.npz             | 3 | indptr holds 3 numbers
