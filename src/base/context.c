@@ -197,6 +197,21 @@ struct ny_peers *ny_context_peers(const struct ny_context *ctx)
     return ctx->peers;
 }
 
+/* Fails as in "interrupted in stage project, at 43 %". */
+static int fail_stopped(struct ny_context *ctx, int status, const char *word)
+{
+    const char *stage;
+    double reached;
+
+    ny_mutex_lock(&ctx->lock);
+    stage = ctx->stage;
+    reached = ctx->reached;
+    ny_mutex_unlock(&ctx->lock);
+    if (!stage) return ny_fail(ctx, status, "%s", word);
+    if (reached < 0) return ny_fail(ctx, status, "%s in stage %s", word, stage);
+    return ny_fail(ctx, status, "%s in stage %s, at %.0f %%", word, stage, 100 * reached);
+}
+
 int ny_check_interrupt(struct ny_context *ctx)
 {
     int signal = atomic_load_explicit(&ctx->interrupt, memory_order_relaxed);
@@ -204,9 +219,9 @@ int ny_check_interrupt(struct ny_context *ctx)
     if (!signal && ctx->parent)
         signal = atomic_load_explicit(&ctx->parent->interrupt, memory_order_relaxed);
     if (!signal) return NY_OK;
-    if (signal == NY_SIGHUP) return ny_fail(ctx, NY_EHUNGUP, "hung up");
-    if (signal == NY_SIGTERM) return ny_fail(ctx, NY_ETERMINATED, "terminated");
-    return ny_fail(ctx, NY_EINTERRUPTED, "interrupted");
+    if (signal == NY_SIGHUP) return fail_stopped(ctx, NY_EHUNGUP, "hung up");
+    if (signal == NY_SIGTERM) return fail_stopped(ctx, NY_ETERMINATED, "terminated");
+    return fail_stopped(ctx, NY_EINTERRUPTED, "interrupted");
 }
 
 bool ny_is_interrupt(int status)

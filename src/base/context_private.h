@@ -23,7 +23,7 @@ struct ny_forecast {
 };
 
 struct ny_context {
-    struct ny_mutex lock; /* guards error, message, file and the callbacks */
+    struct ny_mutex lock; /* guards error, message, file, stage and the callbacks */
     struct ny_error error;
     char message[NY_MESSAGE_BYTES];
     char file[NY_PATH_BYTES];
@@ -35,6 +35,8 @@ struct ny_context {
     ny_plan_fn *plan;
     void *plan_user;
     struct ny_forecast forecast;
+    const char *stage; /* under way, NULL: none; */
+    double reached;    /* and the share of the job, or of a call without one; negative: not known */
     struct ny_written written;
     bool has_written;
     char *command; /* as ny_context_set_command() quoted it, or NULL */

@@ -14,6 +14,15 @@
 /* Least seconds between two reports; the last one of a meter comes at once. */
 static const double report_interval_s = 0.1;
 
+/* Notes the stage that an interrupt is to name. The share of a job goes on through its stages. */
+static void name_stage(struct ny_context *ctx, const char *name)
+{
+    ny_mutex_lock(&ctx->lock);
+    if (!ctx->forecast.on) ctx->reached = -1;
+    ctx->stage = name;
+    ny_mutex_unlock(&ctx->lock);
+}
+
 void ny_meter_start(struct ny_meter *meter, struct ny_context *ctx, const char *stage,
                     uint64_t rows_first, uint64_t rows_total)
 {
@@ -23,6 +32,7 @@ void ny_meter_start(struct ny_meter *meter, struct ny_context *ctx, const char *
                                .rows_done = rows_first,
                                .rows_total = rows_total,
                                .started_s = ny_now()};
+    name_stage(ctx, stage);
 }
 
 void ny_progress_begin(struct ny_context *ctx, const double *planned_s, size_t stages)
@@ -32,12 +42,14 @@ void ny_progress_begin(struct ny_context *ctx, const double *planned_s, size_t s
     for (size_t i = 0; planned_s && i < stages && i < NY_COURSE_STAGES; i++)
         ctx->forecast.planned_s[i] = planned_s[i];
     ctx->forecast.begun_s = ny_now();
+    ctx->reached = -1;
 }
 
-void ny_progress_stage(struct ny_context *ctx, size_t stage)
+void ny_progress_stage(struct ny_context *ctx, size_t stage, const char *name)
 {
     struct ny_forecast *forecast = &ctx->forecast;
 
+    name_stage(ctx, name);
     if (!forecast->on || stage == forecast->stage || stage >= NY_COURSE_STAGES) return;
     forecast->stage = stage;
     forecast->begun_s = ny_now();
@@ -46,6 +58,7 @@ void ny_progress_stage(struct ny_context *ctx, size_t stage)
 void ny_progress_end(struct ny_context *ctx)
 {
     ctx->forecast.on = false;
+    name_stage(ctx, NULL);
 }
 
 /* Computes the share and the seconds left of the job, whose stage under way has a pass that is
@@ -93,13 +106,13 @@ static void report(struct ny_meter *meter, double now_s)
     };
 
     meter->reported_s = now_s;
-    if (!ctx->progress) return;
     progress.job_fraction = ctx->forecast.on ? -1 : progress.fraction;
     progress.job_eta_s = ctx->forecast.on ? -1 : progress.eta_s;
     ny_mutex_lock(&ctx->lock);
     if (ctx->forecast.on && ctx->forecast.planned)
         follow_forecast(&ctx->forecast, &progress, now_s);
-    ctx->progress(ctx->progress_user, &progress);
+    ctx->reached = progress.job_fraction;
+    if (ctx->progress) ctx->progress(ctx->progress_user, &progress);
     ny_mutex_unlock(&ctx->lock);
 }
 
@@ -116,4 +129,5 @@ void ny_meter_add(struct ny_meter *meter, uint64_t rows, double bytes, double fl
 void ny_meter_finish(struct ny_meter *meter)
 {
     report(meter, ny_now());
+    if (!meter->ctx->forecast.on) name_stage(meter->ctx, NULL);
 }

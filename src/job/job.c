@@ -335,7 +335,7 @@ static int run_stage(struct ny_job *job, enum ny_stage_id id)
 
     if (!at || is_over(job, at)) return no_such_stage(job);
     job->stage = id;
-    ny_progress_stage(job->ctx, ny_stage_rank(id));
+    ny_progress_stage(job->ctx, ny_stage_rank(id), ny_stage_name(id));
     err = ny_check_interrupt(job->ctx);
     ny_memory_peak_reset(job->ctx);
     ny_blas_serial(); /* but around small problems, whatever ran before in this process */

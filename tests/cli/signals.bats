@@ -41,6 +41,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     big_store
     interrupt INT s nystream fit s "whole" $slow --restart
     [ "$code" -eq 130 ]
+    grep -Eqx "nystream: (interrupted in stage [a-z]+(, at [0-9]+ %)?|stopped inside .*)" err
     grep -qx "resume with: nystream fit s whole --landmarks 1500 --components 2 --threads 1" err
     ny list s
     [[ $output == "whole	interrupted"* ]]

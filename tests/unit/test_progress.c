@@ -75,13 +75,13 @@ static void shares_follow_the_plan(void **state)
     (void)state;
     ny_context_set_progress(in.ctx, note, &seen);
     ny_progress_begin(in.ctx, planned_s, 3);
-    ny_progress_stage(in.ctx, 1);
+    ny_progress_stage(in.ctx, 1, "middle");
     ny_meter_start(&meter, in.ctx, "middle", 0, 100); /* the first of several passes, as it ends */
     ny_meter_add(&meter, 100, 0, 0);
     ny_meter_finish(&meter);
     assert_true(seen.last > 0.09 && seen.last < 0.2);
     assert_true(seen.eta_s > 8 && seen.eta_s <= 9);
-    ny_progress_stage(in.ctx, 2);
+    ny_progress_stage(in.ctx, 2, "last");
     ny_meter_start(&meter, in.ctx, "last", 0, 100);
     ny_meter_finish(&meter);
     assert_true(seen.last > 0.39 && seen.last < 0.5);
@@ -98,11 +98,48 @@ static void shares_follow_the_plan(void **state)
     ny_context_set_progress(in.ctx, NULL, NULL);
 }
 
+/* An interrupt, asked for and noticed, says this. */
+static void stopped(int signal, const char *message)
+{
+    ny_context_interrupt(in.ctx, signal);
+    assert_true(ny_is_interrupt(ny_check_interrupt(in.ctx)));
+    assert_string_equal(ny_context_message(in.ctx), message);
+    ny_context_interrupt(in.ctx, 0);
+    assert_int_equal(ny_check_interrupt(in.ctx), NY_OK);
+}
+
+static void an_interrupt_names_its_stage(void **state)
+{
+    static const double planned_s[] = {1, 3, 6};
+    struct ny_meter meter;
+
+    (void)state;
+    ny_meter_start(&meter, in.ctx, "import", 0, 200); /* a call without a job */
+    stopped(15, "terminated in stage import");
+    meter.reported_s = 0;
+    ny_meter_add(&meter, 50, 0, 0);
+    stopped(2, "interrupted in stage import, at 25 %");
+    ny_meter_finish(&meter);
+    stopped(2, "interrupted");
+    ny_progress_begin(in.ctx, planned_s, 3);
+    ny_progress_stage(in.ctx, 1, "select");
+    stopped(1, "hung up in stage select");
+    ny_meter_start(&meter, in.ctx, "accumulate", 0, 100);
+    ny_meter_add(&meter, 100, 0, 0);
+    ny_meter_finish(&meter);
+    stopped(2, "interrupted in stage accumulate, at 10 %");
+    ny_progress_stage(in.ctx, 2, "solve"); /* which has no meter */
+    stopped(2, "interrupted in stage solve, at 10 %");
+    ny_progress_end(in.ctx);
+    stopped(2, "interrupted");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes_of_a_fit_are_one_job),
         cmocka_unit_test(shares_follow_the_plan),
+        cmocka_unit_test(an_interrupt_names_its_stage),
     };
 
     return cmocka_run_group_tests(tests, begin, end);
