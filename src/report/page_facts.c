@@ -312,11 +312,12 @@ static const char *share_words(double share, char text[48])
     return text;
 }
 
-static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *result, size_t count)
+static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *result, size_t count,
+                               bool open)
 {
     char text[48];
 
-    ny_put(sink, "<details><summary>Eigenvalues</summary>");
+    ny_putf(sink, "<details%s><summary>Eigenvalues</summary>", open ? " open" : "");
     begin_table(sink, "wide", "Eigenvalues and their shares of the trace");
     ny_put(sink, "<thead><tr><th scope=\"col\" class=\"n\">number</th><th scope=\"col\" "
                  "class=\"n\">eigenvalue</th><th scope=\"col\" class=\"n\">of the trace</th></tr>"
@@ -347,22 +348,16 @@ static void put_numbers_below(struct ny_sink *sink, size_t count, double wide)
             (LEFT + RIGHT) / 2, HIGH - 6);
 }
 
-void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result)
+static void put_scree(struct ny_sink *sink, const struct ny_result *result, size_t count)
 {
-    enum { SHOWN = 200 };
-    size_t count = ny_part_find("eigenvalues")->count(result);
+    double step = (double)(RIGHT - LEFT) / (double)count;
     struct ny_axis y = {0, 0};
-    double step;
 
-    if (!count) return;
-    if (count > SHOWN) count = SHOWN;
     for (size_t k = 0; k < count; k++) {
         y.low = fmin(y.low, ny_eigenvalue(result, k));
         y.high = fmax(y.high, 1.05 * ny_eigenvalue(result, k));
     }
     if (!(y.high > y.low)) y.high = 1;
-    step = (double)(RIGHT - LEFT) / (double)count;
-    ny_put(sink, "<section class=\"spectrum\"><h3>Spectrum</h3>");
     begin_chart(sink, &y,
                 "Scree plot: eigenvalues in the order of their number; the table below "
                 "has the numbers.");
@@ -376,7 +371,20 @@ void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result)
                 LEFT + step * ((double)k + 0.5), chart_y(&y, ny_eigenvalue(result, k)));
     put_numbers_below(sink, count, step);
     ny_put(sink, "</svg>");
-    put_spectrum_table(sink, result, count);
+}
+
+/* A line through one or two points tells nothing that their numbers do not. */
+void ny_put_spectrum(struct ny_sink *sink, const struct ny_result *result)
+{
+    enum { SHOWN = 200 };
+    size_t count = ny_part_find("eigenvalues")->count(result);
+    bool drawn = count > 2;
+
+    if (!count) return;
+    if (count > SHOWN) count = SHOWN;
+    ny_put(sink, "<section class=\"spectrum\"><h3>Spectrum</h3>");
+    if (drawn) put_scree(sink, result, count);
+    put_spectrum_table(sink, result, count, !drawn);
     ny_put(sink, "</section>");
 }
 

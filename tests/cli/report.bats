@@ -91,6 +91,20 @@ whole() { # FILE: a page, every hole filled, every section closed
     grep -q "None was made; <code>--probe</code>" c.html
 }
 
+@test "two eigenvalues are numbers, and more a plot as well" {
+    store s 60 4
+    local count
+    for count in 1 2 3; do
+        nystream fit s a$count --landmarks 20 --components $count -q
+        ny report s a$count -o $count.html
+    done
+    run ! grep -q "Scree plot" 1.html 2.html
+    grep -q "<details open><summary>Eigenvalues" 1.html
+    grep -q "<details open><summary>Eigenvalues" 2.html
+    grep -q "Scree plot: eigenvalues in the order of their number" 3.html
+    grep -q "<details><summary>Eigenvalues" 3.html
+}
+
 @test "its figures are those of info" {
     made s
     nystream report s a -o page.html
