@@ -24,6 +24,8 @@ groups() {
     exits 0
     prints "purity"
     prints "1 ± 0"
+    prints "±: the standard deviation over initialisations or splits"
+    prints "nystream help eval --all"
     [[ $output != *"no against"* ]]
     ny eval g.nys f --csv
     exits 0
