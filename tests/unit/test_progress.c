@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/error.h"
 #include "base/progress.h"
 #include "support/api_case.h"
 
@@ -105,6 +106,7 @@ static void stopped(int signal, const char *message)
     assert_true(ny_is_interrupt(ny_check_interrupt(in.ctx)));
     assert_string_equal(ny_context_message(in.ctx), message);
     ny_context_interrupt(in.ctx, 0);
+    ny_error_clear(in.ctx);
     assert_int_equal(ny_check_interrupt(in.ctx), NY_OK);
 }
 
