@@ -246,6 +246,13 @@ def test_real_cells():
     assert np.mean(votes.argmax(axis=1) == types) > 0.9
 
 
+def test_dir_has_what_is_for_use_alone():
+    assert dir(nystream.tl) == ["diffmap", "neighbors", "pca", "spectral"]
+    assert {"open", "embed", "KernelPCA", "tl", "dask"} <= set(dir(nystream))
+    assert not [name for name in dir(nystream) if name.startswith("_") and name != "__version__"]
+    assert "annotations" not in dir(nystream)
+
+
 def test_tl_is_imported_when_it_is_named():
     code = ("import sys, nystream; assert 'nystream.tl' not in sys.modules; nystream.tl.pca; "
             "print('tl' in dir(nystream), [m for m in ('anndata', 'scipy', 'sklearn') "

@@ -57,4 +57,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted({*globals(), *_MODULES, *_ESTIMATORS})
+    return sorted({*__all__, *_MODULES})

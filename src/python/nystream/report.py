@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import html
+import struct
+from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 _LEFT = "text-align:left;font-weight:normal"  # which notebooks have otherwise
@@ -147,11 +149,27 @@ def _html_bars(title: str, values: Dict[str, float], show: Any) -> str:
     return f"<table><caption style='{_LEFT}'><b>{title}</b></caption>{rows}</table>"
 
 
-class Picture:
-    """A picture, its bytes in `data`; a notebook shows png and svg."""
+def _told(kind: str, length: int, file: Optional[Path], cure: str) -> str:
+    """Return what a plain shell shows of a picture or a page, whose bytes it cannot."""
+    where = f", in {file}" if file else f"; {cure} keeps it"
+    return f"<{kind}, {length / 1000:.3g} kB{where}>"
 
-    def __init__(self, data: bytes, suffix: str) -> None:
-        self.data, self.suffix = data, suffix
+
+class Picture:
+    """A picture, its bytes in `data`; a notebook shows png and svg.
+
+    `file` is where plot() has written it, None: nowhere.
+    """
+
+    def __init__(self, data: bytes, suffix: str, file: Optional[Path] = None) -> None:
+        self.data, self.suffix, self.file = data, suffix, file
+
+    def __repr__(self) -> str:
+        size = ""
+        if self.suffix == ".png":
+            size = ", {} x {} pixels".format(*struct.unpack(">2I", self.data[16:24]))
+        return _told(f"Picture: {self.suffix[1:]}{size}", len(self.data), self.file,
+                     "plot('FILE.png')")
 
     def _repr_png_(self) -> Optional[bytes]:
         return self.data if self.suffix == ".png" else None
@@ -161,10 +179,16 @@ class Picture:
 
 
 class Page:
-    """A page of HTML, its text in `text`; a notebook shows it in a frame."""
+    """A page of HTML, its text in `text`; a notebook shows it in a frame.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    `file` is where html() has written it, None: nowhere.
+    """
+
+    def __init__(self, text: str, file: Optional[Path] = None) -> None:
+        self.text, self.file = text, file
+
+    def __repr__(self) -> str:
+        return _told("Page: HTML", len(self.text.encode()), self.file, "html('FILE.html')")
 
     def _repr_html_(self) -> str:
         return (f"<iframe width='100%' height='700' frameborder='0' "

@@ -359,7 +359,11 @@ class Result(GraphParts):
 
     @property
     def eigenvalues(self) -> Any:
-        """Eigenvalues, an array (components,)."""
+        """Eigenvalues, an array (components,).
+
+        There is one more of map="laplacian" and "diffusion": the first is that of the constant
+        eigenvector, which is no column of the embedding.
+        """
         return self.part("eigenvalues")[:]
 
     @property
@@ -555,7 +559,7 @@ class Result(GraphParts):
         with Options(context, _lib.PLOT, options) as pointer:
             context.run(lib.ny_plot, context.pointer, self.store._path, self.name.encode(),
                         os.fsencode(file), pointer)
-        return Picture(file.read_bytes(), file.suffix)
+        return Picture(file.read_bytes(), file.suffix, None if output is None else file)
 
     def html(self, output: Optional[PathLike] = None, **options: Any) -> Page:
         """Write the page of the result, which needs no network; a notebook shows it."""
@@ -566,7 +570,7 @@ class Result(GraphParts):
         with Options(context, _lib.REPORT, options) as pointer:
             context.run(lib.ny_write_report, context.pointer, self.store._path, names, 1,
                         os.fsencode(file), pointer)
-        return Page(file.read_text(encoding="utf-8"))
+        return Page(file.read_text(encoding="utf-8"), None if output is None else file)
 
     def _repr_html_(self) -> str:
         picture = ""

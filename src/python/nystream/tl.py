@@ -18,7 +18,7 @@ tmpdir : path, optional
 from __future__ import annotations
 
 import warnings
-from typing import Any, ContextManager, Dict, Optional
+from typing import Any, ContextManager, Dict, List, Optional
 
 import numpy as np
 
@@ -29,6 +29,8 @@ from nystream._errors import NystreamWarning, no_attribute
 from nystream._fuzzy import fuzzy_union, lists_as_csr
 from nystream._options import search_options
 from nystream.store import PathLike, Store
+
+__all__ = ["diffmap", "neighbors", "pca", "spectral"]
 
 MANY_COLUMNS = 50  # with more, distances are those of principal components, as in scanpy
 
@@ -284,4 +286,8 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
 
 def __getattr__(name: str) -> Any:
     """Suggest the nearest name for one that is not here."""
-    raise no_attribute("nystream.tl", name, [known for known in globals() if known[0] != "_"])
+    raise no_attribute("nystream.tl", name, __all__)
+
+
+def __dir__() -> List[str]:
+    return __all__
