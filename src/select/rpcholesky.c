@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/thread.h"
 #include "peers/peers.h"
 #include "select/rules_private.h"
 #include "store/store.h"
@@ -195,6 +196,12 @@ static void judged_to(struct ny_rpcholesky *rp, uint64_t end)
     rp->now.judged = end;
 }
 
+/* Tells whether a positive semi-definite kernel may have this δ. */
+static bool is_residual(double delta, double k)
+{
+    return delta >= -NY_NOT_PSD * fabs(k) && isfinite(delta);
+}
+
 /* Notes the δ of row i of the block as its bound, and tells whether a candidate with that δ may be
  * accepted. `columns` were taken off δ. */
 static int weigh(struct ny_rpcholesky *rp, const struct ny_front *block, size_t i, double delta,
@@ -206,8 +213,7 @@ static int weigh(struct ny_rpcholesky *rp, const struct ny_front *block, size_t 
     double threshold = uniform * (double)rp->bounds[row], k = block->k[i];
     double slack = ny_front_slack(block, i, columns);
 
-    if (!(delta >= -NY_NOT_PSD * fabs(k)) || !isfinite(delta))
-        return ny_selection_not_psd(rp->request, row, delta, k);
+    if (!is_residual(delta, k)) return ny_selection_not_psd(rp->request, row, delta, k);
     if (delta <= ny_pivot_zero(rp)) delta = slack = 0;
     rp->window_bound[at] = ny_delta_bound(delta + slack);
     *accepted = threshold < delta;
@@ -258,22 +264,46 @@ static int decide(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_fr
     return ny_dictionary_extend(dictionary, ny_front_rows(block), taken, NULL);
 }
 
-/* Decides one block of candidates: most leave during the substitution, and the rest meet each other
- * in the Schur complement. */
-static int decide_block(struct ny_rpcholesky *rp, struct ny_exact *exact, struct ny_front *block)
+/* Takes the block of a worker through whole steps of the columns that are there, without the
+ * others: what the block says depends on no block before it but for the columns those add. Stops
+ * before it would fail, for which the block's turn has to come. */
+static int look_ahead(void *arg, unsigned index)
 {
-    size_t rank = rp->dictionary->rank;
-    uint64_t end = rp->now.judged + block->count;
+    struct ny_rpcholesky *rp = arg;
+    struct ny_pivot_worker *worker = &rp->worker[index];
+    struct ny_front *block = &worker->block;
+    size_t end = rp->dictionary->rank / NY_PIVOT_STEP * NY_PIVOT_STEP;
     int err = ny_front_begin(block, rp->dictionary);
 
-    if (!err) err = ny_exact_begin(exact, block, rp->dictionary, rank);
-    for (size_t from = 0, to; !err && block->count && from < rank; from = to) {
-        err = ny_pivot_step(rp, exact, block, from, &to);
-        if (!err) err = leave_rejected(rp, exact, block, to);
+    worker->exact.flops = 0;
+    if (!err) err = ny_exact_begin(&worker->exact, block, rp->dictionary, rp->m);
+    for (worker->done = 0; !err && block->count && worker->done < end;) {
+        err = ny_pivot_step(rp, &worker->exact, block, worker->done, &worker->done);
+        for (size_t i = 0; !err && i < block->count; i++)
+            if (!is_residual(worker->exact.delta[i], block->k[i])) return NY_OK;
+        if (!err) err = leave_rejected(rp, &worker->exact, block, worker->done);
+    }
+    return err;
+}
+
+/* Decides the block of a worker, of so many candidates, in its turn: most leave during the
+ * substitution, and the rest meet each other in the Schur complement. */
+static int decide_block(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker, size_t candidates)
+{
+    struct ny_front *block = &worker->block;
+    struct ny_exact *exact = &worker->exact;
+    size_t rank = rp->dictionary->rank;
+    uint64_t end = rp->now.judged + candidates;
+    int err = worker->done ? leave_rejected(rp, exact, block, worker->done) : NY_OK;
+
+    while (!err && block->count && worker->done < rank) {
+        err = ny_pivot_step(rp, exact, block, worker->done, &worker->done);
+        if (!err) err = leave_rejected(rp, exact, block, worker->done);
     }
     if (!err && block->count) err = ny_exact_schur(exact, block, rp->dictionary, rank);
     if (!err) err = decide(rp, exact, block);
     if (!err && ny_dictionary_count(rp->dictionary) < rp->m) judged_to(rp, end);
+    rp->now.flops += exact->flops;
     return err;
 }
 
@@ -288,12 +318,34 @@ static int rest(struct ny_rpcholesky *rp)
     return err ? err : interrupted;
 }
 
+/* Decides the candidates from `at` on, of `count` that were read: one block; or, where there are
+ * columns enough, one for each worker, which all look ahead and are then decided one by one. */
+static int decide_blocks(struct ny_rpcholesky *rp, size_t *at, size_t count)
+{
+    const size_t alone = 2 * NY_FRONT_BLOCK; /* fewer columns are not worth a thread */
+    unsigned workers = rp->dictionary->rank < alone ? 1 : rp->workers, blocks = 0;
+    size_t first = *at, taken;
+    int err;
+
+    for (; blocks < workers && *at < count; blocks++, *at += taken) {
+        taken = count - *at < NY_FRONT_BLOCK ? count - *at : NY_FRONT_BLOCK;
+        rp->worker[blocks].block = ny_front_view(&rp->worker[0].front, *at, taken);
+    }
+    err = ny_parallel(rp->ctx, blocks, look_ahead, rp);
+    for (unsigned i = 0; !err && i < blocks && ny_dictionary_count(rp->dictionary) < rp->m; i++) {
+        taken = *at - first < NY_FRONT_BLOCK ? *at - first : NY_FRONT_BLOCK;
+        err = decide_block(rp, &rp->worker[i], taken);
+        if (!err) err = rest(rp);
+        first += taken;
+    }
+    return err;
+}
+
 /* The next candidates of the window: drawn, read in the order of the store, decided in the order
  * they were drawn in. */
 static int look_at(struct ny_rpcholesky *rp, size_t count)
 {
-    struct ny_pivot_worker *worker = &rp->worker[0];
-    struct ny_front *front = &worker->front;
+    struct ny_front *front = &rp->worker[0].front;
     size_t first = (size_t)rp->now.judged;
     int err;
 
@@ -302,20 +354,12 @@ static int look_at(struct ny_rpcholesky *rp, size_t count)
             draw(rp, ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * (rp->now.drawn + i)));
         front->index[i] = (uint32_t)(first + i);
     }
-    worker->exact.flops = 0;
     err = ny_front_gather(front, rp->request->store, rp->window_row + first, count);
     count = front->count;
     if (!err)
         err = ny_columns_diagonal(rp->dictionary->none, ny_front_rows(front), count, front->k);
-    for (size_t at = 0; !err && at < count && ny_dictionary_count(rp->dictionary) < rp->m;
-         at += NY_FRONT_BLOCK) {
-        struct ny_front block =
-            ny_front_view(front, at, count - at < NY_FRONT_BLOCK ? count - at : NY_FRONT_BLOCK);
-
-        err = decide_block(rp, &worker->exact, &block);
-        if (!err) err = rest(rp);
-    }
-    rp->now.flops += worker->exact.flops;
+    for (size_t at = 0; !err && at < count && ny_dictionary_count(rp->dictionary) < rp->m;)
+        err = decide_blocks(rp, &at, count);
     return err;
 }
 

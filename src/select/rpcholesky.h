@@ -17,6 +17,8 @@ struct ny_pivot_worker {
     struct ny_front front;
     struct ny_exact exact;
     struct ny_columns_workspace *workspace;
+    struct ny_front block; /* candidates that it looks at: a view of the first worker's front */
+    size_t done;           /* columns that they have been taken through */
     bool *again;   /* rows of the unit that f32 left to f64 */
     float *bounds; /* bounds of the unit's rows, which the fold takes over */
     bool bad;    /* a residual that no positive semi-definite kernel has */

@@ -40,14 +40,14 @@ size_t ny_rpcholesky_image_bytes(const struct ny_selection_request *request, siz
            request->n * sizeof(float) + ny_dictionary_image_most(spec, m);
 }
 
-/* head, candidates of the window, dictionary, bounds: where a pass is under way, those of the rows
- * that are not done are still the old ones. At the end, what had been read when it began; earlier
- * versions have left that out. */
+/* head, the window's candidates that are judged, dictionary, bounds: where a pass is under way,
+ * those of the rows that are not done are still the old ones. At the end, what had been read when
+ * it began; earlier versions have left that out. */
 int ny_pivot_checkpoint(void *arg, uint64_t units_done)
 {
     struct ny_rpcholesky *rp = arg;
     struct image_head head = {.magic = IMAGE_MAGIC, .n = rp->n, .m = rp->m, .now = rp->now};
-    size_t bytes;
+    size_t bytes, judged = (size_t)rp->now.judged;
     char *image, *at;
     int err;
 
@@ -64,8 +64,9 @@ int ny_pivot_checkpoint(void *arg, uint64_t units_done)
     }
     memcpy(image, &head, sizeof(head));
     at = image + sizeof(head);
-    memcpy(at, rp->window_row, sizeof(rp->window_row));
-    memcpy(at + sizeof(rp->window_row), rp->window_bound, sizeof(rp->window_bound));
+    memset(at, 0, window_bytes(rp));
+    memcpy(at, rp->window_row, judged * sizeof(*rp->window_row));
+    memcpy(at + sizeof(rp->window_row), rp->window_bound, judged * sizeof(*rp->window_bound));
     at += window_bytes(rp);
     ny_dictionary_save(rp->dictionary, at);
     memcpy(at + head.dictionary_bytes, rp->bounds, rp->n * sizeof(float));

@@ -138,6 +138,7 @@ static void assert_same_selection(const struct ny_selection *a, const struct ny_
         assert_true(a->residual_max == b->residual_max && a->residual_mean == b->residual_mean);
     }
     assert_true(a->passes == b->passes && a->rows_read == b->rows_read);
+    assert_true(a->flops == b->flops);
 }
 
 /* Keeps images between any two steps, and checks that other workers and budgets leave the same
