@@ -32,6 +32,9 @@
 #include "select/rules_private.h"
 #include "store/store.h"
 
+/* A unit's sums are noted after so many rows each. */
+enum { MARK_ROWS = 32, MARKS = NY_UNIT_ROWS / MARK_ROWS };
+
 /* Rows that are looked at together: a unit, or where they are wide a strip, which is enough for a
  * product. It decides what is held, not what is selected. */
 static size_t front_rows(const struct ny_columns_spec *spec)
@@ -73,8 +76,10 @@ int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *r
     if (err) return err;
     rp->bounds = ny_calloc(ctx, NY_MEM_DICTIONARY, rp->n, sizeof(*rp->bounds));
     rp->sums = ny_calloc(ctx, NY_MEM_DICTIONARY, ny_units_of(rp->n) + 1, sizeof(*rp->sums));
+    rp->marks =
+        ny_calloc(ctx, NY_MEM_DICTIONARY, ny_units_of(rp->n), MARKS * sizeof(*rp->marks));
     rp->worker = ny_calloc(ctx, NY_MEM_TILES, rp->workers, sizeof(*rp->worker));
-    if (!rp->bounds || !rp->sums || !rp->worker) return NY_EBUDGET;
+    if (!rp->bounds || !rp->sums || !rp->marks || !rp->worker) return NY_EBUDGET;
     for (unsigned w = 0; !err && w < rp->workers; w++)
         err = open_worker(&rp->worker[w], request->spec);
     return err;
@@ -92,6 +97,7 @@ void ny_pivot_close(struct ny_rpcholesky *rp)
     ny_free(rp->ctx, rp->worker);
     ny_free(rp->ctx, rp->bounds);
     ny_free(rp->ctx, rp->sums);
+    ny_free(rp->ctx, rp->marks);
     ny_dictionary_free(rp->dictionary);
 }
 
@@ -101,7 +107,8 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
     unsigned workers = ny_selection_workers(request);
 
     return sizeof(struct ny_rpcholesky) + ny_dictionary_bytes(spec, m) +
-           request->n * sizeof(float) + (ny_units_of(request->n) + 1) * sizeof(double) +
+           request->n * sizeof(float) +
+           (1 + (1 + MARKS) * ny_units_of(request->n)) * sizeof(double) +
            workers * (ny_front_bytes(spec, front_rows(spec), m) +
                       ny_exact_bytes(spec, NY_PIVOT_STEP, m) +
                       ny_columns_workspace_bytes(spec, NY_FRONT_STRIP) +
@@ -120,14 +127,16 @@ size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 /* Adds the unit's bounds in f64 and in row order; a draw finds its row by the same additions. */
-static double unit_sum(const struct ny_rpcholesky *rp, uint64_t unit)
+static double unit_sum(struct ny_rpcholesky *rp, uint64_t unit)
 {
-    uint64_t first = unit * NY_UNIT_ROWS, left = rp->n - first;
-    uint64_t end = first + (left < NY_UNIT_ROWS ? left : NY_UNIT_ROWS);
+    uint64_t row = unit * NY_UNIT_ROWS;
     double sum = 0;
 
-    for (uint64_t row = first; row < end; row++)
-        sum += (double)rp->bounds[row];
+    for (uint64_t mark = unit * MARKS; mark < (unit + 1) * MARKS; mark++) {
+        for (; row < rp->n && row < (mark + 1) * MARK_ROWS; row++)
+            sum += (double)rp->bounds[row];
+        rp->marks[mark] = sum;
+    }
     return sum;
 }
 
@@ -142,11 +151,32 @@ static double add_up(struct ny_rpcholesky *rp)
     return rp->sums[units];
 }
 
+/* The unit's row where its sums exceed the target; by rounding none may, then the last one that
+ * counts. */
+static uint64_t draw_of_unit(const struct ny_rpcholesky *rp, uint64_t unit, double target)
+{
+    uint64_t mark = unit * MARKS, end = mark + MARKS, row, chosen;
+    double sum = 0;
+
+    while (mark < end && rp->marks[mark] <= target)
+        mark++;
+    if (mark == end) mark = unit * MARKS;
+    if (mark > unit * MARKS) sum = rp->marks[mark - 1];
+    chosen = mark * MARK_ROWS;
+    for (row = chosen; row < rp->n && row < end * MARK_ROWS; row++) {
+        if (!(rp->bounds[row] > 0)) continue;
+        chosen = row;
+        sum += (double)rp->bounds[row];
+        if (sum > target) break;
+    }
+    return chosen;
+}
+
 /* A row with probability ∝ its bound, from a number uniform in (0,1). */
 static uint64_t draw(const struct ny_rpcholesky *rp, double uniform)
 {
-    uint64_t low = 0, high = ny_units_of(rp->n), row, chosen;
-    double target = uniform * rp->sums[high], sum = 0;
+    uint64_t low = 0, high = ny_units_of(rp->n);
+    double target = uniform * rp->sums[high];
 
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
@@ -156,15 +186,7 @@ static uint64_t draw(const struct ny_rpcholesky *rp, double uniform)
         else
             low = middle;
     }
-    target -= rp->sums[low];
-    chosen = low * NY_UNIT_ROWS;
-    for (row = chosen; row < rp->n && row < (low + 1) * NY_UNIT_ROWS; row++) {
-        if (!(rp->bounds[row] > 0)) continue;
-        chosen = row;
-        sum += (double)rp->bounds[row];
-        if (sum > target) break;
-    }
-    return chosen;
+    return draw_of_unit(rp, low, target - rp->sums[low]);
 }
 
 /* Chooses how many candidates to look at next, up to the window's end: about as many as the missing
