@@ -17,6 +17,7 @@
 
 #include "fit/given_columns.h"
 #include "fit/shards.h"
+#include "linalg/factor.h"
 #include "spectral/gram_noise.h"
 #include "stream/pass.h"
 
@@ -99,10 +100,8 @@ static int factorise(struct ny_fit *fit, struct ny_matrix L, double *spread, boo
 
             spread[j] += c * c / (double)m;
         }
-    ny_blas_parallel(fit->job.ctx, m);
-    *full = !err && ny_cholesky(L) == 0;
-    ny_blas_serial();
-    return err;
+    *full = false;
+    return err ? err : ny_factor(fit->job.ctx, L, full);
 }
 
 static int allocate(struct measure *run, struct ny_matrix L, const double *spread)

@@ -307,23 +307,6 @@ void ny_solve_rows32(struct ny_matrix32 L, struct ny_matrix32 X)
                 ny_blas_stride(L.stride), X.at, ny_blas_stride(X.stride));
 }
 
-int ny_reduce_generalised(struct ny_context *ctx, struct ny_matrix L, struct ny_matrix G)
-{
-    lapack_int info;
-    int err;
-
-    assert(L.rows == L.cols && G.rows == L.rows && G.cols == L.rows);
-    assert(L.transposed == G.transposed);
-    if (!L.rows) return NY_OK;
-    err = ny_check_order(ctx, L.rows, 1);
-    if (err) return err;
-    /* itype 1: inv(Uᵀ) G inv(U) with U = Lᵀ. */
-    info = LAPACKE_dsygst_work(LAPACK_COL_MAJOR, 1, ny_lapack_lower(G), ny_blas_int(G.rows), G.at,
-                               ny_blas_stride(G.stride), L.at, ny_blas_stride(L.stride));
-    assert(info == 0);
-    return ny_check_lower(ctx, G, "the reduced Gram matrix");
-}
-
 int ny_cholesky_inverse(struct ny_context *ctx, struct ny_matrix L)
 {
     lapack_int info;

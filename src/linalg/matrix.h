@@ -136,8 +136,6 @@ void ny_solve_lower_t(struct ny_matrix L, struct ny_matrix B);
 void ny_solve_rows(struct ny_matrix L, struct ny_matrix X);
 /* Like ny_solve_rows(), in f32. */
 void ny_solve_rows32(struct ny_matrix32 L, struct ny_matrix32 X);
-/* G ← L⁻¹ G L⁻ᵀ in place, G symmetric, lower triangle in and out (dsygst). */
-int ny_reduce_generalised(struct ny_context *ctx, struct ny_matrix L, struct ny_matrix G);
 /* A⁻¹'s lower triangle from L, in place of L (dpotri). */
 int ny_cholesky_inverse(struct ny_context *ctx, struct ny_matrix L);
 

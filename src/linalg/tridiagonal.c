@@ -13,34 +13,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/thread.h"
 #include "linalg/blas.h"
+#include "linalg/parts.h"
 #include "linalg/strip.h"
 
 /* Reflections of a panel; rows of a strip; columns of a piece. */
 enum { PANEL = 32, STRIP = 64, PIECE = 128 };
 /* Reflections that are applied as one, and rows that they are applied to at a time. */
 enum { BLOCK = 64, LINES = 32 };
-/* An order below this takes less time than threads take to start. */
-enum { ALONE = 256 };
 
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
-}
-
-static size_t parts_of(size_t items, size_t part)
-{
-    return (items + part - 1) / part;
-}
-
-/* Tells whether part `i` is this worker's. Parts of a triangle grow: they are dealt out forth and
- * back, so that shares are equal. */
-static bool is_mine(const struct ny_worker *worker, size_t i)
-{
-    size_t workers = worker->team->workers, at = i % (2 * workers);
-
-    return (at < workers ? at : 2 * workers - 1 - at) == worker->index;
 }
 
 /* Returns the columns, from *first on, that a piece has of 0 … end−1; none where it is another
@@ -48,7 +32,7 @@ static bool is_mine(const struct ny_worker *worker, size_t i)
 static size_t piece_of(const struct ny_worker *worker, size_t piece, size_t end, size_t *first)
 {
     *first = piece * PIECE;
-    return is_mine(worker, piece) ? smaller(end - *first, PIECE) : 0;
+    return ny_part_is_mine(worker, piece) ? smaller(end - *first, PIECE) : 0;
 }
 
 /* ---- reduction ------------------------------------------------------------------------------- */
@@ -66,7 +50,7 @@ struct reduction {
 
 static size_t reduction_doubles(size_t m)
 {
-    return (4 * PANEL + parts_of(m, STRIP)) * m + 2 * PANEL + parts_of(m, PIECE);
+    return (4 * PANEL + ny_parts_of(m, STRIP)) * m + 2 * PANEL + ny_parts_of(m, PIECE);
 }
 
 static struct reduction lay_out(struct ny_matrix A, double *at)
@@ -76,7 +60,7 @@ static struct reduction lay_out(struct ny_matrix A, double *at)
 
     r.VW = ny_matrix(at, 2 * PANEL, m);
     r.WV = ny_matrix(r.VW.at + 2 * PANEL * m, 2 * PANEL, m);
-    r.parts = ny_matrix(r.WV.at + 2 * PANEL * m, parts_of(m, STRIP), m);
+    r.parts = ny_matrix(r.WV.at + 2 * PANEL * m, ny_parts_of(m, STRIP), m);
     r.dots = r.parts.at + r.parts.rows * m;
     r.sums = r.dots + 2 * PANEL;
     return r;
@@ -92,7 +76,7 @@ static double total(const struct reduction *r, size_t count)
 {
     double sum = 0;
 
-    for (size_t piece = 0; piece < parts_of(count, PIECE); piece++)
+    for (size_t piece = 0; piece < ny_parts_of(count, PIECE); piece++)
         sum += r->sums[piece];
     return sum;
 }
@@ -125,7 +109,7 @@ static void update_row(struct reduction *r, const struct ny_worker *worker, size
     double f[2 * PANEL], *a = row_of(r->A, i);
 
     factors_of(r, done, i, f);
-    for (size_t piece = 0; piece < parts_of(i + 1, PIECE); piece++) {
+    for (size_t piece = 0; piece < ny_parts_of(i + 1, PIECE); piece++) {
         size_t first, count = piece_of(worker, piece, i + 1, &first);
         size_t removed = i - 1 > first ? smaller(i - 1 - first, PIECE) : 0;
 
@@ -160,7 +144,7 @@ static void write_reflection(struct reduction *r, const struct ny_worker *worker
     const double *x = row_of(r->A, i);
     double *v = row_of(r->VW, k);
 
-    for (size_t piece = 0; piece < parts_of(i, PIECE); piece++) {
+    for (size_t piece = 0; piece < ny_parts_of(i, PIECE); piece++) {
         size_t first, count = piece_of(worker, piece, i, &first);
 
         for (size_t j = first; j < first + count; j++)
@@ -173,17 +157,17 @@ static void multiply(struct reduction *r, const struct ny_worker *worker, size_t
 {
     const double *v = row_of(r->VW, k);
 
-    for (size_t strip = 0; strip < parts_of(i, STRIP); strip++) {
+    for (size_t strip = 0; strip < ny_parts_of(i, STRIP); strip++) {
         size_t first = strip * STRIP, rows = smaller(i - first, STRIP);
         double *y = row_of(r->parts, strip);
 
-        if (!is_mine(worker, strip)) continue;
+        if (!ny_part_is_mine(worker, strip)) continue;
         memset(y, 0, (first + rows) * sizeof(*y));
         ny_strip_loop()(r->A.at, r->A.stride, first, rows, v, y);
         memcpy(row_of(r->A, i) + first, v + first, rows * sizeof(*v));
     }
     for (size_t j = 0; j < k; j++) {
-        if (!is_mine(worker, j)) continue;
+        if (!ny_part_is_mine(worker, j)) continue;
         r->dots[j] = ny_dot(row_of(r->VW, j), v, i);
         r->dots[PANEL + j] = ny_dot(row_of(r->WV, j), v, i);
     }
@@ -196,12 +180,12 @@ static void gather(struct reduction *r, const struct ny_worker *worker, size_t i
     const double *v = row_of(r->VW, k);
     double *w = row_of(r->WV, k);
 
-    for (size_t piece = 0; piece < parts_of(i, PIECE); piece++) {
+    for (size_t piece = 0; piece < ny_parts_of(i, PIECE); piece++) {
         size_t first, count = piece_of(worker, piece, i, &first);
 
         if (!count) continue;
         memset(w + first, 0, count * sizeof(*w));
-        for (size_t strip = first / STRIP; strip < parts_of(i, STRIP); strip++) {
+        for (size_t strip = first / STRIP; strip < ny_parts_of(i, STRIP); strip++) {
             size_t end = smaller(first + count, smaller(i, (strip + 1) * STRIP));
 
             for (size_t j = first; j < end; j++)
@@ -221,7 +205,7 @@ static void finish(struct reduction *r, const struct ny_worker *worker, size_t i
     const double *v = row_of(r->VW, k);
     double *w = row_of(r->WV, k);
 
-    for (size_t piece = 0; piece < parts_of(i, PIECE); piece++) {
+    for (size_t piece = 0; piece < ny_parts_of(i, PIECE); piece++) {
         size_t first, count = piece_of(worker, piece, i, &first);
 
         if (!count) continue;
@@ -268,11 +252,11 @@ static void finish_corner(struct reduction *r, size_t done)
 /* A ← A − VᵀW − WᵀV in the triangle of the first `order` rows. */
 static void update_triangle(struct reduction *r, const struct ny_worker *worker, size_t order)
 {
-    for (size_t strip = 0; strip < parts_of(order, STRIP); strip++) {
+    for (size_t strip = 0; strip < ny_parts_of(order, STRIP); strip++) {
         size_t first = strip * STRIP, rows = smaller(order - first, STRIP);
         struct ny_matrix A = ny_rows(r->A, first, rows);
 
-        if (!is_mine(worker, strip)) continue;
+        if (!ny_part_is_mine(worker, strip)) continue;
         ny_gemm(-1, ny_t(ny_cols(r->VW, first, rows)), ny_cols(r->WV, 0, first), 1,
                 ny_cols(A, 0, first));
         ny_gram_crossed(-1, ny_cols(ny_rows(r->VW, 0, PANEL), first, rows),
@@ -299,16 +283,6 @@ static int reduce(void *arg, const struct ny_worker *worker)
     return err;
 }
 
-static int run(struct ny_context *ctx, size_t m, ny_team_fn *work, void *arg)
-{
-    int threads = openblas_get_num_threads(), err;
-
-    ny_blas_serial();
-    err = m < ALONE ? ny_alone(ctx, work, arg) : ny_parallel_team(ctx, work, arg);
-    openblas_set_num_threads(threads);
-    return err;
-}
-
 int ny_tridiagonal_reduce(struct ny_context *ctx, struct ny_matrix A, double *d, double *e,
                           double *tau)
 {
@@ -322,7 +296,7 @@ int ny_tridiagonal_reduce(struct ny_context *ctx, struct ny_matrix A, double *d,
     r.d = d;
     r.e = e;
     r.tau = tau;
-    err = run(ctx, A.rows, reduce, &r);
+    err = ny_parts_run(ctx, A.rows, reduce, &r);
     ny_free(ctx, at);
     return err;
 }
@@ -387,7 +361,7 @@ static void reflect(const struct application *of, size_t part)
     struct ny_matrix Z = ny_rows(of->Z, part * LINES, smaller(of->Z.rows - part * LINES, LINES));
     double *at = of->lines + part * LINES * 2 * BLOCK;
 
-    for (size_t block = 0; block < parts_of(m - 1, BLOCK); block++) {
+    for (size_t block = 0; block < ny_parts_of(m - 1, BLOCK); block++) {
         size_t count = reflections_of(of, block), first = block * BLOCK;
         struct ny_matrix Y = ny_matrix(at, Z.rows, count), YT = Y;
         struct ny_matrix front = ny_cols(Z, 0, first), tail = ny_cols(Z, first, count);
@@ -405,30 +379,30 @@ static int apply(void *arg, const struct ny_worker *worker)
 {
     struct application *of = arg;
 
-    for (size_t block = 0; block < parts_of(of->A.rows - 1, BLOCK); block++)
-        if (is_mine(worker, block)) join(of, block);
+    for (size_t block = 0; block < ny_parts_of(of->A.rows - 1, BLOCK); block++)
+        if (ny_part_is_mine(worker, block)) join(of, block);
     ny_team_meet(worker);
-    for (size_t part = 0; part < parts_of(of->Z.rows, LINES); part++)
-        if (is_mine(worker, part)) reflect(of, part);
+    for (size_t part = 0; part < ny_parts_of(of->Z.rows, LINES); part++)
+        if (ny_part_is_mine(worker, part)) reflect(of, part);
     return NY_OK;
 }
 
 static size_t application_doubles(size_t m, size_t count)
 {
-    return 2 * BLOCK * (BLOCK * parts_of(m, BLOCK) + LINES * parts_of(count, LINES));
+    return 2 * BLOCK * (BLOCK * ny_parts_of(m, BLOCK) + LINES * ny_parts_of(count, LINES));
 }
 
 int ny_tridiagonal_apply(struct ny_context *ctx, struct ny_matrix A, const double *tau,
                          struct ny_matrix Z)
 {
-    size_t m = A.rows, blocks = BLOCK * BLOCK * parts_of(m, BLOCK);
+    size_t m = A.rows, blocks = BLOCK * BLOCK * ny_parts_of(m, BLOCK);
     double *at = ny_alloc(ctx, NY_MEM_SOLVE, application_doubles(m, Z.rows) * sizeof(*at));
     struct application of = {A, Z, tau, at, at + blocks, at + 2 * blocks};
     int err;
 
     assert(Z.cols == m && !Z.transposed && !A.transposed);
     if (!at) return NY_EBUDGET;
-    err = run(ctx, m, apply, &of);
+    err = ny_parts_run(ctx, m, apply, &of);
     ny_free(ctx, at);
     return err;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "linalg/factor.h"
 #include "spectral/smallest.h"
 
 /* The least order worth it; the share of vectors iterated at first, 1/FIRST_SHARE, and their
@@ -128,7 +129,7 @@ static int find_small(struct ny_problem *problem, struct ny_basis *basis, double
     const double limit = 2 * NY_CUT_MARGIN * basis->gram_cut;
     struct ny_matrix W = basis->W;
     size_t r = basis->r, most = most_of(r), b = r / FIRST_SHARE < most ? r / FIRST_SHARE : most;
-    bool enough = false;
+    bool enough = false, positive;
     int err = NY_OK;
 
     *count = 0;
@@ -138,7 +139,8 @@ static int find_small(struct ny_problem *problem, struct ny_basis *basis, double
         ny_basis_restore(basis);
         for (size_t i = 0; i < r; i++)
             W.at[i * W.stride + i] += basis->gram_cut;
-        if (ny_cholesky(W) != 0) break;
+        err = ny_factor(problem->ctx, W, &positive);
+        if (err || !positive) break;
         err = iterate(problem->ctx, W, 1, S);
         ny_basis_restore(basis);
         if (!err) err = keep_small(problem->ctx, W, S, ny_matrix(room, r, b), limit, count);
@@ -156,6 +158,7 @@ int ny_deflate(struct ny_problem *problem, struct ny_basis *basis, size_t *count
     size_t r = basis->r, most = most_of(r);
     double *at = NULL, *room = NULL, smallest, tau = 0;
     struct ny_matrix S;
+    bool positive;
     int err = NY_EBUDGET;
 
     *count = 0;
@@ -171,7 +174,8 @@ int ny_deflate(struct ny_problem *problem, struct ny_basis *basis, size_t *count
         tau += basis->diagonal[i] / (double)r;
     err = project_out(ctx, basis->W, S, ny_matrix(room, r, *count), tau);
     if (err) goto done;
-    if (ny_cholesky(basis->W) != 0) {
+    err = ny_factor(ctx, basis->W, &positive);
+    if (err || !positive) {
         *count = 0;
         goto done;
     }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "linalg/factor.h"
 #include "spectral/method.h"
 
 enum { PROBES = 16 };
@@ -232,7 +233,8 @@ int ny_gram_choose(struct ny_context *ctx, struct ny_matrix W, const double *a,
     sizes = measure(W, a, space);
     cut = cut_of(m, sizes.plain, sizes.shifted); /* at most too large */
     copy_lower(W, M);
-    full = ny_cholesky(M) == 0; /* W = LLᵀ */
+    err = ny_factor(ctx, M, &full); /* W = LLᵀ */
+    if (err) goto done;
     if (full) {
         err = inverse_norm(ctx, M, &choice->inverse_norm);
         if (err) goto done;

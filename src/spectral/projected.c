@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/factor.h"
 #include "spectral/methods.h"
 #include "spectral/smallest.h"
 
@@ -23,7 +24,8 @@ int ny_projected_factorise(const struct ny_problem *problem, struct ny_basis *ba
 
     *full_rank = false;
     if (problem->rank && problem->rank < basis->r) return NY_OK;
-    if (ny_cholesky(basis->W) != 0) return NY_OK;
+    err = ny_factor(problem->ctx, basis->W, full_rank);
+    if (err || !*full_rank) return err;
     err = ny_smallest_eigenvalue(problem->ctx, basis->W, &smallest);
     *full_rank = err == NY_OK && smallest > NY_CUT_MARGIN * basis->gram_cut;
     return err;
@@ -78,7 +80,7 @@ static int solve_full_rank(struct ny_problem *problem, struct ny_basis *basis, s
     if (!lambda || !at || !z) goto done;
     memcpy(z, basis->c, basis->r * sizeof(double));
     ny_solve_lower(L, ny_matrix(z, basis->r, 1));
-    err = ny_reduce_generalised(ctx, L, A);                             /* A = L⁻¹ G L⁻ᵀ */
+    err = ny_factor_reduce(ctx, L, A);                                  /* A = L⁻¹ G L⁻ᵀ */
     if (err) goto done;
     ny_solve_lower(L, ny_matrix(basis->s_R, basis->r, 1));
     ny_solve_lower(L, ny_matrix(basis->b_R, basis->r, 1));
@@ -267,7 +269,8 @@ static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *probl
 {
     size_t rank = k ? k : m, deflate = ny_deflate_bytes(m); /* freed before the cut */
     size_t cut = m * (rank + 2 * BLOCK) * sizeof(double) + ny_eigen_top_bytes(m, rank);
-    size_t pairs = m * rank * sizeof(double) + ny_eigen_top_bytes(m, p), most;
+    size_t eigen = ny_eigen_top_bytes(m, p), reduce = ny_factor_reduce_bytes(m);
+    size_t pairs = m * rank * sizeof(double) + (eigen > reduce ? eigen : reduce), most;
 
     (void)problem;
     most = cut > deflate ? cut : deflate;

@@ -279,37 +279,6 @@ static void triangular_solves_undo_the_product(void **state)
     free(l), free(x), free(b), free(l32), free(b32);
 }
 
-/* G′ = L⁻¹GL⁻ᵀ is checked as L·G′·Lᵀ = G. */
-static void generalised_reduction(void **state)
-{
-    enum { M = 90 };
-    double *l = positive_lower(M, M, 14), *g = positive_lower(M, M, 15);
-    double *before = malloc(M * M * sizeof(*before)), *half = calloc(M * M, sizeof(*half));
-
-    (void)state;
-    memcpy(before, g, M * M * sizeof(*g));
-    assert_int_equal(ny_cholesky(ny_matrix(l, M, M)), 0);
-    assert_int_equal(ny_reduce_generalised(ctx, ny_matrix(l, M, M), ny_matrix(g, M, M)), NY_OK);
-    for (size_t i = 0; i < M; i++)
-        for (size_t j = 0; j < M; j++) {
-            if (j > i) assert_true(isnan(g[i * M + j]));
-            for (size_t k = 0; k <= i; k++)
-                half[i * M + j] += l[i * M + k] * (k >= j ? g[k * M + j] : g[j * M + k]);
-        }
-    for (size_t i = 0; i < M; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0;
-            for (size_t k = 0; k <= j; k++)
-                sum += half[i * M + k] * l[j * M + k];
-            assert_near(sum, before[i * M + j], 1e-10);
-        }
-    g[5 * M + 2] = INFINITY;
-    assert_int_equal(ny_reduce_generalised(ctx, ny_matrix(l, M, M), ny_matrix(g, M, M)),
-                     NY_ENUMERIC);
-    ny_error_clear(ctx);
-    free(l), free(g), free(before), free(half);
-}
-
 static void inverse_from_cholesky(void **state)
 {
     enum { M = 80 };
@@ -457,7 +426,6 @@ static void empty_matrices_are_fine(void **state)
 
     (void)state;
     assert_int_equal(ny_cholesky(none), 0);
-    assert_int_equal(ny_reduce_generalised(ctx, none, none), NY_OK);
     ny_gram(none, 0, none);
     ny_mirror_lower(none);
     ny_gemm(1, ny_matrix(c, 1, 0), ny_matrix(c, 0, 2), 0, ny_matrix(c, 1, 2));
@@ -502,7 +470,6 @@ int main(void)
         cmocka_unit_test(cholesky_reads_and_writes_its_triangle_only),
         cmocka_unit_test(cholesky_names_the_failing_pivot),
         cmocka_unit_test(triangular_solves_undo_the_product),
-        cmocka_unit_test(generalised_reduction),
         cmocka_unit_test(inverse_from_cholesky),
         cmocka_unit_test(the_first_bad_number_is_found),
         cmocka_unit_test(dot_sums_every_length),
