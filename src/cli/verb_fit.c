@@ -60,14 +60,38 @@ static void print_memory(FILE *file, const json_t *facts, double budget, bool cl
         cli_print_fact(file, "fits", "yes; %s is the least that works", cli_bytes(least).text);
 }
 
+/* Returns the passes of a plan or a job but those that select landmarks, and how many these are,
+ * where the data decide about them: *vary. */
+static double passes_of(const json_t *facts, double *selecting, bool *vary)
+{
+    double passes = 0;
+
+    *selecting = 0;
+    *vary = cli_fact_number(facts, "selection_passes", selecting);
+    cli_fact_number(facts, "passes", &passes);
+    return passes - *selecting;
+}
+
+/* Prints the passes of a plan, as in "2, and those that select landmarks, about 3". */
+static void print_passes(FILE *file, const json_t *facts)
+{
+    double selecting, passes;
+    char about[64] = "";
+    bool vary;
+
+    passes = passes_of(facts, &selecting, &vary);
+    if (selecting > 0) snprintf(about, sizeof(about), ", about %.40s", cli_count(selecting).text);
+    cli_print_fact(file, "passes", "%s%s%s", cli_count(passes).text,
+                   vary ? ", and those that select landmarks" : "", about);
+}
+
 /* Prints a plan as the verb plan shows it, and fit with --verbose: a line each for passes, work,
  * memory, disk, time and the stages. */
 static void print_plan(FILE *file, const json_t *facts, double budget, bool closer)
 {
     double value, low, high;
 
-    if (cli_fact_number(facts, "passes", &value))
-        cli_print_fact(file, "passes", "%s", cli_count(value).text);
+    print_passes(file, facts);
     if (cli_fact_number(facts, "flops", &value))
         cli_print_fact(file, "work", "%s", cli_scaled(value, "flop").text);
     print_memory(file, facts, budget, closer);
@@ -75,8 +99,7 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
         cli_print_fact(file, "disk", "%s", cli_bytes(value).text);
     if (cli_fact_number(facts, "store_bytes", &value))
         cli_print_fact(file, "store", "at most %s, beside it", cli_bytes(value).text);
-    if (cli_fact_number(facts, "seconds", &value) &&
-        cli_fact_number(facts, "seconds_low", &low) &&
+    if (cli_fact_number(facts, "seconds", &value) && cli_fact_number(facts, "seconds_low", &low) &&
         cli_fact_number(facts, "seconds_high", &high))
         cli_print_fact(file, "time", "about %s (%s to %s)", cli_duration(value).text,
                        cli_duration(low).text, cli_duration(high).text);
@@ -89,15 +112,18 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
 }
 
 /* Prints a plan in one line: "nystream: plan: 3 passes, about 4.6 s, 111 MiB of memory, 17.7 MiB of
- * disk". */
+ * disk". Passes that select landmarks are not counted where the data decide about them. */
 static void print_plan_line(FILE *file, const json_t *facts)
 {
     const json_t *memory = json_object_get(facts, "memory_bytes");
-    double passes, seconds, disk;
+    double passes, selecting, seconds, disk;
+    bool vary;
 
     fputs("nystream: plan:", file);
-    if (cli_fact_number(facts, "passes", &passes) && passes > 0)
-        fprintf(file, " %s,", cli_counted(passes, "pass", "passes").text);
+    passes = passes_of(facts, &selecting, &vary);
+    if (passes > 0 || vary)
+        fprintf(file, " %s%s,", cli_counted(passes, "pass", "passes").text,
+                vary ? " and those that select landmarks" : "");
     if (cli_fact_number(facts, "seconds", &seconds))
         fprintf(file, " %s %s,", seconds < 1e-3 ? "less than" : "about",
                 cli_duration(seconds < 1e-3 ? 1e-3 : seconds).text);
@@ -249,12 +275,15 @@ static void print_graph(FILE *file, const json_t *facts)
 /* Prints the time, passes and peak memory of a job; with `closer` its work and stages too. */
 static void print_cost(FILE *file, const json_t *facts, bool closer)
 {
-    double seconds, passes, flops, peak, budget;
+    double seconds, passes, selecting, flops, peak, budget;
+    bool vary;
 
     if (cli_fact_number(facts, "seconds", &seconds)) {
         fprintf(file, "time                  %s", cli_duration(seconds).text);
-        if (cli_fact_number(facts, "passes", &passes) && passes > 0)
-            fprintf(file, ", %s", cli_counted(passes, "pass", "passes").text);
+        passes = passes_of(facts, &selecting, &vary) + selecting;
+        if (passes > 0) fprintf(file, ", %s", cli_counted(passes, "pass", "passes").text);
+        if (selecting > 0 && selecting < passes)
+            fprintf(file, ", %s to select landmarks", cli_count(selecting).text);
         if (closer && cli_fact_number(facts, "flops", &flops) && flops > 0 && seconds > 0)
             fprintf(file, ", %s at %s", cli_scaled(flops, "flop").text,
                     cli_scaled(flops / seconds, "F/s").text);

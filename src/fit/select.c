@@ -21,6 +21,15 @@ static int checkpoint(void *arg, const void *image, size_t bytes)
     return ny_job_checkpoint_image(arg, NY_STAGE_SELECT, "select", image, bytes, 0);
 }
 
+/* Tells whether the data decide how many passes a selection makes: residuals are measured anew when
+ * they have become small, and a search for a size goes on until it is met. */
+static bool passes_vary(const struct ny_fit_settings *settings)
+{
+    const struct ny_rule *rule = settings->rule;
+
+    return rule->measures || (rule->by_tolerance && isnan(settings->dictionary.tolerance));
+}
+
 /* Puts the selection into the parts that are committed next, and into the report. */
 static int put_selection(struct ny_fit *fit, const struct ny_selection *selection)
 {
@@ -44,6 +53,8 @@ static int put_selection(struct ny_fit *fit, const struct ny_selection *selectio
     ny_field_set_number(report, "pilot_tolerance_high", selection->pilot_high);
     ny_field_set_count(report, "landmarks", selection->m);
     ny_field_set_count(fit->job.record, "selected", fit->job.points.n);
+    if (passes_vary(fit->settings))
+        ny_field_set_count(report, "selection_passes", selection->passes);
     ny_job_count_passes(&fit->job, selection->passes, selection->rows_read, selection->flops);
     if (selection->complete)
         ny_log(fit->job.ctx, fit->settings->landmarks_typed ? NY_LOG_WARNING : NY_LOG_NOTE,
@@ -269,12 +280,16 @@ static void time_certify(const struct ny_timing *t)
 void ny_select_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
+    unsigned before = plan->passes;
+
     t->plan->stage_s[NY_STAGE_SELECT] = ny_price_commit(&t->price, 0);
     if (t->settings->rule->by_tolerance)
         time_greedy(t);
     else if (t->settings->rule->work)
         time_rule(t);
     if (t->settings->certify) time_certify(t);
+    plan->passes_vary = passes_vary(t->settings);
+    plan->selection_passes = plan->passes - before;
 }
 
 const struct ny_stage ny_stage_select = {NY_STAGE_SELECT, run, ny_select_bytes, ny_select_work};

@@ -138,6 +138,8 @@ json_t *ny_plan_json(const struct ny_plan *plan)
     ny_field_set_count(json, "disk_bytes", plan->disk_bytes);
     ny_field_set_number(json, "flops", plan->flops);
     ny_field_set_count(json, "passes", plan->passes);
+    ny_field_set_json(json, "selection_passes", json_null());
+    if (plan->passes_vary) ny_field_set_count(json, "selection_passes", plan->selection_passes);
     ny_field_set_number(json, "seconds", plan->seconds);
     ny_field_set_number(json, "seconds_low", plan->seconds_low);
     ny_field_set_number(json, "seconds_high", plan->seconds_high);

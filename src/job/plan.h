@@ -33,6 +33,8 @@ struct ny_plan {
     uint64_t disk_bytes;
     uint64_t result_bytes; /* part of them that is certain to be there when the job ends */
     unsigned passes;
+    bool passes_vary;          /* the data decide about those that select landmarks: */
+    unsigned selection_passes; /* how many of `passes` are likely to */
     struct ny_calibration rates; /* rates of this machine */
     double flops, seconds, stage_s[NY_STAGE_DONE];
     double seconds_low, seconds_high; /* a fit is likely to take between them */

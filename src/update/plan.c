@@ -83,6 +83,9 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
             plan->stage_s[NY_STAGE_PROBE] = 0;
     ny_plan_sum_up(plan);
     plan->flops *= passes_s > 0 ? plan->seconds / passes_s : 1;
-    if (frozen) plan->passes = 1 + shares.sums;
+    if (frozen) {
+        plan->passes = 1 + shares.sums;
+        plan->passes_vary = false;
+    }
     explain(ctx, settings, shares, mode);
 }

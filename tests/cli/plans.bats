@@ -45,6 +45,43 @@ at_least() { awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN {exit !(a >= f * b)}'; }
     at_least "$(cat project.1)" 1.4 "$(cat project.2)"
 }
 
+@test "a plan and its run count the same passes, but those of a selection that the data decide about" {
+    table 400 3 >t.csv
+    nystream import t t.csv -q
+    local options
+    certain() { # passes that are known beforehand
+        local selecting
+        selecting=$(field "$output" selection_passes)
+        selecting=${selecting/null/}
+        echo $(($(field "$output" passes) - ${selecting:-0}))
+    }
+    while read -r options; do
+        ny plan t --landmarks 60 $options --json
+        certain >planned
+        ny fit t a --landmarks 60 $options --restart --json
+        exits 0
+        certain >counted
+        cmp planned counted || { echo "$options" >&2; return 1; }
+    done <<'END'
+--select rpcholesky
+--select rpcholesky --map laplacian --probe 8
+--select greedy
+--select greedy --tolerance 0.1
+--select uniform
+--select uniform --approx nystrom --certify
+--select weighted --map svd --kernel polynomial
+--features variance:2
+END
+    ny fit t a --landmarks 60 --restart
+    [[ $stderr =~ plan:\ 2\ passes\ and\ those\ that\ select\ landmarks,\  ]]
+    [[ $stderr =~ ,\ ([0-9]+)\ passes,\ ([0-9]+)\ to\ select\ landmarks ]]
+    [ $((BASH_REMATCH[1] - BASH_REMATCH[2])) -eq 2 ]
+    ny fit t a --landmarks 60 --select uniform --restart
+    says "plan: 2 passes, "
+    says ", 2 passes"
+    [[ $stderr != *"select landmarks"* ]]
+}
+
 @test "where the rank ends a selection, all rows are read to see it" {
     npy_u8 20000 600 >rank.npy
     nystream import rank.nys rank.npy -q

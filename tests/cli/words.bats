@@ -38,7 +38,7 @@ load helper
     store s 3000 6
     ny fit s a --landmarks 100
     exits 0
-    [ "$(grep -c "^nystream: plan: . passes, " <<<"$stderr")" -eq 1 ]
+    [ "$(grep -c "^nystream: plan: . passes and those that select landmarks, " <<<"$stderr")" -eq 1 ]
     local word
     for word in gram tiles dictionary accumulate "made again" "kernel width"; do
         [[ ${stderr,,} != *"$word"* ]] || { echo "$word" >&2; return 1; }

@@ -51,10 +51,15 @@ class Plan(Report):
         """Bytes that the fit needs at least."""
         return int(self["memory_min_bytes"])
 
+    def _passes(self) -> str:
+        selecting = self.get("selection_passes")
+        words = _counted(self["passes"] - (selecting or 0), "pass", "passes")
+        return words if selecting is None else f"{words} and those that select landmarks"
+
     def __repr__(self) -> str:
         verdict = "fits" if self["fits"] else "does not fit"
         return (f"<plan: {verdict}, needs at least {show_bytes(self.memory)}, about "
-                f"{show_seconds(self['seconds'])}, {_counted(self['passes'], 'pass', 'passes')}, "
+                f"{show_seconds(self['seconds'])}, {self._passes()}, "
                 f"{show_bytes(self['disk_bytes'])} on disk>")
 
     def _repr_html_(self) -> str:
@@ -63,7 +68,7 @@ class Plan(Report):
         memory = {what: b for what, b in self["memory_bytes"].items() if b}
         return (f"<p><b>{verdict}</b>, about {show_seconds(self['seconds'])}, "
                 f"{show_bytes(self['disk_bytes'])} on disk, "
-                f"{_counted(self['passes'], 'pass', 'passes')}</p>"
+                f"{self._passes()}</p>"
                 + _html_bars("memory", memory, show_bytes)
                 + _html_bars("time", seconds, show_seconds))
 
