@@ -16,6 +16,7 @@
 #include "api/landmark_table.h"
 #include "base/checksum.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "results/geometry.h"
 #include "results/stored_model.h"
 
@@ -51,8 +52,9 @@ static int check_model(const struct ny_request *request, const char *path)
                        path);
     if (model->d != points.d)
         return ny_fail(request->ctx, NY_EDATA,
-                       "%s is of %zu columns and %s has %llu; import those that it is of", path,
-                       model->d, ny_store_path(request->store), (unsigned long long)points.d);
+                       "%s is of %s and %s has %llu; import those that it is of", path,
+                       ny_counted(model->d, "column", "columns").text,
+                       ny_store_path(request->store), (unsigned long long)points.d);
     if (!model->spec.slots != !points.row_slots)
         return ny_fail(request->ctx, NY_EDATA,
                        "%s is of %s rows and those of %s are %s; import them with --layout %s",

@@ -31,6 +31,15 @@ void ny_join(const char *const *words, size_t count, char *text, size_t bytes)
         length += (size_t)snprintf(text + length, bytes - length, "%s%s", i ? "|" : "", words[i]);
 }
 
+struct ny_counted ny_counted(uint64_t count, const char *one, const char *many)
+{
+    struct ny_counted counted;
+
+    snprintf(counted.text, sizeof(counted.text), "%llu %s", (unsigned long long)count,
+             count == 1 ? one : many);
+    return counted;
+}
+
 bool ny_ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
@@ -85,8 +94,10 @@ void ny_clean_text(const char *text, char *clean, size_t bytes)
             memcpy(clean + cut, dots, sizeof(dots));
             return;
         }
-        if (good) memcpy(clean + used, text, count);
-        else clean[used] = '?';
+        if (good)
+            memcpy(clean + used, text, count);
+        else
+            clean[used] = '?';
         used += wide;
         text += count ? count : 1;
     }

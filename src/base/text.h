@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The result of ny_suggest() as the end of a message: "; did you mean 'x'?", or "". */
 struct ny_hint {
@@ -13,6 +14,11 @@ struct ny_hint {
 struct ny_hint ny_hint(const char *word, const char *const *candidates, size_t count);
 /* "a|b|c"; what is longer than `bytes` is cut. */
 void ny_join(const char *const *words, size_t count, char *text, size_t bytes);
+/* A number and what it counts, "1 row" or "2 rows". */
+struct ny_counted {
+    char text[64];
+};
+struct ny_counted ny_counted(uint64_t count, const char *one, const char *many);
 /* Tells whether `text` is one of `words`, "a|b|c". If either is NULL, it is not. */
 bool ny_one_of(const char *text, const char *words);
 /* Ignores case: "a.CSV" ends with ".csv". */

@@ -2,6 +2,7 @@
  * Stage solve of a fit by features: the Ritz vectors V of the last product, the map P = VΛ^-½ and
  * q = −Pᵀμ, signs, the certificate, and the model.
  */
+#include "base/text.h"
 #include "factored/factored_private.h"
 
 #include <math.h>
@@ -179,9 +180,10 @@ static void report_pairs(struct ny_fit *fit, const struct problem *problem)
                problem->sizes.divided ? "their coordinates are 0" : "they are placed as zero rows");
     if (it->converged < pairs)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
-               "after %u passes %zu of %zu eigenvalues are as exact as --tol %g asks; "
+               "after %s %zu of %zu eigenvalues are as exact as --tol %g asks; "
                "eigenvector_residuals tell of the others, and --max-passes raises the limit",
-               it->step, it->converged, pairs, fit->settings->tol);
+               ny_counted(it->step, "pass", "passes").text, it->converged, pairs,
+               fit->settings->tol);
 }
 
 /* Finds the solution from what the products have left. */

@@ -7,6 +7,7 @@
  * spoiled the solution, solve asks for a coarser cut (fit/solve.c); the checkpoint is then
  * forgotten, and the passes begin again.
  */
+#include "base/text.h"
 #include "fit/courses.h"
 #include "fit/sizes.h"
 #include "fit/timing.h"
@@ -195,9 +196,10 @@ static int solve(struct ny_fit *fit, struct ny_solution *solution)
     ny_field_set_number(report, "inner_residual", ny_krylov_residual(fit->krylov));
     if (err == NY_OK && !ny_krylov_converged(fit->krylov))
         ny_log(fit->job.ctx, NY_LOG_WARNING,
-               "after %u passes the eigenpairs of --inner randomized still have residuals of up to "
+               "after %s the eigenpairs of --inner randomized still have residuals of up to "
                "%.2g of their eigenvalue; raise --power or --oversample",
-               fit->krylov->step, ny_krylov_residual(fit->krylov));
+               ny_counted(fit->krylov->step, "pass", "passes").text,
+               ny_krylov_residual(fit->krylov));
     ny_fit_drop_krylov(fit);
     return err;
 }

@@ -8,6 +8,7 @@
  * row, where they are known). With --online the pass of the selection sums up as well, which is a
  * stage of its own: fit/online.c.
  */
+#include "base/text.h"
 #include "fit/courses.h"
 #include "fit/sizes.h"
 #include "fit/select.h"
@@ -58,8 +59,9 @@ static int put_selection(struct ny_fit *fit, const struct ny_selection *selectio
     ny_job_count_passes(&fit->job, selection->passes, selection->rows_read, selection->flops);
     if (selection->complete)
         ny_log(fit->job.ctx, fit->settings->landmarks_typed ? NY_LOG_WARNING : NY_LOG_NOTE,
-               "%zu landmarks represent all rows, so no more are taken (of at most %zu)",
-               selection->m, fit->settings->landmarks);
+               "%s all rows, so no more are taken (of at most %zu)",
+               ny_counted(selection->m, "landmark represents", "landmarks represent").text,
+               fit->settings->landmarks);
     return ny_fields_check(fit->job.ctx); /* before their number is the size of anything */
 }
 

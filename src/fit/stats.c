@@ -1,4 +1,5 @@
 /* Stage stats: what is frozen for good — geometry (centre, scale) and kernel width. */
+#include "base/text.h"
 #include "fit/courses.h"
 #include "fit/sizes.h"
 #include "fit/timing.h"
@@ -17,9 +18,9 @@ static int check_points(const struct ny_fit *fit)
 
     if (fit->settings->until_sums) return NY_OK; /* other parts may differ */
     if (fit->job.points.n < 2)
-        return ny_fail(fit->job.ctx, NY_EDATA,
-                       "%s has %llu rows: nothing to fit; import at least two",
-                       ny_store_path(fit->job.store), (unsigned long long)fit->job.points.n);
+        return ny_fail(fit->job.ctx, NY_EDATA, "%s has %s: nothing to fit; import at least two",
+                       ny_store_path(fit->job.store),
+                       ny_counted(fit->job.points.n, "row", "rows").text);
     if (fit->settings->arrivals) return NY_OK; /* who knows */
     err = ny_points_stats(fit->job.store, &stats);
     if (err) return err;

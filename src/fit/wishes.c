@@ -132,20 +132,18 @@ static int check_components(struct ny_context *ctx, const struct ny_fit_settings
     const char *are = fit->map->divided ? " and the trivial one are" : " is";
 
     if ((fit->method->whole || ny_settings_features(fit)) && pairs > n)
-        return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %llu rows",
-                       fit->components, are, (unsigned long long)n);
+        return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %s", fit->components, are,
+                       ny_counted(n, "row", "rows").text);
     if (ny_settings_unit_landmarks(fit) && fit->components > fit->landmarks)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--components %zu is more than the %zu columns of the points",
-                       fit->components, fit->landmarks);
+        return ny_fail(ctx, NY_EUSAGE, "--components %zu is more than the %s of the points",
+                       fit->components, ny_counted(fit->landmarks, "column", "columns").text);
     if (pairs <= fit->landmarks) return NY_OK;
     if (fit->landmarks >= n)
         return ny_fail(ctx, NY_EUSAGE,
                        "--components %zu%s more than the %llu rows there are; give fewer",
                        fit->components, are, (unsigned long long)n);
-    return ny_fail(ctx, NY_EUSAGE,
-                   "--components %zu%s more than the %zu landmarks; raise --landmarks",
-                   fit->components, are, fit->landmarks);
+    return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %s; raise --landmarks",
+                   fit->components, are, ny_counted(fit->landmarks, "landmark", "landmarks").text);
 }
 
 /* Refuses sizes that the method cannot have, and warns of what it does with those that it has. */
@@ -266,9 +264,8 @@ static int decide_graph_map(struct ny_store *store, const struct ny_wishes *wish
     fit->normalisation = NY_CENTRED_LANDMARKS;
     fit->inner = NY_INNER_EXACT;
     if (fit->method && fit->components > fit->landmarks)
-        return ny_fail(ctx, NY_EUSAGE,
-                       "--components %zu is more than the %zu landmarks; raise --landmarks",
-                       fit->components, fit->landmarks);
+        return ny_fail(ctx, NY_EUSAGE, "--components %zu is more than the %s; raise --landmarks",
+                       fit->components, ny_counted(fit->landmarks, "landmark", "landmarks").text);
     if (!fit->method && fit->components >= n)
         return ny_fail(ctx, NY_EUSAGE,
                        "--components %zu and the trivial one are more than the %llu rows",

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/columns.h"
 #include "io/turned.h"
 
@@ -22,13 +23,13 @@ enum { PIECE_BYTES = 512 * 1024, SCRATCH = 4096 };
 
 struct binary {
     struct ny_binary_layout layout;
-    bool swap, direct;      /* direct: the file's elements are the table's */
-    uint64_t stride;        /* bytes of a row in the file */
-    size_t row_bytes;       /* of a row in the batch */
-    bool *keep;             /* of the layout's columns; NULL: all */
+    bool swap, direct;        /* direct: the file's elements are the table's */
+    uint64_t stride;          /* bytes of a row in the file */
+    size_t row_bytes;         /* of a row in the batch */
+    bool *keep;               /* of the layout's columns; NULL: all */
     struct ny_turned *turned; /* NULL: the file has row after row */
-    uint64_t raw[SCRATCH];  /* elements of the file, native */
-    double values[SCRATCH]; /* the same, wide */
+    uint64_t raw[SCRATCH];    /* elements of the file, native */
+    double values[SCRATCH];   /* the same, wide */
 };
 
 #define ULL(x) ((unsigned long long)(x))
@@ -81,10 +82,10 @@ static int check_size(struct ny_reader *reader, struct ny_binary_layout *layout,
                           ny_element_name(layout->type), ULL(stride), ULL(left));
     if (left > promised)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s: %llu bytes follow the %llu rows of %llu × %s that the header "
+                          "%s: %s too many for the %llu rows of %llu × %s that the header "
                           "promises; the file is not what its header says",
-                          reader->path, ULL(left - promised), ULL(layout->rows), ULL(layout->d),
-                          ny_element_name(layout->type));
+                          reader->path, ny_counted(left - promised, "byte", "bytes").text,
+                          ULL(layout->rows), ULL(layout->d), ny_element_name(layout->type));
     return NY_OK;
 }
 
@@ -119,8 +120,8 @@ static int apply_lists(struct ny_reader *reader, struct binary *binary, size_t *
         return ny_columns_refuse_turned(reader->ctx, lists.kept, "columns have no names");
     if (kept.count) return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: of %llu columns none is left for the points; give other --drop-columns",
-                      reader->path, ULL(binary->layout.d));
+                      "%s: of %s none is left for the points; give other --drop-columns",
+                      reader->path, ny_counted(binary->layout.d, "column", "columns").text);
 }
 
 /* Marks the columns that are kept; where no option says so, binary->keep stays NULL. */

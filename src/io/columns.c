@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "io/number.h"
 
 /* Fails because there is no column of this name. Offers the name that is nearest to it, or shows
@@ -29,10 +30,10 @@ static int unknown(struct ny_context *ctx, const struct ny_header_names *header,
     first = header->names[0];
     last = header->names[header->count - 1];
     return ny_fail(ctx, NY_EUSAGE,
-                   "%s: no column '%s' among the %zu columns '%s' … '%s'; give one of their names "
+                   "%s: no column '%s' among the %s '%s' … '%s'; give one of their names "
                    "or a number from 1",
-                   option, name.text, header->count, ny_shown(first, strlen(first)).text,
-                   ny_shown(last, strlen(last)).text);
+                   option, name.text, ny_counted(header->count, "column", "columns").text,
+                   ny_shown(first, strlen(first)).text, ny_shown(last, strlen(last)).text);
 }
 
 /* The column of this name, or header->count. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/csv.h"
 
 /* Takes the names of the columns of points. Where one of them is too long or has a line end in it,
@@ -62,9 +63,9 @@ static int count_points(struct ny_reader *reader, struct ny_kept_columns *kept)
     reader->table.d = count;
     if (count) return NY_OK;
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s: of %zu columns none is left for the points; give other --columns or "
+                      "%s: of %s none is left for the points; give other --columns or "
                       "--drop-columns, or another --label-column or --id-column",
-                      reader->path, csv->columns);
+                      reader->path, ny_counted(csv->columns, "column", "columns").text);
 }
 
 /* Decides the uses by the options alone. Another order than that of the file is for columns whose

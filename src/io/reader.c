@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/binary.h"
 #include "io/format.h"
 #include "io/labels.h"
@@ -30,8 +31,9 @@ enum { LABEL_ROWS = 4096, SKIP_BYTES = 64 * 1024 };
 static int wrong_count(struct ny_reader *reader, uint64_t labels, uint64_t rows)
 {
     return ny_fail_at(reader->ctx, NY_EDATA, reader->options.labels_file, NY_NO_LINE,
-                      "%s holds %llu labels, %s %llu rows; give one label a row, without a header",
-                      reader->options.labels_file, ULL(labels), reader->path, ULL(rows));
+                      "%s holds %s, %s %s; give one label a row, without a header",
+                      reader->options.labels_file, ny_counted(labels, "label", "labels").text,
+                      reader->path, ny_counted(rows, "row", "rows").text);
 }
 
 /* Fails because there is no file of labels. Its name may be meant as that of a column. */

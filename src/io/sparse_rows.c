@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/memory.h"
 
 /* Up to so many entries are sorted by insertion. */
@@ -384,7 +385,7 @@ void ny_sparse_rows_tell(const struct ny_reader *reader, const struct ny_sparse_
 {
     if (reader->options.notes && (rows->unsorted || rows->doubled))
         ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: %llu rows had columns out of order, and were sorted; %llu named a column "
+               "%s: %s had columns out of order, and were sorted; %llu named a column "
                "twice, and its values were added",
-               reader->path, ULL(rows->unsorted), ULL(rows->doubled));
+               reader->path, ny_counted(rows->unsorted, "row", "rows").text, ULL(rows->doubled));
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/directory.h"
 #include "io/format.h"
 #include "io/row_names.h"
@@ -194,8 +195,8 @@ static int begin(struct ny_reader *reader)
              : reader->options.whole_rows ? "a file with these"
                                           : "a file with these, or the --columns to read";
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s has %llu columns of points where %s %llu; give %s", reader->path,
-                      ULL(reader->table.d),
+                      "%s has %s of points where %s %llu; give %s", reader->path,
+                      ny_counted(reader->table.d, "column", "columns").text,
                       reader->options.dims_of ? reader->options.dims_of : "--dims says",
                       ULL(reader->options.dims), advice);
 }

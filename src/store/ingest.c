@@ -9,6 +9,7 @@
  * ny_ingest_commit(). The first failure ends the import, and what was staged before stays.
  */
 #include "base/memory.h"
+#include "base/text.h"
 #include "store/convert.h"
 #include "store/ingest_private.h"
 
@@ -66,9 +67,10 @@ static int check_append(struct ny_ingest *ingest)
                        path, (unsigned long long)base->n);
     if (spec->d != base->d)
         return ny_fail(ingest->ctx, NY_EDATA,
-                       "the rows have %llu columns, those of %s have %llu: give rows of the same "
+                       "the rows have %s, those of %s have %llu: give rows of the same "
                        "width",
-                       (unsigned long long)spec->d, path, (unsigned long long)base->d);
+                       ny_counted(spec->d, "column", "columns").text, path,
+                       (unsigned long long)base->d);
     if (spec->labels && !labels)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "these rows have labels, the points of %s have none: import without "
@@ -104,8 +106,8 @@ static void choose_layout(struct ny_ingest *ingest)
     ingest->has[NY_KIND_LABELS] = (base->flags & NY_FLAG_LABELS) != 0;
     ingest->has[NY_KIND_SOURCE] = spec->source || base->flags & NY_FLAG_SOURCE;
     ingest->has[NY_KIND_NAMES] = (base->flags & NY_FLAG_NAMES) != 0;
-    ingest->source_from = base->flags & NY_FLAG_SOURCE ? base->source_from
-                                                        : base->n / base->block_rows;
+    ingest->source_from =
+        base->flags & NY_FLAG_SOURCE ? base->source_from : base->n / base->block_rows;
     for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
         ingest->elements[kind] = (size_t)ny_elements((enum ny_kind)kind, base->d);
         ingest->element_bytes[kind] = ny_element_bytes((enum ny_kind)kind, ingest->dtype);
@@ -157,14 +159,14 @@ static int allocate(struct ny_ingest *ingest)
     choose_group(ingest);
     for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
         if (!ingest->has[kind]) continue;
-        ingest->buffer[kind] = ny_alloc(ctx, NY_MEM_STORE,
-                                        ingest->group * block_bytes(ingest, kind));
+        ingest->buffer[kind] =
+            ny_alloc(ctx, NY_MEM_STORE, ingest->group * block_bytes(ingest, kind));
         if (!ingest->buffer[kind]) return NY_EBUDGET;
     }
     ingest->room = ny_alloc(ctx, NY_MEM_STORE, ingest->group * ingest->room_bytes);
     if (!ingest->room) return NY_EBUDGET;
-    ingest->packed = ny_calloc(ctx, NY_MEM_STORE, ingest->group * (NY_BLOCK_KINDS + 1),
-                               sizeof(*ingest->packed));
+    ingest->packed =
+        ny_calloc(ctx, NY_MEM_STORE, ingest->group * (NY_BLOCK_KINDS + 1), sizeof(*ingest->packed));
     if (!ingest->packed) return NY_EBUDGET;
     ingest->name_start = ny_calloc(ctx, NY_MEM_STORE, ingest->group + 1, sizeof(size_t));
     if (!ingest->name_start) return NY_EBUDGET;
@@ -335,8 +337,8 @@ static int take_rows(struct ny_ingest *ingest, const struct ny_rows *rows, size_
     enum ny_dtype from = ingest->spec.dtype;
     const char *in = (const char *)rows->values + at * d * ny_dtype_size(from);
     uint64_t staged = ny_ingest_total(ingest) - ingest->base.n;
-    char *out = ingest->buffer[NY_KIND_POINTS] +
-                ingest->filled * d * ingest->element_bytes[NY_KIND_POINTS];
+    char *out =
+        ingest->buffer[NY_KIND_POINTS] + ingest->filled * d * ingest->element_bytes[NY_KIND_POINTS];
     int err;
 
     if (ingest->is_sparse) {
@@ -399,8 +401,9 @@ int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows)
 {
     if (ingest->failed || ingest->ended) return refuse(ingest);
     if ((ingest->spec.labels && !rows->labels) || (ingest->spec.source && !rows->source))
-        return ny_fail(ingest->ctx, NY_EINTERNAL, "rows came without the labels or row numbers "
-                                                  "that were announced");
+        return ny_fail(ingest->ctx, NY_EINTERNAL,
+                       "rows came without the labels or row numbers "
+                       "that were announced");
     if (rows->sparse && !ingest->is_sparse)
         return keep_failure(ingest, ny_fail(ingest->ctx, NY_EINTERNAL,
                                             "sparse rows came for the dense ones of %s",
@@ -471,7 +474,8 @@ int ny_ingest_commit(struct ny_ingest *ingest)
                                             "the labels of %s are words, those of these rows are "
                                             "numbers: give labels of the same kind",
                                             ingest->store->path));
-    if (ny_ingest_total(ingest) == ingest->base.n) err = ny_ingest_drop(ingest, ingest->base.n);
+    if (ny_ingest_total(ingest) == ingest->base.n)
+        err = ny_ingest_drop(ingest, ingest->base.n);
     else
         err = ny_ingest_columns_put(ingest);
     if (!err && ny_ingest_total(ingest) > ingest->base.n) err = ny_ingest_publish(ingest);

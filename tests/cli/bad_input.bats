@@ -320,7 +320,7 @@ put a.csv '1,2,3\n'                     | import s a.csv                   | 2 |
 put a.csv 'odd,1,2,3\n'                 | import s a.csv --append --label-column 1 --expect-rows 39 | 2 | s has 40 rows / --expect-rows 40
 :                                       | import new p.csv --expect-rows 5 | 2 | new has 0 rows
 put a.csv '1,2\n3,4\n'; put l '0\n1\n1\n' | import new a.csv --labels l    | 3 | l holds / labels / 2 rows
-put a.csv '1,2\n3,4\n'; put l '0\n'     | import new a.csv --labels l      | 3 | l holds 1 labels
+put a.csv '1,2\n3,4\n'; put l '0\n'     | import new a.csv --labels l      | 3 | l holds 1 label, a.csv 2 rows
 put a.csv '1,2\n3,4\n'; put l ''        | import new a.csv --labels l      | 3 | l
 put a.csv '1,2\n3,4\n'; put l '0\n\n1\n' | import new a.csv --labels l     | 3 | l, line 2: no label
 put a.csv '1,2\n3,4\n'; put l '0\nx\n'  | import new a.csv --labels l      | 3 | l, line 2 / 'x'
@@ -380,7 +380,7 @@ npy t.npy '<f4' '(4, 0)' 0              | import new t.npy                 | 3 |
 npy t.npy '<f4' '(4, 4)' 63             | import new t.npy                 | 3 | promises 4 rows of 4 / only 63 bytes / truncated
 npy t.npy '<f4' '(4, 4)' 63             | import new - <t.npy              | 3 | standard input / truncated
 npy t.npy '<f4' '(4, 4)' 0              | import new t.npy                 | 3 | only 0 bytes
-npy t.npy '<f4' '(4, 4)' 65             | import new t.npy                 | 3 | 1 bytes follow the 4 rows
+npy t.npy '<f4' '(4, 4)' 65             | import new t.npy                 | 3 | 1 byte too many for the 4 rows
 npy t.npy '<f4' '(1099511627776, 4)' 64 | import new t.npy                 | 3 | promises 1099511627776 rows / only 64 bytes
 npy t.npy '<f4' '(1099511627776, 4)' 64 | import new - <t.npy              | 3 | 1099511627776 rows / truncated
 npy t.npy '<f4' '(4, 1099511627776)' 64 | import new t.npy                 | 3 | 1099511627776 columns, the most is
@@ -508,7 +508,7 @@ END
     cases <<'END'
 put t.idx '\0\0\10\3\0\0\0\2\0\0\0\2'   | import new t.idx                 | 3 | ends inside its IDX header of 3 dimensions
 put t.idx '\0\0\10\2\0\0\0\2\0\0\0\2\1\2\3' | import new t.idx             | 3 | promises 2 rows of 2 / only 3 bytes / truncated
-put t.idx '\0\0\10\2\0\0\0\2\0\0\0\2\1\2\3\4\5' | import new t.idx         | 3 | 1 bytes follow the 2 rows
+put t.idx '\0\0\10\2\0\0\0\2\0\0\0\2\1\2\3\4\5' | import new t.idx         | 3 | 1 byte too many for the 2 rows
 put t.idx '\0\0\7\2\0\0\0\2\0\0\0\2\1\2\3\4' | import new t.idx            | 3 | does not begin like an IDX file
 put t.idx '\0\1\10\2\0\0\0\2\0\0\0\2\1\2\3\4' | import new t.idx           | 3 | does not begin like an IDX file
 put t.idx '\0\0\10\2\377\377\377\377\377\377\377\377\1\2' | import new t.idx | 3 | t.idx
@@ -845,7 +845,7 @@ END
 :   | fit s a --landmarks 1e3            | 2 | --landmarks is a whole number
 :   | fit s a --landmarks -5             | 2 | --landmarks is a whole number
 :   | fit s a --landmarks 0x10           | 2 | --landmarks is a whole number
-:   | fit s a --landmarks 1              | 2 | --components 2 is more than the 1 landmarks
+:   | fit s a --landmarks 1              | 2 | --components 2 is more than the 1 landmark;
 :   | fit s a --components 0             | 2 | --components is a whole number, at least 1
 :   | fit s a --components 41            | 2 | --components 41 is more than the 40
 :   | fit s a --components 9223372036854775807 | 2 | --components 9223372036854775807

@@ -161,6 +161,20 @@ load helper
     usage "'${name:10}…' cannot name a result"
 }
 
+@test "one of a thing is not told as several" {
+    printf '1,2\n' >one.csv
+    printf 'id\na\nb\n' >ids.csv
+    ny import ids ids.csv --id-column 1
+    says "of 1 column none is left for the points"
+    store s 40 1
+    ny fit s a --map pca --approx exact --components 2
+    says "--components 2 is more than the 1 column of the points"
+    ny fit s a --landmarks 1 --components 2
+    says "more than the 1 landmark; raise --landmarks"
+    ny import s one.csv --append
+    says "has 2 columns of points where the store has 1"
+}
+
 @test "the graph of a result is told in words, and names with blanks are told apart" {
     { echo 'how warm,b,c'; table 60 3; } >t.csv
     nystream import s t.csv -q
