@@ -291,7 +291,8 @@
       "the row where a path begins")                                                               \
     X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY, "the row where it ends")        \
     X("measures", NY_TEXT, 0, false, "LIST", "all", MEASURES, EVALUATE, ANY,                       \
-      "of clusters, knn, neighborhoods, distances, reconstruction, against, or of the "            \
+      "of clusters, knn, neighborhoods (or neighbors), distances, reconstruction, against, or of " \
+      "the "                                                                                       \
       "figures that they give, as JSON calls them; one that is named must apply")                  \
     X("against", NY_TEXT, 0, false, "NAME", NULL, MEASURES, EVALUATE, ANY,                         \
       "another result of the same rows, such as an exact one, to compare with")                    \
@@ -369,7 +370,8 @@
       "several stores and solves them; needs --landmarks-points and --gamma as a number, which "   \
       "all of them share. The same command without it goes on")                                    \
     X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH, ANY,                  \
-      "replace a result of this name (alone: same options)")                                       \
+      "replace a result of this name (alone: same options). embed, whose store is new, takes "     \
+      "it and has none to replace")                                                                \
     X("peers", NY_TEXT, 0, false, "alone|mpi|folder:PATH", NULL, RUN,                              \
       IMPORT | FIT | STORED | RARE, ANY,                                                           \
       "how processes that share the shards of a store exchange sums. folder: by files in PATH; "   \
