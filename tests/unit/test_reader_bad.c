@@ -98,7 +98,7 @@ static const struct bad_case cases[] = {
      NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", "0123456701234567"),
      .status = NY_EDATA, .words = {"3 rows of 2 × float32", "only 16 bytes"}, .file_only = true},
     {"x.npy", NPY("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }", "01234"),
-     .status = NY_EDATA, .words = {"follow the 2 rows"}},
+     .status = NY_EDATA, .words = {" the 2 rows"}},
     /* npy: values */
     {"x.npy",
      NPY("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }",
