@@ -268,14 +268,20 @@ int ny_cholesky_pivoted(struct ny_context *ctx, struct ny_matrix A, double toler
     return NY_OK;
 }
 
-/* B ← op(L)⁻¹ B */
+/* B ← op(L)⁻¹ B. For one column dtrsm, which packs L, takes five times as long as dtrsv. */
 static void solve_left(struct ny_matrix L, bool transpose, struct ny_matrix B)
 {
+    CBLAS_TRANSPOSE op = transpose_of(L.transposed != transpose);
+
     assert(L.rows == L.cols && L.rows == B.rows && !B.transposed);
     if (!B.rows || !B.cols) return;
-    cblas_dtrsm(CblasRowMajor, CblasLeft, lower_of(L.transposed),
-                transpose_of(L.transposed != transpose), CblasNonUnit, ny_blas_int(B.rows),
-                ny_blas_int(B.cols), 1.0, L.at, ny_blas_stride(L.stride), B.at,
+    if (B.cols == 1) {
+        cblas_dtrsv(CblasRowMajor, lower_of(L.transposed), op, CblasNonUnit, ny_blas_int(L.rows),
+                    L.at, ny_blas_stride(L.stride), B.at, ny_blas_stride(B.stride));
+        return;
+    }
+    cblas_dtrsm(CblasRowMajor, CblasLeft, lower_of(L.transposed), op, CblasNonUnit,
+                ny_blas_int(B.rows), ny_blas_int(B.cols), 1.0, L.at, ny_blas_stride(L.stride), B.at,
                 ny_blas_stride(B.stride));
 }
 

@@ -10,9 +10,9 @@
  * Results do not depend on threads, budget or kills. A worker computes its unit (2,048 rows) with
  * one-threaded BLAS calls of one fixed shape, padded with zero rows; where others wait they do some
  * of its strips and blocks (stream/share.h); the budget decides only how many units are in flight;
- * random numbers are a function of (seed, stream, index). Eigenproblems and Cholesky factors are cut
- * in parts by their order alone (linalg/parts.h). The other products of a small problem of up to
- * 2,048 landmarks (NY_BLAS_SERIAL_ORDER) have one BLAS thread as well. Above,
+ * random numbers are a function of (seed, stream, index). Eigenproblems and Cholesky factors are
+ * cut in parts by their order alone (linalg/parts.h). The other products of a small problem of up
+ * to 2,048 landmarks (NY_BLAS_SERIAL_ORDER) have one BLAS thread as well. Above,
  * OpenBLAS uses all threads, so there the last bits may depend on their number. Another CPU family
  * or BLAS gives other bits too; a resumed job warns of it.
  */
