@@ -42,14 +42,27 @@ static double mean_diagonal(const struct ny_fit *fit)
 
     for (size_t i = 0; i < fit->m; i++) {
         const double *w = fit->W.at + i * fit->m;
-        double row = 0;
 
         sum += fabs(w[i]) / m;
-        for (size_t j = 0; centred(fit) && j < fit->m; j++)
-            row += w[j];
-        all += row / m / m;
+        if (centred(fit)) all += ny_sum(w, fit->m) / m / m;
     }
     return sum - all;
+}
+
+/* Adds up the errors of a row, and their squares, in four sums each, as ny_sum() does. */
+static void add_errors(const struct ny_fit *fit, const float *c, const double *w, double *sum,
+                       double *squares)
+{
+    double sums[4] = {0}, sums2[4] = {0};
+
+    for (size_t j = 0; j < fit->m; j++) {
+        double error = fabs((double)c[j] - (w[j] - fit->a[j]));
+
+        sums[j % 4] += error;
+        sums2[j % 4] += error * error;
+    }
+    *sum += ny_sum(sums, 4);
+    *squares += ny_sum(sums2, 4);
 }
 
 static struct difference compare(const struct ny_fit *fit, struct ny_matrix32 C, size_t rows)
@@ -57,17 +70,9 @@ static struct difference compare(const struct ny_fit *fit, struct ny_matrix32 C,
     double sum = 0, squares = 0, count = (double)rows * (double)fit->m;
     double diagonal = mean_diagonal(fit);
 
-    for (size_t i = 0; i < rows; i++) {
-        const double *w = fit->W.at + i * fit->m;
-
-        for (size_t j = 0; j < fit->m; j++) {
-            double error = fabs((double)C.at[i * C.stride + j] - (w[j] - fit->a[j]));
-
-            sum += error / count;
-            squares += error * error / count;
-        }
-    }
-    return (struct difference){sqrt(squares), diagonal > 0 ? sum / diagonal : 0};
+    for (size_t i = 0; i < rows; i++)
+        add_errors(fit, C.at + i * C.stride, fit->W.at + i * fit->m, &sum, &squares);
+    return (struct difference){sqrt(squares / count), diagonal > 0 ? sum / count / diagonal : 0};
 }
 
 size_t ny_fit_check_tiles_bytes(const struct ny_columns_spec *spec, size_t m)

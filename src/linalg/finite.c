@@ -74,6 +74,16 @@ int ny_check_lower(struct ny_context *ctx, struct ny_matrix A, const char *what)
     return NY_OK;
 }
 
+/* In four sums, since an addition waits for the one before. */
+double ny_sum(const double *x, size_t count)
+{
+    double sum[4] = {0};
+
+    for (size_t i = 0; i < count; i++)
+        sum[i % 4] += x[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 double ny_dot(const double *x, const double *y, size_t count)
 {
     double sum[LANES] = {0}, total = 0;

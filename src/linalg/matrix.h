@@ -144,6 +144,8 @@ size_t ny_first_not_finite(const double *x, size_t count);
 /* Like ny_first_not_finite(), in f32. */
 size_t ny_first_not_finite32(const float *x, size_t count);
 
+/* Returns Σ x_i. */
+double ny_sum(const double *x, size_t count);
 /* Returns Σ x_i y_i. */
 double ny_dot(const double *x, const double *y, size_t count);
 

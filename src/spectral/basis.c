@@ -18,23 +18,13 @@
 #include <math.h>
 #include <string.h>
 
-/* In four sums, since an addition waits for the one before. */
-static double sum_of(const double *x, size_t count)
-{
-    double sum[4] = {0};
-
-    for (size_t i = 0; i < count; i++)
-        sum[i % 4] += x[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 /* A ← HAH on the full square: subtract row means and column means, add the mean. */
 static void centre_square(struct ny_matrix A, double *mean)
 {
     double grand = 0;
 
     for (size_t i = 0; i < A.rows; i++) {
-        mean[i] = sum_of(A.at + i * A.stride, A.cols) / (double)A.cols;
+        mean[i] = ny_sum(A.at + i * A.stride, A.cols) / (double)A.cols;
         grand += mean[i] / (double)A.rows;
     }
     for (size_t i = 0; i < A.rows; i++)
