@@ -285,6 +285,9 @@ NY_API int ny_import(struct ny_context *context, const char *path, const char *c
 
 /* A store and what is in it: n d dtype format blocks bytes … results; row_names and column_names
  * say whether there are names, first_row_names and first_column_names have five of them at most.
+ * "imports", an array of {first rows dropped time from}, says which rows came in together, in their
+ * order, the last 1,000: time is that of the commit, in UTC, from the file, null for rows in memory;
+ * rows that nystream 1.0 imported are in none, and in shards each store has its own: null.
  * "shards" of a store in shards: {count missing uneven list[{shard there first n path}]}, with the
  * numbers of those that are not there, and of those but the last whose rows are no multiple of
  * 2,048; null of any other. */
@@ -307,8 +310,8 @@ NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_rep
  * names of columns are removed as a whole, and so is a result with a damaged chunk
  * (ny_export_undamaged() first). If points/ or results/ is from an older copy of the store, it is
  * taken as it is from then on. *report: lost[], labels[], source[], row_names[] of {first_row
- * rows}, removed[] of names, rows_lost, older_accepted, column_names_removed. NY_ESTORE, and
- * nothing has changed, where the trees, the manifest or the statistics are damaged; NY_EBUSY while
+ * rows}, removed[] of names, rows_lost, older_accepted, column_names_removed, imports_removed (the
+ * list of imports). NY_ESTORE, and nothing has changed, where the trees, the manifest or the statistics are damaged; NY_EBUSY while
  * an import or a job runs. Points change in one transaction, results in another. */
 NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_report **report);
 /* Gives back to the disk what removed results have held, by a copy of what is left that takes the
@@ -317,6 +320,16 @@ NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_rep
  * runs; handles of other processes go on reading, and are refused to write (NY_EIO). *report:
  * bytes_before, bytes. */
 NY_API int ny_compact(struct ny_context *context, const char *path, struct ny_report **report);
+/* Keeps the first `rows` rows of a store, at least 1, as if the others had not been imported; its
+ * report lists which rows each import added. Reads the rows that stay. Results that have rows which
+ * go, or an update under way that takes them in, are removed with them where drop_results is not 0;
+ * else NY_EUSAGE, which names them. NY_EUSAGE for more rows than there are, and for a store in
+ * shards, whose last shard has a path of its own; NY_EBUSY while an import or a job runs; NY_ESTORE
+ * where rows that stay are lost or damaged. After a failure no row has changed. Rows go in one
+ * transaction, results before in another: after a kill the same call goes on. *report: n, now;
+ * rows_removed; removed[] of names. */
+NY_API int ny_truncate(struct ny_context *context, const char *path, uint64_t rows,
+                       int drop_results, struct ny_report **report);
 /* Removes a result: NY_EUSAGE where there is none of this name, NY_EBUSY while a job makes it. */
 NY_API int ny_remove(struct ny_context *context, const char *path, const char *name);
 

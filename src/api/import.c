@@ -87,6 +87,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .expects = import->expects,
                                            .expected = import->expected,
                                            .preparation = import->preparation,
+                                           .from = import->from,
                                            .fingerprint = import->fingerprint};
     choose_layout(import, table);
     err = ny_import_tell_facts(import, &info, reader);
@@ -224,12 +225,25 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     return ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
 }
 
+/* Notes a file that is imported, as in "a.npy" or "a.npy and 2 more". */
+static void note_file(struct ny_import *import, const char *file)
+{
+    if (import->files++ == 0) {
+        snprintf(import->from, sizeof(import->from), "%.180s", file);
+        import->from_end = strlen(import->from);
+    } else {
+        snprintf(import->from + import->from_end, sizeof(import->from) - import->from_end,
+                 " and %zu more", import->files - 1);
+    }
+}
+
 int ny_import_source(struct ny_import *import, struct ny_import_source source)
 {
     struct ny_reader *reader;
     int err = ny_import_open(import, source, &reader);
 
     if (err) return err;
+    if (source.file) note_file(import, source.file);
     if (!import->ingest) {
         uint64_t rows =
             source.rows.end ? source.rows.end - source.rows.first : ny_reader_table(reader)->rows;

@@ -27,6 +27,8 @@ struct ny_import {
     struct ny_prepared preparation; /* --rows, --values; */
     bool rows_typed, values_typed;  /* and which of them were given */
     uint64_t seed, fingerprint;
+    char from[256];  /* the file, or the first of several, for the note of the import */
+    size_t from_end, files; /* bytes of its name; files so far */
     struct ny_ingest_spec spec;
     struct ny_ingest *ingest;
     struct ny_shuffle *order;     /* with --shuffle */

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/given.h"
 #include "api/inspect_shards.h"
@@ -228,6 +229,34 @@ static int describe_names(struct ny_store *store, json_t *report, const char *ke
     return err;
 }
 
+/* Reports which rows came in together; null for a set, whose shards have their own. */
+static int describe_imports(struct ny_store *store, json_t *report)
+{
+    enum { SHOWN = 1000 };
+    struct ny_imports imports;
+    json_t *array = ny_store_set(store) ? json_null() : json_array();
+    int err = ny_points_imports(store, &imports);
+
+    for (size_t i = imports.count > SHOWN ? imports.count - SHOWN : 0; i < imports.count; i++) {
+        const struct ny_import_note *note = &imports.note[i];
+        char text[32] = "";
+        time_t seconds = (time_t)note->time;
+        json_t *entry = json_object();
+        struct tm utc;
+
+        if (gmtime_r(&seconds, &utc)) strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+        ny_field_set_count(entry, "first", note->first);
+        ny_field_set_count(entry, "rows", note->end - note->first);
+        ny_field_set_count(entry, "dropped", note->dropped);
+        ny_field_set_text(entry, "time", text);
+        ny_field_set_json(entry, "from", note->from[0] ? ny_json_text(note->from) : json_null());
+        ny_field_append(array, entry);
+    }
+    ny_imports_release(&imports, ny_store_context(store));
+    ny_field_set_json(report, "imports", array);
+    return err;
+}
+
 /* Reports the points. Labels are counted here, which reads them all, since no record keeps the
  * number of classes; norms come from the statistics of the import. */
 static int describe_points(struct ny_store *store, json_t *report)
@@ -262,7 +291,8 @@ static int describe_points(struct ny_store *store, json_t *report)
     ny_field_set_number(report, "mean_square_norm", squares);
     ny_field_set_count(report, "dropped", info.dropped);
     ny_field_set_count(report, "lost", info.lost);
-    err = describe_names(store, report, "first_row_names", false);
+    err = describe_imports(store, report);
+    if (!err) err = describe_names(store, report, "first_row_names", false);
     return err ? err : describe_names(store, report, "first_column_names", true);
 }
 

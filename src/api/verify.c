@@ -11,6 +11,7 @@
 #include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
+#include "results/behind.h"
 #include "results/export.h"
 #include "results/shards.h"
 #include "shards/set.h"
@@ -73,17 +74,10 @@ static int compare_rows(void *user, const char *name)
     struct ny_context *ctx = ny_store_context(finding->store);
     char what[256];
     struct ny_points_info info;
-    struct ny_lost lost = {0};
-    json_t *record = NULL;
-    uint64_t n, end = 0, run;
+    uint64_t end = 0;
     int err = ny_points_info(finding->store, &info);
 
-    if (!err) err = ny_record_load(finding->store, name, &record);
-    if (!err) err = ny_record_lost(ctx, record, &lost);
-    n = ny_field_count(json_object_get(record, "report"), "n", 0);
-    if (!err && n && !ny_of_nodes(record)) end = ny_lost_place(&lost, n - 1, &run) + 1;
-    json_decref(record);
-    ny_lost_release(&lost, ctx);
+    if (!err) err = ny_rows_reach(finding->store, name, &end);
     if (err == NY_ESTORE) { /* it is among the damages by now */
         ny_error_clear(ctx);
         return NY_OK;
@@ -190,7 +184,7 @@ struct repaired {
     int shard; /* set by a verification */
     json_t *lost, *labels, *source, *names, *removed;
     uint64_t rows;
-    bool older, columns;
+    bool older, columns, imports;
 };
 
 /* Adds what was set aside, a range of rows, or the name of a result that was removed. */
@@ -209,9 +203,10 @@ static int add_repaired(void *user, const struct ny_repaired *done)
         r->older = true;
         return NY_OK;
     }
-    if (done->kind == NY_DAMAGED_COLUMN_NAMES) {
+    if (done->kind == NY_DAMAGED_COLUMN_NAMES || done->kind == NY_DAMAGED_IMPORTS) {
         json_decref(range);
-        r->columns = true;
+        r->columns |= done->kind == NY_DAMAGED_COLUMN_NAMES;
+        r->imports |= done->kind == NY_DAMAGED_IMPORTS;
         return NY_OK;
     }
     if (done->kind == NY_DAMAGED_POINTS) r->rows += done->rows;
@@ -264,6 +259,7 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
         ny_field_set_count(object, "rows_lost", r.rows);
         ny_field_set_json(object, "older_accepted", json_boolean(r.older));
         ny_field_set_json(object, "column_names_removed", json_boolean(r.columns));
+        ny_field_set_json(object, "imports_removed", json_boolean(r.imports));
         err = ny_report_of_json(report, context, json_incref(object));
     }
     json_decref(object);

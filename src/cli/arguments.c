@@ -169,6 +169,9 @@ static int set_own(struct cursor *cursor, const struct option_view *view, const 
     case OWN_NEIGHBORS:
         command->neighbors = value;
         break;
+    case OWN_KEEP:
+        command->keep = value;
+        break;
     case OWN_RECALL:
         command->recall = value;
         break;

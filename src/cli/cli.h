@@ -38,7 +38,9 @@ enum own_option {
     OWN_NAME = 262144,
     OWN_RECALL = 524288,
     OWN_WITH = 1048576,
-    OWN_CLUSTERS = 2097152
+    OWN_CLUSTERS = 2097152,
+    OWN_KEEP = 4194304,
+    OWN_DROP_RESULTS = 8388608
 };
 
 struct command;
@@ -80,6 +82,7 @@ struct command {
     unsigned typed;  /* options of the command itself that were typed: flags OWN_… */
     unsigned chosen; /* how many of the library's were there, but for --memory and --threads */
     const char *output, *input, *part, *distances, *clusters, *neighbors, *recall, *name, *with;
+    const char *keep;
     bool json, quiet, verbose;
     bool json_wanted; /* --json is somewhere on the line, perhaps behind an error */
     struct display display;
@@ -106,6 +109,7 @@ int cli_run_embed(struct command *command);
 int cli_run_merge(struct command *command);
 int cli_run_list(struct command *command);
 int cli_run_repair(struct command *command);
+int cli_run_truncate(struct command *command);
 int cli_run_compact(struct command *command);
 int cli_run_rm(struct command *command);
 int cli_run_bench(struct command *command);

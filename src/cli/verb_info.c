@@ -82,6 +82,29 @@ static void print_shards(const json_t *shards)
          "rows, and results differ from its in last bits");
 }
 
+/* Prints which rows each import added, the last ones, where there was more than one. */
+static void print_imports(const json_t *imports)
+{
+    enum { LINES = 32 };
+    size_t count = json_array_size(imports);
+
+    if (count < 2) return;
+    printf("%-20s  %zu\n", "imports", count);
+    if (count > LINES) printf("- %zu before; --json lists more\n", count - LINES);
+    for (size_t i = count > LINES ? count - LINES : 0; i < count; i++) {
+        const json_t *import = json_array_get(imports, i);
+        const char *from = cli_fact_text(import, "from"), *time = cli_fact_text(import, "time");
+        double first = 0, rows = 0;
+
+        cli_fact_number(import, "first", &first);
+        cli_fact_number(import, "rows", &rows);
+        printf("- rows %s to %s, %s, ", cli_count(first).text, cli_count(first + rows - 1).text,
+               time ? time : "");
+        cli_print_text(stdout, from ? from : "from memory");
+        putchar('\n');
+    }
+}
+
 /* Prints the facts, then what a reader needs next: how far a job has come, the certificate, and the
  * line that resumes it. */
 static void print_info(const struct command *command, const json_t *facts)
@@ -90,6 +113,7 @@ static void print_info(const struct command *command, const json_t *facts)
 
     (void)command;
     cli_print_facts(stdout, facts);
+    print_imports(json_object_get(facts, "imports"));
     print_shards(json_object_get(facts, "shards"));
     print_progress(stdout, facts);
     if (cli_fact_text(facts, "map")) cli_print_certificate(stdout, facts);
@@ -273,6 +297,10 @@ static void print_repaired(const struct command *command, const json_t *facts)
         printf("result '%s': removed\n", json_string_value(json_array_get(removed, i)));
     if (json_is_true(json_object_get(facts, "column_names_removed"))) {
         puts("names of columns: removed");
+        done++;
+    }
+    if (json_is_true(json_object_get(facts, "imports_removed"))) {
+        puts("list of imports: removed");
         done++;
     }
     if (json_is_true(json_object_get(facts, "older_accepted"))) {

@@ -1,5 +1,9 @@
-/* rm, path, bench, version, help. */
+/* rm, truncate, path, bench, version, help. */
 #include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 int cli_run_rm(struct command *command)
 {
@@ -15,6 +19,41 @@ int cli_run_rm(struct command *command)
         if (!err && command->display.verbose) fprintf(stderr, "nystream: %s is removed\n", name);
     }
     return status;
+}
+
+/* Prints "points.nys: 400 rows, was 440", and the results that went. */
+static void print_truncated(const struct command *command, const json_t *facts)
+{
+    const json_t *removed = json_object_get(facts, "removed");
+    double n = 0, gone = 0;
+
+    cli_fact_number(facts, "n", &n);
+    cli_fact_number(facts, "rows_removed", &gone);
+    cli_print_text(stdout, command->operands[0]);
+    if (gone > 0)
+        printf(": %s, was %s\n", cli_counted(n, "row", "rows").text, cli_count(n + gone).text);
+    else
+        printf(": %s, no more to take out\n", cli_counted(n, "row", "rows").text);
+    for (size_t i = 0; i < json_array_size(removed); i++)
+        printf("result '%s': removed\n", json_string_value(json_array_get(removed, i)));
+}
+
+int cli_run_truncate(struct command *command)
+{
+    const char *text = command->keep;
+    struct ny_report *report = NULL;
+    unsigned long long rows;
+    int status;
+
+    if (!text) return cli_fail_usage(command, "truncate needs --keep N, the rows that stay");
+    errno = 0;
+    rows = strtoull(text, NULL, 10);
+    if (!*text || strspn(text, "0123456789") != strlen(text) || errno || !rows)
+        return cli_fail(command, NY_EUSAGE, "--keep is a whole number, at least 1, not '%s'", text);
+    status = ny_truncate(command->context, command->operands[0], rows,
+                         (command->typed & OWN_DROP_RESULTS) != 0, &report);
+    cli_display_clear(&command->display);
+    return cli_print_report(command, status, report, print_truncated);
 }
 
 static void print_rates(const struct command *command, const json_t *facts)

@@ -228,6 +228,16 @@ const struct verb cli_verbs[] = {
      "while an import or a fit runs, and where the damage is in what all else hangs on: import "
      "the points again.",
      "nystream verify points.nys || nystream repair points.nys", .run = cli_run_repair},
+    {"truncate", "STORE", "--keep N", 1, 1, WORK, EVERY | OWN_KEEP | OWN_DROP_RESULTS,
+     "take out the rows at the end of a store",
+     "Keeps the first N rows, as if the others had never been imported: a bad night goes, and what "
+     "is fitted, updated or appended from then on does not know of it. `info` lists which rows "
+     "each import added. Reads the rows that stay, for their statistics. A result that has rows "
+     "which go cannot follow: it is named, and nothing is changed, unless --drop-results removes "
+     "it; results of the rows that stay are kept as they are. The rows go in one step: a kill "
+     "leaves all of them, or those that stay, and the same command goes on. Refused while an "
+     "import or a fit runs. Of a store in shards, give the path of its last shard.",
+     "nystream truncate points.nys --keep 400 --drop-results", .run = cli_run_truncate},
     {"compact", "STORE", "", 1, 1, COMMON, EVERY, "give back the disk that removed results held",
      "A store keeps the room of removed or replaced results for later ones, and its files never "
      "get smaller by themselves. compact copies what is left, for which the disk needs room, and "

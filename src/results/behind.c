@@ -3,6 +3,7 @@
 #include "results/behind.h"
 
 #include "results/graph.h"
+#include "results/record.h"
 
 uint64_t ny_rows_behind(struct ny_store *store, const json_t *record)
 {
@@ -21,6 +22,37 @@ uint64_t ny_rows_behind(struct ny_store *store, const json_t *record)
     has = ny_field_count(json_object_get(record, "sharded"), "rows", has);
     has = has == UINT64_MAX ? has : has + ny_field_count(report, "lost", 0);
     return all > has ? all - has : 0;
+}
+
+/* The row behind the last one of a record, by its number in the store. */
+static int reach_of(struct ny_context *ctx, const json_t *record, uint64_t *end)
+{
+    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0), run;
+    struct ny_lost lost = {0};
+    int err = ny_record_lost(ctx, record, &lost);
+
+    if (!err && n && !ny_of_nodes(record)) {
+        uint64_t reach = ny_lost_place(&lost, n - 1, &run) + 1;
+
+        *end = reach > *end ? reach : *end;
+    }
+    ny_lost_release(&lost, ctx);
+    return err;
+}
+
+int ny_rows_reach(struct ny_store *store, const char *name, uint64_t *end)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    json_t *record = NULL, *update = NULL;
+    int err = ny_record_load(store, name, &record);
+
+    *end = 0;
+    if (!err) err = ny_record_load_update(store, name, &update);
+    if (!err && record) err = reach_of(ctx, record, end);
+    if (!err && update) err = reach_of(ctx, update, end);
+    json_decref(record);
+    json_decref(update);
+    return err;
 }
 
 /* Says how the rows come in. */

@@ -44,6 +44,7 @@
     X("lost", "rows lost", COUNT, 13, KEPT)                                                        \
     X("mean_norm", "mean norm", PLAIN, 0, KEPT)                                                    \
     X("mean_square_norm", "mean squared norm", PLAIN, 0, KEPT)                                     \
+    X("imports", NULL, PLAIN, 0, KEPT)                                                             \
     X("shards", NULL, PLAIN, 0, KEPT)                                                              \
     X("results", "results", PLAIN, 0, KEPT)                                                        \
     X("map", "map", PLAIN, 1, KEPT)                                                                \

@@ -59,7 +59,8 @@ enum ny_kind {
     NY_KIND_LOST = 9,     /* ranges of rows that are gone: first, end; see store/lost.c */
     NY_KIND_NORMS = 10,   /* struct ny_norms_record, where all rows were counted by it */
     NY_KIND_NAMES = 11,   /* names of a block's rows: zero-terminated, one behind another */
-    NY_KIND_COLUMNS = 12  /* likewise of the columns, NY_COLUMN_NAMES in each entry but the last */
+    NY_KIND_COLUMNS = 12, /* likewise of the columns, NY_COLUMN_NAMES in each entry but the last */
+    NY_KIND_IMPORT = 13   /* struct ny_import_record, by the first row that it added */
 };
 enum { NY_STAGED = 0x40 };
 
@@ -135,6 +136,18 @@ struct ny_norms_record {
     double sum; /* of ‖x‖ over the rows, in order */
 };
 _Static_assert(sizeof(struct ny_norms_record) == 16, "part of the format");
+
+/* What is known of one import, up to the end of `from`. Rows of an earlier version have none. */
+#define NY_IMPORT_FROM_BYTES 216
+struct ny_import_record {
+    uint64_t end;     /* the row behind its last one */
+    int64_t time;     /* of its commit, seconds since 1970 */
+    uint64_t dropped; /* rows that it left out */
+    uint32_t classes; /* names of classes that the store had then */
+    uint32_t raw;     /* 1: it packed no blocks */
+    char from[NY_IMPORT_FROM_BYTES]; /* zero-terminated: the file, empty for rows in memory */
+};
+_Static_assert(sizeof(struct ny_import_record) == 248, "part of the format");
 
 struct ny_progress_record {
     uint64_t fingerprint, base_n, d;

@@ -150,12 +150,15 @@ static void choose_group(struct ny_ingest *ingest)
 
 /* Allocates buffers, statistics and the room of packing, and reserves what LMDB will hold
  * dirty. */
-static int allocate(struct ny_ingest *ingest)
+int ny_ingest_allocate(struct ny_ingest *ingest)
 {
     struct ny_context *ctx = ingest->ctx;
-    size_t d = (size_t)ingest->base.d, cells = 4 * d * sizeof(double);
+    size_t d, cells;
     int err;
 
+    choose_layout(ingest);
+    d = (size_t)ingest->base.d;
+    cells = 4 * d * sizeof(double);
     choose_group(ingest);
     for (unsigned kind = NY_KIND_POINTS; kind; kind = ny_kind_after(kind)) {
         if (!ingest->has[kind]) continue;
@@ -237,8 +240,7 @@ static int begin(struct ny_ingest *ingest)
     err = check_expected(ingest);
     if (!err) err = check_append(ingest);
     if (err) return err;
-    choose_layout(ingest);
-    err = allocate(ingest);
+    err = ny_ingest_allocate(ingest);
     if (err) return err;
     err = ny_ingest_resume(ingest);
     if (err == NY_END) return start_anew(ingest);

@@ -197,5 +197,18 @@ int ny_ingest_load_tail(struct ny_ingest *ingest);
 int ny_ingest_drop(struct ny_ingest *ingest, uint64_t rows);
 /* The last transaction: all of it becomes visible. */
 int ny_ingest_publish(struct ny_ingest *ingest);
+/* Writes statistics, norms, class names and manifest of all rows so far into the transaction under
+ * way; *now: that manifest. */
+int ny_ingest_put_records(struct ny_ingest *ingest, struct ny_manifest *now);
+
+/* ---- the beginning (ingest.c) ---- */
+
+/* Chooses type, layout and buffers for rows on top of ingest->base, and allocates them. */
+int ny_ingest_allocate(struct ny_ingest *ingest);
+
+/* ---- notes of imports (imports.c) ---- */
+
+/* Writes the note of the import, whose rows end with those of this manifest. */
+int ny_ingest_note(struct ny_ingest *ingest, const struct ny_manifest *now);
 
 #endif

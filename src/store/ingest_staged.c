@@ -484,7 +484,7 @@ static int write_classes(struct ny_ingest *ingest)
     return ny_write_record(&ingest->write, &key, &frame, ingest->classes);
 }
 
-static int write_manifest(struct ny_ingest *ingest)
+static int write_manifest(struct ny_ingest *ingest, struct ny_manifest *now)
 {
     const struct ny_packed *tail = &ingest->packed[NY_KIND_POINTS]; /* packed last, alone */
     struct ny_manifest m = ingest->base;
@@ -515,11 +515,22 @@ static int write_manifest(struct ny_ingest *ingest)
         m.flags |= NY_FLAG_SOURCE;
         m.source_from = ingest->source_from;
     }
+    *now = m;
     return ny_write_record(&ingest->write, &key, &frame, &m);
+}
+
+int ny_ingest_put_records(struct ny_ingest *ingest, struct ny_manifest *now)
+{
+    int err = write_stats(ingest);
+
+    if (!err) err = write_norms(ingest);
+    if (!err) err = write_classes(ingest);
+    return err ? err : write_manifest(ingest, now);
 }
 
 int ny_ingest_publish(struct ny_ingest *ingest)
 {
+    struct ny_manifest now;
     uint64_t tail = ny_ingest_tail_block(ingest);
     size_t packs = 0; /* full blocks are gone */
     int err = ny_ingest_flush(ingest);
@@ -539,10 +550,8 @@ int ny_ingest_publish(struct ny_ingest *ingest)
     }
     if (!err && ingest->staged_open != ny_no_block)
         err = delete_staged(ingest, ingest->staged_open);
-    if (!err) err = write_stats(ingest);
-    if (!err) err = write_norms(ingest);
-    if (!err) err = write_classes(ingest);
-    if (!err) err = write_manifest(ingest);
+    if (!err) err = ny_ingest_put_records(ingest, &now);
+    if (!err) err = ny_ingest_note(ingest, &now);
     if (!err) err = write_progress(ingest, 0); /* all of it: see ny_ingest_finished() */
     return err ? err : ny_write_commit(&ingest->write);
 }

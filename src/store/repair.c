@@ -38,9 +38,10 @@ struct repair {
     size_t names;
     struct loss *loss;
     size_t losses;
-    bool digest; /* does not match */
+    bool digest;  /* does not match */
     bool columns; /* their names are damaged */
-    bool older;  /* one part is from an older copy */
+    bool imports; /* a note of one is */
+    bool older;   /* one part is from an older copy */
     struct ny_write write;
     struct ny_manifest m;
     struct ny_lost lost;
@@ -86,7 +87,12 @@ static int add_damage(void *user, const struct ny_damage *damage)
     case NY_DAMAGED_COLUMN_NAMES:
         r->columns = true;
         return NY_OK;
-    case NY_DAMAGED_DIGEST: r->digest = true; return NY_OK;
+    case NY_DAMAGED_IMPORTS:
+        r->imports = true;
+        return NY_OK;
+    case NY_DAMAGED_DIGEST:
+        r->digest = true;
+        return NY_OK;
     case NY_DAMAGED_OLDER:
         r->older = true;
         return NY_OK;
@@ -94,7 +100,8 @@ static int add_damage(void *user, const struct ny_damage *damage)
         for (size_t i = 0; i < r->names; i++)
             r->name[i].broken |= strcmp(r->name[i].text, damage->name) == 0;
         return NY_OK;
-    case NY_DAMAGED_OTHER: break;
+    case NY_DAMAGED_OTHER:
+        break;
     }
     return ny_fail_at(r->ctx, NY_ESTORE, r->store->path, NY_NO_LINE,
                       "%s cannot be repaired, and nothing was changed: %s; export what can be "
@@ -156,8 +163,10 @@ static int blank_marks(struct repair *r, const struct loss *loss)
     if (!blank) return NY_EBUDGET;
     if (kind == NY_KIND_NAMES) memset(blank, 0, bytes);
     for (size_t i = 0; kind != NY_KIND_NAMES && i < loss->rows; i++) {
-        if (kind == NY_KIND_LABELS) ((double *)blank)[i] = NAN;
-        else ((uint64_t *)blank)[i] = UINT64_MAX;
+        if (kind == NY_KIND_LABELS)
+            ((double *)blank)[i] = NAN;
+        else
+            ((uint64_t *)blank)[i] = UINT64_MAX;
     }
     err = ny_write_record(&r->write, &key, &frame, blank);
     ny_free(r->ctx, blank);
@@ -177,6 +186,25 @@ static int drop_columns(struct repair *r)
         err = ny_write_delete(&r->write, &key);
     }
     return err;
+}
+
+static bool is_note(const void *arg, const MDB_val *key)
+{
+    uint64_t number;
+    unsigned kind;
+
+    (void)arg;
+    return ny_points_key_parse(key, &kind, &number) && kind == NY_KIND_IMPORT;
+}
+
+/* Notes of imports go as a whole. */
+static int drop_imports(struct repair *r)
+{
+    struct ny_key first = ny_points_key(NY_KIND_IMPORT, 0);
+    size_t count;
+
+    if (!r->imports) return NY_OK;
+    return ny_write_delete_from(&r->write, &first, is_note, NULL, SIZE_MAX, &count);
 }
 
 static int write_lost(struct repair *r)
@@ -210,8 +238,10 @@ static int write_manifest(struct repair *r)
         uint64_t checksum = 0;
 
         err = ny_write_checksum(&r->write, &block, &checksum);
-        if (b < full) r->m.digest = ny_digest_add(r->m.digest, checksum);
-        else if (r->m.n % r->m.block_rows) r->m.tail_digest = checksum;
+        if (b < full)
+            r->m.digest = ny_digest_add(r->m.digest, checksum);
+        else if (r->m.n % r->m.block_rows)
+            r->m.tail_digest = checksum;
     }
     r->m.txn = mdb_txn_id(r->write.txn);
     if (!err) err = ny_write_delete(&r->write, &progress);
@@ -242,6 +272,7 @@ static int repair_points(struct repair *r)
         err = r->loss[i].kind == NY_DAMAGED_POINTS ? drop_points(r, &r->loss[i])
                                                    : blank_marks(r, &r->loss[i]);
     if (!err) err = drop_columns(r);
+    if (!err) err = drop_imports(r);
     if (!err) err = write_lost(r);
     if (!err) err = write_manifest(r);
     if (!err) return ny_write_commit(&r->write);
@@ -270,14 +301,14 @@ static int tell(const struct repair *r, ny_repaired_fn *told, void *user)
     int err = NY_OK;
 
     for (size_t i = 0; !err && i < r->losses; i++) {
-        struct ny_repaired done = {.kind = r->loss[i].kind,
-                                   .first_row = r->loss[i].first_row,
-                                   .rows = r->loss[i].rows};
+        struct ny_repaired done = {
+            .kind = r->loss[i].kind, .first_row = r->loss[i].first_row, .rows = r->loss[i].rows};
 
         err = told(user, &done);
     }
     if (!err && r->columns)
         err = told(user, &(struct ny_repaired){.kind = NY_DAMAGED_COLUMN_NAMES});
+    if (!err && r->imports) err = told(user, &(struct ny_repaired){.kind = NY_DAMAGED_IMPORTS});
     if (r->older) err = told(user, &(struct ny_repaired){.kind = NY_DAMAGED_OLDER});
     for (size_t i = 0; !err && i < r->names; i++) {
         struct ny_repaired done = {.kind = NY_DAMAGED_RESULT, .name = r->name[i].text};
@@ -310,7 +341,7 @@ int ny_store_repair(struct ny_store *store, ny_repaired_fn *told, void *user)
     if (!err && broken) err = repair_results(&r);
     while (!err && store->older)
         err = ny_store_accept_older(store);
-    if (!err && (r.losses || r.columns)) err = repair_points(&r);
+    if (!err && (r.losses || r.columns || r.imports)) err = repair_points(&r);
     if (!err) err = tell(&r, told, user);
     store->mending = false;
     release(&r);

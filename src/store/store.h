@@ -159,6 +159,25 @@ int ny_points_stats(struct ny_store *store, struct ny_points_stats *stats);
 /* Frees the arrays of the statistics. */
 void ny_points_stats_release(struct ny_points_stats *stats, struct ny_context *ctx);
 
+/* One import that is in the points, as far as it is known. */
+struct ny_import_note {
+    uint64_t first, end; /* its rows */
+    int64_t time;        /* of its commit, seconds since 1970 */
+    uint64_t dropped;    /* rows that it left out */
+    uint32_t classes;    /* names of classes that the store had then */
+    bool raw;            /* it packed no blocks */
+    char from[216];      /* the file; empty for rows in memory */
+};
+struct ny_imports {
+    size_t count;
+    struct ny_import_note *note; /* in the order of their rows */
+};
+/* Reads the notes of all imports; ny_imports_release() them. Rows that an earlier version imported
+ * have none, and a note that is damaged is left out. */
+int ny_points_imports(struct ny_store *store, struct ny_imports *imports);
+/* Frees the notes and leaves an empty list. */
+void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx);
+
 /* Names of label classes when the labels were words (label value = index); count 0 when numeric.
  * Free with ny_free() (one block). */
 int ny_points_class_names(struct ny_store *store, char ***names, size_t *count);
@@ -285,7 +304,8 @@ enum ny_damaged {
     NY_DAMAGED_RESULT,
     NY_DAMAGED_OLDER, /* points/ or results/ is from an older copy of the store */
     NY_DAMAGED_NAMES, /* names of a block's rows */
-    NY_DAMAGED_COLUMN_NAMES
+    NY_DAMAGED_COLUMN_NAMES,
+    NY_DAMAGED_IMPORTS /* notes of imports */
 };
 struct ny_damage {
     enum ny_damaged kind;
@@ -300,7 +320,7 @@ int ny_store_verify(struct ny_store *store, ny_damage_fn *damaged, void *user);
 
 /* Sets aside what cannot be read: rows of points are lost from then on, labels missing, names of
  * rows empty, source row numbers 2^64−1, results with a damaged chunk removed, and names of columns
- * as a whole. Tells each. NY_ESTORE, and nothing is
+ * and notes of imports as a whole. Tells each. NY_ESTORE, and nothing is
  * changed, where that does not help: the trees, the manifest, the statistics. NY_EBUSY while an
  * import or a job runs. Reads every byte first. */
 struct ny_repaired {
@@ -311,6 +331,15 @@ struct ny_repaired {
 typedef int ny_repaired_fn(void *user, const struct ny_repaired *done);
 /* Repairs the store and calls `told` for each thing that was done. */
 int ny_store_repair(struct ny_store *store, ny_repaired_fn *told, void *user);
+
+/* Called while points are cut off, with the lock of the points: at the beginning, and once more,
+ * with `now` true, just before it is done. A failure ends it, with nothing changed. */
+typedef int ny_truncate_fn(void *user, bool now);
+/* Keeps the first `rows` rows, as if the others had never been imported, in one transaction; reads
+ * the rows that stay, for their statistics. Names of classes and the count of dropped rows become
+ * those of then where imports are noted. NY_EUSAGE for no rows, or more than there are; NY_ESTORE
+ * where one that stays is lost or damaged; NY_EBUSY while an import or a job runs. */
+int ny_store_truncate(struct ny_store *store, uint64_t rows, ny_truncate_fn *ready, void *user);
 
 /* Gives back to the disk what removed results and replaced chunks have held: points/ and results/,
  * each where a sixteenth of its file is free, are copied and put in place of the old ones, in one
@@ -335,6 +364,7 @@ struct ny_ingest_spec {
     bool labels, source;
     bool names;           /* rows have names; a store that holds points keeps them if it has some */
     bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
+    const char *from; /* the file, for the note of the import; NULL: none. It stays until the end */
     bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */
     bool expects;         /* the store must hold `expected` points, else NY_EUSAGE */
     uint64_t expected;

@@ -9,14 +9,15 @@
  *   manifest, lost            the records of rows; rows that are gone
  *   older, store              an environment put back from a copy; the handle
  *   set                       several stores as one
- *   points_info, block, csr, points, names, ingest  rows
+ *   points_info, block, csr, points, names, ingest, imports, truncate  rows
  *   results                   chunks
  *   verify, repair, compact   all of it
  *
  * Invariants.
  *  1. A value leaves this folder only as a copy, after its checksum was verified.
  *  2. Every write transaction ends by rewriting the pulse; every entry is counted in it.
- *  3. Rows below the manifest's n are never rewritten, but for the short last block at a commit.
+ *  3. Rows below the manifest's n are never rewritten, but for the short last block at a commit;
+ *     only a truncation makes n less.
  *  4. No LMDB call that may write runs without our lock: points.lock for points/, commit.lock for
  *     results/.
  *  5. After a failed write an environment takes no more of them until it was closed.
@@ -343,6 +344,11 @@ int ny_lost_read(struct ny_snapshot *view, const struct ny_manifest *manifest,
 bool ny_lost_covers(const struct ny_lost *lost, uint64_t first, uint64_t end);
 /* Adds rows first … end − 1 and joins ranges that touch. */
 int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, uint64_t end);
+
+/* Writes a note of an import; nothing in a store of version 1.0. */
+int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note);
+/* Reads the notes that are sound; *wrong: what is wrong with another, or NULL. */
+int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const char **wrong);
 
 /* The manifest as this view sees it; NULL, or what is wrong. */
 const char *ny_manifest_fetch(struct ny_snapshot *view, struct ny_manifest *manifest);

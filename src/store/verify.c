@@ -338,8 +338,26 @@ static int verify_columns(struct ny_verifying *v)
     return ny_verify_tell(v, (struct ny_damage){.kind = NY_DAMAGED_COLUMN_NAMES, .what = what});
 }
 
-/* Checks the records beside the blocks: statistics, norms, names of columns and class names where
- * there are some. */
+/* Reads the notes of imports, and reports one damage. */
+static int verify_imports(struct ny_verifying *v)
+{
+    struct ny_imports imports;
+    struct ny_snapshot *view;
+    const char *wrong;
+    char what[NY_WHY_BYTES];
+    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
+
+    if (err) return err;
+    err = ny_imports_read(view, &imports, &wrong);
+    end = ny_snapshot_end(view);
+    ny_imports_release(&imports, v->store->ctx);
+    if (err || end || !wrong) return err ? err : end;
+    snprintf(what, sizeof(what), "list of imports: %s", wrong);
+    return ny_verify_tell(v, (struct ny_damage){.kind = NY_DAMAGED_IMPORTS, .what = what});
+}
+
+/* Checks the records beside the blocks: statistics, norms, notes of imports, names of columns and
+ * class names where there are some. */
 static int verify_records(struct ny_verifying *v)
 {
     const char *wrong = NULL;
@@ -350,6 +368,7 @@ static int verify_records(struct ny_verifying *v)
                       sizeof(struct ny_stats_record) + 4 * (size_t)v->m.d * sizeof(double), &wrong);
     if (!err && wrong) err = ny_verify_tell_wrong(v, "column statistics", wrong);
     if (!err) err = verify_norms(v);
+    if (!err) err = verify_imports(v);
     if (!err && v->m.flags & NY_FLAG_COLUMNS) err = verify_columns(v);
     if (err || v->m.classes == 0) return err;
     err = read_record(v, NY_KIND_CLASSES, 0, &wrong);

@@ -102,6 +102,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_verify": [_P, _S, _OUT],
     "ny_repair": [_P, _S, _OUT],
     "ny_compact": [_P, _S, _OUT],
+    "ny_truncate": [_P, _S, _U64, C.c_int, _OUT],
     "ny_remove": [_P, _S, _S],
     "ny_view_open": [_OUT, _P, _S, _S],
     "ny_view_shape": [_P, _S, C.POINTER(_U64), C.POINTER(_U64), C.POINTER(C.c_int)],

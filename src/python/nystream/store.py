@@ -6,6 +6,7 @@ import contextlib
 import ctypes as C
 import glob as globbing
 import html
+import operator
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
@@ -309,6 +310,29 @@ class Store:
         """Give back to the disk what removed results have held."""
         self._view.close()
         return self._report(lib.ny_compact)
+
+    def truncate(self, rows: int, drop_results: bool = False) -> Report:
+        """Keep the first rows, as if those behind them had never been appended.
+
+        Parameters
+        ----------
+        rows : int
+            How many rows stay, at least 1. `store.report.imports` lists the `first` row of each
+            import.
+        drop_results : bool
+            Remove the results that have rows which go. Without it, UsageError names them, and
+            nothing is changed.
+
+        Returns
+        -------
+        Report
+            n, rows_removed, and removed, the names of results.
+        """
+        rows = operator.index(rows)
+        if not 0 <= rows < 1 << 64:
+            raise ValueError(f"rows is {rows}: give how many rows stay, at least 1")
+        self._view.close()
+        return self._report(lib.ny_truncate, rows, int(drop_results))
 
     def remove(self, name: str) -> None:
         """Remove a result."""

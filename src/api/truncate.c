@@ -1,0 +1,135 @@
+/*
+ * ny_truncate: the first rows of a store stay, and the results that the others are in go, where the
+ * caller agrees.
+ *
+ * A result cannot follow: its landmarks and sums have rows that are gone. Results go first, in one
+ * transaction, then the rows, in another; a kill in between leaves all rows, and the same call goes
+ * on.
+ */
+#include <string.h>
+
+#include "api/given.h"
+#include "api/report.h"
+#include "base/memory.h"
+#include "results/behind.h"
+#include "results/record.h"
+#include "shards/set.h"
+
+enum { LIST_BYTES = 512 };
+
+struct truncating {
+    struct ny_context *ctx;
+    struct ny_store *store;
+    uint64_t rows;
+    bool drops;       /* results may go */
+    bool of_all;      /* one of them is of all shards */
+    json_t *reaching; /* names of results that reach beyond the rows */
+};
+
+/* Adds a result that has rows which are to go. */
+static int add_reaching(void *user, const char *name)
+{
+    struct truncating *t = user;
+    json_t *record = NULL;
+    uint64_t end;
+    int err = ny_rows_reach(t->store, name, &end);
+
+    if (err || end <= t->rows) return err;
+    err = ny_record_load(t->store, name, &record);
+    t->of_all |= json_object_get(record, "sharded") != NULL;
+    json_decref(record);
+    ny_field_append(t->reaching, ny_json_text(name));
+    return err;
+}
+
+/* Writes the names with blanks between, as for a command line. */
+static const char *list_names(const json_t *names, char text[LIST_BYTES])
+{
+    size_t at = 0, count = json_array_size(names);
+
+    for (size_t i = 0; i < count && at < LIST_BYTES - 2 * 64; i++)
+        at += (size_t)snprintf(text + at, LIST_BYTES - at, "%s%s", i ? " " : "",
+                               json_string_value(json_array_get(names, i)));
+    return text;
+}
+
+static int refuse(const struct truncating *t)
+{
+    size_t count = json_array_size(t->reaching);
+    const char *path = ny_store_path(t->store);
+    char names[LIST_BYTES] = "";
+
+    list_names(t->reaching, names);
+    if (t->of_all)
+        return ny_fail(t->ctx, NY_EUSAGE,
+                       "nothing was changed: results of all shards have rows of %s from row %llu "
+                       "on: %s; remove them by 'nystream rm' with the path of all shards first",
+                       path, (unsigned long long)t->rows, names);
+    return ny_fail(t->ctx, NY_EUSAGE,
+                   "nothing was changed: %s rows from row %llu on: %s; give --drop-results to "
+                   "remove %s with them, then fit the rows that stay anew",
+                   count == 1 ? "a result has" : "results have", (unsigned long long)t->rows, names,
+                   count == 1 ? "it" : "them");
+}
+
+static int drop(const struct truncating *t)
+{
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, t->store);
+
+    if (err) return err;
+    for (size_t i = 0; i < json_array_size(t->reaching); i++)
+        ny_batch_delete(batch, json_string_value(json_array_get(t->reaching, i)), NULL);
+    return ny_batch_commit(batch);
+}
+
+/* Looks for results that would have rows which are not there, and removes them when it is time. */
+static int clear(void *user, bool now)
+{
+    struct truncating *t = user;
+    int err;
+
+    json_array_clear(t->reaching);
+    err = ny_results_list(t->store, add_reaching, t);
+    if (err || !json_array_size(t->reaching)) return err;
+    if (!t->drops || t->of_all) return refuse(t);
+    return now ? drop(t) : NY_OK;
+}
+
+/* Rows of all shards are numbered through: which of them go is for the path of one to say. */
+static int check_path(struct ny_context *ctx, const char *path)
+{
+    if (!ny_shards_at(path)) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "%s is a store in shards: give the path of the last one, such as "
+                   "%s/shard-00001, with the rows of it that are to stay",
+                   path, path);
+}
+
+int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int drop_results,
+                struct ny_report **report)
+{
+    struct truncating t = {.ctx = context, .rows = rows, .drops = drop_results};
+    struct ny_points_info before = {0};
+    json_t *object;
+    int err = NY_GIVEN(context, path);
+
+    if (report) *report = NULL;
+    if (err) return err;
+    ny_fields_begin();
+    t.reaching = json_array();
+    err = check_path(context, path);
+    if (!err) err = ny_store_open(&t.store, context, path);
+    if (!err) err = ny_points_info(t.store, &before);
+    if (!err) err = ny_store_truncate(t.store, rows, clear, &t);
+    if (!err && report) {
+        object = json_object();
+        ny_field_set_count(object, "n", rows);
+        ny_field_set_count(object, "rows_removed", before.n - rows);
+        ny_field_set_json(object, "removed", json_incref(t.reaching));
+        err = ny_report_of_json(report, context, object);
+    }
+    json_decref(t.reaching);
+    ny_store_close(t.store);
+    return err;
+}

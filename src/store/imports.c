@@ -1,0 +1,151 @@
+/*
+ * Notes of imports: which rows came in together, when, and from where. An import leaves its note in
+ * the transaction that makes its rows visible, under the number of its first row, so that to add
+ * one costs nothing more. They are read to be listed, and to cut rows off where an import began
+ * (store/truncate.c).
+ *
+ * Nothing but that hangs on them. Versions before these notes leave none, and whoever reads notes
+ * takes those that there are: one that is damaged is passed over.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "store/guard.h"
+#include "store/ingest_private.h"
+
+int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note)
+{
+    struct ny_key key = ny_points_key(NY_KIND_IMPORT, note->first);
+    struct ny_import_record record = {.end = note->end,
+                                      .time = note->time,
+                                      .dropped = note->dropped,
+                                      .classes = note->classes,
+                                      .raw = note->raw};
+    size_t length = strnlen(note->from, sizeof(record.from) - 1);
+    struct ny_frame frame = {.store = write->store->id,
+                             .number = note->first,
+                             .raw_bytes =
+                                 (uint32_t)(offsetof(struct ny_import_record, from) + length + 1),
+                             .kind = NY_KIND_IMPORT};
+
+    if (write->pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
+    memcpy(record.from, note->from, length);
+    return ny_write_record(write, &key, &frame, &record);
+}
+
+int ny_ingest_note(struct ny_ingest *ingest, const struct ny_manifest *now)
+{
+    struct ny_import_note note = {.first = ingest->base.n,
+                                  .end = now->n,
+                                  .time = (int64_t)time(NULL),
+                                  .dropped = ingest->dropped,
+                                  .classes = now->classes,
+                                  .raw = ingest->spec.raw};
+
+    if (ingest->spec.from) snprintf(note.from, sizeof(note.from), "%s", ingest->spec.from);
+    return ny_import_note_put(&ingest->write, &note);
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+/* The next note from row `at` on. */
+struct search {
+    struct ny_snapshot *view;
+    uint64_t at;
+    bool found;
+};
+
+static int find_next(void *arg)
+{
+    struct search *s = arg;
+    struct ny_key from = ny_points_key(NY_KIND_IMPORT, s->at);
+    MDB_val key = {from.bytes, from.data}, value;
+    MDB_cursor *cursor;
+    unsigned kind;
+
+    s->found = false;
+    if (mdb_cursor_open(s->view->txn, s->view->env->table, &cursor)) return NY_OK;
+    s->found = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE) == 0 &&
+               ny_points_key_parse(&key, &kind, &s->at) && kind == NY_KIND_IMPORT;
+    mdb_cursor_close(cursor);
+    return NY_OK;
+}
+
+/* Reads the note of row `first`; false where it is damaged, or says what cannot be. */
+static bool read_note(struct ny_snapshot *view, uint64_t first, struct ny_import_note *note,
+                      const char **wrong)
+{
+    struct ny_import_record record = {0};
+    struct ny_want want = {
+        .key = ny_points_key(NY_KIND_IMPORT, first),
+        .frame = {.store = view->store->id, .number = first, .kind = NY_KIND_IMPORT},
+        .capacity = sizeof(record)};
+
+    if (ny_snapshot_read(view, &want, &record, wrong)) return false;
+    *wrong = "it says what cannot be";
+    if (record.end <= first || record.end > NY_ROWS_MAX) return false;
+    *wrong = NULL;
+    *note = (struct ny_import_note){first,          record.end,      record.time, record.dropped,
+                                    record.classes, record.raw != 0, ""};
+    memcpy(note->from, record.from, sizeof(record.from) - 1);
+    return true;
+}
+
+static int add_note(struct ny_imports *imports, struct ny_context *ctx,
+                    const struct ny_import_note *note)
+{
+    struct ny_import_note *larger = imports->note;
+
+    if ((imports->count & (imports->count - 1)) == 0) /* room for twice as many */
+        larger = ny_resize(ctx, NY_MEM_STORE, larger,
+                           (imports->count ? 2 * imports->count : 1) * sizeof(*larger));
+    if (!larger) return NY_EBUDGET;
+    imports->note = larger;
+    larger[imports->count++] = *note;
+    return NY_OK;
+}
+
+int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const char **wrong)
+{
+    struct search s = {.view = view};
+    int err = NY_OK;
+
+    *imports = (struct ny_imports){0};
+    *wrong = NULL;
+    for (; !err; s.at++) {
+        struct ny_import_note note;
+        const char *why = "the disk cannot read it";
+        bool unread = ny_guarded(find_next, &s) != NY_OK;
+
+        if (!unread && !s.found) break;
+        if (!unread && read_note(view, s.at, &note, &why))
+            err = add_note(imports, view->store->ctx, &note);
+        else
+            *wrong = why;
+        if (unread) break;
+    }
+    return err;
+}
+
+int ny_points_imports(struct ny_store *store, struct ny_imports *imports)
+{
+    struct ny_snapshot *view;
+    const char *wrong;
+    int end, err;
+
+    *imports = (struct ny_imports){0};
+    if (store->set || ny_store_is_imagined(store)) return NY_OK;
+    err = ny_snapshot_begin(&view, store, store->points);
+    if (err) return err;
+    err = ny_imports_read(view, imports, &wrong);
+    end = ny_snapshot_end(view);
+    return err ? err : end;
+}
+
+void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx)
+{
+    ny_free(ctx, imports->note);
+    *imports = (struct ny_imports){0};
+}
