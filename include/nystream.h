@@ -286,8 +286,8 @@ NY_API int ny_import(struct ny_context *context, const char *path, const char *c
 /* A store and what is in it: n d dtype format blocks bytes … results; row_names and column_names
  * say whether there are names, first_row_names and first_column_names have five of them at most.
  * "imports", an array of {first rows dropped time from}, says which rows came in together, in their
- * order, the last 1,000: time is that of the commit, in UTC, from the file, null for rows in memory;
- * rows that nystream 1.0 imported are in none, and in shards each store has its own: null.
+ * order, the last 1,000: time is that of the commit, in UTC, from the file, null for rows in
+ * memory; rows that nystream 1.0 imported are in none; null of a store in shards.
  * "shards" of a store in shards: {count missing uneven list[{shard there first n path}]}, with the
  * numbers of those that are not there, and of those but the last whose rows are no multiple of
  * 2,048; null of any other. */
@@ -311,8 +311,9 @@ NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_rep
  * (ny_export_undamaged() first). If points/ or results/ is from an older copy of the store, it is
  * taken as it is from then on. *report: lost[], labels[], source[], row_names[] of {first_row
  * rows}, removed[] of names, rows_lost, older_accepted, column_names_removed, imports_removed (the
- * list of imports). NY_ESTORE, and nothing has changed, where the trees, the manifest or the statistics are damaged; NY_EBUSY while
- * an import or a job runs. Points change in one transaction, results in another. */
+ * list of imports). NY_ESTORE, and nothing has changed, where the trees, the manifest or the
+ * statistics are damaged; NY_EBUSY while an import or a job runs. Points change in one transaction,
+ * results in another. */
 NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_report **report);
 /* Gives back to the disk what removed results have held, by a copy of what is left that takes the
  * store's place; nothing happens where that is less than a sixteenth. The disk needs room for the

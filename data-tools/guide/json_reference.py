@@ -25,6 +25,7 @@ SESSION = {
     "transform": "transform points.nys map --input new.csv -o placed.npy --json",
     "repair": "repair points.nys --json",
     "compact": "compact points.nys --json",
+    "truncate": "truncate points.nys --keep 600 --drop-results --json",
     "graph --edges": "graph roads.nys roads --edges roads.txt --edge-weights affinity --json",
     "import --shard": "import big.nys --shard 0/1 new.csv --json",
     "fit of shards": "fit big.nys map --landmarks 2 --json",

@@ -91,6 +91,7 @@ static int clear(void *user, bool now)
 
     json_array_clear(t->reaching);
     err = ny_results_list(t->store, add_reaching, t);
+    if (!err) err = ny_fields_check(t->ctx); /* or one of them might be missing */
     if (err || !json_array_size(t->reaching)) return err;
     if (!t->drops || t->of_all) return refuse(t);
     return now ? drop(t) : NY_OK;

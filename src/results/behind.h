@@ -9,8 +9,8 @@
  * of the points, or the points cannot be read. */
 uint64_t ny_rows_behind(struct ny_store *store, const json_t *record);
 /* Sets *end to the row of the store behind the last one that a result has, or that an update of it
- * under way takes in; 0 where it is of no points, or not there. NY_ESTORE where its record cannot be
- * read. */
+ * under way takes in; 0 where it is of no points, or not there. NY_ESTORE where its record cannot
+ * be read. */
 int ny_rows_reach(struct ny_store *store, const char *name, uint64_t *end);
 /* Warns of them, and says how they come in. */
 void ny_warn_behind(struct ny_store *store, const char *name, const json_t *record);

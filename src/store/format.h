@@ -137,7 +137,8 @@ struct ny_norms_record {
 };
 _Static_assert(sizeof(struct ny_norms_record) == 16, "part of the format");
 
-/* What is known of one import, up to the end of `from`. Rows of an earlier version have none. */
+/* Tells what is known of one import, up to the end of `from`. Rows of an earlier version have none.
+ */
 #define NY_IMPORT_FROM_BYTES 216
 struct ny_import_record {
     uint64_t end;     /* the row behind its last one */

@@ -48,13 +48,30 @@ int ny_ingest_note(struct ny_ingest *ingest, const struct ny_manifest *now)
     return ny_import_note_put(&ingest->write, &note);
 }
 
+static bool is_note(const void *arg, const MDB_val *key)
+{
+    uint64_t number;
+    unsigned kind;
+
+    (void)arg;
+    return ny_points_key_parse(key, &kind, &number) && kind == NY_KIND_IMPORT;
+}
+
+int ny_import_notes_drop(struct ny_write *write, uint64_t first)
+{
+    struct ny_key from = ny_points_key(NY_KIND_IMPORT, first);
+    size_t count;
+
+    return ny_write_delete_from(write, &from, is_note, NULL, SIZE_MAX, &count);
+}
+
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* The next note from row `at` on. */
 struct search {
     struct ny_snapshot *view;
     uint64_t at;
-    bool found;
+    int code;
 };
 
 static int find_next(void *arg)
@@ -65,10 +82,11 @@ static int find_next(void *arg)
     MDB_cursor *cursor;
     unsigned kind;
 
-    s->found = false;
-    if (mdb_cursor_open(s->view->txn, s->view->env->table, &cursor)) return NY_OK;
-    s->found = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE) == 0 &&
-               ny_points_key_parse(&key, &kind, &s->at) && kind == NY_KIND_IMPORT;
+    s->code = mdb_cursor_open(s->view->txn, s->view->env->table, &cursor);
+    if (s->code) return NY_OK;
+    s->code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    if (!s->code && !(ny_points_key_parse(&key, &kind, &s->at) && kind == NY_KIND_IMPORT))
+        s->code = MDB_NOTFOUND;
     mdb_cursor_close(cursor);
     return NY_OK;
 }
@@ -109,6 +127,7 @@ static int add_note(struct ny_imports *imports, struct ny_context *ctx,
 
 int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const char **wrong)
 {
+    struct ny_store *store = view->store;
     struct search s = {.view = view};
     int err = NY_OK;
 
@@ -116,15 +135,18 @@ int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const 
     *wrong = NULL;
     for (; !err; s.at++) {
         struct ny_import_note note;
-        const char *why = "the disk cannot read it";
-        bool unread = ny_guarded(find_next, &s) != NY_OK;
+        const char *why;
 
-        if (!unread && !s.found) break;
-        if (!unread && read_note(view, s.at, &note, &why))
-            err = add_note(imports, view->store->ctx, &note);
+        if (ny_guarded(find_next, &s)) {
+            *wrong = "the disk cannot read it";
+            break;
+        }
+        if (s.code == MDB_NOTFOUND) break;
+        if (s.code) err = ny_env_fail(store->ctx, store->points->path, "read", s.code);
+        else if (read_note(view, s.at, &note, &why))
+            err = add_note(imports, store->ctx, &note);
         else
             *wrong = why;
-        if (unread) break;
     }
     return err;
 }

@@ -1,8 +1,8 @@
 /*
  * Repair: what cannot be read is set aside, so that all else can be used. Damaged blocks of points
  * are emptied, and their rows listed as lost (store/lost.c); labels that are lost are missing
- * (NaN), source row numbers 2^64−1, names of rows empty, names of columns gone; results with a
- * damaged chunk go as a whole; a part from an older copy of the store is taken as it is.
+ * (NaN), source row numbers 2^64−1, names of rows empty, names of columns and notes of imports gone;
+ * results with a damaged chunk go as a whole; a part from an older copy of the store is taken as it is.
  *
  * First all is read and all locks are taken: what cannot be repaired (trees, manifest, statistics)
  * is refused before anything is changed. Each of the two environments is then changed in one
@@ -38,10 +38,10 @@ struct repair {
     size_t names;
     struct loss *loss;
     size_t losses;
-    bool digest;  /* does not match */
+    bool digest; /* does not match */
     bool columns; /* their names are damaged */
     bool imports; /* a note of one is */
-    bool older;   /* one part is from an older copy */
+    bool older;  /* one part is from an older copy */
     struct ny_write write;
     struct ny_manifest m;
     struct ny_lost lost;
@@ -87,12 +87,8 @@ static int add_damage(void *user, const struct ny_damage *damage)
     case NY_DAMAGED_COLUMN_NAMES:
         r->columns = true;
         return NY_OK;
-    case NY_DAMAGED_IMPORTS:
-        r->imports = true;
-        return NY_OK;
-    case NY_DAMAGED_DIGEST:
-        r->digest = true;
-        return NY_OK;
+    case NY_DAMAGED_IMPORTS: r->imports = true; return NY_OK;
+    case NY_DAMAGED_DIGEST: r->digest = true; return NY_OK;
     case NY_DAMAGED_OLDER:
         r->older = true;
         return NY_OK;
@@ -100,8 +96,7 @@ static int add_damage(void *user, const struct ny_damage *damage)
         for (size_t i = 0; i < r->names; i++)
             r->name[i].broken |= strcmp(r->name[i].text, damage->name) == 0;
         return NY_OK;
-    case NY_DAMAGED_OTHER:
-        break;
+    case NY_DAMAGED_OTHER: break;
     }
     return ny_fail_at(r->ctx, NY_ESTORE, r->store->path, NY_NO_LINE,
                       "%s cannot be repaired, and nothing was changed: %s; export what can be "
@@ -163,10 +158,8 @@ static int blank_marks(struct repair *r, const struct loss *loss)
     if (!blank) return NY_EBUDGET;
     if (kind == NY_KIND_NAMES) memset(blank, 0, bytes);
     for (size_t i = 0; kind != NY_KIND_NAMES && i < loss->rows; i++) {
-        if (kind == NY_KIND_LABELS)
-            ((double *)blank)[i] = NAN;
-        else
-            ((uint64_t *)blank)[i] = UINT64_MAX;
+        if (kind == NY_KIND_LABELS) ((double *)blank)[i] = NAN;
+        else ((uint64_t *)blank)[i] = UINT64_MAX;
     }
     err = ny_write_record(&r->write, &key, &frame, blank);
     ny_free(r->ctx, blank);
@@ -186,25 +179,6 @@ static int drop_columns(struct repair *r)
         err = ny_write_delete(&r->write, &key);
     }
     return err;
-}
-
-static bool is_note(const void *arg, const MDB_val *key)
-{
-    uint64_t number;
-    unsigned kind;
-
-    (void)arg;
-    return ny_points_key_parse(key, &kind, &number) && kind == NY_KIND_IMPORT;
-}
-
-/* Notes of imports go as a whole. */
-static int drop_imports(struct repair *r)
-{
-    struct ny_key first = ny_points_key(NY_KIND_IMPORT, 0);
-    size_t count;
-
-    if (!r->imports) return NY_OK;
-    return ny_write_delete_from(&r->write, &first, is_note, NULL, SIZE_MAX, &count);
 }
 
 static int write_lost(struct repair *r)
@@ -238,10 +212,8 @@ static int write_manifest(struct repair *r)
         uint64_t checksum = 0;
 
         err = ny_write_checksum(&r->write, &block, &checksum);
-        if (b < full)
-            r->m.digest = ny_digest_add(r->m.digest, checksum);
-        else if (r->m.n % r->m.block_rows)
-            r->m.tail_digest = checksum;
+        if (b < full) r->m.digest = ny_digest_add(r->m.digest, checksum);
+        else if (r->m.n % r->m.block_rows) r->m.tail_digest = checksum;
     }
     r->m.txn = mdb_txn_id(r->write.txn);
     if (!err) err = ny_write_delete(&r->write, &progress);
@@ -272,7 +244,7 @@ static int repair_points(struct repair *r)
         err = r->loss[i].kind == NY_DAMAGED_POINTS ? drop_points(r, &r->loss[i])
                                                    : blank_marks(r, &r->loss[i]);
     if (!err) err = drop_columns(r);
-    if (!err) err = drop_imports(r);
+    if (!err && r->imports) err = ny_import_notes_drop(&r->write, 0); /* as a whole */
     if (!err) err = write_lost(r);
     if (!err) err = write_manifest(r);
     if (!err) return ny_write_commit(&r->write);
@@ -301,8 +273,9 @@ static int tell(const struct repair *r, ny_repaired_fn *told, void *user)
     int err = NY_OK;
 
     for (size_t i = 0; !err && i < r->losses; i++) {
-        struct ny_repaired done = {
-            .kind = r->loss[i].kind, .first_row = r->loss[i].first_row, .rows = r->loss[i].rows};
+        struct ny_repaired done = {.kind = r->loss[i].kind,
+                                   .first_row = r->loss[i].first_row,
+                                   .rows = r->loss[i].rows};
 
         err = told(user, &done);
     }

@@ -347,6 +347,8 @@ int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, ui
 
 /* Writes a note of an import; nothing in a store of version 1.0. */
 int ny_import_note_put(struct ny_write *write, const struct ny_import_note *note);
+/* Deletes the notes of imports whose rows begin at `first` or behind it. */
+int ny_import_notes_drop(struct ny_write *write, uint64_t first);
 /* Reads the notes that are sound; *wrong: what is wrong with another, or NULL. */
 int ny_imports_read(struct ny_snapshot *view, struct ny_imports *imports, const char **wrong);
 

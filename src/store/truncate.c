@@ -277,18 +277,14 @@ static int chain(struct ny_ingest *ingest)
 static int cut_notes(struct truncation *t)
 {
     struct ny_write *write = &t->ingest->write;
-    int err = NY_OK;
+    int err = ny_import_notes_drop(write, t->rows);
 
     for (size_t i = 0; !err && i < t->imports.count; i++) {
         struct ny_import_note *note = &t->imports.note[i];
-        struct ny_key key = ny_points_key(NY_KIND_IMPORT, note->first);
 
-        if (note->first >= t->rows) {
-            err = ny_write_delete(write, &key);
-        } else if (note->end > t->rows) {
-            note->end = t->rows;
-            err = ny_import_note_put(write, note);
-        }
+        if (note->first >= t->rows || note->end <= t->rows) continue;
+        note->end = t->rows;
+        err = ny_import_note_put(write, note);
     }
     return err;
 }
@@ -335,7 +331,7 @@ static int truncate_points(struct truncation *t)
     return NY_OK;
 }
 
-/* What an import needs before its lock. */
+/* Makes an import that has nothing yet, not even its lock. */
 static int ingest_of(struct ny_ingest **out, struct ny_store *store)
 {
     struct ny_ingest *ingest = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*ingest));

@@ -166,3 +166,14 @@ section() {
     [[ $(npy_header map.npy) == *"(3300, 10)"* ]]
     nystream info night.nys map --json | grep -q '"updates": 2'
 }
+
+@test "every night: a bad one is taken out again" {
+    section 1 every-night
+    N=3000 bash -eu <(head -n 6 steps.sh)
+    section 2 every-night
+    N=3000 run bash -eu steps.sh
+    [ "$status" -eq 0 ]
+    prints "- rows 3,000 to 3,299, "
+    prints "night.nys: 3,000 rows, was 3,300"
+    [ "$(nystream list night.nys)" = "$(printf 'map\tdone')" ]
+}

@@ -143,7 +143,7 @@ options_of() {
 @test "the examples in the help of every verb run, one after another" {
     local verb line order
     order="import plan fit select graph path eval transform export merge plot report info list verify
-           repair embed rm compact bench version help"
+           repair embed rm truncate compact bench version help"
     [ "$(tr -s ' \n' '\n' <<<"$order" | sort)" = "$(sort <<<"$verbs")" ]
     (echo x,y,z,class && table 400 4 | awk -F, -v OFS=, '{$4 = NR % 3} 1') >table.csv
     (echo x,y,z,class && table 40 4 2 | awk -F, -v OFS=, '{$4 = NR % 3} 1') >more.csv

@@ -33,6 +33,7 @@ embed t.csv -o o.csv --landmarks 9
 list s
 repair s
 compact s
+truncate s --keep 100
 rm s f
 version
 help fit

@@ -101,6 +101,13 @@ static int compact_fresh(struct ny_context *ctx)
     return err;
 }
 
+/* Takes rows out of a copy, and the result with them. */
+static int truncate_fresh(struct ny_context *ctx)
+{
+    if (access(fresh, F_OK) != 0) case_copy(store, fresh);
+    return ny_truncate(ctx, fresh, ROWS / 2, 1, NULL);
+}
+
 static void check_store_of(double rows)
 {
     struct ny_context *ctx = new_context();
@@ -113,6 +120,11 @@ static void check_store_of(double rows)
     assert_true(ny_report_number(report, "n", &n) && n == rows);
     ny_report_free(report);
     ny_context_free(ctx);
+}
+
+static void check_half(void)
+{
+    check_store_of(ROWS / 2);
 }
 
 static void check_fresh(void)
@@ -313,6 +325,7 @@ int main(void)
         {"append tables", append_tables, check_tables, undo_fresh, 1},
         {"view and place", view_and_place, nothing, nothing, 1},
         {"compact", compact_fresh, check_fresh, undo_fresh, 2},
+        {"truncate", truncate_fresh, check_half, undo_fresh, 1},
         {"transform", transform_table, check_placed, undo_output, 1},
         {"export", export_old, check_old, undo_output, 1},
         {"page", page_old, check_page, undo_output, 16},

@@ -475,6 +475,26 @@ def test_compact_gives_room_back(store):
 
 
 @quick
+def test_truncate_takes_rows_back(store, rows):
+    before = store.report
+    points = np.asarray(store.points[:])
+    store.fit("kept", landmarks=20)
+    store.append(rows[:30] * np.float32(1000))
+    store.fit("bad", landmarks=20)
+    assert [entry["first"] for entry in store.report.imports] == [0, 2000]
+    with pytest.raises(nystream.UsageError, match="from row 2000 on: bad"):
+        store.truncate(2000)
+    with pytest.raises(nystream.UsageError):
+        store.truncate(-1)
+    report = store.truncate(2000, drop_results=True)
+    assert report.rows_removed == 30 and report.removed == ["bad"] and store.results == ["kept"]
+    assert len(store) == 2000 and np.array_equal(store.points[:], points)
+    after = store.report
+    assert all(after[key] == before[key] for key in before
+               if key not in ("store_bytes", "results", "result_status"))
+
+
+@quick
 def test_rows_without_labels_follow_rows_with_them(store, rows):
     store.append(rows[:7])
     assert store.shape == (2007, 6)

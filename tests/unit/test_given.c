@@ -110,6 +110,7 @@ static void options_and_reports_may_be_left_out(void **state)
     ACCEPTS(ny_verify(ctx, store, NULL));
     ACCEPTS(ny_repair(ctx, store, NULL));
     ACCEPTS(ny_compact(ctx, store, NULL));
+    ACCEPTS(ny_truncate(ctx, store, ROWS, 0, NULL));
     ACCEPTS(ny_transform(ctx, store, "a", "points.csv", "out.npy", NULL));
     ACCEPTS(ny_options_new(&path, ctx));
     ACCEPTS(ny_options_set(path, "labels", "none")); /* an option of imports */
@@ -197,6 +198,7 @@ static void files_and_names_are_needed(void **state)
     REFUSES("path", ny_verify(ctx, NULL, &report));
     REFUSES("path", ny_repair(ctx, NULL, &report));
     REFUSES("path", ny_compact(ctx, NULL, &report));
+    REFUSES("path", ny_truncate(ctx, NULL, 8, 0, &report));
     REFUSES("path", ny_remove(ctx, NULL, "a"));
     REFUSES("name", ny_remove(ctx, store, NULL));
     assert_int_equal(ny_plan(ctx, NULL, options, &report), NY_EUSAGE);

@@ -312,27 +312,14 @@ class Store:
         return self._report(lib.ny_compact)
 
     def truncate(self, rows: int, drop_results: bool = False) -> Report:
-        """Keep the first rows, as if those behind them had never been appended.
+        """Keep the first rows, at least 1, as if those behind them had never been appended.
 
-        Parameters
-        ----------
-        rows : int
-            How many rows stay, at least 1. `store.report.imports` lists the `first` row of each
-            import.
-        drop_results : bool
-            Remove the results that have rows which go. Without it, UsageError names them, and
-            nothing is changed.
-
-        Returns
-        -------
-        Report
-            n, rows_removed, and removed, the names of results.
+        `store.report.imports` has the `first` row of each import. Results that have rows which go
+        are removed with drop_results; without, UsageError names them, and nothing is changed. The
+        report has n, rows_removed, and removed, the names of results.
         """
-        rows = operator.index(rows)
-        if not 0 <= rows < 1 << 64:
-            raise ValueError(f"rows is {rows}: give how many rows stay, at least 1")
         self._view.close()
-        return self._report(lib.ny_truncate, rows, int(drop_results))
+        return self._report(lib.ny_truncate, max(0, operator.index(rows)), int(drop_results))
 
     def remove(self, name: str) -> None:
         """Remove a result."""

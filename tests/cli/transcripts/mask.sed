@@ -10,3 +10,4 @@ s/("(stats|select|accumulate|solve|project|neighbors|graph)": )[0-9e.-]*\.[0-9e.
 s/\b[0-9]+\.[0-9]+\.[0-9]+\b/#.#.#/g
 s/less than # s/about # s/
 s/(pixels|report) \([0-9.]+ [kM]B\)/\1 (# kB)/
+s/\b[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]+Z/#/

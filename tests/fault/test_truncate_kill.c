@@ -1,0 +1,121 @@
+/* ny_truncate() killed at each sync: all rows are there, or those that stay, and the same call goes
+ * on to the store that there was before the other rows came. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "nystream.h"
+#include "store/store.h"
+#include "support/store_folder.h"
+
+enum { ROWS = 3000, KEPT = 2000, D = 300, KILLED = 9 };
+
+static long syncs_left = -1; /* before the process ends; −1: it does not */
+
+/* LMDB's, too: it begins a commit's way to the disk. */
+__attribute__((visibility("default"))) int fdatasync(int fd)
+{
+    if (syncs_left == 0) _exit(KILLED);
+    if (syncs_left > 0) syncs_left--;
+    return fsync(fd);
+}
+
+static float values[ROWS * D];
+static char full[160], now[160];
+static struct ny_points_info before;
+
+static void look(const char *where, struct ny_points_info *info)
+{
+    struct ny_store *store;
+
+    CHECK(ny_store_open(&store, ctx, where));
+    CHECK(ny_points_info(store, info));
+    ny_store_close(store);
+}
+
+static int fill(void **state)
+{
+    struct ny_options *options;
+
+    if (make_folder(state)) return -1;
+    snprintf(full, sizeof(full), "%.120s-full", path);
+    snprintf(now, sizeof(now), "%.120s-now", path);
+    for (int i = 0; i < ROWS * D; i++)
+        values[i] = (float)(i % 1013);
+    CHECK(ny_append_rows(ctx, full, values, KEPT, D, NULL));
+    look(full, &before);
+    CHECK(ny_append_rows(ctx, full, values + KEPT * D, ROWS - KEPT, D, NULL));
+    CHECK(ny_options_new(&options, ctx));
+    CHECK(ny_options_set(options, "landmarks", "5"));
+    CHECK(ny_fit(ctx, full, "f", options, NULL));
+    ny_options_free(options);
+    return 0;
+}
+
+static int clean(void **state)
+{
+    case_remove(full);
+    case_remove(now);
+    return remove_folder(state);
+}
+
+static bool killed_truncate(long at)
+{
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct ny_context *own;
+
+        syncs_left = at;
+        _exit(ny_context_new(&own) || ny_truncate(own, now, KEPT, 1, NULL));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == KILLED || WEXITSTATUS(status) == 0));
+    return WEXITSTATUS(status) == KILLED;
+}
+
+static void all_rows_or_those_that_stay(void **state)
+{
+    long at = 0, whole = 0, cut = 0;
+    bool killed = true;
+
+    (void)state;
+    for (; killed; at++) {
+        struct ny_points_info info;
+
+        case_copy(full, now);
+        killed = killed_truncate(at);
+        CHECK(ny_verify(ctx, now, NULL));
+        look(now, &info);
+        assert_true(info.n == ROWS || info.n == KEPT);
+        *(info.n == ROWS ? &whole : &cut) += killed;
+        CHECK(ny_truncate(ctx, now, KEPT, 1, NULL));
+        CHECK(ny_verify(ctx, now, NULL));
+        look(now, &info);
+        assert_int_equal(info.n, KEPT);
+        assert_true(info.digest == before.digest && info.tail_digest == before.tail_digest);
+        assert_int_equal(info.stored_bytes, before.stored_bytes);
+        CHECK(ny_append_rows(ctx, now, values, ROWS - KEPT, D, NULL));
+        CHECK(ny_verify(ctx, now, NULL));
+        case_remove(now);
+    }
+    assert_true(whole > 2 && cut > 0);
+    print_message("counted: %ld kills\n", at - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_rows_or_those_that_stay)};
+
+    return cmocka_run_group_tests_name("truncation", tests, fill, clean);
+}
