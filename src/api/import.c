@@ -88,6 +88,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .expected = import->expected,
                                            .preparation = import->preparation,
                                            .from = import->from,
+                                           .piece = import->reader != NULL,
                                            .fingerprint = import->fingerprint};
     choose_layout(import, table);
     err = ny_import_tell_facts(import, &info, reader);

@@ -24,7 +24,8 @@ const struct verb cli_verbs[] = {
      "columns a header; see export --part ids. "
      "An import is all or nothing: until it ends, readers see the store as before; after an "
      "interruption the same command goes on where it stopped. --append adds to a store that has "
-     "points. Run it again if it was killed: it adds what is missing, and nothing twice. Do not "
+     "points, and warns where rows lie far outside those, as on another scale: see truncate. Run "
+     "it again if it was killed: it adds what is missing, and nothing twice. Do not "
      "run it again if it ended: it would add the same rows once more.",
      "nystream import points.nys table.csv --label-column class\n"
      "nystream import points.nys more.csv --label-column class --append\n"

@@ -201,6 +201,11 @@ int ny_ingest_publish(struct ny_ingest *ingest);
  * way; *now: that manifest. */
 int ny_ingest_put_records(struct ny_ingest *ingest, struct ny_manifest *now);
 
+/* ---- rows that are far from those of the store (ingest_far.c) ---- */
+
+/* Warns where the new rows, all of which are counted, are far outside the old ones. */
+int ny_ingest_warn_far(struct ny_ingest *ingest);
+
 /* ---- the beginning (ingest.c) ---- */
 
 /* Chooses type, layout and buffers for rows on top of ingest->base, and allocates them. */

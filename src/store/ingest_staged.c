@@ -538,12 +538,13 @@ int ny_ingest_publish(struct ny_ingest *ingest)
     if (!err && ingest->write.txn && ingest->write.dirty_bytes > 0)
         err = ny_write_commit(&ingest->write);
     if (!err && tail < ingest->first_block) err = ny_ingest_names_reserve_tail(ingest);
+    if (!err) err = ny_ingest_count(ingest, ingest->filled, &packs);
+    if (!err) err = ny_ingest_warn_far(ingest);
     ingest->dirty_max = SIZE_MAX; /* from here on it is one transaction, of a few blocks */
     if (!err) err = ny_ingest_write_begin(ingest);
     if (tail < ingest->first_block)
         for (unsigned kind = NY_KIND_POINTS; !err && kind; kind = ny_kind_after(kind))
             if (ingest->has[kind]) err = move_tail(ingest, kind, tail);
-    if (!err) err = ny_ingest_count(ingest, ingest->filled, &packs);
     if (!err && ingest->filled > 0) {
         ny_ingest_pack_block(ingest, 0, ingest->filled);
         err = ny_ingest_put(ingest, 0, 0);

@@ -1,8 +1,9 @@
 /*
  * Repair: what cannot be read is set aside, so that all else can be used. Damaged blocks of points
  * are emptied, and their rows listed as lost (store/lost.c); labels that are lost are missing
- * (NaN), source row numbers 2^64−1, names of rows empty, names of columns and notes of imports gone;
- * results with a damaged chunk go as a whole; a part from an older copy of the store is taken as it is.
+ * (NaN), source row numbers 2^64−1, names of rows empty, names of columns and notes of imports
+ * gone; results with a damaged chunk go as a whole; a part from an older copy of the store is taken
+ * as it is.
  *
  * First all is read and all locks are taken: what cannot be repaired (trees, manifest, statistics)
  * is refused before anything is changed. Each of the two environments is then changed in one

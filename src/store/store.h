@@ -364,6 +364,7 @@ struct ny_ingest_spec {
     bool labels, source;
     bool names;           /* rows have names; a store that holds points keeps them if it has some */
     bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
+    bool piece; /* the rows go on with those before, and are not compared with them */
     const char *from; /* the file, for the note of the import; NULL: none. It stays until the end */
     bool append;          /* false: the store must hold no points yet, else NY_EUSAGE */
     bool expects;         /* the store must hold `expected` points, else NY_EUSAGE */

@@ -110,7 +110,6 @@ static void options_and_reports_may_be_left_out(void **state)
     ACCEPTS(ny_verify(ctx, store, NULL));
     ACCEPTS(ny_repair(ctx, store, NULL));
     ACCEPTS(ny_compact(ctx, store, NULL));
-    ACCEPTS(ny_truncate(ctx, store, ROWS, 0, NULL));
     ACCEPTS(ny_transform(ctx, store, "a", "points.csv", "out.npy", NULL));
     ACCEPTS(ny_options_new(&path, ctx));
     ACCEPTS(ny_options_set(path, "labels", "none")); /* an option of imports */
