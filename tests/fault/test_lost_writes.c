@@ -114,10 +114,10 @@ static int build(void **state)
         put(store, 30, (uint8_t)(2 + commit));
         put_large(store, (uint8_t)(2 + commit));
         append(store, 100 + commit);
+        if (commit == COMMITS) ny_store_close(store); /* points/ remember results/ then */
         keep_image(0, (int)commit);
         keep_image(1, (int)commit);
     }
-    ny_store_close(store);
     return 0;
 }
 
