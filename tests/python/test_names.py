@@ -1,5 +1,6 @@
 """Names of rows and of columns: into a store with its rows, and back."""
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -171,3 +172,34 @@ def test_an_estimator_of_a_store_knows_its_columns(fitted):
     assert np.array_equal(estimator.transform(frame), places)
     with pytest.raises(ValueError, match="feature names"):
         estimator.transform(frame[["b", "a", "c", "d"]])
+
+
+@quick
+@pytest.mark.parametrize("kind", ["memory", "file", "backed"])
+def test_an_estimator_of_an_anndata_knows_its_genes(fitted, tmp_path, kind):
+    anndata = pytest.importorskip("anndata")
+    frame = fitted[0]
+    cells = anndata.AnnData(frame.set_axis([str(i) for i in range(300)]))
+
+    def given(rows):
+        file = tmp_path / f"{len(list(tmp_path.iterdir()))}.h5ad"
+        rows.write_h5ad(file)
+        return {"memory": rows, "file": file, "backed": anndata.read_h5ad(file, backed="r")}[kind]
+
+    estimator = nystream.PCA(n_components=2)
+    places = estimator.fit_transform(given(cells))
+    assert list(estimator.feature_names_in_) == list("abcd")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.allclose(estimator.transform(given(cells)), places, atol=1e-4)
+        assert np.allclose(estimator.transform(frame), places, atol=1e-4)
+    for other in cells[:, ::-1].copy(), cells[:, 1:].copy():
+        with pytest.raises(ValueError, match="feature names"):
+            estimator.transform(given(other))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        estimator.transform(frame.to_numpy())
+    assert not hasattr(estimator.fit(frame.to_numpy()), "feature_names_in_")
+    sums = nystream.IncrementalKernelPCA(n_components=2, n_landmarks=20)
+    sums.partial_fit(given(cells))
+    with pytest.raises(ValueError, match="same order"):
+        sums.partial_fit(given(cells[:, ::-1].copy()))

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import numbers
 import os
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
 from nystream._context import Context
 from nystream._embed import scratch_store
 from nystream._errors import renamed
 from nystream._scratch import Scratch, lost_when_stopped
+from nystream._sources import is_path
 from nystream._view import Part
 from nystream.store import Result, Store
 
@@ -82,6 +83,31 @@ def is_streamed(X: Any) -> bool:
             and not _data.is_sparse(X))
 
 
+class _Named:
+    """Names of columns where scikit-learn looks for them in a frame."""
+
+    def __init__(self, columns: List[str]) -> None:
+        self.columns = columns
+
+    def __dataframe__(self, *_options: Any) -> "_Named":
+        return self
+
+    def column_names(self) -> List[str]:
+        """Return the names, as the interchange protocol of frames does."""
+        return self.columns
+
+
+def _with_names(X: Any) -> Any:
+    """Return what has the names of the columns of X where scikit-learn looks for them."""
+    if isinstance(X, Store):
+        names = X._columns().names
+    elif hasattr(X, "var_names") or is_path(X):
+        names = _data.column_names(X)
+    else:
+        return X
+    return None if names is None else _Named(names)
+
+
 def require_equal(store: Store, X: Any) -> None:
     """ValueError where the rows of a store are not those of X."""
     first = 0
@@ -113,16 +139,21 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         return {"preserves_dtype": FLOATS}
 
     def _check_rows(self, X: Any, reset: bool) -> Any:
-        """Check X as scikit-learn does; what is streamed only by its shape."""
+        """Check X as scikit-learn does; what is streamed only by its names and its shape."""
+        self._check_feature_names(_with_names(X), reset=reset)
         X = X.points if isinstance(X, Store) else _data.unwrap(X)
         if isinstance(X, Part) or is_streamed(X):
             _data.check_shape(tuple(X.shape))
-            self._check_n_features(X, reset=reset)
-            return X
+        else:
+            X = self._check_values(X, reset)
+        self._check_n_features(X, reset=reset)
+        return X
+
+    def _check_values(self, X: Any, reset: bool) -> Any:
+        """Return rows in memory as an array or a matrix whose values can be fitted."""
         _data.check_values(X)
-        least = self._least_rows if reset else 1
-        X = self._validate_data(X, accept_sparse="csr", dtype=STORED if reset else FLOATS,
-                                reset=reset, ensure_min_samples=least)
+        X = check_array(X, accept_sparse="csr", dtype=STORED if reset else FLOATS, estimator=self,
+                        ensure_min_samples=self._least_rows if reset else 1, input_name="X")
         if X.dtype == np.float64 and X.size and max(X.max(), -X.min()) > LARGEST:
             raise ValueError("Input X contains infinity or a value too large for "
                              "dtype('float32').")
@@ -173,9 +204,6 @@ class StoreEstimator(RowsEstimator):
     def _store_of(self, X: Any, rows: Any) -> Store:
         """Return the store that X is, that is named, or a scratch one, with the rows in it."""
         if isinstance(X, Store):
-            names = X._columns().names
-            if names is not None:
-                self.feature_names_in_ = np.array(names, dtype=object)
             return X
         context = self._context()
         if self.store is None:
