@@ -1,12 +1,15 @@
 """Names of rows and of columns: into a store with its rows, and back."""
 import pickle
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse
 
 import nystream
+from nystream import _columns
 
 quick = pytest.mark.quick
 CELLS, GENES = [f"cell {i}" for i in range(50)], ["a", "b", "\u03b2-actin"]
@@ -40,7 +43,7 @@ def test_rows_and_columns_that_come_later(named):
     named.append(pandas.DataFrame(more, index=["x", "y"], columns=GENES))
     named.append(more)
     assert list(named.row_names[49:]) == ["cell 49", "x", "y", "", ""]
-    with pytest.raises(nystream.DataError, match="column 1 .from 0. is called 'c'"):
+    with pytest.raises(nystream.DataError, match="X has no column 'b', which .*named.nys has"):
         named.append(pandas.DataFrame(more, index=["x", "y"], columns=["a", "c", GENES[2]]))
     with pytest.raises(nystream.DataError, match="name of row 1 .from 0. has a line end"):
         named.append(pandas.DataFrame(more, index=["x", "y\nz"], columns=GENES))
@@ -203,3 +206,56 @@ def test_an_estimator_of_an_anndata_knows_its_genes(fitted, tmp_path, kind):
     sums.partial_fit(given(cells))
     with pytest.raises(ValueError, match="same order"):
         sums.partial_fit(given(cells[:, ::-1].copy()))
+
+
+def kinds_of(frame, folder):
+    """Return rows with names of columns, of each kind that has such, by its name."""
+    anndata, folder = pytest.importorskip("anndata"), Path(tempfile.mkdtemp(dir=folder))
+    cells = anndata.AnnData(frame.set_axis([f"cell {i}" for i in range(len(frame))]))
+    sparse = anndata.AnnData(scipy.sparse.csr_matrix(cells.X), cells.obs, cells.var)
+    cells.write_h5ad(folder / "x.h5ad")
+    sparse.write_h5ad(folder / "s.h5ad")
+    return {"frame": frame, "AnnData": cells, "sparse": sparse, "view": cells[:, :],
+            "backed": anndata.read_h5ad(folder / "x.h5ad", backed="r"),
+            "backed sparse": anndata.read_h5ad(folder / "s.h5ad", backed="r"),
+            "file": folder / "x.h5ad", "sparse file": folder / "s.h5ad",
+            "chunks": (frame.iloc[at:at + 100] for at in range(0, len(frame), 100))}
+
+
+KINDS = ["frame", "AnnData", "sparse", "view", "backed", "backed sparse", "file", "sparse file",
+         "chunks"]
+
+
+@quick
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_of_rows_to_append(fitted, tmp_path, kind, monkeypatch):
+    monkeypatch.setattr(_columns, "SLICE_BYTES", 2000)  # many slices
+    frame, labels = fitted[0], np.arange(300)
+    store = nystream.open(tmp_path / "labelled.nys")
+    store.append(frame.set_axis([f"cell {i}" for i in range(300)]), labels=labels)
+    for columns in list("cadb"), ["d", "x", "c", "b", "y", "a"]:
+        count, given = len(store), {"labels": labels}
+        rows = kinds_of(frame.assign(x=1, y=2)[columns], tmp_path)[kind]
+        if kind == "chunks":
+            rows, given = zip(rows, labels.reshape(3, 100)), {}
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", nystream.NystreamWarning)
+            store.append(rows, **given)
+        assert ["2 columns are left out" in str(one.message) for one in told] == \
+            [True] * (len(columns) > 4)
+        assert np.array_equal(store[count:], frame.to_numpy())
+        assert np.array_equal(store.labels[count:], labels)
+        if kind not in ("frame", "chunks"):
+            assert list(store.row_names[count + 298:]) == ["cell 298", "cell 299"]
+    assert list(store.column_names) == list("abcd")
+
+
+@quick
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_that_are_missing_are_named(fitted, tmp_path, kind):
+    frame, store, result, _ = fitted
+    for place in store.append, result.transform, result.predict, result.model().transform:
+        rows = kinds_of(frame[["d", "a"]], tmp_path)[kind]
+        with pytest.raises(nystream.DataError, match="X has no columns 'b', 'c', which"):
+            place(rows)
+    assert len(store) == 300

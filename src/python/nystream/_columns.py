@@ -1,17 +1,17 @@
-"""Columns of new rows, by their names: put in the order of those that the fit was made of.
+"""Columns of new rows, by their names: put in the order of those that are there.
 
 Rows without names, such as those of an array, are taken as they stand.
 """
 from __future__ import annotations
 
 import warnings
-from typing import Any, Iterator, List, NamedTuple, NoReturn, Optional
+from typing import Any, Iterator, List, NamedTuple, NoReturn, Optional, Tuple
 
 import numpy as np
 
 from nystream import _data
 from nystream._arrow import is_arrow
-from nystream._batch import TOLD, Batch, make_batch
+from nystream._batch import SLICE_BYTES, TOLD, Batch, make_batch
 from nystream._context import logger, stack_level
 from nystream._errors import DataError, NystreamWarning
 
@@ -22,35 +22,45 @@ class Columns(NamedTuple):
     names: Optional[List[str]]
     whose: str
 
-    def batches(self, X: Any) -> Iterator[Batch]:
-        """Read rows of any kind, each with these columns in this order.
+    def read(self, X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
+        """Read rows of any kind as `_data.batches` does, each with these columns in this order.
 
         Further columns that a frame, an AnnData or its file has are left out, with a warning.
         DataError where one of these is missing.
         """
         if self.names is None:
-            return _data.batches(X)[1]
+            return _data.batches(X, labels)
         if hasattr(X, "__next__"):
-            return _data.batches(map(self.select, X))[1]
-        if _is_frame(X):
-            return _data.batches(self.select(X))[1]
-        order, found = self._order(X), _data.batches(X)[1]
-        return found if order is None else (_take(batch, order) for batch in found)
+            pieces = (self.select(piece, quiet=at > 0) for at, piece in enumerate(X))
+            return _data.batches(pieces, labels)
+        if is_frame(X):
+            return _data.batches(self.select(X), labels)
+        order, (whole, found) = self._order(X), _data.batches(X, labels)
+        return (whole, found) if order is None else (False, _take(found, order))
 
-    def select(self, frame: Any) -> Any:
-        """Return a frame with these columns alone, in their order; all else as it is."""
-        if self.names is None or not _is_frame(frame) or self._order(frame) is None:
-            return frame
-        return frame.select(self.names) if not hasattr(frame, "iloc") else frame[self.names]
+    def batches(self, X: Any) -> Iterator[Batch]:
+        """Read rows without labels."""
+        return self.read(X)[1]
 
-    def _order(self, X: Any) -> Optional[List[int]]:
+    def select(self, piece: Any, quiet: bool = False) -> Any:
+        """Return a frame, or one with its labels, with these columns in their order.
+
+        All else stays as it is. quiet: columns that are left out are not told.
+        """
+        if isinstance(piece, tuple) and len(piece) == 2:
+            return self.select(piece[0], quiet), piece[1]
+        if self.names is None or not is_frame(piece) or self._order(piece, quiet) is None:
+            return piece
+        return choose(piece, self.names)
+
+    def _order(self, X: Any, quiet: bool = False) -> Optional[List[int]]:
         """Return where these columns are in X; None where they stand so, or X has no names."""
         found, names = _data.column_names(X), self.names or []
         if found is None or found == names:
             return None
         places = {name: place for place, name in enumerate(found)}
         lost = [name for name in names if name not in places]
-        if lost and not hasattr(X, "iloc") and len(found) < len(names):
+        if lost and is_arrow(X) and not hasattr(X, "iloc") and len(found) < len(names):
             return None  # one column may hold a list of numbers
         if lost:
             _refuse(f"X has no column{'s' if len(lost) > 1 else ''} {_listed(lost)}, which "
@@ -59,7 +69,8 @@ class Columns(NamedTuple):
         if len(set(names)) < len(names) or len(places) < len(found):
             _refuse(f"X has other columns than {self.whose}, and some of one name, so that their "
                     "order cannot be told; give them in its order")
-        self._tell(found)
+        if not quiet:
+            self._tell(found)
         return [places[name] for name in names]
 
     def _tell(self, found: List[str]) -> None:
@@ -74,8 +85,14 @@ class Columns(NamedTuple):
                         "their names", self.whose)
 
 
-def _is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> bool:
+    """Return whether X has columns that are chosen by their names."""
     return hasattr(X, "iloc") or (is_arrow(X) and hasattr(X, "select"))
+
+
+def choose(frame: Any, names: List[str]) -> Any:
+    """Return a frame with the columns of these names alone."""
+    return frame[names] if hasattr(frame, "iloc") else frame.select(names)
 
 
 def _listed(names: List[str]) -> str:
@@ -90,6 +107,12 @@ def _refuse(message: str) -> NoReturn:
     raise error
 
 
-def _take(batch: Batch, order: List[int]) -> Batch:
-    """Return the columns that are listed, in their order."""
-    return make_batch(batch.piece(0, batch.rows)[:, np.array(order)])
+def _take(found: Iterator[Batch], order: List[int]) -> Iterator[Batch]:
+    """Give the columns that are listed, in their order, some rows at a time."""
+    places = np.array(order)
+    for batch in found:
+        step = max(1, SLICE_BYTES // (8 * len(order)))
+        for first in range(0, batch.rows, step):
+            end = min(first + step, batch.rows)
+            labels = batch.labels and batch.labels.piece(first, end)
+            yield make_batch(batch.piece(first, end)[:, places], labels)

@@ -181,12 +181,13 @@ def column_names(X: Any) -> Optional[List[str]]:
     return [str(name) for name in found]
 
 
-def named(X: Any, found: Iterator[Batch]) -> Iterator[Batch]:
+def named(X: Any, found: Iterator[Batch], known: Optional[List[str]]) -> Iterator[Batch]:
     """Give batches the names of rows and columns that an AnnData, its file or a DataFrame has.
 
-    A frame has them where its index, and all its columns, are str.
+    A frame has them where its index, and all its columns, are str. `known` are the names of
+    columns that the batches were put in the order of; None: they stand as in X.
     """
-    rows, columns = getattr(X, "obs_names", None), column_names(X)
+    rows, columns = getattr(X, "obs_names", None), column_names(X) if known is None else None
     if is_path(X):
         rows = names_in_file(X)[0]
     if hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index"):

@@ -125,8 +125,9 @@ class Store:
         if are_files(X) and labels is None and (not is_path(X) or is_for_library(X)):
             return self.append_files(X, **options)
         check_in_memory(options)
-        whole, found = _data.batches(X, labels)
-        found = _data.named(X, found)
+        there = self._columns() if self._has_rows() else Columns(None, str(self.path))
+        whole, found = there.read(X, labels)
+        found = _data.named(X, found, there.names)
         with Options(self._context, _lib.IMPORT, options) as pointer:
             if whole:
                 batch = next(found)
@@ -165,7 +166,7 @@ class Store:
             names += sorted(globbing.glob(os.fspath(name))) or [os.fspath(name)]
         array = (C.c_char_p * len(names))(*map(os.fsencode, names))
         dealt = "shards" in options  # to a new store, or to one that has some of its shards
-        if not dealt and self.path.exists() and self._report(lib.ny_store_report)["n"]:
+        if not dealt and self._has_rows():
             options = {"append": True, **options}
         with Options(self._context, _lib.IMPORT, options) as pointer:
             report = self._report(lib.ny_import, array, len(names), pointer)
@@ -228,6 +229,11 @@ class Store:
         with contextlib.suppress(UsageError):  # they have none
             names = list(self.column_names)
         return Columns(names, str(self.path))
+
+    def _has_rows(self) -> bool:
+        """Return whether a store with rows is there, not only a folder for it."""
+        there = self.path.is_dir() and any(self.path.iterdir())
+        return bool(there and self._report(lib.ny_store_report)["n"])
 
     def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
         """Return rows of a sparse store as a scipy.sparse.csr_matrix."""
