@@ -27,6 +27,7 @@ struct binary {
     uint64_t stride;          /* bytes of a row in the file */
     size_t row_bytes;         /* of a row in the batch */
     bool *keep;               /* of the layout's columns; NULL: all */
+    char *row;                /* kept values of a row, before they go to reader->place; or NULL */
     struct ny_turned *turned; /* NULL: the file has row after row */
     uint64_t raw[SCRATCH];    /* elements of the file, native */
     double values[SCRATCH];   /* the same, wide */
@@ -124,12 +125,27 @@ static int apply_lists(struct ny_reader *reader, struct binary *binary, size_t *
                       reader->path, ny_counted(binary->layout.d, "column", "columns").text);
 }
 
+/* Keeps the columns that have places among those of the points, in which they are put. */
+static int keep_placed(struct ny_reader *reader, struct binary *binary)
+{
+    size_t d = (size_t)binary->layout.d;
+
+    reader->table.d = reader->options.like->count;
+    binary->keep = ny_alloc(reader->ctx, NY_MEM_IO, d * sizeof(*binary->keep));
+    binary->row = ny_calloc(reader->ctx, NY_MEM_IO, d, sizeof(binary->values[0]));
+    if (!binary->keep || !binary->row) return NY_EBUDGET;
+    for (size_t i = 0; i < d; i++)
+        binary->keep[i] = reader->place[i] != NY_NO_PLACE;
+    return NY_OK;
+}
+
 /* Marks the columns that are kept; where no option says so, binary->keep stays NULL. */
 static int choose_columns(struct ny_reader *reader, struct binary *binary)
 {
     size_t d = (size_t)binary->layout.d, *order;
     int err = NY_EBUDGET;
 
+    if (reader->place) return keep_placed(reader, binary);
     reader->table.d = binary->layout.d;
     if (!reader->options.columns && !reader->options.drop_columns) return NY_OK;
     binary->keep = ny_alloc(reader->ctx, NY_MEM_IO, d * sizeof(*binary->keep));
@@ -152,6 +168,7 @@ int ny_binary_open(struct ny_reader *reader, const struct ny_binary_layout *layo
     reader->state = binary;
     binary->layout = *layout;
     binary->keep = NULL;
+    binary->row = NULL;
     binary->turned = NULL;
     binary->swap = layout->big_endian != ny_host_is_big_endian();
     binary->stride = layout->d * size + (layout->prefixed ? sizeof(int32_t) : 0);
@@ -174,6 +191,7 @@ void ny_binary_close(struct ny_reader *reader)
 
     if (binary) ny_turned_free(binary->turned);
     if (binary) ny_free(reader->ctx, binary->keep);
+    if (binary) ny_free(reader->ctx, binary->row);
     ny_free(reader->ctx, binary);
 }
 
@@ -251,14 +269,16 @@ static int unfit(struct ny_reader *reader, uint64_t column, double value)
                       ny_dtype_name(reader->table.dtype));
 }
 
-/* The file's column of the n-th kept one from column `first` on. */
-static uint64_t file_column(const struct binary *binary, uint64_t first, size_t n)
+/* The file's column of the n-th kept one from column `first` on; its place, where it has one. */
+static uint64_t file_column(const struct ny_reader *reader, uint64_t first, size_t n)
 {
+    const struct binary *binary = reader->state;
     uint64_t column = first;
 
     if (!binary->keep) return first + n;
-    for (;; column++)
-        if (binary->keep[column] && n-- == 0) return column;
+    while (!binary->keep[column] || n-- > 0)
+        column++;
+    return reader->place ? reader->place[column] : column;
 }
 
 /* Leaves only kept columns among `count` raw elements from column `first` on. */
@@ -288,17 +308,17 @@ static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count,
     n = *kept = select_raw(binary, first, count);
     if (binary->swap) ny_swap(binary->raw, ny_element_size(type), n);
     wrong = ny_widen(type, binary->raw, values, n);
-    if (wrong < n) return unfit(reader, file_column(binary, first, wrong), values[wrong]);
+    if (wrong < n) return unfit(reader, file_column(reader, first, wrong), values[wrong]);
     if (rounding && reader->nan != NY_NAN_KEEP && !*bad) {
         wrong = ny_first_nonfinite(NY_F64, values, n);
         *bad = wrong < n;
         if (*bad)
-            err = ny_reader_fail_row(reader, reader->consumed, file_column(binary, first, wrong),
+            err = ny_reader_fail_row(reader, reader->consumed, file_column(reader, first, wrong),
                                      values[wrong]);
     }
     if (*bad) return err;
     wrong = ny_narrow(reader->table.dtype, rounding, values, to, n);
-    return wrong == n ? NY_OK : unfit(reader, file_column(binary, first, wrong), values[wrong]);
+    return wrong == n ? NY_OK : unfit(reader, file_column(reader, first, wrong), values[wrong]);
 }
 
 /* Reads the length that stands before each row of fvecs and bvecs, which must be the same in all
@@ -322,12 +342,27 @@ static int read_prefix(struct ny_reader *reader)
                       ULL(binary->layout.d));
 }
 
+/* Puts the kept values of a row into their places. */
+static void put_in_places(const struct ny_reader *reader, char *to)
+{
+    const struct binary *binary = reader->state;
+    size_t size = ny_dtype_size(reader->table.dtype);
+    const char *from = binary->row;
+
+    for (uint64_t j = 0; j < binary->layout.d; j++) {
+        if (!binary->keep[j]) continue;
+        memcpy(to + reader->place[j] * size, from, size);
+        from += size;
+    }
+}
+
 /* Reads one row, piece by piece where it has to be converted. */
 static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
 {
     struct binary *binary = reader->state;
     size_t size = ny_element_size(binary->layout.type), kept, got;
-    char *to = (char *)batch->values + batch->count * binary->row_bytes;
+    char *row = (char *)batch->values + batch->count * binary->row_bytes;
+    char *to = binary->row ? binary->row : row;
     uint64_t d = binary->layout.d;
     bool bad = false;
     int err = binary->layout.prefixed ? read_prefix(reader) : NY_OK;
@@ -349,6 +384,7 @@ static int next_row(struct ny_reader *reader, struct ny_row_batch *batch)
         if (err) return err;
         to += kept * ny_dtype_size(reader->table.dtype);
     }
+    if (!bad && binary->row) put_in_places(reader, row);
     if (!bad) take_row(reader, batch);
     reader->consumed++;
     return NY_OK;

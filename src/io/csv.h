@@ -44,14 +44,6 @@ void ny_csv_close(struct ny_reader *reader);
 /* Decides the use of each column, and takes the names of those of points from the header. */
 int ny_csv_choose_columns(struct ny_reader *reader);
 
-/* ---- csv_like.c ---- */
-
-/* Finds the columns of options.like by their names among those of points: order[i], of table.d, is
- * then the one that is called as column i there, table.d their number, and the others have no use.
- * Does nothing where one of the names is missing or not unique, and where options list columns and
- * these are others. */
-int ny_csv_match_columns(struct ny_reader *reader, size_t *order);
-
 /* ---- csv_words.c ---- */
 
 /* How a user types one column after an option. */

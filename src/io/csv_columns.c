@@ -4,13 +4,14 @@
  * ny_csv_choose_columns() is called once, behind the header. Options take columns by names or
  * numbers. A column of labels or of names is never among the points, even if --columns lists it.
  * Columns of points stand in the rows as --columns lists them, or where the rows join others, as
- * these have them (io/csv_like.c).
+ * these have them (io/like.h).
  */
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/csv.h"
+#include "io/like.h"
 
 /* Takes the names of the columns of points. Where one of them is too long or has a line end in it,
  * none is taken: they are no more than a help, and the rows can be read all the same. */
@@ -109,6 +110,45 @@ static int set_places(struct ny_reader *reader, const size_t *order)
     return NY_OK;
 }
 
+/* Takes the columns that are found: the others have no use. */
+static int take(struct ny_reader *reader, const size_t *found, size_t *order)
+{
+    struct ny_csv *csv = reader->state;
+    size_t count = (size_t)reader->options.like->count;
+    bool *is_found = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*is_found));
+
+    if (!is_found) return NY_EBUDGET;
+    for (size_t i = 0; i < count; i++)
+        is_found[found[i]] = true;
+    for (size_t i = 0; i < csv->columns; i++)
+        if (csv->use[i] == NY_CSV_VALUE && !is_found[i]) csv->use[i] = NY_CSV_IGNORED;
+    memcpy(order, found, count * sizeof(*order));
+    reader->table.d = count;
+    ny_free(reader->ctx, is_found);
+    return NY_OK;
+}
+
+/* Finds the columns of options.like among those of points: order[i], of table.d, is then the one
+ * that is called as column i there. */
+static int match(struct ny_reader *reader, size_t *order)
+{
+    const struct ny_csv *csv = reader->state;
+    size_t count = (size_t)reader->table.d;
+    struct ny_like_column *columns = ny_calloc(reader->ctx, NY_MEM_IO, count, sizeof(*columns));
+    size_t *found =
+        ny_calloc(reader->ctx, NY_MEM_IO, (size_t)reader->options.like->count, sizeof(*found));
+    bool matched = false;
+    int err = columns && found ? NY_OK : NY_EBUDGET;
+
+    for (size_t i = 0; !err && i < count; i++)
+        columns[i] = (struct ny_like_column){csv->header.names[order[i]], order[i]};
+    if (!err) err = ny_like_match(reader, columns, count, found, &matched);
+    if (!err && matched) err = take(reader, found, order);
+    ny_free(reader->ctx, columns);
+    ny_free(reader->ctx, found);
+    return err;
+}
+
 int ny_csv_choose_columns(struct ny_reader *reader)
 {
     struct ny_csv *csv = reader->state;
@@ -120,7 +160,7 @@ int ny_csv_choose_columns(struct ny_reader *reader)
 
     csv->use = ny_alloc(reader->ctx, NY_MEM_IO, csv->columns);
     if (kept.keep && kept.order && csv->use) err = apply_options(reader, &kept);
-    if (!err && csv->header.names && options->like) err = ny_csv_match_columns(reader, kept.order);
+    if (!err && csv->header.names && options->like) err = match(reader, kept.order);
     if (!err) err = set_places(reader, kept.order);
     reader->table.labels = options->label_column != NULL;
     reader->table.names = options->id_column && options->names;

@@ -11,6 +11,9 @@
 /* The most bytes of a file that a probe sees. */
 #define NY_PROBE_BYTES ((size_t)4096)
 
+/* The place of a column that is left out. */
+#define NY_NO_PLACE UINT32_MAX
+
 enum ny_guess { NY_GUESS_NO, NY_GUESS_MAYBE, NY_GUESS_SURE };
 
 /* The functions of a format; its line in the table of formats.c gives it a name. */
@@ -64,6 +67,9 @@ struct ny_reader {
     struct ny_row_names *row_names; /* NULL: the rows have none, or they are not wanted */
     uint64_t names_read;            /* so many of these have been read */
     struct ny_names columns;        /* names of columns; count 0: there are none */
+    uint32_t *place; /* of each column of the file among those of the points, or NY_NO_PLACE; NULL:
+                      * as they stand (io/like.h) */
+    uint64_t file_columns; /* so many */
     uint64_t *source; /* row numbers where the caller wants none but labels or names do */
 };
 

@@ -21,6 +21,7 @@
 #include "io/binary.h"
 #include "io/child.h"
 #include "io/hdf5_stream.h"
+#include "io/like.h"
 #include "io/row_names.h"
 #include "io/row_sort.h"
 #include "io/sparse_rows.h"
@@ -278,6 +279,7 @@ static int read_row_and_column_names(struct ny_reader *reader)
     err = ny_sparse_rows_check(reader, head->form == NY_HDF5_DENSE ? UINT64_MAX : head->entries);
     for (uint64_t j = 0; !err && head->column_names && j < head->columns; j++)
         err = ny_stream_name(reader, "column", j, &reader->columns);
+    if (!err) err = ny_like_place(reader);
     if (!err && head->row_names) {
         reader->table.names = true;
         err = ny_row_names_of_stream(&reader->row_names, reader);

@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "io/like.h"
 #include "io/mtx_tables.h"
 #include "io/mtx_text.h"
 #include "io/row_sort.h"
@@ -244,8 +245,10 @@ static int open_mtx(struct ny_reader *reader)
     mtx->rows.conversion.wanted = table->dtype;
     mtx->rows.conversion.rounding = mtx->text.field == NY_MTX_REAL;
     mtx->rows.fetch = mtx->sort ? next_sorted : next_streamed;
-    ny_sparse_rows_layout(reader, mtx->entries, mtx->most);
-    return reader->options.names ? ny_mtx_tables_open(reader) : NY_OK;
+    if (reader->options.names) err = ny_mtx_tables_open(reader);
+    if (!err) err = ny_like_place(reader);
+    if (!err) ny_sparse_rows_layout(reader, mtx->entries, mtx->most);
+    return err;
 }
 
 static int next_mtx(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)

@@ -55,6 +55,7 @@ void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t 
     struct ny_file_table *file = &reader->table;
     bool few = (double)entries * DENSE_SHARE < (double)file->rows * (double)file->d;
 
+    if (reader->place) file->d = reader->options.like->count;
     if (reader->options.reading == NY_READ_DENSE) return;
     if (reader->options.reading == NY_READ_AUTO && !few) return;
     file->layout = NY_CSR;
@@ -122,7 +123,7 @@ static bool is_plain(const struct ny_reader *reader, const struct ny_sparse_rows
                      const struct ny_row_entries *row)
 {
     return row->count == 0 ||
-           (rises(row, rows->index_bytes, reader->table.d) &&
+           (!reader->place && rises(row, rows->index_bytes, reader->table.d) &&
             !ny_dtype_has_zero(rows->type, row->value, row->count) &&
             (reader->nan == NY_NAN_KEEP ||
              ny_first_nonfinite(rows->type, row->value, row->count) == row->count));
@@ -263,11 +264,30 @@ static void merge(struct ny_sparse_rows *rows)
     rows->doubled += twice;
 }
 
+/* Gives entries the places of their columns among those of the points, and leaves out those that
+ * have none. Returns whether the columns fall nowhere. */
+static bool put_in_places(struct ny_entries *entries, const uint32_t *place)
+{
+    size_t kept = 0;
+    bool sorted = true;
+
+    for (size_t k = 0; k < entries->count; k++) {
+        uint32_t column = place[entries->column[k]];
+
+        if (column == NY_NO_PLACE) continue;
+        sorted = sorted && (kept == 0 || entries->column[kept - 1] <= column);
+        entries->column[kept] = column;
+        entries->value[kept++] = entries->value[k];
+    }
+    entries->count = kept;
+    return sorted;
+}
+
 /* Reads the entries of the row, in order of their columns. */
 static int gather(struct ny_reader *reader, struct ny_sparse_rows *rows,
                   const struct ny_row_entries *row)
 {
-    uint64_t columns = reader->table.d;
+    uint64_t columns = reader->place ? reader->file_columns : reader->table.d;
     bool sorted;
     int err = reserve(reader, &rows->entries, row->count);
     size_t good;
@@ -286,8 +306,9 @@ static int gather(struct ny_reader *reader, struct ny_sparse_rows *rows,
     }
     if (row->count) ny_dtype_to_f64(rows->type, row->value, rows->entries.value, row->count);
     rows->entries.count = row->count;
-    if (!sorted) sort(&rows->entries, columns);
     rows->unsorted += !sorted;
+    if (reader->place) sorted = put_in_places(&rows->entries, reader->place);
+    if (!sorted) sort(&rows->entries, columns);
     merge(rows);
     return NY_OK;
 }

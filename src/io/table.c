@@ -254,6 +254,7 @@ void ny_table_close(struct ny_reader *reader)
     if (reader->state) reader->entry->format->close(reader);
     ny_row_names_close(reader->row_names);
     ny_names_release(&reader->columns, reader->ctx);
+    ny_free(reader->ctx, reader->place);
     if (!reader->options.classes) ny_classes_free(reader->classes);
     ny_bytes_close(reader->bytes);
     ny_free(reader->ctx, reader);

@@ -45,6 +45,35 @@ refused() {
     [ ! -e n.nys ]
 }
 
+@test "genes of files to append and to place are found by their names" {
+    needs_files
+    nystream import s.nys "$FILES/rows.h5ad" -q
+    points s.nys >fitted.txt
+    nystream transform s.nys s --input "$FILES/rows.h5ad" -o wanted.npy -q
+    cp -r s.nys wanted.nys
+    nystream import wanted.nys "$FILES/rows.h5ad" --append -q
+    wanted=$(points wanted.nys)
+    for matrix in X layers/columns layers/dense; do
+        run nystream transform s.nys s --input "$FILES/turned.h5ad" --matrix $matrix -o placed.npy
+        [[ $output == *"2 columns that s.nys does not have are left out: 'new 1', 'new 2'; the others are put in its order"* ]]
+        cmp placed.npy wanted.npy
+        rm -rf a.nys
+        cp -r s.nys a.nys
+        nystream import a.nys "$FILES/turned.h5ad" --append --matrix $matrix -q
+        [ "$(points a.nys)" = "$wanted" ]
+        [ "$(nystream export a.nys --part columns -o - | cksum)" = "$(nystream export s.nys --part columns -o - | cksum)" ]
+    done
+    rm -rf a.nys
+    nystream import a.nys "$FILES/rows.npz" -q # without names: as they stand
+    refused 3 "has 402 columns of points where the store has 400" \
+        nystream import a.nys "$FILES/turned.h5ad" --append
+    for verb in "import s.nys $FILES/fewer.h5ad --append" "transform s.nys s --input $FILES/fewer.h5ad -o placed.npy"; do
+        # shellcheck disable=SC2086
+        refused 3 "fewer.h5ad has no columns '0', '1', '2', '3', '4' and 2 more, which s.nys has; give a file with these" \
+            nystream $verb
+    done
+}
+
 @test "AnnData by rows, by columns, dense and as integers are the same points" {
     needs_files
     nystream import npz.nys "$FILES/rows.npz" -q

@@ -164,7 +164,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     sed -i 's/Cd8a/Cd8b/' two/features.tsv
     run nystream import a.nys two/matrix.mtx --transpose --append
     [ "$status" -eq 3 ]
-    [[ $output == *"column 2 (from 0) is called 'Cd8b', and that of a.nys 'Cd8a'"* ]]
+    [[ $output == *"two/matrix.mtx has no column 'Cd8a', which a.nys has; give a file with it"* ]]
     run nystream import n.nys one/matrix.mtx two/matrix.mtx --transpose
     [ "$status" -eq 3 ]
     [[ $output == *"'Cd8b'"* ]]
@@ -178,6 +178,26 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream verify a.nys
     nystream compact a.nys
     [ "$(ids a.nys)" = "AAA-1 CCC-1 GGG-1 two-AAA-1 two-CCC-1 two-GGG-1" ]
+}
+
+@test "features of MatrixMarket to append are found by their names" {
+    tenx one
+    nystream import a.nys one/matrix.mtx --transpose --layout sparse -q
+    mkdir two
+    printf '%s\n' '%%MatrixMarket matrix coordinate integer general' '5 1 4' '1 1 7' '2 1 5' '3 1 9' '5 1 8' >two/matrix.mtx
+    printf 'ENS4\tMs4a1\tGene\nENS5\tCd19\tGene\nENS1\tActb\tGene\nENS2\tCd4\tGene\nENS3\tCd8a\tGene\n' >two/features.tsv
+    run nystream import a.nys two/matrix.mtx --transpose --append
+    [ "$status" -eq 0 ]
+    [[ $output == *"1 column that a.nys does not have is left out: 'Cd19'; the others are put in its order"* ]]
+    [[ $output != *"sorted"* ]]
+    echo 9,0,8,7 >row.csv # the same without names
+    nystream import b.nys one/matrix.mtx --transpose --layout sparse -q
+    nystream import b.nys row.csv --append -q
+    for store in a b; do
+        nystream fit $store.nys all --map svd --kernel linear --approx exact --components 2 -q
+        nystream export $store.nys all -o $store.npy -q
+    done
+    cmp a.npy b.npy
 }
 
 @test "a header names columns; those of labels and those left out are none" {
@@ -481,7 +501,11 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf 'a,b,e\n1,2,3\n' >other.csv # one is missing
     ny import s.nys other.csv --append
     exits 3
-    says "called 'e', and that of s.nys 'c'"
+    says "other.csv has no column 'c', which s.nys has; give a file with it"
+    printf 'k,l,m,n,o,p,q,r,s\n1,2,3,4,5,6,7,8,9\n' >wide.csv # none of them is there
+    ny import s.nys wide.csv --append
+    exits 3
+    says "wide.csv has no columns 'a', 'b', 'c', which s.nys has; give a file with these"
     printf 'a,b,c,c,e\n1,2,3,4,5\n' >double.csv # which c?
     ny import s.nys double.csv --append
     exits 3
@@ -516,12 +540,12 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf '%s\n' length,width,depth 1,2,4 >other.csv
     ny transform things.nys map --input other.csv -o other.npy
     exits 3
-    says "column 2 (from 0) is called 'depth', and that of things.nys 'height'"
+    says "other.csv has no column 'height', which things.nys has; give a file with it"
     [ ! -e other.npy ]
     nystream graph things.nys near --neighbors 2 -q
     ny transform things.nys near --input other.csv -o other.npy
     exits 3
-    says "in the same order"
+    says "has no column 'height'"
     nystream transform things.nys near --input turned.csv -o near.npy -q
     nystream transform things.nys near --input new.csv -o new.near.npy -q
     cmp near.npy new.near.npy

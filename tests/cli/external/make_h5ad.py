@@ -25,6 +25,16 @@ whole.varm["PCs"] = counts[:3].toarray().T.astype("f8")
 whole.raw = whole
 whole.write_h5ad("rows.h5ad")
 whole.write_h5ad("packed.h5ad", compression="gzip")
+order = rng.permutation(400)
+beside = np.full((300, 2), np.nan, "f4")  # genes that the first file does not have, without values
+turned = sparse.csr_matrix(sparse.hstack([counts[:, order[:9]], beside, counts[:, order[9:]]]))
+names = [str(j) for j in order]
+genes = pd.DataFrame(index=[*names[:9], "new 1", "new 2", *names[9:]])
+turned = anndata.AnnData(turned, obs, genes, dtype="f4")
+turned.layers["columns"] = turned.X.tocsc()
+turned.layers["dense"] = turned.X.toarray()
+turned.write_h5ad("turned.h5ad")
+whole[:, 7:].write_h5ad("fewer.h5ad")
 with h5py.File("rows.h5ad", "r+") as file:
     file["obs"]["word"] = np.array([b"a"] * 300)
 

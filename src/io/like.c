@@ -1,0 +1,228 @@
+/* Columns by their names (io/like.h): csv, and formats with a name for each column, call this. */
+#include "io/like.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/number.h"
+
+enum { TOLD = 5 };
+
+/* Writes "'id', 'day' and 3 more". */
+struct list {
+    size_t count, used;
+    char text[TOLD * (sizeof(struct ny_shown) + 4) + 40];
+};
+
+static void add_to_list(struct list *list, const char *name)
+{
+    if (list->count++ < TOLD)
+        list->used +=
+            (size_t)snprintf(list->text + list->used, sizeof(list->text) - list->used, "%s'%s'",
+                             list->used ? ", " : "", ny_shown(name, strlen(name)).text);
+}
+
+static void end_list(struct list *list)
+{
+    if (list->count > TOLD)
+        snprintf(list->text + list->used, sizeof(list->text) - list->used, " and %zu more",
+                 list->count - TOLD);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct ny_like_column *)a)->name,
+                  ((const struct ny_like_column *)b)->name);
+}
+
+/* The columns of a file on their way to those that are wanted. */
+struct match {
+    struct ny_reader *reader;
+    const struct ny_like_column *columns; /* of the file */
+    size_t count;
+    struct ny_like_column *sorted; /* the same by their names; `column` is the place in columns */
+    bool *is_found;                /* of each of columns */
+    struct ny_names names;         /* that are wanted */
+};
+
+/* Lists the columns by their names, and loads the names that are wanted. */
+static int begin(struct match *match)
+{
+    struct ny_context *ctx = match->reader->ctx;
+    const struct ny_columns_like *like = match->reader->options.like;
+    size_t count = match->count;
+
+    match->sorted = ny_calloc(ctx, NY_MEM_IO, count, sizeof(*match->sorted));
+    match->is_found = ny_calloc(ctx, NY_MEM_IO, count, sizeof(*match->is_found));
+    if (!match->sorted || !match->is_found) return NY_EBUDGET;
+    for (size_t i = 0; i < count; i++)
+        match->sorted[i] = (struct ny_like_column){match->columns[i].name, i};
+    qsort(match->sorted, count, sizeof(*match->sorted), by_name);
+    return like->load(like->arg, &match->names);
+}
+
+static void end(struct match *match)
+{
+    struct ny_context *ctx = match->reader->ctx;
+
+    ny_names_release(&match->names, ctx);
+    ny_free(ctx, match->sorted);
+    ny_free(ctx, match->is_found);
+}
+
+/* Finds each name; *unique: each is that of one column alone. NY_EDATA where some are missing. */
+static int find_all(struct match *match, size_t *found, bool *unique)
+{
+    const struct ny_reader *reader = match->reader;
+    const struct ny_like_column *sorted = match->sorted;
+    const char *name = match->names.text;
+    struct list lost = {.count = 0};
+
+    *unique = true;
+    for (size_t i = 0; i < match->names.count; i++, name += strlen(name) + 1) {
+        const struct ny_like_column sought = {name, 0};
+        const struct ny_like_column *at =
+            bsearch(&sought, sorted, match->count, sizeof(*sorted), by_name);
+
+        if (!at) {
+            add_to_list(&lost, name);
+            continue;
+        }
+        *unique &= !match->is_found[at->column] && (at == sorted || by_name(at - 1, at) != 0) &&
+                   (at + 1 == sorted + match->count || by_name(at + 1, at) != 0);
+        match->is_found[at->column] = true;
+        found[i] = match->columns[at->column].column;
+    }
+    if (!lost.count) return NY_OK;
+    end_list(&lost);
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s has no column%s %s, which %s has; give %s", reader->path,
+                      lost.count > 1 ? "s" : "", lost.text, reader->options.like->whose,
+                      lost.count > 1 ? "a file with these" : "a file with it");
+}
+
+/* Writes which options take labels or names of rows from the columns that are left out, where the
+ * rows that are there have such and these rows would get none: they cannot be given later. `only`
+ * is the column that is left out, in quotes, where there is one. */
+static void advise(const struct ny_reader *reader, const char *only, char *text, size_t size)
+{
+    const struct ny_reader_options *options = &reader->options;
+    const struct ny_columns_like *like = options->like;
+    bool names = like->names && !options->id_column;
+    bool labels = like->labels && !options->label_column && !options->labels_file;
+
+    text[0] = '\0';
+    if (!reader->entry->format->takes_id_column || (!names && !labels)) return;
+    if (only && names != labels)
+        snprintf(text, size,
+                 "; the rows there have %s: give --%s-column %s if this column holds them, as they "
+                 "cannot be added later",
+                 names ? "names" : "labels", names ? "id" : "label", only);
+    else
+        snprintf(text, size,
+                 "; the rows there have %s%s%s: give %s%s%s if these columns hold them, as they "
+                 "cannot be added later",
+                 names ? "names" : "", names && labels ? " and " : "", labels ? "labels" : "",
+                 names ? "--id-column NAME" : "", names && labels ? " and " : "",
+                 labels ? "--label-column NAME" : "");
+}
+
+/* Tells which columns are left out, and that the others are taken by their names. Labels and names
+ * that would be lost are a warning. */
+static void tell(const struct match *match, bool turned)
+{
+    const struct ny_reader *reader = match->reader;
+    const struct ny_columns_like *like = reader->options.like;
+    struct list others = {.count = 0};
+    char advice[400];
+
+    for (size_t i = 0; i < match->count; i++)
+        if (!match->is_found[i]) add_to_list(&others, match->columns[i].name);
+    if (like->quiet || !(others.count || turned)) return;
+    end_list(&others);
+    advise(reader, others.count == 1 ? others.text : NULL, advice, sizeof(advice));
+    if (others.count)
+        ny_log(reader->ctx, advice[0] ? NY_LOG_WARNING : NY_LOG_NOTE,
+               "%s: %zu column%s that %s does not have %s left out: %s%s%s", reader->path,
+               others.count, others.count == 1 ? "" : "s", like->whose,
+               others.count == 1 ? "is" : "are", others.text,
+               turned ? "; the others are put in its order" : "", advice);
+    else
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s: its columns stand in another order than those of %s, and are taken by their "
+               "names",
+               reader->path, like->whose);
+}
+
+int ny_like_match(struct ny_reader *reader, const struct ny_like_column *columns, size_t count,
+                  size_t *found, bool *matched)
+{
+    const struct ny_reader_options *options = &reader->options;
+    struct match match = {.reader = reader, .columns = columns, .count = count};
+    bool listed = options->columns || options->drop_columns, turned = false;
+    int err = begin(&match);
+
+    *matched = false;
+    if (!err && match.names.count == options->like->count) err = find_all(&match, found, matched);
+    if (err || (listed && options->like->count != count)) *matched = false;
+    for (size_t i = 1; *matched && i < match.names.count; i++)
+        turned |= found[i] < found[i - 1];
+    if (*matched) tell(&match, turned);
+    end(&match);
+    return err;
+}
+
+/* ---- formats with a name for each column ----------------------------------------------------- */
+
+/* Notes where the columns that are found are among those of the points, and takes their names. */
+static int set_places(struct ny_reader *reader, const size_t *found)
+{
+    const struct ny_columns_like *like = reader->options.like;
+    size_t count = reader->columns.count;
+
+    reader->place = ny_calloc(reader->ctx, NY_MEM_IO, count, sizeof(*reader->place));
+    if (!reader->place) return NY_EBUDGET;
+    reader->file_columns = count;
+    for (size_t i = 0; i < count; i++)
+        reader->place[i] = NY_NO_PLACE;
+    for (size_t i = 0; i < like->count; i++)
+        reader->place[found[i]] = (uint32_t)i;
+    ny_names_clear(&reader->columns);
+    return like->load(like->arg, &reader->columns);
+}
+
+/* Tells whether the columns that are found are all of the file's, in its order. */
+static bool are_as_they_stand(const struct ny_reader *reader, const size_t *found)
+{
+    size_t i = 0;
+
+    while (i < reader->options.like->count && found[i] == i)
+        i++;
+    return i == reader->columns.count;
+}
+
+int ny_like_place(struct ny_reader *reader)
+{
+    const struct ny_columns_like *like = reader->options.like;
+    size_t count = reader->columns.count;
+    struct ny_like_column *columns;
+    const char *name = reader->columns.text;
+    size_t *found;
+    bool matched;
+    int err = NY_EBUDGET;
+
+    if (!like || !count) return NY_OK;
+    columns = ny_calloc(reader->ctx, NY_MEM_IO, count, sizeof(*columns));
+    found = ny_calloc(reader->ctx, NY_MEM_IO, (size_t)like->count, sizeof(*found));
+    if (!columns || !found) goto done;
+    for (size_t i = 0; i < count; i++, name += strlen(name) + 1)
+        columns[i] = (struct ny_like_column){name, i};
+    err = ny_like_match(reader, columns, count, found, &matched);
+    if (!err && matched && !are_as_they_stand(reader, found)) err = set_places(reader, found);
+done:
+    ny_free(reader->ctx, columns);
+    ny_free(reader->ctx, found);
+    return err;
+}
