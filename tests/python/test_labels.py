@@ -1,4 +1,7 @@
 """Labels of every kind that append() takes: numbers, and words, which become classes."""
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -93,6 +96,36 @@ def test_anndata(empty):
     assert kept(empty) == WORDS
     empty.append(cells, labels=cells.obs["sex"])
     assert kept(empty)[6:] == list("fmfmfm")
+
+
+@pytest.mark.parametrize("kind", ["AnnData", "frame", "h5ad", "h5ad by option", "csv", "arrow"])
+def test_a_column_by_its_name(empty, tmp_path, kind):
+    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    obs = pandas.DataFrame({"kind": pandas.Categorical(WORDS)},
+                           index=[f"cell {i}" for i in range(6)])
+    cells = anndata.AnnData(rows().astype("f4"), obs)
+    frame, X, options = cells.to_df().assign(kind=obs["kind"].astype(object)), cells, {}
+    if kind == "frame":
+        X = frame
+    elif kind == "arrow":
+        X = pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
+    elif kind == "csv":
+        X = tmp_path / "x.csv"
+        frame.to_csv(X, index=False)
+    elif "h5ad" in kind:
+        X = tmp_path / "x.h5ad"
+        cells.write_h5ad(X)
+    options = {"label_column" if "option" in kind else "labels": "kind"}
+    if "h5ad" in kind and not (Path(os.environ["NYSTREAM_LIBRARY"]).parent /
+                               "nystream-hdf5").exists():
+        pytest.skip("nystream-hdf5 is not built: no libhdf5")
+    empty.append(X, **options)
+    assert kept(empty) == WORDS and np.allclose(empty[:], rows().astype("f4"))
+    wrong = {name: "kinf" for name in options}
+    with pytest.raises(nystream.UsageError, match="kinf.*kind"):
+        empty.append(X, **wrong)
+    with pytest.raises(nystream.UsageError, match="X is ndarray, whose columns have no names"):
+        empty.append(rows(), labels="kind")
 
 
 @pytest.mark.parametrize("labels, words", [

@@ -13,7 +13,7 @@ from nystream._labels import Labels, Names, as_labels
 SLICE_BYTES = 16 << 20
 SLICE_ROWS = 2048  # rows that are made dense at a time
 TOLD = 5  # names that a message lists
-_KEEPING = ("; Store.append(…, labels=X[{0!r}]) keeps a column as labels, and "
+_KEEPING = ("; Store.append(X, labels={0!r}) keeps a column as labels, and "
             "X.set_index({0!r}) as names of the rows")
 EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
 

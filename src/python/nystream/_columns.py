@@ -13,7 +13,7 @@ from nystream import _data
 from nystream._arrow import is_arrow
 from nystream._batch import SLICE_BYTES, TOLD, Batch, make_batch
 from nystream._context import logger, stack_level
-from nystream._errors import DataError, NystreamWarning
+from nystream._errors import DataError, NystreamWarning, hint, usage_error
 
 
 class Columns(NamedTuple):
@@ -93,6 +93,21 @@ def is_frame(X: Any) -> bool:
 def choose(frame: Any, names: List[str]) -> Any:
     """Return a frame with the columns of these names alone."""
     return frame[names] if hasattr(frame, "iloc") else frame.select(names)
+
+
+def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
+    """Return rows without their labels, and these: a column of a frame, or of obs of an AnnData."""
+    is_anndata = hasattr(X, "obs") and hasattr(X, "var")
+    if not is_anndata and not is_frame(X):
+        raise usage_error(f"labels={name!r} names a column, and X is {type(X).__name__}, whose "
+                          "columns have no names; give a label for each row", "labels")
+    table = X.obs if is_anndata else X
+    names = list(table.columns if hasattr(table, "iloc") else _data.column_names(table) or [])
+    if name not in names:
+        raise usage_error(f"labels={name!r} is no column of {'obs' if is_anndata else 'X'}, which "
+                          f"has {_listed(names)}{hint(name, map(str, names))}", "labels")
+    rest = X if is_anndata else choose(X, [other for other in names if other != name])
+    return rest, table[name]
 
 
 def _listed(names: List[str]) -> str:

@@ -116,11 +116,18 @@ def _rows_of(matrix: Any) -> Any:
 
 
 # Options for files, and what does the same for rows in memory.
-_LABELS, _NAMES = "labels=X[NAME] gives labels", "X.set_index(NAME) makes them the index of a frame"
+_LABELS = "labels=NAME takes a column of a frame or of obs, and labels=WORDS a label for each row"
+_NAMES = "X.set_index(NAME) makes them the index of a frame"
 _CHOICE = "X[NAMES] and X.drop(columns=NAMES) choose columns of a frame"
 IN_MEMORY = {"label_column": _LABELS, "id_column": f"names of rows are kept: {_NAMES}",
              "ids": f"names of rows are kept: {_NAMES}", "columns": _CHOICE,
              "drop_columns": _CHOICE}
+OF_FILES = {*IN_MEMORY, "format", "header", "matrix", "transpose"}
+
+
+def are_of_files(options: Iterable[str]) -> bool:
+    """Return whether one of these options says how to read a file."""
+    return any(name.replace("-", "_") in OF_FILES for name in options)
 
 
 def check_in_memory(options: Iterable[str]) -> None:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 import numpy as np
 
 from nystream import _data, _lib
-from nystream._columns import Columns
+from nystream._columns import Columns, take_labels
 from nystream._context import Context, ProgressOption
 from nystream._errors import UsageError
 from nystream._graph import GraphParts
 from nystream._lib import lib
-from nystream._options import Options, check_in_memory
+from nystream._options import Options, are_of_files, check_in_memory
 from nystream._scratch import Scratch
 from nystream._sources import are_files, is_for_library, is_path
 from nystream._view import Part, View
@@ -107,13 +107,15 @@ class Store:
             name of a file: .npy, .npz, .h5ad, and those of append_files(), also a list of these.
             Names of rows and of columns are kept of an AnnData, a DataFrame (those that are str)
             and files.
-        labels : array, list, or column of a DataFrame or of obs, of shape (rows,), optional
-            One number or one word a row, NaN or None where it has none. Words become classes, whose
-            numbers `labels` has, and `class_names` the words: in the order of their appearance, or
-            of the categories of a pandas Categorical; a word of an earlier append keeps its number.
+        labels : str, or array, list or column of shape (rows,), optional
+            The name of a column of a frame (which is no column of the points then), of obs of an
+            AnnData, or of a file; or one number or one word a row, NaN or None where it has none.
+            Words become classes, whose numbers `labels` has, and `class_names` the words: in the
+            order of their appearance, or of the categories of a pandas Categorical; a word of an
+            earlier append keeps its number.
         **options
             dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
-            is read, as `nystream help import` has them. Rows take the type that the store has:
+            is read, as `nystream help import` has them; of a file those of append_files(). Rows take the type that the store has:
             float64 is rounded to float32, with a warning unless dtype="f32" says that it is meant,
             and a store of whole numbers refuses what is none.
 
@@ -122,9 +124,15 @@ class Store:
         Report
             n, d, dtype, format, bytes of all rows, and rows, dropped, seconds of this call.
         """
-        if are_files(X) and labels is None and (not is_path(X) or is_for_library(X)):
+        named = isinstance(labels, str)
+        if are_files(X) and named:
+            return self.append_files(X, label_column=labels, **options)
+        if are_files(X) and labels is None and (
+                not is_path(X) or is_for_library(X) or are_of_files(options)):
             return self.append_files(X, **options)
         check_in_memory(options)
+        if named:
+            X, labels = take_labels(X, labels)
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
         whole, found = there.read(X, labels)
         found = _data.named(X, found, there.names)
