@@ -256,19 +256,6 @@ static int next_direct(struct ny_reader *reader, size_t rows, struct ny_row_batc
     return NY_OK;
 }
 
-/* Fails because a value cannot be kept exactly in the table's dtype. */
-static int unfit(struct ny_reader *reader, uint64_t column, double value)
-{
-    struct binary *binary = reader->state;
-
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
-                      "%s: row %llu (from 0), column %llu (from 1): the %s %.17g is not exactly a "
-                      "value of %s; give a wider --dtype",
-                      reader->path, ULL(reader->consumed), ULL(column + 1),
-                      ny_element_name(binary->layout.type), value,
-                      ny_dtype_name(reader->table.dtype));
-}
-
 /* The file's column of the n-th kept one from column `first` on; its place, where it has one. */
 static uint64_t file_column(const struct ny_reader *reader, uint64_t first, size_t n)
 {
@@ -279,6 +266,15 @@ static uint64_t file_column(const struct ny_reader *reader, uint64_t first, size
     while (!binary->keep[column] || n-- > 0)
         column++;
     return reader->place ? reader->place[column] : column;
+}
+
+/* Fails because a kept value of a piece cannot be kept exactly in the table's dtype. */
+static int unfit(struct ny_reader *reader, uint64_t first, size_t n)
+{
+    const struct binary *binary = reader->state;
+
+    return ny_reader_fail_value(reader, file_column(reader, first, n),
+                                ny_element_name(binary->layout.type), binary->values[n]);
 }
 
 /* Leaves only kept columns among `count` raw elements from column `first` on. */
@@ -308,7 +304,7 @@ static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count,
     n = *kept = select_raw(binary, first, count);
     if (binary->swap) ny_swap(binary->raw, ny_element_size(type), n);
     wrong = ny_widen(type, binary->raw, values, n);
-    if (wrong < n) return unfit(reader, file_column(reader, first, wrong), values[wrong]);
+    if (wrong < n) return unfit(reader, first, wrong);
     if (rounding && reader->nan != NY_NAN_KEEP && !*bad) {
         wrong = ny_first_nonfinite(NY_F64, values, n);
         *bad = wrong < n;
@@ -318,7 +314,7 @@ static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count,
     }
     if (*bad) return err;
     wrong = ny_narrow(reader->table.dtype, rounding, values, to, n);
-    return wrong == n ? NY_OK : unfit(reader, file_column(reader, first, wrong), values[wrong]);
+    return wrong == n ? NY_OK : unfit(reader, first, wrong);
 }
 
 /* Reads the length that stands before each row of fvecs and bvecs, which must be the same in all

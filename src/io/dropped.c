@@ -2,8 +2,12 @@
  * that does not fit. Formats call this for each such row, and the reader of points tells of those
  * that were left out at the end. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "io/format.h"
+#include "io/number.h"
+#include "io/row_names.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -23,6 +27,56 @@ void ny_reader_drop(struct ny_reader *reader, uint64_t line)
     reader->dropped++;
 }
 
+/* Finds the name of a row that was read, of which an error is to tell: the reader reads no further.
+ * Leaves it empty where the row has none. */
+static void find_row_name(struct ny_reader *reader, uint64_t row, struct ny_shown *shown)
+{
+    struct ny_names names = {0};
+    const char *name = NULL;
+
+    if (reader->entry->format->row_name) name = reader->entry->format->row_name(reader, row);
+    if (reader->row_names && row >= reader->names_read) {
+        if (ny_row_names_next(reader->row_names, row - reader->names_read, 1, &names) == NY_OK)
+            name = names.text;
+        else
+            ny_error_clear(reader->ctx);
+    }
+    *shown = ny_shown(name ? name : "", name ? strlen(name) : 0);
+    ny_names_release(&names, reader->ctx);
+}
+
+/* A place in messages. */
+struct place {
+    char text[2 * sizeof(struct ny_shown) + 60];
+};
+
+/* Tells a place by the names of its row and its column, or by their numbers: those of rows from 0,
+ * and of columns too where they are in memory; columns of files are numbered as --columns does. */
+static struct place place_of(struct ny_reader *reader, uint64_t row, uint64_t column)
+{
+    bool named = reader->columns.count == reader->table.d, in_memory = !reader->bytes;
+    const char *of_column = named ? ny_names_skip(reader->columns.text, (size_t)column) : "";
+    struct ny_shown name;
+    struct place place;
+    int used;
+
+    find_row_name(reader, row, &name);
+    if (!name.text[0] && !named && in_memory) {
+        snprintf(place.text, sizeof(place.text), "row %llu, column %llu (both from 0)", ULL(row),
+                 ULL(column));
+        return place;
+    }
+    used = name.text[0] ? snprintf(place.text, sizeof(place.text), "row '%s', ", name.text)
+                        : snprintf(place.text, sizeof(place.text), "row %llu (from 0), ", ULL(row));
+    if (named)
+        snprintf(place.text + used, sizeof(place.text) - (size_t)used, "column '%s'",
+                 ny_shown(of_column, strlen(of_column)).text);
+    else
+        snprintf(place.text + used, sizeof(place.text) - (size_t)used, "column %llu (from %d)",
+                 ULL(column + !in_memory), !in_memory);
+    return place;
+}
+
 int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value)
 {
     if (reader->nan == NY_NAN_DROP) {
@@ -30,8 +84,7 @@ int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, 
         return NY_OK;
     }
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, row,
-                      "%s: row %llu (from 0), column %llu (from 1) is %s%s", reader->path, ULL(row),
-                      ULL(column + 1),
+                      "%s: %s is %s%s", reader->path, place_of(reader, row, column).text,
                       isnan(value) ? "NaN"
                       : value < 0  ? "-Inf"
                                    : "Inf",
@@ -41,9 +94,8 @@ int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, 
 int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, const char *type, double value)
 {
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
-                      "%s: row %llu (from 0), column %llu (from 1): the %s %.17g is not exactly a "
-                      "value of %s; give a wider --dtype",
-                      reader->path, ULL(reader->consumed), ULL(column + 1), type, value,
+                      "%s: %s: the %s %.17g is not exactly a value of %s; give a wider --dtype",
+                      reader->path, place_of(reader, reader->consumed, column).text, type, value,
                       ny_dtype_name(reader->table.dtype));
 }
 

@@ -30,6 +30,9 @@ struct ny_format {
     /* Passes over at most `rows` rows and advances reader->consumed; NULL: by reading them. */
     int (*skip)(struct ny_reader *reader, uint64_t rows);
     void (*close)(struct ny_reader *reader);
+    /* Returns the name of a row, which lives as long as the reader; NULL: it has none. NULL itself:
+     * names come behind the rows (io/row_names.h), or not at all. */
+    const char *(*row_name)(const struct ny_reader *reader, uint64_t row);
     /* Writes a note about how the file was read into text. NULL: this format has no such note. */
     void (*describe)(const struct ny_reader *reader, char *text, size_t size);
     /* After a file of which each row was left out: writes the columns that hold no number in any
@@ -105,8 +108,8 @@ void ny_table_close(struct ny_reader *reader);
 const char *ny_reader_nan_cure(const struct ny_reader *reader);
 /* Counts a row that is left out; `line` 0: the file has no lines. */
 void ny_reader_drop(struct ny_reader *reader, uint64_t line);
-/* A row with NaN or Inf (row from 0, column of the file from 0): counted as dropped, or NY_EDATA.
- */
+/* A row with NaN or Inf (row from 0, column from 0 of the points where these have names, else of
+ * the file): counted as dropped, or NY_EDATA. */
 int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, double value);
 /* Fails because a value of row reader->consumed (column from 0), `type` in messages, cannot be
  * kept in the type of the table. */

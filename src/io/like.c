@@ -136,7 +136,7 @@ static void tell(const struct match *match, bool turned)
     const struct ny_reader *reader = match->reader;
     const struct ny_columns_like *like = reader->options.like;
     struct list others = {.count = 0};
-    char advice[400];
+    char advice[600];
 
     for (size_t i = 0; i < match->count; i++)
         if (!match->is_found[i]) add_to_list(&others, match->columns[i].name);

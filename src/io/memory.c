@@ -190,6 +190,13 @@ static int next_memory(struct ny_reader *reader, size_t max_rows, struct ny_row_
     return NY_OK;
 }
 
+static const char *row_name(const struct ny_reader *reader, uint64_t row)
+{
+    const struct ny_table *table = ((const struct ny_memory_state *)reader->state)->table;
+
+    return table->row_names ? table->row_names[row] : NULL;
+}
+
 static int skip_memory(struct ny_reader *reader, uint64_t rows)
 {
     uint64_t left = reader->table.rows - reader->consumed;
@@ -199,7 +206,12 @@ static int skip_memory(struct ny_reader *reader, uint64_t rows)
 }
 
 static const struct ny_format format = {
-    .open = open_memory, .next = next_memory, .skip = skip_memory, .close = close_memory};
+    .open = open_memory,
+    .next = next_memory,
+    .skip = skip_memory,
+    .close = close_memory,
+    .row_name = row_name,
+};
 static const struct ny_format_entry entry = {.info = {"memory", "rows in the caller's memory"},
                                              .format = &format};
 

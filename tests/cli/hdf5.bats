@@ -63,6 +63,9 @@ refused() {
         [ "$(points a.nys)" = "$wanted" ]
         [ "$(nystream export a.nys --part columns -o - | cksum)" = "$(nystream export s.nys --part columns -o - | cksum)" ]
     done
+    for matrix in X layers/columns layers/dense; do # genes that are left out may have no values
+        refused 3 "turned.h5ad: row 'cell0', column 'new 1' is NaN" nystream import n.nys "$FILES/turned.h5ad" --matrix $matrix
+    done
     rm -rf a.nys
     nystream import a.nys "$FILES/rows.npz" -q # without names: as they stand
     refused 3 "has 402 columns of points where the store has 400" \

@@ -259,3 +259,18 @@ def test_columns_that_are_missing_are_named(fitted, tmp_path, kind):
         with pytest.raises(nystream.DataError, match="X has no columns 'b', 'c', which"):
             place(rows)
     assert len(store) == 300
+
+
+@quick
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "chunks"])
+def test_a_value_is_told_by_the_names_of_its_row_and_column(fitted, tmp_path, kind):
+    frame, store, result, _ = fitted
+    bad = frame[list("dcba")].copy()
+    bad.iloc[7, 1] = np.nan
+    place = "row 7, column 2 .both from 0. is NaN"
+    with pytest.raises(nystream.DataError, match="X: " + place):
+        store.append(bad[list("abcd")].to_numpy())
+    place = "row .*, column 'c' is NaN" if kind == "frame" else "row 'cell 7', column 'c' is NaN"
+    for call in store.append, nystream.open(tmp_path / "new.nys").append, result.transform:
+        with pytest.raises(nystream.DataError, match="X: " + place):
+            call(kinds_of(bad, tmp_path)[kind])

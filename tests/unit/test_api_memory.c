@@ -70,7 +70,7 @@ static void rows_are_appended_and_converted_where_that_is_exact(void **state)
           ny_append(in.ctx, in.store, &wide, NULL, NULL));
     put(NY_F64, (void *)(uintptr_t)wide.values, 5 * (COLUMNS + 2) + 1, (double)NAN);
     wide.name = "X";
-    fails(NY_EDATA, "X: row 5 (from 0), column 2 (from 1) is NaN",
+    fails(NY_EDATA, "X: row 5, column 1 (both from 0) is NaN",
           ny_append(in.ctx, in.store, &wide, NULL, NULL));
     assert_int_equal(rows_of_store(), 2 * ROWS);
     free((void *)(uintptr_t)table.values);
@@ -523,7 +523,7 @@ static void what_cannot_be_embedded_leaves_nothing(void **state)
           ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_U8, found}, NULL, NULL));
     put(NY_F64, (void *)(uintptr_t)rows.values, 5 * COLUMNS + 1, (double)NAN);
     fails(
-        NY_EDATA, "X: row 5 (from 0), column 2 (from 1) is NaN",
+        NY_EDATA, "X: row 5, column 1 (both from 0) is NaN",
         ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, &model, &report));
     assert_null(model);
     assert_null(report);

@@ -89,7 +89,7 @@ static void rows_in_memory_are_placed(void **state)
     fails(NY_EUSAGE, "no room", ny_model_place(model, &other, NY_F64, wide, 8));
     fails(NY_EUSAGE, "NY_F32 or NY_F64", ny_model_place(model, &other, NY_U8, wide, 0));
     put(NY_F32, (void *)(uintptr_t)other.values, COLUMNS + 1, (double)NAN);
-    fails(NY_EDATA, "row 1 (from 0), column 2 (from 1) is NaN",
+    fails(NY_EDATA, "row 1, column 1 (both from 0) is NaN",
           ny_model_place(model, &other, NY_F64, wide, 0));
     other.columns--;
     fails(NY_EDATA, "6 columns", ny_model_place(model, &other, NY_F64, wide, 0));
@@ -228,7 +228,7 @@ static void new_rows_find_their_neighbors(void **state)
     fails(NY_EDATA, "6 columns of points where the store has 7; give rows with these",
           ny_neighbors_of(in.ctx, in.store, "g", &wrong, &room));
     put(NY_F64, (void *)(uintptr_t)wide.values, 3, (double)NAN);
-    fails(NY_EDATA, "column 4 (from 1) is NaN; take such rows out",
+    fails(NY_EDATA, "column 3 (both from 0) is NaN; take such rows out",
           ny_neighbors_of(in.ctx, in.store, "g", &wide, &room));
     assert_null(strstr(ny_context_message(in.ctx), "file")); /* there is none */
     free((void *)(uintptr_t)wide.values);

@@ -143,7 +143,7 @@ static void entries_that_cannot_be_are_told_with_their_place(void **state)
         fails(NY_EDATA, "row 5 (from 0) names column 60 (from 0)",
               ny_append(in.ctx, in.store, &table, NULL, NULL));
         set(2, 50, (double)NAN);
-        fails(NY_EDATA, "row 5 (from 0), column 51 (from 1) is NaN",
+        fails(NY_EDATA, "row 5, column 50 (both from 0) is NaN",
               ny_append(in.ctx, in.store, &table, NULL, NULL));
         ok(ny_options_set(options, "nan", "drop"));
         assert_int_equal(append_and_read(&table, options, N - 1, column, back), IN_ROW);
@@ -154,7 +154,7 @@ static void entries_that_cannot_be_are_told_with_their_place(void **state)
         set(2, 50, 2.5);
         ok(ny_options_set(options, "dtype", "u8"));
         fails(NY_EDATA,
-              "row 5 (from 0), column 51 (from 1): the f64 2.5 is not exactly a value of u8",
+              "row 5, column 50 (both from 0): the f64 2.5 is not exactly a value of u8",
               ny_append(in.ctx, in.store, &table, options, NULL));
         ok(ny_options_set(options, "dtype", "auto"));
     }

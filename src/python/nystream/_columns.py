@@ -26,8 +26,12 @@ class Columns(NamedTuple):
         """Read rows of any kind as `_data.batches` does, each with these columns in this order.
 
         Further columns that a frame, an AnnData or its file has are left out, with a warning.
-        DataError where one of these is missing.
+        DataError where one of these is missing. Batches have the names that X has.
         """
+        whole, found = self._read(X, labels)
+        return whole, _data.named(X, found, self.names)
+
+    def _read(self, X: Any, labels: Any) -> Tuple[bool, Iterator[Batch]]:
         if self.names is None:
             return _data.batches(X, labels)
         if hasattr(X, "__next__"):

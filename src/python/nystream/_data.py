@@ -185,15 +185,16 @@ def named(X: Any, found: Iterator[Batch], known: Optional[List[str]]) -> Iterato
     """Give batches the names of rows and columns that an AnnData, its file or a DataFrame has.
 
     A frame has them where its index, and all its columns, are str. `known` are the names of
-    columns that the batches were put in the order of; None: they stand as in X.
+    columns in whose order the batches were put; None: they stand as in X.
     """
-    rows, columns = getattr(X, "obs_names", None), column_names(X) if known is None else None
+    rows, columns = getattr(X, "obs_names", None), column_names(X)
     if is_path(X):
         rows = names_in_file(X)[0]
     if hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index"):
         rows = X.index if isinstance(next(iter(X.index), None), str) else None
-    of_columns = None if columns is None or is_arrow(X) and not hasattr(X, "iloc") else Names(
-        columns)
+    if known is None and is_arrow(X) and not hasattr(X, "iloc"):
+        columns = None
+    of_columns = None if columns is None else Names(known or columns)
     first = 0
     for batch in found:
         of_rows = None if rows is None else Names(rows[first:first + batch.rows])

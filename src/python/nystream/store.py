@@ -135,7 +135,6 @@ class Store:
             X, labels = take_labels(X, labels)
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
         whole, found = there.read(X, labels)
-        found = _data.named(X, found, there.names)
         with Options(self._context, _lib.IMPORT, options) as pointer:
             if whole:
                 batch = next(found)
