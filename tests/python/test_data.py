@@ -163,7 +163,7 @@ def test_refusals(X, words):
 def test_values_that_are_not_finite(tmp_path, value, words):
     X = grid()
     X[17, 3] = value
-    with pytest.raises(ValueError, match=r"row 17 \(from 0\), column 4 \(from 1\) is .*" + words):
+    with pytest.raises(ValueError, match=r"row 17, column 3 \(both from 0\) is .*" + words):
         read_back(tmp_path, X)
 
 

@@ -225,7 +225,7 @@ def test_landmarks_are_given_as_arrays(store, rows):
 @quick
 @pytest.mark.parametrize("options, words", [
     ({"landmarks_points": np.zeros((3, 5))}, "5 columns of points where the store has 6"),
-    ({"landmarks_points": np.full((3, 6), np.nan)}, "row 0 .* is NaN"),
+    ({"landmarks_points": np.full((3, 6), np.nan)}, "row 0, .* is NaN"),
     ({"landmarks_points": np.ones((2, 6))}, "same point twice"),
     ({"landmarks_points": np.zeros(6)}, "Expected 2D array"),
     ({"landmarks_file": [0.5, 1]}, "one-dimensional array of integers"),
@@ -508,7 +508,7 @@ def test_a_failed_append_leaves_the_store(store, rows):
     for given in (bad, iter([rows[:5], bad])):
         with pytest.raises(nystream.DataError, match="NaN"):
             store.append(given)
-    with pytest.raises(nystream.DataError, match=r"row 4 \(from 0\), column 2 \(from 1\) is NaN"):
+    with pytest.raises(nystream.DataError, match=r"row 4, column 1 .both from 0. is NaN"):
         store.append(bad, labels=np.zeros(10))
     with pytest.raises(nystream.DataError, match="NaN"):
         store.append(iter([(rows[:5], np.zeros(5)), (bad, np.zeros(10))]))
@@ -565,3 +565,33 @@ def test_what_is_shown(store, result):
     assert told["status"] == "done" and told["landmarks"] == "50"
     assert told["eigenvalues"].count(",") == 2 and "probe_error" not in told
     assert "50 in all" in repr(nystream.Report({"many": list(range(50))}))
+
+
+@quick
+def test_what_a_store_shows(tmp_path, store, result):
+    assert repr(store) == f"<store {store.path}: 2,000 rows × 6 columns, f64, dense; results: map>"
+    assert "2,000 rows × 6 columns" in store._repr_html_() and "<table>" in store._repr_html_()
+    new = nystream.open(tmp_path / "new.nys")
+    assert repr(new) == f"<store {new.path}: no rows>" and "no rows" in new._repr_html_()
+    (tmp_path / "none.nys").mkdir()
+    (tmp_path / "none.nys" / "file").touch()
+    none = nystream.open(tmp_path / "none.nys")
+    assert "not a store" in repr(none) and "not a store" in none._repr_html_()
+
+
+@quick
+@pytest.mark.parametrize("sparse", [False, True])
+def test_places_of_rows_with_missing_values(result, rows, sparse):
+    bad = rows.copy()
+    bad[[0, 7, 1999], [1, 0, 5]] = np.nan, np.inf, -np.inf
+    X = scipy.sparse.csr_matrix(bad) if sparse else bad
+    expected = result.transform(rows)
+    expected[[0, 7, 1999]] = np.nan
+    for place in result.transform, result.model().transform:
+        assert np.allclose(place(X, nan="keep"), expected, equal_nan=True)
+        assert np.array_equal(place(rows[:9], nan="keep"), place(rows[:9]))
+        assert np.isnan(place(X[:1], nan="keep")).all()
+        with pytest.raises(nystream.DataError, match="row 0, column 1 .both from 0. is NaN"):
+            place(X)
+        with pytest.raises(nystream.UsageError, match="nan='drop' is neither"):
+            place(X, nan="drop")

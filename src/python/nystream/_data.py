@@ -15,6 +15,7 @@ from nystream import _batch, _lib
 from nystream._arrow import arrow_rows, is_arrow
 from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sparse, lies_in_rows,
                              make_batch, on_host, stored_dtype)
+from nystream._errors import usage_error
 from nystream._labels import Labels, Names, as_labels
 from nystream._sources import (ENTRY_BYTES, OPENED, CsrGroup, are_files, dask_blocks, is_dask,
                                is_path, is_sparse_group, names_in_file, open_file)
@@ -220,17 +221,41 @@ def count_bytes(X: Any) -> Optional[int]:
     return None if np.isnan(size) else int(size) * 8
 
 
+def _finite_rows(batch: Batch) -> Any:
+    """Return a mask of the rows without NaN and infinity."""
+    finite = np.ones(batch.rows, bool)
+    if batch.values.dtype.kind != "f":
+        return finite
+    if batch.indptr is not None:
+        bad = np.flatnonzero(~np.isfinite(batch.values))
+        finite[np.searchsorted(batch.indptr, bad, side="right") - 1] = False
+        return finite
+    for first in range(0, batch.rows, SLICE_ROWS):
+        end = first + SLICE_ROWS
+        finite[first:end] = np.isfinite(batch.values[first:end]).all(axis=1)
+    return finite
+
+
 def place(found: Iterable[Batch], components: int, dtype: Any,
-          put: Callable[[_lib.CTable, Any], None]) -> Any:
+          put: Callable[[_lib.CTable, Any], None], nan: str = "error") -> Any:
     """Place rows batch by batch.
 
-    `put` gets the description of a batch and the array (rows, components) that it fills. Returns
-    them all, joined.
+    `put` gets the description of a batch and the array (rows, components) that it fills. With
+    nan="keep" it gets no row with NaN or infinity, whose place is NaN. Returns them all, joined.
     """
+    if nan not in ("error", "keep"):
+        raise usage_error(f"nan={nan!r} is neither 'error' nor 'keep', which gives rows with NaN "
+                          "NaN for a place", "nan")
     parts = []
     for batch in found:
         parts.append(np.empty((batch.rows, components), dtype))
-        if batch.rows:
+        finite = _finite_rows(batch) if nan == "keep" else None
+        if finite is not None and not finite.all():
+            some = make_batch(batch.piece(0, batch.rows)[finite])
+            some = some._replace(column_names=batch.column_names)
+            parts[-1][finite] = place([some], components, dtype, put)
+            parts[-1][~finite] = np.nan
+        elif batch.rows:
             put(batch.table("X"), parts[-1])
     if not parts:
         return np.empty((0, components), dtype)

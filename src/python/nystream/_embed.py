@@ -7,11 +7,12 @@ from typing import Any, Iterator, Optional, Tuple, Union
 import numpy as np
 
 from nystream import _data
+from nystream._append import PathLike
 from nystream._context import Context, ProgressOption
 from nystream._lib import IMPORT, OPTIONS, lib
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part
-from nystream.store import FITTING, PathLike, Store
+from nystream.store import FITTING, Store
 
 
 def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike]) -> Tuple[Scratch, Store]:

@@ -128,7 +128,7 @@ class Model:
         return (f"<model of {report.landmarks} landmarks, {report.d} columns to "
                 f"{report.components} components, {report.bytes} bytes>")
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, nan: str = "error") -> Any:
         """Place new rows.
 
         Parameters
@@ -136,6 +136,8 @@ class Model:
         X : rows of any kind that Store.append takes, of shape (rows, columns)
             Columns that have names, in a frame or an AnnData, are put in the order of column_names.
             Further ones are left out, with a warning, and a missing one is a DataError.
+        nan : {"error", "keep"}
+            keep: a row with NaN or infinity gets NaN for a place; error: a DataError names it.
 
         Returns
         -------
@@ -148,7 +150,7 @@ class Model:
         found = Columns(self.column_names, "the model").batches(X)
         with self._context.once():
             return _data.place(found, self.components, np.float64 if double else np.float32,
-                               self._place)
+                               self._place, nan)
 
     def _place(self, table: CTable, places: Any) -> None:
         self._context.run(lib.ny_model_place, self._handle(), C.byref(table),

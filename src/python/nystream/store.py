@@ -4,31 +4,29 @@ from __future__ import annotations
 import base64
 import contextlib
 import ctypes as C
-import glob as globbing
 import html
 import operator
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
 from nystream import _data, _lib
-from nystream._columns import Columns, take_labels
+from nystream._append import Appends, PathLike
+from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
-from nystream._errors import UsageError
+from nystream._errors import NystreamError, UsageError
 from nystream._graph import GraphParts
 from nystream._lib import lib
-from nystream._options import Options, are_of_files, check_in_memory
+from nystream._options import Options
 from nystream._scratch import Scratch
-from nystream._sources import are_files, is_for_library, is_path
 from nystream._view import Part, View
 from nystream.report import Page, Picture, Plan, Report
 
 if TYPE_CHECKING:
     from nystream.model import Model
 
-PathLike = Union[str, "os.PathLike[str]"]
 FITTING = _lib.FIT | _lib.SELECT | _lib.STORED
 
 
@@ -50,7 +48,7 @@ def open(path: PathLike, *, memory: Union[None, int, str] = None, threads: Optio
     return Store(path, memory=memory, threads=threads, progress=progress)
 
 
-class Store:
+class Store(Appends):
     """Rows on disk, in a folder, and the results of fits of them.
 
     `store[a:b]` reads rows. Results are read by any number of processes while one writes.
@@ -92,93 +90,24 @@ class Store:
         self._view.close()
 
     def __repr__(self) -> str:
-        return f"nystream.open({str(self.path)!r})"
+        try:
+            report = self.report if self._has_rows() else None
+        except NystreamError as error:
+            return f"<store {self.path}: {error}>"
+        if report is None:
+            return f"<store {self.path}: no rows>"
+        results = ", ".join(report.results) or "none"
+        return (f"<store {self.path}: {report.n:,} rows × {report.d:,} columns, {report.dtype}, "
+                f"{report.format}; results: {results}>")
+
+    def _repr_html_(self) -> str:
+        try:
+            table = self.report._repr_html_() if self._has_rows() else ""
+        except NystreamError:  # repr() says it
+            table = ""
+        return f"<p>{html.escape(repr(self))}</p>{table}"
 
     # ---- rows ----------------------------------------------------------------------------------
-
-    def append(self, X: Any, labels: Any = None, **options: Any) -> Report:
-        """Append rows, all or nothing; the first append creates the store.
-
-        Parameters
-        ----------
-        X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, array of
-            Dask, table of Arrow, or an iterator of batches of rows, of shape (rows, columns)
-            Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do, and the
-            name of a file: .npy, .npz, .h5ad, and those of append_files(), also a list of these.
-            Names of rows and of columns are kept of an AnnData, a DataFrame (those that are str)
-            and files.
-        labels : str, or array, list or column of shape (rows,), optional
-            The name of a column of a frame (which is no column of the points then), of obs of an
-            AnnData, or of a file; or one number or one word a row, NaN or None where it has none.
-            Words become classes, whose numbers `labels` has, and `class_names` the words: in the
-            order of their appearance, or of the categories of a pandas Categorical; a word of an
-            earlier append keeps its number.
-        **options
-            dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
-            is read, as `nystream help import` has them; of a file those of append_files(). Rows take the type that the store has:
-            float64 is rounded to float32, with a warning unless dtype="f32" says that it is meant,
-            and a store of whole numbers refuses what is none.
-
-        Returns
-        -------
-        Report
-            n, d, dtype, format, bytes of all rows, and rows, dropped, seconds of this call.
-        """
-        named = isinstance(labels, str)
-        if are_files(X) and named:
-            return self.append_files(X, label_column=labels, **options)
-        if are_files(X) and labels is None and (
-                not is_path(X) or is_for_library(X) or are_of_files(options)):
-            return self.append_files(X, **options)
-        check_in_memory(options)
-        if named:
-            X, labels = take_labels(X, labels)
-        there = self._columns() if self._has_rows() else Columns(None, str(self.path))
-        whole, found = there.read(X, labels)
-        with Options(self._context, _lib.IMPORT, options) as pointer:
-            if whole:
-                batch = next(found)
-                table = batch.table("X")
-                report = self._report(lib.ny_append, C.byref(table), pointer)
-            else:
-                report = self._append_batches(found, pointer)
-        self._view.close()
-        return report
-
-    def _append_batches(self, found: Any, options: C.c_void_p) -> Report:
-        """Append batch by batch; what fails leaves the store as it was."""
-        context, appender = self._context, C.c_void_p()
-        context.call(lib.ny_appender_open, C.byref(appender), context.pointer, self._path, options)
-        try:
-            for batch in found:
-                table = batch.table("X")
-                context.run(lib.ny_appender_put, appender, C.byref(table))
-            return Report(context.report(lib.ny_appender_commit, appender))
-        finally:
-            lib.ny_appender_free(appender)
-
-    def append_files(self, files: Union[PathLike, Sequence[PathLike]], **options: Any) -> Report:
-        """Append rows of files: npy, csv, tsv, libsvm, mtx, idx, fvecs (.gz too), npz, h5ad, h5.
-
-        Parameters
-        ----------
-        files : path, pattern such as "part-*.csv.gz", or a list of these
-        **options
-            Options of append(), and format, header, label_column, id_column, columns,
-            drop_columns, labels (a file), transpose, matrix, shards.
-        """
-        given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-        names: List[str] = []
-        for name in given:
-            names += sorted(globbing.glob(os.fspath(name))) or [os.fspath(name)]
-        array = (C.c_char_p * len(names))(*map(os.fsencode, names))
-        dealt = "shards" in options  # to a new store, or to one that has some of its shards
-        if not dealt and self._has_rows():
-            options = {"append": True, **options}
-        with Options(self._context, _lib.IMPORT, options) as pointer:
-            report = self._report(lib.ny_import, array, len(names), pointer)
-        self._view.close()
-        return report
 
     @property
     def points(self) -> Part:
@@ -236,11 +165,6 @@ class Store:
         with contextlib.suppress(UsageError):  # they have none
             names = list(self.column_names)
         return Columns(names, str(self.path))
-
-    def _has_rows(self) -> bool:
-        """Return whether a store with rows is there, not only a folder for it."""
-        there = self.path.is_dir() and any(self.path.iterdir())
-        return bool(there and self._report(lib.ny_store_report)["n"])
 
     def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
         """Return rows of a sparse store as a scipy.sparse.csr_matrix."""
@@ -503,7 +427,7 @@ class Result(GraphParts):
         self._view.close()
         return report
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, nan: str = "error") -> Any:
         """Place new rows, also where the result has no model of its own (maps of a graph).
 
         Parameters
@@ -511,6 +435,8 @@ class Result(GraphParts):
         X : rows of any kind that Store.append takes, of shape (rows, columns)
             Columns that have names, in a frame or an AnnData, are put in the order of the store's.
             Further ones are left out, with a warning, and a missing one is a DataError.
+        nan : {"error", "keep"}
+            keep: a row with NaN or infinity gets NaN for a place; error: a DataError names it.
 
         Returns
         -------
@@ -519,7 +445,7 @@ class Result(GraphParts):
         shape = self.embedding.shape
         found = self._columns().batches(X)
         with self.store._context.once():
-            return _data.place(found, shape[1], self.embedding.dtype, self._place)
+            return _data.place(found, shape[1], self.embedding.dtype, self._place, nan)
 
     def _columns(self) -> Columns:
         return self.store._columns()

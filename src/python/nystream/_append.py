@@ -1,0 +1,119 @@
+"""Rows into a store: from memory, batch by batch, and from files."""
+from __future__ import annotations
+
+import ctypes as C
+import glob as globbing
+import os
+from pathlib import Path
+from typing import Any, Callable, List, Sequence, Union
+
+from nystream import _lib
+from nystream._columns import Columns, take_labels
+from nystream._context import Context
+from nystream._lib import lib
+from nystream._options import Options, are_of_files, check_in_memory
+from nystream._sources import are_files, is_for_library, is_path
+from nystream._view import View
+from nystream.report import Report
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+class Appends:
+    """The methods of a store that take rows; store.Store is one."""
+
+    path: Path
+    _path: Any
+    _context: Context
+    _view: View
+    _columns: Callable[[], Columns]
+    _report: Callable[..., Report]
+
+    def append(self, X: Any, labels: Any = None, **options: Any) -> Report:
+        """Append rows, all or nothing; the first append creates the store.
+
+        Parameters
+        ----------
+        X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, array of
+            Dask, table of Arrow, or an iterator of batches of rows, of shape (rows, columns)
+            Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do, and the
+            name of a file: .npy, .npz, .h5ad, and those of append_files(), also a list of these.
+            Names of rows and of columns are kept of an AnnData, a DataFrame (those that are str)
+            and files.
+        labels : str, or array, list or column of shape (rows,), optional
+            The name of a column of a frame (which is no column of the points then), of obs of an
+            AnnData, or of a file; or one number or one word a row, NaN or None where it has none.
+            Words become classes, whose numbers `labels` has, and `class_names` the words: in the
+            order of their appearance, or of the categories of a pandas Categorical; a word of an
+            earlier append keeps its number.
+        **options
+            dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
+            is read, as `nystream help import` has them; of a file those of append_files(). Rows
+            take the type that the store has: float64 is rounded to float32, with a warning unless
+            dtype="f32" says that it is meant, and a store of whole numbers refuses what is none.
+
+        Returns
+        -------
+        Report
+            n, d, dtype, format, bytes of all rows, and rows, dropped, seconds of this call.
+        """
+        named = isinstance(labels, str)
+        if are_files(X) and named:
+            return self.append_files(X, label_column=labels, **options)
+        if are_files(X) and labels is None and (
+                not is_path(X) or is_for_library(X) or are_of_files(options)):
+            return self.append_files(X, **options)
+        check_in_memory(options)
+        if named:
+            X, labels = take_labels(X, labels)
+        there = self._columns() if self._has_rows() else Columns(None, str(self.path))
+        whole, found = there.read(X, labels)
+        with Options(self._context, _lib.IMPORT, options) as pointer:
+            if whole:
+                batch = next(found)
+                table = batch.table("X")
+                report = self._report(lib.ny_append, C.byref(table), pointer)
+            else:
+                report = self._append_batches(found, pointer)
+        self._view.close()
+        return report
+
+    def _append_batches(self, found: Any, options: C.c_void_p) -> Report:
+        """Append batch by batch; what fails leaves the store as it was."""
+        context, appender = self._context, C.c_void_p()
+        context.call(lib.ny_appender_open, C.byref(appender), context.pointer, self._path, options)
+        try:
+            for batch in found:
+                table = batch.table("X")
+                context.run(lib.ny_appender_put, appender, C.byref(table))
+            return Report(context.report(lib.ny_appender_commit, appender))
+        finally:
+            lib.ny_appender_free(appender)
+
+    def append_files(self, files: Union[PathLike, Sequence[PathLike]], **options: Any) -> Report:
+        """Append rows of files: npy, csv, tsv, libsvm, mtx, idx, fvecs (.gz too), npz, h5ad, h5.
+
+        Parameters
+        ----------
+        files : path, pattern such as "part-*.csv.gz", or a list of these
+        **options
+            Options of append(), and format, header, label_column, id_column, columns,
+            drop_columns, labels (a file), transpose, matrix, shards.
+        """
+        given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+        names: List[str] = []
+        for name in given:
+            names += sorted(globbing.glob(os.fspath(name))) or [os.fspath(name)]
+        array = (C.c_char_p * len(names))(*map(os.fsencode, names))
+        dealt = "shards" in options  # to a new store, or to one that has some of its shards
+        if not dealt and self._has_rows():
+            options = {"append": True, **options}
+        with Options(self._context, _lib.IMPORT, options) as pointer:
+            report = self._report(lib.ny_import, array, len(names), pointer)
+        self._view.close()
+        return report
+
+    def _has_rows(self) -> bool:
+        """Return whether a store with rows is there, not only a folder for it."""
+        there = self.path.is_dir() and any(self.path.iterdir())
+        return bool(there and self._report(lib.ny_store_report)["n"])
