@@ -17,8 +17,8 @@ struct ny_like_column {
 /* Finds the columns of options.like, by their names as they are, among `count` columns of points of
  * the file, and logs which of these are left out: found[i] is the number of the one that is called
  * as column i there. Nothing is guessed where a name is that of two columns, or where options list
- * columns and these are others: *matched is false, and the columns stay as they came. NY_EDATA, with
- * their names, where the file lacks some. */
+ * columns and these are others: *matched is false, and the columns stay as they came. NY_EDATA,
+ * with their names, where the file lacks some. */
 int ny_like_match(struct ny_reader *reader, const struct ny_like_column *columns, size_t count,
                   size_t *found, bool *matched);
 

@@ -25,6 +25,8 @@ pytestmark = pytest.mark.quick
     ("there is no store s; the first operand names the store, and 'nystream import' makes it",
      "there is no store s; append() makes it"),
     ("make one with 'nystream graph s.nys NAME'", "make one with graph()"),
+    ("all rows of /tmp/nystream-a_b0c1d2/rows.nys are equal", "all rows of X are equal"),
+    ("all rows of '/data/rows.nys' are equal", "all rows of '/data/rows.nys' are equal"),
 ])
 def test_words(said, expected):
     assert _errors.spell_for_python(said) == expected
@@ -199,3 +201,17 @@ def test_a_misspelt_name_is_answered_by_the_nearest():
     with pytest.raises(AttributeError, match="no attribute 'xyz'$"):
         nystream.xyz
     assert nystream.estimators.KernelPCA is nystream.KernelPCA
+
+
+def test_rows_in_memory_are_called_so():
+    with pytest.raises(nystream.DataError, match="^all 50 rows of X are equal"):
+        nystream.embed(np.ones((50, 3)))
+    with pytest.raises(nystream.DataError, match="^all 50 rows of X are equal"):
+        nystream.KernelPCA(n_landmarks=9).fit(np.ones((50, 3)))
+
+
+def test_arrays_are_no_words(result):
+    with pytest.raises(nystream.UsageError, match=r"color= is .*, not ndarray of shape \(2000,\): "
+                       "'label' takes the labels of the rows") as told:
+        result.plot(color=np.arange(2000.0))
+    assert len(str(told.value)) < 200

@@ -97,6 +97,31 @@ def test_layers_copies_and_refusals_of_pca(adata):
         nystream.tl.pca(adata, 5, threds=1)
 
 
+@quick
+@pytest.mark.parametrize("function, wrong, meant", [
+    ("pca", "n_components", "n_comps"), ("pca", "components", "n_comps"),
+    ("spectral", "landmarks", "n_landmarks"), ("diffmap", "seed", "random_state"),
+    ("neighbors", "neighbors", "n_neighbors"), ("pca", "n_jobs", "threads"),
+    ("pca", "layr", "layer")])
+def test_arguments_of_other_functions(adata, function, wrong, meant):
+    with pytest.raises(nystream.UsageError, match=rf"{wrong}= is no argument of nystream.tl."
+                       rf"{function}\(\); did you mean {meant}=\?") as told:
+        getattr(nystream.tl, function)(adata, **{wrong: 5})
+    assert told.value.option == wrong
+
+
+@quick
+def test_cells_with_missing_values(adata):
+    adata.X = adata.X.toarray()
+    adata.X[7, 3] = np.nan
+    for call in nystream.tl.pca, nystream.tl.spectral:
+        with pytest.raises(nystream.DataError, match="X: row 7, column 3 .both from 0. is NaN; "
+                           "take such rows out of X first"):
+            call(adata, 5, **({"use_rep": "X"} if call is nystream.tl.spectral else {}))
+        with pytest.raises(nystream.UsageError, match="nan= would leave out rows .*adata.KEPT"):
+            call(adata, 5, nan="drop")
+
+
 # ---- neighbours --------------------------------------------------------------------------------
 
 

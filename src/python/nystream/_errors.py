@@ -87,6 +87,8 @@ CLASSES: Dict[int, Type[NystreamError]] = {
 
 _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "export": "part",
             "report": "html"}
+# Rows in memory are in a store of this name meanwhile.
+_SCRATCH = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/rows\.nys\b")
 _OPERAND = "the first operand names the store, and "
 _COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'")
 _WORD = r"[0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'"
@@ -121,7 +123,7 @@ def spell_for_python(text: str) -> str:
     >>> spell_for_python("it needs 269 MiB; give --memory 269M, or --no-pilot")
     'it needs 269 MiB; give memory="269M", or pilot=False'
     """
-    text = text.replace(_OPERAND, "")
+    text = _SCRATCH.sub("X", text.replace(_OPERAND, ""))
     text = _COMMAND.sub(lambda match: _METHODS.get(match[1], match[1]) + "()", text)
     return _OPTION.sub(_spell_option, text)
 
@@ -133,10 +135,15 @@ def usage_error(message: str, option: str) -> UsageError:
     return error
 
 
+def nearest(name: str, known: Iterable[str]) -> Optional[str]:
+    """Return the nearest of the names that are known; None where none is near."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
+
+
 def hint(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean 'rbf'?" where one of these is near, and else nothing."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, known)
+    return "" if near is None else f"; did you mean {near!r}?"
 
 
 def no_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
@@ -148,7 +155,8 @@ def no_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError
 _NAMES: "contextvars.ContextVar[Optional[Dict[str, str]]]" = contextvars.ContextVar(
     "_NAMES", default=None)
 # Advice in place of options that no estimator has: its rows are prepared before it gets them.
-_PREPARATION = ((r'scale="\w+"', "sklearn.preprocessing.StandardScaler in front of it"),
+_PREPARATION = ((r'nan="drop" leaves such rows out', "take such rows out of X first"),
+                (r'scale="\w+"', "sklearn.preprocessing.StandardScaler in front of it"),
                 (r"an import by columns=", "a selection of columns"))
 
 

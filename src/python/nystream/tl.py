@@ -17,18 +17,21 @@ tmpdir : path, optional
 """
 from __future__ import annotations
 
+import functools
+import inspect
 import warnings
-from typing import Any, ContextManager, Dict, List, Optional
+from typing import Any, Callable, ContextManager, Dict, List, Optional, TypeVar, cast
 
 import numpy as np
 
 from nystream import _data
-from nystream._context import Context, ProgressOption
+from nystream._append import PathLike
+from nystream._context import Context, ProgressOption, stack_level
 from nystream._embed import scratch_rows
-from nystream._errors import NystreamWarning, no_attribute
+from nystream._errors import NystreamWarning, nearest, no_attribute, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
 from nystream._options import search_options
-from nystream.store import PathLike, Store
+from nystream.store import Store
 
 __all__ = ["diffmap", "neighbors", "pca", "spectral"]
 
@@ -46,11 +49,42 @@ class _Columns:
         return self._X[rows][:, self._columns]
 
 
+# Arguments by the options of the library, and by the parameters of estimators.
+NAMES = {"components": "n_comps", "n_components": "n_comps", "landmarks": "n_landmarks",
+         "neighbors": "n_neighbors", "seed": "random_state", "n_jobs": "threads"}
+RUN = ("memory", "threads", "progress", "tmpdir")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _checked(function: Function) -> Function:
+    """Make a function refuse arguments that it does not have, with those that are meant.
+
+    Messages of the library name its arguments in the place of options.
+    """
+    known = [*inspect.signature(function).parameters, *RUN]
+
+    @functools.wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name in ("nan", "min_values"):
+                raise usage_error(f"{name}= would leave out rows that the AnnData keeps; leave "
+                                  "them out there first: adata = adata[KEPT].copy()", name)
+            if name not in known:
+                meant = NAMES.get(name)
+                meant = meant if meant in known else nearest(name, known)
+                raise usage_error(f"{name}= is no argument of nystream.tl.{function.__name__}()"
+                                  + (f"; did you mean {meant}=?" if meant else ""), name)
+        with renamed(NAMES):
+            return function(*args, **given)
+
+    return cast(Function, checked)
+
+
 def _stored(X: Any, *, memory: Any = None, threads: Optional[int] = None,
-            progress: ProgressOption = None, tmpdir: Optional[PathLike] = None,
-            **options: Any) -> ContextManager[Store]:
+            progress: ProgressOption = None, tmpdir: Optional[PathLike] = None
+            ) -> ContextManager[Store]:
     """Give a scratch store of the rows of X, which is removed at the end."""
-    return scratch_rows(X, Context(memory, threads, progress), tmpdir, **options)
+    return scratch_rows(X, Context(memory, threads, progress), tmpdir)
 
 
 def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int],
@@ -63,7 +97,7 @@ def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int],
     if key not in adata.obsm and use_rep is None:
         warnings.warn(f"X has {adata.n_vars} columns, and there is no X_pca: principal components "
                       "are computed first; use_rep='X' takes X itself", NystreamWarning,
-                      stacklevel=3)
+                      stacklevel=stack_level())
         pca(adata, min(n_pcs or 50, adata.n_obs - 1), **run)
     if key not in adata.obsm:
         raise ValueError(f"use_rep={key!r} is not 'X', and not in adata.obsm, which has "
@@ -84,6 +118,7 @@ def _used(use_rep: Optional[str], n_pcs: Optional[int]) -> Dict[str, Any]:
 # ---- principal components ----------------------------------------------------------------------
 
 
+@_checked
 def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
         use_highly_variable: Optional[bool] = None, random_state: int = 0,
         key_added: Optional[str] = None, copy: bool = False, **run: Any) -> Any:
@@ -155,6 +190,7 @@ def _map(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: Dict[str
         return result.eigenvectors[:], result.eigenvalues
 
 
+@_checked
 def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
              n_pcs: Optional[int] = None, gamma: Optional[float] = None, n_landmarks: int = 1000,
              random_state: int = 0, key_added: Optional[str] = None, copy: bool = False,
@@ -195,6 +231,7 @@ def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
     return adata if copy else None
 
 
+@_checked
 def diffmap(adata: Any, n_comps: int = 15, *, use_rep: Optional[str] = None,
             n_pcs: Optional[int] = None, gamma: Optional[float] = None, n_landmarks: int = 1000,
             random_state: int = 0, copy: bool = False, **run: Any) -> Any:
@@ -229,6 +266,7 @@ def diffmap(adata: Any, n_comps: int = 15, *, use_rep: Optional[str] = None,
 # ---- neighbours --------------------------------------------------------------------------------
 
 
+@_checked
 def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
               use_rep: Optional[str] = None, metric: str = "euclidean",
               search: Optional[str] = None, random_state: int = 0,
@@ -266,7 +304,7 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     if n_neighbors > adata.n_obs:
         n_neighbors = 1 + adata.n_obs // 2
         warnings.warn(f"n_neighbors is more than there are rows; it is {n_neighbors} now",
-                      NystreamWarning, stacklevel=2)
+                      NystreamWarning, stacklevel=stack_level())
     rows = _choose_rows(adata, use_rep, n_pcs, run)
     with _stored(rows, **run) as store, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
