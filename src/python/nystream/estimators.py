@@ -25,9 +25,9 @@ tmpdir : path, optional
 verbose : bool or callable
     True: a bar of tqdm; a callable gets a nystream.Progress.
 
-Columns of an AnnData are taken as they stand: put those of new rows in the order of the fit, as in
-`adata[:, names]`. Names of a DataFrame are compared, as by scikit-learn; `Result.transform` and
-`Model.transform` go by the names of both.
+Names of columns of an AnnData, an .h5ad file or a Store are compared as scikit-learn compares those
+of a DataFrame: rows to place must have those of the fit in their order, as `adata[:, names]` has.
+`Result.transform` and `Model.transform` put them in this order.
 
 float64 rows are fitted and returned in float64. `gamma=None` is 1/median of |x-y|² over pairs of
 rows, not 1/n_features as in scikit-learn. After fit, `report_` has all figures of the fit.
