@@ -159,9 +159,9 @@ static bool put_error(struct ny_sink *sink, const json_t *report)
     return isfinite(trace) || isfinite(residual) || isfinite(probe);
 }
 
-/* Writes, for a map of a graph, how well distances keep the paths, or the residuals of
- * eigenvectors. */
-static bool put_graph_error(struct ny_sink *sink, const json_t *report)
+/* Writes how well distances of a map of a graph keep the paths, or the residuals of eigenvectors
+ * that were found by products with a matrix. */
+static bool put_found_error(struct ny_sink *sink, const json_t *report)
 {
     double variance = ny_field_number(report, "residual_variance", NAN);
     double preserved = ny_field_number(report, "distance_preservation", NAN);
@@ -178,8 +178,12 @@ static bool put_graph_error(struct ny_sink *sink, const json_t *report)
                 "rows).</li>",
                 ny_short_number(variance, text), 100 * preserved,
                 ny_grouped(ny_field_count(report, "sampled_pairs", 0), (char[32]){""}));
-    if (json_array_size(residuals))
+    if (json_array_size(residuals) && json_is_object(json_object_get(report, "graph")))
         ny_putf(sink, "<li>Residuals |Lu − λu| of at most %s.</li>", ny_short_number(most, text));
+    else if (json_array_size(residuals))
+        ny_putf(sink, "<li>Residuals |Au − λu|/λ of at most %s, where A is the matrix of %s.</li>",
+                ny_short_number(most, text),
+                ny_field_is(report, "side", "rows") ? "rows × rows, K" : "columns × columns");
     return (isfinite(variance) && isfinite(preserved)) || json_array_size(residuals);
 }
 
@@ -192,7 +196,7 @@ void ny_put_certificate(struct ny_sink *sink, const struct ny_result *result)
     if (!result->coordinates.pairs && isnan(ny_field_number(report, "residual_max", NAN))) return;
     ny_put(sink, "<section class=\"certificate\"><h3>Certificate</h3><ul>");
     certified = put_error(sink, report);
-    certified = put_graph_error(sink, report) || certified;
+    certified = put_found_error(sink, report) || certified;
     if (!certified)
         ny_put(sink, graph || ny_field_is(report, "kernel", "precomputed")
                          ? "<li>None.</li>"
@@ -315,17 +319,19 @@ static const char *share_words(double share, char text[48])
 static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *result, size_t count,
                                bool open)
 {
+    size_t first = ny_eigenvalue_first(result);
     char text[48];
 
     ny_putf(sink, "<details%s><summary>Eigenvalues</summary>", open ? " open" : "");
     begin_table(sink, "wide", "Eigenvalues and their shares of the trace");
-    ny_put(sink, "<thead><tr><th scope=\"col\" class=\"n\">number</th><th scope=\"col\" "
+    ny_put(sink, "<thead><tr><th scope=\"col\" class=\"n\">component</th><th scope=\"col\" "
                  "class=\"n\">eigenvalue</th><th scope=\"col\" class=\"n\">of the trace</th></tr>"
                  "</thead><tbody>\n");
     for (size_t k = 0; k < count; k++) {
         double share = ny_eigenvalue_share(result, k);
 
-        ny_putf(sink, "<tr><td class=\"n\">%zu</td><td class=\"n\">%s</td><td class=\"n\">", k + 1,
+        ny_putf(sink, "<tr><td class=\"n\">%s%zu</td><td class=\"n\">%s</td><td class=\"n\">",
+                first + k ? "" : "trivial: ", first + k,
                 ny_short_number(ny_eigenvalue(result, k), text));
         if (isfinite(share)) ny_putf(sink, "%s\u00a0%%", share_words(share, text));
         ny_put(sink, "</td></tr>\n");
@@ -333,19 +339,19 @@ static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *res
     ny_put(sink, "</tbody></table></div></details>");
 }
 
-/* The numbers of the components below a chart, 1 and every step of 1, 2 or 5 times a power of ten.
- */
-static void put_numbers_below(struct ny_sink *sink, size_t count, double wide)
+/* The numbers of the components below a chart: the first, 0 or 1, and every step of 1, 2 or 5 times
+ * a power of ten. */
+static void put_numbers_below(struct ny_sink *sink, size_t first, size_t count, double wide)
 {
     size_t step = 1;
 
     for (size_t k = 0; count / step > 12; k++)
         step = k % 3 == 1 ? step / 2 * 5 : step * 2;
-    for (size_t k = 1; k <= count; k = k < step ? step : k + step)
+    for (size_t k = first; k < first + count; k = k < step ? step : k + step)
         ny_putf(sink, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%zu</text>",
-                LEFT + wide * ((double)k - 0.5), BOTTOM + 19, k);
-    ny_putf(sink, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">component</text>",
-            (LEFT + RIGHT) / 2, HIGH - 6);
+                LEFT + wide * ((double)(k - first) + 0.5), BOTTOM + 19, k);
+    ny_putf(sink, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">component%s</text>",
+            (LEFT + RIGHT) / 2, HIGH - 6, first ? "" : "; 0 is trivial, and not on the map");
 }
 
 static void put_scree(struct ny_sink *sink, const struct ny_result *result, size_t count)
@@ -369,7 +375,7 @@ static void put_scree(struct ny_sink *sink, const struct ny_result *result, size
     for (size_t k = 0; k < count && count <= 100; k++)
         ny_putf(sink, "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>",
                 LEFT + step * ((double)k + 0.5), chart_y(&y, ny_eigenvalue(result, k)));
-    put_numbers_below(sink, count, step);
+    put_numbers_below(sink, ny_eigenvalue_first(result), count, step);
     ny_put(sink, "</svg>");
 }
 

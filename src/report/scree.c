@@ -25,16 +25,17 @@ static void draw_values(struct ny_canvas *canvas, const struct ny_plot_frame *f,
                         const struct ny_result *result, size_t count)
 {
     double radius = fmin(9, fmax(3, 300 / (double)count)) * canvas->scale;
+    double first = (double)ny_eigenvalue_first(result);
 
     ny_ink(canvas, ny_class_color[0], 1);
     ny_cairo.set_line_width(canvas->cr, 2.5 * canvas->scale);
     for (size_t k = 0; k < count; k++)
-        ny_cairo.line_to(canvas->cr, ny_data_frame_x(f, (double)k + 1),
+        ny_cairo.line_to(canvas->cr, ny_data_frame_x(f, first + (double)k),
                          ny_data_frame_y(f, ny_eigenvalue(result, k)));
     ny_cairo.stroke(canvas->cr);
     for (size_t k = 0; k < count; k++) {
         ny_ink(canvas, ny_class_color[0], 1);
-        ny_mark(canvas, ny_data_frame_x(f, (double)k + 1),
+        ny_mark(canvas, ny_data_frame_x(f, first + (double)k),
                 ny_data_frame_y(f, ny_eigenvalue(result, k)), radius, NY_DISC);
     }
 }
@@ -44,6 +45,7 @@ static void set_frame(struct ny_canvas *canvas, struct ny_plot_frame *f,
                       const struct ny_result *result, size_t count)
 {
     double most = 0, least = 0, unit = canvas->scale;
+    double first = (double)ny_eigenvalue_first(result);
 
     for (size_t k = 0; k < count; k++) {
         most = fmax(most, ny_eigenvalue(result, k));
@@ -54,7 +56,7 @@ static void set_frame(struct ny_canvas *canvas, struct ny_plot_frame *f,
                                 .top = 122 * unit,
                                 .right = (double)canvas->width - 70 * unit,
                                 .bottom = (double)canvas->height - 118 * unit,
-                                .x = {0.5, (double)count + 0.5},
+                                .x = {first - 0.5, first + (double)count - 0.5},
                                 .y = {least * 1.05, most * 1.05}};
     ny_ticks_make(&f->y_ticks, &f->y, 7);
     ny_ticks_make(&f->x_ticks, &f->x, count < 8 ? count : 8);
@@ -80,7 +82,9 @@ int ny_scree_draw(struct ny_canvas *canvas, struct ny_store *store, const char *
     ny_clean_text(title ? title : name, clean, sizeof(clean));
     describe(&result, count, words);
     ny_draw_title(canvas, &frame, clean, words);
-    ny_draw_axes(canvas, &frame, "number", "eigenvalue");
+    ny_draw_axes(canvas, &frame,
+                 ny_eigenvalue_first(&result) ? "component" : "component; 0 is trivial",
+                 "eigenvalue");
     draw_values(canvas, &frame, &result, count);
 done:
     ny_result_close_any(&result);

@@ -43,11 +43,9 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
     add(words, "", ny_grouped(rows, number), rows == 1 ? " point" : " points");
 }
 
-/* The place of a component's eigenvalue among those of the record: divided kernels have a trivial
- * one before them. */
-static size_t eigenvalue_place(const struct ny_result *result, size_t component)
+size_t ny_eigenvalue_first(const struct ny_result *result)
 {
-    return component - 1 + result->coordinates.skip;
+    return 1 - result->coordinates.skip;
 }
 
 double ny_eigenvalue(const struct ny_result *result, size_t place)
@@ -67,7 +65,7 @@ double ny_eigenvalue_share(const struct ny_result *result, size_t place)
 void ny_describe_column(const struct ny_data_frame *frame, size_t place, char words[NY_WORDS_BYTES])
 {
     const struct ny_frame_column *column = &frame->column[place];
-    size_t at = eigenvalue_place(&frame->result, column->component);
+    size_t at = column->component - ny_eigenvalue_first(&frame->result);
     double value, share;
     char number[48], text[64];
 

@@ -10,6 +10,9 @@ enum { NY_WORDS_BYTES = 320 };
 
 /* "kpca, projected, 500 landmarks (rpcholesky), rbf kernel, γ = 1.47×10⁻⁷, 60,000 points" */
 void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTES]);
+/* Returns the number of the first eigenvalue of the record: they have the numbers of the
+ * components, so that a trivial one is number 0. */
+size_t ny_eigenvalue_first(const struct ny_result *result);
 /* Returns eigenvalue `place`, counted from 0, of the record; NaN if there is none. */
 double ny_eigenvalue(const struct ny_result *result, size_t place);
 /* Returns the share of the trace that the eigenvalue is; NaN if that is not known. */

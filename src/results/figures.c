@@ -22,10 +22,12 @@ static double variance_kept(const json_t *record, const json_t *report)
 void ny_figures_derive(json_t *record)
 {
     json_t *report = json_object_get(record, "report");
+    uint64_t trivial = ny_field_count(json_object_get(record, "coordinates"), "skip", 0);
     bool fit = json_array_size(json_object_get(report, "eigenvalues")) > 0;
 
     if (!json_is_object(report)) return;
     ny_field_set_number(report, "variance_kept", variance_kept(record, report));
+    if (fit && trivial) ny_field_set_count(report, "eigenvalues_trivial", trivial);
     if (fit && ny_field_is(report, "approx", "exact") &&
         !json_is_object(json_object_get(report, "graph")))
         ny_field_set_number(report, "trace_error", 0);

@@ -105,6 +105,32 @@ whole() { # FILE: a page, every hole filled, every section closed
     grep -q "<details><summary>Eigenvalues" 3.html
 }
 
+@test "eigenvalues have the numbers of the components; residuals are those of the matrix at hand" {
+    made s
+    nystream graph s g --neighbors 5 --connect -q
+    nystream fit s e --map eigenmaps --graph g --components 3 -q
+    nystream fit s l --map laplacian --landmarks 30 --components 3 -q
+    for name in e l; do
+        nystream report s $name -o $name.html
+        grep -q '<td class="n">trivial: 0</td>' $name.html
+        nystream export s $name --part eigenvalues -o values.csv
+        second=$(sed -n 2p values.csv | cut -c1-4)
+        grep -q "<td class=\"n\">1</td><td class=\"n\">$second" $name.html
+        grep -q "component 1: λ = $second" $name.html
+        run ! grep -q '<td class="n">4</td><td class="n">' $name.html
+        ny info s $name
+        prints "trivial, at the front  1"
+    done
+    store t 2100 9
+    nystream fit t p --map svd --kernel linear --approx exact --components 2 -q
+    nystream report t p -o p.html
+    grep -q '<td class="n">1</td><td class="n">' p.html
+    run ! grep -q 'trivial' p.html
+    grep -q 'Residuals |Au − λu|/λ of at most .* where A is the matrix of columns × columns' p.html
+    ny info t p
+    run ! grep -q trivial <<<"$output"
+}
+
 @test "its figures are those of info" {
     made s
     nystream report s a -o page.html
