@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "job/job.h"
+#include "place/clusters.h"
 #include "update/courses.h"
 #include "update/update.h"
 
@@ -161,7 +162,7 @@ static int run(struct update *update)
     if (!update->record && is_up_to_date(update, rows)) {
         ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update",
                update->name, (unsigned long long)rows, ny_store_path(update->store));
-        return NY_OK;
+        return ny_clusters_carry(update->store, update->name);
     }
     err = announce(update, &plan);
     if (!err && !update->record)
@@ -171,7 +172,8 @@ static int run(struct update *update)
     ny_stages_begin(update->ctx, plan.stage_s);
     err = ny_fit_start(update->store, update->name, update->settings, update->record, &plan);
     ny_progress_end(update->ctx);
-    return forget_hopeless(update, err);
+    err = forget_hopeless(update, err);
+    return err ? err : ny_clusters_carry(update->store, update->name);
 }
 
 int ny_updated_read(struct ny_updated *updated, struct ny_store *store, const char *name,

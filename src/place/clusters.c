@@ -52,11 +52,10 @@ static int add_piece(struct ny_cluster_finder *finder, struct ny_result *result,
     return err;
 }
 
-/* Computes the means of the clusters' rows. */
-static int find_centres(struct ny_cluster_finder *finder, struct ny_result *result)
+/* Computes the means of the clusters' rows, which are the first n of the result. */
+static int find_centres(struct ny_cluster_finder *finder, struct ny_result *result, uint64_t n)
 {
     struct ny_context *ctx = finder->ctx;
-    uint64_t n = result->rows.count;
     size_t rows = n < PIECE_ROWS ? (size_t)n : PIECE_ROWS;
     uint64_t *sizes = ny_calloc(ctx, NY_MEM_OTHER, finder->k, sizeof(*sizes));
     struct piece piece = {
@@ -84,25 +83,33 @@ done:
     return err;
 }
 
+int ny_cluster_finder_of(struct ny_cluster_finder *finder, struct ny_result *result, size_t k,
+                         uint64_t rows)
+{
+    finder->ctx = result->ctx;
+    finder->k = k;
+    finder->p = ny_coordinates_count(&result->coordinates);
+    finder->centre = ny_calloc(finder->ctx, NY_MEM_MODEL, k, finder->p * sizeof(double));
+    return finder->centre ? find_centres(finder, result, rows) : NY_EBUDGET;
+}
+
 int ny_cluster_finder_open(struct ny_cluster_finder *finder, struct ny_store *store,
                            const char *name)
 {
     struct ny_result result = {0};
+    size_t k;
     int err = ny_result_open_any(&result, store, name);
 
     finder->ctx = ny_store_context(store);
     if (err) goto done;
-    finder->k = ny_stored_clusters(&result);
-    finder->p = ny_coordinates_count(&result.coordinates);
-    if (!finder->k) {
+    k = ny_stored_clusters(&result);
+    if (k)
+        err = ny_cluster_finder_of(finder, &result, k, result.rows.count);
+    else
         err = ny_fail(finder->ctx, NY_EUSAGE,
                       "'%s' has no clusters of the rows that it has now; 'nystream eval %s %s "
                       "--clusters K' finds them",
                       name, ny_store_path(store), name);
-        goto done;
-    }
-    finder->centre = ny_calloc(finder->ctx, NY_MEM_MODEL, finder->k, finder->p * sizeof(double));
-    err = finder->centre ? find_centres(finder, &result) : NY_EBUDGET;
 done:
     ny_result_close_any(&result);
     return err;

@@ -4,7 +4,7 @@
 #define NY_PLACE_CLUSTERS_H
 
 #include "io/writer.h"
-#include "store/store.h"
+#include "results/parts.h"
 
 /* Finds the clusters of rows while they are placed, and writes their numbers, u64. */
 struct ny_cluster_finder {
@@ -22,6 +22,9 @@ struct ny_cluster_finder {
  * after a failure, too. */
 int ny_cluster_finder_open(struct ny_cluster_finder *finder, struct ny_store *store,
                            const char *name);
+/* Does so for a result that is open, of the k clusters of its first `rows` rows. */
+int ny_cluster_finder_of(struct ny_cluster_finder *finder, struct ny_result *result, size_t k,
+                         uint64_t rows);
 /* Opens the file of so many rows (NY_ROWS_COUNTED: as many as come). */
 int ny_cluster_finder_begin(struct ny_cluster_finder *finder, uint64_t rows);
 /* Takes the next rows of the embedding, count × p, f64 or f32. */
@@ -31,5 +34,10 @@ int ny_cluster_finder_put(struct ny_cluster_finder *finder, bool f64, const void
 int ny_cluster_finder_end(struct ny_cluster_finder *finder);
 /* Frees the centres, and drops a file that has not got its name. */
 void ny_cluster_finder_close(struct ny_cluster_finder *finder);
+
+/* Carries the clusters that a result had before a frozen update to the rows that this has added, if
+ * that is still to be done: each gets the cluster whose centre is nearest. Where the budget is too
+ * small it warns, and the next call does it. The caller has the lock of the NAME. */
+int ny_clusters_carry(struct ny_store *store, const char *name);
 
 #endif

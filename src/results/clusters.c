@@ -2,8 +2,10 @@
  * Stores the clusters that an evaluation finds with the result that it judged, and reads them as
  * part "clusters".
  *
- * They belong to the rows that were evaluated: after an update, or a fit anew, they are no longer
- * current and count as absent. There are two parts, of which the record names one. New clusters go
+ * They belong to the rows that were evaluated: after a full update, or a fit anew, they are gone.
+ * A frozen update leaves those rows where they are, and its record keeps the clusters as those to
+ * carry to the new rows; they are not current, and count as absent, until that is done
+ * (place/clusters_carry.c). There are two parts, of which the record names one. New clusters go
  * into the other, and one batch changes the record and deletes the old ones.
  */
 #include "results/clusters.h"
@@ -42,11 +44,16 @@ static unsigned slot_of(const json_t *record)
     return ny_field_count(json_object_get(record, field), "slot", 1) == 1;
 }
 
+/* Returns the layout of the clusters of `rows` rows in a slot. */
+static struct ny_embedding_layout layout_of(unsigned slot, uint64_t rows)
+{
+    return (struct ny_embedding_layout){ny_part_of(slots[slot], 0), rows, sizeof(uint32_t),
+                                        NY_CHUNK_BYTES / sizeof(uint32_t)};
+}
+
 int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    struct ny_embedding_layout layout = {ny_part_of(slots[slot_of(result->record)], 0),
-                                         result->rows.count, sizeof(uint32_t),
-                                         NY_CHUNK_BYTES / sizeof(uint32_t)};
+    struct ny_embedding_layout layout = layout_of(slot_of(result->record), result->rows.count);
     uint32_t *narrow = (uint32_t *)out + count; /* the second half: widened forwards */
     int err = ny_embedding_rows(result->store, result->name, &layout, first, count, narrow);
 
@@ -58,8 +65,8 @@ int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t coun
     return err;
 }
 
-/* Makes the field of the record. Its rows and generation are what current() compares. */
-static json_t *describe(const struct ny_result *result, size_t count, unsigned slot)
+/* Sets the field of the record. Its rows and generation are what current() compares. */
+static void describe(json_t *record, const struct ny_result *result, size_t count, unsigned slot)
 {
     json_t *stored = json_object();
 
@@ -67,7 +74,18 @@ static json_t *describe(const struct ny_result *result, size_t count, unsigned s
     ny_field_set_count(stored, "rows", result->n);
     ny_field_set_count(stored, "generation", ny_record_generation(result->record));
     ny_field_set_count(stored, "slot", slot);
-    return stored;
+    ny_field_set_json(record, field, stored);
+}
+
+/* Commits a record whose clusters are now in this slot, and deletes those in the other one. */
+static int commit(struct ny_batch *batch, const char *name, const json_t *record, unsigned slot)
+{
+    int err = ny_record_put(batch, name, record);
+
+    if (err == NY_OK) err = ny_batch_delete(batch, name, slots[!slot]);
+    if (err == NY_OK) return ny_batch_commit(batch);
+    ny_batch_abort(batch);
+    return err;
 }
 
 /* Stores the clusters, under the lock of the NAME. The record is read again, because the result
@@ -91,15 +109,9 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
     err = ny_blob_put(store, result->name, slots[slot], cluster,
                       (size_t)result->rows.count * sizeof(*cluster));
     if (err) goto done;
-    ny_field_set_json(record, field, describe(result, count, slot));
+    describe(record, result, count, slot);
     err = ny_batch_begin(&batch, store);
-    if (err) goto done;
-    err = ny_record_put(batch, result->name, record);
-    if (err == NY_OK) err = ny_batch_delete(batch, result->name, slots[!slot]);
-    if (err)
-        ny_batch_abort(batch);
-    else
-        err = ny_batch_commit(batch);
+    if (!err) err = commit(batch, result->name, record, slot);
 done:
     json_decref(record);
     return err;
@@ -123,4 +135,55 @@ int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *clust
            ny_context_message(result->ctx));
     ny_error_clear(result->ctx);
     return NY_OK;
+}
+
+/* ---- carried to the rows that a frozen update adds ------------------------------------------ */
+
+void ny_stored_clusters_pass_on(const json_t *result, json_t *record)
+{
+    json_t *stored = json_object_get(result, field);
+
+    if (!current(result) && !json_is_true(json_object_get(stored, "carried"))) return;
+    stored = json_deep_copy(stored);
+    ny_field_set_json(stored, "carried", json_true());
+    ny_field_set_json(record, field, stored);
+}
+
+size_t ny_carried_clusters(const struct ny_result *result, uint64_t *rows)
+{
+    const json_t *stored = json_object_get(result->record, field);
+
+    *rows = ny_field_count(stored, "rows", 0);
+    if (!json_is_true(json_object_get(stored, "carried")) || *rows > result->n) return 0;
+    return (size_t)ny_field_count(stored, "count", 0);
+}
+
+int ny_carried_clusters_open(const struct ny_result *result, struct ny_embedding_writer *writer)
+{
+    return ny_embedding_writer_new(writer, result->store, result->name,
+                                   layout_of(!slot_of(result->record), result->n), 0);
+}
+
+int ny_carried_clusters_flush(struct ny_embedding_writer *writer)
+{
+    struct ny_batch *batch;
+    int err = ny_embedding_batch(writer, NULL, &batch);
+
+    return err ? err : ny_batch_commit(batch);
+}
+
+int ny_carried_clusters_end(const struct ny_result *result, struct ny_embedding_writer *writer,
+                            size_t count)
+{
+    unsigned slot = !slot_of(result->record);
+    json_t *record = json_deep_copy(result->record);
+    struct ny_batch *batch;
+    int err;
+
+    if (!record) return ny_fields_no_memory(result->ctx);
+    describe(record, result, count, slot);
+    err = ny_embedding_batch(writer, NULL, &batch);
+    if (!err) err = commit(batch, result->name, record, slot);
+    json_decref(record);
+    return err;
 }

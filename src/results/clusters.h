@@ -12,4 +12,19 @@ int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t coun
  * since it was opened, warns and stores nothing. */
 int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *cluster, size_t count);
 
+/* Makes the clusters of a result, if it has some, those of `record`, which is to take its place,
+ * and has rows more: they are to be carried to these. */
+void ny_stored_clusters_pass_on(const json_t *result, json_t *record);
+/* Returns how many clusters of its first *rows rows the result has that are to be carried to the
+ * others; 0: none. ny_stored_clusters_get() gets those of these rows. */
+size_t ny_carried_clusters(const struct ny_result *result, uint64_t *rows);
+/* Opens a writer for the clusters of all rows, beside those that there are. The caller has the lock
+ * of the NAME. */
+int ny_carried_clusters_open(const struct ny_result *result, struct ny_embedding_writer *writer);
+/* Stores what the writer has so far. */
+int ny_carried_clusters_flush(struct ny_embedding_writer *writer);
+/* Stores the rest, and makes these `count` clusters those of the result. */
+int ny_carried_clusters_end(const struct ny_result *result, struct ny_embedding_writer *writer,
+                            size_t count);
+
 #endif

@@ -121,12 +121,20 @@ static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t
     if (!json_object_get(record, "width_rows"))
         ny_field_set_count(record, "width_rows",
                            ny_field_count(json_object_get(result, "report"), "n", 0));
+    json_object_del(record, "clusters"); /* ny_update_finish() takes those of then */
     json_object_del(record, "stale");
     json_object_del(record, "coarse");
     ny_field_set_text(
         record, "stage",
         ny_stage_name(mode == NY_UPDATE_FULL ? NY_STAGE_SELECT : NY_STAGE_ACCUMULATE));
     return record;
+}
+
+/* Tells whether the clusters of a result are carried to the rows that an update adds: its rows stay
+ * where they are, and all of them are in this store. */
+static bool carries_clusters(const json_t *result, enum ny_update_mode mode)
+{
+    return mode == NY_UPDATE_FROZEN && !json_object_get(result, "sharded");
 }
 
 /* Tells that clusters are of the rows that the result had. */
@@ -171,7 +179,8 @@ int ny_update_begin(struct ny_store *store, const char *name, const json_t *resu
         err = ny_batch_commit(batch);
     else
         ny_batch_abort(batch);
-    if (err == NY_OK) note_clusters(ny_store_context(store), name, result);
+    if (err == NY_OK && !carries_clusters(result, mode))
+        note_clusters(ny_store_context(store), name, result);
     return err;
 }
 
@@ -226,6 +235,8 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch)
 
     if (err || !before) return err ? err : NY_EINTERNAL;
     leave_behind(job, batch, before);
+    if (carries_clusters(before, ny_earlier_of(job->record).mode))
+        ny_stored_clusters_pass_on(before, job->record);
     json_decref(before);
     ny_field_set_count(report, "updates", ny_field_count(report, "updates", 0) + 1);
     if (sharded) /* it is the last of them */

@@ -86,15 +86,48 @@ groups() {
     nystream eval g.nys f2 -q >out
     nystream export g.nys f2 --part clusters -o c.csv
     nystream import g.nys g.csv --label-column 4 --append -q
-    ny fit g.nys f2 --update frozen
+    ny fit g.nys f2 --update full
     says "the clusters of 'f2' are of the rows before this update"
     ny export g.nys f2 --part clusters -o c.csv
     usage "has no clusters"
-    ny fit g.nys f2 --update full --restart -q
+    nystream import g.nys g.csv --label-column 4 --append -q
     ny fit g.nys f2 --update full
     [[ $stderr != *"before this update"* ]] # there were none
     ny verify g.nys
     exits 0
+}
+
+@test "a frozen update keeps the clusters, and gives new rows theirs" {
+    groups
+    cut -d, -f1-3 g.csv >rows.csv
+    awk -F, -v OFS=, '{print $1 + 3, $2, $3, $4}' g.csv >more.csv
+    cut -d, -f1-3 more.csv >new.csv
+    for map in "svd" "laplacian --row-normalize" "pca --precision f64"; do
+        rm -rf g.nys
+        nystream import g.nys g.csv --label-column 4 -q
+        nystream fit g.nys f --map $map --approx projected --landmarks 30 --components 2 -q
+        nystream eval g.nys f --measures clusters --clusters 4 -q >/dev/null
+        nystream export g.nys f --part clusters -o before.csv
+        nystream transform g.nys f --input new.csv -o places.csv --clusters wanted.csv
+        nystream import g.nys more.csv --label-column 4 --append -q
+        ny fit g.nys f --update frozen
+        exits 0
+        [[ $stderr != *"clusters of"* ]]
+        nystream export g.nys f --part clusters -o after.csv
+        cat before.csv wanted.csv | cmp - after.csv
+        nystream plot g.nys f --color cluster -o out.png
+        # another one, and rows that get theirs from a result that was updated
+        nystream import g.nys g.csv --label-column 4 --append -q
+        nystream transform g.nys f --input rows.csv -o places.csv --clusters wanted.csv
+        nystream fit g.nys f --update frozen -q
+        nystream export g.nys f --part clusters -o last.csv
+        cat after.csv wanted.csv | cmp - last.csv
+        ny verify g.nys
+        exits 0
+    done
+    nystream eval g.nys f --measures clusters --clusters 2 -q >/dev/null
+    nystream export g.nys f --part clusters -o c.csv
+    [ "$(sort -u c.csv | wc -l)" -eq 2 ]
 }
 
 @test "new rows get the cluster whose centre is nearest to their place" {
