@@ -270,6 +270,20 @@ def test_an_update_takes_in_new_rows(store, result, rows):
 
 
 @quick
+def test_an_update_is_seen_in_the_result_itself(store, result, rows):
+    result.evaluate(clusters=3, measures="clusters")
+    clusters, part = result.clusters[:], result.embedding
+    store.append(rows[:100] + 0.01, labels=np.zeros(100))
+    places = result.predict(rows[:100] + 0.01)
+    assert len(part) == 2000
+    assert result.update("frozen") is result
+    assert len(result.embedding) == len(part) == 2100 and result.report.n == 2100
+    assert np.array_equal(result.clusters[:], np.concatenate([clusters, places]))
+    assert np.array_equal(result.predict(rows[:100] + 0.01), places)
+    assert result.resume() is result
+
+
+@quick
 def test_a_result_is_judged_and_drawn(result, tmp_path):
     figures = result.evaluate(clusters=3, measures="clusters")
     assert figures.clusters == 3 and figures.accuracy > 0.9

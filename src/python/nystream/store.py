@@ -283,6 +283,12 @@ class Result(GraphParts):
     def _read_report(self) -> Report:
         return self.store._report(lib.ny_result_report, self.name.encode())
 
+    def _look_again(self) -> "Result":
+        """See the result as it is now; parts that were taken from it do, too."""
+        self._view.close()
+        self.report = self._read_report()
+        return self
+
     def __repr__(self) -> str:
         return f"<result {self.name!r} of {self.store.path}: {self.report['status']}>"
 
@@ -397,15 +403,21 @@ class Result(GraphParts):
         Parameters
         ----------
         mode : {"full", "frozen"}
-            full: as a fit of all rows; frozen: the model places the new rows as it is.
+            full: as a fit of all rows; frozen: the model places the new rows as it is, and rows
+            keep their clusters.
+
+        Returns
+        -------
+        Result
+            This one, which has the new rows from then on.
         """
-        options = {"update": mode, **options}
-        return self.store.fit(self.name, **options)
+        self.store.fit(self.name, **{"update": mode, **options})
+        return self._look_again()
 
     def resume(self) -> "Result":
-        """Go on with what was stopped, with the options that it was begun with."""
+        """Go on with what was stopped, with the options that it was begun with; return this."""
         self.store._report(lib.ny_resume, self.name.encode())
-        return Result(self.store, self.name)
+        return self._look_again()
 
     def evaluate(self, **options: Any) -> Report:
         """Judge the embedding, with or without labels.
