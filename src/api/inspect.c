@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "job/job.h"
 #include "results/behind.h"
+#include "results/clusters.h"
 #include "results/resume.h"
 #include "shards/set.h"
 
@@ -67,8 +68,10 @@ static json_t *rows_done(const json_t *record)
 static int describe_result(struct ny_store *store, const char *name, const json_t *record,
                            json_t *object)
 {
-    json_t *update;
+    json_t *update, *clusters = ny_stored_clusters_told(record);
     int err = ny_record_load_update(store, name, &update);
+
+    if (clusters) ny_field_set_json(object, "clustering", clusters);
 
     if (!err) err = describe_unfinished(store, name, record, update, object);
     json_decref(update);

@@ -224,6 +224,11 @@ struct words cli_counted(double count, const char *one, const char *many); /* 1 
 struct words cli_bytes_option(double bytes);         /* 143M: rounded up, for --memory */
 struct words cli_duration(double seconds);           /* 3 min 20 s */
 struct words cli_count(double count);                /* 60,000 */
+
+/* Writes how many rows each cluster has, by number, in at most so many columns, and no more than
+ * twelve; else only the smallest and the largest of them: "30 to 19,965". */
+enum { CLI_SIZES_BYTES = 1024 };
+void cli_sizes(const json_t *sizes, int columns, char text[CLI_SIZES_BYTES]);
 struct words cli_scaled(double x, const char *unit); /* 446 GF/s; for "rows/s" 1.2 M rows/s */
 /* Ignores case: "a.NYM" ends with ".nym". */
 bool cli_ends_with(const char *text, const char *end);

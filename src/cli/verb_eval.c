@@ -14,7 +14,7 @@
 #include <limits.h>
 #include <string.h>
 
-enum { LABEL_COLUMNS = 22, CELL_COLUMNS = 16, LISTED_MAX = 12 };
+enum { LABEL_COLUMNS = 22, CELL_COLUMNS = 16 };
 
 /* Figures in the order of the table; JSON has more. */
 static const struct figure {
@@ -211,30 +211,6 @@ static void print_buckets(const json_t *facts, const char *key, const char *labe
     putchar('\n');
 }
 
-/* Writes how many rows each cluster has, by number, in at most `columns` columns and LISTED_MAX
- * numbers; else only the smallest and the largest of them: "30 … 19,965". */
-static void size_words(const json_t *sizes, int columns, char *text, size_t bytes)
-{
-    json_int_t least = json_integer_value(json_array_get(sizes, 0)), most = least;
-    size_t count = json_array_size(sizes), used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        json_int_t size = json_integer_value(json_array_get(sizes, i));
-
-        if (size < least) least = size;
-        if (size > most) most = size;
-        if (i < LISTED_MAX)
-            used += (size_t)snprintf(text + used, bytes - used, "%s%s", i ? ", " : "",
-                                     cli_count((double)size).text);
-    }
-    if (!count)
-        snprintf(text, bytes, "-");
-    else if (count > LISTED_MAX || cli_columns(text) > columns)
-        snprintf(text, bytes, "%s … %s", cli_count((double)least).text,
-                 cli_count((double)most).text);
-}
-
 /* Prints the line of the sizes of clusters, where a result has clusters. The list of one result may
  * be longer than a cell. */
 static void print_sizes(const json_t *results)
@@ -245,9 +221,9 @@ static void print_sizes(const json_t *results)
     print_cell("cluster sizes", LABEL_COLUMNS);
     for (size_t i = 0; i < count; i++) {
         const json_t *sizes = json_object_get(json_array_get(results, i), "cluster_sizes");
-        char text[LISTED_MAX * sizeof(struct words)];
+        char text[CLI_SIZES_BYTES];
 
-        size_words(sizes, count > 1 ? CELL_COLUMNS : INT_MAX, text, sizeof(text));
+        cli_sizes(sizes, count > 1 ? CELL_COLUMNS : INT_MAX, text);
         printf("  ");
         print_cell(text, i + 1 < count ? CELL_COLUMNS : 0);
     }

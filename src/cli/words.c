@@ -126,6 +126,29 @@ int cli_columns(const char *text)
     return columns;
 }
 
+void cli_sizes(const json_t *sizes, int columns, char text[CLI_SIZES_BYTES])
+{
+    enum { LISTED = 12 };
+    json_int_t least = json_integer_value(json_array_get(sizes, 0)), most = least;
+    size_t count = json_array_size(sizes), used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        json_int_t size = json_integer_value(json_array_get(sizes, i));
+
+        if (size < least) least = size;
+        if (size > most) most = size;
+        if (i < LISTED)
+            used += (size_t)snprintf(text + used, CLI_SIZES_BYTES - used, "%s%s", i ? ", " : "",
+                                     cli_count((double)size).text);
+    }
+    if (!count)
+        snprintf(text, CLI_SIZES_BYTES, "-");
+    else if (count > LISTED || cli_columns(text) > columns)
+        snprintf(text, CLI_SIZES_BYTES, "%s to %s", cli_count((double)least).text,
+                 cli_count((double)most).text);
+}
+
 int cli_first_sentence(const char *text)
 {
     const char *end = strstr(text, ". ");

@@ -130,6 +130,16 @@ static int separate(struct ny_evaluation *run, double inertia)
     return NY_OK;
 }
 
+/* Warns of so many clusters that most have one row. */
+static void warn_many(const struct ny_evaluation *run, size_t k)
+{
+    if (k < 2 || k <= run->cloud.n / 2) return;
+    ny_log(run->ctx, NY_LOG_WARNING,
+           "%zu clusters of %llu rows have less than two rows on average, and their figures mean "
+           "little",
+           k, (unsigned long long)run->cloud.n);
+}
+
 /* Warns of clusters that hold less than a hundredth of the rows, and less than a tenth of what a
  * cluster holds on average: k-means of an embedding in which a few rows lie far from all others
  * finds these, and silhouettes praise it. */
@@ -168,6 +178,7 @@ static int count_rows(const struct ny_evaluation *run, size_t k)
     for (size_t c = 0; c < k; c++)
         ny_field_append(list, json_integer((json_int_t)sizes[c]));
     ny_field_set_json(run->report, "cluster_sizes", list);
+    warn_many(run, k);
     warn_outliers(run, sizes, k);
     ny_free(run->ctx, sizes);
     return NY_OK;
@@ -298,8 +309,8 @@ static int run_clusters(struct ny_evaluation *run)
         ny_evaluate_inapplicable(run, NULL, "%s; --clusters K says how many to look for",
                                  no_classes);
     else if (most > run->cloud.n)
-        ny_evaluate_inapplicable(run, NULL, "%zu clusters are more than the %llu rows", most,
-                                 (unsigned long long)run->cloud.n);
+        return ny_fail(run->ctx, NY_EUSAGE, "%zu clusters are more than the %llu rows of '%s'",
+                       most, (unsigned long long)run->cloud.n, run->result.name);
     else if (!(run->cloud.squares > 0))
         ny_evaluate_inapplicable(run, NULL, "all rows of the embedding are equal");
     else

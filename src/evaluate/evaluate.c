@@ -11,6 +11,7 @@
  */
 #include "evaluate/evaluate.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -320,6 +321,31 @@ static void describe(struct ny_evaluation *run)
             ny_field_set_json(run->report, measures[i]->keys[k], json_null());
 }
 
+/* Stores the clusters with what was measured of them. */
+static int store_clusters(struct ny_evaluation *run)
+{
+    static const char *const kept[] = {"silhouette",
+                                       "silhouette_standard_error",
+                                       "variance_between",
+                                       "inertia",
+                                       "purity",
+                                       "accuracy",
+                                       "class_concentration",
+                                       "nmi",
+                                       "ari"};
+    json_t *figures = json_object(), *sizes = json_object_get(run->report, "cluster_sizes");
+    int err;
+
+    ny_field_set_count(figures, "rows", run->n);
+    if (run->clusters <= NY_CLUSTERS_LISTED)
+        ny_field_set_json(figures, "cluster_sizes", json_incref(sizes));
+    for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
+        ny_field_set_number(figures, kept[k], ny_field_number(run->report, kept[k], NAN));
+    err = ny_result_put_clusters(&run->result, run->cluster, run->clusters, figures);
+    json_decref(figures);
+    return err;
+}
+
 int ny_evaluate_run(struct ny_store *store, const char *name,
                     const struct ny_evaluate_settings *settings, json_t **report)
 {
@@ -338,8 +364,7 @@ int ny_evaluate_run(struct ny_store *store, const char *name,
     describe(&run);
     err = ny_fields_check(run.ctx);
     if (err == NY_OK) err = measure_all(&run);
-    if (err == NY_OK && run.cluster)
-        err = ny_result_put_clusters(&run.result, run.cluster, run.clusters);
+    if (err == NY_OK && run.cluster) err = store_clusters(&run);
     if (err) goto done;
     ny_field_set_json(run.report, "reasons", json_incref(run.reasons));
     ny_field_set_number(run.report, "seconds", ny_now() - started_s);

@@ -21,6 +21,7 @@ struct carry {
     void *place;       /* room for a unit's coordinates, */
     uint64_t *cluster; /* its clusters, and these twice: what is stored is u32 */
     uint32_t *narrow;
+    uint64_t *sizes; /* rows of each cluster */
 };
 
 /* Finds the clusters of new rows from their coordinates. */
@@ -34,7 +35,25 @@ static int find(struct carry *carry, uint64_t first, size_t count)
     return err ? err : ny_cluster_finder_put(finder, carry->result.f64, carry->place, count);
 }
 
-static int copy_rows(struct carry *carry)
+/* Gives rows to the writer, and counts them. */
+static int add(struct carry *carry, uint64_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t c = carry->cluster[i];
+
+        if (c >= carry->finder.k)
+            return ny_fail(carry->result.ctx, NY_ENUMERIC,
+                           "row %llu of '%s' is infinitely far from all clusters; 'nystream eval' "
+                           "finds them anew",
+                           (unsigned long long)(first + i), carry->result.name);
+        carry->sizes[c]++;
+        carry->narrow[i] = (uint32_t)c;
+    }
+    ny_embedding_add(&carry->writer, carry->narrow, count);
+    return ny_embedding_full(&carry->writer) ? ny_carried_clusters_flush(&carry->writer) : NY_OK;
+}
+
+static int add_all(struct carry *carry)
 {
     uint64_t n = carry->result.n, first = 0;
     int err = NY_OK;
@@ -46,12 +65,8 @@ static int copy_rows(struct carry *carry)
         err = first < carry->rows
                   ? ny_stored_clusters_get(&carry->result, first, count, carry->cluster)
                   : find(carry, first, count);
-        for (size_t i = 0; i < count; i++)
-            carry->narrow[i] = (uint32_t)carry->cluster[i];
-        ny_embedding_add(&carry->writer, carry->narrow, count);
+        if (!err) err = add(carry, first, count);
         first += count;
-        if (!err && ny_embedding_full(&carry->writer))
-            err = ny_carried_clusters_flush(&carry->writer);
         if (!err) err = ny_check_interrupt(carry->result.ctx);
     }
     return err;
@@ -68,14 +83,16 @@ static int run(struct carry *carry, size_t k)
     carry->place = ny_calloc(ctx, NY_MEM_IO, NY_UNIT_ROWS, p * sizeof(double));
     carry->cluster = ny_calloc(ctx, NY_MEM_IO, NY_UNIT_ROWS, sizeof(*carry->cluster));
     carry->narrow = ny_calloc(ctx, NY_MEM_IO, NY_UNIT_ROWS, sizeof(*carry->narrow));
-    if (carry->place && carry->cluster && carry->narrow)
+    carry->sizes = ny_calloc(ctx, NY_MEM_OTHER, k, sizeof(*carry->sizes));
+    if (carry->place && carry->cluster && carry->narrow && carry->sizes)
         err = ny_result_prepare(result, ny_part_find("embedding"), NY_UNIT_ROWS);
     if (!err) err = ny_cluster_finder_of(&carry->finder, result, k, carry->rows);
     if (!err) err = ny_carried_clusters_open(result, &carry->writer);
-    if (!err) err = copy_rows(carry);
-    if (!err) err = ny_carried_clusters_end(result, &carry->writer, k);
+    if (!err) err = add_all(carry);
+    if (!err) err = ny_carried_clusters_end(result, &carry->writer, k, carry->sizes);
     ny_embedding_writer_release(&carry->writer);
     ny_cluster_finder_close(&carry->finder);
+    ny_free(ctx, carry->sizes);
     ny_free(ctx, carry->narrow);
     ny_free(ctx, carry->cluster);
     ny_free(ctx, carry->place);

@@ -24,6 +24,7 @@
 #include "base/memory.h"
 #include "io/writer.h"
 #include "report/assets.h"
+#include "report/page_clusters.h"
 #include "report/page_facts.h"
 #include "report/page_summary.h"
 #include "report/words.h"
@@ -106,6 +107,8 @@ static int fill_result(void *user, const char *hole, struct ny_sink *sink)
         ny_put_graph(sink, result->report);
     else if (strcmp(hole, "cost") == 0)
         ny_put_cost(sink, result->report);
+    else if (strcmp(hole, "clusters") == 0)
+        ny_put_clusters(sink, result);
     else if (strcmp(hole, "facts") == 0)
         ny_put_facts(sink, result->report);
     else if (strcmp(hole, "spectrum") == 0)

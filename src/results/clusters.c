@@ -37,6 +37,18 @@ size_t ny_stored_clusters(const struct ny_result *result)
     return current(record) ? (size_t)ny_field_count(json_object_get(record, field), "count", 0) : 0;
 }
 
+json_t *ny_stored_clusters_told(const json_t *record)
+{
+    const json_t *stored = json_object_get(record, field);
+    json_t *told;
+
+    if (!current(record)) return NULL;
+    told = json_object_get(stored, "figures") ? json_deep_copy(json_object_get(stored, "figures"))
+                                              : json_object();
+    ny_field_set_count(told, "clusters", ny_field_count(stored, "count", 0));
+    return told;
+}
+
 /* Returns the slot that the record names; a record without clusters counts as slot 1, so that
  * slot 0 is written first. */
 static unsigned slot_of(const json_t *record)
@@ -65,8 +77,10 @@ int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t coun
     return err;
 }
 
-/* Sets the field of the record. Its rows and generation are what current() compares. */
-static void describe(json_t *record, const struct ny_result *result, size_t count, unsigned slot)
+/* Sets the field of the record, and takes over the figures. Its rows and generation are what
+ * current() compares. */
+static void describe(json_t *record, const struct ny_result *result, size_t count, unsigned slot,
+                     json_t *figures)
 {
     json_t *stored = json_object();
 
@@ -74,6 +88,7 @@ static void describe(json_t *record, const struct ny_result *result, size_t coun
     ny_field_set_count(stored, "rows", result->n);
     ny_field_set_count(stored, "generation", ny_record_generation(result->record));
     ny_field_set_count(stored, "slot", slot);
+    if (figures) ny_field_set_json(stored, "figures", figures);
     ny_field_set_json(record, field, stored);
 }
 
@@ -91,11 +106,13 @@ static int commit(struct ny_batch *batch, const char *name, const json_t *record
 /* Stores the clusters, under the lock of the NAME. The record is read again, because the result
  * may have been made anew while it was evaluated without the lock: then its clusters are those
  * of other rows. */
-static int put(const struct ny_result *result, const uint32_t *cluster, size_t count)
+static int put(const struct ny_result *result, const uint32_t *cluster, size_t count,
+               const json_t *figures)
 {
     struct ny_store *store = result->store;
     struct ny_batch *batch;
     json_t *record = NULL;
+    uint64_t before;
     unsigned slot;
     int err = ny_record_need_done(store, result->name, &record);
 
@@ -105,11 +122,16 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
         err = ny_fail(result->ctx, NY_EBUSY, "'%s' has been made anew meanwhile", result->name);
         goto done;
     }
+    before = current(record) ? ny_field_count(json_object_get(record, field), "count", 0) : 0;
+    if (before && before != count)
+        ny_log(result->ctx, NY_LOG_NOTE,
+               "the %llu clusters that '%s' had are replaced by these %zu",
+               (unsigned long long)before, result->name, count);
     slot = !slot_of(record);
     err = ny_blob_put(store, result->name, slots[slot], cluster,
                       (size_t)result->rows.count * sizeof(*cluster));
     if (err) goto done;
-    describe(record, result, count, slot);
+    describe(record, result, count, slot, json_incref((json_t *)figures));
     err = ny_batch_begin(&batch, store);
     if (!err) err = commit(batch, result->name, record, slot);
 done:
@@ -117,7 +139,8 @@ done:
     return err;
 }
 
-int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *cluster, size_t count)
+int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *cluster, size_t count,
+                           const json_t *figures)
 {
     struct ny_name_lock *lock = NULL;
     int err;
@@ -128,7 +151,7 @@ int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *clust
         return NY_OK;
     }
     err = ny_name_lock(&lock, result->store, result->name);
-    if (err == NY_OK) err = put(result, cluster, count);
+    if (err == NY_OK) err = put(result, cluster, count, figures);
     ny_name_unlock(lock);
     if (err != NY_EBUSY) return err;
     ny_log(result->ctx, NY_LOG_WARNING, "the clusters are not stored: %s",
@@ -173,15 +196,19 @@ int ny_carried_clusters_flush(struct ny_embedding_writer *writer)
 }
 
 int ny_carried_clusters_end(const struct ny_result *result, struct ny_embedding_writer *writer,
-                            size_t count)
+                            size_t count, const uint64_t *sizes)
 {
     unsigned slot = !slot_of(result->record);
-    json_t *record = json_deep_copy(result->record);
+    json_t *record = json_deep_copy(result->record), *figures, *list;
     struct ny_batch *batch;
     int err;
 
     if (!record) return ny_fields_no_memory(result->ctx);
-    describe(record, result, count, slot);
+    figures = json_incref(json_object_get(json_object_get(record, field), "figures"));
+    list = json_object_get(figures, "cluster_sizes");
+    for (size_t c = 0; c < count && c < json_array_size(list); c++)
+        json_integer_set(json_array_get(list, c), (json_int_t)sizes[c]);
+    describe(record, result, count, slot, figures);
     err = ny_embedding_batch(writer, NULL, &batch);
     if (!err) err = commit(batch, result->name, record, slot);
     json_decref(record);

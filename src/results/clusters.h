@@ -4,13 +4,21 @@
 
 #include "results/parts.h"
 
+/* Clusters whose sizes are told with them, at most: a record is small. */
+enum { NY_CLUSTERS_LISTED = 256 };
+
 /* Returns how many clusters there are of the rows that the result has now, after any update. */
 size_t ny_stored_clusters(const struct ny_result *result);
 /* Gets the clusters of rows first … first + count − 1, as u64. */
 int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t count, void *out);
-/* Replaces them. If the store is not to be written, or the result is in other hands or was changed
- * since it was opened, warns and stores nothing. */
-int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *cluster, size_t count);
+/* Returns what is known of them: `clusters`, how many; `cluster_sizes`, of up to
+ * NY_CLUSTERS_LISTED; and of how many `rows` the measures are that an evaluation has given it. NULL
+ * where there are none; json_decref() it. */
+json_t *ny_stored_clusters_told(const json_t *record);
+/* Replaces them; `figures` is what is told of these. If the store is not to be written, or the
+ * result is in other hands or was changed since it was opened, warns and stores nothing. */
+int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *cluster, size_t count,
+                           const json_t *figures);
 
 /* Makes the clusters of a result, if it has some, those of `record`, which is to take its place,
  * and has rows more: they are to be carried to these. */
@@ -23,8 +31,8 @@ size_t ny_carried_clusters(const struct ny_result *result, uint64_t *rows);
 int ny_carried_clusters_open(const struct ny_result *result, struct ny_embedding_writer *writer);
 /* Stores what the writer has so far. */
 int ny_carried_clusters_flush(struct ny_embedding_writer *writer);
-/* Stores the rest, and makes these `count` clusters those of the result. */
+/* Stores the rest, and makes these `count` clusters, of so many rows each, those of the result. */
 int ny_carried_clusters_end(const struct ny_result *result, struct ny_embedding_writer *writer,
-                            size_t count);
+                            size_t count, const uint64_t *sizes);
 
 #endif

@@ -46,6 +46,7 @@
     X("mean_square_norm", "mean squared norm", PLAIN, 0, KEPT)                                     \
     X("imports", NULL, PLAIN, 0, KEPT)                                                             \
     X("shards", NULL, PLAIN, 0, KEPT)                                                              \
+    X("clustering", NULL, PLAIN, 0, KEPT)                                                          \
     X("results", "results", PLAIN, 0, KEPT)                                                        \
     X("map", "map", PLAIN, 1, KEPT)                                                                \
     X("approx", "approximation", PLAIN, 2, KEPT)                                                   \

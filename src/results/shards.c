@@ -340,19 +340,20 @@ uint64_t ny_part_grain_end(const struct ny_result *result, const struct ny_resul
 
 /* ---- embeddings in memory ------------------------------------------------------------------ */
 
-int ny_result_put_clusters(const struct ny_result *result, const uint32_t *cluster, size_t count)
+int ny_result_put_clusters(const struct ny_result *result, const uint32_t *cluster, size_t count,
+                           const json_t *figures)
 {
     const struct ny_set *set = ny_store_set(result->store);
     int err = NY_OK;
 
-    if (!set) return ny_stored_clusters_put(result, cluster, count);
+    if (!set) return ny_stored_clusters_put(result, cluster, count, figures);
     for (size_t k = 0; k < set->count && !err; k++) {
         struct ny_result shard = {0};
         struct ny_store *store;
 
         err = ny_set_store(result->store, k, &store);
         if (!err) err = ny_result_open(&shard, store, result->name);
-        if (!err) err = ny_stored_clusters_put(&shard, cluster + set->first[k], count);
+        if (!err) err = ny_stored_clusters_put(&shard, cluster + set->first[k], count, figures);
         ny_result_close(&shard);
     }
     return err;

@@ -29,7 +29,8 @@ uint64_t ny_part_grain_end(const struct ny_result *result, const struct ny_resul
 
 /* Stores clusters of all rows with the result, in each shard those of its own, as
  * ny_stored_clusters_put() does for one store. */
-int ny_result_put_clusters(const struct ny_result *result, const uint32_t *cluster, size_t count);
+int ny_result_put_clusters(const struct ny_result *result, const uint32_t *cluster, size_t count,
+                           const json_t *figures);
 
 /* Finds the layout of a finished embedding, and its number of components. */
 int ny_result_layout(struct ny_store *store, const char *name, struct ny_embedding_layout *layout,

@@ -231,6 +231,45 @@ groups() {
     usage "900 clusters are more than the 120 rows"
     ny eval g.nys f --clusters-to 3 --measures knn
     usage "--measures knn"
+    ny eval g.nys f --clusters 900 # whatever else is measured
+    usage "900 clusters are more than the 120 rows"
+    ny eval g.nys f --measures clusters --clusters 61
+    says "61 clusters of 120 rows have less than two rows on average"
+    ny eval g.nys f --measures clusters --clusters-to 4
+    says "the 61 clusters that 'f' had are replaced by these 3"
+    ny eval g.nys f --measures clusters --clusters 3
+    [ -z "$stderr" ]
+}
+
+@test "what was measured of the clusters is told by info and by the report" {
+    groups
+    ny info g.nys f
+    [[ $output != *clusters* ]]
+    nystream report g.nys f -o none.html -q
+    run ! grep -q '<h3>Clusters' none.html
+    nystream eval g.nys f --measures clusters -q >/dev/null
+    ny info g.nys f
+    [[ $output =~ "clusters              3, of 40, 40, 40 rows; silhouette 0."[0-9]+", accuracy 1, nmi 1, ari 1" ]]
+    ny info g.nys f --json
+    [[ $(tr -d ' \n' <<<"$output") == *'"clustering":{'*'"cluster_sizes":[40,40,40]'* ]]
+    [ "$(field "$output" ari)" = 1.0 ]
+    nystream report g.nys f -o page.html -q
+    grep -q '<h3>Clusters</h3><ul><li>3 clusters, of 40, 40 and 40 rows.</li><li>How far apart: silhouette 0' page.html
+    grep -q 'Against the labels: accuracy 1, purity 1, nmi 1, ari 1' page.html
+    # of many, the smallest and the largest; without labels; after a frozen update
+    nystream fit g.nys p --map svd --landmarks 30 -q
+    nystream eval g.nys p --measures clusters --clusters 30 -q >/dev/null
+    nystream report g.nys p -o page.html -q
+    grep -qE '30 clusters, of [0-9]+ to [0-9]+ rows' page.html
+    nystream eval g.nys p --measures clusters --clusters 2 -q >/dev/null
+    nystream import g.nys g.csv --label-column 4 --append -q
+    nystream fit g.nys p --update frozen -q
+    ny info g.nys p
+    prints "of the first 120 rows"
+    ny info g.nys p --json
+    tr -d ' \n' <<<"$output" | grep -oE '"cluster_sizes":\[[0-9]+,[0-9]+\]' | tr -c '0-9\n' ' ' | awk '{exit $1 + $2 != 240}'
+    nystream report g.nys p -o page.html -q
+    grep -q 'Measured on the first 120 rows' page.html
 }
 
 @test "sizes of clusters are told, and clusters that are a few outliers are no praise" {
@@ -253,12 +292,12 @@ groups() {
     says "cluster $(tail -1 c.csv) (from 0)"
     # Of many clusters the smallest and the largest are told; of several results, where a list is long.
     ny eval far.nys f --clusters 13 --measures clusters -q
-    [[ $output =~ "cluster sizes           "[0-9]+" … "[0-9]+ ]]
+    [[ $output =~ "cluster sizes           "[0-9]+" to "[0-9]+ ]]
     ny eval far.nys f --clusters 12 --measures clusters -q
     [ "$(grep '^cluster sizes' <<<"$output" | tr -cd , | wc -c)" -eq 11 ]
     nystream fit far.nys f2 --map pca --components 1 -q
     ny eval far.nys f f2 --clusters 5 --measures clusters -q
-    [[ $output =~ "cluster sizes           "[0-9]+" … "[0-9]+" "+[0-9]+" … "[0-9]+ ]]
+    [[ $output =~ "cluster sizes           "[0-9]+" to "[0-9]+" "+[0-9]+" to "[0-9]+ ]]
     # Where all clusters are small, none is said to be outliers.
     ny eval far.nys f --clusters 120 --measures clusters
     exits 0

@@ -287,6 +287,8 @@ def test_an_update_is_seen_in_the_result_itself(store, result, rows):
 def test_a_result_is_judged_and_drawn(result, tmp_path):
     figures = result.evaluate(clusters=3, measures="clusters")
     assert figures.clusters == 3 and figures.accuracy > 0.9
+    assert result.report["clustering"]["ari"] == figures.ari
+    assert result.report["clustering"]["cluster_sizes"] == figures.cluster_sizes
     assert set(result.clusters[:]) == {0, 1, 2}
     assert (result.predict(result.store.points[:]) == result.clusters[:]).all()
     picture = result.plot(size="300x200")

@@ -432,11 +432,12 @@ class Result(GraphParts):
         Report
             Every figure, None where it does not apply, and reasons why: with clusters=K silhouette,
             silhouette_standard_error, variance_between, inertia and cluster_sizes, and with labels
-            purity, accuracy, nmi, ari. It is kept nowhere; the clusters are (see clusters).
+            purity, accuracy, nmi, ari. The clusters are kept (see clusters), and their figures in
+            `report["clustering"]`; all others are kept nowhere.
         """
         with Options(self.store._context, _lib.EVALUATE, options) as pointer:
             report = self.store._report(lib.ny_evaluate, self.name.encode(), pointer)
-        self._view.close()
+        self._look_again()
         return report
 
     def transform(self, X: Any, nan: str = "error") -> Any:
