@@ -42,8 +42,10 @@ static const struct option_view own_options[] = {
     {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on", OUTPUT,
      .own = OWN_SKIP_DAMAGED},
     {0, "with", "LIST", NULL,
-     "of header, ids, labels: names of the columns above a table, and the name and the label of "
-     "each row before its numbers. In .csv, .csv.gz and .tsv, as words",
+     "of header, ids, labels, clusters: names of the columns above a table, and the name, the "
+     "label "
+     "and the cluster of each row before its numbers; of axes and features, ids are names of "
+     "columns. In .csv, .csv.gz and .tsv, as words",
      OUTPUT, .own = OWN_WITH},
     {0, "raw", NULL, NULL, "points as the store keeps them, not prepared", OUTPUT, .own = OWN_RAW},
     {0, "labels", NULL, NULL, "labels must be there: else exit 2", "Measures", .own = OWN_LABELS},

@@ -1,10 +1,12 @@
 /*
- * Tables with a header, and with names and labels before their numbers (results/beside.h).
+ * Tables with a header, and with names, labels and clusters before their numbers
+ * (results/beside.h).
  *
  * Names, labels and numbers are read by 1,024 rows and written row by row, so that memory does not
- * depend on how many there are. A header names each column: "id", "label", then the part, without
- * the s of its plural and with a number where it has several columns, as in embedding_1; points
- * have the names of their columns.
+ * depend on how many there are. A header names each column: "id", "label", "cluster", then the
+ * part, without the s of its plural and with a number where it has several columns, as in
+ * embedding_1; points have the names of their columns. The lines of axes are those of the columns
+ * of the points, and so are the chosen ones, features: their names are "column" in the header.
  */
 #include "results/beside.h"
 
@@ -23,14 +25,22 @@ enum { PIECE_ROWS = 1024 };
 /* One export. */
 struct beside {
     struct ny_result *result;
-    const struct ny_result_part *part, *labels; /* labels NULL: not wanted */
+    const struct ny_result_part *part, *labels, *clusters; /* these NULL: not wanted */
     struct ny_names_part ids;
     struct ny_names columns; /* of points, for the header */
-    bool with_ids, header;
+    bool with_ids, of_columns, header; /* names are those of columns */
     char delimiter;
     char **classes; /* words of labels; class_count 0: they are numbers */
     size_t class_count, row_bytes;
     struct ny_writer *writer;
+};
+
+/* Room for some rows. */
+struct piece {
+    struct ny_names names;
+    double *labels;
+    uint64_t *clusters;
+    char *values;
 };
 
 int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char *list,
@@ -44,11 +54,13 @@ int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char
             beside->ids = true;
         else if (length == 6 && strncmp(at, "labels", 6) == 0)
             beside->labels = true;
+        else if (length == 8 && strncmp(at, "clusters", 8) == 0)
+            beside->clusters = true;
         else if (length == 6 && strncmp(at, "header", 6) == 0)
             beside->header = true;
         else
             return ny_fail(ctx, NY_EUSAGE,
-                           "--with is header, ids, labels or several of them, such as "
+                           "--with is header, ids, labels, clusters or several of them, such as "
                            "header,ids, not '%s'",
                            list);
         at += length;
@@ -90,13 +102,19 @@ static int put_word(const struct beside *beside, const char *word)
 /* Writes the line with the name of each column. */
 static int put_header(const struct beside *beside, size_t cols)
 {
-    const char *part = beside->part->name, *name = beside->columns.text;
+    const char *name = beside->columns.text;
+    const char *part = beside->part->name;
+    bool axes = strcmp(part, "axes") == 0;
     int length = (int)strlen(part), err = NY_OK;
     char word[48];
 
-    if (beside->with_ids) err = put_word(beside, "id");
+    if (beside->with_ids) err = put_word(beside, beside->of_columns ? "column" : "id");
     if (!err && beside->labels) err = put_word(beside, "label");
-    if (part[length - 1] == 's') length--;
+    if (!err && beside->clusters) err = put_word(beside, "cluster");
+    if (axes)
+        part = "axis"; /* as long */
+    else if (part[length - 1] == 's')
+        length--;
     snprintf(word, sizeof(word), "%.*s", length, part);
     for (size_t k = 0; !err && k < (cols ? cols : 1); k++) {
         if (cols) snprintf(word, sizeof(word), "%.*s_%zu", length, part, k + 1);
@@ -117,11 +135,20 @@ static int put_label(const struct beside *beside, double label)
     return put_word(beside, number);
 }
 
-/* Writes rows that were read. */
-static int put_rows(const struct beside *beside, size_t count, const struct ny_names *names,
-                    const double *labels, const char *values)
+/* Writes a cluster: its number, or nothing of a row that has none. */
+static int put_cluster(const struct beside *beside, uint64_t cluster)
 {
-    const char *name = names->text;
+    char number[24] = "";
+
+    if (cluster != UINT64_MAX)
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)cluster);
+    return put_word(beside, number);
+}
+
+/* Writes rows that were read. */
+static int put_rows(const struct beside *beside, size_t count, const struct piece *piece)
+{
+    const char *name = piece->names.text;
     int err = NY_OK;
 
     for (size_t i = 0; !err && i < count; i++) {
@@ -129,9 +156,39 @@ static int put_rows(const struct beside *beside, size_t count, const struct ny_n
             err = put_word(beside, name);
             name += strlen(name) + 1;
         }
-        if (!err && beside->labels) err = put_label(beside, labels[i]);
-        if (!err) err = ny_writer_rows(beside->writer, values + i * beside->row_bytes, 1);
+        if (!err && beside->labels) err = put_label(beside, piece->labels[i]);
+        if (!err && beside->clusters) err = put_cluster(beside, piece->clusters[i]);
+        if (!err) err = ny_writer_rows(beside->writer, piece->values + i * beside->row_bytes, 1);
     }
+    return err;
+}
+
+/* Adds the names of lines first … first + count − 1. Those of chosen columns are all over. */
+static int read_names(const struct beside *beside, uint64_t first, size_t count,
+                      struct piece *piece)
+{
+    const uint64_t *column = (const uint64_t *)piece->values;
+    int err = NY_OK;
+
+    if (strcmp(beside->part->name, "features") != 0)
+        return ny_names_part_read(&beside->ids, first, count, &piece->names);
+    for (size_t i = 0; !err && i < count; i++)
+        err = ny_names_part_read(&beside->ids, column[i], 1, &piece->names);
+    return err;
+}
+
+/* Reads rows first … first + count − 1. */
+static int read_rows(const struct beside *beside, uint64_t first, size_t count, struct piece *piece)
+{
+    struct ny_result *result = beside->result;
+    int err = ny_part_fill(result, beside->part, first, count, piece->values);
+
+    ny_names_clear(&piece->names);
+    if (!err && beside->labels)
+        err = ny_part_fill(result, beside->labels, first, count, piece->labels);
+    if (!err && beside->clusters)
+        err = ny_part_fill(result, beside->clusters, first, count, piece->clusters);
+    if (!err && beside->with_ids) err = read_names(beside, first, count, piece);
     return err;
 }
 
@@ -140,25 +197,22 @@ static int put_all(const struct beside *beside)
 {
     struct ny_context *ctx = beside->result->ctx;
     uint64_t rows = beside->part->count(beside->result);
-    double *labels = ny_calloc(ctx, NY_MEM_IO, PIECE_ROWS, sizeof(*labels));
-    char *values = ny_calloc(ctx, NY_MEM_IO, PIECE_ROWS, beside->row_bytes);
-    struct ny_names names = {0};
-    int err = labels && values ? NY_OK : NY_EBUDGET;
+    struct piece piece = {.labels = ny_calloc(ctx, NY_MEM_IO, PIECE_ROWS, sizeof(*piece.labels)),
+                          .clusters = ny_calloc(ctx, NY_MEM_IO, PIECE_ROWS, sizeof(uint64_t)),
+                          .values = ny_calloc(ctx, NY_MEM_IO, PIECE_ROWS, beside->row_bytes)};
+    int err = piece.labels && piece.clusters && piece.values ? NY_OK : NY_EBUDGET;
 
     for (uint64_t first = 0; !err && first < rows; first += PIECE_ROWS) {
         size_t count = rows - first < PIECE_ROWS ? (size_t)(rows - first) : PIECE_ROWS;
 
-        ny_names_clear(&names);
         err = ny_check_interrupt(ctx);
-        if (!err) err = ny_part_fill(beside->result, beside->part, first, count, values);
-        if (!err && beside->labels)
-            err = ny_part_fill(beside->result, beside->labels, first, count, labels);
-        if (!err && beside->with_ids) err = ny_names_part_read(&beside->ids, first, count, &names);
-        if (!err) err = put_rows(beside, count, &names, labels, values);
+        if (!err) err = read_rows(beside, first, count, &piece);
+        if (!err) err = put_rows(beside, count, &piece);
     }
-    ny_names_release(&names, ctx);
-    ny_free(ctx, labels);
-    ny_free(ctx, values);
+    ny_names_release(&piece.names, ctx);
+    ny_free(ctx, piece.labels);
+    ny_free(ctx, piece.clusters);
+    ny_free(ctx, piece.values);
     return err;
 }
 
@@ -175,6 +229,23 @@ static int read_columns(struct beside *beside)
     return err ? err : ny_names_part_read(&names, 0, (size_t)names.count, &beside->columns);
 }
 
+/* Tells whether the lines of a part are columns of the points. */
+static bool is_of_columns(const char *part)
+{
+    return ny_one_of(part, "axes|features");
+}
+
+/* Tells whether the words that are wanted can stand before the lines of the part. */
+static bool takes(const struct ny_result_part *part, const char *name,
+                  const struct ny_beside *wanted)
+{
+    bool of_points = !name && ny_one_of(part->name, "points|raw-points");
+
+    if (wanted->clusters) return part->by_row && name;
+    if (wanted->labels) return part->by_row || of_points;
+    return !wanted->ids || part->by_row || of_points || is_of_columns(part->name);
+}
+
 /* Finds what is to stand before the numbers, and above them. */
 static int find(struct beside *beside, const struct ny_beside *wanted, const char *name)
 {
@@ -182,12 +253,20 @@ static int find(struct beside *beside, const struct ny_beside *wanted, const cha
     int err = NY_OK;
 
     beside->with_ids = wanted->ids;
+    beside->of_columns = is_of_columns(beside->part->name);
     beside->header = wanted->header;
     if (beside->header && ny_one_of(beside->part->name, "points|raw-points|landmark-points"))
         err = read_columns(beside);
     if (err) return err;
     if (wanted->ids)
-        err = ny_names_part_find(&beside->ids, result->store, name ? result : NULL, "ids");
+        err = beside->of_columns
+                  ? ny_names_part_find(&beside->ids, result->store, NULL, "columns")
+                  : ny_names_part_find(&beside->ids, result->store, name ? result : NULL, "ids");
+    if (!err && wanted->clusters) {
+        beside->clusters = ny_part_find("clusters");
+        err = ny_result_prepare(result, beside->clusters,
+                                PIECE_ROWS); /* which finds that there are */
+    }
     if (err || !wanted->labels) return err;
     beside->labels = ny_part_find("labels");
     if (!beside->labels->count(result))
@@ -225,15 +304,14 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
 {
     struct ny_result result;
     struct beside beside = {.result = &result, .part = ny_part_find(part)};
-    bool of_points = !name && ny_one_of(part, "points|raw-points");
-    bool words = wanted->ids || wanted->labels;
+    bool words = wanted->ids || wanted->labels || wanted->clusters;
     int err = name ? ny_result_open_any(&result, store, name) : ny_result_of_points(&result, store);
 
-    if (!err && !(beside.part && (beside.part->by_row || of_points || !words)))
+    if (!err && !(beside.part && takes(beside.part, name, wanted)))
         err = ny_fail(result.ctx, NY_EUSAGE,
                       "--with %s acts with %s, such as embedding and clusters, and not with "
                       "--part %s",
-                      words ? "ids or labels" : "header",
+                      words ? "ids, labels or clusters" : "header",
                       words ? "parts that have a line for each row" : "tables of numbers", part);
     if (!err) err = find(&beside, wanted, name);
     if (!err) err = write_table(&beside, output);

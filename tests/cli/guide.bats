@@ -127,7 +127,7 @@ section() {
     echo "$output"
     [ "$status" -eq 0 ]
     prints inertia
-    [ "$(wc -l <cluster-of-cell.csv)" -eq 2638 ]
+    [ "$(wc -l <cluster-of-cell.csv)" -eq 2639 ] # with a header
     grep -qE '^[ACGT]{14},[0-8]$' cluster-of-cell.csv
     [[ $(npy_header placed.npy) == *"(2638, 30)"* ]]
     [ -s spectrum.png ]

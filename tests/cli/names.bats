@@ -333,12 +333,38 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(head -n 1 named.tsv)" = $'a\tb' ]
     nystream export a.nys f --part clusters -o named.csv --with labels,header -q
     [ "$(head -n 1 named.csv)" = label,cluster ]
+    paste -d, beside.csv c.csv f.csv >wanted.csv # all of a row in one table
+    nystream export a.nys f -o named.csv --with clusters,ids,header,labels -q
+    printf 'id,label,cluster,embedding_1,embedding_2\n' | cat - wanted.csv | cmp - named.csv
     nystream export a.nys f --part eigenvalues -o named.csv --with header -q
     [ "$(head -n 1 named.csv)" = eigenvalue ]
     [ "$(wc -l <named.csv)" -eq 3 ]
     nystream import b.nys both.csv --id-column 1 --label-column 2 -q # and back
     nystream export b.nys --part points -o again.csv --with labels,ids -q
     [ "$(cut -d, -f1 again.csv)" = "$(cut -d, -f1 both.csv)" ]
+}
+
+@test "axes and chosen columns have the names of columns: export --with ids" {
+    printf 'id,a,b,c\nx1,1,2,40\nx2,3,5,2\nx3,5,6,9\nx4,8,11,1\n' >t.csv
+    nystream import a.nys t.csv --id-column id -q
+    printf 'b\nc\n' >chosen.txt
+    nystream fit a.nys p --map pca --approx exact --features chosen.txt --components 2 -q
+    nystream export a.nys p --part features -o f.csv --with header,ids -q
+    printf 'column,feature\nb,1\nc,2\n' | cmp - f.csv
+    nystream export a.nys p --part axes -o plain.csv -q
+    nystream export a.nys p --part axes -o axes.csv --with ids,header -q
+    printf '%s\n' a b c | paste -d, - plain.csv | cat <(echo column,axis_1,axis_2) - | cmp - axes.csv
+    ny export a.nys p --part axes --with labels -o o.csv
+    usage "not with --part axes"
+    ny export a.nys p --with clusters -o o.csv
+    usage "'nystream eval' makes clusters"
+    ny export a.nys --part points --with clusters -o o.csv
+    usage "not with --part points"
+    printf '1,2\n3,5\n4,4\n' >n.csv
+    nystream import n.nys n.csv -q
+    nystream fit n.nys p --map pca --approx exact -q
+    ny export n.nys p --part axes --with ids -o o.csv
+    usage "the columns of n.nys have no names"
 }
 
 @test "export --with: outputs, parts and stores that have no such columns" {
