@@ -173,6 +173,10 @@ whole() { # FILE: a page, every hole filled, every section closed
     nystream report s -o 2.html
     cmp 1.html 2.html
     [ "$(stat -c %s 1.html)" -lt 3000000 ]
+    run ! grep -q 'of 5 components' 1.html
+    nystream fit s b --landmarks 40 --components 9 -q
+    nystream report s b -o 3.html
+    grep -q 'Its axes are the first 6 of 9 components; <code>nystream plot --axes</code>' 3.html
     grep -q '6,000 of 20,000 points' 1.html
 }
 
