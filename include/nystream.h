@@ -448,6 +448,9 @@ struct ny_placing {
     /* File of the cluster of each row, u64: of those that an evaluation has left with the result,
      * the one whose centre its place is nearest to. NULL: none. NY_EUSAGE where there are none. */
     const char *clusters;
+    /* "header", "ids" or both, as in ny_export_with(): of the rows of the input, which have names.
+     */
+    const char *with;
 };
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);

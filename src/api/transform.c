@@ -72,6 +72,11 @@ static int by_graph(struct run *run, struct ny_store *store)
             "--nan keep: '%s' is a graph, and rows with NaN have no neighbors; take them "
             "out",
             run->placing->name);
+    if (run->rows.with.ids || run->rows.with.header)
+        return ny_fail(run->ctx, NY_EUSAGE,
+                       "--with acts with coordinates, and '%s' is a graph, by which new rows get "
+                       "neighbors",
+                       run->placing->name);
     if (run->rows.finder)
         return ny_fail(run->ctx, NY_EUSAGE,
                        "'%s' is a graph, by which new rows get neighbors and no clusters",
@@ -241,13 +246,31 @@ static int check_beside(struct ny_context *ctx, const struct ny_placing *placing
  * in the output. */
 static void note_not_written(const struct run *run)
 {
-    bool id = run->reading.id_column != NULL;
+    bool id = run->reading.id_column && !run->rows.with.ids;
 
     if (id || run->reading.label_column)
         ny_log(run->ctx, NY_LOG_NOTE,
                "%s: transform writes no %s; --%s only keeps that column out of the data, and the "
-               "rows of the output are in the order of the input",
-               run->from, id ? "names of rows" : "labels", id ? "id-column" : "label-column");
+               "rows of the output are in the order of the input%s",
+               run->from, id ? "names of rows" : "labels", id ? "id-column" : "label-column",
+               id ? "; --with ids writes them into a .csv or .tsv" : "");
+}
+
+/* Reads what is to stand before the coordinates. */
+static int read_with(struct run *run)
+{
+    struct ny_beside *with = &run->rows.with;
+    int err = ny_beside_parse(with, run->ctx, run->placing->with, run->placing->output);
+
+    if (err) return err;
+    if (with->labels || with->clusters)
+        return ny_fail(run->ctx, NY_EUSAGE, "--with of transform is header, ids or both%s",
+                       with->clusters ? "; --clusters FILE writes the clusters" : "");
+    if (with->ids && run->reading.nan_kept)
+        return ny_fail(run->ctx, NY_EUSAGE,
+                       "--with ids does not go with --nan keep, as names of rows with NaN are not "
+                       "read; leave one of them out");
+    return NY_OK;
 }
 
 int ny_place(struct ny_context *context, const struct ny_placing *placing,
@@ -278,7 +301,8 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
                                     .placed = &run.placed.rows};
     run.finder.output = placing->clusters;
     if (placing->clusters) run.rows.finder = &run.finder;
-    err = place(&run);
+    if (placing->with) err = read_with(&run);
+    if (!err) err = place(&run);
     if (!err) note_not_written(&run);
     return err ? err : describe(&run, ny_now() - started_s, report);
 }

@@ -90,7 +90,8 @@ int cli_run_transform(struct command *command)
                                  .output = command->output,
                                  .import = command->options,
                                  .distances = command->distances,
-                                 .clusters = command->clusters};
+                                 .clusters = command->clusters,
+                                 .with = command->with};
     struct ny_report *report = NULL;
     int status;
 

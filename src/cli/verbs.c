@@ -141,7 +141,8 @@ const struct verb cli_verbs[] = {
      "regression, rows agree with it.",
      "nystream eval points.nys first groups --clusters 3", .run = cli_run_eval},
     {"transform", "STORE NAME|MODEL.nym", "--input FILE -o OUT.npy", 1, 2, NY_GROUP_READ | WORK,
-     EVERY | OWN_INPUT | OWN_OUTPUT | OWN_DISTANCES | OWN_CLUSTERS | OWN_NEIGHBORS | OWN_RECALL,
+     EVERY | OWN_INPUT | OWN_OUTPUT | OWN_DISTANCES | OWN_CLUSTERS | OWN_NEIGHBORS | OWN_RECALL |
+         OWN_WITH,
      "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
      "solving anything. A model that was exported as one file (export --part model) needs no "

@@ -335,6 +335,25 @@ static void note_written(const struct ny_writer *writer)
                                          .type = table ? types[writer->element] : NULL});
 }
 
+int ny_writer_field(struct ny_writer *writer, const char *word, char delimiter, char behind)
+{
+    const char special[] = {'"', '\r', '\n', delimiter, '\0'};
+    const char end[] = {'"', behind, '\0'};
+    bool quoted = strpbrk(word, special) != NULL;
+    int err = quoted ? ny_writer_text(writer, "\"", 1) : NY_OK;
+
+    for (const char *at = word; !err && *at;) {
+        size_t plain = quoted ? strcspn(at, "\"") : strlen(at);
+
+        err = ny_writer_text(writer, at, plain);
+        at += plain;
+        if (err || !*at) break;
+        err = ny_writer_text(writer, "\"\"", 2);
+        at++;
+    }
+    return err ? err : ny_writer_text(writer, end + !quoted, quoted ? 2 : 1);
+}
+
 int ny_writer_commit(struct ny_writer *writer)
 {
     struct ny_context *ctx = writer->ctx;

@@ -33,6 +33,9 @@ int ny_writer_apart(struct ny_context *ctx, const char *path, const char *input)
 int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count);
 /* Adds bytes before the next row of a text table: fields with their delimiters. */
 int ny_writer_text(struct ny_writer *writer, const char *text, size_t bytes);
+/* Adds such a field: a word, with quotes where it needs them, and what ends it, the delimiter of
+ * the table or a line's end. */
+int ny_writer_field(struct ny_writer *writer, const char *word, char delimiter, char behind);
 /* NY_EINTERNAL when fewer rows were written than announced. fsync, rename; frees the writer
  * either way. */
 int ny_writer_commit(struct ny_writer *writer);

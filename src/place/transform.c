@@ -11,10 +11,12 @@
 #include "place/transform.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "io/memory.h"
+#include "io/output.h"
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -44,7 +46,7 @@ static int open_input(const struct ny_placer *placer, const struct ny_new_rows *
     options.nan_may_stay = rows->input && !placer->ops->open;
     options.notes = options.nan_kept && !again;
     options.labels_file = NULL;
-    options.names = rows->like != NULL;
+    options.names = rows->like != NULL || rows->with.ids;
     options.reading = spec->slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (options.dtype == NY_DTYPE_NONE && spec->dtype == NY_F64) options.dtype = NY_F64;
     return rows->input ? ny_reader_open(out, spec->ctx, rows->input, &options)
@@ -143,6 +145,22 @@ static int fill_room(struct ny_placer *placer, bool f64, const void *rows, uint6
     return err;
 }
 
+/* Writes rows behind their names. */
+static int write_named(struct ny_placer *placer, const void *rows, size_t count)
+{
+    size_t p = ny_coordinates_count(&placer->coordinates);
+    size_t row_bytes = p * (puts_f64(placer) ? sizeof(double) : sizeof(float));
+    int err = ny_row_ids_take(&placer->ids, count, &placer->names);
+    const char *name = placer->names.text;
+
+    for (size_t i = 0; !err && i < count; i++) {
+        err = ny_writer_field(placer->writer, name, placer->delimiter, placer->delimiter);
+        if (!err) err = ny_writer_rows(placer->writer, (const char *)rows + i * row_bytes, 1);
+        name += strlen(name) + 1;
+    }
+    return err;
+}
+
 /* Puts the coordinates of rows first … first+count−1 of the input. */
 static int deliver(struct ny_placer *placer, const void *rows, uint64_t first, size_t count)
 {
@@ -151,6 +169,7 @@ static int deliver(struct ny_placer *placer, const void *rows, uint64_t first, s
 
     if (placer->finder) err = ny_cluster_finder_put(placer->finder, f64, rows, count);
     if (err) return err;
+    if (placer->delimiter) return write_named(placer, rows, count);
     if (placer->writer) return ny_writer_rows(placer->writer, rows, count);
     return placer->room.at ? fill_room(placer, f64, rows, first, count) : NY_OK;
 }
@@ -201,7 +220,9 @@ static unsigned units_read(const struct ny_placer *placer, unsigned workers)
 static size_t bytes_with_rows(const void *placer, unsigned workers, size_t limit)
 {
     const struct ny_placer *of = placer;
-    size_t unit_bytes = NY_UNIT_ROWS * ny_raw_bytes(&of->spec);
+    const size_t name_bytes = 128; /* on average, twice: in the source, and on its way out */
+    size_t row_bytes = ny_raw_bytes(&of->spec) + (of->delimiter ? name_bytes : 0);
+    size_t unit_bytes = NY_UNIT_ROWS * row_bytes;
 
     return of->ops->bytes(of, workers, limit) + units_read(of, workers) * unit_bytes;
 }
@@ -247,6 +268,35 @@ static int check_room(struct ny_placer *placer)
                    (unsigned long long)row_bytes, (unsigned long long)room->row_bytes);
 }
 
+/* Writes the line with the names of the columns. */
+static int put_header(struct ny_placer *placer, const struct ny_new_rows *rows)
+{
+    size_t p = ny_coordinates_count(&placer->coordinates);
+    char delimiter = ny_output_text(rows->output).delimiter, word[48];
+    int err = rows->with.ids ? ny_writer_field(placer->writer, "id", delimiter, delimiter) : NY_OK;
+
+    for (size_t k = 1; !err && k <= p; k++) {
+        snprintf(word, sizeof(word), "embedding_%zu", k);
+        err = ny_writer_field(placer->writer, word, delimiter, k < p ? delimiter : '\n');
+    }
+    return err;
+}
+
+/* Has the names of the rows written before their coordinates. */
+static int begin_ids(struct ny_placer *placer, const struct ny_new_rows *rows,
+                     const struct ny_reader *reader)
+{
+    if (!rows->with.ids) return NY_OK;
+    if (!ny_reader_table(reader)->names)
+        return ny_fail(placer->spec.ctx, NY_EUSAGE,
+                       "--with ids: the rows of %s have no names; --id-column says which column "
+                       "of a text table has them",
+                       rows->input);
+    placer->delimiter = ny_output_text(rows->output).delimiter;
+    ny_row_ids_begin(&placer->ids, placer->spec.ctx);
+    return NY_OK;
+}
+
 /* Opens the file of the coordinates, or takes the caller's room. */
 static int open_output(struct ny_placer *placer, const struct ny_new_rows *rows)
 {
@@ -261,7 +311,8 @@ static int open_output(struct ny_placer *placer, const struct ny_new_rows *rows)
     err = ny_writer_open(&placer->writer, placer->spec.ctx, rows->output,
                          placer->precision == NY_PRECISION_F64 ? NY_OUT_F64 : NY_OUT_F32, count,
                          ny_coordinates_count(&placer->coordinates));
-    return err ? err : ny_writer_fits(placer->writer);
+    if (!err) err = ny_writer_fits(placer->writer);
+    return err || !rows->with.header ? err : put_header(placer, rows);
 }
 
 /* Makes the row that stands for those without a place. */
@@ -293,6 +344,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
 
     if (!err && rows->like)
         err = ny_points_check_columns(rows->like, ny_reader_column_names(reader));
+    if (!err) err = begin_ids(placer, rows, reader);
     if (!err) err = find_rows(placer, rows, reader);
     if (err) goto done;
     widen(spec, ny_reader_table(reader));
@@ -301,6 +353,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
                               units_read(placer, placer->workers));
     if (err) goto done;
     ny_source_prepare(source, &spec->preparation);
+    if (placer->delimiter) ny_source_note_ids(source, &placer->ids);
     err = placer->ops->open ? placer->ops->open(placer) : open_output(placer, rows);
     if (!err && keeps) err = make_blank(placer, source);
     if (!err) err = place_all(placer, source);
@@ -313,6 +366,8 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
 done:
     ny_writer_abort(placer->writer);
     ny_left_out_release(&placer->left_out);
+    ny_row_ids_release(&placer->ids);
+    ny_names_release(&placer->names, spec->ctx);
     ny_free(spec->ctx, placer->blank);
     ny_source_free(source);
     ny_reader_close(reader);

@@ -12,8 +12,10 @@
 #include "io/reader.h"
 #include "io/writer.h"
 #include "place/clusters.h"
+#include "results/beside.h"
 #include "results/coordinates.h"
 #include "stream/left_out.h"
+#include "stream/row_ids.h"
 #include "stream/source.h"
 
 /* Room of a caller for coordinates: `row_bytes` from one row to the next. */
@@ -29,6 +31,8 @@ struct ny_new_rows {
     const struct ny_table *table;
     const struct ny_reader_options *options; /* how to read it; NULL: as it says itself */
     const char *output;                      /* a file; NULL: the room */
+    struct ny_beside
+        with; /* ids and a header, of a text table: as ny_part_export_beside() writes */
     struct ny_store *like; /* its columns are those of the rows; NULL: they have no names */
     struct ny_room room;
     struct ny_cluster_finder *finder; /* takes the coordinates, too; NULL: nobody does */
@@ -74,6 +78,9 @@ struct ny_placer {
     size_t blanks;
     void *blank; /* the coordinates of one, NaN; NULL where there are none */
     struct ny_writer *writer;
+    char delimiter;        /* of a table whose rows begin with their names; 0: they do not */
+    struct ny_row_ids ids; /* of rows that are not written yet */
+    struct ny_names names; /* of those that are written now */
     struct ny_room room; /* where there is no writer */
     struct ny_cluster_finder *finder; /* or NULL */
 };

@@ -73,30 +73,10 @@ int ny_beside_parse(struct ny_beside *beside, struct ny_context *ctx, const char
                    output);
 }
 
-/* Writes a word and what ends it, the delimiter or a line's end; with quotes where the word needs
- * them. */
-static int put_field(const struct beside *beside, const char *word, char behind)
-{
-    const char special[] = {'"', '\r', '\n', beside->delimiter, '\0'};
-    const char end[] = {'"', behind, '\0'};
-    bool quoted = strpbrk(word, special) != NULL;
-    int err = quoted ? ny_writer_text(beside->writer, "\"", 1) : NY_OK;
-
-    for (const char *at = word; !err && *at;) {
-        size_t plain = quoted ? strcspn(at, "\"") : strlen(at);
-
-        err = ny_writer_text(beside->writer, at, plain);
-        at += plain;
-        if (err || !*at) break;
-        err = ny_writer_text(beside->writer, "\"\"", 2);
-        at++;
-    }
-    return err ? err : ny_writer_text(beside->writer, end + !quoted, quoted ? 2 : 1);
-}
-
+/* Writes a word that is not the last one of its line. */
 static int put_word(const struct beside *beside, const char *word)
 {
-    return put_field(beside, word, beside->delimiter);
+    return ny_writer_field(beside->writer, word, beside->delimiter, beside->delimiter);
 }
 
 /* Writes the line with the name of each column. */
@@ -118,7 +98,8 @@ static int put_header(const struct beside *beside, size_t cols)
     snprintf(word, sizeof(word), "%.*s", length, part);
     for (size_t k = 0; !err && k < (cols ? cols : 1); k++) {
         if (cols) snprintf(word, sizeof(word), "%.*s_%zu", length, part, k + 1);
-        err = put_field(beside, name ? name : word, k + 1 < cols ? beside->delimiter : '\n');
+        err = ny_writer_field(beside->writer, name ? name : word, beside->delimiter,
+                              k + 1 < cols ? beside->delimiter : '\n');
         if (name) name += strlen(name) + 1;
     }
     return err;

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "io/reader.h"
 #include "stream/left_out.h"
+#include "stream/row_ids.h"
 
 /* A worker's unit, as read. */
 struct unit {
@@ -24,7 +25,8 @@ struct reader_source {
     size_t row_bytes; /* of a dense row, as read */
     unsigned workers;
     struct unit *unit;
-    struct ny_left_out *left_out; /* NULL: nobody asks */
+    struct ny_left_out *left_out; /* NULL: nobody asks, */
+    struct ny_row_ids *ids;       /* likewise */
 };
 
 /* Writes down which rows of the file were left out before and between those of a batch, or up to
@@ -47,6 +49,7 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     struct reader_source *source = (struct reader_source *)base;
     struct unit *unit = &source->unit[tile->worker];
     uint64_t numbers[NY_UNIT_ROWS];
+    struct ny_names names = {0};
     int err = NY_OK;
 
     tile->rows = 0;
@@ -54,6 +57,7 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     while (tile->rows < NY_UNIT_ROWS && err == NY_OK) {
         struct ny_row_batch batch = {.values = unit->values + tile->rows * source->row_bytes,
                                      .source = source->left_out ? numbers : NULL,
+                                     .names = source->ids ? &names : NULL,
                                      .sparse = source->sparse ? &unit->rows : NULL};
 
         err = ny_reader_next(source->reader, NY_UNIT_ROWS - tile->rows, &batch);
@@ -61,6 +65,8 @@ static int take(struct ny_source *base, struct ny_tile *tile)
         if (err == NY_OK) tile->rows += batch.count;
     }
     if (err == NY_END && tile->rows > 0) err = NY_OK;
+    if (!err && source->ids) err = ny_row_ids_add(source->ids, &names);
+    ny_names_release(&names, base->ctx);
     return err;
 }
 
@@ -193,6 +199,11 @@ void ny_source_note_left_out(struct ny_source *source, struct ny_left_out *list)
 {
     ((struct reader_source *)source)->left_out = list;
     source->n = 0; /* fewer than the file has */
+}
+
+void ny_source_note_ids(struct ny_source *source, struct ny_row_ids *ids)
+{
+    ((struct reader_source *)source)->ids = ids;
 }
 
 void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how)

@@ -98,6 +98,9 @@ int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct n
  * and must outlive it. */
 struct ny_left_out;
 void ny_source_note_left_out(struct ny_source *source, struct ny_left_out *list);
+/* Has it hand on the names of the rows, of which the reader has some, unit by unit; likewise. */
+struct ny_row_ids;
+void ny_source_note_ids(struct ny_source *source, struct ny_row_ids *ids);
 /* Has the rows of a reader's source, whose dtype is f32 or f64 then, prepared before they are
  * handed out; NY_EDATA where one cannot be. */
 void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how);

@@ -302,9 +302,30 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [[ $stderr != *"transform writes no"* ]]
     nystream transform s.nys f --input bare.csv -o bare.npy -q
     cmp new.npy bare.npy
+    # --with ids writes the names, in step with the rows, whatever the number of threads
+    nystream transform s.nys f --input t.csv --id-column id -o plain.csv -q
+    for threads in 1 3; do
+        ny transform s.nys f --input t.csv --id-column id -o named.csv --with header,ids --threads $threads
+        [[ $stderr != *"transform writes no"* ]]
+        { echo id,embedding_1,embedding_2; paste -d, <(tail -n +2 t.csv | cut -d, -f1) plain.csv; } | cmp - named.csv
+    done
+    nystream transform s.nys f --input bare.csv -o header.tsv --with header -q
+    [ "$(head -n 1 header.tsv)" = $'embedding_1\tembedding_2' ]
+    [ "$(wc -l <header.tsv)" -eq 50 ]
+    ny transform s.nys f --input bare.csv -o o.csv --with ids
+    usage "the rows of bare.csv have no names"
+    ny transform s.nys f --input t.csv --id-column id -o o.npy --with ids
+    usage "which o.npy cannot hold"
+    ny transform s.nys f --input t.csv --id-column id -o o.csv --with ids,clusters
+    usage "--clusters FILE writes the clusters"
+    ny transform s.nys f --input t.csv --id-column id -o o.csv --with ids --nan keep
+    usage "--with ids does not go with --nan keep"
+    [ ! -e o.csv ]
     nystream export s.nys f --part model -o f.nym -q
     nystream transform f.nym --input new.csv --id-column 1 -o model.npy -q
     cmp new.npy model.npy
+    nystream transform f.nym --input t.csv --id-column 1 -o model.csv --with header,ids -q
+    cmp named.csv model.csv
     nystream import s.nys new.csv --id-column id --append -q
     nystream fit s.nys f --update frozen -q
     nystream export s.nys f --part ids -o all.txt -q
