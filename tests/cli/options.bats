@@ -33,7 +33,7 @@ embed t.csv -o o.csv --landmarks 9
 list s
 repair s
 compact s
-truncate s --keep 100
+truncate grown --keep 200
 rm s f
 version
 help fit
@@ -130,6 +130,8 @@ shards       | import new t.csv                          | --shards 2 ! split th
 like         | import new t.csv                          | --like s ! --shard I/N
 layout       | import new t.csv                          | --layout sparse
 codec        | import new same.csv                       | --codec raw
+keep         | truncate grown                            | --keep 200
+drop-results | truncate s --keep 100                     | --drop-results
 min-values   | import new labels.txt                     | --min-values 1
 rows         | import new rows.csv                       | --rows unit
 values       | import new labels.txt                     | --values log1p

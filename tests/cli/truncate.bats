@@ -81,7 +81,7 @@ nights() {
 @test "any cut is right: between blocks, within one, within an import, and down to one row" {
     local keep
     nights
-    for keep in 3072 1024 1500 3001 1; do
+    for keep in 3072 1500 3001 1; do
         rm -rf t u
         cp -r s t
         ny truncate t --keep $keep --json
@@ -149,7 +149,7 @@ counts() {
     counts 600 1 >one.libsvm
     counts 500 2 >bad.libsvm
     for options in "--layout dense --dtype u8" "--layout dense --dtype u8 --codec raw" "--layout sparse" \
-        "--layout dense --rows total:100 --values log1p" "--layout sparse --rows total:100 --values log1p"; do
+        "--layout dense --rows total:100 --values log1p" "--layout sparse --rows unit --values log1p"; do
         rm -rf s ref
         # shellcheck disable=SC2086
         nystream import s one.libsvm --dims 300 $options -q
