@@ -14,7 +14,7 @@
 #include "nystream.h"
 #include "support/store_folder.h"
 
-enum { D = 20, BASE = 2000, NIGHT_MOST = 1000, SEEDS = 12 };
+enum { D = 20, BASE = 2000, NIGHT_MOST = 1000, SEEDS = 4 };
 
 static int warnings;
 static char said[512];
