@@ -171,17 +171,6 @@ static struct ny_sparse stored_row(const struct ny_ingest *ingest, size_t i)
                                        i * ny_ingest_row_bytes(ingest, NY_KIND_POINTS)};
 }
 
-/* The first value of a row that is no whole number, or how many there are. */
-static size_t first_fraction(enum ny_dtype dtype, struct ny_sparse row)
-{
-    size_t k = dtype == NY_F32 || dtype == NY_F64 ? 0 : row.count;
-
-    while (k < row.count &&
-           ny_dtype_at(dtype, row.value, k) == rint(ny_dtype_at(dtype, row.value, k)))
-        k++;
-    return k;
-}
-
 /* Returns where the values of row i go. */
 static char *prepared_at(const struct preparing *p, size_t i)
 {
@@ -202,7 +191,7 @@ static int prepare_rows(void *arg, size_t first, size_t count)
         if (ny_prepare_row(how, p->ingest->dtype, row.value, row.count, p->dtype,
                            prepared_at(p, i)) < row.count)
             atomic_store(&p->unfit, true);
-        if (!p->ingest->fractions_told && first_fraction(p->ingest->dtype, row) < row.count)
+        if (!p->ingest->fractions_told && ny_first_fraction(p->ingest->dtype, row) < row.count)
             atomic_store(&p->fractions, true);
     }
     return NY_OK;
@@ -241,28 +230,14 @@ static int unfit(const struct preparing *p, size_t end)
     return NY_OK;
 }
 
-/* Says once that values are no counts, for which totals and logarithms are meant: often they are
- * normalised already. */
+/* Says once that values are no counts, for which totals and logarithms are meant. */
 static void tell_fractions(struct ny_ingest *ingest, size_t at, size_t end)
 {
-    const struct ny_prepared *how = &ingest->base.preparation;
-
     ingest->fractions_told = true;
-    for (size_t i = at; i < end; i++) {
-        struct ny_sparse row = stored_row(ingest, i);
-        size_t k = first_fraction(ingest->dtype, row);
-
-        if (k == row.count) continue;
-        ny_log(ingest->ctx, NY_LOG_WARNING,
-               "row %llu, column %zu (both from 0) is %.6g, and %s is meant for counts, which are "
-               "whole numbers: "
-               "are the values normalised already?",
-               (unsigned long long)number_of(ingest, i),
-               ingest->is_sparse ? (size_t)row.index[k] : k,
-               ny_dtype_at(ingest->dtype, row.value, k),
-               how->rows == NY_ROWS_TOTAL ? "--rows total" : "--values log1p");
-        return;
-    }
+    while (at < end &&
+           !ny_prepared_warn_fraction(ingest->ctx, &ingest->base.preparation, ingest->dtype,
+                                      stored_row(ingest, at), number_of(ingest, at)))
+        at++;
 }
 
 /* Room for the prepared values of rows at … end − 1 of one block. */
@@ -285,14 +260,13 @@ static int prepared_room(struct ny_ingest *ingest, size_t at, size_t end, enum n
 static int count_prepared(struct ny_ingest *ingest, size_t at, size_t end, size_t packs)
 {
     const struct ny_prepared *how = &ingest->base.preparation;
-    bool counts = how->rows == NY_ROWS_TOTAL || how->values == NY_VALUES_LOG1P;
     struct preparing p = {
         .ingest = ingest, .at = at, .dtype = ny_prepared_dtype(how, ingest->dtype)};
     struct counting c = {
         .ingest = ingest, .at = at, .end = end, .dtype = p.dtype, .sparse = ingest->sparse};
     int err = prepared_room(ingest, at, end, p.dtype);
 
-    if (!counts) ingest->fractions_told = true; /* nothing asks for counts */
+    if (!ny_prepared_counts(how)) ingest->fractions_told = true; /* nothing asks for counts */
     if (!err) err = ny_parallel_ranges(ingest->ctx, end - at, prepare_rows, &p);
     if (!err && atomic_load(&p.unfit)) {
         err = find_infinite(ingest, end);

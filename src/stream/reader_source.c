@@ -27,6 +27,8 @@ struct reader_source {
     struct unit *unit;
     struct ny_left_out *left_out; /* NULL: nobody asks, */
     struct ny_row_ids *ids;       /* likewise */
+    bool counts;                  /* values are to be counts, and none was found that is not */
+    uint64_t rows;                /* taken so far */
 };
 
 /* Writes down which rows of the file were left out before and between those of a batch, or up to
@@ -41,6 +43,25 @@ static int note_left_out(const struct reader_source *source, const struct ny_row
         noted = ny_left_out_reach(source->left_out, batch->source[i]);
     if (err == NY_END) noted = ny_left_out_reach(source->left_out, batch->consumed);
     return noted ? noted : err;
+}
+
+/* Row i of the unit as it was read. */
+static struct ny_sparse row_read(const struct reader_source *source, const struct unit *unit,
+                                 size_t i)
+{
+    if (source->sparse) return ny_csr_row(&unit->rows, i);
+    return (struct ny_sparse){.count = source->base.d,
+                              .value = unit->values + i * source->row_bytes};
+}
+
+/* Warns once of values that are no counts, where the preparation is meant for these. */
+static void check_counts(struct reader_source *source, const struct unit *unit, size_t rows)
+{
+    for (size_t i = 0; i < rows && source->counts; i++)
+        source->counts =
+            !ny_prepared_warn_fraction(source->base.ctx, &source->preparation, source->read_dtype,
+                                       row_read(source, unit, i), source->rows + i);
+    source->rows += rows;
 }
 
 /* Reads the next unit into the buffer of the worker, from as many batches as that takes. */
@@ -67,6 +88,7 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     if (err == NY_END && tile->rows > 0) err = NY_OK;
     if (!err && source->ids) err = ny_row_ids_add(source->ids, &names);
     ny_names_release(&names, base->ctx);
+    if (!err) check_counts(source, unit, tile->rows);
     return err;
 }
 
@@ -101,15 +123,6 @@ static int hand_out(const struct reader_source *source, struct ny_sparse row, ui
                       (unsigned long long)number, row.index ? (size_t)row.index[k] : k,
                       ny_dtype_at(source->read_dtype, row.value, k),
                       ny_prepared_values(&source->preparation));
-}
-
-/* Row i of the unit as it was read. */
-static struct ny_sparse row_read(const struct reader_source *source, const struct unit *unit,
-                                 size_t i)
-{
-    if (source->sparse) return ny_csr_row(&unit->rows, i);
-    return (struct ny_sparse){.count = source->base.d,
-                              .value = unit->values + i * source->row_bytes};
 }
 
 /* One row as a record; `number` is for messages. */
@@ -208,7 +221,10 @@ void ny_source_note_ids(struct ny_source *source, struct ny_row_ids *ids)
 
 void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how)
 {
-    ((struct reader_source *)source)->preparation = *how;
+    struct reader_source *reader = (struct reader_source *)source;
+
+    reader->preparation = *how;
+    reader->counts = ny_prepared_counts(how);
 }
 
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
