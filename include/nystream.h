@@ -124,14 +124,14 @@ struct ny_error {
     const char *file;    /* the file it is about, or NULL */
     uint64_t line;       /* line (1-based, text) or row (0-based, binary); valid when has_line */
     int has_line;
-    const char *option;  /* the option that the message names first, without its dashes, or NULL */
+    const char *option; /* the option that the message names first, without its dashes, or NULL */
 };
 
 struct ny_progress {
-    const char *stage;   /* import, select, accumulate, solve, project, … */
-    double fraction;     /* 0…1; negative where the end is not known */
+    const char *stage; /* import, select, accumulate, solve, project, … */
+    double fraction;   /* 0…1; negative where the end is not known */
     double rows_per_s, bytes_per_s, flops_per_s;
-    double eta_s;        /* seconds to the end of this stage; negative where not known */
+    double eta_s; /* seconds to the end of this stage; negative where not known */
     uint64_t rows_done, rows_total;
     /* Progress of the whole call, by the plan of its job and the time of its stages so far; never
      * less than before. Negative where not known; those of the stage where a call has no plan. */
@@ -291,8 +291,7 @@ NY_API int ny_import(struct ny_context *context, const char *path, const char *c
  * "shards" of a store in shards: {count missing uneven list[{shard there first n path}]}, with the
  * numbers of those that are not there, and of those but the last whose rows are no multiple of
  * 2,048; null of any other. */
-NY_API int ny_store_report(struct ny_context *context, const char *path,
-                           struct ny_report **report);
+NY_API int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report);
 /* Everything about one result, also of one that is not done: its status (done, running,
  * interrupted), kind (fit, dictionary, graph), stage, options, and the figures that are known, the
  * others null. "command": the command line that made it, null where the library was called without
@@ -430,7 +429,10 @@ NY_API int ny_transform_model(struct ny_context *context, const char *model, con
  * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out,
  * measured on drift_rows of them and null where there are no landmarks. The log warns where it is
  * more than ten times drift_trace_error_fitted, that of the rows of the fit (null where it was not
- * needed); columns_unseen, the columns in which new rows have values that are dropped, as --scale
+ * needed). Of svd and pca by the linear kernel or cosine, and of exact kpca, it is the share of
+ * their variance that the components leave out, and drift_distance is their mean squared distance
+ * from the mean of the fit, over that of its own rows: the log warns from ten times on, too. Next,
+ * columns_unseen, the columns in which new rows have values that are dropped, as --scale
  * idf weighs a column 0 in which no row of the fit has one. By a graph new rows get no place but
  * neighbors: the numbers of their nearest rows of the store, as of ny_neighbors_of(), u64, with
  * their distances as f32 in a file of their own. */

@@ -94,7 +94,7 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
 {
     struct ny_new_rows rows = {.room = {out, (enum ny_dtype)dtype, row_bytes}};
     struct ny_table given;
-    double drift;
+    struct ny_drift drift;
     int err = NY_GIVEN(model ? model->ctx : NULL, table, out);
 
     if (!err) err = ny_given_table(model->ctx, table, &given);
@@ -103,8 +103,8 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
     ny_blas_borrow();
     err = ny_transform_table(model, &rows, &drift);
     ny_blas_return();
-    if (!err && ny_drift_is_large(drift, model->trace_error))
-        ny_drift_warn(model->ctx, ny_memory_name(&given), drift, NAN);
+    if (!err && (!isnan(drift.distance) || ny_drift_is_large(drift.share, model->trace_error)))
+        ny_drift_warn(model->ctx, ny_memory_name(&given), &drift);
     return err;
 }
 

@@ -38,8 +38,7 @@ struct run {
     struct ny_reader_options reading;
     struct ny_new_rows rows;
     struct ny_placed placed;
-    uint64_t fitted_rows; /* of the store; those behind them were appended since */
-    double fitted;    /* the drift of the rows of the fit; NaN: unknown */
+    uint64_t fitted_rows;        /* of the store; those behind them were appended since */
     struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
     struct ny_cluster_finder finder;
     size_t clusters; /* that it knew; 0: it was not asked */
@@ -54,8 +53,9 @@ static int by_own_model(struct run *run, struct ny_store *store)
 
     run->by_model = true;
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
-    if (err == NY_OK && ny_drift_is_large(run->placed.drift_trace_error, 0))
-        err = ny_drift_of_store(model, store, run->fitted_rows, &run->fitted);
+    if (err == NY_OK && isnan(run->placed.drift.fitted) &&
+        ny_drift_is_large(run->placed.drift.share, 0))
+        err = ny_drift_of_store(model, store, run->fitted_rows, &run->placed.drift.fitted);
     ny_model_free(model);
     return err;
 }
@@ -145,8 +145,7 @@ static int by_store(struct run *run)
     return err;
 }
 
-/* Transforms by a model that is in a file of its own. It does not know the rows of its fit, and
- * run->fitted stays NaN. */
+/* Transforms by a model that is in a file of its own. It does not know the rows of its fit. */
 static int by_file(struct run *run)
 {
     struct ny_model *model = NULL;
@@ -192,8 +191,9 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     describe_neighbors(run, object);
     ny_field_set_json(object, "clusters",
                       run->rows.finder ? json_integer((json_int_t)run->clusters) : json_null());
-    ny_field_set_number(object, "drift_trace_error", run->placed.drift_trace_error);
-    ny_field_set_number(object, "drift_trace_error_fitted", run->fitted);
+    ny_field_set_number(object, "drift_trace_error", run->placed.drift.share);
+    ny_field_set_number(object, "drift_trace_error_fitted", run->placed.drift.fitted);
+    ny_field_set_number(object, "drift_distance", run->placed.drift.distance);
     ny_field_set_json(object, "drift_rows", json_integer((json_int_t)run->placed.drift_rows));
     ny_field_set_json(object, "columns_unseen",
                       run->by_model ? json_integer((json_int_t)run->placed.columns_unseen)
@@ -222,8 +222,7 @@ static int place(struct run *run)
     err = run->placing->name ? by_store(run) : by_file(run);
     run->clusters = run->finder.k;
     ny_cluster_finder_close(&run->finder);
-    if (err == NY_OK)
-        ny_drift_warn(run->ctx, run->from, run->placed.drift_trace_error, run->fitted);
+    if (err == NY_OK) ny_drift_warn(run->ctx, run->from, &run->placed.drift);
     if (err == NY_OK) note_unseen(run);
     ny_call_end(run->ctx);
     return err;
@@ -276,8 +275,7 @@ static int read_with(struct run *run)
 int ny_place(struct ny_context *context, const struct ny_placing *placing,
              struct ny_report **report)
 {
-    struct run run = {
-        .ctx = context, .placing = placing, .placed = {.drift_trace_error = NAN}, .fitted = NAN};
+    struct run run = {.ctx = context, .placing = placing, .placed = {.drift = ny_drift_unknown}};
     double started_s = ny_now();
     int err = NY_GIVEN(context, placing);
 
@@ -331,8 +329,7 @@ int ny_place_rows(struct ny_context *context, const char *path, const char *name
                   const struct ny_table *table, int dtype, void *out)
 {
     const struct ny_placing placing = {.path = path, .name = name};
-    struct run run = {
-        .ctx = context, .placing = &placing, .placed = {.drift_trace_error = NAN}, .fitted = NAN};
+    struct run run = {.ctx = context, .placing = &placing, .placed = {.drift = ny_drift_unknown}};
     struct ny_table rows;
     int err = NY_GIVEN(context, path, name, table, out);
 
@@ -349,8 +346,7 @@ int ny_clusters_of(struct ny_context *context, const char *path, const char *nam
     const struct ny_placing placing = {.path = path, .name = name};
     struct run run = {.ctx = context,
                       .placing = &placing,
-                      .placed = {.drift_trace_error = NAN},
-                      .fitted = NAN,
+                      .placed = {.drift = ny_drift_unknown},
                       .finder = {.number = clusters}};
     struct ny_table rows;
     int err = NY_GIVEN(context, path, name, table, clusters);

@@ -146,8 +146,10 @@ const struct verb cli_verbs[] = {
      "place new points with a fitted model",
      "Reads rows from the input and writes their coordinates, in one streaming pass and without "
      "solving anything. A model that was exported as one file (export --part model) needs no "
-     "store. Warns if the landmarks leave out far more of the new rows than of the fitted ones, "
-     "which happens if they are on another scale; --json gives the share as drift_trace_error.\n"
+     "store. Warns if the landmarks, or the components of a linear map, leave out far more of the "
+     "new "
+     "rows than of the fitted ones, or they are far away, which happens if they are on another "
+     "scale; --json gives the share as drift_trace_error.\n"
      "Where eval has found clusters, --clusters is a second file, for the cluster whose centre "
      "each "
      "new row is nearest to.\n"

@@ -1,8 +1,9 @@
 /*
  * Measures drift (place/drift.h) for transforms and, on the fitted rows, for the warning that
  * compares the two (api/transform.c). At most 512 rows and 8 MiB are sampled, and at most the
- * first 1,024 landmarks used. A drift that cannot be measured, for numerical reasons or lack of
- * memory, is NaN and no error, since the rows have been placed.
+ * first 1,024 landmarks used. Where landmarks are the columns, the sums of a projector tell it of
+ * all new rows, and the result that of its own. A drift that cannot be measured, for numerical
+ * reasons or lack of memory, is NaN and no error, since the rows have been placed.
  */
 #include "place/drift.h"
 
@@ -150,17 +151,47 @@ bool ny_drift_is_large(double drift, double fitted)
     return drift > drift_least && drift > (isnan(fitted) ? drift_alone : drift_factor * fitted);
 }
 
-void ny_drift_warn(struct ny_context *ctx, const char *from, double drift, double fitted)
+struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, double squares,
+                                 double kept)
 {
-    if (!ny_drift_is_large(drift, fitted)) return;
-    if (isnan(fitted))
+    const struct ny_fitted_variance *fitted = &model->fitted;
+
+    if (!rows || !(squares > 0)) return ny_drift_unknown;
+    return (struct ny_drift){.share = fmax(0, 1 - kept / squares),
+                             .fitted = fitted->left,
+                             .distance = squares / (double)rows / fitted->distance};
+}
+
+/* Warns of new rows that are far from the mean of the fit, or lie in other directions. */
+static void warn_of_components(struct ny_context *ctx, const char *from,
+                               const struct ny_drift *drift)
+{
+    bool far = drift->distance > drift_factor;
+    bool other = 1 - drift->share < (1 - drift->fitted) / drift_factor;
+
+    if (!far && !other && !ny_drift_is_large(drift->share, drift->fitted)) return;
+    ny_log(ctx, NY_LOG_WARNING,
+           "the components leave out %.3g %% of the variance of %s, whose rows are %.3g times as "
+           "far from the mean of the fit as its own, and %.3g %% of that of the rows of the fit: "
+           "are they on the same scale, with the columns in the same order?",
+           100 * drift->share, from, sqrt(drift->distance), 100 * drift->fitted);
+}
+
+void ny_drift_warn(struct ny_context *ctx, const char *from, const struct ny_drift *drift)
+{
+    if (!isnan(drift->distance)) {
+        warn_of_components(ctx, from, drift);
+        return;
+    }
+    if (!ny_drift_is_large(drift->share, drift->fitted)) return;
+    if (isnan(drift->fitted))
         ny_log(ctx, NY_LOG_WARNING,
                "the landmarks leave out %.3g %% of the trace of %s: are its rows on the scale of "
                "those of the fit, and its columns in their order?",
-               100 * drift, from);
+               100 * drift->share, from);
     else
         ny_log(ctx, NY_LOG_WARNING,
                "the landmarks leave out %.3g %% of the trace of %s, and %.3g %% of that of the "
                "rows of the fit: are they on the same scale, with the columns in the same order?",
-               100 * drift, from, 100 * fitted);
+               100 * drift->share, from, 100 * drift->fitted);
 }

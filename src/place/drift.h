@@ -6,8 +6,19 @@
 #ifndef NY_PLACE_DRIFT_H
 #define NY_PLACE_DRIFT_H
 
+#include <math.h>
+
 #include "results/model.h"
 #include "stream/source.h"
+
+/* How far new rows are from the model, and those of the fit; NaN: not known. */
+struct ny_drift {
+    double share;    /* what landmarks leave out of their trace, or components of their variance */
+    double fitted;   /* of the rows of the fit */
+    double distance; /* of maps of the rows themselves: the mean squared distance of the new rows
+                      * from the mean of the fit, over that of its own rows; NaN: of landmarks */
+};
+static const struct ny_drift ny_drift_unknown = {NAN, NAN, NAN};
 
 /* Every stride-th row of a stream; the stride doubles where there is no room. */
 struct ny_drift_sample {
@@ -34,7 +45,11 @@ int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows land
  * things: beside `fitted`, the drift of these, or by itself where that is NaN. */
 bool ny_drift_is_large(double drift, double fitted);
 /* Warns of a drift that is large; `from` is where the rows come from. */
-void ny_drift_warn(struct ny_context *ctx, const char *from, double drift, double fitted);
+void ny_drift_warn(struct ny_context *ctx, const char *from, const struct ny_drift *drift);
+/* Returns the drift of new rows beside a model that knows how those of its fit lie: of these sums
+ * over `rows` of them. */
+struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, double squares,
+                                 double kept);
 /* *error: the share of the trace of the first `rows` points of the store, those of the fit, that
  * the landmarks leave out. Measures up to 512 of them, evenly spread; NaN if points and landmarks
  * differ in type or slots. */

@@ -7,10 +7,7 @@
  */
 #include "place/landmarks.h"
 
-#include <math.h>
-
 #include "fit/projector.h"
-#include "place/drift.h"
 #include "place/unseen.h"
 #include "stream/pass.h"
 
@@ -23,9 +20,10 @@ struct by_landmarks {
     struct ny_unreached_rows unreached;
     struct ny_drift_sample sample; /* of the new rows */
     struct ny_unseen unseen;       /* likewise */
-    size_t blas_bytes;             /* reserved */
-    struct ny_placed *placed;      /* NULL: nothing is told, and no drift measured */
-    bool glance; /* a drift that is not large need not be known exactly */
+    double squares, kept; /* of them: Σ‖φ − μ‖² and Σ‖y‖², where the model knows those of its fit */
+    size_t blas_bytes;        /* reserved */
+    struct ny_placed *placed; /* NULL: nothing is told, and no drift measured */
+    bool glance;              /* a drift that is not large need not be known exactly */
 };
 
 /* A drift is looked at on so few rows and by so few landmarks, which take a share of the time that
@@ -86,6 +84,26 @@ static int take_kept(struct by_landmarks *run)
     return err;
 }
 
+/* Tells whether all new rows are measured, by the sums of the projector. */
+static bool is_summed(const struct by_landmarks *run)
+{
+    return run->placed && run->model->fitted.distance > 0;
+}
+
+/* Takes the projector of the model's few rows, or makes one. */
+static int take_projector(struct by_landmarks *run)
+{
+    const struct ny_columns_spec *spec = &run->base.spec;
+    int err;
+
+    run->projector = &run->own;
+    err = run->keeper ? take_kept(run)
+                      : ny_projector_new(run->projector, run->model, spec->dtype, spec->slots,
+                                         run->base.workers);
+    if (!err) run->projector->u = is_summed(run) ? run->model->fitted.mean : NULL;
+    return err;
+}
+
 /* Reserves what BLAS keeps, and makes the projector for rows of the type of the new ones. */
 static int begin(struct ny_placer *placer)
 {
@@ -94,15 +112,14 @@ static int begin(struct ny_placer *placer)
     size_t blas_bytes = ny_blas_bytes(placer->workers, placer->workers, run->model->m);
     int err;
 
-    if (run->placed) ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec));
+    if (run->placed && !is_summed(run))
+        ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec));
     if (run->glance && run->sample.room > GLANCE_ROWS) run->sample.room = GLANCE_ROWS;
     err = run->placed ? ny_unseen_begin(&run->unseen, spec) : NY_OK;
     if (!err) err = ny_reserve(spec->ctx, NY_MEM_PROCESS, blas_bytes);
     if (err) return err;
     run->blas_bytes = blas_bytes;
-    if (run->keeper) return take_kept(run);
-    run->projector = &run->own;
-    return ny_projector_new(run->projector, run->model, spec->dtype, spec->slots, placer->workers);
+    return take_projector(run);
 }
 
 static int unit(void *arg, const struct ny_tile *tile)
@@ -112,11 +129,26 @@ static int unit(void *arg, const struct ny_tile *tile)
     return ny_projector_tile(run->projector, tile);
 }
 
+/* Adds the squared distances of a tile's rows from the mean, ‖φ‖² − 2 φ·μ + ‖μ‖². */
+static void add_sums(struct by_landmarks *run, const struct ny_tile *tile)
+{
+    const struct ny_projector *projector = run->projector;
+    const double *sums = ny_projector_sums(projector, tile->worker), *mean = projector->u;
+    const double *products = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS;
+
+    run->kept += sums[NY_SUM_SQUARES];
+    run->squares += sums[NY_SUM_DIAGONAL];
+    if (mean) run->squares += (double)tile->rows * ny_dot(mean, mean, run->model->d);
+    for (size_t i = 0; mean && i < tile->rows; i++)
+        run->squares -= 2 * products[i];
+}
+
 static int fold(void *arg, const struct ny_tile *tile)
 {
     struct by_landmarks *run = arg;
     int err = ny_drift_sample_take(&run->sample, tile);
 
+    if (is_summed(run)) add_sums(run, tile);
     if (!err) err = ny_unseen_take(&run->unseen, tile);
     ny_unreached_rows_add(&run->unreached, &run->projector->unreached[tile->worker]);
     if (err) return err;
@@ -142,10 +174,12 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
  * The first of these leave out more than all do: where it is little, so is the drift. */
 static int measure_drift(const struct by_landmarks *run, double *error)
 {
-    struct ny_raw_rows landmarks = ny_columns_rows(run->projector->columns);
+    struct ny_raw_rows landmarks;
     size_t m = run->model->m;
     int err = NY_OK;
 
+    if (!run->projector->columns) return NY_OK; /* features leave nothing out */
+    landmarks = ny_columns_rows(run->projector->columns);
     if (run->glance && m > GLANCE_LANDMARKS) {
         err = ny_drift_measure(&run->base.spec, landmarks, GLANCE_LANDMARKS, &run->sample, error);
         if (err || !ny_drift_is_large(*error, NAN)) return err;
@@ -163,9 +197,11 @@ static int end(struct ny_placer *placer)
     if (err || !placed) return err;
     placed->rows = placer->placed;
     placed->columns_unseen = ny_unseen_count(&run->unseen);
-    placed->drift_rows = run->sample.count;
-    if (!run->projector->columns) return NY_OK; /* features leave nothing out */
-    return measure_drift(run, &placed->drift_trace_error);
+    placed->drift = ny_drift_unknown;
+    placed->drift_rows = is_summed(run) ? placer->placed : run->sample.count;
+    if (!is_summed(run)) return measure_drift(run, &placed->drift.share);
+    placed->drift = ny_drift_of_sums(run->model, placer->placed, run->squares, run->kept);
+    return NY_OK;
 }
 
 static const struct ny_placer_ops ops = {
@@ -203,10 +239,11 @@ int ny_transform_rows(const struct ny_model *model, const struct ny_new_rows *ro
     return err;
 }
 
-int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows, double *drift)
+int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows,
+                       struct ny_drift *drift)
 {
     struct by_landmarks run = placer_of(model);
-    struct ny_placed placed = {.drift_trace_error = NAN};
+    struct ny_placed placed = {.drift = ny_drift_unknown};
     int err;
 
     run.glance = true;
@@ -214,7 +251,7 @@ int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows, d
     if (rows->table->rows > UNSEEN_ROWS && ny_drift_is_large(1, model->trace_error))
         run.placed = &placed; /* a fit that leaves out a tenth of its own rows cannot tell others */
     err = ny_place_all(&run.base, rows);
-    *drift = placed.drift_trace_error;
+    *drift = placed.drift;
     release(&run);
     return err;
 }

@@ -3,14 +3,15 @@
 #ifndef NY_PLACE_LANDMARKS_H
 #define NY_PLACE_LANDMARKS_H
 
+#include "place/drift.h"
 #include "place/transform.h"
 #include "results/model.h"
 
 /* Facts about the rows that a transform placed. */
 struct ny_placed {
     uint64_t rows;
-    double drift_trace_error; /* share of their trace that the landmarks leave out; NaN: unknown */
-    size_t drift_rows;        /* rows that it was measured on */
+    struct ny_drift drift;
+    uint64_t drift_rows;   /* rows that it was measured on */
     size_t columns_unseen; /* with values of theirs, which are dropped, and with none of the fit */
 };
 
@@ -19,9 +20,10 @@ struct ny_placed {
 int ny_transform_rows(const struct ny_model *model, const struct ny_new_rows *rows,
                       struct ny_placed *placed);
 /* Places the rows of a table into a room. What places up to NY_STRIP_ROWS rows, landmarks that are
- * prepared and a tile, stays with the model for the next call. *drift is exact where it is large
- * (ny_drift_is_large()), at most too large elsewhere, and NaN of up to 16 rows and where it cannot
- * be measured. */
-int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows, double *drift);
+ * prepared and a tile, stays with the model for the next call. drift->share of landmarks is exact
+ * where it is large (ny_drift_is_large()), at most too large elsewhere, and NaN of up to 16 rows
+ * and where it cannot be measured. */
+int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows,
+                       struct ny_drift *drift);
 
 #endif

@@ -100,6 +100,7 @@ void ny_model_free(struct ny_model *model)
     ny_free(model->ctx, model->P);
     ny_free(model->ctx, model->q);
     ny_free(model->ctx, model->image);
+    ny_free(model->ctx, model->fitted.mean);
     ny_degrees_release(&model->degrees, model->ctx);
     ny_coordinates_release(&model->coordinates, model->ctx);
     ny_free(model->ctx, model);
@@ -156,8 +157,8 @@ static int allocate(struct ny_model **out, const struct ny_model *sizes)
     model->q = ny_alloc(ctx, NY_MEM_MODEL, model->p * sizeof(double));
     if (divided) model->degrees.v = ny_alloc(ctx, NY_MEM_MODEL, model->m * sizeof(double));
     if (scaled)
-        model->coordinates.scale = ny_alloc(
-            ctx, NY_MEM_MODEL, ny_coordinates_count(&model->coordinates) * sizeof(double));
+        model->coordinates.scale =
+            ny_alloc(ctx, NY_MEM_MODEL, ny_coordinates_count(&model->coordinates) * sizeof(double));
     if ((divided && !model->degrees.v) || (scaled && !model->coordinates.scale)) return NY_EBUDGET;
     return model->a && model->P && model->q ? NY_OK : NY_EBUDGET;
 }
@@ -215,8 +216,7 @@ int ny_model_new(struct ny_model **out, const struct ny_model_parts *parts)
         for (size_t k = 0; k < model->p; k++)
             model->P[i * model->p + k] =
                 parts->P[i * model->p + k] * (parts->scale ? parts->scale[k] : 1);
-    if (model->degrees.v)
-        memcpy(model->degrees.v, parts->degrees->v, model->m * sizeof(double));
+    if (model->degrees.v) memcpy(model->degrees.v, parts->degrees->v, model->m * sizeof(double));
     if (model->coordinates.scale)
         memcpy(model->coordinates.scale, parts->coordinates->scale,
                ny_coordinates_count(&model->coordinates) * sizeof(double));
@@ -363,9 +363,8 @@ static bool sizes_agree(struct image_parts *parts, const char *image, size_t byt
     if (is_sparse(header->version)) {
         parts->sparse = (struct ny_sparse_image){
             .m = none ? 0 : header->m, .d = header->d, .dtype = (enum ny_dtype)header->dtype};
-        return total <= bytes && ny_sparse_image_open(&parts->sparse,
-                                                      image + total - CHECKSUM_BYTES,
-                                                      bytes - total);
+        return total <= bytes &&
+               ny_sparse_image_open(&parts->sparse, image + total - CHECKSUM_BYTES, bytes - total);
     }
     return total + ny_padded(raw * ny_dtype_size((enum ny_dtype)header->dtype)) == bytes;
 }
@@ -403,8 +402,7 @@ static int check_image(struct ny_context *ctx, const void *image, size_t bytes, 
         memcpy(&parts->preparation, (const char *)image + sizeof(*header) + sizeof(parts->map),
                sizeof(parts->preparation));
     memcpy(&checksum, (const char *)image + bytes - CHECKSUM_BYTES, CHECKSUM_BYTES);
-    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) ||
-        !sizes_agree(parts, image, bytes))
+    if (checksum != ny_checksum(image, bytes - CHECKSUM_BYTES) || !sizes_agree(parts, image, bytes))
         return ny_fail(ctx, NY_ESTORE,
                        "%s is a damaged model (%zu bytes, checksum or sizes do not "
                        "agree); export it again",

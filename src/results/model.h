@@ -10,20 +10,30 @@
 #include "results/degrees.h"
 #include "results/map.h"
 
+/* How the rows of the fit lie about the mean μ of the features, by the linear kernel or cosine. It
+ * is known where the result of the fit has opened the model, and μ is 0 where features are not
+ * centred, or centred as they are read. */
+struct ny_fitted_variance {
+    double distance; /* Σ‖φ − μ‖²/n; 0: not known */
+    double left;     /* the share of that which the components leave out */
+    double *mean;    /* μ, d numbers; NULL: 0 */
+};
+
 struct ny_model {
     struct ny_context *ctx;
     struct ny_columns_spec spec; /* kernel, params, geometry (owned), dtype of the landmarks */
-    size_t m, d, p; /* p: eigenpairs, columns of P */
+    size_t m, d, p;              /* p: eigenpairs, columns of P */
     enum ny_precision precision;
-    const struct ny_map *map;      /* NULL: not known, of models of 1.0 */
+    const struct ny_map *map;     /* NULL: not known, of models of 1.0 */
     void *landmarks;              /* m raw rows; NULL: none, or they are sparse */
     struct ny_sparse_list sparse; /* then these */
-    double *a;       /* shift, m */
-    double *P;       /* m × p */
-    double *q;       /* p */
-    struct ny_degrees degrees; /* v = NULL: the kernel is not divided */
+    double *a;                    /* shift, m */
+    double *P;                    /* m × p */
+    double *q;                    /* p */
+    struct ny_degrees degrees;    /* v = NULL: the kernel is not divided */
     struct ny_coordinates coordinates;
     double trace_error; /* of the fit, where its result has opened the model; 0: not known */
+    struct ny_fitted_variance fitted;
     void *image; /* of ny_model_image(); NULL until it is asked for */
     /* Kept from one call that places few rows to the next, and freed with the model. */
     void *few_rows;

@@ -2,12 +2,73 @@
 #include "results/stored_model.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "columns/kernels.h"
+#include "linalg/matrix.h"
 #include "results/extension.h"
+
+/* The mean of features that are centred when they are placed: of sums g of n rows, which are
+ * stored with ‖g‖²/n, or the means of the columns, which sparse rows keep. */
+static int load_mean(struct ny_model *model, struct ny_store *store, const char *name,
+                     const json_t *record)
+{
+    const struct ny_geometry *geometry = model->spec.geometry;
+    bool known = model->map->centred_rows &&
+                 !json_object_get(json_object_get(record, "generations"), "degrees");
+    size_t d = model->d;
+    double *mean, squares;
+    int err = NY_OK;
+
+    if (known && !model->spec.slots) return NY_OK; /* dense rows are centred as they are read */
+    mean = ny_calloc(model->ctx, NY_MEM_MODEL, d + 1, sizeof(double));
+    if (!mean) return NY_EBUDGET;
+    model->fitted.mean = mean;
+    if (known) {
+        for (size_t j = 0; j < d; j++)
+            mean[j] = geometry->centre[j] * geometry->factor[j];
+        return NY_OK;
+    }
+    err = ny_blob_get(store, name, ny_record_part(record, "degrees").name, mean,
+                      (d + 1) * sizeof(double));
+    squares = err ? 0 : ny_dot(mean, mean, d);
+    for (size_t j = 0; j < d && squares > 0; j++)
+        mean[j] *= mean[d] / squares;
+    return err;
+}
+
+/* Tells whether the variance of rows about the mean is known when they are placed: that of the rows
+ * themselves, where a kernel that is centred is not centred over the landmarks alone. */
+static bool has_variance(const struct ny_model *model)
+{
+    const struct ny_kernel *kernel = model->spec.kernel;
+    bool of_rows = kernel == ny_kernel_find("linear") || kernel == ny_kernel_find("cosine");
+
+    if (!model->map || model->degrees.v) return false;
+    return kernel->base == NY_BASE_COORDINATE ||
+           (of_rows && (!model->map->additive || model->map->centred_rows));
+}
+
+/* Reads what the fit says of the spread of its own rows. */
+static int load_fitted(struct ny_model *model, struct ny_store *store, const char *name,
+                       const json_t *record)
+{
+    const json_t *report = json_object_get(record, "report");
+    double kept = ny_field_number(report, "variance_kept", NAN);
+    double distance =
+        ny_field_number(report, "trace", NAN) / (double)ny_field_count(report, "n", 0);
+
+    model->trace_error = ny_field_number(report, "trace_error", 0);
+    if (!has_variance(model) || !(kept >= 0) || !(distance > 0 && isfinite(distance))) return NY_OK;
+    model->fitted.distance = distance;
+    model->fitted.left = fmax(0, 1 - kept);
+    if (!model->spec.kernel->features || !model->map->additive) return NY_OK;
+    return load_mean(model, store, name, record);
+}
 
 int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char *name)
 {
@@ -38,9 +99,11 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
     if (!image) goto done;
     err = ny_blob_get(store, name, ny_record_part(record, "model").name, image, bytes);
     if (err == NY_OK) err = ny_model_read(out, ctx, image, bytes, name);
-    if (err == NY_OK)
-        (*out)->trace_error =
-            ny_field_number(json_object_get(record, "report"), "trace_error", 0);
+    if (err == NY_OK) err = load_fitted(*out, store, name, record);
+    if (err && *out) {
+        ny_model_free(*out);
+        *out = NULL;
+    }
 done:
     ny_free(ctx, image);
     json_decref(record);

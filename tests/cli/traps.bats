@@ -221,8 +221,8 @@ nan_table() {
     [ "$(field "$output" rows)" = 9000 ]
     awk -v n="$(field "$output" drift_rows)" 'BEGIN {exit !(n >= 250 && n <= 512)}'
     nystream fit s p --map pca --approx exact -q
-    ny transform s p --input t.csv -o out.npy --json
-    [ "$(field "$output" drift_trace_error)" = null ]
+    ny transform s p --input t.csv -o out.npy --json # maps of the rows themselves measure all
+    [ "$(field "$output" drift_rows)" = 9000 ]
     awk 'BEGIN {for (i = 0; i < 300; i++) print 1, (i % 50 + 1) ":1", (i % 7 + 60) ":2"}' >t.svm
     nystream import sparse t.svm -q
     nystream fit sparse a --landmarks 20 -q
@@ -235,6 +235,59 @@ nan_table() {
     ny transform g iso --input u.csv -o out.npy --json
     exits 0
     [ "$(field "$output" drift_trace_error)" = null ]
+}
+
+@test "transform: rows on another scale are told by the variance that components leave out" {
+    local options share fitted
+    table 3000 8 >t.csv
+    awk -F, -v OFS=, '{$1 *= 1000; $3 *= 1000} 1' t.csv >far.csv
+    awk '{split($0, v, ","); line = 1; for (k = 1; k <= 8; k++) line = line " " k ":" v[k]; print line}' \
+        t.csv >t.svm
+    nystream import s t.csv -q
+    nystream import w t.svm -q
+    for options in "s --map pca" "s --map pca --approx projected --landmarks 50" "s --map pca --scale standard" "s --map kpca --kernel linear" \
+        "s --map svd --kernel linear" "w --map pca" "w --map kpca --kernel linear" \
+        "w --map kpca --kernel cosine" "s --map svd --kernel cosine"; do
+        # shellcheck disable=SC2086 # several words
+        set -- $options
+        nystream fit "$1" m --approx exact "${@:2}" --components 3 --restart -q
+        ny transform "$1" m --input t.csv -o out.npy --json # the rows of the fit
+        exits 0
+        [ -z "$stderr" ]
+        share=$(field "$output" drift_trace_error) fitted=$(field "$output" drift_trace_error_fitted)
+        printf '%s: %s %s\n' "$options" "$share" "$fitted"
+        awk -v e="$share" -v f="$fitted" -v d="$(field "$output" drift_distance)" \
+            -v k="$(field "$(nystream info "$1" m --json)" variance_kept)" \
+            'BEGIN {exit !((e - f) ^ 2 < 1e-10 && (e + k - 1) ^ 2 < 1e-10 && (d - 1) ^ 2 < 1e-10)}'
+        [[ $options == *cosine ]] && continue # all rows have length 1
+        ny transform "$1" m --input far.csv -o far.npy -q
+        exits 0
+        says "warning: the components leave out "
+        says "% of the variance of far.csv, whose rows are "
+        says "are they on the same scale, with the columns in the same order?"
+    done
+    nystream export s m --part model -o m.nym # a model alone does not know the rows of its fit
+    ny transform m.nym --input far.csv -o far.npy --json
+    exits 0
+    [ "$(field "$output" drift_trace_error)" = null ]
+}
+
+@test "transform: values that are no counts are told where the store prepares counts" {
+    awk 'BEGIN {for (i = 0; i < 300; i++) print i % 7, i % 5, i * i % 11, i % 3}' >counts.csv
+    awk '{for (k = 1; k <= 4; k++) $k = log(1 + $k); print}' counts.csv >logs.csv
+    nystream import s counts.csv --rows total:10000 --values log1p -q
+    nystream fit s exact --map pca --approx exact -q
+    nystream fit s landmarks --landmarks 20 -q
+    for name in exact landmarks; do
+        ny transform s $name --input counts.csv -o out.npy -q
+        exits 0
+        [[ $stderr != *"whole numbers"* ]]
+        ny transform s $name --input logs.csv -o out.npy -q
+        exits 0
+        says "row 1, column 0 (both from 0) is 0.693147, and --rows total is meant for counts"
+        says "are the values normalised already?"
+        [ "$(grep -c "normalised already" <<<"$stderr")" = 1 ]
+    done
 }
 
 @test "new rows on another scale: maps of a graph warn of it, too" {

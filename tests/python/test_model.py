@@ -111,3 +111,49 @@ def test_rows_of_a_poor_fit_are_no_drift(store, rows):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.transform(rows)
+
+
+def splits():
+    """Give tables of rows that are alike: normal, heavy-tailed, counts, and one column for all."""
+    draw = np.random.default_rng(3)
+    yield "normal", draw.normal(size=(1200, 12)) @ draw.normal(size=(12, 12)) + 5
+    yield "heavy", draw.standard_t(3, size=(1200, 10)) * np.logspace(0, 2, 10)
+    yield "lognormal", np.exp(draw.normal(size=(1200, 1)) + draw.normal(size=(1200, 15)))
+    yield "counts", draw.poisson(np.exp(draw.normal(size=(1200, 40)) - 2)).astype(float)
+    yield "classes", draw.normal(size=(1200, 6)) + 20 * draw.integers(0, 5, (1200, 1))
+
+
+@pytest.mark.parametrize("kind", ["pca", "svd"])
+def test_rows_like_those_of_an_exact_fit_are_no_drift(tmp_path, kind):
+    for name, table in splits():
+        table = np.random.default_rng(4).permutation(table)
+        store = nystream.Store(tmp_path / f"{name}.nys")
+        store.append(table[:900])
+        result = store.fit("m", map=kind, kernel="linear", approx="exact", components=4)
+        model = result.model()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for rows in (table[900:], table[900:950], table[950:970]):
+                result.transform(rows)
+                model.transform(rows)
+        for transform in (result.transform, model.transform):
+            with pytest.warns(nystream.NystreamWarning, match="leave out .* of the variance of"):
+                transform(table[900:] * np.where(np.arange(table.shape[1]) < 3, 1000, 1))
+
+
+def test_an_estimator_tells_of_rows_on_another_scale(rows):
+    estimator = nystream.PCA(n_components=2).fit(rows)
+    with pytest.warns(nystream.NystreamWarning, match="leave out .* of the variance of"):
+        estimator.transform(rows * 1000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimator.transform(rows)
+
+
+def test_values_that_are_no_counts_are_told(tmp_path):
+    counts = np.random.default_rng(5).poisson(3.0, size=(300, 12))
+    store = nystream.Store(tmp_path / "c.nys")
+    store.append(counts, rows="total:10000", values="log1p")
+    result = store.fit("m", map="pca", approx="exact", components=3)
+    with pytest.warns(nystream.NystreamWarning, match="normalised already"):
+        result.transform(np.log1p(counts))
