@@ -140,7 +140,8 @@ static void tell(const struct ny_fit *fit, double share)
         fit->job.ctx, far ? NY_LOG_WARNING : NY_LOG_NOTE,
         "drift: the landmarks leave out %.3g %% of the trace of the new rows%s", 100 * share,
         far ? ", far more than of those of the fit: are they on the same scale, with the columns "
-              "in the same order? If they are, --update full takes them into the model"
+              "in the same order? If not, they should not be there: take them out. If they are "
+              "right, --update full takes them into the model"
             : "");
 }
 
@@ -234,6 +235,12 @@ const struct ny_stage ny_stage_drift = {.id = NY_STAGE_SOLVE, .run = run};
 
 static const double drift_max = 0.1;
 
+/* The cure depends on whether the new rows are right. */
+static const char cure[] =
+    "if rows that were appended should not be there (another scale, columns in another order), "
+    "take them out; if they are right, --update full takes them into the model as it is scaled, "
+    "and --restart fits it anew";
+
 /* The pairs lie all over the store: they are looked at again when it has grown by a share, below
  * which a median hardly moves. */
 static int warn_of_width(const struct ny_fit *fit)
@@ -256,8 +263,8 @@ static int warn_of_width(const struct ny_fit *fit)
     if (!err && fabs(gamma / fit->params.gamma - 1) > drift_max)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "--gamma auto of all rows would be about %.4g, which is %.3g times the %.4g that "
-               "the model keeps: fit again with --restart to have it follow the data",
-               gamma, gamma / fit->params.gamma, fit->params.gamma);
+               "the model keeps: %s",
+               gamma, gamma / fit->params.gamma, fit->params.gamma, cure);
     return err;
 }
 
@@ -302,9 +309,8 @@ static int warn_of_geometry(const struct ny_fit *fit)
     if (off && !err)
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "mean or scale of %zu column%s, most of all of %s, %s moved by more than 10 %% of a "
-               "standard deviation from those that the model keeps; fit again with --restart to "
-               "have it follow the data",
-               off, off == 1 ? "" : "s", column, off == 1 ? "has" : "have");
+               "standard deviation from those that the model keeps: %s",
+               off, off == 1 ? "" : "s", column, off == 1 ? "has" : "have", cure);
     return err;
 }
 

@@ -269,6 +269,7 @@ as_from_scratch() {
     ny fit d.nys map --update frozen -q
     exits 0
     says "far more than of those of the fit: are they on the same scale"
+    says "If not, they should not be there: take them out. If they are right, --update full"
     [ "$(nystream info d.nys map --json | awk -F': ' '/"drift_trace_error"/ {print ($2 + 0 > 0.5)}')" = 1 ]
     # So is less than half, where nearly nothing of the fitted rows was left out.
     nystream import e.nys rows.csv -q
