@@ -147,6 +147,7 @@ static void warn_outliers(const struct ny_evaluation *run, const uint64_t *sizes
 {
     double n = (double)run->cloud.n, few = n / (k > 10 ? 10 * (double)k : 100);
     size_t count = 0, least = 0;
+    bool scaled = ny_field_is(json_object_get(run->result.record, "options"), "scale", "standard");
     char others[64] = "";
 
     for (size_t c = 0; c < k; c++) {
@@ -155,12 +156,13 @@ static void warn_outliers(const struct ny_evaluation *run, const uint64_t *sizes
     }
     if (!count) return;
     if (count > 1) snprintf(others, sizeof(others), ", and %zu more have few", count - 1);
-    ny_log(run->ctx, NY_LOG_WARNING,
-           "cluster %zu (from 0) of '%s' has %llu of %llu rows%s: these may be outliers, and "
-           "silhouettes praise clusters of them; --scale standard, a wider kernel (a smaller "
-           "--gamma) or --map kpca may divide the rows better",
-           least, run->result.name, (unsigned long long)sizes[least],
-           (unsigned long long)run->cloud.n, others);
+    ny_log(
+        run->ctx, NY_LOG_WARNING,
+        "cluster %zu (from 0) of '%s' has %llu of %llu rows%s: these may be outliers, and "
+        "silhouettes praise clusters of them; %sa wider kernel (a smaller --gamma) or --map kpca "
+        "may divide the rows better",
+        least, run->result.name, (unsigned long long)sizes[least], (unsigned long long)run->cloud.n,
+        others, scaled ? "" : "--scale standard, ");
 }
 
 /* Reports how many rows each cluster has. */
@@ -295,19 +297,47 @@ static size_t most_clusters(const struct ny_evaluation *run)
     return run->settings->clusters_to ? run->settings->clusters_to : clusters_of(run);
 }
 
+/* Tells whether labels are values rather than classes: more than a few, which are more than a third
+ * of the rows that have one, or nearly all of which have one row. */
+static int find_values(const struct ny_evaluation *run, bool *are_values)
+{
+    const struct ny_row_classes *classes = &run->classes;
+    unsigned char *rows = ny_calloc(run->ctx, NY_MEM_OTHER, classes->count, 1); /* 2: or more */
+    size_t single = 0, few = 10;
+
+    if (!rows) return NY_EBUDGET;
+    for (uint64_t i = 0; i < run->cloud.n; i++)
+        if (classes->of[i] != NY_NO_CLASS && rows[classes->of[i]] < 2) rows[classes->of[i]]++;
+    for (size_t c = 0; c < classes->count; c++)
+        single += rows[c] == 1;
+    ny_free(run->ctx, rows);
+    *are_values = classes->count > few && (3 * classes->count > run->cloud.n - classes->missing ||
+                                           10 * single > 9 * classes->count);
+    return NY_OK;
+}
+
 static int run_clusters(struct ny_evaluation *run)
 {
     const char *no_classes = ny_evaluate_no_classes(run);
     size_t k = clusters_of(run), most = most_clusters(run);
+    bool given = run->settings->clusters || run->settings->clusters_to, are_values = false;
+    int err = given || no_classes ? NY_OK : find_values(run, &are_values);
 
+    if (err) return err;
     if (most < k)
         return ny_fail(run->ctx, NY_EUSAGE,
                        "--clusters-to %zu is less than --clusters %zu, from which on each number "
                        "is tried",
                        most, k);
-    if (!run->settings->clusters && !run->settings->clusters_to && no_classes)
+    if (!given && no_classes)
         ny_evaluate_inapplicable(run, NULL, "%s; --clusters K says how many to look for",
                                  no_classes);
+    else if (are_values)
+        ny_evaluate_inapplicable(run, NULL,
+                                 "the %zu different labels of %llu rows are values rather than "
+                                 "classes; --clusters K says how many clusters to look for",
+                                 run->classes.count,
+                                 (unsigned long long)(run->cloud.n - run->classes.missing));
     else if (most > run->cloud.n)
         return ny_fail(run->ctx, NY_EUSAGE, "%zu clusters are more than the %llu rows of '%s'",
                        most, (unsigned long long)run->cloud.n, run->result.name);
@@ -326,7 +356,8 @@ static size_t bytes(const struct ny_evaluation *run)
     return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +
            n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
            ny_silhouette_bytes(run, k) + ny_matching_bytes(k, run->classes.count) +
-           3 * how.inits * sizeof(double) + k * (sizeof(uint64_t) + 3 * LISTED_BYTES) + 4096;
+           3 * how.inits * sizeof(double) + run->classes.count +
+           k * (sizeof(uint64_t) + 3 * LISTED_BYTES) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)

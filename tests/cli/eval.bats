@@ -36,6 +36,26 @@ groups() {
     exits 0
 }
 
+@test "labels that are values rather than classes are not compared with clusters" {
+    table 300 3 >v.csv
+    nystream import v.nys v.csv --label-column 3 -q # 300 different numbers
+    nystream fit v.nys f --map pca --approx exact -q
+    ny eval v.nys f --json
+    exits 0
+    [ "$(field "$output" clusters)" = null ]
+    [ "$(field "$output" purity)" = null ]
+    prints "the 300 different labels of 300 rows are values rather than classes; --clusters K says"
+    ny eval v.nys f --clusters 3 --json
+    exits 0
+    [ "$(field "$output" clusters)" = 3 ]
+    # One large class beside many of one row each.
+    awk -F, -v OFS=, '{$3 = NR > 20 ? 0 : NR} 1' v.csv >few.csv
+    nystream import few.nys few.csv --label-column 3 -q
+    nystream fit few.nys f --map pca --approx exact -q
+    ny eval few.nys f --json
+    prints "the 21 different labels of 300 rows are values"
+}
+
 @test "rows without a label are counted where others have one" {
     groups
     ny eval g.nys f
@@ -285,11 +305,15 @@ groups() {
     ny eval far.nys f --clusters 2 --measures clusters --json
     exits 0
     says "of 'f' has 3 of 400 rows: these may be outliers"
-    says "--scale standard"
+    says "--scale standard, a wider kernel"
     [ "$(tr -d ' \n' <<<"$output" | grep -oE '"cluster_sizes":\[(397,3|3,397)\]')" ]
     # The number in the warning is that of the exported clusters.
     nystream export far.nys f --part clusters -o c.csv
     says "cluster $(tail -1 c.csv) (from 0)"
+    nystream fit far.nys scaled --map pca --scale standard -q # which is not advised again
+    ny eval far.nys scaled --clusters 2 --measures clusters
+    says "these may be outliers"
+    [[ $stderr != *"--scale standard"* ]]
     # Of many clusters the smallest and the largest are told; of several results, where a list is long.
     ny eval far.nys f --clusters 13 --measures clusters -q
     [[ $output =~ "cluster sizes           "[0-9]+" to "[0-9]+ ]]
