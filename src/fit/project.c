@@ -194,7 +194,7 @@ static int run_pass(struct project *run, uint64_t first_unit)
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
     const struct ny_columns_spec spec = ny_fit_spec(fit);
-    double flops = 2 * (double)model->m * (ny_entry_products(&spec) + (double)model->p);
+    double flops = ny_projector_flops(&spec, model->m, model->p);
     uint64_t rows = fit->job.points.n - run->kept;
     struct ny_unreached_rows unreached;
     struct ny_source *source = NULL;

@@ -121,6 +121,14 @@ size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p
     return ny_columns_bytes(spec, m) + P32 + workers * (ny_tiles_bytes(spec, m, precision) + rows);
 }
 
+double ny_projector_flops(const struct ny_columns_spec *spec, size_t m, size_t p)
+{
+    double products = ny_entry_products(spec);
+
+    if (spec->kernel->features) return 2 * products * (double)p;
+    return 2 * (double)m * (products + (double)p);
+}
+
 /* Sums in sixteen lanes, so that the result does not depend on the compiler's vectors. */
 static float dot32(const float *restrict x, const float *restrict y, size_t count)
 {

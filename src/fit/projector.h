@@ -37,6 +37,9 @@ void ny_projector_release(struct ny_projector *projector);
 size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p,
                           enum ny_precision precision, unsigned workers);
 
+/* Returns the operations that a row takes: those of its tile and of C′P, or of ΦP alone. */
+double ny_projector_flops(const struct ny_columns_spec *spec, size_t m, size_t p);
+
 /* Computes the tile's stored rows; NY_ENUMERIC when one is not finite. The result: tile->rows ×
  * width elements, packed, float or double; with its sums, and the rows that no landmark reaches. */
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile);

@@ -58,6 +58,20 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
 }
 
 # bats test_tags=slow
+@test "passes and operations of the report are those of the plan" {
+    local planned found key
+    here
+    for name in t d; do
+        planned=$(nystream plan $name.nys --map pca --approx exact --components 20 --json)
+        nystream fit $name.nys p --map pca --approx exact --components 20 -q
+        found=$(nystream info $name.nys p --json)
+        for key in passes flops; do
+            awk -v p="$(field "$planned" $key)" -v f="$(field "$found" $key)" -v key="$name $key" \
+                'BEGIN {print key, p, f; exit !(f < 3 * p && p < 3 * f)}'
+        done
+    done
+}
+
 @test "--tol and --max-passes" {
     here
     ny plan t.nys --kernel cosine --approx projected --tol 1e-3
