@@ -271,6 +271,7 @@ static int commit(struct ny_import *import)
 
     if (import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
     if (!err) err = ny_import_settle(import);
+    if (!err) err = ny_import_tell_repeats(import);
     return err ? err : ny_ingest_commit(import->ingest);
 }
 
@@ -318,6 +319,7 @@ void ny_import_release(struct ny_import *import)
     ny_free(import->ctx, import->source);
     ny_free(import->ctx, import->record);
     ny_names_release(&import->row_names, import->ctx);
+    ny_free(import->ctx, import->repeats.hash);
     ny_csr_release(&import->sparse, import->ctx);
     ny_import_unclaim(import);
     ny_store_close(import->store);

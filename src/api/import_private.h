@@ -11,6 +11,13 @@
 #include "store/store.h"
 #include "stream/shuffle.h"
 
+/* Hashes of the names of rows to append. */
+struct ny_import_repeats {
+    uint64_t *hash; /* room of them; 0: free */
+    size_t room, count;
+    bool off; /* there is no memory for them */
+};
+
 struct ny_import {
     struct ny_context *ctx;
     struct ny_store *store;
@@ -39,6 +46,7 @@ struct ny_import {
     uint64_t *source;
     bool names;                /* rows of the store have names, */
     struct ny_names row_names; /* and those of the batch these, where the file has some */
+    struct ny_import_repeats repeats;
     char *record; /* one shuffled row, see shuffle_batch() */
     size_t record_bytes;
     uint64_t skip;              /* rows that an earlier run of the same import committed */
@@ -123,6 +131,14 @@ int ny_import_file(struct ny_import *import, struct ny_reader *reader, const cha
 void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *reader);
 /* Takes a record from ny_shuffle_drain(). */
 int ny_import_shuffled(void *import, const void *record, size_t bytes);
+
+/* ---- api/import_repeats.c ------------------------------------------------------------------ */
+
+/* Notes the names of a batch of rows to append. */
+void ny_import_note_names(struct ny_import *import, const struct ny_row_batch *batch);
+/* Tells how many of them are names of rows that the store has, before the commit: where these are
+ * most of them, it is a warning. */
+int ny_import_tell_repeats(struct ny_import *import);
 
 /* ---- api/import_few.c ---------------------------------------------------------------------- */
 

@@ -290,6 +290,24 @@ nan_table() {
     done
 }
 
+@test "rows that are appended once more are told by their names" {
+    { echo cell,a,b; awk -v OFS=, 'BEGIN {for (i = 0; i < 9000; i++) print "c" i, i, i * i % 97}'; } >t.csv
+    { echo cell,a,b; awk -v OFS=, 'BEGIN {for (i = 8990; i < 9050; i++) print "c" i, i, 1}'; } >next.csv
+    nystream import s t.csv --id-column cell -q
+    ny import s next.csv --id-column cell --append
+    exits 0
+    says "10 of 60 names of the rows to append are names of rows that s has already, the first of them 'c8990'"
+    [[ $stderr != *warning* ]]
+    ny import s t.csv --id-column cell --append --shuffle -q
+    exits 0
+    says "warning: 9000 of 9000 names of the rows to append are names of rows that s has already"
+    says "the first of them 'c0': were they appended before?"
+    sed 's/^c/d/' t.csv | sed '1s/.*/cell,a,b/' >other.csv
+    ny import s other.csv --id-column cell --append
+    exits 0
+    [[ $stderr != *"appended before"* ]]
+}
+
 @test "new rows on another scale: maps of a graph warn of it, too" {
     table 400 3 >t.csv
     nystream import s t.csv -q

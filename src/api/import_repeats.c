@@ -1,0 +1,117 @@
+/*
+ * Tells of rows that are appended once more: their names are compared with those of the rows that
+ * the store has. A set keeps a hash of each new name, and the names of the store pass by it before
+ * the commit, those of its last rows where there are very many.
+ */
+#include <string.h>
+
+#include "api/import_private.h"
+#include "base/checksum.h"
+#include "base/memory.h"
+
+/* Rows of the store whose names are read, and how many at a time. */
+enum { LOOKED_AT = 16000000, PIECE = 65536, FIRST_ROOM = 4096 };
+
+/* A hash has bit 0 free, for whether its name was found; 0: the place is free. */
+static uint64_t hash_of(const char *name, size_t length)
+{
+    uint64_t hash = ny_checksum(name, length) & ~(uint64_t)1;
+
+    return hash ? hash : 2;
+}
+
+/* The place of a hash, or the free one where it belongs. */
+static uint64_t *place_of(const struct ny_import_repeats *set, uint64_t hash)
+{
+    size_t at = (size_t)(hash >> 1) & (set->room - 1);
+
+    while (set->hash[at] && (set->hash[at] | 1) != (hash | 1))
+        at = (at + 1) & (set->room - 1);
+    return set->hash + at;
+}
+
+/* Doubles the room; without memory for that, names are not compared. */
+static void grow(struct ny_import *import)
+{
+    struct ny_import_repeats *set = &import->repeats, old = *set;
+    size_t bytes;
+
+    set->room = old.room ? 2 * old.room : FIRST_ROOM;
+    bytes = set->room * sizeof(*set->hash);
+    set->hash = bytes < ny_memory_left(import->ctx) / 4
+                    ? ny_calloc(import->ctx, NY_MEM_IO, 1, bytes)
+                    : NULL;
+    set->off = !set->hash;
+    if (set->off) ny_error_clear(import->ctx);
+    for (size_t i = 0; i < old.room && !set->off; i++)
+        if (old.hash[i]) *place_of(set, old.hash[i]) = old.hash[i];
+    ny_free(import->ctx, old.hash);
+}
+
+void ny_import_note_names(struct ny_import *import, const struct ny_row_batch *batch)
+{
+    struct ny_import_repeats *set = &import->repeats;
+    const char *name = batch->names ? batch->names->text : NULL;
+
+    if (!import->append || !name) return;
+    for (size_t i = 0, length; i < batch->count && !set->off; i++, name += length + 1) {
+        uint64_t hash, *place;
+
+        length = strlen(name);
+        if (!length) continue;
+        if (2 * set->count >= set->room) grow(import);
+        if (set->off) return;
+        hash = hash_of(name, length);
+        place = place_of(set, hash);
+        set->count += !*place;
+        *place = hash;
+    }
+}
+
+/* Looks for a piece of the store's names among the new ones. */
+static void look(struct ny_import_repeats *set, const struct ny_names *names, uint64_t *found,
+                 char first[NY_NAME_BYTES_MAX + 1])
+{
+    const char *name = names->text;
+
+    for (size_t i = 0, length; i < names->count; i++, name += length + 1) {
+        uint64_t *place;
+
+        length = strlen(name);
+        if (!length) continue;
+        place = place_of(set, hash_of(name, length));
+        if (!*place || *place & 1) continue;
+        *place |= 1;
+        if (!(*found)++) memcpy(first, name, length + 1);
+    }
+}
+
+int ny_import_tell_repeats(struct ny_import *import)
+{
+    struct ny_import_repeats *set = &import->repeats;
+    char first[NY_NAME_BYTES_MAX + 1] = "";
+    struct ny_names names = {0};
+    struct ny_points_info info;
+    uint64_t at, found = 0;
+    int err = ny_points_info(import->store, &info);
+
+    if (err || set->off || !set->count) return err;
+    at = info.n > LOOKED_AT ? info.n - LOOKED_AT : 0;
+    for (; !err && at < info.n; at += PIECE) {
+        size_t count = info.n - at < PIECE ? (size_t)(info.n - at) : PIECE;
+
+        ny_names_clear(&names);
+        err = ny_check_interrupt(import->ctx);
+        if (!err) err = ny_points_names(import->store, at, count, &names);
+        if (!err) look(set, &names, &found, first);
+    }
+    ny_names_release(&names, import->ctx);
+    if (!err && found)
+        ny_log(
+            import->ctx, 2 * found > set->count ? NY_LOG_WARNING : NY_LOG_NOTE,
+            "%llu of %zu names of the rows to append are names of rows that %s has already, the "
+            "first of them '%s': were they appended before? --expect-rows refuses rows that come "
+            "twice",
+            (unsigned long long)found, set->count, ny_store_path(import->store), first);
+    return err;
+}
