@@ -611,3 +611,18 @@ def test_places_of_rows_with_missing_values(result, rows, sparse):
             place(X)
         with pytest.raises(nystream.UsageError, match="nan='drop' is neither"):
             place(X, nan="drop")
+
+
+def test_a_store_that_is_not_there_yet_is_empty(tmp_path):
+    store = nystream.open(tmp_path / "new.nys")
+    assert not store.exists and len(store) == 0 and store.results == []
+    store.append(np.eye(4))
+    assert store.exists and len(store) == 4 and store.results == []
+
+
+def test_an_append_that_expects_rows_adds_them_once(tmp_path):
+    store = nystream.open(tmp_path / "new.nys")
+    store.append(np.eye(4), expect_rows=0)
+    with pytest.raises(nystream.UsageError, match="4 rows"):
+        store.append(np.eye(4), expect_rows=0)
+    assert len(store) == 4

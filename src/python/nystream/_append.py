@@ -51,6 +51,8 @@ class Appends:
             is read, as `nystream help import` has them; of a file those of append_files(). Rows
             take the type that the store has: float64 is rounded to float32, with a warning unless
             dtype="f32" says that it is meant, and a store of whole numbers refuses what is none.
+            expect_rows=N refuses to append unless the store has N rows before, so that a script
+            that runs again adds no row twice.
 
         Returns
         -------

@@ -118,7 +118,12 @@ class Store(Appends):
         return self.points[rows]
 
     def __len__(self) -> int:
-        return len(self.points)
+        return len(self.points) if self.exists else 0
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store at the path: the first append makes it."""
+        return self.path.exists()
 
     @property
     def shape(self) -> Tuple[int, ...]:
@@ -217,13 +222,17 @@ class Store(Appends):
 
     def _work(self, function: Any, name: str, groups: int, options: Dict[str, Any]) -> "Result":
         with Options(self._context, groups, options) as pointer:
-            self._report(function, name.encode(), pointer)
+            try:
+                self._report(function, name.encode(), pointer)
+            except KeyboardInterrupt as stopped:
+                raise KeyboardInterrupt(f"{stopped}, and the rows are in the store: "
+                                        "do not append them again") from None
         return Result(self, name)
 
     @property
     def results(self) -> List[str]:
-        """Names of the results, sorted."""
-        return list(self._report(lib.ny_store_report)["results"])
+        """Names of the results, sorted; none of a store that is not there yet."""
+        return list(self._report(lib.ny_store_report)["results"]) if self.exists else []
 
     def result(self, name: str) -> "Result":
         """Return a result by its name."""
