@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 #include "api/report.h"
+#include "api/settings.h"
 #include "base/budget.h"
+#include "update/courses.h"
 
 /* Refuses here only a plan that cannot fit, whatever else is given up for it. */
 int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan)
@@ -103,4 +105,43 @@ int ny_plan_announce(struct ny_store *store, const char *replaced, const struct 
     snprintf(landmarks, sizeof(landmarks), " with %zu%s landmarks", plan->m,
              plan->m_estimated ? " (estimated)" : "");
     return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, landmarks, instead_of(settings));
+}
+
+/* Plans the same fit by --approx exact; plan->fits is false where its options are refused. */
+static void plan_exact(struct ny_store *store, const struct ny_options *options,
+                       struct ny_plan *plan)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_owned_settings settings = {0};
+    struct ny_options *exact = NULL;
+    int err = ny_options_copy(&exact, options);
+
+    if (!err) err = ny_options_set(exact, "approx", "exact");
+    if (!err) err = ny_settings_new(&settings, store, exact, NY_GROUP_FIT, NULL);
+    if (!err) err = ny_fit_plan(store, &settings.fit, 0, plan);
+    if (err) {
+        ny_error_clear(ctx);
+        plan->fits = false;
+    }
+    ny_settings_release(&settings, ctx);
+    ny_options_free(exact);
+}
+
+void ny_plan_note_exact(struct ny_store *store, const struct ny_options *options,
+                        const struct ny_fit_settings *settings, const struct ny_plan *plan)
+{
+    const double least_s = 0.1, comparable = 1.2;
+    const struct ny_kernel *kernel = settings->kernel;
+    struct ny_plan exact = {0};
+    struct ny_points_info points;
+
+    if (ny_options_is_set(options, "approx") || settings->map->graph || plan->whole ||
+        plan->seconds < least_s ||
+        (kernel != ny_kernel_find("linear") && kernel != ny_kernel_find("cosine")) ||
+        ny_points_info(store, &points) || plan->m >= points.d)
+        return;
+    plan_exact(store, options, &exact);
+    if (exact.fits && exact.seconds <= comparable * plan->seconds)
+        ny_log(ny_store_context(store), NY_LOG_NOTE,
+               "--approx exact would be exact here, in about %s", time_text(exact.seconds).text);
 }

@@ -273,8 +273,12 @@ static int announce(struct ny_request *request)
     if (!err)
         err =
             ny_plan_announce(request->store, request->name, &request->plan, &request->settings.fit);
-    return err ? err
-               : ny_plan_check_time(request->options, &request->plan, request->record, "this fit");
+    if (!err)
+        err = ny_plan_check_time(request->options, &request->plan, request->record, "this fit");
+    if (!err)
+        ny_plan_note_exact(request->store, request->options, &request->settings.fit,
+                           &request->plan);
+    return err;
 }
 
 /* Runs the stages. A selection announces no plan, and therefore has none to run by. */

@@ -180,3 +180,17 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     says "only 32 of 60 components are above rounding"
     nystream verify t.nys -q
 }
+
+@test "a fit over landmarks tells where the exact one would take no longer" {
+    here
+    ny fit t.nys p --map pca --components 20 --landmarks 900
+    exits 0
+    [[ $stderr != *"would be exact"* ]] # landmarks are asked for
+    ny fit t.nys q --map pca --components 20
+    exits 0
+    says "--approx exact would be exact here, in about "
+    ny fit t.nys r --map pca --components 20 -q
+    silent
+    ny fit t.nys e --map pca --components 20 --approx exact
+    [[ $stderr != *"would be exact"* ]]
+}
