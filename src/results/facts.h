@@ -75,7 +75,7 @@
     X("rank", "rank", COUNT, 23, KEPT)                                                             \
     X("rank_effective", "effective rank", COUNT, 24, FOUND)                                        \
     X("eigenvalues", "eigenvalues", PLAIN, 25, FOUND)                                              \
-    X("eigenvalues_trivial", "trivial, at the front", COUNT, 0, FOUND)                             \
+    X("eigenvalues_trivial", "trivial ones first", COUNT, 0, KEPT)                                 \
     X("variance", "variance", PLAIN, 26, FOUND)                                                    \
     X("trace", "trace", PLAIN, 27, FOUND)                                                          \
     X("trace_of", "trace of", PLAIN, 28, FOUND)                                                    \

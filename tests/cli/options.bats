@@ -148,6 +148,7 @@ output       | transform s f --input new.csv             | -o o.csv
 distances    | transform s g --input new.csv -o o.csv    | --distances o.far.csv
 distances    | transform s f --input new.csv -o o.csv    | --distances o.far.csv ! no graph
 clusters     | transform s f --input new.csv -o o.csv    | --clusters o.clusters.csv ! no clusters
+with         | transform s f --input new.csv -o o.csv    | --with header
 neighbors    | transform s g --input new.csv -o o.csv    | --neighbors 2
 neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 ! no graph
 recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 ! no graph

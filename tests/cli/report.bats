@@ -119,7 +119,7 @@ whole() { # FILE: a page, every hole filled, every section closed
         grep -q "component 1: λ = $second" $name.html
         run ! grep -q '<td class="n">4</td><td class="n">' $name.html
         ny info s $name
-        prints "trivial, at the front  1"
+        prints "trivial ones first    1"
     done
     store t 2100 9
     nystream fit t p --map svd --kernel linear --approx exact --components 2 -q
