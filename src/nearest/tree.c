@@ -223,7 +223,7 @@ struct search {
     struct ny_meter meter;
 };
 
-/* What a worker has. */
+/* The room of a worker. */
 struct searcher {
     struct ny_tree_packet packet;
     struct ny_tree_found found;
