@@ -46,7 +46,8 @@ static int open_input(const struct ny_placer *placer, const struct ny_new_rows *
     options.nan_may_stay = rows->input && !placer->ops->open;
     options.notes = options.nan_kept && !again;
     options.labels_file = NULL;
-    options.names = rows->like != NULL || rows->with.ids;
+    /* Messages tell names of rows in memory. */
+    options.names = rows->like || rows->with.ids || !rows->input;
     options.reading = spec->slots ? NY_READ_SPARSE : NY_READ_DENSE;
     if (options.dtype == NY_DTYPE_NONE && spec->dtype == NY_F64) options.dtype = NY_F64;
     return rows->input ? ny_reader_open(out, spec->ctx, rows->input, &options)

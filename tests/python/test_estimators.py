@@ -526,5 +526,5 @@ def test_a_mapped_file_is_not_looked_at_before_it_is_read(tmp_path, rows, monkey
     assert np.array_equal(of_file, KernelPCA(n_landmarks=40, random_state=0).fit_transform(rows))
     rows[700, 3] = np.nan
     np.save(tmp_path / "rows.npy", rows)
-    with pytest.raises(ValueError, match="row 700 .*column 4"):
+    with pytest.raises(ValueError, match="row 700, column 3"):
         KernelPCA(n_landmarks=40).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"))

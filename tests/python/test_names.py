@@ -271,6 +271,7 @@ def test_a_value_is_told_by_the_names_of_its_row_and_column(fitted, tmp_path, ki
     with pytest.raises(nystream.DataError, match="X: " + place):
         store.append(bad[list("abcd")].to_numpy())
     place = "row .*, column 'c' is NaN" if kind == "frame" else "row 'cell 7', column 'c' is NaN"
-    for call in store.append, nystream.open(tmp_path / "new.nys").append, result.transform:
+    for call in (store.append, nystream.open(tmp_path / "new.nys").append, result.transform,
+                 result.model().transform):
         with pytest.raises(nystream.DataError, match="X: " + place):
             call(kinds_of(bad, tmp_path)[kind])

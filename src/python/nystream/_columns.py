@@ -67,9 +67,9 @@ class Columns(NamedTuple):
         if lost and is_arrow(X) and not hasattr(X, "iloc") and len(found) < len(names):
             return None  # one column may hold a list of numbers
         if lost:
-            _refuse(f"X has no column{'s' if len(lost) > 1 else ''} {_listed(lost)}, which "
-                    f"{self.whose} has; give it, or an array, whose columns are taken as they "
-                    "stand")
+            s, them = ("s", "them") if len(lost) > 1 else ("", "it")
+            _refuse(f"X has no column{s} {_listed(lost)}, which {self.whose} has; give {them}, or "
+                    "an array, whose columns are taken as they stand")
         if len(set(names)) < len(names) or len(places) < len(found):
             _refuse(f"X has other columns than {self.whose}, and some of one name, so that their "
                     "order cannot be told; give them in its order")
