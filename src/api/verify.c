@@ -90,6 +90,30 @@ static int compare_rows(void *user, const char *name)
     return add_damage(finding, &(struct ny_damage){.kind = NY_DAMAGED_OLDER, .what = what});
 }
 
+/* A result whose record speaks of a part that is not there. */
+static int compare_parts(void *user, const char *name)
+{
+    struct finding *finding = user;
+    struct ny_context *ctx = ny_store_context(finding->store);
+    struct ny_result result;
+    char what[512];
+    json_t *record = NULL;
+    int err = ny_record_load(finding->store, name, &record);
+    bool done = !err && ny_field_is(record, "stage", "done");
+
+    json_decref(record);
+    if (err || !done) return err;
+    err = ny_result_open(&result, finding->store, name);
+    if (!err) err = ny_result_check_parts(&result);
+    ny_result_close(&result);
+    if (err != NY_ESTORE) return err;
+    snprintf(what, sizeof(what), "result '%.64s': %s", name, ny_context_message(ctx));
+    ny_error_clear(ctx);
+    return add_damage(
+        finding,
+        &(struct ny_damage){.kind = NY_DAMAGED_RESULT, .name = name, .part = "", .what = what});
+}
+
 /* Sums up in the message what is damaged, and says what can be done. The report has been made by
  * then. */
 static int fail(struct ny_context *ctx, const char *path, const struct finding *finding)
@@ -106,6 +130,7 @@ static int fail(struct ny_context *ctx, const char *path, const struct finding *
 static int verify_store(void *arg, const char *path, int shard)
 {
     struct finding *finding = arg;
+    size_t before = json_array_size(finding->damaged);
     char what[512];
     int err;
 
@@ -120,6 +145,8 @@ static int verify_store(void *arg, const char *path, int shard)
     if (err) return err;
     err = ny_store_verify(finding->store, add_damage, finding);
     if (err == NY_OK) err = ny_results_list(finding->store, compare_rows, finding);
+    if (err == NY_OK && json_array_size(finding->damaged) == before) /* all chunks can be read */
+        err = ny_results_list(finding->store, compare_parts, finding);
     ny_store_close(finding->store);
     if (err != NY_ESTORE || !json_array_size(finding->damaged)) return err;
     ny_error_clear(finding->ctx); /* it is the list of results */

@@ -41,14 +41,15 @@ static int put_selection(struct ny_fit *fit, const struct ny_selection *selectio
         err = ny_job_put_part(&fit->job, "landmarks", selection->rows,
                               selection->m * sizeof(uint64_t));
     if (err) return err;
-    if (selection->residuals) {
+    if (selection->residuals)
         err = ny_job_put_part(&fit->job, "residuals",
                               selection->residuals + fit->job.points.here.first,
                               (size_t)ny_points_here(&fit->job.points) * sizeof(float));
-        if (err) return err;
-        ny_field_set_number(report, "residual_max", selection->residual_max);
-        ny_field_set_number(report, "residual_mean", selection->residual_mean);
-    }
+    else
+        ny_record_renew(fit->job.record, "residuals"); /* those of before are not of these rows */
+    if (err) return err;
+    ny_field_set_number(report, "residual_max", selection->residual_max);
+    ny_field_set_number(report, "residual_mean", selection->residual_mean);
     ny_field_set_number(report, "tolerance", selection->tolerance);
     ny_field_set_number(report, "pilot_tolerance_low", selection->pilot_low);
     ny_field_set_number(report, "pilot_tolerance_high", selection->pilot_high);

@@ -60,6 +60,9 @@ void ny_result_close(struct ny_result *result);
 /* Makes room for at most `rows` rows at a time, before the first fill of a part. NY_EUSAGE where
  * the result has no such part. */
 int ny_result_prepare(struct ny_result *result, const struct ny_result_part *part, size_t rows);
+/* Reads the last row of each part that is stored with the result. NY_ESTORE where the record speaks
+ * of one that is not there, or not for all rows. */
+int ny_result_check_parts(struct ny_result *result);
 /* Tells whether rows of the part are read as they are stored: then any number of them at a time. */
 bool ny_result_as_stored(const struct ny_result *result, const struct ny_result_part *part);
 /* Returns the element type of a part: f64 in place of f32 where the fit is in f64; of landmark

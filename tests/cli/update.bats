@@ -65,6 +65,24 @@ as_from_scratch() {
     as_from_scratch --landmarks 40 --gamma 2 --select uniform --precision f64
 }
 
+@test "residuals that a full update does not measure are no longer told of" {
+    table 3000 3 | nystream import a.nys - --format csv --quiet
+    nystream fit a.nys r --landmarks 100 --quiet
+    [ "$(field "$(nystream info a.nys r --json)" residual_max)" != null ]
+    table 300 3 9 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j *= 40 } 1' |
+        nystream import a.nys - --format csv --append --quiet
+    ny fit a.nys r --update full --quiet
+    exits 0
+    [ "$(field "$(nystream info a.nys r --json)" residual_max)" = null ]
+    ny report a.nys -o page.html
+    exits 0
+    ny plot a.nys r --color residual -o r.png
+    usage "has no residuals"
+    ny export a.nys r --part residuals -o residuals.npy
+    usage "has no residuals"
+    nystream verify a.nys
+}
+
 @test "full takes in the rows that frozen updates have placed, also when none are new" {
     local select
     for select in rpcholesky uniform "greedy --tolerance 0.1"; do

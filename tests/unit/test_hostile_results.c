@@ -241,6 +241,29 @@ static void edges_that_do_not_join_their_component_are_refused(void **state)
     }
 }
 
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+/* Parts that are missing, or that have fewer rows than the record says. */
+static void a_verification_misses_parts_that_the_record_has(void **state)
+{
+    static const float few[2];
+    static const char *const parts[] = {"residuals", "embedding", "landmarks"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        struct ny_report *report = NULL;
+        int err;
+
+        json_decref(make(FIT "select=greedy"));
+        is(ny_verify(in.ctx, in.store, NULL), NY_OK);
+        put(parts[i], few, i ? sizeof(few) : 0);
+        err = ny_verify(in.ctx, in.store, &report);
+        assert_non_null(strstr(ny_report_json(report), parts[i]));
+        ny_report_free(report);
+        is(err, NY_ESTORE);
+    }
+}
+
 /* ---- scales --------------------------------------------------------------------------------- */
 
 static void scales_that_are_no_numbers_are_refused(void **state)
@@ -529,6 +552,7 @@ int main(void)
         cmocka_unit_test(counts_of_edges_that_cannot_be_are_refused),
         cmocka_unit_test(components_that_are_not_those_counted_are_refused),
         cmocka_unit_test(rows_that_the_store_has_not_are_refused),
+        cmocka_unit_test(a_verification_misses_parts_that_the_record_has),
         cmocka_unit_test(edges_that_do_not_join_their_component_are_refused),
         cmocka_unit_test(scales_that_are_no_numbers_are_refused),
         cmocka_unit_test(scales_that_are_too_large_are_told),
