@@ -60,15 +60,24 @@ static int read_rows(struct against *run, uint64_t first, size_t count)
         err = ny_vectors_read(other, rows, first, count, ny_cols(Z, u + v + x, run->y), run->room);
     for (size_t i = 0; i < NY_VECTOR_ROWS; i++)
         Z.at[i * Z.stride + run->z - 1] = i < count;
+    for (size_t i = 0; i < count; i++) /* without coordinates in one of both: it is in no sum */
+        if (isnan(Z.at[i * Z.stride]) || isnan(Z.at[i * Z.stride + u]))
+            memset(Z.at + i * Z.stride, 0, run->z * sizeof(double));
     for (size_t i = count; i < NY_VECTOR_ROWS; i++)
         memset(Z.at + i * Z.stride, 0, run->z * sizeof(double));
     return err;
 }
 
+/* Returns how many rows the sums are of. */
+static double rows_summed(const struct against *run)
+{
+    return run->M.at[run->z * run->z - 1];
+}
+
 /* Returns the rows of the piece that begins at `first`; the last one may be short. */
 static size_t rows_from(const struct against *run, uint64_t first)
 {
-    uint64_t left = run->of->n - first;
+    uint64_t left = run->of->result.rows.count - first;
 
     return left < NY_VECTOR_ROWS ? (size_t)left : NY_VECTOR_ROWS;
 }
@@ -76,9 +85,10 @@ static size_t rows_from(const struct against *run, uint64_t first)
 /* Sums M = ZᵀZ over all rows in one pass. */
 static int sum_up(struct against *run)
 {
+    uint64_t n = run->of->result.rows.count;
     int err = NY_OK;
 
-    for (uint64_t first = 0; first < run->of->n && err == NY_OK; first += NY_VECTOR_ROWS) {
+    for (uint64_t first = 0; first < n && err == NY_OK; first += NY_VECTOR_ROWS) {
         err = read_rows(run, first, rows_from(run, first));
         if (err == NY_OK) ny_gram(run->Z, 1, run->M);
     }
@@ -178,7 +188,7 @@ static int compare_pairs(struct against *run)
 /* C ← the covariances × n of columns a … and b …. */
 static void covariances(const struct against *run, size_t a, size_t b, struct ny_matrix C)
 {
-    double n = (double)run->of->n;
+    double n = rows_summed(run);
 
     for (size_t i = 0; i < C.rows; i++)
         for (size_t j = 0; j < C.cols; j++) {
@@ -223,7 +233,7 @@ static double residual(const struct against *run, const double *z)
 {
     size_t at = run->u + run->v, last = run->z - 1;
     const double *sums = run->M.at + last * run->z;
-    double n = (double)run->of->n, squares = 0;
+    double n = rows_summed(run), squares = 0;
 
     for (size_t j = 0; j < run->y; j++) {
         size_t column = at + run->x + j;
@@ -240,14 +250,16 @@ static double residual(const struct against *run, const double *z)
 static int align(struct against *run)
 {
     json_t *report = run->of->report, *interval;
-    double n = (double)run->of->n, sum = 0, squares = 0, spread = 0, mean, error;
+    double n = rows_summed(run), sum = 0, squares = 0, spread = 0, mean, error;
     size_t at = run->u + run->v + run->x, last = run->z - 1;
+    uint64_t rows = run->of->result.rows.count;
     int err = regress(run);
 
-    for (uint64_t first = 0; first < run->of->n && err == NY_OK; first += NY_VECTOR_ROWS) {
+    for (uint64_t first = 0; first < rows && err == NY_OK; first += NY_VECTOR_ROWS) {
         err = read_rows(run, first, rows_from(run, first));
         for (size_t i = 0; err == NY_OK && i < rows_from(run, first); i++) {
-            double r = residual(run, run->Z.at + i * run->z);
+            const double *z = run->Z.at + i * run->z;
+            double r = z[last] > 0 ? residual(run, z) : 0;
 
             sum += r;
             squares += r * r;
@@ -285,7 +297,7 @@ static int open_other(struct against *run, const char *name)
                        "--against %s: it has %llu rows, and '%s' has others, %llu; a reference is "
                        "of the same rows",
                        name, (unsigned long long)other->rows.count, run->of->result.name,
-                       (unsigned long long)run->of->n);
+                       (unsigned long long)run->of->result.rows.count);
     err = ny_result_prepare(other, ny_part_find("eigenvectors"), NY_VECTOR_ROWS);
     if (err == NY_OK)
         err = ny_result_prepare(&run->of->result, ny_part_find("eigenvectors"), NY_VECTOR_ROWS);

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "results/clusters.h"
 #include "evaluate/sample.h"
+#include "evaluate/unreached.h"
 #include "linalg/matrix.h"
 
 enum { NAME_BYTES = 40, WORDS_MAX = 80 };
@@ -233,18 +234,25 @@ static int fit_in(struct ny_evaluation *run, bool *hold)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
-/* Reads rows of the embedding as f32, whatever its precision. */
+/* Reads rows of the embedding that have coordinates as f32, whatever its precision. */
 static int read_rows(void *arg, uint64_t first, size_t count, float *out)
 {
-    struct ny_result *result = arg;
+    struct ny_evaluation *of = arg;
+    struct ny_result *result = &of->result;
     const struct ny_result_part *part = ny_part_find("embedding");
     const double *wide = result->stored;
-    int err;
+    size_t p = part->columns(result);
+    int err = NY_OK;
 
-    if (!result->f64) return ny_part_fill(result, part, first, count, out);
-    err = ny_part_fill(result, part, first, count, result->stored);
-    for (size_t i = 0; err == NY_OK && i < count * part->columns(result); i++)
-        out[i] = (float)wide[i];
+    for (uint64_t i = 0, run; !err && i < count; i += run) {
+        uint64_t row = ny_lost_place(&of->unreached, first + i, &run);
+
+        if (run > count - i) run = count - i;
+        err = ny_part_fill(result, part, row, (size_t)run,
+                           result->f64 ? result->stored : out + i * p);
+        for (size_t k = 0; !err && result->f64 && k < run * p; k++)
+            out[i * p + k] = (float)wide[k];
+    }
     return err;
 }
 
@@ -253,7 +261,7 @@ static int open_rows(struct ny_evaluation *run, bool hold)
     const struct ny_result_part *part = ny_part_find("embedding");
     struct ny_result *result = &run->result;
     size_t p = ny_coordinates_count(&result->coordinates);
-    struct ny_cloud_reader reader = {read_rows, result, part->count(result), p};
+    struct ny_cloud_reader reader = {read_rows, run, run->n, p};
     int err = ny_result_prepare(result, part, ny_cloud_piece(p));
 
     return err ? err : ny_cloud_open(&run->cloud, run->ctx, &reader, run->workers, hold);
@@ -269,12 +277,28 @@ static void tell_unlabelled(const struct ny_evaluation *run)
                       some ? json_integer((json_int_t)classes->missing) : json_null());
 }
 
+/* Loads the classes of the rows that have coordinates. */
+static int load_classes(struct ny_evaluation *run)
+{
+    struct ny_row_classes *classes = &run->classes;
+    int err = ny_row_classes_load(classes, &run->result);
+
+    if (err || !run->unreached.count || !classes->of) return err;
+    ny_unreached_squeeze(&run->unreached, classes->of, run->result.rows.count);
+    classes->missing = 0;
+    for (uint64_t i = 0; i < run->n; i++)
+        classes->missing += classes->of[i] == NY_NO_CLASS;
+    return NY_OK;
+}
+
 static int measure_all(struct ny_evaluation *run)
 {
     bool hold;
     size_t blas = 0;
-    int err = ny_row_classes_load(&run->classes, &run->result);
+    int err = ny_evaluate_unreached(&run->result, &run->unreached);
 
+    run->n -= run->unreached.rows;
+    if (err == NY_OK) err = load_classes(run);
     if (err == NY_OK) err = fit_in(run, &hold);
     if (err) goto done;
     tell_unlabelled(run);
@@ -364,6 +388,8 @@ int ny_evaluate_run(struct ny_store *store, const char *name,
     describe(&run);
     err = ny_fields_check(run.ctx);
     if (err == NY_OK) err = measure_all(&run);
+    if (err == NY_OK && run.cluster)
+        err = ny_unreached_spread(&run.unreached, run.ctx, &run.cluster, run.result.rows.count);
     if (err == NY_OK && run.cluster) err = store_clusters(&run);
     if (err) goto done;
     ny_field_set_json(run.report, "reasons", json_incref(run.reasons));
@@ -372,6 +398,7 @@ int ny_evaluate_run(struct ny_store *store, const char *name,
     if (err) goto done;
     *report = json_incref(run.report);
 done:
+    ny_lost_release(&run.unreached, run.ctx);
     ny_free(run.ctx, run.cluster);
     json_decref(run.reasons);
     json_decref(run.report);

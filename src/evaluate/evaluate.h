@@ -34,7 +34,8 @@ struct ny_evaluation {
     struct ny_context *ctx;
     const struct ny_evaluate_settings *settings;
     struct ny_result result;
-    uint64_t n;                    /* rows that its embedding covers */
+    uint64_t n;                    /* rows that have coordinates, numbered from 0 */
+    struct ny_lost unreached;      /* rows of the result that have none */
     struct ny_row_classes classes; /* of its rows */
     struct ny_cloud cloud;
     unsigned workers;

@@ -184,6 +184,7 @@ int ny_evaluate_sample(struct ny_evaluation *run)
 {
     struct ny_context *ctx = run->ctx;
     struct ny_sample *sample;
+    uint64_t run_length;
     int err;
 
     if (run->sample) return NY_OK;
@@ -197,6 +198,8 @@ int ny_evaluate_sample(struct ny_evaluation *run)
     if (err == NY_OK)
         err = ny_cloud_sample(ctx, sample->n, sample->s, run->settings->seed, sample->rows);
     if (err == NY_OK) err = ny_cloud_gather(&run->cloud, sample->rows, sample->s, sample->y);
+    for (size_t i = 0; err == NY_OK && i < sample->s; i++)
+        sample->rows[i] = ny_lost_place(&run->unreached, sample->rows[i], &run_length);
     if (err == NY_OK) err = prepare(run, sample);
     if (err == NY_OK) return NY_OK;
     ny_sample_free(sample);

@@ -8,9 +8,9 @@
 
 struct ny_sample {
     struct ny_context *ctx;
-    uint64_t n; /* rows of the result */
+    uint64_t n; /* rows that have coordinates */
     size_t s, p;
-    uint64_t *rows; /* ascending */
+    uint64_t *rows; /* ascending, of the result */
     float *y;       /* s × p, as the cloud hands them out */
     void *points;   /* s raw rows */
     struct ny_geometry *geometry;

@@ -73,19 +73,12 @@ void ny_feature_projector_release(struct ny_feature_projector *fp)
     *fp = (struct ny_feature_projector){0};
 }
 
-/* Turns d_i into 1/√d_i. A row without a value has no degree; one that has values, and none, is
- * counted. */
-static void find_roots(const struct ny_degrees *degrees, const struct ny_tile *tile, size_t first,
-                       size_t rows, const double *products, const struct ny_feature_rows *out)
+/* Turns d_i into 1/√d_i. */
+static void find_roots(const struct ny_degrees *degrees, size_t rows, const double *products,
+                       double *roots)
 {
-    for (size_t i = 0; i < rows; i++) {
-        double d = products[i];
-        bool reached = ny_degree_reaches(d, degrees->mean);
-
-        out->roots[first + i] = reached ? 1 / sqrt(d) : 0;
-        if (!reached && out->diagonal[first + i] > 0 && out->unreached->count++ == 0)
-            out->unreached->first = tile->first_row + first + i;
-    }
+    for (size_t i = 0; i < rows; i++)
+        roots[i] = ny_degree_reaches(products[i], degrees->mean) ? 1 / sqrt(products[i]) : 0;
 }
 
 int ny_feature_projector_tile(struct ny_feature_projector *fp, const struct ny_tile *tile,
@@ -97,7 +90,6 @@ int ny_feature_projector_tile(struct ny_feature_projector *fp, const struct ny_t
     char *Y = (char *)fp->Y + (size_t)tile->worker * most * fp->width * element;
     double *products = fp->products + (size_t)tile->worker * most;
 
-    *out->unreached = (struct ny_unreached_rows){0};
     for (size_t first = 0, rows; first < tile->rows; first += rows) {
         int err = ny_features_read(features, tile, first);
 
@@ -111,7 +103,7 @@ int ny_feature_projector_tile(struct ny_feature_projector *fp, const struct ny_t
         if (out->u) ny_features_dot(features, out->u, out->averages + first);
         if (!out->roots) continue;
         ny_features_dot(features, model->degrees.v, products); /* d = Φg */
-        find_roots(&model->degrees, tile, first, rows, products, out);
+        find_roots(&model->degrees, rows, products, out->roots + first);
     }
     return NY_OK;
 }

@@ -34,7 +34,6 @@ struct ny_feature_rows {
     const double *u;  /* d: averages φ_i·u are wanted, of a kernel that is not divided; or NULL */
     double *averages; /* these */
     double *diagonal; /* k(x,x) */
-    struct ny_unreached_rows *unreached; /* rows that have values, and no degree */
 };
 /* Computes the rows of a tile, on its worker. */
 int ny_feature_projector_tile(struct ny_feature_projector *fp, const struct ny_tile *tile,

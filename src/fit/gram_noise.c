@@ -67,9 +67,7 @@ static int unit(void *arg, const struct ny_tile *tile)
 
     if (err) return err;
     if (degrees->v) {
-        struct ny_unreached_rows unused = {0};
-
-        ny_degrees_roots(degrees, run->degree_offset, &run->tiles, tile, roots, &unused);
+        ny_degrees_roots(degrees, run->degree_offset, &run->tiles, tile, roots);
         rows.weights = roots;
     }
     ny_gram_sample_set(run->sample[w], ny_tiles_c32(&run->tiles, w), &rows);

@@ -7,6 +7,7 @@
  */
 #include "fit/probe_private.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -19,9 +20,12 @@ void ny_probe_widen(const struct ny_probe *run, const void *stored, size_t rows,
     size_t width = ny_coordinates_width(&run->coordinates);
 
     for (size_t i = 0; i < rows; i++)
-        for (size_t k = 0; k < run->p; k++)
-            Y.at[i * Y.stride + k] = run->f64 ? ((const double *)stored)[i * width + k]
-                                              : (double)((const float *)stored)[i * width + k];
+        for (size_t k = 0; k < run->p; k++) {
+            double y = run->f64 ? ((const double *)stored)[i * width + k]
+                                : (double)((const float *)stored)[i * width + k];
+
+            Y.at[i * Y.stride + k] = isnan(y) ? 0 : y; /* of a row that no landmark reaches */
+        }
 }
 
 /* The next 1/d_i, from the stored 1/√d_i. */

@@ -7,6 +7,7 @@
 #include "fit/timing.h"
 #include "spectral/krylov.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "peers/peers.h"
@@ -15,6 +16,7 @@
 #include "fit/known_rows.h"
 #include "fit/plan.h"
 #include "fit/projector.h"
+#include "fit/unreached.h"
 #include "stream/pass.h"
 
 /* The state of the pass. What a checkpoint keeps of it is `sums` and `unreached`; rows go to the
@@ -78,9 +80,13 @@ static int fold(void *arg, const struct ny_tile *tile)
         run->sums[k] += sums[k];
     ny_unreached_rows_add(&run->unreached, &run->projector.unreached[tile->worker]);
     ny_embedding_add(&run->out, rows + kept * run->out.layout.row_bytes, tile->rows - kept);
-    if (run->averages.rows)
-        ny_embedding_add(&run->averages, run->projector.roots + (size_t)tile->worker * NY_UNIT_ROWS,
-                         tile->rows);
+    if (run->averages.rows) {
+        double *roots = run->projector.roots + (size_t)tile->worker * NY_UNIT_ROWS;
+
+        for (size_t i = 0; i < tile->rows; i++)
+            if (isnan(roots[i])) roots[i] = 0; /* a probe takes them as rows of zeros */
+        ny_embedding_add(&run->averages, roots, tile->rows);
+    }
     if (!ny_embedding_full(&run->out) && !(run->averages.rows && ny_embedding_full(&run->averages)))
         return NY_OK;
     return commit(run, tile->unit + 1, NY_STAGE_PROJECT);
@@ -186,8 +192,7 @@ static void report_ratio(struct ny_fit *fit)
     ny_ideal_report(fit, &ideal, ideal_s);
 }
 
-/* Runs pass 2 over the rows from this unit on; ny_unreached_rows_check() then judges the rows that
- * are not reached. */
+/* Runs pass 2 over the rows from this unit on, and judges those that are not reached. */
 static int run_pass(struct project *run, uint64_t first_unit)
 {
     static const struct ny_pass_work work = {unit, fold, checkpoint};
@@ -196,7 +201,6 @@ static int run_pass(struct project *run, uint64_t first_unit)
     const struct ny_columns_spec spec = ny_fit_spec(fit);
     double flops = ny_projector_flops(&spec, model->m, model->p);
     uint64_t rows = fit->job.points.n - run->kept;
-    struct ny_unreached_rows unreached;
     struct ny_source *source = NULL;
     int err;
 
@@ -211,10 +215,7 @@ static int run_pass(struct project *run, uint64_t first_unit)
                                         .flops_per_row = flops},
                       &work, run);
     if (err) goto done;
-    unreached = run->unreached;
-    err = ny_shards_fold_unreached(fit, &unreached);
-    if (err) goto done;
-    err = ny_unreached_rows_check(&unreached, fit->job.ctx, fit->job.points.n);
+    err = ny_fit_report_unreached(fit, run->unreached);
     if (err) goto done;
     ny_job_count_pass(&fit->job, rows, flops * (double)rows);
 done:

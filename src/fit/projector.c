@@ -11,6 +11,7 @@
  */
 #include "fit/projector.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "stream/share.h"
@@ -209,6 +210,7 @@ static int project32(struct strip *of, size_t piece, size_t rows)
     size_t width = projector->width, p = model->p, first = piece * NY_STRIP_ROWS;
     size_t kept = kept_of(projector, of->tile);
     float *at = projector->Y32 + ((size_t)of->tile->worker * NY_UNIT_ROWS + first) * width;
+    bool finite = true;
 
     if (!model->spec.kernel->features) multiply32(projector, of->tile->worker, first);
     for (size_t i = 0; i < rows; i++) {
@@ -219,11 +221,12 @@ static int project32(struct strip *of, size_t piece, size_t rows)
             double y = ((double)row[k] + model->q[k]) * root;
 
             row[k] = (float)y;
-            if (first + i >= kept) of->squares[piece] += y * y;
+            if (first + i >= kept && !isnan(root)) of->squares[piece] += y * y;
         }
         if (width > p) row[p] = (float)root;
+        finite &= isnan(root) || !ny_first_not_finite32(row, width);
     }
-    return ny_first_not_finite32(at, rows * width) ? NY_ENUMERIC : NY_OK;
+    return finite ? NY_OK : NY_ENUMERIC;
 }
 
 static int project64(struct strip *of, size_t piece, size_t rows)
@@ -233,6 +236,7 @@ static int project64(struct strip *of, size_t piece, size_t rows)
     size_t width = projector->width, p = model->p, first = piece * NY_STRIP_ROWS;
     size_t kept = kept_of(projector, of->tile);
     double *at = projector->Y64 + ((size_t)of->tile->worker * NY_UNIT_ROWS + first) * width;
+    bool finite = true;
 
     if (!model->spec.kernel->features) multiply64(projector, of->tile->worker, first);
     for (size_t i = 0; i < rows; i++) {
@@ -240,11 +244,12 @@ static int project64(struct strip *of, size_t piece, size_t rows)
 
         for (size_t k = 0; k < p; k++) {
             row[k] = (row[k] + model->q[k]) * root;
-            if (first + i >= kept) of->squares[piece] += row[k] * row[k];
+            if (first + i >= kept && !isnan(root)) of->squares[piece] += row[k] * row[k];
         }
         if (width > p) row[p] = root;
+        finite &= isnan(root) || !ny_first_not_finite(row, width);
     }
-    return ny_first_not_finite(at, rows * width) ? NY_ENUMERIC : NY_OK;
+    return finite ? NY_OK : NY_ENUMERIC;
 }
 
 /* Y = 𝒟^-½(C′P + 1qᵀ) of a strip. */
@@ -288,16 +293,33 @@ static double sum_entries(const struct ny_projector *projector, const struct ny_
     return sum;
 }
 
+/* Makes NaN of the roots of rows that no landmark reaches, and counts them but for those that are
+ * kept. Features without a value are no such row: they are placed at 0. */
+static void find_unreached(struct ny_projector *projector, const struct ny_tile *tile,
+                           double *roots)
+{
+    struct ny_unreached_rows *unreached = &projector->unreached[tile->worker];
+    const double *diagonal = projector->diagonal + (size_t)tile->worker * NY_UNIT_ROWS;
+    bool features = projector->model->spec.kernel->features;
+    size_t kept = kept_of(projector, tile);
+
+    *unreached = (struct ny_unreached_rows){0};
+    for (size_t i = 0; roots && i < tile->rows; i++) {
+        if (roots[i] > 0 || (features && !(diagonal[i] > 0))) continue;
+        roots[i] = NAN;
+        if (i >= kept) ny_unreached_rows_note(unreached, tile->first_row + i);
+    }
+}
+
 /* C′ = k(rows, D) − 1aᵀ, and 1/√d_i where the kernel is divided, d = C v. */
 static int find_tile(struct ny_projector *projector, const struct ny_tile *tile, double *roots)
 {
     const struct ny_model *model = projector->model;
     int err = ny_tiles_compute(&projector->tiles, tile);
 
-    if (err || !roots) return err;
-    ny_degrees_roots(&model->degrees, projector->degree_offset, &projector->tiles, tile, roots,
-                     &projector->unreached[tile->worker]);
-    return NY_OK;
+    if (!err && roots)
+        ny_degrees_roots(&model->degrees, projector->degree_offset, &projector->tiles, tile, roots);
+    return err;
 }
 
 /* ΦP, into the stored rows, and the same roots. */
@@ -309,8 +331,7 @@ static int find_features(struct ny_projector *projector, const struct ny_tile *t
         .roots = roots,
         .u = projector->u,
         .averages = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS,
-        .diagonal = projector->diagonal + (size_t)tile->worker * NY_UNIT_ROWS,
-        .unreached = &projector->unreached[tile->worker]};
+        .diagonal = projector->diagonal + (size_t)tile->worker * NY_UNIT_ROWS};
 
     return ny_feature_projector_tile(&projector->features, tile, &out);
 }
@@ -336,6 +357,7 @@ int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile
     if (model->degrees.v) roots = projector->roots + (size_t)tile->worker * NY_UNIT_ROWS;
     err = features ? find_features(projector, tile, roots) : find_tile(projector, tile, roots);
     if (err) return err;
+    find_unreached(projector, tile, roots);
     strips.roots = roots;
     err = ny_tile_share(tile, (tile->rows + NY_STRIP_ROWS - 1) / NY_STRIP_ROWS, project_strip,
                         &strips);

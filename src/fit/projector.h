@@ -41,7 +41,8 @@ size_t ny_projector_bytes(const struct ny_columns_spec *spec, size_t m, size_t p
 double ny_projector_flops(const struct ny_columns_spec *spec, size_t m, size_t p);
 
 /* Computes the tile's stored rows; NY_ENUMERIC when one is not finite. The result: tile->rows ×
- * width elements, packed, float or double; with its sums, and the rows that no landmark reaches. */
+ * width elements, packed, float or double; with its sums, and the rows that no landmark reaches,
+ * which are NaN and in no sum. */
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile);
 /* Fails with NY_ENUMERIC, as a value of these rows is not finite. */
 int ny_projector_not_finite(struct ny_context *ctx, uint64_t first, size_t count);

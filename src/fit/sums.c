@@ -17,6 +17,7 @@
 #include "fit/given_columns.h"
 #include "fit/gram_noise.h"
 #include "fit/shards.h"
+#include "fit/unreached.h"
 #include "peers/peers.h"
 #include "stream/pass.h"
 
@@ -78,6 +79,16 @@ static size_t leave_out(const struct accumulate *run, const struct ny_tile *tile
     return before;
 }
 
+/* Counts the rows of a tile that no landmark reaches. */
+static struct ny_unreached_rows count_unreached(const struct ny_tile *tile, const double *roots)
+{
+    struct ny_unreached_rows unreached = {0};
+
+    for (size_t i = 0; i < tile->rows; i++)
+        if (roots[i] == 0) ny_unreached_rows_note(&unreached, tile->first_row + i);
+    return unreached;
+}
+
 /* Computes the tile and its sums, in the worker's own buffers. */
 static int unit(void *arg, const struct ny_tile *tile)
 {
@@ -100,7 +111,8 @@ static int unit(void *arg, const struct ny_tile *tile)
         rows.weights = roots;
     }
     if (degrees->v) { /* C′ ← 𝒟^-½C′ */
-        ny_degrees_roots(degrees, run->degree_offset, &run->tiles, tile, roots, &run->of_tile[w]);
+        ny_degrees_roots(degrees, run->degree_offset, &run->tiles, tile, roots);
+        run->of_tile[w] = count_unreached(tile, roots);
         rows.weights = roots;
     }
     if (run->pass->acc || rows.weights) sum_up(run, w, &rows); /* s_u = C′ᵀ1, G_u = C′ᵀC′ */
@@ -289,9 +301,7 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
                                         .flops_per_row = flops},
                       &work, &run);
     if (err) goto done;
-    err = ny_shards_fold_unreached(fit, &run.unreached);
-    if (err) goto done;
-    err = ny_unreached_rows_check(&run.unreached, fit->job.ctx, fit->job.points.n);
+    err = ny_fit_check_unreached(fit, &run.unreached);
     if (err) goto done;
     if (fit->online) /* the selection counts the rows */
         ny_job_count_flops(&fit->job, flops * (double)rows);

@@ -39,6 +39,7 @@ static int add_piece(struct ny_cluster_finder *finder, struct ny_result *result,
     for (size_t i = 0; !err && i < count; i++) {
         uint64_t c = piece->cluster[i];
 
+        if (c == UINT64_MAX) continue; /* a row without coordinates */
         if (c >= finder->k)
             return ny_fail(finder->ctx, NY_ESTORE,
                            "the clusters of '%s' are damaged: row %llu is of cluster %llu, and "

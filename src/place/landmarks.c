@@ -17,7 +17,6 @@ struct by_landmarks {
     const struct ny_model *model;
     struct ny_projector own, *projector; /* which is its own, or that of the model's few rows */
     struct ny_model *keeper; /* the model, where it keeps a projector for few rows; else NULL */
-    struct ny_unreached_rows unreached;
     struct ny_drift_sample sample; /* of the new rows */
     struct ny_unseen unseen;       /* likewise */
     double squares, kept; /* of them: Σ‖φ − μ‖² and Σ‖y‖², where the model knows those of its fit */
@@ -150,7 +149,6 @@ static int fold(void *arg, const struct ny_tile *tile)
 
     if (is_summed(run)) add_sums(run, tile);
     if (!err) err = ny_unseen_take(&run->unseen, tile);
-    ny_unreached_rows_add(&run->unreached, &run->projector->unreached[tile->worker]);
     if (err) return err;
     return ny_placer_put(&run->base, ny_projector_rows(run->projector, tile->worker), tile->rows);
 }
@@ -187,14 +185,13 @@ static int measure_drift(const struct by_landmarks *run, double *error)
     return ny_drift_measure(&run->base.spec, landmarks, m, &run->sample, error);
 }
 
-/* Checks the degrees, and tells what was noticed. */
+/* Tells what was noticed. */
 static int end(struct ny_placer *placer)
 {
     struct by_landmarks *run = (struct by_landmarks *)placer;
     struct ny_placed *placed = run->placed;
-    int err = ny_unreached_rows_check(&run->unreached, run->model->ctx, placer->placed);
 
-    if (err || !placed) return err;
+    if (!placed) return NY_OK;
     placed->rows = placer->placed;
     placed->columns_unseen = ny_unseen_count(&run->unseen);
     placed->drift = ny_drift_unknown;
@@ -214,6 +211,7 @@ static struct by_landmarks placer_of(const struct ny_model *model)
                                           .spec = model->spec,
                                           .whose = "the model has",
                                           .coordinates = model->coordinates,
+                                          .divided = model->degrees.v != NULL,
                                           .precision = model->precision,
                                           .computed = model->precision},
                                  .model = model};

@@ -16,9 +16,9 @@
 
 #include "results/extension.h"
 #include "results/embedding.h"
-#include "whole/products.h"
 #include "results/geometry.h"
-#include "spectral/whole.h"
+#include "whole/kernel_product.h"
+#include "stream/pass.h"
 
 /* ---- one batch of new rows against all points ---------------------------------------------- */
 
@@ -52,7 +52,6 @@ struct by_points {
     double *sum;       /* NY_UNIT_ROWS × w: Σ c′ᵀY */
     double *total;     /* w: 1ᵀY */
     void *rows;        /* NY_UNIT_ROWS stored rows of the batch */
-    struct ny_unreached_rows unreached;
     size_t count;
 };
 
@@ -114,8 +113,7 @@ static int unit(void *arg, const struct ny_tile *tile)
                 ny_matrix(side->Y, NY_UNIT_ROWS, w), 0, ny_matrix(side->part, run->count, w));
     else
         ny_gemm32(1, ny_t32(ny_tiles_c32(&run->tiles, tile->worker)),
-                  ny_matrix32(side->Y, NY_UNIT_ROWS, w), 0,
-                  ny_matrix32(side->part, run->count, w));
+                  ny_matrix32(side->Y, NY_UNIT_ROWS, w), 0, ny_matrix32(side->part, run->count, w));
     return NY_OK;
 }
 
@@ -134,17 +132,13 @@ static int fold(void *arg, const struct ny_tile *tile)
     return NY_OK;
 }
 
-/* Returns 1/√d of a new row by its own degree; 0, and a note, where its degree is nearly
- * nothing. */
-static double root_of(struct by_points *run, const double *sum, uint64_t row)
+/* Returns 1/√d of a new row by its own degree; NaN where its degree is nearly nothing. */
+static double root_of(const struct by_points *run, const double *sum)
 {
-    struct ny_unreached_rows one = {.first = row};
-
     if (!run->divided) return 1;
-    if (sum[run->pairs] > 0x1p-20 * run->extension.mean_degree) return 1 / sqrt(sum[run->pairs]);
-    one.count = 1;
-    ny_unreached_rows_add(&run->unreached, &one);
-    return 0;
+    return ny_degree_reaches(sum[run->pairs], run->extension.mean_degree)
+               ? 1 / sqrt(sum[run->pairs])
+               : NAN;
 }
 
 /* y = Σ_j k̃(x,x_j) y_j/λ. If K is centred, the y_j add up to 0, so that any a takes the part of
@@ -158,7 +152,7 @@ static int finish(struct by_points *run)
 
         for (size_t k = 0; k < run->w && !run->centred; k++)
             sum[k] += run->a[i] * run->total[k];
-        root = root_of(run, sum, run->base.placed + i);
+        root = root_of(run, sum);
         for (size_t k = 0; k < run->pairs; k++)
             set_at(run, run->rows, i * width + k,
                    root * sum[k] * run->extension.inverse[k] + run->extension.offset[k]);
@@ -238,14 +232,6 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
     return err == NY_END ? NY_OK : err;
 }
 
-/* Refuses rows without a degree, once all were seen. */
-static int end(struct ny_placer *placer)
-{
-    struct by_points *run = (struct by_points *)placer;
-
-    return ny_products_reached(placer->spec.ctx, &run->unreached, placer->placed);
-}
-
 /* ---- what the result says ------------------------------------------------------------------ */
 
 /* Reads the numbers that a fit left for new rows: kernel parameters, 1/λ and offsets. */
@@ -291,7 +277,7 @@ static int load_result(struct by_points *run, const json_t *record)
     if (err) return err;
     run->n = ny_field_count(report, "n", 0);
     run->centred = ny_field_is(report, "trace_of", "centred");
-    run->divided = ny_field_is(report, "trace_of", "normalised");
+    run->divided = run->base.divided = ny_field_is(report, "trace_of", "normalised");
     err = ny_coordinates_parse(&run->base.coordinates, run->base.spec.ctx, record);
     if (err == NY_OK) err = check_result(run, report);
     if (err) return err;
@@ -303,9 +289,8 @@ static int load_result(struct by_points *run, const json_t *record)
     run->layout =
         ny_embedding_layout(run->n, ny_coordinates_width(&run->base.coordinates), element_of(run));
     run->layout.part = ny_record_part(record, "embedding");
-    run->roots_layout =
-        (struct ny_embedding_layout){ny_record_part(record, "roots"), run->n, sizeof(double),
-                                     NY_CHUNK_BYTES / sizeof(double)};
+    run->roots_layout = (struct ny_embedding_layout){
+        ny_record_part(record, "roots"), run->n, sizeof(double), NY_CHUNK_BYTES / sizeof(double)};
     err = ny_stored_geometry(&run->geometry, run->store, run->name,
                              ny_record_part(record, "geometry").name, (size_t)run->points.d, NULL);
     if (err == NY_OK) err = load_extension(run, record);
@@ -418,8 +403,7 @@ static void release_all(struct by_points *run)
 
 int ny_transform_points(struct ny_store *store, const char *name, const struct ny_new_rows *rows)
 {
-    static const struct ny_placer_ops ops = {
-        .bytes = pass_bytes, .begin = begin, .place = place, .end = end};
+    static const struct ny_placer_ops ops = {.bytes = pass_bytes, .begin = begin, .place = place};
     struct by_points run = {
         .base = {.ops = &ops, .spec = {.ctx = ny_store_context(store)}, .whose = "the store has"},
         .store = store,

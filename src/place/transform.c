@@ -123,6 +123,29 @@ static bool puts_f64(const struct ny_placer *placer)
     return placer->computed == NY_PRECISION_F64 && !placer->narrow;
 }
 
+/* Tells whether a row of coordinates is one that no landmark reaches. */
+static bool is_unreached(const struct ny_placer *placer, bool f64, const void *row)
+{
+    return placer->divided && isnan(f64 ? *(const double *)row : (double)*(const float *)row);
+}
+
+/* Checks that the coordinates of rows first … first+count−1 are finite where they are reached. */
+static int check_rows(const struct ny_placer *placer, bool f64, const void *rows, uint64_t first,
+                      size_t count)
+{
+    const struct ny_coordinates *how = &placer->coordinates;
+    size_t row_bytes = ny_coordinates_count(how) * (f64 ? sizeof(double) : sizeof(float));
+    const char *at = rows;
+    int err = NY_OK;
+
+    for (size_t i = 0, run; !err && i < count; i += run + 1) {
+        for (run = 0; i + run < count && !is_unreached(placer, f64, at + (i + run) * row_bytes);)
+            run++;
+        err = ny_coordinates_check(how, placer->spec.ctx, f64, at + i * row_bytes, first + i, run);
+    }
+    return err;
+}
+
 /* Copies coordinates into the caller's room, in its type. */
 static int fill_room(struct ny_placer *placer, bool f64, const void *rows, uint64_t first,
                      size_t count)
@@ -141,7 +164,7 @@ static int fill_room(struct ny_placer *placer, bool f64, const void *rows, uint6
             ny_dtype_to_f64(f64 ? NY_F64 : NY_F32, from, (double *)(void *)to, p);
         else
             ny_dtype_to_f32(f64 ? NY_F64 : NY_F32, from, (float *)(void *)to, p);
-        if (narrows) err = ny_coordinates_check(how, placer->spec.ctx, false, to, first + i, 1);
+        if (narrows) err = check_rows(placer, false, to, first + i, 1);
     }
     return err;
 }
@@ -204,6 +227,9 @@ static int put_between(struct ny_placer *placer, const void *rows, size_t count)
         next = placer->placed + placer->blanks;
         if (placer->blank) lost = ny_left_out_at(&placer->left_out, placer->blanks);
         run = lost - next < count - i ? (size_t)(lost - next) : count - i;
+        for (size_t k = 0; k < run; k++)
+            if (is_unreached(placer, puts_f64(placer), (const char *)rows + (i + k) * row_bytes))
+                ny_unreached_rows_note(&placer->unreached, next + k);
         if (!err) err = deliver(placer, (const char *)rows + i * row_bytes, next, run);
         placer->placed += run;
     }
@@ -359,6 +385,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     if (!err && keeps) err = make_blank(placer, source);
     if (!err) err = place_all(placer, source);
     if (!err) err = put_blanks(placer);
+    if (!err) err = ny_unreached_rows_check(&placer->unreached, spec->ctx, placer->placed);
     if (!err && placer->finder) err = ny_cluster_finder_end(placer->finder);
     if (!err && rows->placed) *rows->placed = placer->placed + placer->blanks;
     if (err || !placer->writer) goto done;
@@ -378,17 +405,16 @@ done:
 int ny_placer_put(struct ny_placer *placer, void *rows, size_t count)
 {
     const struct ny_coordinates *how = &placer->coordinates;
-    struct ny_context *ctx = placer->spec.ctx;
     bool f64 = placer->computed == NY_PRECISION_F64;
     uint64_t first = placer->placed + placer->blanks;
     const void *out = rows;
     int err;
 
     ny_coordinates_apply(how, f64, rows, count, rows);
-    err = ny_coordinates_check(how, ctx, f64, rows, first, count);
+    err = check_rows(placer, f64, rows, first, count);
     if (!err && placer->narrow) {
         ny_dtype_to_f32(NY_F64, rows, placer->narrow, count * ny_coordinates_count(how));
-        err = ny_coordinates_check(how, ctx, false, placer->narrow, first, count);
+        err = check_rows(placer, false, placer->narrow, first, count);
         out = placer->narrow;
     }
     return err ? err : put_between(placer, out, count);

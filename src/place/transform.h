@@ -14,6 +14,7 @@
 #include "place/clusters.h"
 #include "results/beside.h"
 #include "results/coordinates.h"
+#include "results/degrees.h"
 #include "stream/left_out.h"
 #include "stream/row_ids.h"
 #include "stream/source.h"
@@ -65,6 +66,7 @@ struct ny_placer {
     struct ny_columns_spec spec; /* of the rows that new ones are compared with */
     const char *whose;           /* these are, for messages: "the model has" */
     struct ny_coordinates coordinates;
+    bool divided; /* the kernel is: a row may have no degree, and is then stored as NaN */
     enum ny_precision precision; /* of the output */
     enum ny_precision computed;  /* of the rows that are put: f64 wherever the output is f64 */
     float *narrow; /* room for the coordinates that are put at a time, where the output is f32 and
@@ -74,6 +76,7 @@ struct ny_placer {
     unsigned workers;
     uint64_t rows;   /* new rows; NY_ROWS_UNKNOWN where only their end tells */
     uint64_t placed; /* those that were put so far */
+    struct ny_unreached_rows unreached; /* of them, by their place in the input; stored as NaN */
     struct ny_left_out left_out; /* rows that have no place, of which `blanks` were put so far */
     size_t blanks;
     void *blank; /* the coordinates of one, NaN; NULL where there are none */

@@ -220,7 +220,9 @@ static void widen(enum ny_element element, const void *room, size_t stride, size
             values[i] = ((const double *)room)[i * stride];
             break;
         default:
-            values[i] = (double)((const uint64_t *)room)[i * stride];
+            values[i] = ((const uint64_t *)room)[i * stride] == UINT64_MAX /* of no cluster */
+                            ? NAN
+                            : (double)((const uint64_t *)room)[i * stride];
         }
 }
 

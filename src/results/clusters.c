@@ -70,7 +70,7 @@ int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t coun
     int err = ny_embedding_rows(result->store, result->name, &layout, first, count, narrow);
 
     for (size_t i = 0; err == NY_OK && i < count; i++) {
-        uint64_t cluster = narrow[i];
+        uint64_t cluster = narrow[i] == UINT32_MAX ? UINT64_MAX : narrow[i]; /* of none */
 
         memcpy((char *)out + i * sizeof(cluster), &cluster, sizeof(cluster));
     }

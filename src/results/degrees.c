@@ -3,8 +3,9 @@
  * of the rows of a tile with a vector.
  *
  * A row whose degree is negative, or below 2⁻²⁰ of the mean degree, cannot be divided by: its root
- * is 0, and it is counted. Counts of units are added up, kept in checkpoints and refused in the end
- * with advice, so that the message tells of all such rows.
+ * is 0, and it is counted. Counts of units are added up, kept in checkpoints and judged in the end,
+ * so that the message tells of all such rows: a fit allows 1 % of them (fit/unreached.c), new rows
+ * are refused where most of them are such.
  */
 #include "results/degrees.h"
 
@@ -78,20 +79,16 @@ void ny_tile_products(const struct ny_tiles *tiles, const struct ny_tile *tile, 
 }
 
 void ny_degrees_roots(const struct ny_degrees *degrees, double offset, const struct ny_tiles *tiles,
-                      const struct ny_tile *tile, double *roots,
-                      struct ny_unreached_rows *unreached)
+                      const struct ny_tile *tile, double *roots)
 {
-    *unreached = (struct ny_unreached_rows){0};
     ny_tile_products(tiles, tile, degrees->v, offset, roots);
-    for (size_t i = 0; i < tile->rows; i++) {
-        double d = roots[i];
+    for (size_t i = 0; i < tile->rows; i++)
+        roots[i] = ny_degree_reaches(roots[i], degrees->mean) ? 1 / sqrt(roots[i]) : 0;
+}
 
-        roots[i] = 0;
-        if (ny_degree_reaches(d, degrees->mean))
-            roots[i] = 1 / sqrt(d);
-        else if (unreached->count++ == 0)
-            unreached->first = tile->first_row + i;
-    }
+void ny_unreached_rows_note(struct ny_unreached_rows *all, uint64_t row)
+{
+    if (all->count++ == 0) all->first = row;
 }
 
 void ny_unreached_rows_add(struct ny_unreached_rows *all, const struct ny_unreached_rows *more)
@@ -112,15 +109,28 @@ struct ny_unreached_rows ny_unreached_rows_load(const json_t *checkpoint)
                                       ny_field_count(checkpoint, "first_unreached", 0)};
 }
 
+void ny_unreached_rows_warn(const struct ny_unreached_rows *unreached, struct ny_context *ctx,
+                            uint64_t rows)
+{
+    if (unreached->count)
+        ny_log(ctx, NY_LOG_WARNING,
+               "no landmark reaches %llu of %llu rows, the first of them row %llu: their degrees "
+               "are negative or zero to rounding, and their coordinates NaN",
+               (unsigned long long)unreached->count, (unsigned long long)rows,
+               (unsigned long long)unreached->first);
+}
+
 int ny_unreached_rows_check(const struct ny_unreached_rows *unreached, struct ny_context *ctx,
                             uint64_t rows)
 {
-    if (!unreached->count) return NY_OK;
+    if (unreached->count < 2 || unreached->count <= rows / 2) { /* one row tells of no scale */
+        ny_unreached_rows_warn(unreached, ctx, rows);
+        return NY_OK;
+    }
     return ny_fail(ctx, NY_ENUMERIC,
-                   "%llu of %llu rows, the first of them row %llu, have degrees that are negative "
-                   "or zero to rounding; take a kernel without negative values (rbf, laplacian), "
-                   "and for rows far from all landmarks --select rpcholesky, more landmarks or a "
-                   "wider kernel (--gamma)",
+                   "no landmark reaches %llu of %llu new rows, the first of them row %llu: their "
+                   "degrees are negative or zero to rounding; are they on the scale of the rows of "
+                   "the fit, with the columns in the same order?",
                    (unsigned long long)unreached->count, (unsigned long long)rows,
                    (unsigned long long)unreached->first);
 }

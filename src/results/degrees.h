@@ -25,7 +25,8 @@ struct ny_degrees {
     double mean; /* mean degree, over D or over all rows */
 };
 
-/* Rows whose degree is not above 2⁻²⁰ of the mean: no landmark reaches them. */
+/* Rows whose degree is not above 2⁻²⁰ of the mean: no landmark reaches them. They weigh nothing in
+ * sums, and their stored rows and coordinates are NaN. */
 struct ny_unreached_rows {
     uint64_t count, first; /* first: the number of the first one */
 };
@@ -49,18 +50,23 @@ void ny_tile_products(const struct ny_tiles *tiles, const struct ny_tile *tile, 
                       double offset, double *products);
 
 /* Computes roots[i] = 1/√d_i of the rows of the worker's tile, in f64, and 0 for rows that no
- * landmark reaches. *unreached counts these; their numbers are those in all points, from 0. */
+ * landmark reaches. */
 void ny_degrees_roots(const struct ny_degrees *degrees, double offset, const struct ny_tiles *tiles,
-                      const struct ny_tile *tile, double *roots,
-                      struct ny_unreached_rows *unreached);
+                      const struct ny_tile *tile, double *roots);
 
+/* Adds a row, by its number in all points, from 0. */
+void ny_unreached_rows_note(struct ny_unreached_rows *all, uint64_t row);
 /* Adds rows that come after those of `all`. */
 void ny_unreached_rows_add(struct ny_unreached_rows *all, const struct ny_unreached_rows *more);
 /* Writes both numbers to a checkpoint. */
 void ny_unreached_rows_save(const struct ny_unreached_rows *unreached, json_t *checkpoint);
 /* Reads both numbers from a checkpoint; zeros where it has none. */
 struct ny_unreached_rows ny_unreached_rows_load(const json_t *checkpoint);
-/* Fails with NY_ENUMERIC when any of `rows` rows is unreached. */
+/* Warns where some of `rows` rows are unreached. */
+void ny_unreached_rows_warn(const struct ny_unreached_rows *unreached, struct ny_context *ctx,
+                            uint64_t rows);
+/* Warns of those of `rows` new rows that are unreached. NY_ENUMERIC where they are several and more
+ * than half, as rows of another scale are. */
 int ny_unreached_rows_check(const struct ny_unreached_rows *unreached, struct ny_context *ctx,
                             uint64_t rows);
 

@@ -72,6 +72,7 @@
     X("eigenvector_residuals", "their residuals", PLAIN, 22, KEPT)                                 \
     X("converged", "as exact as asked", COUNT, 68, FOUND)                                          \
     X("rows_empty", "rows without values", COUNT, 69, FOUND)                                       \
+    X("rows_unreached", "rows not reached", COUNT, 76, FOUND)                                      \
     X("rank", "rank", COUNT, 23, KEPT)                                                             \
     X("rank_effective", "effective rank", COUNT, 24, FOUND)                                        \
     X("eigenvalues", "eigenvalues", PLAIN, 25, FOUND)                                              \

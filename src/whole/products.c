@@ -166,8 +166,9 @@ static int multiply(struct ny_products_state *state, const double *scale, struct
                                  : multiply_tiles(state, scale, V, Y, place);
 }
 
-int ny_products_reached(struct ny_context *ctx, const struct ny_unreached_rows *unreached,
-                        uint64_t rows)
+/* Fails where some of `rows` rows have no degree. */
+static int check_reached(struct ny_context *ctx, const struct ny_unreached_rows *unreached,
+                         uint64_t rows)
 {
     if (!unreached->count) return NY_OK;
     return ny_fail(ctx, NY_ENUMERIC,
@@ -193,13 +194,11 @@ static int find_degrees(struct ny_products_state *state, uint64_t place)
     for (size_t i = 0; i < n; i++)
         mean += state->roots[i] / (double)n;
     for (size_t i = 0; i < n; i++) {
-        struct ny_unreached_rows one = {.count = !(state->roots[i] > 0x1p-20 * mean), .first = i};
-
-        ny_unreached_rows_add(&unreached, &one);
+        if (!ny_degree_reaches(state->roots[i], mean)) ny_unreached_rows_note(&unreached, i);
         state->roots[i] = 1 / sqrt(state->roots[i]);
     }
     ny_field_set_number(state->fit->job.record, "mean_degree", mean);
-    return ny_products_reached(state->fit->job.ctx, &unreached, state->shape.n);
+    return check_reached(state->fit->job.ctx, &unreached, state->shape.n);
 }
 
 /* One product, and what follows from it. */

@@ -24,10 +24,6 @@
 #include "whole/shape.h"
 #include "spectral/whole.h"
 
-/* NY_ENUMERIC where some of `rows` rows have no degree. */
-int ny_products_reached(struct ny_context *ctx, const struct ny_unreached_rows *unreached,
-                        uint64_t rows);
-
 extern const struct ny_stage ny_stage_products, ny_stage_reduce, ny_stage_write;
 extern const struct ny_course ny_course_whole;
 

@@ -212,7 +212,86 @@ as_from_scratch() {
     exits 0
 }
 
-@test "rows that no landmark reaches end a full update, and the result is as it was" {
+# nan_rows FILE.csv: prints how many rows have no numbers.
+nan_rows() {
+    grep -ci nan "$1" || true
+}
+
+@test "a row that no landmark reaches has no coordinates, and later nights go on" {
+    local map
+    store a.nys 300
+    printf '900,900,900,900\n' >far.csv
+    table 50 4 5 >good.csv
+    for map in laplacian diffusion; do
+        nystream fit a.nys $map --map $map --components 2 --landmarks 100 --gamma 1 --quiet
+    done
+    nystream import a.nys far.csv --append --header no --quiet
+    for map in laplacian diffusion; do
+        ny fit a.nys $map --update frozen --quiet
+        exits 0
+        says "no landmark reaches 1 of 1 rows, the first of them row 300"
+        [ "$(field "$(nystream info a.nys $map --json)" rows_unreached)" = 1 ]
+    done
+    nystream import a.nys good.csv --append --quiet
+    ny fit a.nys laplacian --update frozen --quiet
+    exits 0
+    [[ $stderr != *"no landmark reaches"* ]]
+    [ "$(field "$(nystream info a.nys laplacian --json)" rows_unreached)" = 1 ]
+    nystream export a.nys laplacian -o all.csv --quiet
+    [ "$(nan_rows all.csv)" -eq 1 ]
+    ny eval a.nys laplacian --clusters 2
+    exits 0
+    says "1 of 351 rows are left out, the first of them row 300"
+    nystream export a.nys laplacian --part clusters -o stored.csv --quiet
+    [ "$(grep -c 18446744073709551615 stored.csv)" = 1 ]
+    cat far.csv good.csv >both.csv
+    nystream transform a.nys laplacian --input both.csv -o places.csv --clusters clusters.csv --quiet
+    [ "$(nan_rows places.csv)" -eq 1 ]
+    [ "$(grep -c 18446744073709551615 clusters.csv)" = 1 ]
+    ny plot a.nys laplacian --terminal --color cluster
+    exits 0
+    prints "1 without a value"
+    nystream report a.nys -o page.html --quiet
+    nystream verify a.nys
+}
+
+@test "a fit leaves up to 1 % of its rows without coordinates where no landmark reaches them" {
+    table 300 4 | awk 'NR == 9 { print "900,900,900,900"; next } 1' |
+        nystream import a.nys - --format csv --quiet
+    ny fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --probe 10 --quiet
+    exits 0
+    says "no landmark reaches 1 of 300 rows, the first of them row 8"
+    [ "$(field "$(nystream info a.nys r --json)" rows_unreached)" = 1 ]
+    nystream export a.nys r -o r.csv --quiet
+    [ "$(nan_rows r.csv)" -eq 1 ]
+    table 300 4 | awk 'NR > 8 && NR < 17 { print 900 * NR ",900,900,900"; next } 1' |
+        nystream import b.nys - --format csv --quiet
+    ny fit b.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
+    exits 7
+    says " of 300 rows, the first of them row 8, have degrees that are negative or zero to rounding, more than 1 %"
+    says "--select rpcholesky, more landmarks or a wider kernel"
+    ny fit b.nys r --map laplacian --landmarks 3 --gamma 1 --quiet
+    exits 7
+    [[ $stderr != *"rpcholesky"* ]]
+}
+
+@test "new rows most of which no landmark reaches are refused, as of another scale" {
+    store a.nys 300
+    nystream fit a.nys r --map diffusion --landmarks 50 --gamma 1 --quiet
+    table 50 4 5 | awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = 900 + $j } 1' >far.csv
+    ny transform a.nys r --input far.csv -o places.npy
+    exits 7
+    says "no landmark reaches 50 of 50 new rows, the first of them row 0"
+    says "are they on the scale of the rows of the fit"
+    [ ! -e places.npy ]
+    { table 4 4 6; printf 'nan,1,1,1\n900,900,900,900\n'; table 4 4 7; } >mixed.csv
+    ny transform a.nys r --input mixed.csv -o places.csv --nan keep
+    exits 0
+    says "the first of them row 5"
+    [ "$(nan_rows places.csv)" -eq 2 ]
+}
+
+@test "rows that no landmark reaches end an update, and the result is as it was" {
     store a.nys 300
     nystream fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
     nystream export a.nys r -o before.csv

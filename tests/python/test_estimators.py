@@ -318,6 +318,18 @@ def test_scratch_stores_alone_do_not_wait_for_the_disk(blobs, appends, tmp_path)
 
 
 @quick
+def test_rows_that_no_landmark_reaches_have_no_coordinates(blobs):
+    X = blobs[0]
+    ours = DiffusionMap(2, gamma=0.02, n_landmarks=200).fit(X)
+    far = np.vstack([X[:9], np.full((1, X.shape[1]), 1e4, X.dtype)])
+    with pytest.warns(UserWarning, match="no landmark reaches 1 of 10 rows, .* row 9"):
+        places = ours.transform(far)
+    assert np.isnan(places[9]).all() and np.isfinite(places[:9]).all()
+    with pytest.raises(Exception, match="no landmark reaches 2 of 2 new rows"):
+        ours.transform(np.full((2, X.shape[1]), 1e4, X.dtype))
+
+
+@quick
 def test_seeds(blobs):
     X = blobs[0]
 
