@@ -221,6 +221,7 @@ struct words {
 };
 struct words cli_bytes(double bytes);                /* 1.50 GiB */
 struct words cli_counted(double count, const char *one, const char *many); /* 1 pass, 2 passes */
+struct words cli_number(double value, int digits);   /* 0.025; 0.99989, not 1 */
 struct words cli_bytes_option(double bytes);         /* 143M: rounded up, for --memory */
 struct words cli_duration(double seconds);           /* 3 min 20 s */
 struct words cli_count(double count);                /* 60,000 */

@@ -92,7 +92,7 @@ static struct words number_words(const json_t *json, enum ny_fact_unit unit)
     if (json_is_integer(json))
         snprintf(words.text, sizeof(words.text), "%" JSON_INTEGER_FORMAT, json_integer_value(json));
     else
-        snprintf(words.text, sizeof(words.text), "%.6g", value);
+        return cli_number(value, 6);
     return words;
 }
 

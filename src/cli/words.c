@@ -92,6 +92,16 @@ struct words cli_counted(double count, const char *one, const char *many)
     return words;
 }
 
+struct words cli_number(double value, int digits)
+{
+    double left = 1 - value;
+    int needed = left >= 1e-7 && left < 0.5 ? (int)ceil(-log10(left)) + 1 : 0;
+    struct words words;
+
+    snprintf(words.text, sizeof(words.text), "%.*g", needed > digits ? needed : digits, value);
+    return words;
+}
+
 struct words cli_scaled(double x, const char *unit)
 {
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};

@@ -40,9 +40,10 @@ void ny_put_comparison(struct ny_sink *sink, const json_t *const *reports, const
                        size_t count)
 {
     static const char *const keys[] = {
-        "map",          "approx",      "select",  "kernel",        "gamma",
-        "landmarks",    "components",  "n",       "trace_error",   "variance_kept",
-        "residual_max", "probe_error", "seconds", "peak_rss_bytes"};
+        "map",           "approx",       "select",      "kernel",  "gamma",
+        "landmarks",     "components",   "n",           "trace_error",
+        "variance_kept", "residual_max", "probe_error", "residual_variance",
+        "seconds",       "peak_rss_bytes"};
 
     if (count < 2) return;
     begin_table(sink, "wide compare", "All results of this page, side by side");
@@ -332,7 +333,7 @@ static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *res
 
         ny_putf(sink, "<tr><td class=\"n\">%s%zu</td><td class=\"n\">%s</td><td class=\"n\">",
                 first + k ? "" : "trivial: ", first + k,
-                ny_short_number(ny_eigenvalue(result, k), text));
+                ny_eigenvalue_words(ny_eigenvalue(result, k), text));
         if (isfinite(share)) ny_putf(sink, "%s\u00a0%%", share_words(share, text));
         ny_put(sink, "</td></tr>\n");
     }

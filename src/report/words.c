@@ -55,6 +55,15 @@ double ny_eigenvalue(const struct ny_result *result, size_t place)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+const char *ny_eigenvalue_words(double value, char text[48])
+{
+    double left = 1 - value;
+
+    if (!(left >= 1e-7 && left < 5e-3)) return ny_short_number(value, text); /* below: rounding */
+    snprintf(text, 48, "%.*g", (int)ceil(-log10(left)) + 1, value); /* two digits of 1 − λ */
+    return text;
+}
+
 double ny_eigenvalue_share(const struct ny_result *result, size_t place)
 {
     double trace = ny_field_number(result->report, "trace", NAN);
@@ -76,7 +85,7 @@ void ny_describe_column(const struct ny_data_frame *frame, size_t place, char wo
     value = ny_eigenvalue(&frame->result, at);
     share = ny_eigenvalue_share(&frame->result, at);
     snprintf(words, NY_WORDS_BYTES, "component %zu", column->component);
-    if (isfinite(value)) snprintf(text, sizeof(text), ": λ = %s", ny_short_number(value, number));
+    if (isfinite(value)) snprintf(text, sizeof(text), ": λ = %s", ny_eigenvalue_words(value, number));
     if (isfinite(value)) strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     if (isfinite(share)) {
         snprintf(text, sizeof(text), ", %.*g %% of the trace", share < 0.995 ? 2 : 3, 100 * share);

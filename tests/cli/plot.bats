@@ -277,3 +277,19 @@ size() {
     ny plot s a --terminal
     exits 0
 }
+
+@test "eigenvalues that are 1 but for a little are not told as 1" {
+    local i
+    for i in 0 6 12; do # three groups, hardly joined
+        table 100 3 $((i + 1)) | awk -F, -v OFS=, -v at=$i '{ for (j = 1; j <= NF; j++) $j = at + 4 * $j } 1'
+    done >groups.csv
+    nystream import g.nys groups.csv --quiet
+    ny fit g.nys m --map laplacian --landmarks 100 --gamma 0.2
+    says "eigenvalues           1 0.999"
+    ny plot g.nys m --terminal
+    prints "component 1: lambda = 0.999"
+    nystream report g.nys -o page.html --quiet
+    grep -q "λ = 0.999\|>0.999" page.html
+    ny info g.nys m
+    prints "eigenvalues           1 0.999"
+}

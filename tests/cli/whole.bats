@@ -263,6 +263,10 @@ by_features() {
     nystream fit more a --approx randomized --map laplacian --gamma 50 -q
     printf '900,900,900,900,900\n' >new.csv
     ny transform more a --input new.csv -o new.out.csv
+    exits 0
+    says "1 of 1 rows, the first of them row 0: their degrees"
+    cat new.csv new.csv >two.csv
+    ny transform more a --input two.csv -o two.out.csv
     exits 7
     says "row 0"
 }
