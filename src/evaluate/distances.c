@@ -1,9 +1,10 @@
 /*
  * Measure distances: how far the embedding keeps them, over the pairs of a sample.
  * residual_variance is 1 − ρ², ρ the correlation of ‖x − x′‖ and ‖y − y′‖ (Tenenbaum et al. 2000).
- * distance_error is ‖D − D̃‖_F/‖D‖_F of squared distances, D_ij = k_ii + k_jj − 2k_ij those that
- * the kernel means (Talwalkar et al. 2013, section 4.2); centring changes none of them, division
- * does.
+ * Isomap keeps lengths of paths in the place of ‖x − x′‖: its figure is that which its fit has
+ * found. distance_error is ‖D − D̃‖_F/‖D‖_F of squared distances, D_ij = k_ii + k_jj − 2k_ij those
+ * that the kernel means (Talwalkar et al. 2013, section 4.2); centring changes none of them,
+ * division does.
  */
 #include <math.h>
 
@@ -56,6 +57,17 @@ static void look(void *arg, const struct ny_pair_rows *rows)
         add_row(arg, rows, r);
 }
 
+/* Takes the figure of a map of a graph from the record; false where it has none. */
+static bool take_stored(struct ny_evaluation *evaluation)
+{
+    double stored = ny_field_number(evaluation->result.report, "residual_variance", NAN);
+
+    if (isnan(stored)) return false;
+    ny_field_set_number(evaluation->report, "residual_variance", stored);
+    json_object_del(evaluation->reasons, "residual_variance");
+    return true;
+}
+
 static void report_variance(struct ny_evaluation *evaluation, const struct distances *run)
 {
     double total[SUMS] = {0}, pairs = (double)run->s * (double)(run->s - 1), x, y, xy;
@@ -66,6 +78,7 @@ static void report_variance(struct ny_evaluation *evaluation, const struct dista
     x = total[XX] - total[X] * total[X] / pairs;
     y = total[YY] - total[Y] * total[Y] / pairs;
     xy = total[XY] - total[X] * total[Y] / pairs;
+    if (take_stored(evaluation)) return;
     if (json_is_object(json_object_get(evaluation->result.report, "graph")))
         ny_evaluate_inapplicable(evaluation, "residual_variance",
                                  "the map is of a graph: it keeps no distances of points");
@@ -107,7 +120,10 @@ static int run_distances(struct ny_evaluation *evaluation)
 
     if (err) return err;
     sample = evaluation->sample;
-    if (!ny_evaluate_inputs(evaluation)) return NY_OK;
+    if (!ny_evaluate_inputs(evaluation)) {
+        take_stored(evaluation);
+        return NY_OK;
+    }
     why = no_distances(evaluation, sample);
     run.s = sample->s;
     run.sums = ny_calloc(sample->ctx, NY_MEM_OTHER, SUMS * run.s, sizeof(double));
@@ -139,6 +155,9 @@ static size_t order(const struct ny_evaluation *run)
     return run->settings->sample;
 }
 
-const struct ny_measure ny_measure_distances = {
-    .name = "distances", .keys = keys, .options = "sample|seed",
-    .run = run_distances, .bytes = bytes, .order = order};
+const struct ny_measure ny_measure_distances = {.name = "distances",
+                                                .keys = keys,
+                                                .options = "sample|seed",
+                                                .run = run_distances,
+                                                .bytes = bytes,
+                                                .order = order};

@@ -507,7 +507,8 @@ groups() {
         [ "$(field "$output" n)" = 120 ]
         [ "$(field "$output" classes)" = 3 ]
         [[ $(field "$output" trustworthiness) == 0.99* ]]
-        [ "$(field "$output" residual_variance)" = null ]
+        [ "$(field "$output" residual_variance)" = \
+            "$(field "$(nystream info c.nys $name --json)" residual_variance)" ]
         nystream export c.nys $name --part clusters -o clusters.csv
         [ "$(wc -l <clusters.csv)" -eq 120 ]
     done

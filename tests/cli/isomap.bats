@@ -419,3 +419,17 @@ same_part() { # NAME NAME PART
     exits 0
     says "80 of 400 rows (20.00 %) are not in the largest component"
 }
+
+@test "eval and the comparison of a report have the residual variance of the fit" {
+    local found
+    table 300 3 | nystream import v.nys - --format csv --quiet
+    nystream fit v.nys map --map isomap --landmarks 50 --quiet
+    nystream fit v.nys other --landmarks 50 --quiet
+    found=$(field "$(nystream info v.nys map --json)" residual_variance)
+    ny eval v.nys map --measures distances --json
+    exits 0
+    [ "$(field "$output" residual_variance)" = "$found" ]
+    nystream report v.nys map other -o page.html --quiet
+    awk '/side by side/ { on = 1 } on && /esidual variance/ { found = 1 } /<\/table>/ { on = 0 }
+         END { exit !found }' page.html
+}
