@@ -34,10 +34,12 @@ int ny_fit_report_unreached(struct ny_fit *fit, struct ny_unreached_rows unreach
     bool frozen = fit->earlier.mode == NY_UPDATE_FROZEN;
     json_t *report = ny_job_report(&fit->job);
     uint64_t before = frozen ? ny_field_count(report, "rows_unreached", 0) : 0;
-    int err = frozen ? ny_unreached_rows_check(&unreached, fit->job.ctx,
-                                               fit->job.points.n - fit->earlier.rows)
+    int err = frozen ? ny_shards_fold_unreached(fit, &unreached)
                      : ny_fit_check_unreached(fit, &unreached);
 
+    if (!err && frozen)
+        err = ny_unreached_rows_check(&unreached, fit->job.ctx,
+                                      fit->job.points.n - fit->earlier.rows);
     if (err) return err;
     if (!frozen) ny_unreached_rows_warn(&unreached, fit->job.ctx, fit->job.points.n);
     if (unreached.count) ny_field_set_count(report, "rows_unreached", before + unreached.count);

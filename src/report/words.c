@@ -85,7 +85,8 @@ void ny_describe_column(const struct ny_data_frame *frame, size_t place, char wo
     value = ny_eigenvalue(&frame->result, at);
     share = ny_eigenvalue_share(&frame->result, at);
     snprintf(words, NY_WORDS_BYTES, "component %zu", column->component);
-    if (isfinite(value)) snprintf(text, sizeof(text), ": λ = %s", ny_eigenvalue_words(value, number));
+    if (isfinite(value))
+        snprintf(text, sizeof(text), ": λ = %s", ny_eigenvalue_words(value, number));
     if (isfinite(value)) strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     if (isfinite(share)) {
         snprintf(text, sizeof(text), ", %.*g %% of the trace", share < 0.995 ? 2 : 3, 100 * share);

@@ -129,19 +129,26 @@ largest_difference() {
     done
 }
 
-@test "a row that no landmark reaches is exit 7: which, how many, what to do" {
-    { clouds; echo 1e4,1e4,1e4,1e4; echo 2e4,2e4,2e4,2e4; } >far.csv
+@test "rows that no landmark reaches: which, how many, and above 1 % exit 7 with what to do" {
+    { clouds; printf '%s\n' 1e4,1e4,1e4,1e4 2e4,2e4,2e4,2e4; } >two.csv
+    { cat two.csv; printf '%s\n' 3e4,3e4,3e4,3e4 4e4,4e4,4e4,4e4; } >far.csv
     nystream import s far.csv -q
+    nystream import t two.csv -q
     for approx in nystrom column "projected --averages landmarks" projected; do
         # landmarks: rows of the clouds alone
         seq 0 2 298 >d.csv
         ny fit s a --map laplacian --approx $approx --landmarks-file d.csv --gamma 0.05 -q
         exits 7
-        says "2 of 302 rows, the first of them row 300, have degrees that are negative or zero"
+        says "4 of 304 rows, the first of them row 300, have degrees that are negative or zero"
         says "rpcholesky"
+        ny fit t a --map laplacian --approx $approx --landmarks-file d.csv --gamma 0.05 --restart -q
+        exits 0
+        says "no landmark reaches 2 of 302 rows, the first of them row 300"
+        nystream export t a -o y.csv -q
+        [ "$(grep -ci nan y.csv)" = 2 ]
     done
     nystream fit s a --map laplacian --select greedy --tolerance 0.5 --gamma 0.05 -q
-    printf '%s\n' 1,1,1,1 9e4,9e4,9e4,9e4 >new.csv
+    printf '%s\n' 1,1,1,1 9e4,9e4,9e4,9e4 8e4,8e4,8e4,8e4 >new.csv
     ny transform s a --input new.csv -o t.csv
     exits 7
     says "row 1"
