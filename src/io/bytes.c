@@ -155,6 +155,7 @@ int ny_bytes_more(struct ny_bytes *bytes)
         err = fill(bytes, bytes->buffer + held, bytes->capacity - held, &got);
         bytes->end += got;
         bytes->ended = !err && got == 0;
+        if (got > 0) bytes->last = bytes->end[-1];
     }
     bytes->buffer[bytes->end - bytes->at] = '\0';
     return err;
@@ -289,6 +290,7 @@ static int begin(struct ny_bytes *bytes)
         length = 0;
         bytes->ended = false;
     }
+    if (length > 0) bytes->last = bytes->buffer[length - 1];
     bytes->buffer[length] = '\0';
     bytes->end = bytes->buffer + length;
     return err ? err : ny_bytes_need(bytes, 1);

@@ -14,6 +14,7 @@ struct ny_bytes {
      * Parsers read these, move `at` forward and count `line`. */
     const char *at, *end;
     bool ended;       /* nothing comes after the window */
+    char last;        /* the last byte that was read; 0: none was */
     uint64_t line;    /* of `at`, 1-based; kept by text parsers */
     const char *path; /* for messages: "standard input" for "-" */
     struct ny_context *ctx;

@@ -83,38 +83,6 @@ static void without_column(const struct ny_reader *reader, size_t column, char *
     if ((size_t)length >= size) text[0] = '\0';
 }
 
-/* Handles an empty field, NaN or infinity. The rest of the record is parsed all the same where
- * such rows are dropped, because its end has to be found. A record that is parsed again counts once
- * in csv->empty. */
-static enum outcome missing_value(struct ny_reader *reader, struct record *record, size_t column,
-                                  const struct ny_field *field)
-{
-    struct ny_csv *csv = reader->state;
-    char what[256], without[128];
-
-    record->missing = true;
-    if (csv->empty && csv->empty[column] == reader->consumed) csv->empty[column]++;
-    if (reader->nan != NY_NAN_ERROR) return ROW;
-    without_column(reader, column, without, sizeof(without));
-    snprintf(what, sizeof(what), "is %s%s%s",
-             field->length == 0 ? "empty" : "not a finite number", ny_reader_nan_cure(reader),
-             without);
-    return wrong_field(reader, record, column, field, what);
-}
-
-/* Fails because of a word. A value such as "1,5" gets advice about decimal points; other words are
- * told for all columns of the record at once (io/csv_words.c). */
-static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
-                                 size_t column, const struct ny_field *field)
-{
-    if (ny_number_comma(field->text, field->length))
-        return wrong_field(reader, record, column, field,
-                           "has a comma in the number; save the table with decimal points, and "
-                           "nothing between thousands");
-    ny_csv_fail_word(reader, record->line, column, field);
-    return FAILED;
-}
-
 /* Reads one field from record->at and moves past it. A field that is malformed, such as one with
  * an open quote, becomes a message with line and column. */
 static enum outcome scan(struct ny_reader *reader, struct record *record, size_t column,
@@ -132,6 +100,95 @@ static enum outcome scan(struct ny_reader *reader, struct record *record, size_t
         break;
     }
     return wrong_field(reader, record, column, field, field->wrong);
+}
+
+/* Passes over a field of a column that has no use. Line ends in it, which quotes allow, still count
+ * among the lines. */
+static enum outcome ignored(struct ny_reader *reader, struct record *record, size_t column)
+{
+    struct ny_field field;
+    enum outcome outcome = scan(reader, record, column, &field);
+
+    if (outcome == ROW) record->line += field.newlines;
+    return outcome;
+}
+
+/* Fails because a record has too few or too many fields. It counts the fields that follow, so that
+ * the message can say how many there are. */
+static enum outcome ragged(struct ny_reader *reader, struct record *record, size_t column)
+{
+    struct ny_csv *csv = reader->state;
+    uint64_t line = record->line;
+    enum outcome outcome;
+
+    if (column >= csv->columns) {
+        do {
+            outcome = ignored(reader, record, column++);
+            if (outcome != ROW) return outcome;
+        } while (ny_field_follows(&csv->dialect, &record->at));
+    }
+    ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+               "%s, line %llu: %zu field%s where the first line has %zu; %s", reader->path,
+               ULL(line), column, column == 1 ? "" : "s", csv->columns,
+               record->at == reader->bytes->end
+                   ? "the file ends in the line, and may be cut short"
+                   : "mend the line, or give the right --format (csv, tsv)");
+    return FAILED;
+}
+
+/* Refuses a record that ends before all of its columns are there, of which `column` is the last one
+ * that was read. A value that is wrong there may be half of one, and is told of only in a record
+ * that has all others: ROW. */
+static enum outcome refuse_short(struct ny_reader *reader, const struct record *record,
+                                 size_t column)
+{
+    const struct ny_csv *csv = reader->state;
+    struct record rest = *record;
+
+    for (column++; ny_field_follows(&csv->dialect, &rest.at); column++) {
+        enum outcome outcome = ignored(reader, &rest, column);
+
+        if (outcome != ROW) return outcome;
+    }
+    return column < csv->columns ? ragged(reader, &rest, column) : ROW;
+}
+
+/* Handles an empty field, NaN or infinity. The rest of the record is parsed all the same where
+ * such rows are dropped, because its end has to be found. A record that is parsed again counts once
+ * in csv->empty. */
+static enum outcome missing_value(struct ny_reader *reader, struct record *record, size_t column,
+                                  const struct ny_field *field)
+{
+    struct ny_csv *csv = reader->state;
+    enum outcome outcome;
+    char what[256], without[128];
+
+    record->missing = true;
+    if (csv->empty && csv->empty[column] == reader->consumed) csv->empty[column]++;
+    if (reader->nan != NY_NAN_ERROR) return ROW;
+    outcome = refuse_short(reader, record, column);
+    if (outcome != ROW) return outcome;
+    without_column(reader, column, without, sizeof(without));
+    snprintf(what, sizeof(what), "is %s%s%s",
+             field->length == 0 ? "empty" : "not a finite number", ny_reader_nan_cure(reader),
+             without);
+    return wrong_field(reader, record, column, field, what);
+}
+
+/* Fails because of a word. A value such as "1,5" gets advice about decimal points; other words are
+ * told for all columns of the record at once (io/csv_words.c). */
+static enum outcome not_a_number(struct ny_reader *reader, const struct record *record,
+                                 size_t column, const struct ny_field *field)
+{
+    enum outcome outcome = refuse_short(reader, record, column);
+
+    if (outcome != ROW) return outcome;
+    if (ny_number_comma(field->text, field->length))
+        return wrong_field(reader, record, column, field,
+                           "has a comma in the number; save the table with decimal points, and "
+                           "nothing between thousands");
+    ny_csv_fail_word(reader, record->line, column, field);
+    return FAILED;
 }
 
 /* Counts a whole number that f32 cannot hold exactly. The first one's column is kept for the
@@ -173,38 +230,6 @@ static enum outcome keep(struct ny_reader *reader, struct record *record, size_t
     kept->line = record->line;
     if (outcome == ROW) record->line += kept->field.newlines;
     return outcome;
-}
-
-/* Passes over a field of a column that has no use. Line ends in it, which quotes allow, still count
- * among the lines. */
-static enum outcome ignored(struct ny_reader *reader, struct record *record, size_t column)
-{
-    struct ny_field field;
-    enum outcome outcome = scan(reader, record, column, &field);
-
-    if (outcome == ROW) record->line += field.newlines;
-    return outcome;
-}
-
-/* Fails because a record has too few or too many fields. It counts the fields that follow, so that
- * the message can say how many there are. */
-static enum outcome ragged(struct ny_reader *reader, struct record *record, size_t column)
-{
-    struct ny_csv *csv = reader->state;
-    uint64_t line = record->line;
-    enum outcome outcome;
-
-    if (column >= csv->columns) {
-        do {
-            outcome = ignored(reader, record, column++);
-            if (outcome != ROW) return outcome;
-        } while (ny_field_follows(&csv->dialect, &record->at));
-    }
-    ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
-               "%s, line %llu: %zu field%s where the first line has %zu; mend the line, or give "
-               "the right --format (csv, tsv)",
-               reader->path, ULL(line), column, column == 1 ? "" : "s", csv->columns);
-    return FAILED;
 }
 
 /* Moves to the next field where blanks separate fields. */
@@ -418,6 +443,7 @@ const struct ny_format ny_format_csv = {
     .takes_label_column = true,
     .takes_id_column = true,
     .has_header = true,
+    .has_lines = true,
 };
 
 const struct ny_format ny_format_tsv = {
@@ -430,4 +456,5 @@ const struct ny_format ny_format_tsv = {
     .takes_label_column = true,
     .takes_id_column = true,
     .has_header = true,
+    .has_lines = true,
 };

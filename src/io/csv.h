@@ -28,6 +28,8 @@ struct ny_csv {
     uint64_t rounded, rounded_line; /* whole numbers that lost digits, and where the first was */
     size_t rounded_column;
     uint64_t *empty; /* rows at the file's start in which a column has no number; NULL: not asked */
+    uint64_t comments; /* lines that begin with '#' and are passed over, at the file's start */
+    bool commented;    /* the header stands behind such a '#' */
     bool counts; /* the first line, which was read as a row, may be a header of numbers */
     struct ny_csv_suspect suspect;
     char unquoted[NY_FIELD_MAX + 1];

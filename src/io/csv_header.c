@@ -175,38 +175,129 @@ static int keep_names(struct ny_reader *reader, const struct glimpse *first)
     return NY_OK;
 }
 
-/* Moves past the byte order mark and empty lines; a short first line is then in the window. */
-static int first_line(struct ny_reader *reader, char delimiter)
+/* Passes over empty lines. */
+static int pass_empty(struct ny_reader *reader)
+{
+    const struct ny_csv *csv = reader->state;
+    enum ny_field_kind kind;
+
+    while ((kind = ny_empty_lines(&csv->dialect, reader->bytes)) == NY_FIELD_CUT) {
+        int err = ny_bytes_more(reader->bytes);
+
+        if (err) return err;
+    }
+    if (kind != NY_FIELD_BAD) return NY_OK;
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s holds no rows, only empty lines%s; give a file of points", reader->path,
+                      csv->comments ? " and lines that begin with '#'" : "");
+}
+
+/* Sets the delimiter by the line that begins `offset` bytes behind bytes->at, which it brings into
+ * the window if it is short. */
+static int guess_delimiter(struct ny_reader *reader, size_t offset)
+{
+    struct ny_csv *csv = reader->state;
+    struct ny_bytes *bytes = reader->bytes;
+
+    while (!bytes->ended && bytes->end - bytes->at - (ptrdiff_t)offset < GUESS_BYTES &&
+           !memchr(bytes->at + offset, '\n', (size_t)(bytes->end - bytes->at) - offset)) {
+        int err = ny_bytes_more(bytes);
+
+        if (err) return err;
+    }
+    ny_dialect_set(&csv->dialect, ny_dialect_guess(bytes->at + offset, bytes->end));
+    return NY_OK;
+}
+
+/* Tells whether the line at bytes->at is a comment. A first column of labels or names may hold
+ * words such as "#ff0000". */
+static bool is_comment(const struct ny_reader *reader)
+{
+    const char *at = reader->bytes->at;
+    uint64_t label, id;
+
+    if (*at != '#') return false;
+    is_named(reader->options.label_column, &label);
+    is_named(reader->options.id_column, &id);
+    return (label != 1 && id != 1) || strchr("# \t\r\n", at[1]);
+}
+
+/* Tells whether the names in a comment are those of the columns: as many as the line below it has
+ * fields, and a word above one of its numbers. --header yes takes numbers for names, too. */
+static bool names_columns(const struct ny_reader *reader, const struct glimpse two[2])
+{
+    bool names = false;
+
+    if (two[0].count != two[1].count || reader->options.header == NY_HEADER_NO ||
+        two[1].spans[0].text[0] == '#')
+        return false;
+    for (size_t i = 0; i < two[0].count; i++)
+        names |= two[1].spans[i].number &&
+                 (two[0].spans[i].word || reader->options.header == NY_HEADER_YES);
+    return names;
+}
+
+/* Looks at the comment at bytes->at, and leaves bytes->at at the names behind its '#' where it is
+ * the header, as numpy.savetxt writes one, or else behind its line. */
+static int read_comment(struct ny_reader *reader, char delimiter, struct glimpse two[2],
+                        bool *header)
 {
     struct ny_csv *csv = reader->state;
     struct ny_bytes *bytes = reader->bytes;
     enum ny_field_kind kind;
+    struct ny_field field;
+    const char *newline;
+    size_t length, mark;
+    int err = ny_bytes_line(bytes, &newline);
+
+    if (err) return err;
+    length = (size_t)((newline ? newline + 1 : bytes->end) - bytes->at);
+    mark = strspn(bytes->at, "#");
+    mark += strspn(bytes->at + mark, " \t");
+    if (!delimiter) err = guess_delimiter(reader, length);
+    if (!err) err = glimpse_record(reader, bytes->at + mark, &two[0], &kind, &field);
+    if (err) return err;
+    if (kind == NY_FIELD && two[0].after == bytes->at + length && mark < length) {
+        bytes->at += mark;
+        err = glimpse_two(reader, two);
+        *header = !err && two[1].count > 0 && names_columns(reader, two);
+        if (err || *header) return err;
+        length -= mark;
+    }
+    bytes->at += length;
+    bytes->line++;
+    csv->comments++;
+    return NY_OK;
+}
+
+/* Passes over the comments that the file begins with, up to one that is the header. */
+static int read_comments(struct ny_reader *reader, char delimiter, struct glimpse two[2])
+{
+    struct ny_csv *csv = reader->state;
+    int err = NY_OK;
+
+    while (!err && !csv->commented && is_comment(reader)) {
+        err = read_comment(reader, delimiter, two, &csv->commented);
+        if (!err && !csv->commented) err = pass_empty(reader);
+    }
+    return err;
+}
+
+/* Moves past the byte order mark, empty lines and comments; a short first line is then in the
+ * window. */
+static int first_line(struct ny_reader *reader, char delimiter, struct glimpse two[2])
+{
+    struct ny_csv *csv = reader->state;
+    struct ny_bytes *bytes = reader->bytes;
     int err = ny_bytes_need(bytes, 3);
 
     if (err) return err;
     if (bytes->end - bytes->at >= 3 && memcmp(bytes->at, "\xef\xbb\xbf", 3) == 0) bytes->at += 3;
     ny_dialect_set(&csv->dialect, delimiter ? delimiter : ',');
-    while ((kind = ny_empty_lines(&csv->dialect, bytes)) == NY_FIELD_CUT) {
-        err = ny_bytes_more(bytes);
-        if (err) return err;
-    }
-    if (kind == NY_FIELD_BAD)
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                          "%s holds no rows, only empty lines; give a file of points",
-                          reader->path);
-    if (delimiter) return NY_OK;
-    while (!bytes->ended && bytes->end - bytes->at < GUESS_BYTES &&
-           !memchr(bytes->at, '\n', (size_t)(bytes->end - bytes->at))) {
-        err = ny_bytes_more(bytes);
-        if (err) return err;
-    }
-    ny_dialect_set(&csv->dialect, ny_dialect_guess(bytes->at, bytes->end));
-    if (*bytes->at == '#' && csv->dialect.delimiter == ' ')
-        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, bytes->line,
-                          "%s, line %llu begins with '#': comments are not read; take such lines "
-                          "out (grep -v '^#')",
-                          reader->path, (unsigned long long)bytes->line);
-    return NY_OK;
+    err = pass_empty(reader);
+    if (!err) err = read_comments(reader, delimiter, two);
+    if (err || delimiter || csv->commented) return err;
+    return guess_delimiter(reader, 0);
 }
 
 /* Tells whether the first line is like "0,1,2,3", the names that pandas gives to columns. */
@@ -238,12 +329,12 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
     if (!csv) return NY_EBUDGET;
     reader->state = csv;
     reader->table.dtype = options->dtype ? options->dtype : NY_F32;
-    err = first_line(reader, delimiter);
+    err = first_line(reader, delimiter, two);
     if (err) goto done;
     err = glimpse_two(reader, two);
     if (err) goto done;
     csv->columns = csv->header.count = two[0].count;
-    header = options->header == NY_HEADER_YES ||
+    header = options->header == NY_HEADER_YES || csv->commented ||
              (options->header == NY_HEADER_AUTO && looks_like_header(reader, two));
     if (header) err = keep_names(reader, &two[0]);
     if (!err) err = ny_csv_choose_columns(reader);

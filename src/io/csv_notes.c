@@ -87,6 +87,11 @@ void ny_csv_tell_slips(const struct ny_reader *reader)
     const struct ny_csv *csv = reader->state;
 
     if (!reader->options.notes) return;
+    if (csv->comments)
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s: %llu line%s at its start, which begin%s with '#', %s passed over", reader->path,
+               (unsigned long long)csv->comments, csv->comments == 1 ? "" : "s",
+               csv->comments == 1 ? "s" : "", csv->comments == 1 ? "is" : "are");
     if (csv->counts)
         ny_log(reader->ctx, NY_LOG_WARNING,
                "%s: the first line counts from column to column as a header of numbers does, and "

@@ -40,6 +40,7 @@ struct ny_format {
     void (*blame)(const struct ny_reader *reader, char *text, size_t size);
     bool takes_columns, takes_label_column, takes_id_column;
     bool has_header;      /* a first line may name the columns */
+    bool has_lines;       /* text, a row a line, without the number of rows */
     bool takes_transpose; /* rows of the file may be columns of the points */
     bool takes_matrix;    /* a file may hold several tables */
 };

@@ -466,4 +466,5 @@ const struct ny_format ny_format_libsvm = {
     .open = open_libsvm,
     .next = next_libsvm,
     .close = close_libsvm,
+    .has_lines = true,
 };

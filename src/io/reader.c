@@ -165,6 +165,18 @@ static void tell_dropped(const struct ny_reader *reader)
            reader->dropped > count ? ", …" : "", lines ? "" : " (from 0)");
 }
 
+/* Warns of a last line without an end: a file that was cut inside a number looks like that, and
+ * all that is left of the number can be one. */
+static void warn_of_cut_line(const struct ny_reader *reader)
+{
+    char last = reader->bytes ? reader->bytes->last : '\0';
+
+    if (reader->entry->format->has_lines && reader->options.notes && last && last != '\n' &&
+        last != '\r')
+        ny_log(reader->ctx, NY_LOG_WARNING,
+               "the last line of %s has no end: it may be cut short", reader->path);
+}
+
 /* Fails because there are fewer labels than rows. To count the rows, it reads on. */
 static int labels_end_early(struct ny_reader *reader, uint64_t labels, struct ny_row_batch *rows,
                             size_t max_rows)
@@ -237,6 +249,7 @@ static int finish(struct ny_reader *reader)
     if (err != NY_END) return err;
     tell_reading(reader);
     tell_dropped(reader);
+    warn_of_cut_line(reader);
     reader->options.notes = false; /* the end may be read again */
     return NY_END;
 }

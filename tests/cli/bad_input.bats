@@ -183,6 +183,10 @@ put t.csv '1 2\n3 4 5\n'                | import new t.csv                 | 3 |
 put t.csv '1,2\r\n3,4,5\r\n'            | import new t.csv                 | 3 | t.csv, line 2
 put t.csv '1,2\n\n3,4,5\n'              | import new t.csv                 | 3 | t.csv, line 3
 put t.csv '1,2\n3,4,\n'                 | import new t.csv                 | 3 | t.csv, line 2
+put t.csv '1,2,3\n4,-\n'               | import new t.csv                 | 3 | t.csv, line 2: 2 fields where the first line has 3
+put t.csv '1,2,3\n,5\n1,2,3\n'         | import new t.csv                 | 3 | t.csv, line 2: 2 fields where the first line has 3; mend the line
+put t.csv '1,2,3\n4,1e'                | import new t.csv                 | 3 | t.csv, line 2: 2 fields where the first line has 3; the file ends in the line
+put t.csv '1,2\n3,x,5\n'               | import new t.csv                 | 3 | t.csv, line 2, column 2: 'x' is not a number
 put t.csv '"1",2\n"3,4"\n'              | import new t.csv                 | 3 | t.csv, line 2
 put t.csv '1,2\n3\n'                    | import new t.csv --nan drop      | 3 | t.csv, line 2
 put t.csv '1,2\n3,4,5\n'                | import new - --format csv <t.csv | 3 | standard input, line 2
@@ -793,7 +797,9 @@ put t.csv 'x,a,b,y\n1,,,2\n3,NaN,,4\n'  | import new t.csv --nan drop | 3 | colu
 put t.csv 'x,a,b\n1,,2\n3,4,\n'         | import new t.csv --nan drop | 3 | --nan drop leaves none
 put t.csv 'nan\nnan\n'                 | import new t.csv --nan drop | 3 | column 1 holds no number in any row
 put t.csv 'x,y\n1,\n2,\n'              | embed t.csv -o out.npy --nan keep | 3 | --nan keep leaves none; column 2 ('y') holds no number in any row: leave it out with --drop-columns y
-put t.csv '# made on a Monday\n1,2\n'   | import new t.csv | 3 | t.csv, line 1 begins with '#' / grep -v '^#'
+put t.csv '1,2\n# made on a Monday\n3,4\n' | import new t.csv | 3 | t.csv, line 2: 1 field where the first line has 2
+put t.csv '1,2\n#3,4\n'               | import new t.csv | 3 | t.csv, line 2, column 1: '#3' is not a number
+put t.csv '# a\n#\n\n#b\n'            | import new t.csv | 3 | t.csv holds no rows, only empty lines and lines that begin with '#'
 put t.csv '1,2\n3,4\n'; put l 'class\n1\n2\n' | import new t.csv --labels l | 3 | l holds 3 labels / without a header
 put t.pkl '\200\4\225 rest'             | import new t.pkl | 3 | a Python pickle / numpy.save
 put t.csv '<!DOCTYPE html>\n<html>\n'   | import new t.csv | 3 | t.csv is an HTML page
@@ -1008,12 +1014,41 @@ fine() {
     done
 }
 
+@test "a last line without an end is read, with a warning" {
+    local file
+    table 3 2 >t.csv
+    printf '1,0.6' >>t.csv
+    printf '1 1:2\n2 1:0.6' >t.svm
+    printf '1,2\r\n3,4' >r.csv
+    for file in t.csv t.svm r.csv; do
+        ny import "cut-$file" $file
+        exits 0
+        [ "$(nystream info "cut-$file" --json | grep -c '"n": [24],')" = 1 ]
+        [[ $stderr == *"the last line of $file has no end: it may be cut short"* ]]
+        printf '\n' >>$file
+        ny import "whole-$file" $file
+        exits 0
+        [[ $stderr != *"no end"* ]]
+    done
+}
+
+@test "comments at the start of a table, as numpy.savetxt writes them" {
+    local text
+    for text in '# time [s],sin\n' '#time [s],sin\n' '# a\n# "b\n#\n\n## time [s],sin\n'; do
+        printf "${text}0,1\n1,2\n2,4\n" >t.csv
+        rm -rf c
+        ny import c t.csv
+        exits 0
+        [[ $stderr == *"header: 2 names"* ]]
+        [ "$(nystream export c --part columns -o - -q)" = "$(printf 'time [s]\nsin')" ]
+    done
+    [[ $stderr == *"3 lines at its start, which begin with '#', are passed over"* ]]
+}
+
 @test "what looks odd and is fine" {
     fine <<'END'
 put t.csv '1,2\r\n3,4\r\n'              | t.csv                            | 2 2 0
-put t.csv '1,2\r\n3,4'                  | t.csv                            | 2 2 0
 put t.csv '\357\273\277a,b\n1,2\n3,4\n' | t.csv                            | 2 2 0
-put t.csv '1,2\n3,4'                    | t.csv                            | 2 2 0
 put t.csv '"1","2"\n"3","4"\n'          | t.csv                            | 2 2 0
 put t.csv ' 1 , 2 \n 3 , 4 \n'          | t.csv                            | 2 2 0
 put t.csv '+1,-2e3\n.5,4.\n'            | t.csv                            | 2 2 0
@@ -1034,6 +1069,13 @@ npy t.npy '<f4' '(3,)' 12               | t.npy                            | 3 1
 npy t.npy '<f4' '(2, 2, 2)' 32          | t.npy                            | 2 4 0
 npy t.npy '>i2' '(2L, 2L)' 8            | t.npy                            | 2 2 0
 put t.svm '1 0:1 2:2\n1\n'              | t.svm                            | 2 3 0
+put t.csv '# made on a Monday\n1,2\n3,4\n' | t.csv                        | 2 2 0
+put t.csv '# made on, it says\nx,y\n3,4\n' | t.csv                        | 1 2 0
+put t.csv '# a b\n# c d\n1 2\n3 4\n'    | t.csv                            | 2 2 0
+put t.csv '# a,b\n1,2\n3,4\n'          | t.csv --header no                | 2 2 0
+put t.csv '# 7,8\n1,2\n3,4\n'          | t.csv --header yes               | 2 2 0
+put t.csv '# x,y\n1,2\n3,4\n'          | - <t.csv                         | 2 2 0
+put t.csv '#ff,1,2\n#fe,3,4\n'          | t.csv --label-column 1           | 2 2 0 | 0 1
 END
 }
 
