@@ -31,8 +31,13 @@ static int check_graph(const struct ny_options *options)
     for (int i = 0; edges && (option = ny_option_at(i)); i++)
         if (options->typed[i] && is_of_neighbors(i))
             return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s does not act with --edges, whose file has the edges; leave it out",
-                           option->name);
+                           "--%s does not act with --edges, whose file has the edges; leave it "
+                           "out%s",
+                           option->name,
+                           strcmp(option->name, "connect") == 0
+                               ? ", and add edges to the file that join its components, or give "
+                                 "maps of the graph --largest"
+                               : "");
     if (!edges && (typed(options, "nodes") || weights))
         return ny_fail(options->ctx, NY_EUSAGE, "--%s acts only with --edges FILE",
                        weights ? "edge-weights" : "nodes");

@@ -383,8 +383,13 @@ static int check_map(const struct ny_options *options, unsigned groups)
             return refuse_for_map(options, groups, i);
         if (!graph_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s does not act with --graph %s, which has been made", option->name,
-                           typed(options, "graph"));
+                           "--%s does not act with --graph %s, which has been made: it is for "
+                           "'nystream graph', which looks for neighbors%s",
+                           option->name, typed(options, "graph"),
+                           is(option->name, "connect")
+                               ? "; edges from a file need others that join the components, or "
+                                 "--largest"
+                               : "");
     }
     if (!map->graph || !map->methods) return NY_OK;
     if (!ny_one_of(ny_options_get(options, "approx"), map->methods))

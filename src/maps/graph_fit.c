@@ -1,5 +1,6 @@
 /* The job of a fit of a graph's map: the graph, then the map's stages on its largest component. */
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "results/embedding.h"
@@ -141,6 +142,26 @@ static int check_order(const struct ny_graph_fit *fit)
                    job->name, ny_store_path(job->store));
 }
 
+/* Writes what joins the components of the graph: who has looked for neighbours can look for more,
+ * and a graph from elsewhere has the edges of its file. */
+static void advise(const struct ny_graph_fit *fit, char *text, size_t size)
+{
+    const json_t *facts = ny_graph_facts(fit->base.job.record);
+    const char *graph = ny_field_text(facts, "name");
+
+    if (ny_field_text(facts, "edge_values"))
+        snprintf(text, size,
+                 "give graph '%s' edges that join its components ('nystream graph --edges')",
+                 graph);
+    else if (graph)
+        snprintf(text, size,
+                 "make graph '%s' with more --neighbors or with --connect, which joins the "
+                 "components ('nystream graph')",
+                 graph);
+    else
+        snprintf(text, size, "raise --neighbors or give --connect, which joins the components");
+}
+
 /* Says, when the map begins, which rows the largest component leaves out, and refuses where these
  * are most of them: NY_EDATA. A job of 1.0, which has no option `largest`, goes on. */
 static int check_component(const struct ny_graph_fit *fit)
@@ -148,24 +169,25 @@ static int check_component(const struct ny_graph_fit *fit)
     const struct ny_job *job = &fit->base.job;
     const json_t *options = json_object_get(job->record, "options");
     uint64_t n = job->points.n, kept = fit->edges.n, left = n - kept;
+    char cure[400];
 
     ny_field_set_count(ny_job_report(job), "embedded", kept);
     if (!left ||
         ny_stage_parse(ny_field_text(job->record, "stage")) != ny_graph_map_first(fit->map))
         return NY_OK;
+    advise(fit, cure, sizeof(cure));
     if (kept < left && !fit->base.settings->largest_alone && json_object_get(options, "largest"))
         return ny_fail(job->ctx, NY_EDATA,
-                       "the largest component of the graph holds %llu of %llu rows (%.2f %%), and "
-                       "the map leaves the others out: raise --neighbors, give --connect to join "
-                       "the components, or --largest to go on with these rows alone",
+                       "the largest component of the graph holds %llu of %llu rows (%.2f %%), less "
+                       "than half, and the map would leave the others out: %s; or give --largest "
+                       "to go on with these rows alone",
                        (unsigned long long)kept, (unsigned long long)n,
-                       100 * (double)kept / (double)n);
+                       100 * (double)kept / (double)n, cure);
     ny_log(job->ctx, NY_LOG_WARNING,
            "%llu of %llu rows (%.2f %%) are not in the largest component of the graph and not in "
-           "'%s'; raise --neighbors or give --connect to have them in it; 'nystream export --part "
-           "rows' lists those that are",
+           "'%s'; to have them in it, %s; 'nystream export --part rows' lists those that are",
            (unsigned long long)left, (unsigned long long)n, 100 * (double)left / (double)n,
-           job->name);
+           job->name, cure);
     return NY_OK;
 }
 

@@ -368,3 +368,35 @@ refused() {
         nystream rm g.nys g
     done
 }
+
+@test "edges in pieces: what is said can be done" {
+    printf '0 1\n1 2\n2 3\n4 5\n6 7\n' >a.txt
+    nystream graph g.nys g --edges a.txt --nodes 9 -q
+    ny fit g.nys e --map eigenmaps --graph g --components 1
+    exits 3
+    says "holds 4 of 9 rows (44.44 %), less than half, and the map would leave the others out"
+    says "give graph 'g' edges that join its components"
+    says "or give --largest"
+    [[ $stderr != *--connect* ]]
+    [[ $stderr != *--neighbors* ]]
+    ny fit g.nys e --map eigenmaps --graph g --connect
+    usage "edges from a file need others that join the components, or --largest"
+    ny graph g.nys h --edges a.txt --connect
+    usage "add edges to the file that join its components"
+    ny fit g.nys e --map eigenmaps --graph g --components 1 --largest
+    exits 0
+    says "e: 4 of 9 rows in 1 component"
+    says "edges that join its components"
+}
+
+@test "a graph of neighbours in pieces is to be made again" {
+    printf '0,0\n1,0\n2,0\n50,0\n51,0\n90,0\n91,0\n' >p.csv
+    nystream import p.nys p.csv -q
+    nystream graph p.nys g --neighbors 1 -q
+    ny fit p.nys e --map eigenmaps --graph g --components 1
+    exits 3
+    says "make graph 'g' with more --neighbors or with --connect"
+    ny fit p.nys e --map eigenmaps --neighbors 1 --components 1
+    exits 3
+    says "raise --neighbors or give --connect"
+}
