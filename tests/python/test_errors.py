@@ -50,7 +50,13 @@ def test_usage(store, result):
     fails(nystream.UsageError, ValueError, lambda: store.fit("a", landmark=3),
           "unknown option landmark; did you mean landmarks=")
     error = fails(nystream.UsageError, ValueError, lambda: store.fit("a", clusters=3),
-                  "clusters= is an option of another call")
+                  "clusters= is an option of another call: Result.evaluate()")
+    fails(nystream.UsageError, ValueError, lambda: store.fit("a", gamma_grid=True),
+          "gamma_grid= is an option of another call: plan()")
+    fails(nystream.UsageError, ValueError, lambda: store.fit("a", progress=True),
+          r"nystream.open\(path, progress=True\)")
+    with pytest.raises(IndexError, match=r"store.result\('map'\)"):
+        store["map"]
     assert error.option == "clusters"
     error = fails(nystream.UsageError, ValueError, lambda: store.fit("a", row_normalize="odd"))
     assert error.option == "row_normalize" and error.status == 2

@@ -540,3 +540,11 @@ def test_a_mapped_file_is_not_looked_at_before_it_is_read(tmp_path, rows, monkey
     np.save(tmp_path / "rows.npy", rows)
     with pytest.raises(ValueError, match="row 700, column 3"):
         KernelPCA(n_landmarks=40).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+
+
+@pytest.mark.parametrize("parameter", ["sigma", "epsilon"])
+def test_other_spellings_of_the_width_are_answered(parameter):
+    with pytest.raises(TypeError, match=rf"DiffusionMap has no {parameter}=; give gamma=1/"):
+        nystream.DiffusionMap(**{parameter: 2.0})
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        nystream.PCA(**{parameter: 2.0})

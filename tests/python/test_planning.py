@@ -53,3 +53,14 @@ def test_what_has_no_shape_is_refused():
         nystream.plan((500, 4), map="isomap", graph="near")
     with pytest.raises(nystream.UsageError, match="import"):
         nystream.plan((500, 4), features="variable:2")
+
+
+def test_widths_of_a_sample(tmp_path):
+    store = nystream.open(tmp_path / "rows.nys", memory="500M")
+    store.append(np.random.default_rng(1).normal(size=(400, 3)))
+    grid = store.plan(gamma_grid=True, landmarks=20).grid
+    assert len(grid) > 2 and {"gamma", "sigma", "trace_error"} <= set(grid[0])
+    assert [line["gamma"] for line in store.plan(gamma_grid=[0.5, 2]).grid] == [0.5, 2]
+    assert "passes" in store.plan(gamma_grid=False, landmarks=20)
+    with pytest.raises(nystream.UsageError, match="Store.plan"):
+        nystream.plan((500, 4), gamma_grid=True)

@@ -124,6 +124,10 @@ def require_equal(store: Store, X: Any) -> None:
                          "store=, or remove it")
 
 
+# Other spellings of the width of the Gaussian kernel, as gamma.
+_WIDTHS = {"sigma": "1/(2 sigma²)", "epsilon": "1/epsilon", "length_scale": "1/(2 length_scale²)"}
+
+
 class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of the estimators: rows that are checked, budget and threads, the seed."""
 
@@ -134,6 +138,14 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     verbose: Any = False
     _least_rows = 2
     _parameters = PARAMETERS
+
+    def __new__(cls, *_positional: Any, **parameters: Any) -> Any:
+        """TypeError for another spelling of the kernel's width than the one that is here, gamma."""
+        for name in _WIDTHS.keys() & parameters.keys():
+            if "gamma" in cls._get_param_names():
+                raise TypeError(f"{cls.__name__} has no {name}=; give gamma={_WIDTHS[name]}, for "
+                                f"exp(-gamma |x-y|²)")
+        return super().__new__(cls)
 
     def _more_tags(self) -> Dict[str, Any]:
         return {"preserves_dtype": FLOATS}

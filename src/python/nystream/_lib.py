@@ -110,7 +110,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_view_gather": [_P, _S, _P, _U64, _P],
     "ny_view_names": [_P, _S, _U64, _U64, C.POINTER(C.c_void_p), C.POINTER(_U64)],
     "ny_view_read_sparse": [_P, _U64, _U64, C.POINTER(CCsrRoom)],
-    "ny_plan": [_P, _S, _P, _OUT],
+    "ny_plan": [_P, _S, _P, _OUT], "ny_gamma_grid": [_P, _S, _P, _OUT],
     "ny_fit": [_P, _S, _S, _P, _OUT],
     "ny_resume": [_P, _S, _S, _OUT],
     "ny_select": [_P, _S, _S, _P, _OUT],

@@ -76,7 +76,11 @@ class Options:
         option, always = _lib.OPTIONS.get(name), _lib.COMMON | _lib.THREADS
         if option and not option.groups & (self._groups | always):
             spelled = name.replace("-", "_")
-            raise usage_error(f"{spelled}= is an option of another call", spelled)
+            raise usage_error(f"{spelled}= is an option of another call: "
+                              f"{_calls_with(option.groups)}", spelled)
+        if name == "progress":
+            raise usage_error("progress= is given where the store is opened: "
+                              "nystream.open(path, progress=True)", name)
         if name in TABLES and not isinstance(value, (str, os.PathLike)):
             batch = _data.table_of(TABLES[name](value))
             table = batch.table(name.replace("-", "_"))
@@ -110,6 +114,22 @@ class Options:
         file = self._scratch.path / "edges.npz"
         save_npz(file, rows, compressed=False)
         return file
+
+
+# The calls with the options of a group.
+_CALLS = {_lib.IMPORT: "Store.append()", _lib.FIT: "Store.fit()",
+          _lib.UPDATE: "Store.fit()", _lib.STORED: "Store.fit()",
+          _lib.SELECT: "Store.select()", _lib.GRAPH: "Store.graph()",
+          _lib.EVALUATE: "Result.evaluate()", _lib.PLOT: "Result.plot()",
+          _lib.REPORT: "Result.html()", _lib.PATH: "Result.path()",
+          _lib.READ: "Result.transform_file()", _lib.EMBED: "nystream.embed()",
+          _lib.PLAN: "plan()"}
+
+
+def _calls_with(groups: int) -> str:
+    """Name the calls that have an option of these groups."""
+    calls = dict.fromkeys(call for group, call in _CALLS.items() if groups & group)
+    return ", ".join(calls)
 
 
 def _rows_of(matrix: Any) -> Any:

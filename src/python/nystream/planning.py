@@ -9,6 +9,7 @@ from nystream import _lib
 from nystream._batch import check_shape, stored_dtype
 from nystream._context import Context
 from nystream._data import is_sparse, unwrap
+from nystream._errors import usage_error
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._sources import CsrGroup
@@ -61,6 +62,9 @@ def plan(X: Union[Tuple[int, int], Any], *, dtype: Any = None,
     >>> nystream.plan((200_000_000, 128), memory="8G", components=20).fits
     True
     """
+    if options.get("gamma_grid") not in (None, False):
+        raise usage_error("gamma_grid= looks at values, and this plan at the shape alone: append "
+                          "the rows to a store, and call Store.plan(gamma_grid=True)", "gamma_grid")
     context = Context(memory, threads, None)
     chosen = {**options, "shape": _shape_of(X, dtype)}
     with Options(context, _lib.FIT | _lib.SELECT | _lib.PLAN, chosen) as pointer:

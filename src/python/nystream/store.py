@@ -115,6 +115,8 @@ class Store(Appends):
         return Part(self._view, "points")
 
     def __getitem__(self, rows: Any) -> Any:
+        if isinstance(rows, str):
+            raise IndexError(f"store[…] reads rows; store.result({rows!r}) is the result")
         return self.points[rows]
 
     def __len__(self) -> int:
@@ -182,10 +184,18 @@ class Store(Appends):
 
     # ---- fits ----------------------------------------------------------------------------------
 
-    def plan(self, **options: Any) -> Plan:
-        """Return memory, seconds and disk of a fit with these options, before anything runs."""
-        with Options(self._context, FITTING, options) as pointer:
-            return Plan(self._report(lib.ny_plan, pointer))
+    def plan(self, **options: Any) -> Report:
+        """Return the Plan of a fit with these options: memory, seconds and disk.
+
+        With gamma_grid=True, or a list of widths, it is a Report whose `grid` has a dict of each.
+        """
+        grid = options.pop("gamma_grid", None)
+        if grid is None or grid is False:
+            with Options(self._context, FITTING, options) as pointer:
+                return Plan(self._report(lib.ny_plan, pointer))
+        options["gamma_grid"] = "auto" if grid is True else grid
+        with Options(self._context, FITTING | _lib.PLAN, options) as pointer:
+            return self._report(lib.ny_gamma_grid, pointer)
 
     def fit(self, name: str, **options: Any) -> "Result":
         """Fit an embedding and keep it under a name; a call that was stopped goes on.
