@@ -288,6 +288,7 @@ NY_API int ny_import(struct ny_context *context, const char *path, const char *c
  * "imports", an array of {first rows dropped time from}, says which rows came in together, in their
  * order, the last 1,000: time is that of the commit, in UTC, from the file, null for rows in
  * memory; rows that nystream 1.0 imported are in none; null of a store in shards.
+ * import_status is "running" or "interrupted" of an import that is not done, else null.
  * "shards" of a store in shards: {count missing uneven list[{shard there first n path}]}, with the
  * numbers of those that are not there, and of those but the last whose rows are no multiple of
  * 2,048; null of any other. */

@@ -99,6 +99,10 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
     if (import->reading.reading == NY_READ_AUTO)
         import->reading.reading = table->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
     err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
+    if (!err && import->skip)
+        ny_log(import->ctx, NY_LOG_NOTE,
+               "an earlier run of this import was cut short: it goes on behind row %llu",
+               (unsigned long long)import->skip);
     if (err || !import->shuffle) return err;
     return ny_shuffle_new(&import->order, import->ctx, ny_store_path(import->store), import->seed,
                           ny_memory_limit(import->ctx) / 8);

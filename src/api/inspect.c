@@ -299,6 +299,17 @@ static int describe_points(struct ny_store *store, json_t *report)
     return err ? err : describe_names(store, report, "first_column_names", true);
 }
 
+/* Reports an import that is not done: "running", "interrupted", or null. */
+static int describe_import(struct ny_store *store, json_t *report)
+{
+    bool waits = false;
+    int err = ny_store_set(store) ? NY_OK : ny_ingest_waits(store, &waits);
+    bool runs = !ny_store_set(store) && ny_ingest_runs(store);
+
+    ny_field_set_text(report, "import_status", runs ? "running" : waits ? "interrupted" : NULL);
+    return err;
+}
+
 int ny_store_describe(struct ny_report **out, struct ny_store *store)
 {
     json_t *object = json_object();
@@ -306,6 +317,7 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
     uint64_t bytes = 0;
     int err = describe_points(store, object);
 
+    if (!err) err = describe_import(store, object);
     if (!err) err = ny_shards_describe(store, object);
     if (!err) err = ny_bytes_of_all(store, &bytes);
     if (err) {

@@ -49,6 +49,17 @@ static int check_graph(const struct ny_options *options)
         weights);
 }
 
+int ny_options_refuse_made(const struct ny_options *options, const char *option, const char *graph)
+{
+    return ny_fail(options->ctx, NY_EUSAGE,
+                   "--%s does not act with --graph %s, which has been made: it is for 'nystream "
+                   "graph', which looks for neighbors%s",
+                   option, graph,
+                   strcmp(option, "connect") == 0
+                       ? "; edges from a file need others that join the components, or --largest"
+                       : "");
+}
+
 int ny_options_check_edges(const struct ny_options *options, unsigned groups)
 {
     if (groups & NY_GROUP_GRAPH) return check_graph(options);

@@ -9,5 +9,7 @@
 bool ny_options_of_map(const struct ny_options *options, int option);
 /* Checks what goes with --edges, and the words of --edge-weights; a part of ny_options_check(). */
 int ny_options_check_edges(const struct ny_options *options, unsigned groups);
+/* Refuses an option of a graph that is to be made, beside one that has been: NY_EUSAGE. */
+int ny_options_refuse_made(const struct ny_options *options, const char *option, const char *graph);
 
 #endif

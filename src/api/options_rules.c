@@ -382,14 +382,7 @@ static int check_map(const struct ny_options *options, unsigned groups)
         if (!map_takes(options, i) || !ny_options_of_map(options, i))
             return refuse_for_map(options, groups, i);
         if (!graph_takes(options, i))
-            return ny_fail(options->ctx, NY_EUSAGE,
-                           "--%s does not act with --graph %s, which has been made: it is for "
-                           "'nystream graph', which looks for neighbors%s",
-                           option->name, typed(options, "graph"),
-                           is(option->name, "connect")
-                               ? "; edges from a file need others that join the components, or "
-                                 "--largest"
-                               : "");
+            return ny_options_refuse_made(options, option->name, typed(options, "graph"));
     }
     if (!map->graph || !map->methods) return NY_OK;
     if (!ny_one_of(ny_options_get(options, "approx"), map->methods))

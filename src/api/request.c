@@ -218,6 +218,21 @@ static void note_done(const struct ny_request *request)
     ny_warn_behind(request->store, request->name, request->record);
 }
 
+/* Says where a job goes on that was stopped on its way. */
+static void note_going_on(const struct ny_request *request)
+{
+    const json_t *record = request->record;
+    double n = ny_field_number(json_object_get(record, "report"), "n", 0);
+    char share[40] = "";
+    uint64_t rows;
+
+    if (json_object_size(json_object_get(record, "checkpoint")) && n > 0 &&
+        ny_record_rows_done(record, &rows))
+        snprintf(share, sizeof(share), ", at %.0f %%", 100 * (double)rows / n);
+    ny_log(request->ctx, NY_LOG_NOTE, "'%s' goes on in stage %s%s", request->name,
+           ny_field_text(record, "stage"), share);
+}
+
 /* Called after the plan, which for a budget below even this says which one works. */
 static int reserve_process(struct ny_request *request)
 {
@@ -254,6 +269,7 @@ static int run_job(struct ny_request *request)
     if (err == NY_OK) err = reserve_process(request);
     if (err) return err;
     if (restart) err = remove_existing(request);
+    if (request->record) note_going_on(request);
     if (err == NY_OK && !request->record) err = create_record(request);
     if (err == NY_OK && request->kind->keep) err = request->kind->keep(request);
     if (err) return err;

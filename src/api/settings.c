@@ -205,6 +205,7 @@ static int need_points(struct ny_store *store, const struct ny_options *options,
     /* One row can be summed up, but not fitted. */
     uint64_t least = ny_options_choice(options, "until") ? 1 : 2;
     const char *graph = ny_options_text(options, "graph");
+    bool waits;
     int err = ny_store_skip_lost(store);
 
     if (err == NY_OK) err = ny_points_info(store, points);
@@ -218,6 +219,13 @@ static int need_points(struct ny_store *store, const struct ny_options *options,
         return ny_fail(ny_store_context(store), NY_EDATA,
                        "%s has no points yet: an import into it is under way, and its rows are "
                        "there when it ends; begin the fit then",
+                       ny_store_path(store));
+    err = ny_ingest_waits(store, &waits);
+    if (err) return err;
+    if (!points->n && waits)
+        return ny_fail(ny_store_context(store), NY_EDATA,
+                       "%s has no points yet: the import into it was interrupted; the same import "
+                       "goes on where it stopped",
                        ny_store_path(store));
     return ny_fail(ny_store_context(store), NY_EDATA,
                    "%s has %s: nothing to fit; at least two rows are needed", ny_store_path(store),

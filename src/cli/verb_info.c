@@ -52,6 +52,18 @@ static void print_clusters(const json_t *facts)
                    sizes, listed ? " rows" : "", measures);
 }
 
+/* Prints what became of an import that is not done: its rows are not among those of the store. */
+static void print_import(FILE *file, const json_t *facts)
+{
+    const char *status = cli_fact_text(facts, "import_status");
+
+    if (!status) return;
+    if (strcmp(status, "interrupted") == 0)
+        cli_print_fact(file, "import", "interrupted; the same import goes on where it stopped");
+    else
+        cli_print_fact(file, "import", "%s; its rows are there when it ends", status);
+}
+
 /* Returns the command that goes on with what is not done; NULL where nothing waits, or where
  * somebody is at it. */
 static const char *resume_of(const json_t *facts)
@@ -142,6 +154,7 @@ static void print_info(const struct command *command, const json_t *facts)
     print_imports(json_object_get(facts, "imports"));
     print_shards(json_object_get(facts, "shards"));
     print_progress(stdout, facts);
+    print_import(stdout, facts);
     if (cli_fact_text(facts, "map")) cli_print_certificate(stdout, facts);
     print_clusters(facts);
     if (resume) {

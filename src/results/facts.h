@@ -169,6 +169,7 @@
     X("now", NULL, PLAIN, 0, KEPT)                                                                 \
     X("kind", NULL, PLAIN, 0, KEPT)                                                                \
     X("resume", NULL, PLAIN, 0, KEPT)                                                              \
+    X("import_status", NULL, PLAIN, 0, KEPT)                                                       \
     X("stage", NULL, PLAIN, 0, KEPT)                                                               \
     X("rows_done", NULL, PLAIN, 0, KEPT)                                                           \
     X("landmarks_done", NULL, PLAIN, 0, KEPT)                                                      \

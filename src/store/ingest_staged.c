@@ -212,6 +212,20 @@ int ny_ingest_finished(struct ny_ingest *ingest, bool *finished, uint64_t *rows)
     return ny_snapshot_end(view);
 }
 
+int ny_ingest_waits(struct ny_store *store, bool *waits)
+{
+    const struct ny_key key = ny_points_key(NY_KIND_PROGRESS, 0);
+    struct ny_snapshot *view;
+    size_t bytes = 0;
+    int err = ny_snapshot_begin(&view, store, store->points);
+
+    *waits = false;
+    if (err) return err;
+    err = ny_snapshot_size(view, &key, &bytes);
+    *waits = !err && bytes > sizeof(struct ny_progress_record) && !ny_ingest_runs(store);
+    return ny_snapshot_end(view);
+}
+
 /* The progress record with or without a sum of norms, as ingest->norms_known says. */
 static int resume_as(struct ny_ingest *ingest)
 {

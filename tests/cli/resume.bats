@@ -276,3 +276,37 @@ interrupted_full() {
     nystream graph s g --restart -q
     [[ $(nystream info s g) == *"--neighbors 7"* ]]
 }
+
+@test "what goes on says where" {
+    ny fit "my store" f
+    exits 0
+    says "'f' goes on in stage "
+    ny fit "my store" f --restart
+    exits 0
+    [[ $stderr != *"goes on"* ]]
+}
+
+# bats test_tags=slow
+@test "an import that was interrupted is told, and goes on" {
+    local pid code=0
+    table 300000 6 >long.csv
+    mkfifo pipe
+    exec 7<>pipe
+    nystream import s - --format csv --memory 32M <pipe 2>err 7>&- &
+    pid=$!
+    head -c 14000000 long.csv >&7 # most of it is read when this ends
+    kill -TERM $pid
+    wait $pid || code=$?
+    exec 7>&-
+    [ "$code" -eq 143 ]
+    ny info s
+    prints "interrupted; the same import goes on where it stopped"
+    ny fit s f
+    exits 3
+    says "s has no points yet: the import into it was interrupted; the same import goes on"
+    nystream import s - --format csv --memory 32M <long.csv 2>err
+    grep -q "it goes on behind row [1-9]" err
+    ny info s --json
+    [ "$(field "$output" n)" = 300000 ]
+    [ "$(field "$output" import_status)" = null ]
+}
