@@ -51,7 +51,8 @@ static int open_planned(struct ny_store **store, struct ny_context *context, con
         return ny_fail(context, NY_EUSAGE,
                        "a plan is of a STORE, or of --shape ROWS,COLUMNS where the points are not "
                        "imported yet");
-    return ny_store_open(store, context, path);
+    err = ny_shape_refuse_file(context, path);
+    return err ? err : ny_store_open(store, context, path);
 }
 
 /* Plans a fit of one store, of a shard with its peers, or of a shape. */

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "api/option_values.h"
 #include "base/dtype.h"
+#include "io/reader.h"
 
 /* Reads a whole number, which may be written as 1e7. */
 static bool read_count(const char *word, uint64_t *count)
@@ -68,4 +70,40 @@ int ny_shape_read(struct ny_context *ctx, const char *text, struct ny_points_sha
                    "--shape is ROWS,COLUMNS, then the values that are not 0 where rows are sparse, "
                    "and the type u8, i16, f32 or f64, as in 1e7,784,u8; not '%s'",
                    text);
+}
+
+/* Writes the shape of the rows of a file, as far as its beginning tells it. */
+static void write_shape(struct ny_context *ctx, const char *path, char *text, size_t size)
+{
+    const struct ny_reader_options options = {.nan_drop = true};
+    const struct ny_file_table *table;
+    struct ny_reader *reader = NULL;
+    char rows[24] = "ROWS", values[24] = "";
+
+    snprintf(text, size, "ROWS,COLUMNS,TYPE");
+    if (ny_reader_open(&reader, ctx, path, &options)) {
+        ny_error_clear(ctx);
+        return;
+    }
+    table = ny_reader_table(reader);
+    if (table->rows != NY_ROWS_UNKNOWN)
+        snprintf(rows, sizeof(rows), "%llu", (unsigned long long)table->rows);
+    if (table->layout == NY_CSR && table->rows != NY_ROWS_UNKNOWN)
+        snprintf(values, sizeof(values), ",%llu", (unsigned long long)(table->rows * table->nnz));
+    snprintf(text, size, "%s,%llu%s,%s", rows, (unsigned long long)table->d, values,
+             ny_dtype_name(table->dtype));
+    ny_reader_close(reader);
+}
+
+int ny_shape_refuse_file(struct ny_context *ctx, const char *path)
+{
+    struct stat info;
+    char shape[96];
+
+    if (stat(path, &info) || !S_ISREG(info.st_mode)) return NY_OK;
+    write_shape(ctx, path, shape, sizeof(shape));
+    return ny_fail_at(ctx, NY_EIO, path, NY_NO_LINE,
+                      "%s is a file and not a store; 'nystream plan --shape %s' plans for its rows "
+                      "before they are imported",
+                      path, shape);
 }

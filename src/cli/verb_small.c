@@ -102,13 +102,45 @@ int cli_run_version(struct command *command)
     return NY_OK;
 }
 
+/* Returns the option of a fit that has a word such as "diffusion" as one of its values; NULL: none
+ * has. */
+static const char *option_of(const char *word)
+{
+    static const char *const names[] = {"map", "approx", "select", "kernel"};
+    const struct ny_option_info *option;
+    size_t length = strlen(word);
+
+    for (int i = 0; (option = ny_option_at(i)); i++) {
+        bool named = false;
+
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+            named |= strcmp(option->name, names[k]) == 0;
+        for (const char *at = option->argument; named && at && *at;
+             at += strcspn(at, "|"), at += *at == '|')
+            if (strcspn(at, "|") == length && strncmp(at, word, length) == 0) return option->name;
+    }
+    return NULL;
+}
+
+/* Refuses to help with what is no verb. */
+static int fail_topic(struct command *command, const char *word)
+{
+    const char *option = option_of(word);
+
+    if (!option) return cli_fail_verb(command, word);
+    return cli_fail(command, NY_EUSAGE,
+                    "'%s' is no verb, but a value of --%s: nystream fit STORE NAME --%s %s; "
+                    "`nystream help fit` tells of it",
+                    word, option, option, word);
+}
+
 int cli_run_help(struct command *command)
 {
     const struct verb *verb = NULL;
 
     if (command->operand_count) {
         verb = cli_verb_find(command, command->operands[0]);
-        if (!verb) return cli_fail_verb(command, command->operands[0]);
+        if (!verb) return fail_topic(command, command->operands[0]);
     }
     if (command->json) return cli_print_listing(command, verb);
     if (command->typed & OWN_MAN) {

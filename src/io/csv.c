@@ -113,6 +113,25 @@ static enum outcome ignored(struct ny_reader *reader, struct record *record, siz
     return outcome;
 }
 
+/* Tells whether a file called .xyz begins with a number alone, which is that of its atoms. */
+static bool counts_atoms(const struct ny_reader *reader)
+{
+    const struct ny_csv *csv = reader->state;
+    size_t length = strlen(reader->path);
+
+    return csv->columns == 1 && length > 4 && strcmp(reader->path + length - 4, ".xyz") == 0;
+}
+
+static enum outcome refuse_atoms(const struct ny_reader *reader, uint64_t line)
+{
+    ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+               "%s begins with a number alone, as files of molecules do: .xyz is read as a cloud "
+               "of points, with a row x y z a line; take the other lines and the column of "
+               "elements out",
+               reader->path);
+    return FAILED;
+}
+
 /* Fails because a record has too few or too many fields. It counts the fields that follow, so that
  * the message can say how many there are. */
 static enum outcome ragged(struct ny_reader *reader, struct record *record, size_t column)
@@ -127,6 +146,7 @@ static enum outcome ragged(struct ny_reader *reader, struct record *record, size
             if (outcome != ROW) return outcome;
         } while (ny_field_follows(&csv->dialect, &record->at));
     }
+    if (counts_atoms(reader)) return refuse_atoms(reader, line);
     ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
                "%s, line %llu: %zu field%s where the first line has %zu; %s", reader->path,
                ULL(line), column, column == 1 ? "" : "s", csv->columns,
@@ -183,6 +203,7 @@ static enum outcome not_a_number(struct ny_reader *reader, const struct record *
     enum outcome outcome = refuse_short(reader, record, column);
 
     if (outcome != ROW) return outcome;
+    if (counts_atoms(reader)) return refuse_atoms(reader, record->line);
     if (ny_number_comma(field->text, field->length))
         return wrong_field(reader, record, column, field,
                            "has a comma in the number; save the table with decimal points, and "

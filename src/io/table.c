@@ -83,7 +83,9 @@ static int unknown_format(struct ny_reader *reader)
                        reader->options.format, names);
     return ny_fail_at(
         reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-        "%s: neither its content nor its name tell a format; give --format, one of %s",
+        "%s: neither its content nor its name tell a format; give --format, one of %s; numbers "
+        "without a header are read from Python: "
+        "store.append(numpy.memmap(FILE, dtype, 'r', shape=(ROWS, COLUMNS)))",
         reader->path, names);
 }
 

@@ -611,6 +611,14 @@ END
     cases <<'END'
 :                                       | info none                        | 4 | there is no store none / import
 :                                       | info p.csv                       | 4 | p.csv is not a store
+npy t.npy '<f4' '(3, 2)' 24             | plan t.npy                       | 4 | t.npy is a file and not a store; 'nystream plan --shape 3,2,f32' plans
+put t.csv '1,2\n3,4\n'                  | plan t.csv --gamma-grid          | 4 | --shape ROWS,2,f32
+put t.bin '\0\1\2'                      | plan t.bin                       | 4 | --shape ROWS,COLUMNS,TYPE
+put t.dat '\0\1\2'                      | import new t.dat                 | 3 | neither its content nor its name / store.append(numpy.memmap(FILE, dtype, 'r', shape=(ROWS, COLUMNS)))
+put t.xyz '3\nwater\nO 0 0 0\n'         | import new t.xyz                 | 3 | t.xyz begins with a number alone / .xyz is read as a cloud of points
+put t.xyz '3\nin a box\nO 0 0 0\n'      | import new t.xyz                 | 3 | .xyz is read as a cloud of points
+:                                       | help diffusion                   | 2 | 'diffusion' is no verb, but a value of --map: nystream fit STORE NAME --map diffusion
+:                                       | help rpcholesky                  | 2 | --select rpcholesky
 mkdir empty                             | info empty                       | 4 | empty is a directory and not a store
 mkdir empty                             | verify empty                     | 4 | empty is a directory
 mkdir empty                             | fit empty a                      | 4 | empty is a directory
