@@ -6,10 +6,12 @@
  * A value that is missing in a stored identity counts as its default, so that a version with more
  * options can still go on with the jobs of an older one.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/option_values.h"
 #include "api/options_private.h"
 #include "api/report.h"
 #include "base/memory.h"
@@ -166,6 +168,27 @@ static bool by_digest(const char *name)
     return strcmp(name, "edges") == 0;
 }
 
+/* Returns the spelling of the width that was typed: sigma or epsilon for gamma; other names stay. */
+static const char *spelling(const struct ny_options *options, const char *name)
+{
+    if (strcmp(name, "gamma") != 0) return name;
+    return ny_options_is_set(options, "sigma")     ? "sigma"
+           : ny_options_is_set(options, "epsilon") ? "epsilon"
+                                                   : name;
+}
+
+/* Returns a value of gamma in that spelling; others, and words, stay. */
+static const char *spelt(const char *name, const char *value, char buffer[NUMBER_BYTES])
+{
+    bool sigma = strcmp(name, "sigma") == 0;
+    double gamma;
+
+    if (!value || !(sigma || strcmp(name, "epsilon") == 0)) return value;
+    if (!ny_value_number(value, &gamma) || !(gamma > 0)) return value;
+    snprintf(buffer, NUMBER_BYTES, "%.6g", sigma ? sqrt(0.5 / gamma) : 1 / gamma);
+    return buffer;
+}
+
 char *ny_options_differences(const struct ny_options *options, unsigned groups,
                              const json_t *stored)
 {
@@ -179,18 +202,19 @@ char *ny_options_differences(const struct ny_options *options, unsigned groups,
     }
     for (int i = 0; i < (int)ny_option_count(); i++) {
         const struct ny_option_info *info = ny_option_at(i);
-        const char *now, *then;
+        const char *now, *then, *name = spelling(options, info->name);
+        char numbers[2][NUMBER_BYTES];
 
         if (!counts(options, i, groups)) continue;
         now = json_string_value(json_object_get(current, info->name));
         then = stored_value(stored, info);
         if (same(now, then) || (now && then && by_digest(info->name))) continue;
         append(&line, line.length ? ", " : "");
-        append(&line, info->name);
+        append(&line, name);
         append(&line, ": ");
-        append(&line, then ? then : unset);
+        append(&line, then ? spelt(name, then, numbers[0]) : unset);
         append(&line, " → ");
-        append(&line, now ? now : unset);
+        append(&line, now ? spelt(name, now, numbers[1]) : unset);
     }
     json_decref(current);
     return line.text;
@@ -213,7 +237,8 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
 
     for (int i = 0; i < (int)ny_option_count(); i++) {
         const struct ny_option_info *info = ny_option_at(i);
-        const char *now, *then;
+        const char *now, *then, *name = spelling(typed, info->name);
+        char numbers[2][NUMBER_BYTES];
 
         if (!counts(typed, i, groups) || !is_typed(typed, info->name)) continue;
         now = canonical(typed, i, buffer);
@@ -222,7 +247,8 @@ static int check_typed(const struct ny_options *typed, unsigned groups, const js
         return ny_fail(typed->ctx, NY_EUSAGE,
                        "'%s' was made with other options (%s: %s → %s), and an update keeps them; "
                        "leave them out, or fit it again with --restart",
-                       result, info->name, then ? then : unset, now ? now : unset);
+                       result, name, then ? spelt(name, then, numbers[0]) : unset,
+                       now ? spelt(name, now, numbers[1]) : unset);
     }
     return NY_OK;
 }

@@ -321,8 +321,9 @@ static bool print_residuals(FILE *file, const json_t *facts)
     if (last > most)
         snprintf(share, sizeof(share), " %.2g of the largest eigenvalue,", most / last);
     cli_print_fact(file, "certificate",
-                   "residuals |Lu - lambda u| of at most %.2g,%s after %s products", most, share,
-                   cli_count(products).text);
+                   "residuals |Lu - lambda u| of at most %.2g,%s after %s multiplications by the "
+                   "graph's matrix",
+                   most, share, cli_count(products).text);
     return true;
 }
 

@@ -272,8 +272,8 @@ static void print_table(const json_t *results)
         print_tried(json_array_get(results, i));
     }
     if (has_spread(results))
-        puts("±: the standard deviation over initialisations or splits, of errors and silhouettes "
-             "the standard error; `nystream help eval --all` explains each figure");
+        puts("±: the standard deviation over all initialisations, of which the figure is that of "
+             "the best, or over splits; of errors and silhouettes the standard error; `nystream help eval --all` explains each figure");
     print_reasons(results);
 }
 

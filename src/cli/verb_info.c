@@ -180,8 +180,11 @@ int cli_run_info(struct command *command)
 /* ---- list --------------------------------------------------------------------------------- */
 
 /* Prints the entry of a result in the list as JSON. */
-static void print_entry(const char *name, const char *status, const char *resume, double behind)
+static void print_entry(const char *name, const char *status, const json_t *facts,
+                        const char *resume, double behind)
 {
+    const char *map = cli_fact_text(facts, "map");
+
     fputs("{\"name\": ", stdout);
     cli_write_json_string(stdout, name);
     fputs(", \"status\": ", stdout);
@@ -191,6 +194,8 @@ static void print_entry(const char *name, const char *status, const char *resume
         cli_write_json_string(stdout, resume);
     else
         fputs("null", stdout);
+    if (map) fputs(", \"map\": ", stdout);
+    if (map) cli_write_json_string(stdout, map);
     if (behind > 0) printf(", \"rows_behind\": %.0f", behind);
     putchar('}');
 }
@@ -211,10 +216,12 @@ static void print_result(struct command *command, const char *name, bool first)
     if (facts) cli_fact_number(facts, "rows_behind", &behind);
     if (command->json) {
         fputs(first ? "\n  " : ",\n  ", stdout);
-        print_entry(name, status, resume, behind);
+        print_entry(name, status, facts, resume, behind);
     } else {
         printf("%s\t%s%s", name, status, resume ? "\tresume with: " : "");
         cli_print_text(stdout, resume ? resume : "");
+        if (!resume && cli_fact_text(facts, "map"))
+            printf("\tmap %s", cli_fact_text(facts, "map"));
         if (!resume && behind > 0)
             printf("\tlacks %s appended since", cli_counted(behind, "row", "rows").text);
         putchar('\n');

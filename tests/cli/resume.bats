@@ -159,7 +159,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     ny list "my store"
     [ "$(grep ^f <<<"$output")" = "f	interrupted	resume with: $resume_f" ]
     ny list "my store" --json
-    prints "{\"name\": \"f\", \"status\": \"interrupted\", \"resume\": \"$resume_f\"}"
+    prints "{\"name\": \"f\", \"status\": \"interrupted\", \"resume\": \"$resume_f\", \"map\": \"pca\"}"
     ny export "my store" f -o e.npy
     exits 2
     says "is not finished"
@@ -171,7 +171,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [[ $output == *'"resume": null'* ]]
     [[ $output == *"\"command\": \"$resume_f\""* ]]
     ny list "my store"
-    [ "$(grep ^f <<<"$output")" = "f	done" ]
+    [ "$(grep ^f <<<"$output")" = "f	done	map pca" ]
 }
 
 @test "nobody is told to throw away what can be gone on with" {

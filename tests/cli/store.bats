@@ -192,19 +192,19 @@ load helper
     nystream fit s a --landmarks 12 -q
     ny list s
     exits 0
-    [ "$output" = "a	done
-b	done" ]
+    [ "$output" = "a	done	map kpca
+b	done	map kpca" ]
     ny list s --json
     [ "$output" = '{"results": [
-  {"name": "a", "status": "done", "resume": null},
-  {"name": "b", "status": "done", "resume": null}]}' ]
+  {"name": "a", "status": "done", "resume": null, "map": "kpca"},
+  {"name": "b", "status": "done", "resume": null, "map": "kpca"}]}' ]
     ny rm s a
     exits 0
     silent
     ny rm s a
     exits 2
     ny list s
-    [ "$output" = "b	done" ]
+    [ "$output" = "b	done	map kpca" ]
     ny list missing
     exits 4
     ny rm missing a

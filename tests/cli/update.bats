@@ -167,7 +167,7 @@ as_from_scratch() {
     ny list a.nys
     [ "$output" = $'r\tdone\tlacks 200 rows appended since' ]
     ny list a.nys --json
-    [[ $output == *'"resume": null, "rows_behind": 200}'* ]]
+    [[ $output == *'"resume": null, "map": '*', "rows_behind": 200}'* ]]
     for verb in "plot a.nys r -o r.png" "export a.nys r -o r.npy" "report a.nys r -o r.html"; do
         ny $verb
         exits 0
