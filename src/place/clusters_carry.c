@@ -35,19 +35,15 @@ static int find(struct carry *carry, uint64_t first, size_t count)
     return err ? err : ny_cluster_finder_put(finder, carry->result.f64, carry->place, count);
 }
 
-/* Gives rows to the writer, and counts them. */
-static int add(struct carry *carry, uint64_t first, size_t count)
+/* Gives rows to the writer, and counts them. A row without coordinates is of no cluster. */
+static int add(struct carry *carry, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t c = carry->cluster[i];
+        bool of_one = c < carry->finder.k;
 
-        if (c >= carry->finder.k)
-            return ny_fail(carry->result.ctx, NY_ENUMERIC,
-                           "row %llu of '%s' is infinitely far from all clusters; 'nystream eval' "
-                           "finds them anew",
-                           (unsigned long long)(first + i), carry->result.name);
-        carry->sizes[c]++;
-        carry->narrow[i] = (uint32_t)c;
+        if (of_one) carry->sizes[c]++;
+        carry->narrow[i] = of_one ? (uint32_t)c : UINT32_MAX;
     }
     ny_embedding_add(&carry->writer, carry->narrow, count);
     return ny_embedding_full(&carry->writer) ? ny_carried_clusters_flush(&carry->writer) : NY_OK;
@@ -65,7 +61,7 @@ static int add_all(struct carry *carry)
         err = first < carry->rows
                   ? ny_stored_clusters_get(&carry->result, first, count, carry->cluster)
                   : find(carry, first, count);
-        if (!err) err = add(carry, first, count);
+        if (!err) err = add(carry, count);
         first += count;
         if (!err) err = ny_check_interrupt(carry->result.ctx);
     }

@@ -119,7 +119,7 @@
       }
       this.x = data.components.length > 1 ? 0 : this.axes.length - 1;
       this.y = data.components.length > 1 ? 1 : 0;
-      this.tint = this.tints.length > 1 && this.tints[1].classes ? 1 : 0;
+      this.tint = this.tints.length > 1 && (this.tints[1].classes || this.tints[1].name === 'label') ? 1 : 0;
       this.hover = -1;
       this.layers = new Map();
       // A fixed order without any class on top.
@@ -379,8 +379,10 @@
       g.font = 'bold 13px system-ui, sans-serif';
       for (const i of new Set([0, last])) {
         if (last < 0) continue;
-        g.strokeText(`row ${this.pathRows[i]}`, this.px(x[i]) + 7, this.py(y[i]) - 5);
-        g.fillText(`row ${this.pathRows[i]}`, this.px(x[i]) + 7, this.py(y[i]) - 5);
+        const text = `row ${this.pathRows[i]}`, fits = this.px(x[i]) + 7 + g.measureText(text).width <= this.box.left + this.box.width;
+        g.textAlign = fits ? 'left' : 'right'; // to the left of its point where the edge would cut it
+        g.strokeText(text, this.px(x[i]) + (fits ? 7 : -7), this.py(y[i]) - 5);
+        g.fillText(text, this.px(x[i]) + (fits ? 7 : -7), this.py(y[i]) - 5);
       }
     }
 

@@ -125,7 +125,7 @@ static void put_kept(struct ny_sink *sink, const json_t *report)
             ny_field_is(report, "approx", "exact") ? "Exact; the" : "The",
             ny_grouped(components, count), components == 1 ? "" : "s",
             components == 1 ? "holds" : "hold", ny_short_number(100 * kept, text),
-            ny_field_is(report, "trace_of", "centred") ? "variance" : "trace");
+            ny_shared_word(report));
 }
 
 /* Writes the error of K̃, if landmarks or a probe tell it. */
@@ -320,14 +320,18 @@ static const char *share_words(double share, char text[48])
 static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *result, size_t count,
                                bool open)
 {
+    const char *of = ny_shared_word(result->report);
     size_t first = ny_eigenvalue_first(result);
     char text[48];
 
     ny_putf(sink, "<details%s><summary>Eigenvalues</summary>", open ? " open" : "");
-    begin_table(sink, "wide", "Eigenvalues and their shares of the trace");
-    ny_put(sink, "<thead><tr><th scope=\"col\" class=\"n\">component</th><th scope=\"col\" "
-                 "class=\"n\">eigenvalue</th><th scope=\"col\" class=\"n\">of the trace</th></tr>"
-                 "</thead><tbody>\n");
+    snprintf(text, sizeof(text), "Eigenvalues and their shares of the %s", of);
+    begin_table(sink, "wide", text);
+    ny_putf(sink,
+            "<thead><tr><th scope=\"col\" class=\"n\">component</th><th scope=\"col\" "
+            "class=\"n\">eigenvalue</th><th scope=\"col\" class=\"n\">of the %s</th></tr>"
+            "</thead><tbody>\n",
+            of);
     for (size_t k = 0; k < count; k++) {
         double share = ny_eigenvalue_share(result, k);
 

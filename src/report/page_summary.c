@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/axis.h"
+#include "report/words.h"
 #include "results/map.h"
 
 static uint64_t rows_of(const struct ny_result *result)
@@ -62,6 +63,7 @@ void ny_put_sentence(struct ny_sink *sink, const struct ny_result *result)
         ny_putf(sink, "; keeps %s of what the full method would see", rest_words(error, text));
     ny_put(sink, ".");
     if (isfinite(kept))
-        ny_putf(sink, " Its %s component%s %.3g\u00a0%% of the variance.",
-                ny_grouped(components, number), components == 1 ? " holds" : "s hold", 100 * kept);
+        ny_putf(sink, " Its %s component%s %.3g\u00a0%% of the %s.",
+                ny_grouped(components, number), components == 1 ? " holds" : "s hold", 100 * kept,
+                ny_shared_word(report));
 }

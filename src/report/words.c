@@ -71,6 +71,11 @@ double ny_eigenvalue_share(const struct ny_result *result, size_t place)
     return trace > 0 ? ny_eigenvalue(result, place) / trace : NAN;
 }
 
+const char *ny_shared_word(const json_t *report)
+{
+    return ny_field_is(report, "trace_of", "centred") ? "variance" : "trace";
+}
+
 void ny_describe_column(const struct ny_data_frame *frame, size_t place, char words[NY_WORDS_BYTES])
 {
     const struct ny_frame_column *column = &frame->column[place];
@@ -89,7 +94,8 @@ void ny_describe_column(const struct ny_data_frame *frame, size_t place, char wo
         snprintf(text, sizeof(text), ": λ = %s", ny_eigenvalue_words(value, number));
     if (isfinite(value)) strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     if (isfinite(share)) {
-        snprintf(text, sizeof(text), ", %.*g %% of the trace", share < 0.995 ? 2 : 3, 100 * share);
+        snprintf(text, sizeof(text), ", %.*g %% of the %s", share < 0.995 ? 2 : 3, 100 * share,
+                 ny_shared_word(frame->result.report));
         strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     }
 }

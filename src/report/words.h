@@ -19,7 +19,9 @@ double ny_eigenvalue(const struct ny_result *result, size_t place);
 const char *ny_eigenvalue_words(double value, char text[48]);
 /* Returns the share of the trace that the eigenvalue is; NaN if that is not known. */
 double ny_eigenvalue_share(const struct ny_result *result, size_t place);
-/* "component 1: λ = 2.42×10³, 6.5 % of the trace", "row" */
+/* Returns what eigenvalues are shares of: "variance" of a centred kernel, else "trace". */
+const char *ny_shared_word(const json_t *report);
+/* "component 1: λ = 2.42×10³, 6.5 % of the variance", "row" */
 void ny_describe_column(const struct ny_data_frame *frame, size_t column,
                         char words[NY_WORDS_BYTES]);
 
