@@ -168,7 +168,8 @@ static bool by_digest(const char *name)
     return strcmp(name, "edges") == 0;
 }
 
-/* Returns the spelling of the width that was typed: sigma or epsilon for gamma; other names stay. */
+/* Returns the spelling of the width that was typed: sigma or epsilon for gamma; other names
+ * stay. */
 static const char *spelling(const struct ny_options *options, const char *name)
 {
     if (strcmp(name, "gamma") != 0) return name;

@@ -8,7 +8,8 @@
  * an element, f32 where it is not said. NY_EUSAGE where it is none, or too large for a store. */
 int ny_shape_read(struct ny_context *ctx, const char *text, struct ny_points_shape *shape);
 
-/* Refuses a file in the place of a store with the --shape of its rows: NY_EIO. NY_OK: it is none. */
+/* Refuses a file in the place of a store with the --shape of its rows: NY_EIO. NY_OK: it is no
+ * file. */
 int ny_shape_refuse_file(struct ny_context *ctx, const char *path);
 
 #endif

@@ -273,7 +273,8 @@ static void print_table(const json_t *results)
     }
     if (has_spread(results))
         puts("±: the standard deviation over all initialisations, of which the figure is that of "
-             "the best, or over splits; of errors and silhouettes the standard error; `nystream help eval --all` explains each figure");
+             "the best, or over splits; of errors and silhouettes the standard error; "
+             "`nystream help eval --all` explains each figure");
     print_reasons(results);
 }
 

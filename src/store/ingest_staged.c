@@ -222,7 +222,7 @@ int ny_ingest_waits(struct ny_store *store, bool *waits)
     *waits = false;
     if (err) return err;
     err = ny_snapshot_size(view, &key, &bytes);
-    *waits = !err && bytes > sizeof(struct ny_progress_record) && !ny_ingest_runs(store);
+    *waits = !err && bytes > sizeof(struct ny_progress_record) && !ny_lock_held(store, "points");
     return ny_snapshot_end(view);
 }
 

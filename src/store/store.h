@@ -394,7 +394,8 @@ int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
                     const struct ny_ingest_spec *spec, uint64_t *consumed);
 /* Tells whether a process imports into the store at the moment: readers do not see its rows yet. */
 bool ny_ingest_runs(struct ny_store *store);
-/* Sets *waits to whether rows of an import that was interrupted are staged: the same one goes on. */
+/* Sets *waits to whether rows of an import that was interrupted are staged: the same one goes
+ * on. */
 int ny_ingest_waits(struct ny_store *store, bool *waits);
 /* Adds rows; commits by itself whenever min(64 MiB, budget/8) are dirty. Everything stays staged,
  * invisible to readers. */
