@@ -66,7 +66,7 @@ def test_a_stopped_result_says_so_and_resumes(large):
             os.kill(os.getpid(), signal.SIGINT)
 
     store = nystream.open(large.path, threads=1, progress=press_at_accumulate)
-    with pytest.raises(KeyboardInterrupt, match="stopped in .*the same call goes on, .*do not append"):
+    with pytest.raises(KeyboardInterrupt, match="stopped in .*the same call goes on, .*not append"):
         store.fit("map", **LONG)
     assert "accumulate" in stages
     result = large.result("map")
