@@ -103,7 +103,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     done
     wait $pid
     ny list s
-    [ "$output" = "a	done" ]
+    [[ $output == "a	done	map "* ]]
 }
 
 # bats test_tags=slow

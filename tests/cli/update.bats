@@ -179,7 +179,7 @@ as_from_scratch() {
     nystream fit a.nys r --update frozen -q
     ny info a.nys r --json
     [[ $output != *rows_behind* ]]
-    [ "$(nystream list a.nys)" = $'r\tdone' ]
+    [ "$(nystream list a.nys)" = $'r\tdone\tmap kpca' ]
     ny plot a.nys r -o r.png
     [[ $stderr != *lacks* ]]
     # A graph cannot be updated, and roads.nys has no points at all.
