@@ -238,7 +238,7 @@ static void large_integers_are_named(void **state)
     by_rows(arrays);
     arrays[4] = (struct npz_case_array){"data.npy", "<i8", "(8,)", wide, sizeof(wide)};
     refuses(*state, write_npz(arrays, 5, (struct npz_case_how){0}), NY_EDATA,
-            "row 2, column 3 (from 0): the int64 is not exactly");
+            "row 2 (from 0), column 4 (from 1): the int64 is not exactly");
 }
 
 static void cut_archives_are_refused(void **state)
