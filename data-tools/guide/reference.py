@@ -19,6 +19,7 @@ PAGES = ["verbs", "options", "json", "exit-codes", *python_reference.PAGES, *c_h
 
 SECTIONS = {
     "Input": "How rows are read from files, and what is kept of them.",
+    "Rows": "Which rows of a store stay in it.",
     "Embedding": "What is computed.",
     "Kernel": "How alike two rows are.",
     "Landmarks": "The rows that stand for all.",

@@ -205,7 +205,7 @@ static int need_points(struct ny_store *store, const struct ny_options *options,
     /* One row can be summed up, but not fitted. */
     uint64_t least = ny_options_choice(options, "until") ? 1 : 2;
     const char *graph = ny_options_text(options, "graph");
-    bool waits;
+    bool waits = false;
     int err = ny_store_skip_lost(store);
 
     if (err == NY_OK) err = ny_points_info(store, points);
@@ -220,9 +220,9 @@ static int need_points(struct ny_store *store, const struct ny_options *options,
                        "%s has no points yet: an import into it is under way, and its rows are "
                        "there when it ends; begin the fit then",
                        ny_store_path(store));
-    err = ny_ingest_waits(store, &waits);
+    err = points->n ? NY_OK : ny_ingest_waits(store, &waits);
     if (err) return err;
-    if (!points->n && waits)
+    if (waits)
         return ny_fail(ny_store_context(store), NY_EDATA,
                        "%s has no points yet: the import into it was interrupted; the same import "
                        "goes on where it stopped",

@@ -10,6 +10,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- info --------------------------------------------------------------------------------- */
 
@@ -210,6 +211,7 @@ static void print_result(struct command *command, const char *name, bool first)
     const char *status = err ? ny_status_kind(err) : ny_report_text(report, "status");
     json_t *facts = err ? NULL : cli_facts(report);
     const char *resume = resume_of(facts);
+    bool terminal = isatty(STDOUT_FILENO); /* scripts count on two fields */
     double behind = 0;
 
     if (!status) status = "unknown";
@@ -220,7 +222,7 @@ static void print_result(struct command *command, const char *name, bool first)
     } else {
         printf("%s\t%s%s", name, status, resume ? "\tresume with: " : "");
         cli_print_text(stdout, resume ? resume : "");
-        if (!resume && cli_fact_text(facts, "map"))
+        if (!resume && terminal && cli_fact_text(facts, "map"))
             printf("\tmap %s", cli_fact_text(facts, "map"));
         if (!resume && behind > 0)
             printf("\tlacks %s appended since", cli_counted(behind, "row", "rows").text);

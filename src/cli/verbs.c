@@ -217,8 +217,8 @@ const struct verb cli_verbs[] = {
      .run = cli_run_merge},
     {"list", "STORE", "", 1, 1, 0, EVERY, "the names of the results, with their status",
      "Prints a line for each result: name, tab, status (done, running, interrupted; summed: it "
-     "ended with its sums) and, behind another tab, \"map\" and what map it is. An "
-     "interrupted result has there the command that resumes it; one to which rows were "
+     "ended with its sums); on a terminal, another tab and what map it is. An "
+     "interrupted result has another tab and the command that resumes it; one to which rows were "
      "not added that the store has, how many they are.",
      "nystream list points.nys", .run = cli_run_list},
     {"repair", "STORE", "", 1, 1, WORK, EVERY,

@@ -101,7 +101,7 @@
     X("mode", "updated", PLAIN, 56, KEPT)                                                          \
     X("landmarks_added", "landmarks added", COUNT, 57, RUN)                                        \
     X("passes", "passes", COUNT, 50, RUN)                                                          \
-    X("selection_passes", "passes to select", COUNT, 76, RUN)                                      \
+    X("selection_passes", "passes to select", COUNT, 77, RUN)                                      \
     X("rows_read", "rows read", COUNT, 51, RUN)                                                    \
     X("bytes_read", "read", BYTES, 52, RUN)                                                        \
     X("flops", "work", FLOPS, 53, RUN)                                                             \

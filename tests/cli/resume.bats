@@ -171,7 +171,7 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [[ $output == *'"resume": null'* ]]
     [[ $output == *"\"command\": \"$resume_f\""* ]]
     ny list "my store"
-    [ "$(grep ^f <<<"$output")" = "f	done	map pca" ]
+    [ "$(grep ^f <<<"$output")" = "f	done" ]
 }
 
 @test "nobody is told to throw away what can be gone on with" {

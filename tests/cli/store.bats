@@ -192,8 +192,8 @@ load helper
     nystream fit s a --landmarks 12 -q
     ny list s
     exits 0
-    [ "$output" = "a	done	map kpca
-b	done	map kpca" ]
+    [ "$output" = "a	done
+b	done" ]
     ny list s --json
     [ "$output" = '{"results": [
   {"name": "a", "status": "done", "resume": null, "map": "kpca"},
@@ -204,7 +204,7 @@ b	done	map kpca" ]
     ny rm s a
     exits 2
     ny list s
-    [ "$output" = "b	done	map kpca" ]
+    [ "$output" = "b	done" ]
     ny list missing
     exits 4
     ny rm missing a

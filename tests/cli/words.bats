@@ -67,7 +67,7 @@ load helper
     ny rm s a b -q
     exits 0
     ny list s
-    [ "$output" = $'c\tdone\tmap kpca\nd\tdone\tmap kpca' ]
+    [ "$output" = $'c\tdone\nd\tdone' ]
     ny rm s c nothing d
     exits 2
     says "nothing"
