@@ -78,6 +78,7 @@ nights() {
     prints "no more to take out"
 }
 
+# bats test_tags=slow
 @test "any cut is right: between blocks, within one, within an import, and down to one row" {
     local keep
     nights
@@ -103,6 +104,7 @@ nights() {
     done
 }
 
+# bats test_tags=slow
 @test "labels that are words, rows that were dropped and names of classes go back" {
     (echo 'x,y,what' && table 2999 2 | awk -F, '{print $0 "," (NR % 3 ? "a" : "b")}') >one.csv
     (echo 'x,y,what' && echo ',0.5,a' && table 500 2 9 | awk -F, '{print $0 "," (NR % 2 ? "wrong" : "a")}') >bad.csv
@@ -120,6 +122,7 @@ nights() {
     prints c
 }
 
+# bats test_tags=slow
 @test "row numbers of shuffled rows stay those of their files" {
     table 3000 20 >one.csv
     table 3000 20 2 >bad.csv
@@ -163,6 +166,7 @@ counts() {
     done
 }
 
+# bats test_tags=slow
 @test "sparse rows and bytes in several blocks, cut within one" {
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n 9000 --terms 2000 --length 25 --topics 2 -o one.libsvm
     nystream import t one.libsvm --dims 2000 -q
