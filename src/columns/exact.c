@@ -8,6 +8,7 @@
 
 #include "base/thread.h"
 #include "columns/columns_private.h"
+#include "linalg/square.h"
 
 /* Rows of Y in a block; rows of X, where X is not Y: few rows are asked for at a time. Few rows of
  * Y, and the square of few rows, go in short blocks, which pad less. */
@@ -478,11 +479,13 @@ int ny_columns_exact_square(const struct ny_columns *columns, struct ny_raw_rows
 
     if (columns->spec.slots) return ny_sparse_exact_square(columns, rows, count, K);
     if (!items) return NY_OK;
-    err = work < small ? run_items(&job, 0, items)
-                       : ny_parallel(columns->spec.ctx, ny_context_crew(columns->spec.ctx),
-                                     run_square, &square);
-    if (!err) ny_mirror_lower(K);
-    return err;
+    if (work < small) {
+        err = run_items(&job, 0, items);
+        if (!err) ny_mirror_lower(K);
+        return err;
+    }
+    err = ny_parallel(columns->spec.ctx, ny_context_crew(columns->spec.ctx), run_square, &square);
+    return err ? err : ny_square_mirror_lower(columns->spec.ctx, K);
 }
 
 int ny_columns_square(const struct ny_columns *columns, struct ny_matrix W)

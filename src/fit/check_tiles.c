@@ -35,16 +35,14 @@ static bool centred(const struct ny_fit *fit)
     return fit->m > 1 && ny_centred(fit->settings->normalisation);
 }
 
-/* Mean of w_ii; of a centred map, of HWH's. */
+/* Mean of w_ii; of a centred map, of HWH's. a has the means of W's rows. */
 static double mean_diagonal(const struct ny_fit *fit)
 {
     double sum = 0, all = 0, m = (double)fit->m;
 
     for (size_t i = 0; i < fit->m; i++) {
-        const double *w = fit->W.at + i * fit->m;
-
-        sum += fabs(w[i]) / m;
-        if (centred(fit)) all += ny_sum(w, fit->m) / m / m;
+        sum += fabs(fit->W.at[i * fit->m + i]) / m;
+        if (centred(fit)) all += fit->a[i] / m;
     }
     return sum - all;
 }

@@ -8,6 +8,7 @@
 #include "fit/given_columns.h"
 #include "fit/shards.h"
 #include "fit/sizes.h"
+#include "linalg/square.h"
 #include "peers/peers.h"
 #include "results/geometry.h"
 #include "results/model.h"
@@ -113,12 +114,11 @@ static int choose_shift(struct ny_fit *fit)
     struct ny_gram_choice choice;
     int err;
 
+    err = ny_square_sums(fit->job.ctx, fit->W, fit->a);
+    if (err) return err;
     for (size_t i = 0; i < fit->m; i++) {
-        double sum = 0;
-
-        for (size_t j = 0; j < fit->m; j++)
-            sum += fit->W.at[i * fit->m + j];
-        fit->a[i] = unit ? 0 : sum / (double)fit->m; /* unit vectors have no mean to take off */
+        fit->a[i] =
+            unit ? 0 : fit->a[i] / (double)fit->m; /* unit vectors have no mean to take off */
         mean_diagonal += fit->W.at[i * fit->m + i] / (double)fit->m;
     }
     err = ny_columns_set_shift(fit->columns, fit->a);
@@ -145,14 +145,15 @@ static int choose_shift(struct ny_fit *fit)
 
 static int make_square(struct ny_fit *fit)
 {
+    bool finite;
     int err;
 
     fit->W = ny_matrix(ny_calloc(fit->job.ctx, NY_MEM_SOLVE, fit->m, fit->m * sizeof(double)),
                        fit->m, fit->m);
     if (!fit->W.at) return NY_EBUDGET;
     err = ny_columns_square(fit->columns, fit->W);
-    if (err) return err;
-    if (!ny_first_not_finite(fit->W.at, fit->m * fit->m)) return NY_OK;
+    if (!err) err = ny_square_finite(fit->job.ctx, fit->W, &finite);
+    if (err || finite) return err;
     return ny_fail(fit->job.ctx, NY_ENUMERIC,
                    "a kernel value between two landmarks is not finite; rescale the data "
                    "(--scale standard) or choose another width");

@@ -193,26 +193,31 @@ void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, dou
                 alpha, A.at, ny_blas_stride(A.stride), x, 1, beta, y, 1);
 }
 
-/* Copies a triangle to the other in square blocks, so that the strided side stays in cache. */
+/* In square blocks, so that the strided side stays in cache. */
+void ny_mirror_rows(struct ny_matrix A, size_t first, size_t rows, bool lower)
+{
+    enum { BLOCK = 32 };
+    size_t s = A.stride, end = first + rows;
+    double *a = A.at;
+
+    for (size_t j0 = 0; j0 < end; j0 += BLOCK)
+        for (size_t i = first; i < end; i++) {
+            size_t j1 = j0 + BLOCK < i ? j0 + BLOCK : i;
+
+            for (size_t j = j0; j < j1 && lower; j++)
+                a[j * s + i] = a[i * s + j];
+            for (size_t j = j0; j < j1 && !lower; j++)
+                a[i * s + j] = a[j * s + i];
+        }
+}
+
 static void mirror(struct ny_matrix A, bool lower)
 {
     enum { BLOCK = 32 };
-    size_t m = A.rows, s = A.stride;
-    double *a = A.at;
 
     assert(A.rows == A.cols && !A.transposed);
-    for (size_t i0 = 0; i0 < m; i0 += BLOCK) {
-        size_t i1 = i0 + BLOCK < m ? i0 + BLOCK : m;
-        for (size_t j0 = 0; j0 <= i0; j0 += BLOCK) {
-            for (size_t i = i0; i < i1; i++) {
-                size_t j1 = j0 + BLOCK < i ? j0 + BLOCK : i;
-                for (size_t j = j0; j < j1 && lower; j++)
-                    a[j * s + i] = a[i * s + j];
-                for (size_t j = j0; j < j1 && !lower; j++)
-                    a[i * s + j] = a[j * s + i];
-            }
-        }
-    }
+    for (size_t first = 0; first < A.rows; first += BLOCK)
+        ny_mirror_rows(A, first, A.rows - first < BLOCK ? A.rows - first : BLOCK, lower);
 }
 
 void ny_mirror_lower(struct ny_matrix A)

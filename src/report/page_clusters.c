@@ -55,12 +55,12 @@ void ny_put_clusters(struct ny_sink *sink, const struct ny_result *result)
     static const char *const apart[] = {"silhouette", "variance_between", NULL};
     static const char *const apart_labels[] = {"silhouette", "variance between them"};
     static const char *const classes[] = {"accuracy", "purity", "nmi", "ari", NULL};
-    json_t *told = ny_stored_clusters_told(result->record);
-    uint64_t count = ny_field_count(told, "clusters", 0);
+    const json_t *told = ny_stored_clusters_figures(result->record);
+    uint64_t count = ny_stored_clusters(result);
     uint64_t rows = ny_field_count(told, "rows", result->n);
     char number[32];
 
-    if (!told) return;
+    if (!count) return;
     ny_putf(sink, "<section class=\"clusters\"><h3>Clusters</h3><ul><li>%s cluster%s",
             ny_grouped(count, number), count == 1 ? "" : "s");
     put_sizes(sink, json_object_get(told, "cluster_sizes"));
@@ -71,5 +71,4 @@ void ny_put_clusters(struct ny_sink *sink, const struct ny_result *result)
         ny_putf(sink, "<li>Measured on the first %s rows, without those of updates since.</li>",
                 ny_grouped(rows, number));
     ny_put(sink, "</ul></section>");
-    json_decref(told);
 }

@@ -37,14 +37,19 @@ size_t ny_stored_clusters(const struct ny_result *result)
     return current(record) ? (size_t)ny_field_count(json_object_get(record, field), "count", 0) : 0;
 }
 
+const json_t *ny_stored_clusters_figures(const json_t *record)
+{
+    return current(record) ? json_object_get(json_object_get(record, field), "figures") : NULL;
+}
+
 json_t *ny_stored_clusters_told(const json_t *record)
 {
     const json_t *stored = json_object_get(record, field);
+    const json_t *figures = ny_stored_clusters_figures(record);
     json_t *told;
 
     if (!current(record)) return NULL;
-    told = json_object_get(stored, "figures") ? json_deep_copy(json_object_get(stored, "figures"))
-                                              : json_object();
+    told = figures ? json_deep_copy(figures) : json_object();
     ny_field_set_count(told, "clusters", ny_field_count(stored, "count", 0));
     return told;
 }

@@ -11,6 +11,9 @@ enum { NY_CLUSTERS_LISTED = 256 };
 size_t ny_stored_clusters(const struct ny_result *result);
 /* Gets the clusters of rows first … first + count − 1, as u64. */
 int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t count, void *out);
+/* Returns what the evaluation that found the clusters has measured of them, which belongs to the
+ * record; NULL: there are none of its rows, or nothing was kept. */
+const json_t *ny_stored_clusters_figures(const json_t *record);
 /* Returns what is known of them: `clusters`, how many; `cluster_sizes`, of up to
  * NY_CLUSTERS_LISTED; and of how many `rows` the measures are that an evaluation has given it. NULL
  * where there are none; json_decref() it. */

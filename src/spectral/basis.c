@@ -18,8 +18,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "linalg/square.h"
+
 /* A ← HAH on the full square: subtract row means and column means, add the mean. */
-static void centre_square(struct ny_matrix A, double *mean)
+static int centre_square(struct ny_context *ctx, struct ny_matrix A, double *mean)
 {
     double grand = 0;
 
@@ -30,7 +32,7 @@ static void centre_square(struct ny_matrix A, double *mean)
     for (size_t i = 0; i < A.rows; i++)
         for (size_t j = 0; j <= i; j++)
             A.at[i * A.stride + j] += grand - mean[i] - mean[j];
-    ny_mirror_lower(A);
+    return ny_square_mirror_lower(ctx, A);
 }
 
 /* The lower right (m−1)×(m−1) corner becomes TᵀAT: a_ij − a_1j − a_i1 + a_11. */
@@ -57,7 +59,9 @@ static void choose_b(struct ny_basis *basis, const struct ny_problem *problem)
         switch (problem->normalisation) {
         case NY_RAW:
         case NY_DIVIDED_LANDMARKS:
-        case NY_DIVIDED_IMPLICIT: b[j] = (affine ? w1[j] : 0) - a[j]; break;
+        case NY_DIVIDED_IMPLICIT:
+            b[j] = (affine ? w1[j] : 0) - a[j];
+            break;
         case NY_CENTRED_LANDMARKS:
             b[j] = 0;
             c[j] = affine ? w1[j] - a[j] : 0;
@@ -273,8 +277,9 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
         basis->W = translate_square(problem->W);
         if (basis->G.at) basis->G = translate_square(problem->acc->G);
     } else if (problem->normalisation == NY_CENTRED_LANDMARKS) {
-        centre_square(basis->W, basis->diagonal);
-        if (basis->G.at) centre_square(basis->G, basis->diagonal);
+        err = centre_square(ctx, basis->W, basis->diagonal);
+        if (!err && basis->G.at) err = centre_square(ctx, basis->G, basis->diagonal);
+        if (err) return err;
     }
     for (size_t i = 0; i < basis->r; i++)
         basis->diagonal[i] = basis->W.at[i * basis->W.stride + i];
@@ -390,8 +395,7 @@ static void finish_averages(const struct ny_basis *basis, const struct ny_proble
     }
     solution->averages_mean = 0;
     for (size_t j = 0; j < basis->m; j++)
-        solution->averages_mean +=
-            u[j] * (problem->a[j] + basis->b[j] + (affine ? w1[j] : 0));
+        solution->averages_mean += u[j] * (problem->a[j] + basis->b[j] + (affine ? w1[j] : 0));
     if (!affine) return;
     u[0] += 1;
     solution->averages_mean += w1[0];
@@ -461,9 +465,9 @@ int ny_basis_finish(struct ny_basis *basis, struct ny_problem *problem,
         solution->q[k] = -offset;
     }
     finish_averages(basis, problem, solution);
-    solution->trace_of = basis->roots       ? "normalised"
+    solution->trace_of = basis->roots                         ? "normalised"
                          : ny_centred(problem->normalisation) ? "centred"
-                                            : "raw";
+                                                              : "raw";
     return NY_OK;
 }
 

@@ -1,0 +1,110 @@
+/*
+ * Each pass deals out blocks of rows (linalg/parts.h): a matrix of 10,000 rows is 800 MB, which one
+ * thread reads at half of the memory's pace. Sums of eight rows go side by side, since an addition
+ * waits for the one before it.
+ */
+#include "linalg/square.h"
+
+#include <stdatomic.h>
+
+#include "linalg/parts.h"
+
+/* Rows of a part; those of a mirror are what ny_mirror_rows() does at a time. */
+enum { PART = 32, SIDE = 8 };
+
+struct pass {
+    struct ny_matrix A;
+    bool lower;
+    double *sums;
+    atomic_bool not_finite;
+};
+
+/* Rows of part i. */
+static struct ny_matrix rows_of(const struct pass *pass, size_t i)
+{
+    size_t first = i * PART, left = pass->A.rows - first;
+
+    return ny_rows(pass->A, first, left < PART ? left : PART);
+}
+
+static int mirror(void *arg, const struct ny_worker *worker)
+{
+    struct pass *pass = arg;
+
+    for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++)
+        if (ny_part_is_mine(worker, i))
+            ny_mirror_rows(pass->A, i * PART, rows_of(pass, i).rows, pass->lower);
+    return NY_OK;
+}
+
+/* Σ of up to SIDE rows. */
+static void sum_rows(struct ny_matrix rows, double *sums)
+{
+    double sum[SIDE] = {0};
+
+    for (size_t j = 0; j < rows.cols; j++)
+        for (size_t i = 0; i < rows.rows; i++)
+            sum[i] += rows.at[i * rows.stride + j];
+    for (size_t i = 0; i < rows.rows; i++)
+        sums[i] = sum[i];
+}
+
+static int sum(void *arg, const struct ny_worker *worker)
+{
+    struct pass *pass = arg;
+
+    for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++) {
+        struct ny_matrix rows = rows_of(pass, i);
+
+        if (!ny_part_is_mine(worker, i)) continue;
+        for (size_t k = 0; k < rows.rows; k += SIDE)
+            sum_rows(ny_rows(rows, k, rows.rows - k < SIDE ? rows.rows - k : SIDE),
+                     pass->sums + i * PART + k);
+    }
+    return NY_OK;
+}
+
+static int look(void *arg, const struct ny_worker *worker)
+{
+    struct pass *pass = arg;
+
+    for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++) {
+        struct ny_matrix rows = rows_of(pass, i);
+
+        if (!ny_part_is_mine(worker, i)) continue;
+        for (size_t k = 0; k < rows.rows; k++)
+            if (ny_first_not_finite(rows.at + k * rows.stride, rows.cols))
+                atomic_store(&pass->not_finite, true);
+    }
+    return NY_OK;
+}
+
+int ny_square_mirror_lower(struct ny_context *ctx, struct ny_matrix A)
+{
+    struct pass pass = {.A = A, .lower = true};
+
+    return ny_parts_run(ctx, A.rows, mirror, &pass);
+}
+
+int ny_square_mirror_upper(struct ny_context *ctx, struct ny_matrix A)
+{
+    struct pass pass = {.A = A};
+
+    return ny_parts_run(ctx, A.rows, mirror, &pass);
+}
+
+int ny_square_sums(struct ny_context *ctx, struct ny_matrix A, double *sums)
+{
+    struct pass pass = {.A = A, .sums = sums};
+
+    return ny_parts_run(ctx, A.rows, sum, &pass);
+}
+
+int ny_square_finite(struct ny_context *ctx, struct ny_matrix A, bool *finite)
+{
+    struct pass pass = {.A = A};
+    int err = ny_parts_run(ctx, A.rows, look, &pass);
+
+    *finite = !pass.not_finite;
+    return err;
+}
