@@ -153,11 +153,11 @@ neighbors    | transform s g --input new.csv -o o.csv    | --neighbors 2
 neighbors    | transform s f --input new.csv -o o.csv    | --neighbors 2 ! no graph
 recall       | transform s f --input new.csv -o o.csv    | --recall 0.5 ! no graph
 format       | transform s f --input new.csv -o o.csv    | --format npy ! new.csv
-label-column | transform s f --input t.csv -o o.csv      | --label-column a ! the same columns
-id-column    | transform s f --input t.csv -o o.csv      | --id-column a ! the same columns
-columns      | transform s f --input t.csv -o o.csv      | --columns a,b ! 2 columns
-drop-columns | transform s f --input t.csv -o o.csv      | --drop-columns a ! the same columns
-header       | transform s f --input new.csv -o o.csv    | --header yes ! the same columns
+label-column | transform s f --input t.csv -o o.csv      | --label-column a ! has no column 'a'
+id-column    | transform s f --input t.csv -o o.csv      | --id-column a ! has no column 'a'
+columns      | transform s f --input t.csv -o o.csv      | --columns a,b ! has no columns 'c', 'd'
+drop-columns | transform s f --input t.csv -o o.csv      | --drop-columns a ! has no column 'a'
+header       | transform s f --input new.csv -o o.csv    | --header yes ! has no columns 'a', 'b'
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
 matrix       | transform s f --input new.csv -o o.csv    | --matrix X ! the format csv

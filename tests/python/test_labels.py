@@ -98,7 +98,7 @@ def test_anndata(empty):
     assert kept(empty)[6:] == list("fmfmfm")
 
 
-@pytest.mark.parametrize("kind", ["AnnData", "frame", "h5ad", "h5ad by option", "csv", "arrow"])
+@pytest.mark.parametrize("kind", ["AnnData", "frame", "h5ad", "h5ad by option", "csv"])
 def test_a_column_by_its_name(empty, tmp_path, kind):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
     obs = pandas.DataFrame({"kind": pandas.Categorical(WORDS)},
@@ -107,8 +107,6 @@ def test_a_column_by_its_name(empty, tmp_path, kind):
     frame, X, options = cells.to_df().assign(kind=obs["kind"].astype(object)), cells, {}
     if kind == "frame":
         X = frame
-    elif kind == "arrow":
-        X = pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
     elif kind == "csv":
         X = tmp_path / "x.csv"
         frame.to_csv(X, index=False)
