@@ -32,8 +32,16 @@
 #include "select/rules_private.h"
 #include "store/store.h"
 
-/* A unit's sums are noted after so many rows each. */
-enum { MARK_ROWS = 32, MARKS = NY_UNIT_ROWS / MARK_ROWS };
+/* Sums are noted after so many rows each, in the first units: with more of them a draw is a small
+ * part of the work, and the marks would grow with n. */
+enum { MARK_ROWS = 32, MARKS = NY_UNIT_ROWS / MARK_ROWS, MARKED_UNITS = 16 };
+
+static size_t marked_units(uint64_t n)
+{
+    uint64_t units = ny_units_of(n);
+
+    return units < MARKED_UNITS ? (size_t)units : MARKED_UNITS;
+}
 
 /* Rows that are looked at together: a unit, or where they are wide a strip, which is enough for a
  * product. It decides what is held, not what is selected. */
@@ -76,8 +84,7 @@ int ny_pivot_open(struct ny_rpcholesky *rp, const struct ny_selection_request *r
     if (err) return err;
     rp->bounds = ny_calloc(ctx, NY_MEM_DICTIONARY, rp->n, sizeof(*rp->bounds));
     rp->sums = ny_calloc(ctx, NY_MEM_DICTIONARY, ny_units_of(rp->n) + 1, sizeof(*rp->sums));
-    rp->marks =
-        ny_calloc(ctx, NY_MEM_DICTIONARY, ny_units_of(rp->n), MARKS * sizeof(*rp->marks));
+    rp->marks = ny_calloc(ctx, NY_MEM_DICTIONARY, marked_units(rp->n), MARKS * sizeof(*rp->marks));
     rp->worker = ny_calloc(ctx, NY_MEM_TILES, rp->workers, sizeof(*rp->worker));
     if (!rp->bounds || !rp->sums || !rp->marks || !rp->worker) return NY_EBUDGET;
     for (unsigned w = 0; !err && w < rp->workers; w++)
@@ -108,12 +115,11 @@ size_t ny_rpcholesky_bytes(const struct ny_selection_request *request, size_t m)
 
     return sizeof(struct ny_rpcholesky) + ny_dictionary_bytes(spec, m) +
            request->n * sizeof(float) +
-           (1 + (1 + MARKS) * ny_units_of(request->n)) * sizeof(double) +
-           workers * (ny_front_bytes(spec, front_rows(spec), m) +
-                      ny_exact_bytes(spec, NY_PIVOT_STEP, m) +
-                      ny_columns_workspace_bytes(spec, NY_FRONT_STRIP) +
-                      sizeof(struct ny_pivot_worker) +
-                      NY_UNIT_ROWS * (sizeof(bool) + sizeof(float)));
+           (1 + ny_units_of(request->n) + MARKS * marked_units(request->n)) * sizeof(double) +
+           workers *
+               (ny_front_bytes(spec, front_rows(spec), m) + ny_exact_bytes(spec, NY_PIVOT_STEP, m) +
+                ny_columns_workspace_bytes(spec, NY_FRONT_STRIP) + sizeof(struct ny_pivot_worker) +
+                NY_UNIT_ROWS * (sizeof(bool) + sizeof(float)));
 }
 
 size_t ny_pivot_later_bytes(const struct ny_selection_request *request, size_t m)
@@ -135,7 +141,7 @@ static double unit_sum(struct ny_rpcholesky *rp, uint64_t unit)
     for (uint64_t mark = unit * MARKS; mark < (unit + 1) * MARKS; mark++) {
         for (; row < rp->n && row < (mark + 1) * MARK_ROWS; row++)
             sum += (double)rp->bounds[row];
-        rp->marks[mark] = sum;
+        if (unit < MARKED_UNITS) rp->marks[mark] = sum;
     }
     return sum;
 }
@@ -158,7 +164,7 @@ static uint64_t draw_of_unit(const struct ny_rpcholesky *rp, uint64_t unit, doub
     uint64_t mark = unit * MARKS, end = mark + MARKS, row, chosen;
     double sum = 0;
 
-    while (mark < end && rp->marks[mark] <= target)
+    while (unit < MARKED_UNITS && mark < end && rp->marks[mark] <= target)
         mark++;
     if (mark == end) mark = unit * MARKS;
     if (mark > unit * MARKS) sum = rp->marks[mark - 1];
@@ -230,8 +236,7 @@ static int weigh(struct ny_rpcholesky *rp, const struct ny_front *block, size_t 
                  size_t columns, bool *accepted)
 {
     uint64_t at = block->index[i], row = rp->window_row[at];
-    double uniform =
-        ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * draw_number(rp, at) + 1);
+    double uniform = ny_hash01(rp->request->seed, NY_STREAM_REJECTION, 2 * draw_number(rp, at) + 1);
     double threshold = uniform * (double)rp->bounds[row], k = block->k[i];
     double slack = ny_front_slack(block, i, columns);
 
@@ -439,8 +444,7 @@ static int draw_window(struct ny_rpcholesky *rp)
         rp->now.exhausted = true;
         return NY_OK;
     }
-    while (!err && rp->now.judged < NY_PIVOT_WINDOW &&
-           ny_dictionary_count(rp->dictionary) < rp->m)
+    while (!err && rp->now.judged < NY_PIVOT_WINDOW && ny_dictionary_count(rp->dictionary) < rp->m)
         err = look_at(rp, next_candidates(rp));
     if (!err && ny_dictionary_count(rp->dictionary) < rp->m) end_window(rp);
     return err;
@@ -502,8 +506,7 @@ static int leave(struct ny_rpcholesky *rp, struct ny_selection *selection)
     return NY_OK;
 }
 
-static int select_rows(const struct ny_selection_request *request,
-                       struct ny_selection *selection)
+static int select_rows(const struct ny_selection_request *request, struct ny_selection *selection)
 {
     struct ny_rpcholesky *rp = ny_calloc(request->ctx, NY_MEM_DICTIONARY, 1, sizeof(*rp));
     struct ny_source *source = NULL;
@@ -515,8 +518,8 @@ static int select_rows(const struct ny_selection_request *request,
     err = ny_pivot_open(rp, request);
     if (!err) err = ny_pivot_take_up(rp, &first_unit);
     if (err) goto done;
-    err = ny_source_of_points(&source, request->store, request->n, request->spec->slots,
-                              rp->workers);
+    err =
+        ny_source_of_points(&source, request->store, request->n, request->spec->slots, rp->workers);
     if (err) goto done;
     ny_blas_serial();
     err = select_from(rp, source, first_unit);

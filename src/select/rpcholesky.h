@@ -68,7 +68,7 @@ struct ny_rpcholesky {
     struct ny_pivot_progress now;
     float *bounds; /* u_i ≥ δ_i, each from its row's last visit; proposals are drawn ∝ u */
     double *sums;  /* Σ u over the units before unit i */
-    double *marks; /* of each unit, Σ u up to some of its rows, where draws begin to look */
+    double *marks; /* of the first units, Σ u up to some rows, where draws begin to look */
     /* The window's candidates, and what their bounds are after it. */
     uint64_t window_row[NY_PIVOT_WINDOW];
     float window_bound[NY_PIVOT_WINDOW];

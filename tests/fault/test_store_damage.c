@@ -304,6 +304,23 @@ static void right(bool equal, const char *what)
     _exit(4);
 }
 
+/* Notes that are damaged are left out of the list, of three. */
+static void read_imports(struct ny_store *store)
+{
+    struct ny_imports imports;
+
+    if (!fine(ny_points_imports(store, &imports), "imports")) return;
+    right(imports.count <= 3, "imports");
+    noticed += 3 - (unsigned)imports.count;
+    for (size_t i = 0; i < imports.count; i++) {
+        const struct ny_import_note *note = &imports.note[i];
+        uint64_t part = 3 * (note->first + 1) / N;
+
+        right(note->first == part * N / 3 && note->end == (part + 1) * N / 3, "imports");
+    }
+    ny_imports_release(&imports, ctx);
+}
+
 static void read_points(struct ny_store *store)
 {
     static uint8_t rows[512][D];
@@ -327,6 +344,7 @@ static void read_points(struct ny_store *store)
     if (fine(ny_points_source(store, 0, N, source), "source"))
         for (uint64_t i = 0; i < N; i++)
             right(source[i] == 3 * i, "source");
+    read_imports(store);
     if (!fine(ny_points_stats(store, &stats), "statistics")) return;
     right(stats.n == N && stats.minimum[5] == 1 && stats.maximum[5] == (N - 1) / 10 + 1,
           "statistics");
