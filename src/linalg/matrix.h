@@ -119,8 +119,8 @@ void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, dou
 void ny_mirror_lower(struct ny_matrix A);
 /* Copies the upper triangle to the lower. */
 void ny_mirror_upper(struct ny_matrix A);
-/* What ny_mirror_lower(), or where `lower` is not set _upper(), does of rows first … first+rows−1 of
- * the lower triangle. */
+/* Does the part of ny_mirror_lower() that is of these rows of the lower triangle; of
+ * ny_mirror_upper() where `lower` is not set. */
 void ny_mirror_rows(struct ny_matrix A, size_t first, size_t rows, bool lower);
 
 /* L ← chol(A) in place: A's lower triangle in, L's out; the upper triangle is neither read nor
