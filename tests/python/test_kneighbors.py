@@ -30,7 +30,6 @@ def test_neighbors_of_new_rows(store, rows, metric):
     assert np.array_equal(indices[:, 0], np.arange(50, 60)) and not distances.any()
 
 
-@quick
 def test_a_share_of_the_neighbors_of_new_rows(tmp_path):
     rng = np.random.default_rng(3)
     rows = rng.normal(size=(3000, 40)).astype(np.float32)
@@ -52,7 +51,6 @@ def test_a_share_of_the_neighbors_of_new_rows(tmp_path):
             graph.kneighbors(new, recall=recall)
 
 
-@quick
 @pytest.mark.parametrize("columns", [3, 8])
 def test_many_new_rows_go_in_lots(tmp_path, columns):
     rng = np.random.default_rng(4)
