@@ -1,7 +1,6 @@
 /*
- * Each pass deals out blocks of rows (linalg/parts.h): a matrix of 10,000 rows is 800 MB, which one
- * thread reads at half of the memory's pace. Sums of eight rows go side by side, since an addition
- * waits for the one before it.
+ * Each pass deals out blocks of rows (linalg/parts.h): a matrix of 10,000 rows is 800 MB. Sums of
+ * eight rows go side by side, since an addition waits for the one before it.
  */
 #include "linalg/square.h"
 
@@ -14,7 +13,6 @@ enum { PART = 32, SIDE = 8 };
 
 struct pass {
     struct ny_matrix A;
-    bool lower;
     double *sums;
     atomic_bool not_finite;
 };
@@ -33,7 +31,7 @@ static int mirror(void *arg, const struct ny_worker *worker)
 
     for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++)
         if (ny_part_is_mine(worker, i))
-            ny_mirror_rows(pass->A, i * PART, rows_of(pass, i).rows, pass->lower);
+            ny_mirror_rows(pass->A, i * PART, rows_of(pass, i).rows, true);
     return NY_OK;
 }
 
@@ -80,13 +78,6 @@ static int look(void *arg, const struct ny_worker *worker)
 }
 
 int ny_square_mirror_lower(struct ny_context *ctx, struct ny_matrix A)
-{
-    struct pass pass = {.A = A, .lower = true};
-
-    return ny_parts_run(ctx, A.rows, mirror, &pass);
-}
-
-int ny_square_mirror_upper(struct ny_context *ctx, struct ny_matrix A)
 {
     struct pass pass = {.A = A};
 

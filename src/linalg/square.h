@@ -7,8 +7,6 @@
 
 /* Does what ny_mirror_lower() does. */
 int ny_square_mirror_lower(struct ny_context *ctx, struct ny_matrix A);
-/* Does what ny_mirror_upper() does. */
-int ny_square_mirror_upper(struct ny_context *ctx, struct ny_matrix A);
 /* sums[i] = Σ_j a_ij, added up from left to right. */
 int ny_square_sums(struct ny_context *ctx, struct ny_matrix A, double *sums);
 /* *finite: whether all elements are. */

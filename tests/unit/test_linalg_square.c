@@ -29,28 +29,24 @@ static struct ny_matrix view_of(double *A, size_t m)
     return (struct ny_matrix){A, m, m, m + MARGIN, false};
 }
 
-static void mirrors_copy_a_triangle(void **state)
+static void mirrors_copy_the_lower_triangle(void **state)
 {
     (void)state;
     for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++)
-        for (unsigned threads = 1; threads <= 5; threads++)
-            for (int lower = 0; lower <= 1; lower++) {
-                size_t m = orders[o], stride = m + MARGIN;
-                double *before = random_of(m), *A = random_of(m);
+        for (unsigned threads = 1; threads <= 5; threads++) {
+            size_t m = orders[o], stride = m + MARGIN;
+            double *before = random_of(m), *A = random_of(m);
 
-                ny_context_set_crew(ctx, threads);
-                assert_int_equal(lower ? ny_square_mirror_lower(ctx, view_of(A, m))
-                                       : ny_square_mirror_upper(ctx, view_of(A, m)),
-                                 NY_OK);
-                for (size_t i = 0; i < m; i++)
-                    for (size_t j = 0; j < stride; j++) {
-                        bool copied = j < m && (lower ? j > i : j < i);
-                        const double *from = before + (copied ? j * stride + i : i * stride + j);
+            ny_context_set_crew(ctx, threads);
+            assert_int_equal(ny_square_mirror_lower(ctx, view_of(A, m)), NY_OK);
+            for (size_t i = 0; i < m; i++)
+                for (size_t j = 0; j < stride; j++) {
+                    size_t from = j < m && j > i ? j * stride + i : i * stride + j;
 
-                        assert_memory_equal(&A[i * stride + j], from, sizeof(*from));
-                    }
-                free(A), free(before);
-            }
+                    assert_memory_equal(&A[i * stride + j], &before[from], sizeof(*A));
+                }
+            free(A), free(before);
+        }
 }
 
 static void sums_are_added_from_left_to_right(void **state)
@@ -101,7 +97,7 @@ static void one_value_that_is_not_finite_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mirrors_copy_a_triangle),
+        cmocka_unit_test(mirrors_copy_the_lower_triangle),
         cmocka_unit_test(sums_are_added_from_left_to_right),
         cmocka_unit_test(one_value_that_is_not_finite_is_seen),
     };
