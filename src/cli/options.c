@@ -43,9 +43,8 @@ static const struct option_view own_options[] = {
      .own = OWN_SKIP_DAMAGED},
     {0, "with", "LIST", NULL,
      "of header, ids, labels, clusters: names of the columns above a table, and the name, the "
-     "label "
-     "and the cluster of each row before its numbers; of axes and features, ids are names of "
-     "columns. Of transform header and ids alone. In .csv, .csv.gz and .tsv, as words",
+     "label and the cluster of each row before its numbers; of axes, mean and features, ids are "
+     "names of columns. Of transform header and ids alone. In .csv, .csv.gz and .tsv, as words",
      OUTPUT, .own = OWN_WITH},
     {0, "raw", NULL, NULL, "points as the store keeps them, not prepared", OUTPUT, .own = OWN_RAW},
     {0, "labels", NULL, NULL, "labels must be there: else exit 2", "Measures", .own = OWN_LABELS},

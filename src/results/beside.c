@@ -213,7 +213,7 @@ static int read_columns(struct beside *beside)
 /* Tells whether the lines of a part are columns of the points. */
 static bool is_of_columns(const char *part)
 {
-    return ny_one_of(part, "axes|features");
+    return ny_one_of(part, "axes|mean|features");
 }
 
 /* Tells whether the words that are wanted can stand before the lines of the part. */

@@ -133,8 +133,11 @@ static int find_axes(struct ny_result *result)
     int err = ny_model_of_result(&model, result->store, result->name);
 
     if (err) goto done;
-    result->axes = ny_calloc(result->ctx, NY_MEM_MODEL, model->d, model->p * sizeof(double));
+    result->axes = ny_calloc(result->ctx, NY_MEM_MODEL, model->d, (model->p + 1) * sizeof(double));
     err = result->axes ? ny_model_axes(model, result->axes) : NY_EBUDGET;
+    if (err) goto done;
+    result->mean = result->axes + model->d * model->p;
+    memcpy(result->mean, model->spec.geometry->centre, model->d * sizeof(double));
 done:
     ny_model_free(model);
     return err;
@@ -145,6 +148,12 @@ static int fill_axes(struct ny_result *result, uint64_t first, size_t count, voi
     size_t p = result->coordinates.pairs;
 
     memcpy(out, result->axes + first * p, count * p * sizeof(double));
+    return NY_OK;
+}
+
+static int fill_mean(struct ny_result *result, uint64_t first, size_t count, void *out)
+{
+    memcpy(out, result->mean + first, count * sizeof(double));
     return NY_OK;
 }
 
@@ -365,6 +374,7 @@ static const struct ny_result_part parts[] = {
     {"landmark-points", NY_OUT_F32, columns_of_points, fill_landmark_points, count_landmark_points,
      NULL, false},
     {"axes", NY_OUT_F64, pairs_of, fill_axes, count_axes, NULL, false},
+    {"mean", NY_OUT_F64, NULL, fill_mean, count_axes, NULL, false},
     {"features", NY_OUT_U64, NULL, fill_features, count_features, NULL, false},
     {"residuals", NY_OUT_F32, NULL, fill_residuals, count_residuals, grain_of_residuals, true},
     {"labels", NY_OUT_F64, NULL, fill_labels, count_labels, grain_of_points, true},
@@ -384,10 +394,10 @@ enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 /* Names of all parts for callers. The model, the graph (results/graph_export.c) and names
  * (results/names.c) are no tables of numbers, and therefore not among the parts above. */
 static const char *const names[] = {
-    "embedding", "eigenvectors", "eigenvalues", "landmarks", "landmark-points", "axes",
-    "features",  "residuals",    "labels",      "source",    "rows",            "neighbors",
-    "distances", "components",   "graph",       "clusters",  "points",          "raw-points",
-    "ids",       "columns",      "classes",     "model",     NULL};
+    "embedding",  "eigenvectors", "eigenvalues", "landmarks", "landmark-points", "axes",
+    "mean",       "features",     "residuals",   "labels",    "source",          "rows",
+    "neighbors",  "distances",    "components",  "graph",     "clusters",        "points",
+    "raw-points", "ids",          "columns",     "classes",   "model",           NULL};
 
 const char *const *ny_parts(void)
 {
@@ -502,7 +512,7 @@ static int no_such_part(const struct ny_result *result, const struct ny_result_p
         snprintf(list + length, sizeof(list) - length, ", graph");
     if (part->fill == fill_landmarks && has_points(result))
         why = "; its landmarks are points that were given, and no rows";
-    if (part->fill == fill_axes) why = "; maps of the linear kernel (pca) have axes";
+    if (part->count == count_axes) why = "; maps of the linear kernel (pca) have axes and a mean";
     if (strcmp(part->name, "clusters") == 0) why = "; 'nystream eval' makes clusters";
     return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s%s", result->name,
                    ny_store_path(result->store), part->name, list, why);
@@ -519,7 +529,7 @@ int ny_result_prepare(struct ny_result *result, const struct ny_result_part *par
     if (part->count(result) == 0) return no_such_part(result, part);
     if (part->fill == fill_eigenvectors && !result->inverse && invert_eigenvalues(result))
         return NY_EBUDGET;
-    if (part->fill == fill_axes) return result->axes ? NY_OK : find_axes(result);
+    if (part->count == count_axes) return result->axes ? NY_OK : find_axes(result);
     return part->columns && part->fill != fill_landmark_points && !of_points(part) &&
                    !result->stored
                ? reserve_stored(result, rows)

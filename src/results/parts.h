@@ -29,6 +29,7 @@ struct ny_result {
     double *inverse; /* 1/√λ̂ of each pair, for eigenvectors of stored Û Λ̂^½; NULL: 1 */
     void *stored;    /* room for a piece of stored rows where they are wider than what is asked */
     double *axes;    /* columns × pairs, once they are asked for */
+    double *mean;    /* columns: what is subtracted before them; behind the axes */
     struct ny_stored_graph graph; /* neighbors = 0 where it has no graph */
     bool only_graph;              /* it is a graph and has no coordinates */
     struct ny_result_span

@@ -375,6 +375,8 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     nystream export a.nys p --part axes -o plain.csv -q
     nystream export a.nys p --part axes -o axes.csv --with ids,header -q
     printf '%s\n' a b c | paste -d, - plain.csv | cat <(echo column,axis_1,axis_2) - | cmp - axes.csv
+    nystream export a.nys p --part mean --with header,ids -o mean.csv -q
+    printf 'column,mean\na,4.25\nb,6\nc,13\n' | cmp - mean.csv
     ny export a.nys p --part axes --with labels -o o.csv
     usage "not with --part axes"
     ny export a.nys p --with clusters -o o.csv

@@ -110,6 +110,9 @@ def test_axes_of_linear_maps_turn_rows_into_coordinates(tmp_path):
         assert np.abs(Y - Y.mean(axis=0)).max() < 1e-9 * np.abs(result.embedding[:]).max(), options
         if options.get("approx") == "exact":
             assert np.allclose(result.axes.T @ result.axes, np.eye(3), atol=1e-9)
+        mean = result.store[:].mean(axis=0) if options["map"] == "pca" else 0
+        assert result.mean.shape == (rows.shape[1],)
+        assert np.allclose(result.mean, mean, rtol=1e-12, atol=1e-12), options
     chosen = wider.fit("few", map="pca", approx="exact", features="variance:50", components=3)
     assert set(np.flatnonzero(chosen.axes.any(axis=1))) == set(chosen.features)
     for options in ({"kernel": "rbf"}, {"map": "laplacian", "kernel": "cosine"}):

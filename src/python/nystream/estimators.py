@@ -244,9 +244,7 @@ class PCA(Embedder):
         self.singular_values_ = np.sqrt(self.eigenvalues_)
         dtype = np.float64 if self.report_["precision"] == "f64" else np.float32
         self.components_ = np.ascontiguousarray(result.axes.T, dtype)
-        sums = sum(result.store[at:at + _data.SLICE_ROWS].sum(axis=0, dtype=np.float64)
-                   for at in range(0, n, _data.SLICE_ROWS))
-        self.mean_ = (sums / n).astype(dtype)
+        self.mean_ = result.mean.astype(dtype)
 
     def inverse_transform(self, X: Any) -> Any:
         """Return the rows of the subspace whose coordinates are given.

@@ -362,6 +362,14 @@ class Result(GraphParts):
         return self.part("axes")[:]
 
     @property
+    def mean(self) -> Any:
+        """What a map with axes subtracts from each column before `scale`, an array (columns,).
+
+        It is the mean of the rows for a pca, and 0 for others without a `scale` that centres.
+        """
+        return self.part("mean")[:]
+
+    @property
     def features(self) -> Any:
         """Numbers of the columns that features= has chosen, ascending, an array (columns kept,).
 
