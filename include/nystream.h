@@ -476,8 +476,8 @@ NY_API int ny_export_undamaged(struct ny_context *context, const char *path, con
 /* Exports a part to a .csv, .csv.gz or .tsv, as `with` says, one or several of these words with
  * commas between: "header", a first line with the names of the columns; where the part has a line
  * for each row, "ids", the rows' names, "labels" and "clusters", as columns before it, words in
- * quotes where they need them. Of axes, mean and features, "ids" are the names of columns. NY_EUSAGE
- * for other parts and outputs, and where there are none. */
+ * quotes where they need them. Of axes, mean and features, "ids" are the names of columns.
+ * NY_EUSAGE for other parts and outputs, and where there are none. */
 NY_API int ny_export_with(struct ny_context *context, const char *path, const char *name,
                           const char *part, const char *output, const char *with);
 /* Draws a result as png, svg or pdf, by the end of `output` ("-": a png to standard output; another

@@ -186,15 +186,23 @@ bool ny_moments_add(struct ny_moments *m, enum ny_dtype dtype, const void *rows,
 
 /* ---- norms of rows ------------------------------------------------------------------------- */
 
+/* Rows whose squares are summed side by side, as each sum waits for its last addition. */
+enum { ABREAST = 4 };
+
 #define SQUARES_OF(name, type, wide)                                                               \
-    static double name(const void *values, size_t d)                                               \
+    static void name(const void *values, size_t d, size_t rows, double squares[ABREAST])           \
     {                                                                                              \
         const type *x = values;                                                                    \
-        wide sum = 0;                                                                              \
+        wide sum[ABREAST] = {0};                                                                   \
                                                                                                    \
-        for (size_t j = 0; j < d; j++)                                                             \
-            sum += (wide)x[j] * (wide)x[j];                                                        \
-        return (double)sum;                                                                        \
+        for (size_t j = 0; rows == ABREAST && j < d; j++)                                          \
+            for (size_t i = 0; i < ABREAST; i++)                                                   \
+                sum[i] += (wide)x[i * d + j] * (wide)x[i * d + j];                                 \
+        for (size_t i = 0; rows < ABREAST && i < rows; i++)                                        \
+            for (size_t j = 0; j < d; j++)                                                         \
+                sum[i] += (wide)x[i * d + j] * (wide)x[i * d + j];                                 \
+        for (size_t i = 0; i < rows; i++)                                                          \
+            squares[i] = (double)sum[i];                                                           \
     }
 
 SQUARES_OF(squares_u8, uint8_t, uint64_t)
@@ -202,23 +210,32 @@ SQUARES_OF(squares_i16, int16_t, int64_t)
 SQUARES_OF(squares_f32, float, double)
 SQUARES_OF(squares_f64, double, double)
 
-static double (*const squares_of[])(const void *values, size_t d) = {
+typedef void squares_fn(const void *values, size_t d, size_t rows, double squares[ABREAST]);
+static squares_fn *const squares_of[] = {
     [NY_U8] = squares_u8, [NY_I16] = squares_i16, [NY_F32] = squares_f32, [NY_F64] = squares_f64};
 
 void ny_norms_add(double *sum, enum ny_dtype dtype, const void *rows, size_t count, size_t d)
 {
     size_t row_bytes = d * ny_dtype_size(dtype);
 
-    for (size_t i = 0; i < count; i++)
-        *sum += sqrt(squares_of[dtype]((const char *)rows + i * row_bytes, d));
+    for (size_t at = 0; at < count; at += ABREAST) {
+        size_t some = count - at < ABREAST ? count - at : ABREAST;
+        double squares[ABREAST];
+
+        squares_of[dtype]((const char *)rows + at * row_bytes, d, some, squares);
+        for (size_t i = 0; i < some; i++)
+            *sum += sqrt(squares[i]);
+    }
 }
 
 void ny_norms_add_sparse(double *sum, const struct ny_csr_part *rows)
 {
     for (size_t i = rows->at; i < rows->at + rows->count; i++) {
         struct ny_sparse row = ny_csr_row(rows->csr, i);
+        double squares[ABREAST];
 
-        *sum += sqrt(squares_of[rows->csr->dtype](row.value, row.count));
+        squares_of[rows->csr->dtype](row.value, row.count, 1, squares);
+        *sum += sqrt(squares[0]);
     }
 }
 

@@ -363,9 +363,10 @@ class Result(GraphParts):
 
     @property
     def mean(self) -> Any:
-        """What a map with axes subtracts from each column before `scale`, an array (columns,).
+        """Numbers that a map with axes subtracts before `scale`, an array (columns,).
 
-        It is the mean of the rows for a pca, and 0 for others without a `scale` that centres.
+        They are the means of the columns for a pca, and 0 for others without a `scale` that
+        centres.
         """
         return self.part("mean")[:]
 
