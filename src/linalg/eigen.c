@@ -6,6 +6,7 @@
 #include "linalg/blas.h"
 #include "linalg/eigen_dense.h"
 #include "linalg/eigen_few.h"
+#include "linalg/square.h"
 
 size_t ny_eigen_top_bytes(size_t m, size_t count)
 {
@@ -68,57 +69,44 @@ int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double boun
     return NY_OK;
 }
 
-/* Overflows only where the norm itself does. */
-static double length(const double *x, size_t count)
+/* ‖A‖_F; not finite where an element is not. `lengths`: room for a number of each row. */
+static int frobenius(struct ny_context *ctx, struct ny_matrix A, double *lengths, double *norm)
 {
-    double largest = 0, sum = ny_dot(x, x, count);
+    int err = ny_lengths_lanes(ctx, A, lengths);
 
-    if ((sum > 0x1p-900 && isfinite(sum)) || isnan(sum)) return sqrt(sum);
-    sum = 0; /* squares over- or underflow: the largest element is taken out */
-    for (size_t i = 0; i < count; i++)
-        largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
-    for (size_t i = 0; i < count && largest > 0; i++)
-        sum += (x[i] / largest) * (x[i] / largest);
-    return largest * sqrt(sum);
-}
-
-/* ‖A‖_F; not finite where an element is not. */
-static double frobenius(struct ny_matrix A)
-{
-    size_t rows = A.transposed ? A.cols : A.rows, cols = A.transposed ? A.rows : A.cols;
-    double norm = 0;
-
-    for (size_t i = 0; i < rows; i++) {
-        norm = hypot(norm, length(A.at + i * A.stride, cols));
-        if (!isfinite(norm)) return norm;
-    }
-    return norm;
+    *norm = 0;
+    for (size_t i = 0; i < A.rows && !err && isfinite(*norm); i++)
+        *norm = hypot(*norm, lengths[i]);
+    return err;
 }
 
 int ny_spectral_norm(struct ny_context *ctx, struct ny_matrix A, double *norm)
 {
     enum { STEPS = 30 };
     double *x = ny_alloc(ctx, NY_MEM_SOLVE, (A.rows + A.cols) * sizeof(*x)), *y;
-    double bound = frobenius(A), estimate = 0;
+    double bound, estimate = 0;
+    int err;
 
     if (!x) return NY_EBUDGET;
     y = x + A.cols;
+    err = frobenius(ctx, A.transposed ? ny_t(A) : A, x, &bound);
     ny_gaussian(0, NY_STREAM_RANGE, 0, x, A.cols);
-    for (int step = 0; step < STEPS && bound > 0; step++) {
-        double before = estimate, size = length(x, A.cols);
+    for (int step = 0; step < STEPS && bound > 0 && !err; step++) {
+        double before = estimate, size = ny_length(x, A.cols);
 
         if (!(size > 0)) break;
         for (size_t j = 0; j < A.cols; j++)
             x[j] /= size;
-        ny_gemv(1 / bound, A, x, 0, y);        /* y = A x */
-        estimate = bound * length(y, A.rows);  /* ‖Ax‖ ≤ ‖A‖₂ for ‖x‖ = 1 */
-        ny_gemv(1 / bound, ny_t(A), y, 0, x);  /* x = Aᵀ y */
+        err = ny_gemv_lanes(ctx, 1 / bound, A, x, y);
+        estimate = bound * ny_length(y, A.rows); /* ‖Ax‖ ≤ ‖A‖₂ for ‖x‖ = 1 */
+        if (!err) err = ny_gemv_lanes(ctx, 1 / bound, ny_t(A), y, x);
         if (fabs(estimate - before) <= 1e-3 * estimate) break;
     }
     ny_free(ctx, x);
     *norm = estimate < bound ? estimate : bound;
-    if (!isfinite(bound))
-        return ny_fail(ctx, NY_ENUMERIC, "the norm of a matrix is not finite; look for huge values "
-                       "in the data (--scale standard)");
-    return NY_OK;
+    if (!err && !isfinite(bound))
+        err = ny_fail(ctx, NY_ENUMERIC,
+                      "the norm of a matrix is not finite; look for huge values "
+                      "in the data (--scale standard)");
+    return err;
 }

@@ -35,7 +35,7 @@ enum { LOOK = 6 * BLOCK };
 
 struct krylov {
     struct ny_context *ctx;
-    struct ny_matrix A;    /* lower triangle */
+    struct ny_matrix A; /* lower triangle */
     uint64_t seed;
     size_t used, most;     /* columns of Q */
     struct ny_matrix Q;    /* most × n: Qᵀ, whose rows are orthonormal */
@@ -206,8 +206,7 @@ static struct ny_matrix copy_of(struct krylov *k, size_t first)
     struct ny_matrix S = ny_matrix(k->S.at, order, order);
 
     for (size_t i = 0; i < order; i++)
-        memcpy(S.at + i * order, k->H.at + (first + i) * k->most + first,
-               (i + 1) * sizeof(double));
+        memcpy(S.at + i * order, k->H.at + (first + i) * k->most + first, (i + 1) * sizeof(double));
     return S;
 }
 

@@ -1,5 +1,7 @@
 /* Scans and sums over plain arrays; the lanes are ours, so the bits depend on neither BLAS nor its
  * threads. */
+#include <math.h>
+
 #include "linalg/blas.h"
 
 enum { LANES = 16, SCAN = 1024 };
@@ -82,6 +84,19 @@ double ny_sum(const double *x, size_t count)
     for (size_t i = 0; i < count; i++)
         sum[i % 4] += x[i];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+double ny_length(const double *x, size_t count)
+{
+    double largest = 0, sum = ny_dot(x, x, count);
+
+    if ((sum > 0x1p-900 && isfinite(sum)) || isnan(sum)) return sqrt(sum);
+    sum = 0; /* squares over- or underflow: the largest element is taken out */
+    for (size_t i = 0; i < count; i++)
+        largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
+    for (size_t i = 0; i < count && largest > 0; i++)
+        sum += (x[i] / largest) * (x[i] / largest);
+    return largest * sqrt(sum);
 }
 
 double ny_dot(const double *x, const double *y, size_t count)

@@ -211,23 +211,13 @@ void ny_mirror_rows(struct ny_matrix A, size_t first, size_t rows, bool lower)
         }
 }
 
-static void mirror(struct ny_matrix A, bool lower)
+void ny_mirror_lower(struct ny_matrix A)
 {
     enum { BLOCK = 32 };
 
     assert(A.rows == A.cols && !A.transposed);
     for (size_t first = 0; first < A.rows; first += BLOCK)
-        ny_mirror_rows(A, first, A.rows - first < BLOCK ? A.rows - first : BLOCK, lower);
-}
-
-void ny_mirror_lower(struct ny_matrix A)
-{
-    mirror(A, true);
-}
-
-void ny_mirror_upper(struct ny_matrix A)
-{
-    mirror(A, false);
+        ny_mirror_rows(A, first, A.rows - first < BLOCK ? A.rows - first : BLOCK, true);
 }
 
 size_t ny_cholesky(struct ny_matrix A)

@@ -117,10 +117,8 @@ void ny_gram32(struct ny_matrix32 A, float beta, struct ny_matrix32 C);
 void ny_gemv(double alpha, struct ny_matrix A, const double *x, double beta, double *y);
 /* Copies the lower triangle to the upper. */
 void ny_mirror_lower(struct ny_matrix A);
-/* Copies the upper triangle to the lower. */
-void ny_mirror_upper(struct ny_matrix A);
-/* Does the part of ny_mirror_lower() that is of these rows of the lower triangle; of
- * ny_mirror_upper() where `lower` is not set. */
+/* Copies these rows of the lower triangle to the upper, or the other way round where `lower` is not
+ * set. */
 void ny_mirror_rows(struct ny_matrix A, size_t first, size_t rows, bool lower);
 
 /* L ← chol(A) in place: A's lower triangle in, L's out; the upper triangle is neither read nor
@@ -151,5 +149,7 @@ size_t ny_first_not_finite32(const float *x, size_t count);
 double ny_sum(const double *x, size_t count);
 /* Returns Σ x_i y_i. */
 double ny_dot(const double *x, const double *y, size_t count);
+/* Returns ‖x‖₂, which overflows only where the norm itself does. */
+double ny_length(const double *x, size_t count);
 
 #endif

@@ -85,10 +85,10 @@ int ny_eigen_randomized(struct ny_context *ctx, struct ny_matrix A, size_t count
     err = find_range(ctx, A, how, &Q, &Z);
     if (err) goto done;
     ny_gemm(1, A, Q, 0, Z);
-    ny_gemm(1, ny_t(Q), Z, 0, B);           /* [4] B = QᵀAQ */
+    ny_gemm(1, ny_t(Q), Z, 0, B);                 /* [4] B = QᵀAQ */
     err = ny_eigen_top(ctx, B, count, values, U); /* [5] */
     if (err) goto done;
-    ny_gemm(1, U, ny_t(Q), 0, V);           /* [6] rows of V: (Q·u)ᵀ */
+    ny_gemm(1, U, ny_t(Q), 0, V); /* [6] rows of V: (Q·u)ᵀ */
 done:
     ny_free(ctx, space);
     return err;

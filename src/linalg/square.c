@@ -8,12 +8,16 @@
 
 #include "linalg/parts.h"
 
-/* Rows of a part; those of a mirror are what ny_mirror_rows() does at a time. */
-enum { PART = 32, SIDE = 8 };
+/* Rows of a part; those of a mirror are what ny_mirror_rows() does at a time. Rows of a product,
+ * which may be columns in memory. */
+enum { PART = 32, SIDE = 8, STRIP = 128 };
 
 struct pass {
     struct ny_matrix A;
-    double *sums;
+    double alpha;
+    const double *x;
+    bool lower;   /* the triangle that is copied */
+    double *sums; /* or what else there is for each row */
     atomic_bool not_finite;
 };
 
@@ -31,7 +35,7 @@ static int mirror(void *arg, const struct ny_worker *worker)
 
     for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++)
         if (ny_part_is_mine(worker, i))
-            ny_mirror_rows(pass->A, i * PART, rows_of(pass, i).rows, true);
+            ny_mirror_rows(pass->A, i * PART, rows_of(pass, i).rows, pass->lower);
     return NY_OK;
 }
 
@@ -77,7 +81,41 @@ static int look(void *arg, const struct ny_worker *worker)
     return NY_OK;
 }
 
+static int multiply(void *arg, const struct ny_worker *worker)
+{
+    struct pass *pass = arg;
+
+    for (size_t i = 0; i < ny_parts_of(pass->A.rows, STRIP); i++) {
+        size_t first = i * STRIP, left = pass->A.rows - first, count = left < STRIP ? left : STRIP;
+        struct ny_matrix rows = pass->A.transposed ? ny_t(ny_cols(ny_t(pass->A), first, count))
+                                                   : ny_rows(pass->A, first, count);
+
+        if (ny_part_is_mine(worker, i)) ny_gemv(pass->alpha, rows, pass->x, 0, pass->sums + first);
+    }
+    return NY_OK;
+}
+
+static int measure(void *arg, const struct ny_worker *worker)
+{
+    struct pass *pass = arg;
+
+    for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++) {
+        struct ny_matrix rows = rows_of(pass, i);
+
+        for (size_t k = 0; k < rows.rows && ny_part_is_mine(worker, i); k++)
+            pass->sums[i * PART + k] = ny_length(rows.at + k * rows.stride, rows.cols);
+    }
+    return NY_OK;
+}
+
 int ny_square_mirror_lower(struct ny_context *ctx, struct ny_matrix A)
+{
+    struct pass pass = {.A = A, .lower = true};
+
+    return ny_parts_run(ctx, A.rows, mirror, &pass);
+}
+
+int ny_square_mirror_upper(struct ny_context *ctx, struct ny_matrix A)
 {
     struct pass pass = {.A = A};
 
@@ -98,4 +136,19 @@ int ny_square_finite(struct ny_context *ctx, struct ny_matrix A, bool *finite)
 
     *finite = !pass.not_finite;
     return err;
+}
+
+int ny_gemv_lanes(struct ny_context *ctx, double alpha, struct ny_matrix A, const double *x,
+                  double *y)
+{
+    struct pass pass = {.A = A, .alpha = alpha, .x = x, .sums = y};
+
+    return ny_parts_run(ctx, A.rows, multiply, &pass);
+}
+
+int ny_lengths_lanes(struct ny_context *ctx, struct ny_matrix A, double *lengths)
+{
+    struct pass pass = {.A = A, .sums = lengths};
+
+    return ny_parts_run(ctx, A.rows, measure, &pass);
 }

@@ -1,15 +1,22 @@
-/* Passes over a large square matrix by all threads of the context's crew. Their bits are those of
- * one thread. NY_EBUDGET, or an interrupt. */
+/* Passes over a large matrix by all threads of the context's crew. Their bits are those of one
+ * thread. NY_EBUDGET, or an interrupt. */
 #ifndef NY_LINALG_SQUARE_H
 #define NY_LINALG_SQUARE_H
 
 #include "linalg/matrix.h"
 
-/* Does what ny_mirror_lower() does. */
+/* Copy the lower triangle to the upper, and the upper to the lower. */
 int ny_square_mirror_lower(struct ny_context *ctx, struct ny_matrix A);
+int ny_square_mirror_upper(struct ny_context *ctx, struct ny_matrix A);
 /* sums[i] = Σ_j a_ij, added up from left to right. */
 int ny_square_sums(struct ny_context *ctx, struct ny_matrix A, double *sums);
 /* *finite: whether all elements are. */
 int ny_square_finite(struct ny_context *ctx, struct ny_matrix A, bool *finite);
+/* y ← αAx; A of any shape. */
+int ny_gemv_lanes(struct ny_context *ctx, double alpha, struct ny_matrix A, const double *x,
+                  double *y);
+/* lengths[i] = ‖row i‖₂, which overflows only where the norm itself does; A of any shape, not
+ * transposed. */
+int ny_lengths_lanes(struct ny_context *ctx, struct ny_matrix A, double *lengths);
 
 #endif

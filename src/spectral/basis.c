@@ -141,25 +141,27 @@ static int centred_norm(struct ny_context *ctx, struct ny_matrix A, const double
     enum { STEPS = 20 };
     double *x = ny_alloc(ctx, NY_MEM_SOLVE, 2 * A.rows * sizeof(double));
     double *y = x ? x + A.rows : NULL;
+    int err = NY_OK;
 
     *norm = 0;
     if (!x) return NY_EBUDGET;
     for (size_t i = 0; i < A.rows; i++)
         x[i] = i % 2 ? 1 : -0.5 - (double)(i % 7);
-    for (int step = 0; step < STEPS; step++) {
+    for (int step = 0; step < STEPS && !err; step++) {
         double length = sqrt(ny_dot(x, x, A.rows)), before = *norm;
 
         if (!(length > 0)) break;
         for (size_t i = 0; i < A.rows; i++)
             x[i] /= length;
-        ny_gemv(1, A, x, 0, y);
+        err = ny_gemv_lanes(ctx, 1, A, x, y);
+        if (err) break;
         centre_vector(y, A.rows, roots);
         *norm = sqrt(ny_dot(y, y, A.rows));
         if (fabs(*norm - before) <= 1e-2 * *norm) break;
-        ny_gemv(1, A, y, 0, x);
+        err = ny_gemv_lanes(ctx, 1, A, y, x);
     }
     ny_free(ctx, x);
-    return NY_OK;
+    return err;
 }
 
 /* Bounds σ so that the errors of tiles count little. Over rows like those of D, uᵀc of an
@@ -298,11 +300,11 @@ void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx)
     *basis = (struct ny_basis){0};
 }
 
-void ny_basis_restore(struct ny_basis *basis)
+int ny_basis_restore(struct ny_basis *basis, struct ny_context *ctx)
 {
     for (size_t i = 0; i < basis->r; i++)
         basis->W.at[i * basis->W.stride + i] = basis->diagonal[i];
-    ny_mirror_upper(basis->W);
+    return ny_square_mirror_upper(ctx, basis->W);
 }
 
 /* The entry of a column of Û over D, whose entries are `step` apart, that decides its sign. */
@@ -342,9 +344,10 @@ static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
     struct ny_matrix P_R = ny_rows(solution->P, 0, basis->r);
     struct ny_matrix U;
     double *at;
+    int err = ny_basis_restore(basis, problem->ctx);
 
     solution->trivial_mean = NAN;
-    ny_basis_restore(basis);
+    if (err) return err;
     if (basis->vectors.at) {
         fix_known_signs(basis, P_R);
         return NY_OK;

@@ -65,7 +65,7 @@ void ny_basis_move_gram(struct ny_basis *basis);
 /* Frees the vectors of the basis; W and G belong to the problem and stay. */
 void ny_basis_release(struct ny_basis *basis, struct ny_context *ctx);
 /* Puts W_R back, both triangles, from what was kept. */
-void ny_basis_restore(struct ny_basis *basis);
+int ny_basis_restore(struct ny_basis *basis, struct ny_context *ctx);
 
 /* Computes X ← R·X_R in place: X has m rows, and X_R is its first r. */
 void ny_basis_expand(const struct ny_basis *basis, const struct ny_problem *problem,

@@ -136,13 +136,14 @@ static int find_small(struct ny_problem *problem, struct ny_basis *basis, double
     for (; !enough && !err; b = 2 * b < most ? 2 * b : most) {
         struct ny_matrix S = ny_matrix(at, r, b);
 
-        ny_basis_restore(basis);
+        err = ny_basis_restore(basis, problem->ctx);
+        if (err) break;
         for (size_t i = 0; i < r; i++)
             W.at[i * W.stride + i] += basis->gram_cut;
         err = ny_factor(problem->ctx, W, &positive);
         if (err || !positive) break;
         err = iterate(problem->ctx, W, 1, S);
-        ny_basis_restore(basis);
+        if (!err) err = ny_basis_restore(basis, problem->ctx);
         if (!err) err = keep_small(problem->ctx, W, S, ny_matrix(room, r, b), limit, count);
         enough = !err && 4 * *count <= 3 * b; /* those near the limit have settled, too */
         if (!enough && b == most) *count = 0;

@@ -182,7 +182,8 @@ static int find_whitening(struct ny_krylov *krylov)
     if (lifted) lift_average(krylov);
     err = ny_projected_factorise(problem, basis, &full_rank);
     if (err || full_rank) return err;
-    ny_basis_restore(basis);
+    err = ny_basis_restore(basis, problem->ctx);
+    if (err) return err;
     krylov->B = ny_matrix(ny_calloc(problem->ctx, NY_MEM_SOLVE, rows, basis->r * sizeof(double)),
                           rows, basis->r);
     if (!krylov->B.at) return NY_EBUDGET;

@@ -200,8 +200,8 @@ static int solve_in_basis(struct ny_problem *problem, struct ny_basis *basis,
     err = ny_deflate(problem, basis, &deflated);
     if (err) return err;
     if (deflated) return solve_full_rank(problem, basis, basis->r - deflated, solution);
-    ny_basis_restore(basis);
-    return solve_rank_cut(problem, basis, solution);
+    err = ny_basis_restore(basis, problem->ctx);
+    return err ? err : solve_rank_cut(problem, basis, solution);
 }
 
 static int solve(struct ny_problem *problem, struct ny_solution *solution)
@@ -238,7 +238,8 @@ int ny_projected_degrees(struct ny_problem *problem, const double *s, double *v)
         ny_solve_lower_t(basis.W, ny_matrix(v, problem->m, 1));
         goto done;
     }
-    ny_basis_restore(&basis);
+    err = ny_basis_restore(&basis, ctx);
+    if (err) goto done;
     B.rows = problem->rank && problem->rank < problem->m ? problem->rank : problem->m;
     at = ny_calloc(ctx, NY_MEM_SOLVE, B.rows, problem->m * sizeof(double));
     err = NY_EBUDGET;

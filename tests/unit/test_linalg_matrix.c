@@ -173,21 +173,17 @@ static void gemv_follows_the_view(void **state)
     free(a), free(x), free(y), free(y0);
 }
 
-static void mirrors_copy_one_triangle_to_the_other(void **state)
+static void a_mirror_copies_the_lower_triangle(void **state)
 {
     enum { M = 75, STRIDE = 80 };
     double *a = numbers(M * STRIDE, 8), *before = numbers(M * STRIDE, 8);
 
     (void)state;
-    for (int lower = 0; lower < 2; lower++) {
-        memcpy(a, before, M * STRIDE * sizeof(*a));
-        (lower ? ny_mirror_lower : ny_mirror_upper)((struct ny_matrix){a, M, M, STRIDE, false});
-        for (size_t i = 0; i < M; i++)
-            for (size_t j = 0; j < STRIDE; j++) {
-                bool copied = j < M && (lower ? j > i : j < i);
-                assert_near(a[i * STRIDE + j], before[copied ? j * STRIDE + i : i * STRIDE + j], 0);
-            }
-    }
+    ny_mirror_lower((struct ny_matrix){a, M, M, STRIDE, false});
+    for (size_t i = 0; i < M; i++)
+        for (size_t j = 0; j < STRIDE; j++)
+            assert_near(a[i * STRIDE + j], before[j < M && j > i ? j * STRIDE + i : i * STRIDE + j],
+                        0);
     free(a), free(before);
 }
 
@@ -472,7 +468,7 @@ int main(void)
         cmocka_unit_test(single_precision_products),
         cmocka_unit_test(gram_fills_the_lower_triangle_only),
         cmocka_unit_test(gemv_follows_the_view),
-        cmocka_unit_test(mirrors_copy_one_triangle_to_the_other),
+        cmocka_unit_test(a_mirror_copies_the_lower_triangle),
         cmocka_unit_test(cholesky_reads_and_writes_its_triangle_only),
         cmocka_unit_test(cholesky_names_the_failing_pivot),
         cmocka_unit_test(triangular_solves_undo_the_product),

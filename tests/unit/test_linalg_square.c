@@ -29,19 +29,23 @@ static struct ny_matrix view_of(double *A, size_t m)
     return (struct ny_matrix){A, m, m, m + MARGIN, false};
 }
 
-static void mirrors_copy_the_lower_triangle(void **state)
+static void mirrors_copy_a_triangle(void **state)
 {
     (void)state;
-    for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++)
+    for (size_t o = 0; o < 2 * sizeof(orders) / sizeof(orders[0]); o++)
         for (unsigned threads = 1; threads <= 5; threads++) {
-            size_t m = orders[o], stride = m + MARGIN;
+            size_t m = orders[o / 2], stride = m + MARGIN;
             double *before = random_of(m), *A = random_of(m);
+            bool lower = o % 2;
 
             ny_context_set_crew(ctx, threads);
-            assert_int_equal(ny_square_mirror_lower(ctx, view_of(A, m)), NY_OK);
+            assert_int_equal(
+                (lower ? ny_square_mirror_lower : ny_square_mirror_upper)(ctx, view_of(A, m)),
+                NY_OK);
             for (size_t i = 0; i < m; i++)
                 for (size_t j = 0; j < stride; j++) {
-                    size_t from = j < m && j > i ? j * stride + i : i * stride + j;
+                    bool copied = j < m && (lower ? j > i : j < i);
+                    size_t from = copied ? j * stride + i : i * stride + j;
 
                     assert_memory_equal(&A[i * stride + j], &before[from], sizeof(*A));
                 }
@@ -94,12 +98,75 @@ static void one_value_that_is_not_finite_is_seen(void **state)
     }
 }
 
+/* Both ways, of matrices that are not square; the same bits for any number of threads. */
+static void products_with_vectors_are_those_of_the_sums(void **state)
+{
+    enum { ROWS = 700, COLS = 515 };
+    double *A = random_of(ROWS), *x = random_of(30), y[ROWS], one[ROWS];
+
+    (void)state;
+    for (int transposed = 0; transposed < 2; transposed++)
+        for (unsigned threads = 1; threads <= 4; threads++) {
+            struct ny_matrix view = {A, ROWS, COLS, ROWS + MARGIN, false};
+            size_t rows = transposed ? COLS : ROWS, cols = transposed ? ROWS : COLS;
+
+            ny_context_set_crew(ctx, threads);
+            if (transposed) view = ny_t(view);
+            assert_int_equal(ny_gemv_lanes(ctx, -2, view, x, y), NY_OK);
+            for (size_t i = 0; i < rows; i++) {
+                double sum = 0, size = 0;
+
+                for (size_t j = 0; j < cols; j++) {
+                    double a = A[transposed ? j * view.stride + i : i * view.stride + j] * x[j];
+
+                    sum -= 2 * a;
+                    size += 2 * fabs(a);
+                }
+                assert_true(fabs(y[i] - sum) <= 1e-14 * size);
+            }
+            if (threads == 1) memcpy(one, y, rows * sizeof(*y));
+            assert_memory_equal(one, y, rows * sizeof(*y));
+        }
+    free(A), free(x);
+}
+
+static void lengths_overflow_only_where_the_norm_does(void **state)
+{
+    enum { M = 300 };
+    double *A = random_of(M), lengths[M];
+
+    (void)state;
+    for (size_t j = 0; j < M; j++) {
+        A[7 * (M + MARGIN) + j] = 3e200;
+        A[8 * (M + MARGIN) + j] = 3e-200;
+        A[9 * (M + MARGIN) + j] = 0;
+        A[10 * (M + MARGIN) + j] = j == 200 ? NAN : 1;
+    }
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        ny_context_set_crew(ctx, threads);
+        assert_int_equal(ny_lengths_lanes(ctx, view_of(A, M), lengths), NY_OK);
+        for (size_t i = 0; i < M; i++) {
+            double squares = 0;
+
+            for (size_t j = 0; j < M; j++)
+                squares += A[i * (M + MARGIN) + j] * A[i * (M + MARGIN) + j];
+            if (i < 7 || i > 10) assert_true(fabs(lengths[i] / sqrt(squares) - 1) < 1e-14);
+        }
+        assert_true(fabs(lengths[7] / (3e200 * sqrt(M)) - 1) < 1e-14);
+        assert_true(fabs(lengths[8] / (3e-200 * sqrt(M)) - 1) < 1e-14);
+        assert_true(lengths[9] == 0 && isnan(lengths[10]));
+    }
+    free(A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mirrors_copy_the_lower_triangle),
+        cmocka_unit_test(mirrors_copy_a_triangle),
         cmocka_unit_test(sums_are_added_from_left_to_right),
         cmocka_unit_test(one_value_that_is_not_finite_is_seen),
+        cmocka_unit_test(products_with_vectors_are_those_of_the_sums),
+        cmocka_unit_test(lengths_overflow_only_where_the_norm_does),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
