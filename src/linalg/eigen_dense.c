@@ -1,13 +1,14 @@
 /*
- * A = QTQᵀ in threads (linalg/tridiagonal.h), eigenpairs of T by LAPACK, whose dsyevr takes the
- * same ways, on one thread, and Q times its vectors in threads again. T takes a third to a fifth of
- * the time where all pairs are wanted. No bit depends on the number of threads.
+ * A = QTQᵀ in threads (linalg/tridiagonal.h), eigenpairs of T by the ways of LAPACK's dsyevr, of
+ * which only bisection has threads, and Q times its vectors in threads again. T takes a third to a
+ * fifth of the time where all pairs are wanted. No bit depends on the number of threads.
  */
 #include "linalg/eigen_dense.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "linalg/bisection.h"
 #include "linalg/blas.h"
 #include "linalg/tridiagonal.h"
 
@@ -21,6 +22,7 @@ enum { LIMIT = 400 };
 
 /* Workspace of one eigenproblem, in one block. */
 struct workspace {
+    struct ny_context *ctx;
     double *d, *e, *d_kept, *e_kept, *tau, *values; /* m, whatever the range */
     double *work;                                   /* WORK·m */
     lapack_int *iwork;                              /* IWORK·m */
@@ -48,6 +50,7 @@ static int workspace_new(struct workspace *space, struct ny_context *ctx, size_t
     if (err) return err;
     at = ny_alloc(ctx, NY_MEM_SOLVE, workspace_bytes(m, count));
     if (!at) return NY_EBUDGET;
+    space->ctx = ctx;
     space->d = at;
     space->e = at + m;
     space->d_kept = at + 2 * m;
@@ -133,16 +136,32 @@ static void sort_pairs(double *values, struct ny_matrix V)
 typedef bool pairs_fn(struct workspace *space, int first, int last, struct ny_matrix V,
                       lapack_int *info, lapack_int *found);
 
+/* The eigenvalues first … last in the order that dstein wants: by block, where T falls apart. */
+static int bisect(struct workspace *space, int first, int last, size_t m, lapack_int *found)
+{
+    const struct ny_tridiagonal T = {space->d, space->e, m};
+    size_t count = (size_t)(last - first) + 1;
+    lapack_int blocks;
+
+    if (ny_tridiagonal_splits(&T))
+        return LAPACKE_dstebz_work('I', 'B', ny_blas_int(m), 0, 0, first, last, 0, space->d,
+                                   space->e, found, &blocks, space->values, space->block,
+                                   space->split, space->work, space->iwork);
+    for (size_t i = 0; i < count; i++)
+        space->block[i] = 1;
+    space->split[0] = ny_blas_int(m);
+    *found = ny_blas_int(count);
+    ny_bisection(space->ctx, &T, (size_t)first - 1, count, space->work, space->values);
+    return 0;
+}
+
 /* By bisection and inverse iteration. */
 static bool by_bisection(struct workspace *space, int first, int last, struct ny_matrix V,
                          lapack_int *info, lapack_int *found)
 {
     int m = ny_blas_int(V.cols);
-    lapack_int blocks = 0;
 
-    *info =
-        LAPACKE_dstebz_work('I', 'B', m, 0, 0, first, last, 0, space->d, space->e, found, &blocks,
-                            space->values, space->block, space->split, space->work, space->iwork);
+    *info = bisect(space, first, last, V.cols, found);
     if (*info || (size_t)*found != V.rows) return false;
     *info = LAPACKE_dstein_work(LAPACK_COL_MAJOR, m, space->d, space->e, *found, space->values,
                                 space->block, space->split, V.at, ny_blas_stride(V.stride),
