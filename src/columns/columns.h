@@ -16,6 +16,7 @@
 #define NY_COLUMNS_COLUMNS_H
 
 #include "base/dtype.h"
+#include "base/lengths.h"
 #include "base/sparse.h"
 #include "columns/choice.h"
 #include "columns/kernel.h"
@@ -54,6 +55,7 @@ struct ny_columns_spec {
     double row_nnz;                     /* of sparse rows: values of one on average, for prices */
     size_t values;                      /* and of all of them together; 0: not known */
     size_t unit_values;                 /* and of a unit of them, at most; 0: not known */
+    struct ny_lengths lengths;          /* and of any of them, where `values` are known */
     struct ny_prepared preparation;     /* that has made them of what came in; new rows need it */
 };
 
@@ -92,8 +94,12 @@ static inline bool ny_landmarks_are_rows(const struct ny_columns_spec *spec)
 static inline size_t ny_values_most(const struct ny_columns_spec *spec, size_t rows)
 {
     size_t full = rows * spec->slots;
+    uint64_t most;
 
-    return spec->values && spec->values < full ? spec->values : full;
+    if (!spec->values) return full;
+    most = ny_lengths_most(&spec->lengths, rows);
+    if (most > spec->values) most = spec->values;
+    return most < full ? (size_t)most : full;
 }
 /* Likewise, those of a unit have. */
 static inline size_t ny_unit_values_most(const struct ny_columns_spec *spec)

@@ -212,5 +212,6 @@ struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                     .row_nnz =
                                         (double)points->nnz / (double)(points->n ? points->n : 1),
                                     .values = known ? (size_t)points->nnz : 0,
-                                    .unit_values = known ? unit_values(points) : 0};
+                                    .unit_values = known ? unit_values(points) : 0,
+                                    .lengths = points->lengths};
 }

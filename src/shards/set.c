@@ -72,6 +72,7 @@ static void add_points(struct ny_points_info *all, const struct ny_points_info *
     all->stored_bytes += one->stored_bytes;
     all->dropped += one->dropped;
     all->lost += one->lost;
+    ny_lengths_add(&all->lengths, &one->lengths);
     if (one->row_slots > all->row_slots) all->row_slots = one->row_slots;
     if (one->block_nnz > all->block_nnz) all->block_nnz = one->block_nnz;
     if (one->block_rows < all->block_rows) all->block_rows = one->block_rows;

@@ -39,6 +39,7 @@
 
 #include <stdint.h>
 
+#include "base/lengths.h"
 #include "base/prepare.h"
 
 #define NY_FORMAT_VERSION 3u
@@ -55,12 +56,14 @@ enum ny_kind {
     NY_KIND_CHUNK = 6,
     NY_KIND_CLASSES = 7,  /* zero-terminated names, one after another */
     NY_KIND_PROGRESS = 8, /* struct ny_progress_record, then, until it ends, statistics as above,
-                           * and the sum of the norms, where it is known, as the last 8 bytes */
+                           * struct ny_lengths of sparse rows, where it is there, and the sum of
+                           * the norms, where it is known, as the last 8 bytes */
     NY_KIND_LOST = 9,     /* ranges of rows that are gone: first, end; see store/lost.c */
     NY_KIND_NORMS = 10,   /* struct ny_norms_record, where all rows were counted by it */
     NY_KIND_NAMES = 11,   /* names of a block's rows: zero-terminated, one behind another */
     NY_KIND_COLUMNS = 12, /* likewise of the columns, NY_COLUMN_NAMES in each entry but the last */
-    NY_KIND_IMPORT = 13   /* struct ny_import_record, by the first row that it added */
+    NY_KIND_IMPORT = 13,  /* struct ny_import_record, by the first row that it added */
+    NY_KIND_LENGTHS = 14  /* struct ny_lengths_record, of sparse rows */
 };
 enum { NY_STAGED = 0x40 };
 
@@ -137,6 +140,13 @@ struct ny_norms_record {
 };
 _Static_assert(sizeof(struct ny_norms_record) == 16, "part of the format");
 
+/* Written with the statistics; it is of the points if both numbers are theirs. */
+struct ny_lengths_record {
+    uint64_t n, nnz;
+    struct ny_lengths lengths;
+};
+_Static_assert(sizeof(struct ny_lengths_record) == 720, "part of the format");
+
 /* Tells what is known of one import, up to the end of `from`. Rows of an earlier version have none.
  */
 #define NY_IMPORT_FROM_BYTES 216
@@ -160,7 +170,7 @@ struct ny_progress_record {
 };
 _Static_assert(sizeof(struct ny_progress_record) == 88, "part of the format");
 
-/* Totals of the full blocks, at the end of the progress record of sparse rows. */
+/* Totals of the full blocks, behind the statistics in the progress record of sparse rows. */
 struct ny_sparse_progress {
     uint64_t block_rows, nnz, row_nnz, block_nnz;
 };

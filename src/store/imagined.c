@@ -28,7 +28,7 @@ static struct ny_points_info info_of(const struct ny_points_shape *shape)
     uint64_t block_rows =
         sparse ? ny_sparse_block_rows_for(mean, shape->dtype) : ny_block_rows_for(d, shape->dtype);
 
-    return (struct ny_points_info){
+    struct ny_points_info info = {
         .n = n,
         .d = d,
         .imagined = true,
@@ -42,6 +42,9 @@ static struct ny_points_info info_of(const struct ny_points_shape *shape)
         .block_nnz = sparse ? block_rows * mean : 0,
         .raw_bytes = nnz * (ny_dtype_size(shape->dtype) + (sparse ? sizeof(uint32_t) : 0)),
     };
+
+    ny_lengths_unknown(&info.lengths, nnz);
+    return info;
 }
 
 int ny_store_imagine(struct ny_store **out, struct ny_context *ctx, const char *path,

@@ -199,7 +199,7 @@ static int read_base(struct ny_ingest *ingest)
 static int start_anew(struct ny_ingest *ingest)
 {
     struct ny_snapshot *view;
-    const char *wrong; /* a damaged sum is an unknown one */
+    const char *wrong; /* damaged sums are unknown ones */
     int end, err = ny_ingest_drop(ingest, ingest->base.n);
 
     if (err) return err;
@@ -211,16 +211,17 @@ static int start_anew(struct ny_ingest *ingest)
     ingest->staged_open = ny_no_block;
     ingest->norms = 0;
     ingest->norms_known = ingest->base.n == 0;
+    ingest->lengths = (struct ny_lengths){{0}};
     if (ingest->base.n == 0) return NY_OK;
-    err = ny_ingest_load_tail(ingest);
-    if (err) return err;
     err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);
     if (err) return err;
     err = ny_stats_read(view, ingest->base.d, ingest->stats);
     ingest->norms_known = ny_norms_read(view, ingest->base.n, &ingest->norms, &wrong);
+    ny_lengths_read(view, &ingest->base, &ingest->lengths, &wrong);
     end = ny_snapshot_end(view);
     ingest->moments.n = ingest->base.n;
-    return err ? err : end;
+    if (!err) err = end;
+    return err ? err : ny_ingest_load_tail(ingest);
 }
 
 bool ny_ingest_runs(struct ny_store *store)

@@ -38,6 +38,8 @@ struct ny_ingest {
     bool is_sparse;                    /* points are packed in `sparse`, not in the buffer */
     struct ny_csr sparse;              /* the block that is being filled */
     struct ny_sparse_progress full;    /* of the blocks that are full */
+    struct ny_lengths lengths;         /* likewise */
+    bool lengths_kept;                 /* false: the progress record is from before they were */
     struct ny_sparse_sums sparse_sums;
     char *sparse_room;                 /* that block encoded, then packed */
     size_t sparse_room_bytes, encoded_bytes;
@@ -146,6 +148,8 @@ void ny_ingest_sparse_pack(struct ny_ingest *ingest, struct ny_packed *packed, s
 void ny_ingest_sparse_clear(struct ny_ingest *ingest);
 /* Returns `full` with the rows of the unfinished block added. */
 struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest);
+/* Counts the rows of the unfinished block in `lengths`. */
+void ny_ingest_sparse_lengths(const struct ny_ingest *ingest, struct ny_lengths *lengths);
 /* Loads `rows` rows of an unfinished block, under its key, from what the manifest or the progress
  * record says; as ny_csr_read(). */
 int ny_ingest_sparse_load(struct ny_ingest *ingest, struct ny_snapshot *view, unsigned flag,

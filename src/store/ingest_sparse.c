@@ -173,8 +173,15 @@ struct ny_sparse_progress ny_ingest_sparse_total(const struct ny_ingest *ingest)
     return total;
 }
 
+void ny_ingest_sparse_lengths(const struct ny_ingest *ingest, struct ny_lengths *lengths)
+{
+    for (size_t i = 0; i < ingest->sparse.rows; i++)
+        ny_lengths_count(lengths, ny_csr_row(&ingest->sparse, i).count);
+}
+
 void ny_ingest_sparse_clear(struct ny_ingest *ingest)
 {
+    ny_ingest_sparse_lengths(ingest, &ingest->lengths);
     ingest->full = ny_ingest_sparse_total(ingest);
     ingest->sparse.rows = 0;
 }

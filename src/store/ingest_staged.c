@@ -50,12 +50,13 @@ static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
 }
 
 /* Bytes of the progress record with `cells` bytes of statistics. While an import can go on, it has
- * all of them, for sparse rows the totals of their blocks, and the sum of norms where it is known;
- * once published, none. */
+ * all of them, for sparse rows the totals of their blocks and their lengths, and the sum of norms
+ * where that is known; once published, none. */
 static size_t progress_bytes(const struct ny_ingest *ingest, size_t cells)
 {
     return sizeof(struct ny_progress_record) + cells +
            (ingest->is_sparse && cells ? sizeof(struct ny_sparse_progress) : 0) +
+           (ingest->is_sparse && cells && ingest->lengths_kept ? sizeof(struct ny_lengths) : 0) +
            (ingest->norms_known && cells ? sizeof(double) : 0);
 }
 
@@ -76,7 +77,11 @@ static int write_progress(struct ny_ingest *ingest, size_t cells)
     memcpy(raw, &record, sizeof(record));
     memcpy(raw + sizeof(record), ingest->moments.cells, cells);
     sparse.nnz = ingest->full.nnz; /* the unfinished block is counted when it is full */
-    if (cells && ingest->is_sparse) memcpy(raw + sizeof(record) + cells, &sparse, sizeof(sparse));
+    if (cells && ingest->is_sparse) {
+        memcpy(raw + sizeof(record) + cells, &sparse, sizeof(sparse));
+        memcpy(raw + sizeof(record) + cells + sizeof(sparse), &ingest->lengths,
+               sizeof(ingest->lengths));
+    }
     if (cells && ingest->norms_known)
         memcpy(raw + bytes - sizeof(double), &ingest->norms, sizeof(double));
     err = ny_write_record(&ingest->write, &key, &frame, raw);
@@ -159,7 +164,12 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
     int err = NY_OK;
 
     if (ingest->is_sparse) {
-        memcpy(&ingest->full, cells + moments_bytes(ingest), sizeof(ingest->full));
+        cells += moments_bytes(ingest);
+        memcpy(&ingest->full, cells, sizeof(ingest->full));
+        if (ingest->lengths_kept)
+            memcpy(&ingest->lengths, cells + sizeof(ingest->full), sizeof(ingest->lengths));
+        else
+            ny_lengths_unknown(&ingest->lengths, ingest->full.nnz);
         if (ingest->full.block_rows != ingest->block_rows) return NY_END;
         err = ny_ingest_sparse_reserve(ingest, (size_t)ingest->full.block_nnz);
         if (err) return err;
@@ -168,7 +178,7 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
     for (unsigned kind = NY_KIND_POINTS; !err && rows > 0 && kind; kind = ny_kind_after(kind))
         if (ingest->has[kind]) err = load_open(ingest, view, kind, rows);
     if (err) return NY_END; /* what is staged is of no use, and nobody has seen it */
-    memcpy(ingest->moments.cells, cells, moments_bytes(ingest));
+    memcpy(ingest->moments.cells, record + 1, moments_bytes(ingest));
     if (ingest->norms_known)
         memcpy(&ingest->norms,
                (const char *)record + progress_bytes(ingest, moments_bytes(ingest)) -
@@ -226,7 +236,7 @@ int ny_ingest_waits(struct ny_store *store, bool *waits)
     return ny_snapshot_end(view);
 }
 
-/* The progress record with or without a sum of norms, as ingest->norms_known says. */
+/* The progress record with or without what came in later, as norms_known and lengths_kept say. */
 static int resume_as(struct ny_ingest *ingest)
 {
     size_t bytes = progress_bytes(ingest, moments_bytes(ingest));
@@ -251,13 +261,15 @@ static int resume_as(struct ny_ingest *ingest)
 
 int ny_ingest_resume(struct ny_ingest *ingest)
 {
-    int err;
+    int err = NY_END;
 
-    ingest->norms_known = true;
-    err = resume_as(ingest);
-    if (err != NY_END) return err;
-    ingest->norms_known = false;
-    return resume_as(ingest);
+    for (unsigned older = 0; err == NY_END && older < 4; older++) {
+        ingest->norms_known = older % 2 == 0;
+        ingest->lengths_kept = older < 2;
+        err = resume_as(ingest);
+    }
+    ingest->lengths_kept = true; /* from here on */
+    return err;
 }
 
 /* Fills with zeros, which nothing reads, the lost rows that new ones share a block with. */
@@ -293,6 +305,7 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
 {
     size_t rows = (size_t)(ingest->base.n % ingest->block_rows);
     const char *wrong = NULL;
+    struct ny_lengths lengths = {{0}};
     struct ny_snapshot *view;
     bool lost_tail = false;
     int end, err = NY_OK;
@@ -325,6 +338,8 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
     }
     end = ny_snapshot_end(view);
     ingest->full.nnz -= ny_csr_nnz(&ingest->sparse);
+    ny_ingest_sparse_lengths(ingest, &lengths);
+    ny_lengths_take(&ingest->lengths, &lengths);
     return err ? err : end;
 }
 
@@ -487,6 +502,18 @@ static int write_norms(struct ny_ingest *ingest)
     return ny_write_record(&ingest->write, &key, &frame, &record);
 }
 
+static int write_lengths(struct ny_ingest *ingest, const struct ny_manifest *now)
+{
+    struct ny_lengths_record record = {now->n, now->nnz, ingest->lengths};
+    struct ny_key key = ny_points_key(NY_KIND_LENGTHS, 0);
+    struct ny_frame frame = {
+        .store = ingest->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_LENGTHS};
+
+    if (!ingest->is_sparse || ingest->write.pulse.version <= NY_FORMAT_OF_1_0) return NY_OK;
+    ny_ingest_sparse_lengths(ingest, &record.lengths);
+    return ny_write_record(&ingest->write, &key, &frame, &record);
+}
+
 static int write_classes(struct ny_ingest *ingest)
 {
     struct ny_key key = ny_points_key(NY_KIND_CLASSES, 0);
@@ -539,7 +566,8 @@ int ny_ingest_put_records(struct ny_ingest *ingest, struct ny_manifest *now)
 
     if (!err) err = write_norms(ingest);
     if (!err) err = write_classes(ingest);
-    return err ? err : write_manifest(ingest, now);
+    if (!err) err = write_manifest(ingest, now);
+    return err ? err : write_lengths(ingest, now);
 }
 
 int ny_ingest_publish(struct ny_ingest *ingest)

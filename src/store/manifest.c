@@ -168,6 +168,26 @@ bool ny_norms_read(struct ny_snapshot *view, uint64_t n, double *sum, const char
     return true;
 }
 
+bool ny_lengths_read(struct ny_snapshot *view, const struct ny_manifest *m,
+                     struct ny_lengths *lengths, const char **wrong)
+{
+    struct ny_lengths_record record;
+    struct ny_want want = {
+        .key = ny_points_key(NY_KIND_LENGTHS, 0),
+        .frame = {.store = view->store->id, .raw_bytes = sizeof(record), .kind = NY_KIND_LENGTHS},
+        .exact = true,
+        .capacity = sizeof(record)};
+    int err = NY_END;
+
+    *wrong = NULL;
+    if (m->n > 0 && m->layout == NY_CSR) err = ny_snapshot_read(view, &want, &record, wrong);
+    if (err == NY_END) *wrong = NULL;
+    ny_lengths_unknown(lengths, m->nnz);
+    if (err || record.n != m->n || record.nnz != m->nnz) return false;
+    *lengths = record.lengths;
+    return true;
+}
+
 /* Copies mean, M2, minimum and maximum of the record to the four arrays of the caller. */
 static int unpack_stats(struct ny_points_stats *stats, const struct ny_stats_record *record,
                         struct ny_context *ctx)

@@ -8,8 +8,10 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
 {
     struct ny_prepared how;
     struct ny_lost lost = {0};
+    struct ny_lengths lengths;
     struct ny_manifest m;
     struct ny_snapshot *view;
+    const char *wrong; /* lengths that are damaged are not known */
     enum ny_dtype stored;
     bool sparse;
     int end, err;
@@ -26,6 +28,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
     if (err) return err;
     err = ny_manifest_read(view, &m);
     if (!err) err = ny_lost_read(view, &m, &lost);
+    if (!err) ny_lengths_read(view, &m, &lengths, &wrong);
     ny_free(store->ctx, lost.range);
     end = ny_snapshot_end(view);
     if (err || end) return err ? err : end;
@@ -44,6 +47,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
         .nnz = sparse ? m.nnz : m.n * m.d,
         .row_slots = sparse ? (m.row_nnz ? m.row_nnz : 1) : 0,
         .block_nnz = m.block_nnz,
+        .lengths = lengths,
         .raw_bytes = sparse ? m.nnz * (sizeof(uint32_t) + ny_dtype_size(stored))
                             : m.n * m.d * ny_dtype_size(stored),
         .stored_bytes = m.full_bytes + m.tail_bytes,
@@ -72,6 +76,7 @@ static void count_all(const struct ny_store *store, struct ny_points_info *info)
     info->n = store->shard_first[ny_peers_shards(store->peers)];
     info->nnz = store->shards_nnz;
     info->row_slots = store->shards_slots;
+    info->lengths = store->shards_lengths;
     info->raw_bytes =
         info->nnz * (ny_dtype_size(info->stored_dtype) + (info->row_slots ? sizeof(uint32_t) : 0));
 }

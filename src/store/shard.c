@@ -14,6 +14,7 @@
 /* The facts of a shard that its peers have to know. */
 struct facts {
     uint64_t rows, lost, d, nnz, row_slots;
+    struct ny_lengths lengths;
     uint32_t dtype, layout, labels, names;
     struct ny_prepared preparation;
 };
@@ -30,6 +31,7 @@ static int facts_of(struct ny_store *store, struct facts *facts)
     facts->d = info.d;
     facts->nnz = info.nnz;
     facts->row_slots = info.row_slots;
+    facts->lengths = info.lengths;
     facts->dtype = info.stored_dtype;
     facts->layout = info.layout;
     facts->labels = info.labels;
@@ -79,9 +81,11 @@ int ny_store_join(struct ny_store *store)
     if (!err) err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
     if (!err) err = check_facts(store, all, shards);
     store->shards_nnz = store->shards_slots = 0;
+    store->shards_lengths = (struct ny_lengths){{0}};
     for (unsigned k = 0; k < shards && !err; k++) {
         store->shard_first[k + 1] = store->shard_first[k] + all[k].rows;
         store->shards_nnz += all[k].nnz;
+        ny_lengths_add(&store->shards_lengths, &all[k].lengths);
         if (all[k].row_slots > store->shards_slots) store->shards_slots = all[k].row_slots;
     }
     if (!err) store->peers = peers;

@@ -22,6 +22,7 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "base/lengths.h"
 #include "base/names.h"
 #include "base/prepare.h"
 #include "base/sparse.h"
@@ -98,6 +99,7 @@ struct ny_points_info {
     uint64_t nnz;        /* values that are kept: of dense rows all */
     uint64_t row_slots;  /* sparse: values of the fullest row, at least 1; dense: 0 */
     uint64_t block_nnz;  /* sparse: values of the fullest block */
+    struct ny_lengths lengths; /* sparse: bounds of the values of any rows */
     uint64_t raw_bytes;  /* dense: n × d × element size; sparse: column numbers and values; as
                           * they are stored */
     uint64_t stored_bytes; /* sum of the stored values, headers included */

@@ -254,6 +254,7 @@ struct ny_store {
     struct ny_peers *peers; /* see ny_store_join(); NULL: it is nobody's shard */
     uint64_t *shard_first;  /* each shard's first row, and the rows of all */
     uint64_t shards_nnz, shards_slots; /* values of all, and of the fullest row */
+    struct ny_lengths shards_lengths;
     struct ny_mutex lock;
     struct ny_snapshot *views; /* not in use */
 };
@@ -361,6 +362,10 @@ int ny_stats_read(struct ny_snapshot *view, uint64_t d, struct ny_stats_record *
 /* The sum of the norms of n rows; false: none is kept of them. *wrong: it is damaged; NULL: it is
  * not. */
 bool ny_norms_read(struct ny_snapshot *view, uint64_t n, double *sum, const char **wrong);
+/* Reads the lengths of the manifest's sparse rows; false: they are not known, and *lengths has what
+ * holds of any rows. *wrong: what is wrong with the record, or NULL. */
+bool ny_lengths_read(struct ny_snapshot *view, const struct ny_manifest *m,
+                     struct ny_lengths *lengths, const char **wrong);
 /* Returns the rows of a block of dense rows: a power of two, at most NY_BLOCK_ROWS_MAX rows and
  * NY_BLOCK_BYTES bytes, but at least 1. */
 uint64_t ny_block_rows_for(uint64_t d, enum ny_dtype dtype);

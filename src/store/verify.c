@@ -315,6 +315,20 @@ static int verify_norms(struct ny_verifying *v)
     return end || !wrong ? end : ny_verify_tell_wrong(v, "sum of norms", wrong);
 }
 
+/* Checks the lengths of sparse rows. */
+static int verify_lengths(struct ny_verifying *v)
+{
+    struct ny_lengths lengths;
+    struct ny_snapshot *view;
+    const char *wrong;
+    int end, err = ny_snapshot_begin(&view, v->store, v->store->points);
+
+    if (err) return err;
+    ny_lengths_read(view, &v->m, &lengths, &wrong);
+    end = ny_snapshot_end(view);
+    return end || !wrong ? end : ny_verify_tell_wrong(v, "lengths of rows", wrong);
+}
+
 /* Reads the names of columns, and reports the first damage. */
 static int verify_columns(struct ny_verifying *v)
 {
@@ -356,8 +370,8 @@ static int verify_imports(struct ny_verifying *v)
     return ny_verify_tell(v, (struct ny_damage){.kind = NY_DAMAGED_IMPORTS, .what = what});
 }
 
-/* Checks the records beside the blocks: statistics, norms, notes of imports, names of columns and
- * class names where there are some. */
+/* Checks the records beside the blocks: statistics, norms, lengths, notes of imports, names of
+ * columns and class names where there are some. */
 static int verify_records(struct ny_verifying *v)
 {
     const char *wrong = NULL;
@@ -368,6 +382,7 @@ static int verify_records(struct ny_verifying *v)
                       sizeof(struct ny_stats_record) + 4 * (size_t)v->m.d * sizeof(double), &wrong);
     if (!err && wrong) err = ny_verify_tell_wrong(v, "column statistics", wrong);
     if (!err) err = verify_norms(v);
+    if (!err) err = verify_lengths(v);
     if (!err) err = verify_imports(v);
     if (!err && v->m.flags & NY_FLAG_COLUMNS) err = verify_columns(v);
     if (err || v->m.classes == 0) return err;

@@ -271,6 +271,7 @@ static void full_rows_do_not_make_others_dear(void **state)
     struct ny_source *source;
 
     (void)state;
+    ny_lengths_unknown(&spec.lengths, spec.values);
     records = calloc(WIDE_ROWS, bytes);
     assert_true(records && C && factors);
     for (size_t k = 0; k < WIDE; k++)

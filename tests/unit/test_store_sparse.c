@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/random.h"
+#include "store/store_private.h"
 
 enum { D = 5000, ROWS = 30000 };
 
@@ -81,6 +82,38 @@ static void check(uint64_t first, size_t count)
     free(rows);
 }
 
+static int longer_first(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* No m rows have more values than is said, and not many less where `tight`. */
+static void check_lengths(uint64_t n, bool tight)
+{
+    uint64_t *length = malloc(n * sizeof(*length)), sum = 0, said;
+    struct ny_points_info info;
+
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t index[1000];
+        float value[1000];
+
+        length[i] = row_values(i, index, value);
+    }
+    qsort(length, n, sizeof(*length), longer_first);
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.n, n);
+    for (uint64_t m = 1; m <= n; m++) {
+        sum += length[m - 1];
+        said = ny_lengths_most(&info.lengths, m);
+        assert_true(said >= sum);
+        if (said > m * info.row_slots) said = m * info.row_slots;
+        assert_true(!tight || said <= sum + sum / 8);
+    }
+    free(length);
+}
+
 static void check_statistics(uint64_t n)
 {
     double *sum = calloc(D, sizeof(double)), *square = calloc(D, sizeof(double));
@@ -115,6 +148,7 @@ static void check_statistics(uint64_t n)
     ny_points_stats_release(&stats, ctx);
     free(sum);
     free(square);
+    check_lengths(n, true);
 }
 
 static void rows_come_back(void **state)
@@ -151,6 +185,70 @@ static void an_unfinished_import_goes_on(void **state)
     check(0, 3000);
     check(24000, 2000);
     check_statistics(ROWS);
+}
+
+static int agree(void *user, bool now)
+{
+    (void)user;
+    (void)now;
+    return NY_OK;
+}
+
+/* Rows `from` to `to`, as an import of their own. */
+static void put_more(uint64_t from, uint64_t to, bool killed)
+{
+    struct ny_ingest_spec more = spec;
+
+    more.append = true;
+    more.fingerprint = 100 * from + to;
+    put(&more, from, to - from, killed);
+}
+
+static void lengths_follow_what_comes_and_goes(void **state)
+{
+    uint64_t n = 2000;
+
+    (void)state;
+    put(&spec, 0, n, false);
+    for (uint64_t step = 0; step < 40; step++) {
+        uint64_t to = 1 + (uint64_t)(ny_hash01(4, 5, step) * 5000);
+
+        if (to > n && step % 3 == 0) put_more(n, to, true);
+        if (to > n)
+            put_more(n, to, false);
+        else
+            CHECK(ny_store_truncate(store, to, agree, NULL));
+        n = to;
+        check_lengths(n, true);
+    }
+}
+
+static void drop_lengths(void)
+{
+    const struct ny_key key = ny_points_key(NY_KIND_LENGTHS, 0);
+    struct ny_write write;
+
+    CHECK(ny_write_begin(&write, store, store->points, 1 << 20));
+    CHECK(ny_write_delete(&write, &key));
+    CHECK(ny_write_commit(&write));
+}
+
+/* Stores of before have no lengths: all rows together bound any of them, until a truncation counts
+ * them anew. */
+static void lengths_are_bounded_where_they_are_not_known(void **state)
+{
+    struct ny_points_info info;
+
+    (void)state;
+    put(&spec, 0, 3000, false);
+    drop_lengths();
+    CHECK(ny_points_info(store, &info));
+    check_lengths(3000, false);
+    assert_in_range(ny_lengths_most(&info.lengths, 1), info.nnz, info.nnz + 4);
+    put_more(3000, 4000, false);
+    check_lengths(4000, false);
+    CHECK(ny_store_truncate(store, 3500, agree, NULL));
+    check_lengths(3500, true);
 }
 
 static void rows_are_gathered_from_anywhere(void **state)
@@ -285,6 +383,8 @@ int main(void)
         TEST(rows_come_back),
         TEST(an_append_fills_the_last_block),
         TEST(an_unfinished_import_goes_on),
+        TEST(lengths_follow_what_comes_and_goes),
+        TEST(lengths_are_bounded_where_they_are_not_known),
         TEST(rows_are_gathered_from_anywhere),
         TEST(gathered_rows_take_what_they_have),
         TEST(dense_rows_become_sparse),
