@@ -73,6 +73,8 @@ static inline unsigned ny_factored_passes(const struct ny_factored *sizes)
 }
 /* Bytes of the state of stage accumulate. */
 size_t ny_factored_state_bytes(const struct ny_factored *sizes);
+/* Operations that turn the basis into the vectors that are found. */
+double ny_factored_turn_flops(const struct ny_factored *sizes);
 
 extern const struct ny_stage ny_stage_feature_sums, ny_stage_feature_products,
     ny_stage_feature_solve;

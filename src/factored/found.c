@@ -45,6 +45,7 @@ int ny_feature_found_save(struct ny_feature_state *state, struct ny_fit *fit)
     memcpy(found.residuals, it->residuals, sizes->pairs * sizeof(double));
     *found.totals = *state->totals;
     ny_restarted_vectors(it, found.vectors);
+    ny_job_count_flops(&fit->job, ny_factored_turn_flops(sizes));
     ny_free(fit->job.ctx, fit->state);
     fit->state = image;
     return ny_job_checkpoint_image(&fit->job, ny_job_next(&fit->job), "features", image, bytes, 0);

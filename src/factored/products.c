@@ -281,6 +281,13 @@ static int multiply_rows(struct multiply *run, struct ny_matrix block, uint64_t 
     return NY_OK;
 }
 
+/* Operations that make a block orthogonal to the `used` columns of the basis, itself among them,
+ * twice. */
+static double basis_flops(double order, double used, double count)
+{
+    return 8 * order * used * count;
+}
+
 /* One product, and what follows from it. */
 static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
 {
@@ -292,6 +299,8 @@ static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
         err = run->state->sizes.rows ? multiply_rows(run, block, first_unit)
                                      : multiply_columns(run, block, first_unit);
     if (err) return err;
+    ny_job_count_flops(&run->fit->job, basis_flops((double)it->how.shape.order, (double)it->used,
+                                                   (double)it->count));
     ny_blas_serial();
     err = ny_restarted_next(it, done);
     if (err || !*done || it->converged < it->how.shape.pairs || !is_blurred(run)) return err;
@@ -409,11 +418,13 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
     double basis, product = ny_feature_pass_seconds(t, width);
 
     products = fmin(products, t->settings->max_passes);
-    basis = 4 * order * width * width * products * products;
+    basis = basis_flops(order, width * (products + 1) / 2, width) * products;
     if (sizes.rows) product += ny_price_rows(&t->price, t->n);
     plan->whole = true;
     plan->passes += (unsigned)products * ny_factored_passes(&sizes);
-    plan->flops += products * 4 * t->n * t->price.d * width + basis;
+    plan->flops += products * 4 * t->n * t->price.d *
+                       (double)ny_features_width(sizes.shape.start) +
+                   basis;
     plan->stage_s[NY_STAGE_ACCUMULATE] =
         products * product * ny_timing_share(t, NY_STAGE_ACCUMULATE, bytes) +
         basis / plan->rates.gemm64 +

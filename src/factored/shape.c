@@ -23,6 +23,11 @@ struct ny_factored ny_factored_of(const struct ny_fit_settings *settings, uint64
     return sizes;
 }
 
+double ny_factored_turn_flops(const struct ny_factored *sizes)
+{
+    return 2 * (double)sizes->shape.order * (double)sizes->shape.most * (double)sizes->pairs;
+}
+
 size_t ny_factored_state_bytes(const struct ny_factored *sizes)
 {
     size_t W = sizes->rows ? sizes->d * sizes->width : 0;

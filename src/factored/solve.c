@@ -277,9 +277,10 @@ static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(job, plan), *t = &timing;
     struct ny_factored sizes = ny_factored_of_sizes(t->sizes);
-    double turned = 2 * (double)sizes.d * (double)sizes.shape.most * (double)sizes.pairs;
+    double turned = ny_factored_turn_flops(&sizes);
 
     plan->flops += turned;
+    if (sizes.rows) plan->flops += 2 * t->n * t->price.d * (double)room_of_map(&sizes).width;
     plan->passes += sizes.rows;
     plan->stage_s[NY_STAGE_SOLVE] =
         turned / plan->rates.gemm64 +
