@@ -6,26 +6,15 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "nystream.h"
 #include "store/store.h"
+#include "support/killed.h"
 #include "support/store_folder.h"
 
-enum { ROWS = 300, D = 3, KILLED = 9 };
-
-static long syncs_left = -1; /* before the process ends; −1: it does not */
-
-/* LMDB's, too: it begins a commit's way to the disk. */
-__attribute__((visibility("default"))) int fdatasync(int fd)
-{
-    if (syncs_left == 0) _exit(KILLED);
-    if (syncs_left > 0) syncs_left--;
-    return fsync(fd);
-}
+enum { ROWS = 300, D = 3 };
 
 static float values[ROWS * D];
 static double labels[2][ROWS];
@@ -41,21 +30,9 @@ static int fill(void **state)
     return make_folder(state);
 }
 
-static bool killed_append(long at)
+static int append(struct ny_context *own)
 {
-    pid_t child = fork();
-    int status;
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        struct ny_context *own;
-
-        syncs_left = at;
-        _exit(ny_context_new(&own) || ny_append_rows(own, path, values, ROWS, D, labels[0]));
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == KILLED || WEXITSTATUS(status) == 0));
-    return WEXITSTATUS(status) == KILLED;
+    return ny_append_rows(own, path, values, ROWS, D, labels[0]);
 }
 
 static uint64_t rows_now(void)
@@ -82,7 +59,7 @@ static void other_labels_are_another_import(void **state)
         double found[ROWS];
         uint64_t before;
 
-        killed = killed_append(at);
+        killed = killed_at_sync(at, append);
         before = rows_now();
         assert_true(before == 0 || before == ROWS);
         CHECK(ny_append_rows(ctx, path, values, ROWS, D, labels[1]));

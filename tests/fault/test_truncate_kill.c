@@ -7,26 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "nystream.h"
 #include "store/store.h"
+#include "support/killed.h"
 #include "support/store_folder.h"
 
-enum { ROWS = 3000, KEPT = 2000, D = 300, KILLED = 9 };
-
-static long syncs_left = -1; /* before the process ends; −1: it does not */
-
-/* LMDB's, too: it begins a commit's way to the disk. */
-__attribute__((visibility("default"))) int fdatasync(int fd)
-{
-    if (syncs_left == 0) _exit(KILLED);
-    if (syncs_left > 0) syncs_left--;
-    return fsync(fd);
-}
+enum { ROWS = 3000, KEPT = 2000, D = 300 };
 
 static float values[ROWS * D];
 static char full[160], now[160];
@@ -67,21 +56,9 @@ static int clean(void **state)
     return remove_folder(state);
 }
 
-static bool killed_truncate(long at)
+static int truncate_now(struct ny_context *own)
 {
-    pid_t child = fork();
-    int status;
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        struct ny_context *own;
-
-        syncs_left = at;
-        _exit(ny_context_new(&own) || ny_truncate(own, now, KEPT, 1, NULL));
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == KILLED || WEXITSTATUS(status) == 0));
-    return WEXITSTATUS(status) == KILLED;
+    return ny_truncate(own, now, KEPT, 1, NULL);
 }
 
 static void all_rows_or_those_that_stay(void **state)
@@ -94,7 +71,7 @@ static void all_rows_or_those_that_stay(void **state)
         struct ny_points_info info;
 
         case_copy(full, now);
-        killed = killed_truncate(at);
+        killed = killed_at_sync(at, truncate_now);
         CHECK(ny_verify(ctx, now, NULL));
         look(now, &info);
         assert_true(info.n == ROWS || info.n == KEPT);
