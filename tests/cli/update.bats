@@ -275,6 +275,25 @@ nan_rows() {
     [[ $stderr != *"rpcholesky"* ]]
 }
 
+@test "eval leaves out the rows that no landmark reaches, wherever they are" {
+    local far='^(1|8|9|10|600)$'
+    table 600 4 | awk -F, -v far="$far" '{ print NR ~ far ? 900 * NR ",900,900,900" : $0, NR * NR % 5 }' OFS=, |
+        nystream import a.nys - --format csv --label-column 4 --quiet
+    ny fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --seed 3 --components 2 --quiet
+    exits 0
+    says "no landmark reaches 5 of 600 rows, the first of them row 0"
+    ny eval a.nys r --measures clusters --clusters 4 --json
+    exits 0
+    says "5 of 600 rows are left out, the first of them row 0"
+    nystream export a.nys r --part clusters -o clusters.csv --quiet
+    [ "$(grep -n 18446744073709551615 clusters.csv | cut -d: -f1 | tr '\n' ' ')" = "1 8 9 10 600 " ]
+    nystream export a.nys --part labels -o labels.csv --quiet
+    paste -d, clusters.csv labels.csv | grep -v ^18446744073709551615 | awk -F, '
+        { if (++count[$1, $2] > most[$1]) most[$1] = count[$1, $2] }
+        END { for (c in most) sum += most[c]; printf "%.9f\n", sum / NR }' >purity
+    [ "$(printf %.9f "$(field "$output" purity)")" = "$(cat purity)" ]
+}
+
 @test "new rows most of which no landmark reaches are refused, as of another scale" {
     store a.nys 300
     nystream fit a.nys r --map diffusion --landmarks 50 --gamma 1 --quiet
