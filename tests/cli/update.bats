@@ -253,6 +253,9 @@ nan_rows() {
     prints "1 without a value"
     nystream report a.nys -o page.html --quiet
     nystream verify a.nys
+    nystream import a.nys far.csv --append --header no --quiet
+    nystream fit a.nys diffusion --update frozen --quiet
+    [ "$(field "$(nystream info a.nys diffusion --json)" rows_unreached)" = 2 ]
 }
 
 @test "a fit leaves up to 1 % of its rows without coordinates where no landmark reaches them" {
@@ -264,6 +267,11 @@ nan_rows() {
     [ "$(field "$(nystream info a.nys r --json)" rows_unreached)" = 1 ]
     nystream export a.nys r -o r.csv --quiet
     [ "$(nan_rows r.csv)" -eq 1 ]
+    table 300 4 | awk 'NR > 8 && NR < 12 { print 900 * NR ",900,900,900"; next } 1' |
+        nystream import c.nys - --format csv --quiet
+    ny fit c.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
+    exits 0
+    says "no landmark reaches 3 of 300 rows, the first of them row 8"
     table 300 4 | awk 'NR > 8 && NR < 17 { print 900 * NR ",900,900,900"; next } 1' |
         nystream import b.nys - --format csv --quiet
     ny fit b.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --quiet
@@ -276,17 +284,17 @@ nan_rows() {
 }
 
 @test "eval leaves out the rows that no landmark reaches, wherever they are" {
-    local far='^(1|8|9|10|600)$'
-    table 600 4 | awk -F, -v far="$far" '{ print NR ~ far ? 900 * NR ",900,900,900" : $0, NR * NR % 5 }' OFS=, |
-        nystream import a.nys - --format csv --label-column 4 --quiet
-    ny fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --seed 3 --components 2 --quiet
+    local far='^(1|8|9|10|45000|50000)$'
+    table 50000 4 | awk -F, -v far="$far" '{ print NR ~ far ? 900 * NR ",900,900,900" : $0, NR * NR % 5 }' OFS=, |
+        nystream import a.nys - --format csv --label-column 5 --quiet
+    ny fit a.nys r --map laplacian --landmarks 20 --gamma 1 --select uniform --seed 3 --components 2 --precision f64 --quiet
     exits 0
-    says "no landmark reaches 5 of 600 rows, the first of them row 0"
+    says "no landmark reaches 6 of 50000 rows, the first of them row 0"
     ny eval a.nys r --measures clusters --clusters 4 --json
     exits 0
-    says "5 of 600 rows are left out, the first of them row 0"
+    says "6 of 50000 rows are left out, the first of them row 0"
     nystream export a.nys r --part clusters -o clusters.csv --quiet
-    [ "$(grep -n 18446744073709551615 clusters.csv | cut -d: -f1 | tr '\n' ' ')" = "1 8 9 10 600 " ]
+    [ "$(grep -n 18446744073709551615 clusters.csv | cut -d: -f1 | tr '\n' ' ')" = "1 8 9 10 45000 50000 " ]
     nystream export a.nys --part labels -o labels.csv --quiet
     paste -d, clusters.csv labels.csv | grep -v ^18446744073709551615 | awk -F, '
         { if (++count[$1, $2] > most[$1]) most[$1] = count[$1, $2] }
