@@ -272,7 +272,7 @@ def test_real_cells():
 
 
 def test_dir_has_what_is_for_use_alone():
-    assert dir(nystream.tl) == ["diffmap", "neighbors", "pca", "spectral"]
+    assert dir(nystream.tl) == ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
     assert {"open", "embed", "KernelPCA", "tl", "dask"} <= set(dir(nystream))
     assert not [name for name in dir(nystream) if name.startswith("_") and name != "__version__"]
     assert "annotations" not in dir(nystream)

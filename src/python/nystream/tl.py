@@ -4,6 +4,8 @@
     nystream.tl.neighbors(adata)              # obsp["connectivities"], obsp["distances"]
     nystream.tl.spectral(adata)               # obsm["X_spectral"], uns["spectral"]
     nystream.tl.diffmap(adata)                # obsm["X_diffmap"], uns["diffmap_evals"]
+    nystream.tl.clusters(adata, 8)            # obs["clusters"], uns["clusters"]
+    nystream.tl.ingest(new, adata)            # obsm and obs of new cells, likewise
 
 Rows come from memory, or slice by slice from a backed AnnData; they go to a scratch store. All
 functions take these arguments beside their own, as `nystream.embed` does:
@@ -14,40 +16,60 @@ threads : int, optional
 progress : bool or callable, optional
 tmpdir : path, optional
     Folder of the scratch store.
+
+`pca`, `spectral` and `diffmap` prepare counts as they are read, in the words of `nystream import`
+and `fit`; adata.X stays as it is, and so do new cells, which are prepared likewise:
+
+rows : str, optional
+    "total:10000": divide each cell by its sum over 10,000. "unit": by its length.
+values : str, optional
+    "log1p", "sqrt" or "binary": what then becomes of each value.
+features : str, array of column numbers or a mask, optional
+    Genes that count, such as "variable:2000".
 """
 from __future__ import annotations
 
 import functools
 import inspect
 import warnings
-from typing import Any, Callable, ContextManager, Dict, List, Optional, TypeVar, cast
+from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple,
+                    TypeVar, Union, cast)
 
 import numpy as np
 
-from nystream import _data
-from nystream._append import PathLike
-from nystream._context import Context, ProgressOption, stack_level
-from nystream._embed import scratch_rows
+from nystream import _carry, _data
+from nystream._context import stack_level
 from nystream._errors import NystreamWarning, nearest, no_attribute, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
+from nystream._ingest import Genes, Source, as_clustered, keep_model, place, stored
 from nystream._options import search_options
-from nystream.store import Store
 
-__all__ = ["diffmap", "neighbors", "pca", "spectral"]
+__all__ = ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
 
 MANY_COLUMNS = 50  # with more, distances are those of principal components, as in scanpy
 
 
-class _Columns:
-    """Some columns of a matrix that is read by [a:b]."""
+class _Preparation(NamedTuple):
+    """How values are prepared as they are read, and which columns count."""
 
-    def __init__(self, X: Any, columns: Any) -> None:
-        self._X, self._columns = X, columns
-        self.shape, self.slice_rows = (X.shape[0], len(columns)), _data.slice_rows(X)
+    rows: Optional[str]
+    values: Optional[str]
+    features: Any
 
-    def __getitem__(self, rows: slice) -> Any:
-        return self._X[rows][:, self._columns]
+    @property
+    def reading(self) -> Dict[str, Any]:
+        """Options of an append."""
+        return {"rows": self.rows, "values": self.values}
 
+    @property
+    def said(self) -> Dict[str, Any]:
+        """Params of uns that say so."""
+        given = {name: value for name, value in self._asdict().items() if value is not None}
+        return {name: value if isinstance(value, str) else np.asarray(value)
+                for name, value in given.items()}
+
+
+_AS_IT_IS = _Preparation(None, None, None)
 
 # Arguments by the options of the library, and by the parameters of estimators.
 NAMES = {"components": "n_comps", "n_components": "n_comps", "landmarks": "n_landmarks",
@@ -80,25 +102,22 @@ def _checked(function: Function) -> Function:
     return cast(Function, checked)
 
 
-def _stored(X: Any, *, memory: Any = None, threads: Optional[int] = None,
-            progress: ProgressOption = None, tmpdir: Optional[PathLike] = None
-            ) -> ContextManager[Store]:
-    """Give a scratch store of the rows of X, which is removed at the end."""
-    return scratch_rows(X, Context(memory, threads, progress), tmpdir)
-
-
-def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int],
-                 run: Dict[str, Any]) -> Any:
+def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: Dict[str, Any],
+                 prepared: _Preparation = _AS_IT_IS) -> Source:
     """Return the rows that scanpy would take: those named, few columns of X, or X_pca."""
     few = adata.n_vars <= MANY_COLUMNS or n_pcs == 0
     if use_rep == "X" or (use_rep is None and few):
-        return _data.unwrap(adata)
+        return Source(_data.unwrap(adata), "X", adata.n_vars, adata.var_names)
     key = use_rep or "X_pca"
+    if prepared.said and (use_rep or key in adata.obsm):
+        name = next(iter(prepared.said))
+        raise usage_error(f"{name}= prepares X, and the rows here are those of {key}; give "
+                          f"use_rep='X', or {name}= where {key} is made", name)
     if key not in adata.obsm and use_rep is None:
         warnings.warn(f"X has {adata.n_vars} columns, and there is no X_pca: principal components "
                       "are computed first; use_rep='X' takes X itself", NystreamWarning,
                       stacklevel=stack_level())
-        pca(adata, min(n_pcs or 50, adata.n_obs - 1), **run)
+        pca(adata, min(n_pcs or 50, adata.n_obs - 1), **prepared._asdict(), **run)
     if key not in adata.obsm:
         raise ValueError(f"use_rep={key!r} is not 'X', and not in adata.obsm, which has "
                          f"{', '.join(adata.obsm) or 'none'}")
@@ -106,7 +125,8 @@ def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int],
     if n_pcs is not None and n_pcs > rows.shape[1]:
         raise ValueError(f"{key} has {rows.shape[1]} columns, fewer than n_pcs={n_pcs}; call "
                          f"nystream.tl.pca(adata, n_comps={n_pcs}) first")
-    return rows if n_pcs is None or hasattr(rows, "iloc") else rows[:, :n_pcs]
+    rows = rows if n_pcs is None or hasattr(rows, "iloc") else rows[:, :n_pcs]
+    return Source(rows, f"obsm/{key}", rows.shape[1])
 
 
 def _used(use_rep: Optional[str], n_pcs: Optional[int]) -> Dict[str, Any]:
@@ -120,12 +140,15 @@ def _used(use_rep: Optional[str], n_pcs: Optional[int]) -> Dict[str, Any]:
 
 @_checked
 def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
-        use_highly_variable: Optional[bool] = None, random_state: int = 0,
+        use_highly_variable: Optional[bool] = None, rows: Optional[str] = None,
+        values: Optional[str] = None, features: Any = None, random_state: int = 0,
         key_added: Optional[str] = None, copy: bool = False, **run: Any) -> Any:
     """Compute principal components exactly, as scanpy.pp.pca.
 
     With more columns than rows they come from the n × n products of rows, else from the d × d
     covariance: one of these is to fit in memory, so choose variable genes of many cells.
+    uns["pca"]["model"] is what `ingest` places new cells by: about n_comps numbers a gene, and of
+    a dense X with fewer rows than columns as many as X has.
 
     Parameters
     ----------
@@ -134,7 +157,10 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     layer : str, optional
         This one of adata.layers in place of X.
     use_highly_variable : bool, optional
-        Only columns that adata.var["highly_variable"] marks; None: where there is that column.
+        Only columns that adata.var["highly_variable"] marks; None: where there is that column, and
+        no features= is given.
+    rows, values, features
+        How counts are prepared: see `nystream.tl`.
     key_added : str, optional
         Key of obsm, varm and uns in place of "X_pca", "PCs" and "pca".
     copy : bool
@@ -147,58 +173,78 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     AnnData if copy, else None
     """
     adata = adata.copy() if copy else adata
-    if use_highly_variable is None:
-        use_highly_variable = "highly_variable" in adata.var
-    elif use_highly_variable and "highly_variable" not in adata.var:
-        raise ValueError("use_highly_variable=True needs adata.var['highly_variable']")
-    X = _data.unwrap(adata if layer is None else adata.layers[layer])
-    columns = np.arange(adata.n_vars)
-    if use_highly_variable:
-        columns = np.flatnonzero(np.asarray(adata.var["highly_variable"], dtype=bool))
-        X = X[:, columns] if _data.is_sparse(X) else _Columns(X, columns)
+    prepared = _Preparation(rows, values, features)
+    X, columns = _genes_of_pca(adata, layer, use_highly_variable, features)
     n, d = X.shape
     if not 1 <= n_comps <= min(n, d):
         raise ValueError(f"n_comps={n_comps} must be between 1 and min(rows, columns)={min(n, d)}")
     wide = d > n and not _data.is_sparse(X)  # whose columns have a larger scatter matrix than K
     how = {"map": "kpca", "kernel": "linear"} if wide else {"map": "pca"}
-    with _stored(X, **run) as store:
-        result = store.fit("pca", approx="exact", components=n_comps, seed=random_state, **how)
+    obsm, uns = key_added or "X_pca", key_added or "pca"
+    source = Source(X, "X" if layer is None else f"layers/{layer}", d,
+                    adata.var_names if columns is None else adata.var_names[columns])
+    with stored(X, **prepared.reading, **run) as store:
+        result = store.fit("pca", approx="exact", components=n_comps, seed=random_state,
+                           features=features, **how)
         Y, eigenvalues, trace = result.embedding[:], result.eigenvalues, result.report["trace"]
         axes = np.zeros((adata.n_vars, n_comps))
-        axes[columns] = result.axes
-    adata.obsm[key_added or "X_pca"] = Y
+        axes[slice(None) if columns is None else columns] = result.axes
+        model = keep_model(adata, result, obsm, source)
+    adata.obsm[obsm] = Y
     adata.varm[key_added or "PCs"] = axes
-    params: Dict[str, Any] = {"zero_center": True, "use_highly_variable": use_highly_variable}
+    params: Dict[str, Any] = {"zero_center": True, "use_highly_variable": columns is not None,
+                              **prepared.said}
     if layer is not None:
         params["layer"] = layer
-    adata.uns[key_added or "pca"] = {
-        "params": params,
-        "variance": eigenvalues / (n - 1), "variance_ratio": eigenvalues / trace}
+    adata.uns[uns] = {"params": params, "variance": eigenvalues / (n - 1),
+                      "variance_ratio": eigenvalues / trace, "model": model}
     return adata if copy else None
+
+
+def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optional[bool],
+                  features: Any) -> Tuple[Any, Any]:
+    """Return the matrix of the chosen genes, and their numbers; None: all of them."""
+    if use_highly_variable and features is not None:
+        raise usage_error("features= chooses genes, and so does use_highly_variable=True; give one "
+                          "of them", "features")
+    if use_highly_variable and "highly_variable" not in adata.var:
+        raise ValueError("use_highly_variable=True needs adata.var['highly_variable']")
+    if use_highly_variable is None:
+        use_highly_variable = "highly_variable" in adata.var and features is None
+    X = _data.unwrap(adata if layer is None else adata.layers[layer])
+    if not use_highly_variable:
+        return X, None
+    columns = np.flatnonzero(np.asarray(adata.var["highly_variable"], dtype=bool))
+    return X[:, columns] if _data.is_sparse(X) else Genes(adata, layer, columns), columns
 
 
 # ---- maps --------------------------------------------------------------------------------------
 
 
-def _map(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: Dict[str, Any],
+def _map(adata: Any, source: Source, key: str, prepared: _Preparation, run: Dict[str, Any],
          options: Dict[str, Any]) -> Any:
-    """Return eigenvectors, those of the embedding behind the trivial one, and eigenvalues."""
-    rows = _choose_rows(adata, use_rep, n_pcs, run)
+    """Return eigenvectors, the trivial one first, eigenvalues, and the model that uns keeps."""
     options["landmarks"] = min(options["landmarks"], adata.n_obs)
-    with _stored(rows, **run) as store:
+    if source.rows == "X":
+        options["features"] = prepared.features
+    reading = prepared.reading if source.rows == "X" else {}
+    with stored(source.values, **reading, **run) as store:
         result = store.fit("map", **options)
-        return result.eigenvectors[:], result.eigenvalues
+        return (result.eigenvectors[:], result.eigenvalues,
+                keep_model(adata, result, key, source))
 
 
 @_checked
 def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
-             n_pcs: Optional[int] = None, gamma: Optional[float] = None, n_landmarks: int = 1000,
-             random_state: int = 0, key_added: Optional[str] = None, copy: bool = False,
-             **run: Any) -> Any:
+             n_pcs: Optional[int] = None, gamma: Optional[float] = None,
+             rows: Optional[str] = None, values: Optional[str] = None, features: Any = None,
+             n_landmarks: int = 1000, random_state: int = 0, key_added: Optional[str] = None,
+             copy: bool = False, **run: Any) -> Any:
     """Embed by the eigenvectors of the Laplacian of a Gaussian kernel, by landmarks.
 
     Writes obsm["X_spectral"] (rows, n_comps), without the trivial eigenvector, and uns["spectral"]
-    with `eigenvalues`, the trivial first one included, and `params`.
+    with `eigenvalues`, the trivial first one included, `params`, and the `model` that `ingest`
+    places new cells by: n_landmarks rows, and n_comps numbers of each.
 
     Parameters
     ----------
@@ -209,6 +255,8 @@ def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
         else X_pca, as in scanpy.
     gamma : float, optional
         exp(-gamma |x-y|²); None: 1/median of |x-y|² over pairs of rows.
+    rows, values, features
+        How counts of X are prepared, or for the X_pca that is made first: see `nystream.tl`.
     n_landmarks : int
     key_added : str, optional
         Key of obsm and uns in place of "X_spectral" and "spectral".
@@ -220,32 +268,35 @@ def spectral(adata: Any, n_comps: int = 10, *, use_rep: Optional[str] = None,
     AnnData if copy, else None
     """
     adata = adata.copy() if copy else adata
-    vectors, eigenvalues = _map(adata, use_rep, n_pcs, run, {
+    prepared, key = _Preparation(rows, values, features), key_added or "X_spectral"
+    source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
+    vectors, eigenvalues, model = _map(adata, source, key, prepared, run, {
         "map": "laplacian", "components": n_comps, "gamma": gamma, "landmarks": n_landmarks,
         "seed": random_state})
-    adata.obsm[key_added or "X_spectral"] = vectors[:, 1:]
+    adata.obsm[key] = vectors[:, 1:]
     adata.uns[key_added or "spectral"] = {
-        "eigenvalues": eigenvalues,
+        "eigenvalues": eigenvalues, "model": model,
         "params": {"n_comps": n_comps, "n_landmarks": n_landmarks, "random_state": random_state,
-                   **_used(use_rep, n_pcs)}}
+                   **_used(use_rep, n_pcs), **prepared.said}}
     return adata if copy else None
 
 
 @_checked
 def diffmap(adata: Any, n_comps: int = 15, *, use_rep: Optional[str] = None,
-            n_pcs: Optional[int] = None, gamma: Optional[float] = None, n_landmarks: int = 1000,
-            random_state: int = 0, copy: bool = False, **run: Any) -> Any:
+            n_pcs: Optional[int] = None, gamma: Optional[float] = None,
+            rows: Optional[str] = None, values: Optional[str] = None, features: Any = None,
+            n_landmarks: int = 1000, random_state: int = 0, copy: bool = False, **run: Any) -> Any:
     """Diffusion map of a Gaussian kernel between all rows, by landmarks.
 
     scanpy.tl.diffmap takes the kernel of a graph of neighbours instead. As there, column 0 of
     obsm["X_diffmap"] (rows, n_comps) is the trivial eigenvector, columns have length 1, and
-    uns["diffmap_evals"] has the eigenvalues, 1 first.
+    uns["diffmap_evals"] has the eigenvalues, 1 first. uns["diffmap"] has the model of `ingest`.
 
     Parameters
     ----------
     n_comps : int
         At least 2, the trivial one included.
-    adata, use_rep, n_pcs, gamma, n_landmarks, random_state, copy, **run
+    adata, use_rep, n_pcs, gamma, rows, values, features, n_landmarks, random_state, copy, **run
         See `spectral`.
 
     Returns
@@ -255,11 +306,16 @@ def diffmap(adata: Any, n_comps: int = 15, *, use_rep: Optional[str] = None,
     if n_comps < 2:
         raise ValueError(f"n_comps={n_comps} is below 2, and the first component is constant")
     adata = adata.copy() if copy else adata
-    vectors, eigenvalues = _map(adata, use_rep, n_pcs, run, {
+    prepared = _Preparation(rows, values, features)
+    source = _choose_rows(adata, use_rep, n_pcs, run, prepared)
+    vectors, eigenvalues, model = _map(adata, source, "X_diffmap", prepared, run, {
         "map": "diffusion", "components": n_comps - 1, "gamma": gamma, "landmarks": n_landmarks,
         "seed": random_state})
     adata.obsm["X_diffmap"] = vectors
     adata.uns["diffmap_evals"] = eigenvalues
+    adata.uns["diffmap"] = {"params": {"n_landmarks": n_landmarks, "random_state": random_state,
+                                       **_used(use_rep, n_pcs), **prepared.said},
+                            "model": {**model, "divide": eigenvalues[1:]}}
     return adata if copy else None
 
 
@@ -305,8 +361,8 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
         n_neighbors = 1 + adata.n_obs // 2
         warnings.warn(f"n_neighbors is more than there are rows; it is {n_neighbors} now",
                       NystreamWarning, stacklevel=stack_level())
-    rows = _choose_rows(adata, use_rep, n_pcs, run)
-    with _stored(rows, **run) as store, warnings.catch_warnings():
+    rows = _choose_rows(adata, use_rep, n_pcs, run).values
+    with stored(rows, **run) as store, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
         graph = store.graph("neighbors", neighbors=n_neighbors - 1, metric=metric,
                             **search_options(search, (len(store), store.shape[1]), metric,
@@ -319,6 +375,113 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
         "connectivities_key": f"{prefix}connectivities", "distances_key": f"{prefix}distances",
         "params": {"n_neighbors": n_neighbors, "method": "umap", "metric": metric,
                    "random_state": random_state, **_used(use_rep, n_pcs)}}
+    return adata if copy else None
+
+
+# ---- clusters, and new cells -------------------------------------------------------------------
+
+
+def _choose_embedding(adata: Any, use_rep: Optional[str]) -> str:
+    """Return the key of obsm that is named, or of the first map that is there."""
+    known = [use_rep] if use_rep else ["X_spectral", "X_diffmap", "X_pca"]
+    key = next((key for key in known if key in adata.obsm), None)
+    if key is None:
+        there = ", ".join(adata.obsm) or "none"
+        raise ValueError(f"use_rep={use_rep!r} is not in adata.obsm, which has {there}" if use_rep
+                         else f"adata.obsm has no embedding, but {there}; call "
+                         "nystream.tl.spectral(adata) first")
+    return key
+
+
+@_checked
+def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, n_init: int = 10,
+             random_state: int = 0, key_added: str = "clusters", copy: bool = False,
+             **run: Any) -> Any:
+    """Find clusters of an embedding by k-means.
+
+    Rows of `spectral` are scaled to length 1 first, as nystream.SpectralClustering does, which
+    gives the same clusters of n_comps=n_clusters - 1; those of `diffmap` get their eigenvalues.
+    Writes obs[key_added], a category "0", "1", …, and uns[key_added] with `centers`, `params` and
+    `silhouette`.
+
+    Parameters
+    ----------
+    adata : AnnData, in memory or backed
+    n_clusters : int
+    use_rep : str, optional
+        Key of obsm; None: the first of "X_spectral", "X_diffmap", "X_pca" that is there.
+    n_init : int
+        Initialisations of k-means, the best of which is kept.
+    key_added : str
+    random_state, copy, **run
+        See `pca`.
+
+    Returns
+    -------
+    AnnData if copy, else None
+    """
+    import pandas
+
+    adata = adata.copy() if copy else adata
+    if not 1 <= n_clusters <= adata.n_obs:
+        raise ValueError(f"n_clusters={n_clusters} must be between 1 and the rows, {adata.n_obs}")
+    key = _choose_embedding(adata, use_rep)
+    rows = as_clustered(adata, key, np.asarray(adata.obsm[key]))
+    with stored(rows, **run) as store:  # all components of rows have the distances of the rows
+        result = store.fit("rows", map="pca", approx="exact", components=min(rows.shape),
+                           precision="f64")
+        told = result.evaluate(measures="clusters", clusters=n_clusters, n_init=n_init,
+                               seed=random_state)
+        found = result.clusters[:].astype(np.int64)
+    centers = np.array([rows[found == at].mean(axis=0, dtype=np.float64)
+                        for at in range(n_clusters)])
+    adata.obs[key_added] = pandas.Categorical.from_codes(found, list(map(str, range(n_clusters))))
+    adata.uns[key_added] = {
+        "centers": centers, "params": {"n_clusters": n_clusters, "use_rep": key, "n_init": n_init,
+                                       "random_state": random_state}}
+    if told["silhouette"] is not None:
+        adata.uns[key_added]["silhouette"] = told["silhouette"]
+    return adata if copy else None
+
+
+@_checked
+def ingest(adata: Any, adata_ref: Any, obs: Union[None, str, Sequence[str]] = None, *,
+           use_rep: Optional[str] = None, n_neighbors: int = 15, copy: bool = False,
+           **run: Any) -> Any:
+    """Place new cells in the maps of others, and carry over clusters and labels, as scanpy's.
+
+    Writes those of obsm that `pca`, `spectral` and `diffmap` have made of adata_ref, by the models
+    that it keeps in uns, also in a file. Genes are matched by name: adata must have those that the
+    maps were fitted on, in any order. Column 0 of X_diffmap, the trivial one, is 0.
+
+    Parameters
+    ----------
+    adata : AnnData, in memory or backed
+        New cells, whose X, or the layer of that name, has values of the same kind.
+    adata_ref : AnnData
+    obs : str or sequence of str, optional
+        Columns of adata_ref.obs to carry over; None: those of `clusters`. A new cell is of the
+        cluster whose center it is nearest to; of any other column it gets the word that most of
+        its nearest neighbours among adata_ref have.
+    use_rep : str, optional
+        Key of obsm in which neighbours are looked for; None: X_pca, else the first that is placed.
+    n_neighbors : int
+        How many of them vote.
+    copy, **run
+        See `pca`.
+
+    Returns
+    -------
+    AnnData if copy, else None
+    """
+    adata = adata.copy() if copy else adata
+    names = _carry.names_of(adata_ref, obs)
+    places = place(adata, adata_ref, run)
+    found = _carry.labels_of(adata_ref, names, places, use_rep, n_neighbors, run)
+    for key, rows in places.items():
+        adata.obsm[key] = rows
+    for name in names:
+        adata.obs[name] = found[name]
     return adata if copy else None
 
 

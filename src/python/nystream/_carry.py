@@ -1,0 +1,109 @@
+"""Clusters and labels that new cells get from those of a reference."""
+from __future__ import annotations
+
+import warnings
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from nystream import _data
+from nystream._errors import NystreamWarning, hint
+from nystream._ingest import as_clustered, stored
+from nystream._options import search_options
+
+
+def names_of(adata_ref: Any, obs: Union[None, str, Sequence[str]]) -> List[str]:
+    """Return the columns of obs that are named; None: those of clusters()."""
+    if obs is None:
+        return [name for name in adata_ref.obs if has_centers(adata_ref, name)]
+    names = [obs] if isinstance(obs, str) else list(obs)
+    for name in names:
+        if name not in adata_ref.obs:
+            raise ValueError(f"obs={name!r} is not in adata_ref.obs"
+                             + hint(name, map(str, adata_ref.obs)))
+    return names
+
+
+def labels_of(adata_ref: Any, names: List[str], places: Dict[str, Any], use_rep: Optional[str],
+              n_neighbors: int, run: Dict[str, Any]) -> Dict[str, Any]:
+    """Return what new cells with these places get in columns of obs."""
+    voted = [name for name in names if not has_centers(adata_ref, name)]
+    found = _votes(adata_ref, voted, places, use_rep, n_neighbors, run) if voted else {}
+    for name in names:
+        if name not in voted:
+            found[name] = _of_clusters(adata_ref, name, places)
+    return found
+
+
+def has_centers(adata: Any, name: str) -> bool:
+    """Return whether clusters() has made a column of obs."""
+    told = adata.uns.get(name)
+    return name in adata.obs and isinstance(told, Mapping) and "centers" in told
+
+
+def _of_clusters(adata_ref: Any, name: str, places: Dict[str, Any]) -> Any:
+    """Return the clusters of new cells, whose centers they are nearest to."""
+    import pandas
+
+    told = adata_ref.uns[name]
+    key, centers = str(told["params"]["use_rep"]), np.asarray(told["centers"])
+    if key not in places:
+        raise ValueError(f"obs={name!r} are clusters of {key}, of which adata_ref keeps no model; "
+                         f"make {key} by nystream.tl")
+    found = _nearest_centers(as_clustered(adata_ref, key, places[key]), centers)
+    return pandas.Categorical.from_codes(found, list(map(str, range(len(centers)))))
+
+
+def _votes(adata_ref: Any, names: Sequence[str], places: Dict[str, Any], use_rep: Optional[str],
+           n_neighbors: int, run: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the words of columns of obs that most neighbours of new cells have."""
+    import pandas
+
+    key = use_rep or ("X_pca" if "X_pca" in places else next(iter(places)))
+    if key not in places:
+        raise ValueError(f"use_rep={key!r} is no embedding that adata_ref keeps a model of, which "
+                         f"are {', '.join(places)}")
+    pairs = {name: _category_pairs(adata_ref.obs[name]) for name in names}
+    count = min(n_neighbors, adata_ref.n_obs)
+    with stored(np.asarray(adata_ref.obsm[key]), **run) as store, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
+        graph = store.graph("neighbors", neighbors=1, **search_options(
+            None, (len(store), store.shape[1]), "euclidean", 0))
+        lists = graph.kneighbors(places[key], count)[1]
+    return {name: pandas.Categorical.from_codes(_vote(lists, codes, len(words)), words)
+            for name, (codes, words) in pairs.items()}
+
+
+def _nearest_centers(rows: Any, centers: Any) -> Any:
+    """Return for each row which of the centers it is nearest to."""
+    distances = np.square(centers).sum(axis=1) - 2 * rows.astype(np.float64) @ centers.T
+    return np.argmin(distances, axis=1)
+
+
+def _vote(lists: Any, codes: Any, classes: int) -> Any:
+    """Return the class that most neighbours of each row have; of several, that of nearer ones.
+
+    Parameters
+    ----------
+    lists : int array (rows, neighbours), nearest first
+    codes : int array, the class of each row of the reference, below 0 where it has none
+    """
+    winners = np.full(len(lists), -1)
+    for first in range(0, len(lists), _data.SLICE_ROWS):
+        found = codes[lists[first:first + _data.SLICE_ROWS]]
+        votes = np.zeros((len(found), classes))
+        at, rank = np.nonzero(found >= 0)
+        np.add.at(votes, (at, found[at, rank]), 1 + 1 / (2.0 + rank) ** 2 / 1e3)
+        some = votes.any(axis=1)
+        winners[first:first + len(found)][some] = votes[some].argmax(axis=1)
+    return winners
+
+
+def _category_pairs(column: Any) -> Tuple[Any, List[Any]]:
+    """Return the numbers of the categories of a column of obs, -1 where it has none, and these."""
+    import pandas
+
+    if getattr(column.dtype, "kind", "O") == "f":
+        raise ValueError(f"obs={column.name!r} holds numbers, and neighbours vote for words")
+    found = pandas.Categorical(column)
+    return np.asarray(found.codes), list(found.categories)

@@ -1,0 +1,161 @@
+"""Maps that an AnnData keeps in uns, in a form that files have, and new cells placed by them.
+
+uns[KEY]["model"] has the bytes of the model, which rows it takes, and where in obsm its places are:
+
+image : uint8 array, what Model.to_bytes() gives
+map : "pca", "laplacian" or "diffusion"
+obsm : key of obsm
+rows : "X", "layers/NAME" or "obsm/KEY"
+columns : how many columns of these it takes
+names : names of the genes, of rows that are none of obsm
+behind : what the rows of obsm were placed by, a checksum, 0 where no model is kept
+divide : of "diffusion", by what its coordinates are divided to make them columns of length 1
+"""
+from __future__ import annotations
+
+import warnings
+import zlib
+from typing import Any, ContextManager, Dict, List, Mapping, NamedTuple, Optional
+
+import numpy as np
+
+from nystream import _data
+from nystream._append import PathLike
+from nystream._context import Context, ProgressOption
+from nystream._embed import scratch_rows
+from nystream._errors import NystreamWarning, hint
+from nystream.model import Model
+from nystream.store import Store
+
+
+class Source(NamedTuple):
+    """The rows of a map: what they are, and what uns says of where they come from."""
+
+    values: Any
+    rows: str
+    columns: int
+    names: Optional[Any] = None
+
+
+class Genes:
+    """Some columns of a matrix of an AnnData, with their names, that is read by [a:b]."""
+
+    def __init__(self, adata: Any, layer: Optional[str] = None, columns: Any = None) -> None:
+        self._X = _data.unwrap(adata if layer is None else adata.layers[layer])
+        self._columns = columns
+        self.var_names = adata.var_names if columns is None else adata.var_names[columns]
+        self.shape = (self._X.shape[0], len(self.var_names))
+        self.slice_rows = _data.slice_rows(self._X)
+
+    def __getitem__(self, rows: slice) -> Any:
+        piece = self._X[rows]
+        return piece if self._columns is None else piece[:, self._columns]
+
+
+def stored(X: Any, *, memory: Any = None, threads: Optional[int] = None,
+           progress: ProgressOption = None, tmpdir: Optional[PathLike] = None, **reading: Any
+           ) -> ContextManager[Store]:
+    """Give a scratch store of the rows of X, which is removed at the end."""
+    return scratch_rows(X, Context(memory, threads, progress), tmpdir, **reading)
+
+
+def kept_models(adata: Any) -> List[Mapping[str, Any]]:
+    """Return the models that uns keeps."""
+    return [entry["model"] for entry in adata.uns.values()
+            if isinstance(entry, Mapping) and isinstance(entry.get("model"), Mapping)
+            and "image" in entry["model"] and "obsm" in entry["model"]]
+
+
+def model_of(adata: Any, key: str) -> Optional[Mapping[str, Any]]:
+    """Return the model whose places obsm has under a key; None where none is kept."""
+    return next((kept for kept in kept_models(adata) if kept["obsm"] == key), None)
+
+
+def keep_model(adata: Any, result: Any, key: str, source: Source) -> Dict[str, Any]:
+    """Return what uns keeps of a result whose places obsm has under a key."""
+    image = np.frombuffer(result.model().to_bytes(), np.uint8)
+    kept: Dict[str, Any] = {"image": image, "map": str(result.report["map"]), "obsm": key,
+                            "rows": source.rows, "columns": source.columns}
+    if source.names is not None:
+        kept["names"] = np.array(source.names, dtype=object)
+    else:
+        kept["behind"] = _checksum(model_of(adata, source.rows[len("obsm/"):]))
+    return kept
+
+
+def _checksum(kept: Optional[Mapping[str, Any]]) -> int:
+    return 0 if kept is None else zlib.crc32(np.asarray(kept["image"]).tobytes())
+
+
+def place(adata: Any, adata_ref: Any, run: Dict[str, Any]) -> Dict[str, Any]:
+    """Return the places of cells by the models that the reference keeps, by keys of obsm."""
+    models = kept_models(adata_ref)
+    if not models:
+        raise ValueError("adata_ref.uns keeps no model; call nystream.tl.pca(adata_ref) or "
+                         "nystream.tl.spectral(adata_ref) first")
+    places: Dict[str, Any] = {}
+    for kept in models:
+        _place_by(kept, adata, adata_ref, places, run)
+    return places
+
+
+def _place_by(kept: Mapping[str, Any], adata: Any, adata_ref: Any, places: Dict[str, Any],
+              run: Dict[str, Any]) -> None:
+    """Put the places by one model among those that are there, behind those of the rows it takes."""
+    if str(kept["obsm"]) in places:
+        return
+    context = Context(run.get("memory"), run.get("threads"), run.get("progress"))
+    model = Model._of_bytes(np.asarray(kept["image"], np.uint8).tobytes(), context, None)
+    rows = str(kept["rows"])
+    if rows.startswith("obsm/"):
+        key = rows[len("obsm/"):]
+        behind = model_of(adata_ref, key)
+        if int(kept["behind"]) != _checksum(behind):
+            raise ValueError(f"{kept['obsm']} of adata_ref was made of an earlier {key} than it "
+                             f"has; make {kept['obsm']} anew")
+        if behind is not None:
+            _place_by(behind, adata, adata_ref, places, run)
+        found = model.transform(_rows_of_obsm(adata, places, key, kept))
+    else:
+        found = _place_genes(model, adata, rows, kept)
+    places[str(kept["obsm"])] = _as_stored(found, kept)
+
+
+def _place_genes(model: Model, adata: Any, rows: str, kept: Mapping[str, Any]) -> Any:
+    """Place rows of genes by their names; genes that the model does not have are left out."""
+    layer = None if rows == "X" else rows[len("layers/"):]
+    if layer is not None and layer not in adata.layers:
+        raise ValueError(f"the map of adata_ref was fitted on layers[{layer!r}], which adata does "
+                         f"not have{hint(layer, adata.layers)}")
+    model.column_names = [str(name) for name in kept["names"]]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X: .* left out", NystreamWarning)
+        return model.transform(Genes(adata, layer))
+
+
+def _rows_of_obsm(adata: Any, places: Dict[str, Any], key: str, kept: Mapping[str, Any]) -> Any:
+    """Return the rows that a model takes: those that were placed, or else that adata has."""
+    if key not in places and key not in adata.obsm:
+        raise ValueError(f"{kept['obsm']} of adata_ref was made of {key}, which nystream.tl did "
+                         f"not make, and adata has no obsm[{key!r}]; give it one")
+    rows = places[key] if key in places else np.asarray(adata.obsm[key])
+    return rows[:, :int(kept["columns"])]
+
+
+def _as_stored(places: Any, kept: Mapping[str, Any]) -> Any:
+    """Return coordinates as obsm has them."""
+    if kept["map"] != "diffusion":
+        return places
+    trivial = np.zeros((len(places), 1), places.dtype)
+    return np.hstack([trivial, places / np.asarray(kept["divide"], places.dtype)])
+
+
+def as_clustered(adata: Any, key: str, places: Any) -> Any:
+    """Return places of obsm as coordinates whose distances k-means goes by."""
+    kept = model_of(adata, key)
+    if kept is None or kept["map"] == "pca":
+        return places
+    if kept["map"] == "diffusion":
+        return places[:, 1:] * np.asarray(kept["divide"], places.dtype)
+    lengths = np.linalg.norm(places, axis=1, keepdims=True)
+    return places / np.where(lengths > 0, lengths, 1)
