@@ -311,8 +311,8 @@
       "columns across and upwards, components by number from 1; by default 1,2, or row,1 where "   \
       "there is one component")                                                                    \
     X("color", NY_TEXT, 0, false, "COLUMN", "auto", PICTURE, PLOT, ANY,                            \
-      "column by which points are coloured; density: how many lie where; auto: labels, "           \
-      "else that")                                                                                 \
+      "column by which points are coloured, or FILE of a value a row; density: how many lie "      \
+      "where; auto: labels, else that")                                                            \
     X("all", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                                  \
       "axes reach to the farthest points, not only to the middle 99.8 % and what is near "         \
       "them")                                                                                      \

@@ -186,7 +186,10 @@ const struct verb cli_verbs[] = {
      "Draws two columns of an embedding: points where they are few, else an image of how many lie "
      "where, in memory that does not depend on their number. Colours can be told apart without "
      "colour vision. Columns, for --axes and --color, are the numbers of components, row, label, "
-     "cluster, component (of a graph), residual; cluster:B takes those of result B.",
+     "cluster, component (of a graph), residual; cluster:B takes those of result B. A column of "
+     "the points is one by its name, or as column:NAME (where they have none column:7, from 0), "
+     "with the values that readers see; FILE.npy, .csv or .txt has a value for each row of the "
+     "store, of which numbers are a scale and words classes.",
      "nystream plot points.nys first -o first.png\n"
      "nystream plot points.nys first --terminal --axes 1,3",
      .run = cli_run_plot},

@@ -19,6 +19,7 @@ struct ny_labels {
     struct ny_bytes *bytes;   /* text */
     struct ny_reader *reader; /* idx, npy */
     struct ny_classes *classes;
+    bool quotes; /* what they enclose is a word */
 };
 
 enum { SPARE = 512 };
@@ -75,9 +76,41 @@ void ny_labels_close(struct ny_labels *labels)
     ny_free(labels->ctx, labels);
 }
 
+void ny_labels_trust_quotes(struct ny_labels *labels)
+{
+    labels->quotes = true;
+}
+
+int ny_labels_skip_line(struct ny_labels *labels)
+{
+    struct ny_bytes *bytes = labels->bytes;
+    const char *newline;
+    int err;
+
+    if (labels->reader) return NY_OK;
+    err = ny_bytes_line(bytes, &newline);
+    if (err) return err;
+    bytes->at = newline ? newline + 1 : bytes->end;
+    bytes->line++;
+    return NY_OK;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
+}
+
+static int label_of(struct ny_labels *labels, const char *text, size_t length, bool quoted,
+                    double *value)
+{
+    struct ny_bytes *bytes = labels->bytes;
+    char word[NY_CLASS_BYTES_MAX + 1];
+
+    if (!quoted || !labels->quotes || length > NY_CLASS_BYTES_MAX)
+        return ny_classes_label(labels->classes, bytes->path, bytes->line, text, length, value);
+    memcpy(word, text, length);
+    word[length] = '\0';
+    return ny_classes_word(labels->classes, bytes->path, word, value);
 }
 
 /* The next line's label; NY_END after the last. Empty lines may only stand at the end. */
@@ -86,6 +119,7 @@ static int text_label(struct ny_labels *labels, double *value)
     struct ny_bytes *bytes = labels->bytes;
     const char *first, *last, *newline;
     uint64_t empty = 0; /* the first empty line */
+    bool quoted;
     int err;
 
     for (;; bytes->at = newline + 1, bytes->line++) {
@@ -104,9 +138,9 @@ static int text_label(struct ny_labels *labels, double *value)
         return ny_fail_at(bytes->ctx, NY_EDATA, bytes->path, empty,
                           "%s, line %llu: no label on this line; write nan where one is missing",
                           bytes->path, (unsigned long long)empty);
-    if (last - first >= 2 && *first == '"' && last[-1] == '"') first++, last--;
-    err = ny_classes_label(labels->classes, bytes->path, bytes->line, first, (size_t)(last - first),
-                           value);
+    quoted = last - first >= 2 && *first == '"' && last[-1] == '"';
+    if (quoted) first++, last--;
+    err = label_of(labels, first, (size_t)(last - first), quoted, value);
     bytes->at = newline ? newline + 1 : bytes->end;
     bytes->line++;
     return err;

@@ -1,6 +1,7 @@
 /*
- * Reads the columns of a result for pictures (report/frame.h). Scenes (report/scene.c) and the
- * points of a report (report/page_points.c) open one; tints add the column of their colours.
+ * Reads the columns of a result for pictures (report/frame.h), and what is beside it. Scenes
+ * (report/scene.c) and the points of a report (report/page_points.c) open one; tints add the column
+ * of their colours.
  *
  * A piece is as many rows as take 4 MiB in f64, and at most 65,536. All values become f64, whatever
  * their part stores. Columns of another result are looked up by the row numbers of the piece, run
@@ -58,8 +59,11 @@ int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, cons
 
 void ny_data_frame_close(struct ny_data_frame *frame)
 {
-    for (size_t k = 0; k < frame->count; k++)
+    for (size_t k = 0; k < NY_FRAME_COLUMNS; k++) {
+        if (frame->column[k].outside) ny_outside_close(frame->column[k].outside);
+        ny_free(frame->ctx, frame->column[k].outside);
         ny_free(frame->ctx, frame->column[k].values);
+    }
     for (size_t k = 0; k < frame->others; k++) {
         ny_result_close_any(&frame->other[k]);
         ny_free(frame->ctx, frame->other_name[k]);
@@ -126,7 +130,7 @@ static int unknown_column(const struct ny_data_frame *frame, const char *name)
     list_columns(frame, has, sizeof(has));
     return ny_fail(frame->ctx, NY_EUSAGE,
                    "there is no column '%s' of '%s': it has %s, and its components, from 1 to "
-                   "%zu%s%s",
+                   "%zu%s; column:NAME is a column of the points%s",
                    name, frame->result.name, has, frame->components, missing_words(frame),
                    ny_hint(name, names, WORDS + 1).text);
 }
@@ -143,6 +147,31 @@ static int unknown_component(const struct ny_data_frame *frame, unsigned long nu
                    ny_store_path(frame->result.store), number);
 }
 
+/* Adds a column of the points, or the values of a file. */
+static int add_outside(struct ny_data_frame *frame, const char *name, bool file,
+                       struct ny_frame_column *column)
+{
+    struct ny_store *store = frame->result.store;
+
+    column->outside = ny_calloc(frame->ctx, NY_MEM_OTHER, 1, sizeof(*column->outside));
+    if (!column->outside) return NY_EBUDGET;
+    frame->rows_wanted = true;
+    return file ? ny_outside_file(column->outside, store, name)
+                : ny_outside_column(column->outside, store, name);
+}
+
+/* Adds what no word of this file names: a bare name of a column of the points, or a file. */
+static int add_named(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
+{
+    bool has;
+    int err = ny_outside_has(frame->result.store, name, &has);
+
+    if (err) return err;
+    if (has) return add_outside(frame, name, false, column);
+    if (ny_outside_is_file(name)) return add_outside(frame, name, true, column);
+    return unknown_column(frame, name);
+}
+
 /* Finds the part that a word names, in this result or, after a colon, in another. */
 static int add_part(struct ny_data_frame *frame, const char *name, struct ny_frame_column *column)
 {
@@ -152,7 +181,7 @@ static int add_part(struct ny_data_frame *frame, const char *name, struct ny_fra
         if (strncmp(words[i].name, name, length) != 0 || words[i].name[length]) continue;
         column->part = ny_part_find(words[i].part);
     }
-    if (!column->part) return unknown_column(frame, name);
+    if (!column->part) return add_named(frame, name, column);
     if (name[length]) return add_other(frame, name + length + 1, column);
     if (column->part->count(&frame->result) >
         frame->n) /* components: of all rows, also those that the result has not */
@@ -176,6 +205,8 @@ int ny_data_frame_add(struct ny_data_frame *frame, const char *name, size_t *pla
         column->component = number;
     } else if (strcmp(name, "row") == 0) {
         frame->rows_wanted = true;
+    } else if (strncmp(name, "column:", 7) == 0) {
+        err = add_outside(frame, name + 7, false, column);
     } else {
         err = add_part(frame, name, column);
     }
@@ -276,6 +307,8 @@ static int read_part(struct ny_data_frame *frame, struct ny_frame_column *column
     int err;
 
     if (column->other) return read_other(frame, column, count);
+    if (column->outside)
+        return ny_outside_read(column->outside, frame->rows, count, column->values);
     if (!column->part) {
         widen(NY_OUT_U64, frame->rows, 1, count, column->values);
         return NY_OK;

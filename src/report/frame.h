@@ -6,10 +6,13 @@
  *   row         the row number in the store
  *   label cluster component residual      that part of the result
  *   cluster:B   that part of result B of the same store, which covers all of these rows
+ *   column:NAME the column of the store's points of that name; NAME alone, where it is no other
+ *   FILE        the values of a file, one for each row of the store (report/outside.h)
  */
 #ifndef NY_REPORT_FRAME_H
 #define NY_REPORT_FRAME_H
 
+#include "report/outside.h"
 #include "results/shards.h"
 
 enum { NY_FRAME_COLUMNS = 16, NY_FRAME_NAME_BYTES = 96 };
@@ -18,6 +21,7 @@ struct ny_frame_column {
     size_t component;                  /* counted from 1; 0: none */
     const struct ny_result_part *part; /* NULL and no component: the row number */
     size_t other;                      /* 1 + the result that has it; 0: the frame's own */
+    struct ny_outside *outside;        /* NULL: the result has it, or another one */
     double *values;                    /* of the piece that was read */
 };
 

@@ -155,7 +155,8 @@ static void draw_legend(struct picture *p, const struct ny_raster *raster)
         legend.title = number;
     } else if (!p->scene.tint.name) {
         legend.title = "points a pixel";
-    } else if (strspn(p->scene.tint.name, "0123456789") == strlen(p->scene.tint.name)) {
+    } else if (!p->scene.tint.outside &&
+               strspn(p->scene.tint.name, "0123456789") == strlen(p->scene.tint.name)) {
         snprintf(number, sizeof(number), "component %s", p->scene.tint.name);
         legend.title = number;
     }

@@ -363,6 +363,21 @@ static void put_classes(struct page *page)
     if (at) ny_put(page->out, "\n");
 }
 
+/* Says which column colours show, and the values of the darkest and the brightest. */
+static void put_scale(struct page *page)
+{
+    const struct ny_tint *tint = &page->scene.tint;
+    char words[NY_WORDS_BYTES], low[48], high[48];
+
+    if (tint->kind != NY_RASTER_VALUES || !page->screen.colors) return;
+    ny_describe_column(&page->scene.frame, tint->column, words);
+    put_spaces(page, MARGIN);
+    put_words(page, "colours: ");
+    put_words(page, words);
+    ny_putf(page->out, ", from %s (dark) to %s (bright)\n", ny_short_number(tint->range.low, low),
+            ny_short_number(tint->range.high, high));
+}
+
 static void put_notes(struct page *page)
 {
     char words[NY_WORDS_BYTES], number[32];
@@ -375,6 +390,7 @@ static void put_notes(struct page *page)
     if (page->raster.missing)
         ny_putf(page->out, "; %s without a value", ny_grouped(page->raster.missing, number));
     ny_put(page->out, "\n");
+    put_scale(page);
     if (page->scene.tint.kind == NY_RASTER_CLASSES) put_classes(page);
 }
 

@@ -4,8 +4,9 @@
  * Scenes and reports call it.
  *
  * A column that may be classes is read once, and at most 256 different values are kept, sorted.
- * Clusters and components of a graph are always classes. Labels are, unless more than 256 differ or
- * one is a fraction. Rows beyond the classes that are kept are counted as nameless.
+ * Clusters, components of a graph and words of a file are always classes. Labels are, unless more
+ * than 256 differ or one is a fraction. Rows beyond the classes that are kept are counted as
+ * nameless.
  */
 #include "report/tint.h"
 
@@ -85,15 +86,22 @@ static bool is_number(const char *text)
     return end > text && !*end;
 }
 
-/* Names the classes: labels by the names that the import stored, others by their number. */
+/* Names the classes: labels by the names that the import stored, words of a file by themselves, and
+ * others by their number. */
 static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
 {
-    char **names = NULL;
+    const struct ny_outside *outside = frame->column[tint->column].outside;
+    const char *const *names = NULL;
+    char **stored = NULL;
     size_t named = 0;
     int err = NY_OK;
 
-    if (strcmp(tint->name, "label") == 0)
-        err = ny_points_class_names(frame->result.store, &names, &named);
+    if (outside) {
+        names = ny_outside_words(outside, &named);
+    } else if (strcmp(tint->name, "label") == 0) {
+        err = ny_points_class_names(frame->result.store, &stored, &named);
+        names = (const char *const *)stored;
+    }
     for (size_t k = 0; err == NY_OK && k < tint->count; k++) {
         struct ny_tint_class *class = &tint->classes[k];
 
@@ -104,13 +112,14 @@ static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
             snprintf(class->name, sizeof(class->name), "%.6g", class->value);
         }
     }
-    ny_free(tint->ctx, names);
+    ny_free(tint->ctx, stored);
     return err;
 }
 
 /* Tells whether the values are classes. Many different labels, or fractions, are a quantity. */
-static bool looks_like_classes(const struct ny_tint *tint)
+static bool looks_like_classes(const struct ny_tint *tint, const struct ny_frame_column *column)
 {
+    if (ny_data_frame_is_class(column) || column->outside) return true;
     if (tint->count == NY_CLASSES_MAX && tint->nameless) return false;
     for (size_t k = 0; k < tint->count; k++)
         if (tint->classes[k].value != floor(tint->classes[k].value)) return false;
@@ -125,15 +134,15 @@ static int take_classes(struct ny_tint *tint, struct ny_data_frame *frame)
     tint->classes = ny_calloc(tint->ctx, NY_MEM_OTHER, NY_CLASSES_MAX, sizeof(*tint->classes));
     err = tint->classes ? count_classes(tint, frame) : NY_EBUDGET;
     if (err) return err;
-    if (!ny_data_frame_is_class(&frame->column[tint->column]) && !looks_like_classes(tint))
-        return NY_OK;
+    if (!looks_like_classes(tint, &frame->column[tint->column])) return NY_OK;
     tint->kind = NY_RASTER_CLASSES;
     return name_classes(tint, frame);
 }
 
 int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *name)
 {
-    const struct ny_result_part *part;
+    const struct ny_frame_column *column;
+    size_t words = 0;
     int err;
 
     *tint = (struct ny_tint){.ctx = frame->ctx, .kind = NY_RASTER_AMOUNT};
@@ -141,10 +150,14 @@ int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *n
     if (strcmp(name, "density") == 0) return NY_OK;
     err = ny_data_frame_add(frame, name, &tint->column);
     if (err) return err;
-    tint->name = name;
+    column = &frame->column[tint->column];
+    tint->name = column->outside ? column->outside->title : name;
+    tint->outside = column->outside != NULL;
     tint->kind = NY_RASTER_VALUES;
-    part = frame->column[tint->column].part;
-    return part && strcmp(part->name, "residuals") != 0 ? take_classes(tint, frame) : NY_OK;
+    if (column->outside) ny_outside_words(column->outside, &words);
+    return words || (column->part && strcmp(column->part->name, "residuals") != 0)
+               ? take_classes(tint, frame)
+               : NY_OK;
 }
 
 void ny_tint_release(struct ny_tint *tint)

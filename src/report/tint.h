@@ -1,6 +1,7 @@
 /*
- * The colours of a column: classes (labels, clusters, components of a graph) or a quantity. Classes
- * are known before points are drawn, so that colours do not depend on the order of rows.
+ * The colours of a column: classes (labels, clusters, components of a graph, words of a file) or a
+ * quantity. Classes are known before points are drawn, so that colours do not depend on the order
+ * of rows.
  */
 #ifndef NY_REPORT_TINT_H
 #define NY_REPORT_TINT_H
@@ -22,6 +23,7 @@ struct ny_tint {
     enum ny_raster_kind kind;
     const char *name; /* of the column; NULL: amounts of points */
     size_t column;    /* of the frame */
+    bool outside;     /* it is of the points or of a file, and has the name that these give it */
     size_t count;
     bool words;        /* classes have names, and some of these are no numbers */
     uint64_t nameless; /* rows of no class, or of one beyond the most that are told apart */

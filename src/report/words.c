@@ -84,7 +84,10 @@ void ny_describe_column(const struct ny_data_frame *frame, size_t place, char wo
     char number[48], text[64];
 
     if (!column->component) {
-        snprintf(words, NY_WORDS_BYTES, "%s", column->part ? column->part->name : "row");
+        snprintf(words, NY_WORDS_BYTES, "%s",
+                 column->outside ? column->outside->title
+                 : column->part  ? column->part->name
+                                 : "row");
         return;
     }
     value = ny_eigenvalue(&frame->result, at);

@@ -131,6 +131,8 @@ section() {
     grep -qE '^[ACGT]{14},[0-8]$' cluster-of-cell.csv
     [ "$(gzip -dc placed.csv.gz | wc -l)" -eq 2639 ]
     [ -s spectrum.png ]
+    [ -s gene.png ]
+    [ -s groups.png ]
     grep -q Cells atlas.html
     # A cell that is placed anew is where it was.
     nystream export cells.nys pca -o pca.csv --with header,ids

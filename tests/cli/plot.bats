@@ -293,3 +293,100 @@ size() {
     ny info g.nys m
     prints "eigenvalues           1 0.999"
 }
+
+# colors FILE.svg: prints the different colours of a picture, one a line.
+colors() {
+    grep -oE 'rgb\([0-9.%, ]*\)' "$1" | sort -u
+}
+
+# numbers: makes a store of 40 rows with columns x, y and age, fitted as "a".
+numbers() {
+    awk 'BEGIN { print "x,y,age"; for (i = 0; i < 40; i++) print cos(i) "," sin(i) "," i }' >n.csv
+    nystream import s n.csv -q
+    nystream fit s a --landmarks 20 -q
+}
+
+@test "a column of the points colours them, by its name or its number" {
+    numbers
+    nystream plot s a -o name.svg --color column:age
+    nystream plot s a -o bare.svg --color age
+    cmp name.svg bare.svg
+    [ "$(colors name.svg | wc -l)" -gt 20 ] # a scale
+    nystream plot s a -o x.svg --color x
+    ! cmp -s x.svg name.svg || false
+    nystream plot s a -o axes.svg --axes age,column:x --color row
+    NO_COLOR='' TERM=xterm script -qec "nystream plot s a --terminal --color age" /dev/null \
+        </dev/null | grep -q 'colours: age, from .* (dark) to .* (bright)'
+    ny plot s a -o out.png --color column:agee
+    exits 3
+    says "agee"
+    tail -n +2 n.csv >plain.csv
+    nystream import p plain.csv -q
+    nystream fit p a --landmarks 20 -q
+    nystream plot p a -o number.svg --color column:2
+    [ "$(colors number.svg)" = "$(colors name.svg)" ]
+    ny plot p a -o out.png --color column:age
+    usage "the columns of p have no names; give the number of one, from 0 to 2"
+    ny plot p a -o out.png --color column:3
+    usage "p has no column 3: they are numbered from 0 to 2"
+    [ ! -e out.png ]
+}
+
+@test "the value of a column is what readers see, also of sparse rows and of shards" {
+    printf '%s\n' '%%MatrixMarket matrix coordinate integer general' '30 9 60' >m.mtx
+    awk 'BEGIN { for (i = 1; i <= 30; i++) { print i, 1, i; print i, 2 + i % 8, 3 } }' >>m.mtx
+    nystream import s m.mtx --layout sparse --rows total:100 --values log1p -q
+    nystream fit s a --landmarks 20 -q
+    awk 'BEGIN { for (i = 1; i <= 30; i++) print log(1 + 100 * i / (i + 3)) }' >seen.txt
+    nystream plot s a -o column.svg --color column:0
+    nystream plot s a -o file.svg --color seen.txt
+    [ "$(colors column.svg)" = "$(colors file.svg)" ]
+    for k in 0 1; do
+        nystream import sharded m.mtx --layout sparse --rows total:100 --values log1p --shard $k/2 -q
+    done
+    nystream fit sharded a --map pca --approx exact -q
+    cat seen.txt seen.txt >twice.txt
+    nystream plot sharded a -o column.svg --color column:0
+    nystream plot sharded a -o file.svg --color twice.txt
+    [ "$(colors column.svg)" = "$(colors file.svg)" ]
+}
+
+@test "a file colours the points: numbers are a scale, words are classes" {
+    numbers
+    seq 0 39 >age.txt
+    nystream plot s a -o column.svg --color age
+    nystream plot s a -o file.svg --color age.txt
+    [ "$(colors column.svg)" = "$(colors file.svg)" ]
+    (echo age && seq 0 39) >age.csv # as pandas writes one column
+    nystream plot s a -o header.svg --color age.csv
+    [ "$(colors header.svg)" = "$(colors file.svg)" ]
+    nystream export s a --part rows -o age.npy
+    nystream plot s a -o npy.svg --color age.npy
+    [ "$(colors npy.svg)" = "$(colors file.svg)" ]
+    awk 'BEGIN { for (i = 0; i < 40; i++) print i % 2 ? "B cell" : "T cell" }' >kind.txt
+    LC_ALL=C.UTF-8 nystream plot s a --terminal --color kind.txt | grep -q "B cell"
+    (echo kind && cat kind.txt) >kind.csv
+    nystream plot s a -o kind.svg --color kind.txt
+    nystream plot s a -o headed.svg --color kind.csv
+    [ "$(colors kind.svg)" = "$(colors headed.svg)" ]
+    [ "$(colors kind.svg | wc -l)" -lt 15 ]
+    awk 'BEGIN { for (i = 0; i < 40; i++) printf "\"%d\"\n", 12 - i % 12 }' >quoted.txt
+    LC_ALL=C.UTF-8 nystream plot s a --terminal --color quoted.txt >drawn
+    tail -n 3 drawn | tr -d '\n' | grep -qE '\b1\b.*\b2\b.*\b10\b.*\b12\b' # classes in their order
+    seq 0 38 >short.txt
+    ny plot s a -o out.png --color short.txt
+    exits 3
+    says "short.txt has 39 values, and s has 40 rows; give a value for each row"
+    seq 0 49 >long.txt
+    ny plot s a -o out.png --color long.txt
+    exits 3
+    says "long.txt has more than 40 values, and s has 40 rows"
+    paste -d, kind.txt age.txt >two.csv
+    ny plot s a -o out.png --color two.csv
+    exits 3
+    says "two.csv has several columns"
+    ny plot s a -o out.png --color nowhere.txt
+    exits 4
+    says "nowhere.txt"
+    [ ! -e out.png ]
+}

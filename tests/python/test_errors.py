@@ -217,7 +217,9 @@ def test_rows_in_memory_are_called_so():
 
 
 def test_arrays_are_no_words(result):
-    with pytest.raises(nystream.UsageError, match=r"color= is .*, not ndarray of shape \(2000,\): "
-                       "'label' takes the labels of the rows") as told:
-        result.plot(color=np.arange(2000.0))
+    with pytest.raises(nystream.UsageError, match=r"title= is a word or a number, not ndarray of "
+                       r"shape \(2000,\)") as told:
+        result.plot(title=np.arange(2000.0))
     assert len(str(told.value)) < 200
+    with pytest.raises(ValueError, match=r"has the shape \(7,\); the store has 2000 rows"):
+        result.plot(color=np.arange(7))

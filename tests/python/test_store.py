@@ -238,6 +238,23 @@ def test_a_result_is_judged_and_drawn(result, tmp_path):
 
 
 @quick
+def test_a_picture_is_coloured_by_any_values(result):
+    def draw(color):
+        return result.plot(color=color, size="300x200").data
+
+    n = len(result.store)
+    first = result.store[:][:, 0]
+    assert draw(first) == draw(first.tolist()) != draw("density")
+    assert draw("row") != draw(first)
+    words = np.array(["T", "B"])[np.arange(n) % 2]
+    missing = [None if at == 3 else str(word) for at, word in enumerate(words)]
+    assert draw(words) == draw([str(word) for word in words]) != draw(missing)
+    pandas = pytest.importorskip("pandas")
+    numbers = pandas.Series(np.arange(n) % 3, name="cell / type")
+    assert draw(numbers) != draw(numbers.astype("category")) == draw(numbers.astype(str))
+
+
+@quick
 def test_export_and_files(store, result, tmp_path, rows):
     result.export("embedding", tmp_path / "y.npy")
     assert np.array_equal(np.load(tmp_path / "y.npy"), result.embedding[:])

@@ -26,9 +26,6 @@ def search_options(search: Optional[str], shape: Tuple[int, int], metric: str,
     return {"knn": knn, "seed": seed} if knn == "forest" else {"knn": knn}
 
 
-_CURES = {"color": ": 'label' takes the labels of the rows, which append(X, labels=…) keeps"}
-
-
 class Options:
     """Options of one call by name, such as {"row_normalize": True, "gamma": 0.5}.
 
@@ -97,7 +94,7 @@ class Options:
         if getattr(value, "shape", ()):
             spelled = name.replace("-", "_")
             raise usage_error(f"{spelled}= is a word or a number, not {type(value).__name__} of "
-                              f"shape {value.shape}{_CURES.get(name, '')}", spelled)
+                              f"shape {value.shape}", spelled)
         text = spell_limit(value) if name == "memory" else spell_value(value)
         self._context.check(lib.ny_options_set(self._pointer, name.encode(), text.encode()))
 

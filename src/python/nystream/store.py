@@ -18,6 +18,7 @@ from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
 from nystream._errors import NystreamError, UsageError
 from nystream._graph import GraphParts
+from nystream._labels import write_values
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._scratch import Scratch
@@ -542,9 +543,14 @@ class Result(GraphParts):
         output : path, optional
             Also keep it, as .png, .svg or .pdf.
         **options
-            axes=(1, 2), color, size="800x600", … as `nystream help plot --all` has them.
+            axes=(1, 2), color, size="800x600", … as `nystream help plot --all` has them. color
+            may also be an array, a list or a column with a value for each row of the store: numbers
+            are a scale; words, and what is categorical in pandas, are classes.
         """
         scratch = Scratch()
+        color: Any = options.get("color")
+        if np.ndim(color):
+            options["color"] = write_values(color, scratch.path, len(self.store))
         file = scratch.path / "picture.png" if output is None else Path(output)
         context = self.store._context
         with Options(context, _lib.PLOT, options) as pointer:
