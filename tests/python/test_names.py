@@ -4,6 +4,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+import arrow_made
 import numpy as np
 import pytest
 import scipy.sparse
@@ -276,3 +277,42 @@ def test_a_value_is_told_by_the_names_of_its_row_and_column(fitted, tmp_path, ki
                  result.model().transform):
         with pytest.raises(nystream.DataError, match="X: " + place):
             call(kinds_of(bad, tmp_path)[kind])
+
+
+class ArrowTable(arrow_made.ArrowStream):
+    """Stands in for a table of pyarrow: it has names of columns, and chooses some."""
+
+    def __init__(self, columns, rows):
+        schema, array = arrow_made.record(list(columns.values()), rows)
+        super().__init__(schema, [array])
+        self._columns, self._rows, self.column_names = columns, rows, list(columns)
+
+    def select(self, names):
+        """Return a table of the columns of these names."""
+        return ArrowTable({name: self._columns[name] for name in names}, self._rows)
+
+
+def arrow_columns(X, names):
+    return {name: arrow_made.column(name, np.ascontiguousarray(X[:, at]))
+            for at, name in enumerate(names)}
+
+
+@quick
+def test_columns_that_a_table_of_arrow_lacks_are_named(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
+    store = nystream.open(tmp_path / "x.nys")
+    pandas = pytest.importorskip("pandas")
+    store.append(pandas.DataFrame(X, columns=list("abcd")))
+    model = store.fit("map", landmarks=20).model()
+    for call in store.append, model.transform, store.result("map").transform:
+        with pytest.raises(nystream.DataError, match="X has no columns 'b', 'd', which"):
+            call(ArrowTable(arrow_columns(X[:, :2], "ca"), 30))
+    whole = model.transform(X)
+    mixed = ArrowTable(arrow_columns(X[:, ::-1], "dcba"), 30)
+    assert np.array_equal(model.transform(mixed), whole)
+    listed = ArrowTable({"vector": arrow_made.lists("vector", X)}, 30)
+    assert np.array_equal(model.transform(listed), whole)
+    text = (arrow_made.make_schema(b"u", "word"), arrow_made.make_array(30, [None, None, None]))
+    words = ArrowTable({"word": text, **arrow_columns(X[:, :2], "ca")}, 30)
+    with pytest.raises(nystream.DataError, match="X has no columns 'b', 'd', which"):
+        store.append(words)

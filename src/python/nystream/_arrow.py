@@ -6,7 +6,7 @@ numbers and lists of a fixed number of them become rows; nulls become NaN.
 from __future__ import annotations
 
 import ctypes as C
-from typing import Any, Iterator, Tuple
+from typing import Any, Iterator, Optional, Tuple
 
 import numpy as np
 
@@ -175,6 +175,26 @@ def _stream_rows(X: Any) -> Iterator[Any]:
                 array.release(C.addressof(array))
     finally:
         schema.release(C.addressof(schema))
+        del capsule
+
+
+def row_width(X: Any) -> Optional[int]:
+    """Return how many numbers a row has, of which lists have several; None where some are none."""
+    if hasattr(X, "__arrow_c_stream__"):
+        capsule, schema = X.__arrow_c_stream__(), CSchema()
+        address = _address(capsule, b"arrow_array_stream")
+        if CStream.from_address(address).get_schema(address, C.addressof(schema)):
+            return None
+    else:
+        capsule = X.__arrow_c_array__()
+        schema = CSchema.from_address(_address(capsule[0], b"arrow_schema"))
+    try:
+        return _shape_of(schema)[1]
+    except ValueError:
+        return None
+    finally:
+        if hasattr(X, "__arrow_c_stream__"):
+            schema.release(C.addressof(schema))
         del capsule
 
 

@@ -10,7 +10,7 @@ from typing import Any, Iterator, List, NamedTuple, NoReturn, Optional, Tuple
 import numpy as np
 
 from nystream import _data
-from nystream._arrow import is_arrow
+from nystream._arrow import is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, make_batch
 from nystream._context import logger, stack_level
 from nystream._errors import DataError, NystreamWarning, hint, usage_error
@@ -64,8 +64,9 @@ class Columns(NamedTuple):
             return None
         places = {name: place for place, name in enumerate(found)}
         lost = [name for name in names if name not in places]
-        if lost and is_arrow(X) and not hasattr(X, "iloc") and len(found) < len(names):
-            return None  # one column may hold a list of numbers
+        if lost and len(found) < len(names) and is_arrow(X) and not hasattr(X, "iloc"):
+            if row_width(X) == len(names):
+                return None  # a column holds a list of numbers
         if lost:
             s, them = ("s", "them") if len(lost) > 1 else ("", "it")
             _refuse(f"X has no column{s} {_listed(lost)}, which {self.whose} has; give {them}, or "
