@@ -72,7 +72,7 @@ static int by_graph(struct run *run, struct ny_store *store)
             "--nan keep: '%s' is a graph, and rows with NaN have no neighbors; take them "
             "out",
             run->placing->name);
-    if (run->rows.with.ids || run->rows.with.header)
+    if (run->rows.with.ids || run->rows.with.labels || run->rows.with.header)
         return ny_fail(run->ctx, NY_EUSAGE,
                        "--with acts with coordinates, and '%s' is a graph, by which new rows get "
                        "neighbors",
@@ -247,12 +247,13 @@ static void note_not_written(const struct run *run)
 {
     bool id = run->reading.id_column && !run->rows.with.ids;
 
-    if (id || run->reading.label_column)
+    if (id || (run->reading.label_column && !run->rows.with.labels))
         ny_log(run->ctx, NY_LOG_NOTE,
                "%s: transform writes no %s; --%s only keeps that column out of the data, and the "
-               "rows of the output are in the order of the input%s",
+               "rows of the output are in the order of the input; --with %s writes them into a "
+               ".csv or .tsv",
                run->from, id ? "names of rows" : "labels", id ? "id-column" : "label-column",
-               id ? "; --with ids writes them into a .csv or .tsv" : "");
+               id ? "ids" : "labels");
 }
 
 /* Reads what is to stand before the coordinates. */
@@ -262,13 +263,15 @@ static int read_with(struct run *run)
     int err = ny_beside_parse(with, run->ctx, run->placing->with, run->placing->output);
 
     if (err) return err;
-    if (with->labels || with->clusters)
-        return ny_fail(run->ctx, NY_EUSAGE, "--with of transform is header, ids or both%s",
-                       with->clusters ? "; --clusters FILE writes the clusters" : "");
-    if (with->ids && run->reading.nan_kept)
+    if (with->clusters)
         return ny_fail(run->ctx, NY_EUSAGE,
-                       "--with ids does not go with --nan keep, as names of rows with NaN are not "
-                       "read; leave one of them out");
+                       "--with of transform is header, ids, labels or several of them; --clusters "
+                       "FILE writes the clusters");
+    if ((with->ids || with->labels) && run->reading.nan_kept)
+        return ny_fail(run->ctx, NY_EUSAGE,
+                       "--with %s does not go with --nan keep, as %s of rows with NaN are not "
+                       "read; leave one of them out",
+                       with->ids ? "ids" : "labels", with->ids ? "names" : "labels");
     return NY_OK;
 }
 

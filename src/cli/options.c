@@ -44,7 +44,8 @@ static const struct option_view own_options[] = {
     {0, "with", "LIST", NULL,
      "of header, ids, labels, clusters: names of the columns above a table, and the name, the "
      "label and the cluster of each row before its numbers; of axes, mean and features, ids are "
-     "names of columns. Of transform header and ids alone. In .csv, .csv.gz and .tsv, as words",
+     "names of columns. Of transform all but clusters, where the input has them. In .csv, .csv.gz "
+     "and .tsv, as words",
      OUTPUT, .own = OWN_WITH},
     {0, "raw", NULL, NULL, "points as the store keeps them, not prepared", OUTPUT, .own = OWN_RAW},
     {0, "labels", NULL, NULL, "labels must be there: else exit 2", "Measures", .own = OWN_LABELS},

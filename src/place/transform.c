@@ -169,7 +169,7 @@ static int fill_room(struct ny_placer *placer, bool f64, const void *rows, uint6
     return err;
 }
 
-/* Writes rows behind their names. */
+/* Writes rows behind their names and labels. */
 static int write_named(struct ny_placer *placer, const void *rows, size_t count)
 {
     size_t p = ny_coordinates_count(&placer->coordinates);
@@ -178,9 +178,11 @@ static int write_named(struct ny_placer *placer, const void *rows, size_t count)
     const char *name = placer->names.text;
 
     for (size_t i = 0; !err && i < count; i++) {
-        err = ny_writer_field(placer->writer, name, placer->delimiter, placer->delimiter);
+        for (size_t k = 0; !err && k < ny_row_ids_width(&placer->ids); k++) {
+            err = ny_writer_field(placer->writer, name, placer->delimiter, placer->delimiter);
+            name += strlen(name) + 1;
+        }
         if (!err) err = ny_writer_rows(placer->writer, (const char *)rows + i * row_bytes, 1);
-        name += strlen(name) + 1;
     }
     return err;
 }
@@ -302,6 +304,8 @@ static int put_header(struct ny_placer *placer, const struct ny_new_rows *rows)
     char delimiter = ny_output_text(rows->output).delimiter, word[48];
     int err = rows->with.ids ? ny_writer_field(placer->writer, "id", delimiter, delimiter) : NY_OK;
 
+    if (!err && rows->with.labels)
+        err = ny_writer_field(placer->writer, "label", delimiter, delimiter);
     for (size_t k = 1; !err && k <= p; k++) {
         snprintf(word, sizeof(word), "embedding_%zu", k);
         err = ny_writer_field(placer->writer, word, delimiter, k < p ? delimiter : '\n');
@@ -309,18 +313,25 @@ static int put_header(struct ny_placer *placer, const struct ny_new_rows *rows)
     return err;
 }
 
-/* Has the names of the rows written before their coordinates. */
+/* Has the names of the rows, and their labels, written before their coordinates. */
 static int begin_ids(struct ny_placer *placer, const struct ny_new_rows *rows,
                      const struct ny_reader *reader)
 {
-    if (!rows->with.ids) return NY_OK;
-    if (!ny_reader_table(reader)->names)
+    const struct ny_file_table *table = ny_reader_table(reader);
+
+    if (rows->with.ids && !table->names)
         return ny_fail(placer->spec.ctx, NY_EUSAGE,
                        "--with ids: the rows of %s have no names; --id-column says which column "
                        "of a text table has them",
                        rows->input);
+    if (rows->with.labels && !table->labels)
+        return ny_fail(placer->spec.ctx, NY_EUSAGE,
+                       "--with labels: the rows of %s have no labels; --label-column says which "
+                       "column of a text table, or of obs, has them",
+                       rows->input);
+    if (!rows->with.ids && !rows->with.labels) return NY_OK;
     placer->delimiter = ny_output_text(rows->output).delimiter;
-    ny_row_ids_begin(&placer->ids, placer->spec.ctx);
+    ny_row_ids_begin(&placer->ids, placer->spec.ctx, rows->with.ids, rows->with.labels);
     return NY_OK;
 }
 

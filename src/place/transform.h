@@ -33,7 +33,7 @@ struct ny_new_rows {
     const struct ny_reader_options *options; /* how to read it; NULL: as it says itself */
     const char *output;                      /* a file; NULL: the room */
     struct ny_beside
-        with; /* ids and a header, of a text table: as ny_part_export_beside() writes */
+        with; /* ids, labels and a header, of a text table: as ny_part_export_beside() writes */
     struct ny_store *like; /* its columns are those of the rows; NULL: they have no names */
     struct ny_room room;
     struct ny_cluster_finder *finder; /* takes the coordinates, too; NULL: nobody does */
@@ -74,17 +74,17 @@ struct ny_placer {
     /* These are set by the driver, which also widens the type and the slots of spec to those of the
      * new rows before it asks for bytes. */
     unsigned workers;
-    uint64_t rows;   /* new rows; NY_ROWS_UNKNOWN where only their end tells */
-    uint64_t placed; /* those that were put so far */
+    uint64_t rows;                      /* new rows; NY_ROWS_UNKNOWN where only their end tells */
+    uint64_t placed;                    /* those that were put so far */
     struct ny_unreached_rows unreached; /* of them, by their place in the input; stored as NaN */
     struct ny_left_out left_out; /* rows that have no place, of which `blanks` were put so far */
     size_t blanks;
     void *blank; /* the coordinates of one, NaN; NULL where there are none */
     struct ny_writer *writer;
-    char delimiter;        /* of a table whose rows begin with their names; 0: they do not */
+    char delimiter;        /* of a table whose rows begin with names or labels; 0: with neither */
     struct ny_row_ids ids; /* of rows that are not written yet */
     struct ny_names names; /* of those that are written now */
-    struct ny_room room; /* where there is no writer */
+    struct ny_room room;   /* where there is no writer */
     struct ny_cluster_finder *finder; /* or NULL */
 };
 

@@ -2,6 +2,8 @@
  * into the taking worker's buffer. */
 #include "stream/source.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -64,12 +66,50 @@ static void check_counts(struct reader_source *source, const struct unit *unit, 
     source->rows += rows;
 }
 
+/* Adds the text of a label: its word, its number, or nothing where it is missing. */
+static int add_label(const struct reader_source *source, double label, struct ny_names *texts)
+{
+    struct ny_context *ctx = source->base.ctx;
+    const char *const *words;
+    char number[40];
+    size_t count;
+
+    ny_reader_class_names(source->reader, &words, &count);
+    if (isnan(label)) return ny_names_add_empty(texts, ctx, 1);
+    if (label >= 0 && label < (double)count)
+        return ny_names_add(texts, ctx, words[(size_t)label], strlen(words[(size_t)label]));
+    return ny_names_add(texts, ctx, number,
+                        (size_t)snprintf(number, sizeof(number), "%.17g", label));
+}
+
+/* Hands on what stands before each row: its name, its label, or both. */
+static int note_ids(const struct reader_source *source, const struct ny_names *names,
+                    const double *labels, size_t rows)
+{
+    struct ny_names texts = {0};
+    const char *name = names->text;
+    int err = NY_OK;
+
+    if (!source->ids->labels) return ny_row_ids_add(source->ids, names);
+    for (size_t i = 0; !err && i < rows; i++) {
+        if (source->ids->ids) {
+            err = ny_names_append(&texts, source->base.ctx, name, 1);
+            name = ny_names_skip(name, 1);
+        }
+        if (!err) err = add_label(source, labels[i], &texts);
+    }
+    if (!err) err = ny_row_ids_add(source->ids, &texts);
+    ny_names_release(&texts, source->base.ctx);
+    return err;
+}
+
 /* Reads the next unit into the buffer of the worker, from as many batches as that takes. */
 static int take(struct ny_source *base, struct ny_tile *tile)
 {
     struct reader_source *source = (struct reader_source *)base;
     struct unit *unit = &source->unit[tile->worker];
     uint64_t numbers[NY_UNIT_ROWS];
+    double labels[NY_UNIT_ROWS];
     struct ny_names names = {0};
     int err = NY_OK;
 
@@ -78,7 +118,8 @@ static int take(struct ny_source *base, struct ny_tile *tile)
     while (tile->rows < NY_UNIT_ROWS && err == NY_OK) {
         struct ny_row_batch batch = {.values = unit->values + tile->rows * source->row_bytes,
                                      .source = source->left_out ? numbers : NULL,
-                                     .names = source->ids ? &names : NULL,
+                                     .names = source->ids && source->ids->ids ? &names : NULL,
+                                     .labels = source->ids ? labels + tile->rows : NULL,
                                      .sparse = source->sparse ? &unit->rows : NULL};
 
         err = ny_reader_next(source->reader, NY_UNIT_ROWS - tile->rows, &batch);
@@ -86,7 +127,7 @@ static int take(struct ny_source *base, struct ny_tile *tile)
         if (err == NY_OK) tile->rows += batch.count;
     }
     if (err == NY_END && tile->rows > 0) err = NY_OK;
-    if (!err && source->ids) err = ny_row_ids_add(source->ids, &names);
+    if (!err && source->ids) err = note_ids(source, &names, labels, tile->rows);
     ny_names_release(&names, base->ctx);
     if (!err) check_counts(source, unit, tile->rows);
     return err;

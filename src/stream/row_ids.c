@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-void ny_row_ids_begin(struct ny_row_ids *ids, struct ny_context *ctx)
+void ny_row_ids_begin(struct ny_row_ids *ids, struct ny_context *ctx, bool of_rows, bool labels)
 {
-    *ids = (struct ny_row_ids){.ctx = ctx};
+    *ids = (struct ny_row_ids){.ctx = ctx, .ids = of_rows, .labels = labels};
     ny_mutex_init(&ids->lock);
 }
 
@@ -40,6 +40,7 @@ int ny_row_ids_take(struct ny_row_ids *ids, size_t count, struct ny_names *names
 {
     int err = NY_OK;
 
+    count *= ny_row_ids_width(ids);
     ny_names_clear(names);
     ny_mutex_lock(&ids->lock);
     if (count > ids->names.count)

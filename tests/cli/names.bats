@@ -326,6 +326,26 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     cmp new.npy model.npy
     nystream transform f.nym --input t.csv --id-column 1 -o model.csv --with header,ids -q
     cmp named.csv model.csv
+    # labels, too, as words or numbers
+    awk -F, -v OFS=, 'NR == 1 { print $0, "kind,age"; next }
+        { print $0, NR % 5 ? (NR % 2 ? "T cell" : "B") : "", NR / 4 }' t.csv >both.csv
+    for threads in 1 3; do
+        nystream transform s.nys f --input both.csv --id-column id --label-column kind --drop-columns age \
+            -o words.csv --with labels,ids,header --threads $threads -q
+        { echo id,label,embedding_1,embedding_2
+          paste -d, <(tail -n +2 both.csv | awk -F, '{ print $1 "," $(NF - 1) }') plain.csv; } | cmp - words.csv
+    done
+    ny transform s.nys f --input both.csv --id-column id --label-column age --drop-columns kind \
+        -o numbers.tsv --with labels
+    exits 0
+    [[ $stderr == *"transform writes no names of rows"* ]]
+    [ "$(tail -n +2 both.csv | awk -F, '{ print $NF }')" = "$(cut -f1 numbers.tsv)" ]
+    ny transform s.nys f --input t.csv --id-column id -o o.csv --with ids,labels
+    usage "--with labels: the rows of t.csv have no labels; --label-column says which column"
+    ny transform s.nys f --input both.csv --id-column id --label-column kind --drop-columns age \
+        -o o.csv --with labels --nan keep
+    usage "--with labels does not go with --nan keep"
+    [ ! -e o.csv ]
     nystream import s.nys new.csv --id-column id --append -q
     nystream fit s.nys f --update frozen -q
     nystream export s.nys f --part ids -o all.txt -q
