@@ -103,7 +103,8 @@ int ny_model_place(struct ny_model *model, const struct ny_table *table, int dty
     ny_blas_borrow();
     err = ny_transform_table(model, &rows, &drift);
     ny_blas_return();
-    if (!err && (!isnan(drift.distance) || ny_drift_is_large(drift.share, model->trace_error)))
+    if (!err && (!isnan(drift.distance) || ny_drift_is_short(&drift) ||
+                 ny_drift_is_large(drift.share, model->trace_error)))
         ny_drift_warn(model->ctx, ny_memory_name(&given), &drift);
     return err;
 }

@@ -56,6 +56,9 @@ static int by_own_model(struct run *run, struct ny_store *store)
     if (err == NY_OK && isnan(run->placed.drift.fitted) &&
         ny_drift_is_large(run->placed.drift.share, 0))
         err = ny_drift_of_store(model, store, run->fitted_rows, &run->placed.drift.fitted);
+    if (err == NY_OK)
+        err = ny_drift_shrunk(model, store, run->fitted_rows, run->placed.length,
+                              &run->placed.drift.shrunk);
     ny_model_free(model);
     return err;
 }
@@ -160,6 +163,8 @@ static int by_file(struct run *run)
                     run->placing->path);
     if (err == NY_OK) err = ny_model_of_file(&model, run->ctx, run->placing->path);
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
+    if (err == NY_OK)
+        err = ny_drift_shrunk(model, NULL, 0, run->placed.length, &run->placed.drift.shrunk);
     ny_model_free(model);
     return err;
 }

@@ -22,6 +22,7 @@ struct by_landmarks {
     double squares, kept; /* of them: Σ‖φ − μ‖² and Σ‖y‖², where the model knows those of its fit */
     size_t blas_bytes;        /* reserved */
     struct ny_placed *placed; /* NULL: nothing is told, and no drift measured */
+    bool blind;               /* the fit leaves out too much of its own rows to tell others by it */
     bool glance;              /* a drift that is not large need not be known exactly */
 };
 
@@ -111,8 +112,7 @@ static int begin(struct ny_placer *placer)
     size_t blas_bytes = ny_blas_bytes(placer->workers, placer->workers, run->model->m);
     int err;
 
-    if (run->placed && !is_summed(run))
-        ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec));
+    if (run->placed) ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec));
     if (run->glance && run->sample.room > GLANCE_ROWS) run->sample.room = GLANCE_ROWS;
     err = run->placed ? ny_unseen_begin(&run->unseen, spec) : NY_OK;
     if (!err) err = ny_reserve(spec->ctx, NY_MEM_PROCESS, blas_bytes);
@@ -195,8 +195,9 @@ static int end(struct ny_placer *placer)
     placed->rows = placer->placed;
     placed->columns_unseen = ny_unseen_count(&run->unseen);
     placed->drift = ny_drift_unknown;
+    placed->length = ny_drift_length(&run->base.spec, &run->sample);
     placed->drift_rows = is_summed(run) ? placer->placed : run->sample.count;
-    if (!is_summed(run)) return measure_drift(run, &placed->drift.share);
+    if (!is_summed(run)) return run->blind ? NY_OK : measure_drift(run, &placed->drift.share);
     placed->drift = ny_drift_of_sums(run->model, placer->placed, run->squares, run->kept);
     return NY_OK;
 }
@@ -241,14 +242,15 @@ int ny_transform_table(struct ny_model *model, const struct ny_new_rows *rows,
                        struct ny_drift *drift)
 {
     struct by_landmarks run = placer_of(model);
-    struct ny_placed placed = {.drift = ny_drift_unknown};
+    struct ny_placed placed = {.drift = ny_drift_unknown, .length = NAN};
     int err;
 
     run.glance = true;
     if (rows->table->rows <= NY_STRIP_ROWS) run.keeper = model;
-    if (rows->table->rows > UNSEEN_ROWS && ny_drift_is_large(1, model->trace_error))
-        run.placed = &placed; /* a fit that leaves out a tenth of its own rows cannot tell others */
+    if (rows->table->rows > UNSEEN_ROWS) run.placed = &placed;
+    run.blind = !ny_drift_is_large(1, model->trace_error); /* it leaves out a tenth of them */
     err = ny_place_all(&run.base, rows);
+    if (!err) err = ny_drift_shrunk(model, NULL, 0, placed.length, &placed.drift.shrunk);
     *drift = placed.drift;
     release(&run);
     return err;

@@ -12,6 +12,7 @@ struct ny_placed {
     uint64_t rows;
     struct ny_drift drift;
     uint64_t drift_rows;   /* rows that it was measured on */
+    double length;         /* the median of some of them; NaN: not known */
     size_t columns_unseen; /* with values of theirs, which are dropped, and with none of the fit */
 };
 

@@ -328,3 +328,54 @@ nan_table() {
         says "are they on the same scale, with the columns in the same order?"
     done
 }
+
+# times FACTOR IN OUT: writes a table with all numbers times a factor.
+times() {
+    awk -F, -v OFS=, -v f="$1" '{for (i = 1; i <= NF; i++) $i *= f} 1' "$2" >"$3"
+}
+
+# quiet_about_lengths STORE NAME FILE: these rows are as long as those of the fit.
+quiet_about_lengths() {
+    ny transform "$1" "$2" --input "$3" -o o.csv
+    exits 0
+    [[ $stderr != *"are short"* ]]
+}
+
+@test "new rows on a smaller scale are told by their lengths" {
+    awk 'BEGIN {srand(1); for (i = 0; i < 600; i++) {
+        for (k = 0; k < 12; k++) printf "%s%.4f", k ? "," : "", 3 * (k % 3 == i % 3) + 2 * rand()
+        print ""}}' >all.csv
+    head -n 400 all.csv >t.csv
+    tail -n 200 all.csv >held.csv
+    times 0.1 held.csv small.csv
+    nystream import s t.csv -q
+    nystream fit s rbf --landmarks 100 -q
+    nystream fit s linear --kernel linear --landmarks 12 -q
+    nystream fit s pca --map pca --approx exact -q
+    nystream fit s cosine --kernel cosine --landmarks 50 -q
+    nystream export s rbf --part model -o rbf.nym -q
+    for name in rbf linear pca; do
+        quiet_about_lengths s $name held.csv
+        awk 'NR % 3 == 0' held.csv >one.csv # of one cluster
+        quiet_about_lengths s $name one.csv
+        head -n 10 small.csv >few.csv
+        quiet_about_lengths s $name few.csv
+        ny transform s $name --input small.csv -o o.csv -q
+        exits 0
+        says "warning: the rows of small.csv are short: half of them have at most 0."
+        says "times the length that 19 in 20 rows of the fit have: are they on the same scale?"
+    done
+    quiet_about_lengths s cosine small.csv # which has no lengths
+    ny transform rbf.nym --input held.csv -o o.csv
+    exits 0
+    [[ $stderr != *"are short"* ]]
+    ny transform rbf.nym --input small.csv -o o.csv
+    exits 0
+    says "the rows of small.csv are short"
+    # rows near the origin are short in the fit, too
+    awk -F, -v OFS=, 'NR % 3 == 0 {for (i = 1; i <= NF; i++) $i *= 0.1} 1' t.csv >some.csv
+    nystream import near some.csv -q
+    nystream fit near rbf --landmarks 100 -q
+    quiet_about_lengths near rbf one.csv
+    quiet_about_lengths near rbf small.csv
+}
