@@ -21,7 +21,8 @@ PAGES = {
         "Python: AnnData, sums, Dask, errors",
         "Sums and Dask are for rows on [more than one machine](../more-than-one-machine.md); "
         "[in a pipeline](../pipelines.md) has examples of the rest.",
-        [("AnnData", "tl", ["tl.pca", "tl.neighbors", "tl.spectral", "tl.diffmap"]),
+        [("AnnData", "tl", ["tl.pca", "tl.neighbors", "tl.spectral", "tl.diffmap", "tl.clusters",
+                            "tl.ingest"]),
          ("Sums", None, ["Sums"]),
          ("Dask", "dask", ["dask.fit", "dask.transform"]),
          ("Errors and warnings", None,
