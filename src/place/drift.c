@@ -235,7 +235,8 @@ int ny_drift_shrunk(const struct ny_model *model, struct ny_store *store, uint64
 
     *shrunk = NAN;
     if (isnan(length)) return NY_OK;
-    if (store) return shrunk_of_store(model, store, rows, length, shrunk);
+    if (store && !ny_store_set(store)) /* shards keep no mean of all */
+        return shrunk_of_store(model, store, rows, length, shrunk);
     if (kernel->constant_diagonal && model->m > LENGTHS_LEAST && (landmarks.at || landmarks.list))
         *shrunk = length / length_of(&model->spec, landmarks, model->m, short_share);
     return NY_OK;

@@ -47,8 +47,8 @@ int ny_drift_measure(const struct ny_columns_spec *spec, struct ny_raw_rows land
  * of up to 16 of them, where rows have no length, or there is no room to measure it. */
 double ny_drift_length(const struct ny_columns_spec *spec, const struct ny_drift_sample *sample);
 /* Compares a median length of new rows with the lengths of the first `rows` points of a store,
- * those of the fit: *shrunk as in struct ny_drift. Without a store, landmarks stand for them, where
- * their lengths do not decide which rows are such. */
+ * those of the fit: *shrunk as in struct ny_drift. Without a store, or with one in shards,
+ * landmarks stand for them, where their lengths do not decide which rows are such. */
 struct ny_store;
 int ny_drift_shrunk(const struct ny_model *model, struct ny_store *store, uint64_t rows,
                     double length, double *shrunk);
