@@ -158,8 +158,8 @@ slow_solver() {
     cat >slow.c <<'END'
 #include <unistd.h>
 
-int LAPACKE_dstebz_work(void);
-int LAPACKE_dstebz_work(void)
+int LAPACKE_dstein_work(void);
+int LAPACKE_dstein_work(void)
 {
     for (int i = 0; i < 240; i++)
         usleep(500000);
