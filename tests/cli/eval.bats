@@ -150,6 +150,20 @@ groups() {
     [ "$(sort -u c.csv | wc -l)" -eq 2 ]
 }
 
+@test "centres that new rows go by are the means of all rows from before, the last one too" {
+    awk -v OFS=, 'BEGIN { for (i = 0; i < 99; i++) print 2 * i / 98, i % 2 / 100; print 3.2, 0 }' >rows.csv
+    awk -v OFS=, 'BEGIN { for (i = 0; i < 2000; i++) print i / 1000, i % 3 / 100 }' >new.csv
+    nystream import g.nys rows.csv -q
+    nystream fit g.nys f --map pca --landmarks 30 --components 2 -q
+    nystream eval g.nys f --measures clusters --clusters 2 -q >/dev/null
+    nystream transform g.nys f --input new.csv -o places.csv --clusters wanted.csv -q
+    nystream import g.nys new.csv --append -q
+    nystream fit g.nys f --update frozen -q
+    nystream export g.nys f --part clusters -o after.csv -q
+    [ "$(sort -u wanted.csv | wc -l)" -eq 2 ]
+    tail -n 2000 after.csv | cmp - wanted.csv
+}
+
 @test "new rows get the cluster whose centre is nearest to their place" {
     groups
     cut -d, -f1-3 g.csv >rows.csv
