@@ -25,6 +25,7 @@ struct ny_lists {
     bool mutual;
     const struct ny_bridge *bridge; /* bridges: edges beside those of the lists */
     size_t bridges;
+    const uint32_t *order; /* n: rows as their nodes are numbered at first; NULL: ascending */
 };
 
 /* Tells whether i lists j. */

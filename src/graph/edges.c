@@ -2,9 +2,11 @@
  * Builds the graph of one component in compressed rows (graph/edges.h) from the lists of neighbours
  * and the bridges; results/graph.c calls it wherever a stored graph is opened.
  *
- * Edges are filled twice. The first time nodes have the order of their rows; from these edges
- * graph/order.c finds a numbering in which neighbours are near in memory, and the second fill
- * writes the edges of the renumbered nodes into the same arrays. Each fill walks the lists twice,
+ * Edges are filled twice. The first time nodes have the order of their rows, or of near ones;
+ * from these edges graph/order.c finds a numbering in which neighbours are near in memory, and
+ * the second
+ * fill writes the edges of the renumbered nodes into the same arrays. Each fill walks the lists
+ * twice,
  * to count and to put. Every edge is met in the list of one end and entered in both directions,
  * whichever of the lists has it. The result does not depend on the number of threads.
  */
@@ -185,7 +187,12 @@ static int renumber(struct ny_edges *graph, const uint32_t *place)
 static int order(struct ny_edges *graph)
 {
     uint32_t *place = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, graph->n, sizeof(uint32_t));
-    int err = place ? ny_order_nodes(graph, place) : NY_EBUDGET;
+    int err;
+
+    for (uint32_t v = 0; v < graph->n && graph->near; v++)
+        ny_order_targets(graph->target + graph->head[v],
+                         (size_t)(graph->head[v + 1] - graph->head[v]));
+    err = place ? ny_order_nodes(graph, place) : NY_EBUDGET;
 
     if (err == NY_OK) err = renumber(graph, place);
     ny_free(graph->ctx, place);
@@ -229,12 +236,14 @@ int ny_edges_new(struct ny_edges *graph, struct ny_context *ctx, const struct ny
     uint32_t v = 0;
     int err;
 
-    *graph = (struct ny_edges){.ctx = ctx};
+    *graph = (struct ny_edges){.ctx = ctx, .near = !!lists->order};
     for (uint64_t i = 0; i < lists->n; i++)
         graph->n += components->of[i] == component;
     err = allocate_nodes(graph, lists);
     if (err) goto done;
-    for (uint64_t i = 0; i < lists->n; i++) {
+    for (uint64_t k = 0; k < lists->n; k++) {
+        uint64_t i = lists->order ? lists->order[k] : k;
+
         graph->node[i] = NY_NO_ROW;
         if (components->of[i] != component) continue;
         graph->row[v] = (uint32_t)i;

@@ -26,6 +26,7 @@ struct ny_edges {
     uint32_t *target; /* nodes */
     float *length;
     double mean_length, longest;
+    bool near;        /* nodes begin in the order of near rows, not in that of all */
     bool affinities;  /* `length` has affinities of the edges, which no path is measured by */
     uint32_t *row;    /* n: the point that a node is */
     uint32_t *node;   /* of all points: the node it is, or NY_NO_ROW */

@@ -11,6 +11,7 @@
  */
 #include "graph/order.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -253,6 +254,28 @@ static void release(struct order *order)
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         ny_free(order->graph->ctx, all[i]);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+void ny_order_targets(uint32_t *target, size_t count)
+{
+    enum { FEW = 16 };
+
+    if (count > FEW) qsort(target, count, sizeof(*target), ascending);
+    for (size_t i = 1; i < count && count <= FEW; i++) {
+        uint32_t moved = target[i];
+        size_t k = i;
+
+        for (; k > 0 && target[k - 1] > moved; k--)
+            target[k] = target[k - 1];
+        target[k] = moved;
+    }
 }
 
 int ny_order_nodes(struct ny_edges *graph, uint32_t *place)

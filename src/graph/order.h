@@ -12,9 +12,13 @@
 
 #include "graph/edges.h"
 
-/* The version of the order, raised whenever it changes, as unfinished jobs have arrays by node. */
-enum { NY_NODE_ORDER = 1 };
+/* The version of the order, raised whenever it changes, as unfinished jobs have arrays by node; and
+ * where nodes are numbered along near rows at first (results/near_rows.h). */
+enum { NY_NODE_ORDER = 1, NY_NODE_ORDER_NEAR = 2 };
 
+/* Sorts the other ends of a node's edges, before the order is found, where nodes are not numbered
+ * along their rows at first: the order depends on it, and not on how the edges were met. */
+void ny_order_targets(uint32_t *target, size_t count);
 /* place[v] (graph->n) of each node; and graph->patches, of places. */
 int ny_order_nodes(struct ny_edges *graph, uint32_t *place);
 /* Returns the bytes that ny_order_nodes() charges while it runs. */

@@ -20,16 +20,17 @@ struct ny_pages {
     uint64_t directed;          /* edges, each twice */
     size_t bytes;               /* of the pages that a search holds */
     size_t largest;             /* of what one patch has in the file */
-    struct ny_targets *targets; /* in the order of rows, as long as the nodes are put in order */
+    struct ny_targets *targets; /* by the first numbers of nodes, until these are in order */
 };
 
-/* Targets of the edges while nodes have the order of their rows, some of the file at a time. */
-enum { NY_TARGETS = 64 };
+/* Targets of the edges while nodes have the numbers that they begin with: blocks of the file, each
+ * in the one window that it may be in. */
+enum { NY_TARGETS = 1024, NY_TARGET_WINDOWS = 256 };
 
 struct ny_targets {
     struct ny_scratch file;
-    uint64_t first, count; /* edges that are in the window */
-    uint32_t window[NY_TARGETS];
+    uint64_t block[NY_TARGET_WINDOWS]; /* that a window has, counted from 1; 0: none */
+    uint32_t window[NY_TARGET_WINDOWS][NY_TARGETS];
     int err;
 };
 
@@ -46,12 +47,14 @@ struct ny_list_source {
     void *arg;
 };
 
-/* Makes the graph of the `nodes` points whose graph->node is not NY_NO_ROW, which ascends with the
- * points; graph->node, graph->n and graph->ctx are set before. Sets the rest but head, target,
- * length and row. Release it also after an error. NY_EBUDGET where the edges of one patch are more
- * than the pages of a search, or there are more than ny_pages_most() patches. */
+/* Makes the graph of the points whose graph->node is not NY_NO_ROW, which numbers them in any
+ * order, on which that of ny_order_nodes() depends; graph->node, graph->n and graph->ctx are set
+ * before. Sets the rest but head, target, length and row. Release it also after an
+ * error. NY_EBUDGET
+ * where the edges of one patch are more than the pages of a search, or there are more than
+ * ny_pages_most() patches. */
 int ny_pages_build(struct ny_edges *graph, const struct ny_list_source *source);
-/* Returns the node at the other end of directed edge e, while nodes have the order of their rows;
+/* Returns the node at the other end of directed edge e, while the order of the nodes is found;
  * 0 after an error, which ny_pages_targets_error() returns. */
 uint32_t ny_pages_target(const struct ny_edges *graph, uint64_t e);
 /* Returns the first error of these reads. */

@@ -1,8 +1,8 @@
 /*
  * Makes the pages of a graph from lists of neighbours that are read again and again
  * (graph/pages.h), as ny_edges_new() makes the edges in memory. They are filled twice: with nodes
- * in the order of their rows, only the targets, from which graph/order.c finds their numbers, and
- * then patch by patch.
+ * as they are numbered at first, only the targets, from which graph/order.c finds their numbers,
+ * and then patch by patch.
  *
  * A fill counts the edges of each node, and then goes through the nodes, as many at a time as there
  * is room for their edges, and reads all lists for each such range. A list tells of an edge at both
@@ -233,6 +233,8 @@ static int write_targets(struct build *build)
         head[v + 1] = head[build->begin] + build->next[v];
     for (size_t i = 0; i < count; i++)
         target[i] = build->room[i].to;
+    for (uint32_t v = build->begin; v < build->end && graph->near; v++)
+        ny_order_targets(target + (head[v] - head[build->begin]), (size_t)(head[v + 1] - head[v]));
     return ny_scratch_put(&graph->pages->targets->file, target, count * sizeof(*target),
                           head[build->begin] * sizeof(*target));
 }
@@ -346,12 +348,15 @@ static int find_order(struct build *build)
 {
     struct ny_edges *graph = build->graph;
     struct ny_pages *pages = graph->pages;
-    struct ny_targets targets = {.file = pages->file};
+    struct ny_targets *targets = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, 1, sizeof(*targets));
     uint64_t n = graph->n;
-    int err = ny_scratch_open(&targets.file);
+    int err;
 
-    if (err) return err;
-    pages->targets = &targets;
+    if (!targets) return NY_EBUDGET;
+    targets->file = pages->file;
+    pages->targets = targets;
+    err = ny_scratch_open(&targets->file);
+    if (err) goto done;
     graph->head = ny_calloc(graph->ctx, NY_MEM_DICTIONARY, n + 1, sizeof(uint64_t));
     if (!graph->head) err = NY_EBUDGET;
     if (err == NY_OK) err = run_fill(build, 0, write_targets);
@@ -363,8 +368,10 @@ static int find_order(struct build *build)
     if (err == NY_OK) err = order(graph, build->source->lists.n);
     ny_free(graph->ctx, graph->head);
     graph->head = NULL;
+    ny_scratch_close(&targets->file);
+done:
     pages->targets = NULL;
-    ny_scratch_close(&targets.file);
+    ny_free(graph->ctx, targets);
     return err;
 }
 
@@ -402,7 +409,7 @@ size_t ny_pages_bytes(uint64_t n, uint64_t nodes)
 size_t ny_pages_building_bytes(uint64_t nodes, uint64_t edges, size_t neighbors, size_t piece_bytes)
 {
     size_t node_bytes = (size_t)nodes * sizeof(uint32_t);
-    size_t by_rows = (size_t)(nodes + 1) * sizeof(uint64_t);
+    size_t by_rows = (size_t)(nodes + 1) * sizeof(uint64_t) + sizeof(struct ny_targets);
     size_t filling = node_bytes + room_bytes(nodes, neighbors) + piece_bytes;
     size_t first = by_rows + filling, second = filling + ny_pages_held(edges);
     size_t ordering = by_rows + node_bytes + ny_order_bytes(nodes);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "results/embedding.h"
+#include "results/near_rows.h"
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
 #include "graph/order.h"
@@ -48,6 +49,7 @@ static int load_graph(struct ny_graph_fit *fit, const struct ny_stored_graph *gr
         ny_map_way(&sizes, ny_memory_limit(fit->base.job.ctx));
     }
     fit->ways = sizes.ways;
+    fit->order = ny_near_rows_wanted(graph) ? NY_NODE_ORDER_NEAR : NY_NODE_ORDER;
     return sizes.paged ? ny_stored_pages(graph, 0, ny_pages_held(sizes.edges), &fit->edges)
                        : ny_stored_edges(graph, 0, &fit->edges);
 }
@@ -132,10 +134,10 @@ static int check_order(const struct ny_graph_fit *fit)
 
     if (ny_field_is(job->record, "stage", ny_stage_name(ny_graph_map_first(fit->map))) &&
         !json_object_size(ny_job_checkpoint(job))) {
-        ny_field_set_count(job->record, field, NY_NODE_ORDER); /* nothing is by node so far */
+        ny_field_set_count(job->record, field, fit->order); /* nothing is by node so far */
         return NY_OK;
     }
-    if (ny_field_count(job->record, field, 0) == NY_NODE_ORDER) return NY_OK;
+    if (ny_field_count(job->record, field, 0) == fit->order) return NY_OK;
     return ny_fail(job->ctx, NY_ESTORE,
                    "'%s' in %s was begun by a version of nystream that has the nodes of a graph in "
                    "another order; begin it anew with --restart",

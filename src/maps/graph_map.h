@@ -42,6 +42,7 @@ struct ny_graph_fit {
     struct ny_edges edges; /* edges of the largest component */
     size_t lanes;          /* of a batch of paths, in the stage under way */
     unsigned ways;         /* enum ny_map_ways */
+    unsigned order;        /* the version of the order of the nodes (graph/order.h) */
 };
 
 /* Returns the fit that begins with this job. */

@@ -3,7 +3,8 @@
 #include "maps/graph_map.h"
 #include "neighbors/job.h"
 
-static const double opening_s = 1e-7; /* an end of an edge, while the graph is opened */
+/* An end of an edge, while the graph is opened in memory, or its pages are made. */
+static const double opening_s = 1e-7, paging_s = 2e-7;
 
 /* Assumes, before there is a graph, one component and no edge that is in two lists. */
 static int sizes_of(struct ny_store *store, const struct ny_fit_settings *settings,
@@ -54,7 +55,8 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
     ny_map_way(&sizes, ny_memory_limit(sizes.job.ctx));
     if (sizes.paged) plan->disk_bytes += ny_pages_disk_bytes(sizes.nodes, sizes.edges);
     ny_plan_work(&sizes.job, plan);
-    plan->stage_s[sizes.job.course->stages[0]->id] += opening_s * 2 * (double)sizes.edges;
+    plan->stage_s[sizes.job.course->stages[0]->id] +=
+        (sizes.paged ? paging_s : opening_s) * 2 * (double)sizes.edges;
     if (!settings->graph_name) {
         ny_graph_plan_add(&graph, plan);
         ny_graph_plan_note(sizes.job.ctx, &graph);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "results/embedding.h"
+#include "results/near_rows.h"
 
 /* Edges whose bytes a size can tell, with what is made of them. */
 static const uint64_t edges_most = (uint64_t)1 << 48;
@@ -237,7 +238,8 @@ size_t ny_stored_edges_bytes(const struct ny_stored_graph *graph)
     size_t n = (size_t)graph->n, lists = n * graph->stored * (sizeof(uint32_t) + sizeof(float));
 
     return lists + graph->bridges * sizeof(struct ny_bridge) + n * sizeof(uint32_t) +
-           NY_CHUNK_BYTES + ny_edges_building_bytes(graph->n);
+           NY_CHUNK_BYTES + ny_edges_building_bytes(graph->n) +
+           (ny_near_rows_wanted(graph) ? n * sizeof(uint32_t) : 0);
 }
 
 /* Fails with NY_ESTORE: what a list says of this row cannot be so. */
@@ -369,15 +371,21 @@ static void release(const struct ny_stored_graph *graph, struct stored *stored)
 int ny_stored_edges(const struct ny_stored_graph *graph, uint32_t component, struct ny_edges *edges)
 {
     struct stored stored;
-    int err = load_stored(graph, &stored);
+    uint32_t *order = NULL;
+    int err = NY_OK;
 
     *edges = (struct ny_edges){0};
+    if (ny_near_rows_wanted(graph)) err = ny_near_rows(graph->store, graph->n, &order);
+    if (err) return err;
+    err = load_stored(graph, &stored);
+    stored.lists.order = order;
     if (err == NY_OK) err = check_component(graph, &stored.components, component);
     if (err == NY_OK)
         err = ny_edges_new(edges, ny_store_context(graph->store), &stored.lists, &stored.components,
                            component);
     edges->affinities = err == NY_OK && graph->affinities;
     release(graph, &stored);
+    ny_free(ny_store_context(graph->store), order);
     return err;
 }
 
@@ -391,18 +399,26 @@ static int read_lists(void *arg, uint64_t first, size_t count, uint32_t *row, fl
     return err ? err : load(graph, "distances", first, count, distance);
 }
 
-/* Reads the bridges, and numbers the points of a component in their order. */
+/* Reads the bridges, and numbers the points of a component as ny_edges_new() does. */
 static int number_points(const struct ny_stored_graph *graph, uint32_t component,
                          struct ny_edges *edges, struct ny_bridge *bridges)
 {
+    uint32_t *order = NULL;
     int err;
 
     edges->node =
         ny_calloc(edges->ctx, NY_MEM_DICTIONARY, (size_t)graph->n, sizeof(*edges->node));
     err = edges->node ? load_components(graph, 0, (size_t)graph->n, edges->node) : NY_EBUDGET;
     if (err == NY_OK && graph->bridges) err = load_bridges(graph, edges->node, bridges);
-    for (uint64_t i = 0; i < graph->n && err == NY_OK; i++)
+    if (err == NY_OK && ny_near_rows_wanted(graph))
+        err = ny_near_rows(graph->store, graph->n, &order);
+    edges->near = !!order;
+    for (uint64_t k = 0; k < graph->n && err == NY_OK; k++) {
+        uint64_t i = order ? order[k] : k;
+
         edges->node[i] = edges->node[i] == component ? edges->n++ : NY_NO_ROW;
+    }
+    ny_free(edges->ctx, order);
     if (err || (edges->n && (component || edges->n == graph->largest))) return err;
     return wrong_count(graph, component, edges->n);
 }

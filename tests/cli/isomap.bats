@@ -73,6 +73,24 @@ same_part() { # NAME NAME PART
 }
 
 # bats test_tags=slow
+@test "a graph of more than 2^20 rows in no order has the same bytes in memory and in pages" {
+    local least part fact
+    "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 1100000 -o roll.npy
+    nystream import r.nys roll.npy --shuffle -q
+    nystream graph r.nys g --neighbors 5 -q
+    least=$(field "$(nystream plan r.nys --map isomap --graph g --landmarks 20 --json)" memory_min_bytes)
+    ny fit r.nys much --map isomap --graph g --landmarks 20 --memory 1G -q
+    exits 0
+    ny fit r.nys little --map isomap --graph g --landmarks 20 --memory "$least" --threads 1 -q
+    exits 0
+    for part in embedding eigenvectors landmarks rows; do same_part much little $part; done
+    for fact in residual_variance distance_preservation; do
+        [ "$(field "$(nystream info r.nys much --json)" $fact)" = \
+            "$(field "$(nystream info r.nys little --json)" $fact)" ]
+    done
+}
+
+# bats test_tags=slow
 @test "a search of pages that is killed goes on, and ends with the same bytes" {
     local least part seconds
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 150000 -o roll.npy

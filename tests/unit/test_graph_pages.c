@@ -55,8 +55,12 @@ static int page(struct stored *stored, const struct ny_components *components, u
 
     *graph = (struct ny_edges){.ctx = ctx};
     graph->node = ny_calloc(ctx, NY_MEM_DICTIONARY, net->n, sizeof(uint32_t));
-    for (uint64_t i = 0; i < net->n; i++)
+    graph->near = !!net->lists.order;
+    for (uint64_t k = 0; k < net->n; k++) {
+        uint64_t i = net->lists.order ? net->lists.order[k] : k;
+
         graph->node[i] = components->of[i] == 0 ? graph->n++ : NY_NO_ROW;
+    }
     ny_memory_peak_reset(ctx);
     err = ny_pages_build(graph, &source);
     assert_true(ny_memory_used(ctx) <= before + ny_pages_bytes(net->n, graph->n));
@@ -120,7 +124,9 @@ static void check_paths(const struct ny_edges *graph, struct ny_edges *paged)
     free(got);
 }
 
-static void check(enum net_shape shape, size_t n, bool mutual, double limit)
+/* `order`: rows as nodes are numbered at first; NULL: ascending. */
+static void check_in(const uint32_t *order, enum net_shape shape, size_t n, bool mutual,
+                     double limit)
 {
     struct net net;
     struct stored stored = {&net, UINT64_MAX, UINT64_MAX};
@@ -131,6 +137,7 @@ static void check(enum net_shape shape, size_t n, bool mutual, double limit)
     net_of(&net, shape, n);
     net.lists.mutual = mutual;
     net.lists.limit = limit;
+    net.lists.order = order;
     assert_int_equal(ny_components_find(&components, ctx, &net.lists), NY_OK);
     if (components.count > 1) { /* one bridge joins two of them */
         bridge = (struct ny_bridge){.length = 3};
@@ -155,6 +162,25 @@ static void check(enum net_shape shape, size_t n, bool mutual, double limit)
     ny_edges_release(&graph);
     ny_components_release(&components);
     net_free(&net);
+}
+
+/* With nodes that begin along their rows, and in an order that has nothing to do with these. */
+static void check(enum net_shape shape, size_t n, bool mutual, double limit)
+{
+    uint32_t *order = malloc(n * sizeof(*order));
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    for (size_t i = n; i > 1; i--) {
+        size_t k = (size_t)(ny_hash64(6, NY_STREAM_DATA, i) % i);
+        uint32_t other = order[k];
+
+        order[k] = order[i - 1];
+        order[i - 1] = other;
+    }
+    check_in(NULL, shape, n, mutual, limit);
+    check_in(order, shape, n, mutual, limit);
+    free(order);
 }
 
 static void pages_are_the_graph(void **state)

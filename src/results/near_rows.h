@@ -1,0 +1,25 @@
+/*
+ * An order of the points in which near ones are near: along a curve through the cells of a grid
+ * (Morton 1966). The nodes of a large graph are numbered along it before graph/order.h puts them in
+ * order, since edges are then read nearly one after another: rows that came in no order would make
+ * that a read from another place for each node.
+ */
+#ifndef NY_RESULTS_NEAR_ROWS_H
+#define NY_RESULTS_NEAR_ROWS_H
+
+#include "results/graph.h"
+
+/* Graphs of fewer rows have no need of it: their edges are in cache, or nearly so. */
+enum { NY_NEAR_ROWS_LEAST = 1 << 20 };
+
+/* Tells whether the nodes of a graph begin in this order. That depends on the points alone: there
+ * are many, all of them are at hand, and they have few columns. */
+bool ny_near_rows_wanted(const struct ny_stored_graph *graph);
+/* Sets (*order)[0 … n − 1] to the first n rows of the store, whose rows are dense; rows of one cell
+ * go by their numbers. Whoever calls it frees *order, which is NULL after an error. */
+int ny_near_rows(struct ny_store *store, uint64_t n, uint32_t **order);
+/* Returns the bytes that ny_near_rows() charges while it runs, *order included, beside the
+ * blocks that are read. */
+size_t ny_near_rows_bytes(uint64_t n);
+
+#endif
