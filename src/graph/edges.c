@@ -2,13 +2,12 @@
  * Builds the graph of one component in compressed rows (graph/edges.h) from the lists of neighbours
  * and the bridges; results/graph.c calls it wherever a stored graph is opened.
  *
- * Edges are filled twice. The first time nodes have the order of their rows, or of near ones;
- * from these edges graph/order.c finds a numbering in which neighbours are near in memory, and
- * the second
- * fill writes the edges of the renumbered nodes into the same arrays. Each fill walks the lists
- * twice,
- * to count and to put. Every edge is met in the list of one end and entered in both directions,
- * whichever of the lists has it. The result does not depend on the number of threads.
+ * Edges are filled twice. The first time nodes have the order of their rows, or of near ones
+ * (lists->order); from these edges graph/order.c finds a numbering in which neighbours are near in
+ * memory, and the second fill writes the edges of the renumbered nodes into the same arrays. Each
+ * fill walks the lists twice, to count and to put. Every edge is met in the list of one end and
+ * entered in both directions, whichever of the lists has it. The result does not depend on the
+ * number of threads.
  */
 #include "graph/edges.h"
 

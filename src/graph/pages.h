@@ -49,10 +49,9 @@ struct ny_list_source {
 
 /* Makes the graph of the points whose graph->node is not NY_NO_ROW, which numbers them in any
  * order, on which that of ny_order_nodes() depends; graph->node, graph->n and graph->ctx are set
- * before. Sets the rest but head, target, length and row. Release it also after an
- * error. NY_EBUDGET
- * where the edges of one patch are more than the pages of a search, or there are more than
- * ny_pages_most() patches. */
+ * before. Sets the rest but head, target, length and row. Release it also after an error.
+ * NY_EBUDGET where the edges of one patch are more than the pages of a search, or there are more
+ * than ny_pages_most() patches. */
 int ny_pages_build(struct ny_edges *graph, const struct ny_list_source *source);
 /* Returns the node at the other end of directed edge e, while the order of the nodes is found;
  * 0 after an error, which ny_pages_targets_error() returns. */

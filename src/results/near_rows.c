@@ -32,8 +32,7 @@ bool ny_near_rows_wanted(const struct ny_stored_graph *graph)
 
     if (graph->given || graph->n < NY_NEAR_ROWS_LEAST) return false;
     return ny_points_info(graph->store, &info) == NY_OK && !info.row_slots && !info.lost &&
-           info.d <= MOST_COLUMNS && info.n >= graph->n &&
-           ny_points_here(&info) == info.n;
+           info.d <= MOST_COLUMNS && info.n >= graph->n && ny_points_here(&info) == info.n;
 }
 
 typedef void rows_fn(struct grid *grid, uint64_t first, size_t count);
