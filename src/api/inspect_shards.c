@@ -113,6 +113,8 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
         fitted = json_object_get(record, "sharded");
         n += ny_field_count(report, "n", 0);
         if (fitted) rows = ny_field_count(fitted, "rows", 0);
+        if (!fitted && ny_field_count(record, "shards", 1) > 1) /* the rows of all, until it ends */
+            rows = ny_field_count(report, "n", 0);
         if (!record)
             ny_field_append(lacking, json_integer((json_int_t)ny_shards_number(set, k)));
         else if (!fitted)

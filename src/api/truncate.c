@@ -100,11 +100,16 @@ static int clear(void *user, bool now)
 /* Rows of all shards are numbered through: which of them go is for the path of one to say. */
 static int check_path(struct ny_context *ctx, const char *path)
 {
-    if (!ny_shards_at(path)) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "%s is a store in shards: give the path of the last one, such as "
-                   "%s/shard-00001, with the rows of it that are to stay",
-                   path, path);
+    struct ny_shards *shards;
+    int err = ny_shards_at(path) ? ny_shards_load(&shards, ctx, path) : NY_OK;
+
+    if (err || !ny_shards_at(path)) return err;
+    err = ny_fail(ctx, NY_EUSAGE,
+                  "%s is a store in shards: give the path of the last one, %s/shard-%05u, with the "
+                  "rows of it that are to stay",
+                  path, path, shards->count - 1);
+    ny_shards_free(shards);
+    return err;
 }
 
 int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int drop_results,

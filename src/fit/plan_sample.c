@@ -185,38 +185,56 @@ static void look_at_residuals(struct sample *sample, struct ny_look *look)
     look->decay.share = look->share;
 }
 
+/* Takes room for the sample. *found: whether all shards have it. */
+static int allocate(struct sample *sample, struct ny_look *look, bool *found)
+{
+    struct ny_context *ctx = sample->ctx;
+    size_t bytes = sample->rows * sample->rows * sizeof(double);
+    uint64_t there;
+    int err;
+
+    sample->K = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample->rows, sample->rows);
+    sample->L = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample->rows, sample->rows);
+    look->share = ny_calloc(ctx, NY_MEM_SOLVE, sample->rows, sizeof(double));
+    there = sample->K.at && sample->L.at && look->share;
+    err = ny_peers_least(ny_context_peers(ctx), &there);
+    *found = there;
+    return err;
+}
+
+/* What one shard alone cannot do ends the fit, as the others wait for it; what a sample cannot tell
+ * is left to the fit. */
 int ny_plan_look(struct ny_look *look, struct ny_store *store,
                  const struct ny_fit_settings *settings, const struct ny_sizes *sizes)
 {
     struct ny_context *ctx = sizes->job.ctx;
+    struct ny_peers *peers = ny_context_peers(ctx);
     struct sample sample = {.ctx = ctx, .spec = sizes->spec};
     bool residuals = settings->rule->bytes != NULL; /* the rule looks at them */
-    uint64_t rows;
-    size_t bytes;
-    int err = NY_OK;
+    bool found = false, alone = false;
+    uint64_t rows = rows_of(ctx, &sample.spec, sizes->points->n);
+    int err = ny_peers_least(peers, &rows);
 
-    rows = rows_of(ctx, &sample.spec, sizes->points->n);
-    if (ny_peers_least(ny_context_peers(ctx), &rows)) return NY_OK; /* the fit says what is wrong */
+    if (err) return err;
     sample.landmarks = (size_t)rows / 2;
     sample.rows = residuals ? 2 * sample.landmarks : sample.landmarks;
     if (!sample.rows) return NY_OK;
     look->decay.rank = rank_of(&sample.spec, sizes->points->n);
-    bytes = sample.rows * sample.rows * sizeof(double);
-    sample.K = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample.rows, sample.rows);
-    sample.L = ny_matrix(ny_alloc(ctx, NY_MEM_SOLVE, bytes), sample.rows, sample.rows);
-    look->share = ny_calloc(ctx, NY_MEM_SOLVE, sample.rows, sizeof(double));
-    if (!sample.K.at || !sample.L.at || !look->share) err = NY_EBUDGET;
-    if (!err) err = gather(&sample, store, sizes->points->n, settings->seed);
-    if (!err && settings->gamma_auto) err = choose_width(&sample);
+    err = allocate(&sample, look, &found);
+    if (!err && found) err = gather(&sample, store, sizes->points->n, settings->seed);
+    alone = peers && err;
+    if (err || !found) goto done;
+    if (settings->gamma_auto) err = choose_width(&sample);
     if (!err) err = square(&sample, &sample.spec, sample.rows);
     if (!err && !ny_first_not_finite(sample.K.at, sample.rows * sample.rows)) {
         err = look_at_gram(&sample, sizes->m, &look->gram_f64);
         if (!err && residuals) look_at_residuals(&sample, look);
     }
+done:
     ny_free(ctx, sample.raw);
     ny_free(ctx, sample.K.at);
     ny_free(ctx, sample.L.at);
-    if (err == NY_EINTERRUPTED || err == NY_ETERMINATED) return err;
+    if (alone || err == NY_EINTERRUPTED || err == NY_ETERMINATED) return err;
     ny_error_clear(ctx); /* the fit says what is wrong */
     return NY_OK;
 }

@@ -163,14 +163,16 @@ static int meet(struct ny_peers *peers, const size_t *sizes)
     if (++group->arrived == group->shape.count) {
         ny_mutex_unlock(&group->lock); /* nobody else is on the way */
         err = speak(peers, sizes);
-        ny_mutex_lock(&group->lock);
-        if (!err) {
-            group->arrived = 0;
-            group->round++;
-            ny_cond_broadcast(&group->changed);
+        if (err) {
+            ny_peers_leave(peers, err); /* the others wait for this round */
+            return err;
         }
+        ny_mutex_lock(&group->lock);
+        group->arrived = 0;
+        group->round++;
+        ny_cond_broadcast(&group->changed);
         ny_mutex_unlock(&group->lock);
-        return err;
+        return NY_OK;
     }
     while (group->round == round && (!group->status || peers->kind == NY_ROUND_DEPART))
         ny_cond_wait(&group->changed, &group->lock);

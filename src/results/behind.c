@@ -24,13 +24,27 @@ uint64_t ny_rows_behind(struct ny_store *store, const json_t *record)
     return all > has ? all - has : 0;
 }
 
-/* The row behind the last one of a record, by its number in the store. */
-static int reach_of(struct ny_context *ctx, const json_t *record, uint64_t *end)
+/* The rows of this store that a record has. One of a fit over shards counts those of all shards
+ * until it is done. */
+static uint64_t rows_of(const json_t *record, const struct ny_points_info *points)
 {
-    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0), run;
-    struct ny_lost lost = {0};
-    int err = ny_record_lost(ctx, record, &lost);
+    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
+    bool of_all = ny_field_count(record, "shards", 1) > 1 && !json_object_get(record, "sharded");
 
+    return of_all && n > points->n ? points->n : n;
+}
+
+/* The row behind the last one of a record, by its number in the store. */
+static int reach_of(struct ny_store *store, const json_t *record, uint64_t *end)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_points_info points;
+    struct ny_lost lost = {0};
+    uint64_t n = 0, run;
+    int err = ny_points_info(store, &points);
+
+    if (!err) n = rows_of(record, &points);
+    if (!err) err = ny_record_lost(ctx, record, &lost);
     if (!err && n && !ny_of_nodes(record)) {
         uint64_t reach = ny_lost_place(&lost, n - 1, &run) + 1;
 
@@ -42,14 +56,13 @@ static int reach_of(struct ny_context *ctx, const json_t *record, uint64_t *end)
 
 int ny_rows_reach(struct ny_store *store, const char *name, uint64_t *end)
 {
-    struct ny_context *ctx = ny_store_context(store);
     json_t *record = NULL, *update = NULL;
     int err = ny_record_load(store, name, &record);
 
     *end = 0;
     if (!err) err = ny_record_load_update(store, name, &update);
-    if (!err && record) err = reach_of(ctx, record, end);
-    if (!err && update) err = reach_of(ctx, update, end);
+    if (!err && record) err = reach_of(store, record, end);
+    if (!err && update) err = reach_of(store, update, end);
     json_decref(record);
     json_decref(update);
     return err;

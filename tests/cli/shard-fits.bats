@@ -248,6 +248,8 @@ until_done() {
             cat err >&2
             return 1
         fi
+        nystream verify "$store" -q # nothing is damaged, and rows are counted once
+        [ "$(field "$(nystream info "$store" "$name" --json 2>err || echo '"n": 9216')" n)" = 9216 ]
         kills=$((kills + 1)) wait=$((wait + 70))
     done
 }

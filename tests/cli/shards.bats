@@ -396,6 +396,21 @@ place() {
     exits 0
 }
 
+@test "a damaged block of one shard ends each fit, which names it" {
+    local k
+    table 20480 20 >t.csv
+    for k in 0 1 2 3; do
+        nystream import f --shard $k/4 t.csv -q
+    done
+    nystream export f/shard-00002 --part points -o points.npy -q
+    spoil f/shard-00002/points/data.mdb points.npy 700000 # read by the plan, too
+    for k in 1 2 3 4; do
+        ny fit f map --landmarks 500 --gamma 0.1 -q
+        exits 5
+        says "shard 2: block 1 of f/shard-00002 (rows 8192 to 16383) is damaged"
+    done
+}
+
 @test "rows that are no multiple of 2,048 are told" {
     nystream import big --shard 0/2 part.3.csv --label-column class -q
     nystream import big --shard 1/2 part.0.csv --label-column class -q
