@@ -18,8 +18,9 @@
 
 #include "evaluate/cloud.h"
 
-/* Initial centres are rows of a sample of so many. */
-enum { NY_KMEANS_SAMPLE = 32768 };
+/* Initial centres are rows of a sample of so many; each initialisation holds so many distances of
+ * each: as they are, with the best row that was tried, and with the one that is. */
+enum { NY_KMEANS_SAMPLE = 32768, NY_KMEANS_ROOMS = 3 };
 
 struct ny_kmeans {
     struct ny_context *ctx;

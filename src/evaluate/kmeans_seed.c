@@ -1,5 +1,9 @@
-/* k-means++ (Arthur & Vassilvitskii 2007): each centre is a row drawn with probability ∝ its
- * squared distance to the centres before it. */
+/*
+ * k-means++ (Arthur & Vassilvitskii 2007), greedily: 2 + ln k rows are drawn for each centre, with
+ * probability ∝ their squared distance to the centres before, and the one that leaves the least sum
+ * of such distances is the centre. Of 20 clusters that lay well apart the best of ten
+ * initialisations by one draw had all with none of three seeds, and by four draws with each.
+ */
 #include "evaluate/kmeans.h"
 
 #include <math.h>
@@ -14,7 +18,8 @@ struct seeding {
     const struct ny_kmeans *how;
     const float *y; /* the sample, s × p */
     size_t s, p;
-    float *least; /* inits × s */
+    float *least; /* inits × NY_KMEANS_ROOMS × s: squared distances to the nearest centre, of each
+                     trial */
     float *centres;
 };
 
@@ -35,27 +40,66 @@ static size_t draw(const float *least, size_t s, double u)
     return last;
 }
 
-/* Seeds some of the initialisations. Random numbers depend on the initialisation and the centre
- * alone, and not on the worker. */
+/* Rooms of one initialisation, which change places. */
+struct rooms {
+    float *now, *best, *tried;
+};
+
+static void swap(float **a, float **b)
+{
+    float *swapped = *a;
+
+    *a = *b;
+    *b = swapped;
+}
+
+/* Chooses centre j of initialisation r, and has rooms->now know it. Returns its row in the sample;
+ * s where all rows are centres. Random numbers depend on r, j and the trial alone, and not on the
+ * worker. */
+static size_t choose(const struct seeding *run, size_t r, size_t j, struct rooms *rooms)
+{
+    const struct ny_kmeans *how = run->how;
+    size_t s = run->s, p = run->p, chosen = s;
+    unsigned trials = j ? 2 + (unsigned)log((double)how->k) : 1;
+    double least = INFINITY;
+
+    for (unsigned t = 0; t < trials; t++) {
+        double u = ny_hash01(how->seed, NY_STREAM_CLUSTERS, ((uint64_t)t << 40) + r * how->k + j);
+        size_t row = j ? draw(rooms->now, s, u) : (size_t)((double)s * u);
+        double sum = 0;
+
+        if (row == s) break;
+        memcpy(rooms->tried, rooms->now, s * sizeof(float));
+        ny_nearest_loops()->closer(run->y, s, p, run->y + row * p, rooms->tried);
+        for (size_t i = 0; i < s; i++)
+            sum += (double)rooms->tried[i];
+        if (!(sum < least)) continue;
+        least = sum;
+        chosen = row;
+        swap(&rooms->tried, &rooms->best);
+    }
+    if (chosen < s) swap(&rooms->best, &rooms->now);
+    return chosen;
+}
+
+/* Seeds some of the initialisations. */
 static int seed_inits(void *arg, size_t first, size_t count)
 {
     const struct seeding *run = arg;
-    const struct ny_kmeans *how = run->how;
-    size_t k = how->k, p = run->p, s = run->s;
+    size_t k = run->how->k, p = run->p, s = run->s;
 
     for (size_t r = first; r < first + count; r++) {
-        float *least = run->least + r * s, *centres = run->centres + r * k * p;
-        size_t chosen = (size_t)((double)s * ny_hash01(how->seed, NY_STREAM_CLUSTERS, r * k));
+        float *at = run->least + r * NY_KMEANS_ROOMS * s, *centres = run->centres + r * k * p;
+        struct rooms rooms = {at, at + s, at + 2 * s};
 
         for (size_t i = 0; i < s; i++)
-            least[i] = INFINITY;
+            rooms.now[i] = INFINITY;
         for (size_t j = 0; j < k; j++) {
-            int err = ny_check_interrupt(how->ctx);
+            int err = ny_check_interrupt(run->how->ctx);
+            size_t row = err ? s : choose(run, r, j, &rooms);
 
             if (err) return err;
-            if (j > 0) chosen = draw(least, s, ny_hash01(how->seed, NY_STREAM_CLUSTERS, r * k + j));
-            memcpy(centres + j * p, chosen < s ? run->y + chosen * p : centres, p * sizeof(float));
-            if (chosen < s) ny_nearest_loops()->closer(run->y, s, p, centres + j * p, least);
+            memcpy(centres + j * p, row < s ? run->y + row * p : centres, p * sizeof(float));
         }
     }
     return NY_OK;
@@ -68,7 +112,7 @@ int ny_kmeans_seed(const struct ny_kmeans *how, float *centres)
     size_t p = how->cloud->p, s = n < NY_KMEANS_SAMPLE ? (size_t)n : NY_KMEANS_SAMPLE;
     uint64_t *list = ny_calloc(ctx, NY_MEM_OTHER, s, sizeof(*list));
     float *y = ny_calloc(ctx, NY_MEM_OTHER, s, p * sizeof(float));
-    float *least = ny_calloc(ctx, NY_MEM_OTHER, how->inits, s * sizeof(float));
+    float *least = ny_calloc(ctx, NY_MEM_OTHER, how->inits * NY_KMEANS_ROOMS, s * sizeof(float));
     struct seeding run = {how, y, s, p, least, centres};
     int err = list && y && least ? NY_OK : NY_EBUDGET;
 

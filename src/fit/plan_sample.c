@@ -31,20 +31,25 @@ struct sample {
     struct ny_matrix K, L; /* rows × rows */
 };
 
+/* Bytes that a sample of so many rows takes. Each has room for as many values as the fullest row. */
+static size_t sample_bytes(struct ny_context *ctx, const struct ny_columns_spec *spec, size_t rows)
+{
+    return rows * (2 * rows * sizeof(double) + ny_raw_bytes(spec) + 64) +
+           ny_columns_square_bytes(spec, rows, ny_context_threads(ctx));
+}
+
 /* Returns how many rows the sample takes: fewer where products of wide rows would take long, or
- * where the budget is small. Always an even number, as half of them are landmarks. */
+ * where the budget is small, and none where a few would take half of it. Always an even number, as
+ * half of them are landmarks. */
 static size_t rows_of(struct ny_context *ctx, const struct ny_columns_spec *spec, uint64_t n)
 {
-    size_t rows = n < ROWS ? (size_t)n : ROWS, room = ny_memory_left(ctx) / 8;
+    size_t rows = n < ROWS ? (size_t)n : ROWS, left = ny_memory_left(ctx);
     double d = (double)spec->geometry->d;
 
-    while (rows > ROWS_LEAST &&
-           ((double)rows * (double)rows * d > most_products ||
-            rows * (2 * rows * sizeof(double) + ny_raw_bytes(spec) + 64) +
-                    ny_columns_square_bytes(spec, rows, ny_context_threads(ctx)) >
-                room))
+    while (rows > ROWS_LEAST && ((double)rows * (double)rows * d > most_products ||
+                                 sample_bytes(ctx, spec, rows) > left / 8))
         rows -= rows / 8;
-    return rows / 2 * 2;
+    return sample_bytes(ctx, spec, rows) <= left / 2 ? rows / 2 * 2 : 0;
 }
 
 /* A few units, so that no more blocks are read; numbers may come more than once. */

@@ -36,6 +36,19 @@ groups() {
     exits 0
 }
 
+@test "twenty groups that lie apart are all found, with any seed" {
+    local seed
+    table 6000 8 | awk -F, -v OFS=, '{ c = NR % 20
+        for (d = 1; d <= 8; d++) $d = 3 * $d + 8 * sin(c * d * d + d)
+        print $0, c }' >t.csv
+    nystream import s t.csv --label-column 9 -q
+    nystream fit s p --map pca --components 8 -q
+    for seed in 0 1 2 3; do
+        ny eval s p --measures nmi --seed $seed
+        prints "nmi                     1"
+    done
+}
+
 @test "labels that are values rather than classes are not compared with clusters" {
     table 300 3 >v.csv
     nystream import v.nys v.csv --label-column 3 -q # 300 different numbers
