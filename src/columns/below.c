@@ -5,24 +5,28 @@
  */
 #include "columns/columns_private.h"
 
-/* Rows of bytes that meet a panel together, and their bounds: below all values where there is no
- * row. */
+/* Rows of bytes that meet a panel together, and their bounds. A short group repeats its first row,
+ * and `there` has a bit for each row that is one: what fills up the last panel may be below any
+ * bound. */
 struct group {
     struct ny_byte_rows rows;
+    unsigned there;
     float bound[NY_BYTE_ROWS];
 };
 
-/* Makes the group of rows first … of a strip; a short one repeats its first row. */
+/* Makes the group of rows first … of a strip. */
 static void make_group(const struct ny_columns *columns, const struct ny_strip *strip,
                        const struct ny_columns_watch *watch, size_t first, struct group *group)
 {
+    group->there = 0;
     for (size_t r = 0; r < NY_BYTE_ROWS; r++) {
         bool there = first + r < strip->count;
         size_t row = there ? first + r : first;
 
         group->rows.row[r] = (const uint8_t *)strip->raw.at + row * columns->spec.geometry->d;
         group->rows.term[r] = strip->byte_terms[row];
-        group->bound[r] = there ? watch->bound[row] : -1;
+        group->bound[r] = watch->bound[row];
+        group->there |= (unsigned)there << r;
     }
 }
 
@@ -45,7 +49,7 @@ static void look_at_panel(const struct ny_columns *columns, const struct ny_colu
     unsigned below = ny_vector_byte_below()(&group->rows, quads, columns->bytes + at * 4 * quads,
                                             columns->byte_norms + at, group->bound, out);
 
-    for (; below; below &= below - 1) {
+    for (below &= group->there; below; below &= below - 1) {
         size_t r = (size_t)__builtin_ctz(below);
 
         group->bound[r] = take_row(watch, first + r, at, count, out[r]);

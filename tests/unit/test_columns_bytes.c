@@ -1,5 +1,6 @@
 /* The integer path: squared distances of bytes are the exact integers, and f32 agrees with them. */
 #include "columns/columns_private.h"
+#include "columns/kernels.h"
 #include "unit/columns_case.h"
 
 /* Base quantity of `rows` rows from `first_row` on against landmarks first … first+cols−1. */
@@ -68,6 +69,50 @@ static void skip_without_vnni(void)
     if (ny_vector_byte_square()) return;
     print_message("skipped: no byte dot products on this CPU\n");
     skip();
+}
+
+/* What a watch is told: values of its rows, or of others. */
+struct told {
+    size_t rows, landmarks, count, strays;
+};
+
+static void take(void *arg, size_t row, size_t landmark, float value)
+{
+    struct told *told = arg;
+
+    (void)value;
+    told->count++;
+    told->strays += row >= told->rows || landmark >= told->landmarks;
+}
+
+/* Rows that fill no group of the kernel, and landmarks that fill no panel of it. */
+static void a_watch_is_told_of_its_rows_alone(void **state)
+{
+    enum { ROWS = 16, LANDMARKS = 75, D = 20 };
+    struct data data = bytes_of(LANDMARKS, D, false);
+    struct geometry g = geometry_of(&data, true, 1);
+    struct ny_columns_spec spec = spec_of("rbf", 1, &data, &g);
+    struct ny_columns *columns;
+    struct told told = {ROWS, LANDMARKS, 0, 0};
+    float bound[2 * NY_BYTE_ROWS], *tile = room((size_t)ROWS * NY_WATCH_COLS, sizeof(float));
+    struct ny_columns_workspace *workspace;
+    struct ny_strip strip;
+
+    (void)state;
+    spec.kernel = &ny_kernel_euclidean;
+    columns = columns_of(&spec, &data, LANDMARKS);
+    for (size_t i = 0; i < 2 * NY_BYTE_ROWS; i++)
+        bound[i] = INFINITY;
+    assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_OK);
+    strip = ny_columns_own_strip(columns, workspace, 0, ROWS);
+    ny_columns_below(columns, &strip, &(struct ny_columns_watch){bound, take, &told, tile});
+    assert_int_equal(told.strays, 0);
+    assert_int_equal(told.count, ROWS * LANDMARKS);
+    ny_columns_workspace_free(workspace);
+    free(tile);
+    ny_columns_free(columns);
+    geometry_release(&g);
+    data_release(&data);
 }
 
 static void distances_are_the_integers(void **state)
@@ -151,6 +196,7 @@ static void floats_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_watch_is_told_of_its_rows_alone),
         cmocka_unit_test(distances_are_the_integers),
         cmocka_unit_test(the_largest_distance_does_not_wrap),
         cmocka_unit_test(floats_agree),
