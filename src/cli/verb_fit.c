@@ -193,6 +193,8 @@ static void print_title(FILE *file, const json_t *facts)
     if (cli_fact_number(facts, "embedded", &kept) && cli_fact_number(facts, "n", &n) && kept < n)
         fprintf(file, "%s of ", cli_count(kept).text);
     if (cli_fact_number(facts, "n", &n)) fprintf(file, "%s", cli_counted(n, "row", "rows").text);
+    if (cli_fact_number(facts, "parts", &n)) /* that were merged */
+        fprintf(file, " of %s", cli_counted(n, "part", "parts").text);
     if (cli_fact_number(facts, "components", &p))
         fprintf(file, " in %s", cli_counted(p, "component", "components").text);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {

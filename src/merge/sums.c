@@ -14,6 +14,7 @@
 #include "base/checksum.h"
 #include "fit/fit.h"
 #include "fit/sums.h"
+#include "results/behind.h"
 #include "results/resume.h"
 
 #define ULL(x) ((unsigned long long)(x))
@@ -185,6 +186,7 @@ int ny_summed_of_result(struct ny_summed **out, struct ny_store *store, const ch
     *sums = (struct ny_summed){.ctx = ctx, .about = json_object()};
     err = fit.job.record ? check_stage(store, name, record) : ny_fields_no_memory(ctx);
     if (err) goto done;
+    ny_warn_sums_behind(store, name, record);
     /* Whoever solves the sums chooses the precision; here the choice would cost m³. */
     ny_field_set_json(fit.job.record, "gram_f64", json_true());
     describe(sums, record);

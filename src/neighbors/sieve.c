@@ -1,10 +1,11 @@
 /*
  * The stage neighbors with a sieve of codes (nearest/sieve.h): nearly all neighbours of all rows,
- * or for --recall 1 all of them, with the bytes of all pairs. Rows are searched for as new rows
- * are, with one neighbour more, as a row finds itself. Lots of rows follow one another, whose size
- * depends on the bytes of a row alone, since each lot learns from rows of its own how far it has to
- * look. The checkpoint has how many rows are written, and what the lots have learned: a killed job
- * makes the sieve anew, and searches the lot again that it was in.
+ * or for --recall 1 all of them, with the bytes of all pairs, but for the last bits of cosine
+ * distances. Rows are searched for as new rows are, with one neighbour more, as a row finds itself.
+ * Lots of rows follow one another, whose size depends on the bytes of a row alone, since each lot
+ * learns from rows of its own how far it has to look. The checkpoint has how many rows are written,
+ * and what the lots have learned: a killed job makes the sieve anew, and searches the lot again
+ * that it was in.
  */
 #include <string.h>
 

@@ -5,15 +5,15 @@
 #include "results/graph.h"
 #include "results/record.h"
 
-uint64_t ny_rows_behind(struct ny_store *store, const json_t *record)
+/* The rows that a record lacks, whether it is done or not. */
+static uint64_t lacks(struct ny_store *store, const json_t *record)
 {
     const json_t *report = json_object_get(record, "report");
     uint64_t all, has = ny_field_count(report, "n", UINT64_MAX);
     struct ny_points_info points;
 
     /* A set tells the rows of all shards, and a record those of one. */
-    if (ny_store_set(store) || ny_of_nodes(record) || !ny_field_is(record, "stage", "done"))
-        return 0;
+    if (ny_store_set(store) || ny_of_nodes(record)) return 0;
     if (ny_points_info(store, &points)) {
         ny_error_clear(ny_store_context(store));
         return 0;
@@ -22,6 +22,11 @@ uint64_t ny_rows_behind(struct ny_store *store, const json_t *record)
     has = ny_field_count(json_object_get(record, "sharded"), "rows", has);
     has = has == UINT64_MAX ? has : has + ny_field_count(report, "lost", 0);
     return all > has ? all - has : 0;
+}
+
+uint64_t ny_rows_behind(struct ny_store *store, const json_t *record)
+{
+    return ny_field_is(record, "stage", "done") ? lacks(store, record) : 0;
 }
 
 /* The rows of this store that a record has. One of a fit over shards counts those of all shards
@@ -88,4 +93,16 @@ void ny_warn_behind(struct ny_store *store, const char *name, const json_t *reco
         ny_log(ny_store_context(store), NY_LOG_WARNING, "'%s' lacks %llu %s appended since; %s",
                name, (unsigned long long)behind, behind == 1 ? "row that was" : "rows that were",
                cure_of(store, record));
+}
+
+void ny_warn_sums_behind(struct ny_store *store, const char *name, const json_t *record)
+{
+    uint64_t behind = lacks(store, record);
+
+    if (behind)
+        ny_log(ny_store_context(store), NY_LOG_WARNING,
+               "the sums of '%s' lack %llu %s appended to %s since; the same fit with --until sums "
+               "and --restart sums up all rows",
+               name, (unsigned long long)behind, behind == 1 ? "row that was" : "rows that were",
+               ny_store_path(store));
 }

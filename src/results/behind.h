@@ -14,5 +14,7 @@ uint64_t ny_rows_behind(struct ny_store *store, const json_t *record);
 int ny_rows_reach(struct ny_store *store, const char *name, uint64_t *end);
 /* Warns of them, and says how they come in. */
 void ny_warn_behind(struct ny_store *store, const char *name, const json_t *record);
+/* Warns of those that its sums lack, which an update does not add to. */
+void ny_warn_sums_behind(struct ny_store *store, const char *name, const json_t *record);
 
 #endif

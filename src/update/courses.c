@@ -7,6 +7,7 @@
 #include "fit/plan.h"
 #include "fit/shards.h"
 #include "maps/graph_map.h"
+#include "results/behind.h"
 #include "update/sums.h"
 #include "update/update.h"
 #include "whole/products.h"
@@ -84,6 +85,7 @@ static int note_sums(struct ny_job *job)
            "and 'nystream fit %s %s' goes on with these alone",
            job->name, (unsigned long long)ny_field_count(ny_job_report(job), "n", 0),
            ny_store_path(job->store), job->name);
+    ny_warn_sums_behind(job->store, job->name, job->record);
     if (stage != NY_STAGE_SOLVE || json_object_get(job->record, "summed")) return NY_OK;
     ny_field_set_json(job->record, "summed", json_true());
     return ny_record_save(job->store, job->name, job->record);

@@ -34,6 +34,24 @@ sum_up() {
     done
 }
 
+@test "a part that has grown since is told, by fit and by merge" {
+    sum_up
+    table 40 6 7 >night.csv
+    nystream import part.1 night.csv --append -q
+    ny fit part.1 map $shared --until sums
+    exits 0
+    says "the sums of 'map' lack 40 rows that were appended to part.1 since; the same fit with --until sums and --restart"
+    ny merge part.? --name map -o old.nym
+    exits 0
+    says "the sums of 'map' lack 40 rows that were appended to part.1 since"
+    says "5,000 rows of 4 parts in 3 components"
+    nystream fit part.1 map $shared --until sums --restart -q
+    ny merge part.? --name map -o new.nym
+    exits 0
+    [[ $stderr != *lack* ]]
+    says "5,040 rows of 4 parts in 3 components"
+}
+
 # bats test_tags=slow
 @test "parts summed up, merged and placed are one fit of all rows" {
     local options

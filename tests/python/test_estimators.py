@@ -236,6 +236,19 @@ def test_a_diffusion_map_is_its_definition(blobs):
     values, vectors = np.linalg.eigh(K / np.sqrt(np.outer(degrees, degrees)))
     assert np.allclose(ours.eigenvalues_, values[::-1][:4], atol=1e-6)
     same_up_to_signs(ours.embedding_, vectors[:, ::-1][:, 1:4] * values[::-1][1:4] ** 2, 1e-4)
+    walk = DiffusionMap(3, gamma=0.02, t=2, normalize="asymmetric", n_landmarks=200).fit(X)
+    right = vectors / np.sqrt(degrees)[:, None]
+    right /= np.abs(right[:, -1].mean())
+    same_up_to_signs(walk.embedding_, right[:, ::-1][:, 1:4] * values[::-1][1:4] ** 2, 1e-3)
+
+
+@quick
+def test_a_width_may_be_auto_and_no_other_word(blobs):
+    X = blobs[0][:300]
+    assert np.array_equal(KernelPCA(gamma="auto", random_state=0).fit_transform(X),
+                          KernelPCA(random_state=0).fit_transform(X))
+    with pytest.raises(nystream.UsageError, match="gamma= is a number, or None or 'auto'"):
+        KernelPCA(gamma="wide").fit(X)
 
 
 @quick

@@ -71,7 +71,7 @@ static void skip_without_vnni(void)
     skip();
 }
 
-/* What a watch is told: values of its rows, or of others. */
+/* Counts what a watch is told: values of its rows, and of others. */
 struct told {
     size_t rows, landmarks, count, strays;
 };

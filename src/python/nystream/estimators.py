@@ -54,8 +54,7 @@ AFFINITIES = ("rbf", "laplacian", "poly", "cosine", "linear", NEIGHBORS)
 MUTE = 1 - 1e-6  # the eigenvalue from which an eigenvector of a graph does not place new rows
 
 
-def kernel_options(kernel: str, gamma: Optional[float], degree: int, coef0: float
-                   ) -> Dict[str, Any]:
+def kernel_options(kernel: str, gamma: Any, degree: int, coef0: float) -> Dict[str, Any]:
     """Return the options of a kernel by scikit-learn's parameters."""
     name = {"poly": "polynomial"}.get(kernel, kernel)
     if kernel not in (*KERNELS, "polynomial"):
@@ -63,7 +62,10 @@ def kernel_options(kernel: str, gamma: Optional[float], degree: int, coef0: floa
                           + (": the rows themselves are needed" if kernel == "precomputed"
                              else hint(str(kernel), KERNELS)), "kernel")
     options: Dict[str, Any] = {"kernel": name}
-    if gamma is not None and name in KERNELS_WITH_GAMMA:
+    if isinstance(gamma, str) and gamma != "auto":
+        raise usage_error(f"gamma= is a number, or None or 'auto' (the data choose), not {gamma!r}",
+                          "gamma")
+    if gamma is not None and gamma != "auto" and name in KERNELS_WITH_GAMMA:
         options["gamma"] = float(gamma)
     if name == "polynomial":
         options.update(degree=degree, coef0=float(coef0))
@@ -390,6 +392,10 @@ class DiffusionMap(KeptEmbedder):
     n_components : int
     t : float
         Steps of the walk: coordinates are eigenvectors times eigenvalues to this power.
+    normalize : {"symmetric", "asymmetric"}
+        Eigenvectors of D^-1/2 K D^-1/2, or of the random walk D^-1 K, as Coifman and Lafon have
+        them: these are divided by the root of the rows' degrees, and differ where rows lie less
+        densely in some places.
     kernel, gamma : as KernelPCA
     n_landmarks, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.
@@ -401,19 +407,21 @@ class DiffusionMap(KeptEmbedder):
     gamma_, trace_error_, report_, seed_, n_features_in_, feature_names_in_
     """
 
-    def __init__(self, n_components: int = 2, *, t: float = 1, kernel: str = "rbf",
-                 gamma: Optional[float] = None, n_landmarks: int = 1000,
+    def __init__(self, n_components: int = 2, *, t: float = 1, normalize: str = "symmetric",
+                 kernel: str = "rbf", gamma: Optional[float] = None, n_landmarks: int = 1000,
                  selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
                  name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
         self.landmarks = landmarks
-        self.n_components, self.t, self.kernel, self.gamma = n_components, t, kernel, gamma
+        self.n_components, self.t, self.normalize = n_components, t, normalize
+        self.kernel, self.gamma = kernel, gamma
         self.n_landmarks, self.selection, self.memory = n_landmarks, selection, memory
         self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
         self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         return {"map": "diffusion", "components": self.n_components, "time": float(self.t),
+                "normalize": self.normalize,
                 **landmark_options(self, min(self.n_landmarks, n)),
                 **kernel_options(self.kernel, self.gamma, 3, 1)}
 
