@@ -207,8 +207,8 @@ static int allocate(struct sample *sample, struct ny_look *look, bool *found)
     return err;
 }
 
-/* What one shard alone cannot do ends the fit, as the others wait for it; what a sample cannot tell
- * is left to the fit. */
+/* Ends the fit where one shard alone fails, as the others wait for it. What a sample cannot tell is
+ * left to the fit. */
 int ny_plan_look(struct ny_look *look, struct ny_store *store,
                  const struct ny_fit_settings *settings, const struct ny_sizes *sizes)
 {
