@@ -69,9 +69,10 @@ static void count_pairs(const struct ny_evaluation *run, uint64_t *counts)
             counts[run->cluster[i] * classes + run->classes.of[i]]++;
 }
 
-/* Compares every initialisation; the best one comes last, so that its clusters stay. */
+/* Compares every initialisation; the best one comes last, so that its clusters stay. Its inertia is
+ * that of these clusters from then on. */
 static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
-                   const struct ny_centres *centres, size_t best)
+                   struct ny_centres *centres, size_t best)
 {
     size_t inits = how->inits, stride = how->k * run->cloud.p;
     uint64_t *counts =
@@ -85,7 +86,7 @@ static int compare(struct ny_evaluation *run, const struct ny_kmeans *how,
     for (size_t i = 1; i <= inits && err == NY_OK; i++) {
         size_t r = (best + i) % inits;
 
-        err = ny_kmeans_assign(how, centres->at + r * stride, run->cluster, NULL);
+        err = ny_kmeans_assign(how, centres->at + r * stride, run->cluster, &centres->inertia[r]);
         if (err) break;
         count_pairs(run, counts);
         err = ny_agreement_of(run->ctx, counts, how->k, run->classes.count, &of);
@@ -218,7 +219,8 @@ static int cluster(struct ny_evaluation *run, size_t k)
 
     if (err) goto done;
     if (no_classes)
-        err = ny_kmeans_assign(&how, centres.at + best * k * run->cloud.p, run->cluster, NULL);
+        err = ny_kmeans_assign(&how, centres.at + best * k * run->cloud.p, run->cluster,
+                               &centres.inertia[best]);
     else
         err = compare(run, &how, &centres, best);
     if (!err) err = separate(run, centres.inertia[best]);

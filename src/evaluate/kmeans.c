@@ -168,7 +168,8 @@ size_t ny_kmeans_bytes(const struct ny_kmeans *how, uint64_t n, size_t p)
     size_t k = how->k, centres = how->inits * k;
     size_t product = inits_of_product(k, how->inits) * k;
     size_t sample = n < NY_KMEANS_SAMPLE ? (size_t)n : NY_KMEANS_SAMPLE;
-    size_t seed = sample * (3 * sizeof(uint64_t) + (p + NY_KMEANS_ROOMS * how->inits) * sizeof(float));
+    size_t rooms = NY_KMEANS_ROOMS * how->inits;
+    size_t seed = sample * (3 * sizeof(uint64_t) + (p + rooms) * sizeof(float));
     size_t each = product * NY_UNIT_ROWS * sizeof(float) +
                   NY_UNIT_ROWS * (sizeof(float) + sizeof(uint32_t)) +
                   centres * (p + 1) * sizeof(double) + sizeof(struct side);

@@ -31,7 +31,7 @@ struct sample {
     struct ny_matrix K, L; /* rows × rows */
 };
 
-/* Bytes that a sample of so many rows takes. Each has room for as many values as the fullest row. */
+/* Bytes that a sample of so many rows takes. Each has room for the values of the fullest row. */
 static size_t sample_bytes(struct ny_context *ctx, const struct ny_columns_spec *spec, size_t rows)
 {
     return rows * (2 * rows * sizeof(double) + ny_raw_bytes(spec) + 64) +

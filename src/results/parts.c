@@ -512,10 +512,11 @@ static int no_such_part(const struct ny_result *result, const struct ny_result_p
         snprintf(list + length, sizeof(list) - length, ", graph");
     if (part->fill == fill_landmarks && has_points(result))
         why = "; its landmarks are points that were given, and no rows";
-    if (part->count == count_axes) why = "; maps of the linear kernel (pca) have axes and a mean";
-    if (part->count == count_axes && ny_field_is(result->report, "kernel", "cosine"))
-        why = "; maps of the linear kernel (pca) have axes, and those of svd with the cosine kernel "
-              "are the places of rows with a single 1: transform an identity matrix";
+    if (part->count == count_axes)
+        why = ny_field_is(result->report, "kernel", "cosine")
+                  ? "; maps of the linear kernel (pca) have axes, and those of svd with this one "
+                    "are the places of rows with a single 1: transform an identity matrix"
+                  : "; maps of the linear kernel (pca) have axes and a mean";
     if (strcmp(part->name, "clusters") == 0) why = "; 'nystream eval' makes clusters";
     return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s%s", result->name,
                    ny_store_path(result->store), part->name, list, why);

@@ -116,6 +116,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ ! -e a.nys ]
 }
 
+# bats test_tags=slow
 @test "rows that are dropped take their names along; shuffled rows keep theirs" {
     tenx few
     printf '%s\n' '%%MatrixMarket matrix coordinate real general' '4 3 5' '1 1 1' '2 1 nan' '3 2 3' \

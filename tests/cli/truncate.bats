@@ -147,6 +147,7 @@ counts() {
     }'
 }
 
+# bats test_tags=slow
 @test "bytes, packed or as they are, and counts that are prepared" {
     local options
     counts 600 1 >one.libsvm
