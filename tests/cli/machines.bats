@@ -39,7 +39,7 @@ END
         rm -rf sample.nys
         PATH=$PWD/bin:$PATH PYTHON=/usr/bin/python3 PARTS=3 M=100 bash -eu steps.sh
     done
-    grep -q "4,500 rows in 20 components" log
+    grep -q "4,500 rows of 3 parts in 20 components" log
     # One fit of all rows, over the same landmarks.
     nystream import all.nys rows-?.npy
     nystream fit all.nys map --landmarks-points landmarks.npy --gamma "$(cat gamma)" --components 20
