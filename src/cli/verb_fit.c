@@ -95,6 +95,9 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
     if (cli_fact_number(facts, "flops", &value))
         cli_print_fact(file, "work", "%s", cli_scaled(value, "flop").text);
     print_memory(file, facts, budget, closer);
+    if (cli_fact_number(facts, "columns_kept_bytes", &value))
+        cli_print_fact(file, "columns", "%s are kept between passes, and computed in one",
+                       cli_bytes(value).text);
     if (cli_fact_number(facts, "disk_bytes", &value))
         cli_print_fact(file, "disk", "%s", cli_bytes(value).text);
     if (cli_fact_number(facts, "store_bytes", &value))

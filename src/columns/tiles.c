@@ -1,3 +1,5 @@
+/* Tiles of a pass: strip by strip, each computed by whoever is free, or copied from those that an
+ * earlier pass has left. */
 #include "columns/tiles.h"
 
 #include <string.h>
@@ -121,19 +123,39 @@ static int compute64(const struct strip *of, size_t first, unsigned worker)
     return NY_OK;
 }
 
-static int compute_strip(void *arg, size_t piece, unsigned worker)
+static int compute32(const struct strip *of, size_t first, unsigned worker)
 {
-    const struct strip *of = arg;
-    size_t first = piece * NY_STRIP_ROWS, whose = of->tile->worker;
     struct ny_tiles *tiles = of->tiles;
-    struct ny_tile seen;
+    const struct ny_tile seen = ny_tile_seen_by(of->tile, worker);
+    double *diagonal = tiles->diagonal + (size_t)of->tile->worker * NY_UNIT_ROWS + first;
 
-    if (tiles->precision == NY_PRECISION_F64) return compute64(of, first, worker);
-    seen = ny_tile_seen_by(of->tile, worker);
     return ny_columns_tile_strip(
         tiles->columns, tiles->workspace[worker], &seen, first,
-        ny_rows32(ny_tiles_c32(tiles, (unsigned)whose), first, NY_STRIP_ROWS),
-        tiles->diagonal + whose * NY_UNIT_ROWS + first);
+        ny_rows32(ny_tiles_c32(tiles, of->tile->worker), first, NY_STRIP_ROWS), diagonal);
+}
+
+/* Returns the place of a row of the tile in C32 or C64. */
+static void *row_of(const struct ny_tiles *tiles, unsigned whose, size_t row)
+{
+    size_t at = ((size_t)whose * NY_UNIT_ROWS + row) * tiles->m;
+
+    return tiles->C64 ? (void *)(tiles->C64 + at) : (void *)(tiles->C32 + at);
+}
+
+/* Takes the strip from the cache, or computes it and leaves a copy there. */
+static int find_strip(void *arg, size_t piece, unsigned worker)
+{
+    const struct strip *of = arg;
+    struct ny_tiles *tiles = of->tiles;
+    size_t first = piece * NY_STRIP_ROWS, whose = of->tile->worker;
+    double *diagonal = tiles->diagonal + whose * NY_UNIT_ROWS + first;
+    void *C = row_of(tiles, (unsigned)whose, first);
+    int err;
+
+    if (tiles->cache && ny_tile_cache_get(tiles->cache, of->tile, first, C, diagonal)) return NY_OK;
+    err = tiles->C64 ? compute64(of, first, worker) : compute32(of, first, worker);
+    if (tiles->cache && !err) ny_tile_cache_put(tiles->cache, of->tile, first, C, diagonal);
+    return err;
 }
 
 int ny_tiles_compute(struct ny_tiles *tiles, const struct ny_tile *tile)
@@ -142,5 +164,5 @@ int ny_tiles_compute(struct ny_tiles *tiles, const struct ny_tile *tile)
     struct strip strip = {tiles, &own};
 
     if (tiles->workers == 1) own.sharing = NULL; /* nobody else has a workspace here */
-    return ny_tile_share(&own, tiles->rows / NY_STRIP_ROWS, compute_strip, &strip);
+    return ny_tile_share(&own, tiles->rows / NY_STRIP_ROWS, find_strip, &strip);
 }

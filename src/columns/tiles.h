@@ -6,6 +6,7 @@
 #define NY_COLUMNS_TILES_H
 
 #include "columns/columns.h"
+#include "columns/tile_cache.h"
 
 enum ny_precision { NY_PRECISION_F32, NY_PRECISION_F64 };
 
@@ -27,6 +28,7 @@ struct ny_tiles {
     float *C32;                              /* workers × NY_UNIT_ROWS × m */
     double *C64;
     double *diagonal; /* workers × NY_UNIT_ROWS: k(x,x) */
+    struct ny_tile_cache *cache; /* borrowed: where strips are looked for and kept; NULL: nowhere */
 };
 
 /* Makes one tile for each of `workers` against `columns`, whose landmarks stay and must outlive it,

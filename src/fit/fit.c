@@ -21,6 +21,7 @@ static void warn_of_other_machine(const struct ny_fit *fit)
 void ny_fit_release(struct ny_fit *fit)
 {
     ny_model_free(fit->model);
+    ny_tile_cache_free(fit->cache);
     ny_free(fit->job.ctx, fit->state);
     ny_fit_drop_problem(fit);
     ny_geometry_free(fit->geometry, fit->job.ctx);

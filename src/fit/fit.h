@@ -66,6 +66,7 @@ struct ny_fit {
     enum ny_gram_precision gram;
     double tile_noise; /* root mean square of f32 tiles' errors, measured on landmarks */
     bool coarse;       /* the solve stage is at its second attempt (spectral/method.h) */
+    struct ny_tile_cache *cache; /* tiles that later passes copy (fit/cache.h); NULL: none */
     struct ny_accumulator *acc;
     struct ny_krylov *krylov; /* projected with its randomized solver, instead of acc */
     struct ny_online *online; /* set while stage select also sums up (fit/online.h) */

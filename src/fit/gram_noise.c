@@ -108,6 +108,7 @@ static int allocate(struct measure *run, struct ny_matrix L, const double *sprea
     int err = ny_tiles_new(&run->tiles, fit->columns, fit->a, NY_PRECISION_F32, fit->job.workers);
 
     if (err) return err;
+    run->tiles.cache = fit->cache;
     run->sample = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->sample));
     run->roots =
         ny_calloc(fit->job.ctx, NY_MEM_TILES, fit->job.workers, NY_UNIT_ROWS * sizeof(double));

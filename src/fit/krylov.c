@@ -163,6 +163,7 @@ static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan
     struct ny_problem problem = ny_settings_problem(t->settings, t->plan->m);
     double columns = 2 * (double)ny_krylov_width(&problem, t->plan->m);
     unsigned steps = ny_krylov_steps(&problem, t->plan->m);
+    double again_flops = t->plan->cache_bytes ? 0 : 2 * t->entries * t->price.d;
     struct ny_prices products = t->price; /* which are f64 */
 
     products.f64 = true;
@@ -170,10 +171,11 @@ static void multiply_work(const struct ny_job_sizes *sizes, struct ny_plan *plan
         (ny_settings_needs_degrees(t->settings) ? 0 : ny_timing_prepare(t)) +
         ny_price_commit(&t->price, 4 * t->m * t->m);
     t->plan->passes += steps;
-    t->plan->flops += steps * t->entries * 2 * (t->price.d + columns);
+    t->plan->flops += ny_timing_tile_flops(t, NY_STAGE_ACCUMULATE) +
+                      (steps - 1) * again_flops + steps * t->entries * 2 * columns;
     t->plan->stage_s[NY_STAGE_ACCUMULATE] +=
         usual * steps * ny_timing_share(t, NY_STAGE_ACCUMULATE, multiply_bytes) *
-        (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
+        (ny_timing_tiles(t, steps > 1 ? NY_STAGE_PROJECT : NY_STAGE_ACCUMULATE) +
          ny_price_map(&products, t->entries, columns));
 }
 

@@ -16,6 +16,8 @@
  *               image of it.
  *    workers    Each pass has as many as fit what it holds, with the precision of the Gram that W
  *               has decided. The smallest budget that a plan names counts on f64.
+ *    columns    are kept between the passes where all of them fit besides, in a quarter of the
+ *               budget at most, so that only the first pass computes products (fit/cache.h).
  *    G          stays a plain f64 square, which LAPACK reduces in place (dsygst, then dsyevr by a
  *               range of indices).
  *
@@ -27,6 +29,7 @@
 #include "base/budget.h"
 #include "fit/plan.h"
 
+#include "fit/cache.h"
 #include "fit/fit.h"
 
 static bool runs(const struct ny_sizes *f, enum ny_stage_id id)
@@ -161,15 +164,15 @@ static struct ny_stage_bytes stage_bytes(struct ny_sizes *known, enum ny_stage_i
     }
 }
 
-void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
+/* Bytes of all stages, but for columns that are kept between passes. */
+static void stages_bytes(const struct ny_sizes *f, unsigned workers, size_t limit,
                          struct ny_course_bytes *bytes)
 {
-    const struct ny_sizes *f = ny_sizes_of(sizes);
     struct ny_stage_bytes prepare = ny_prepare_bytes(f, workers), *of = bytes->of;
     struct ny_sizes known = *f; /* when a stage begins */
 
     *bytes = (struct ny_course_bytes){.before = measure_bytes(f, workers, limit)};
-    for (const struct ny_stage *const *at = sizes->course->stages; *at; at++)
+    for (const struct ny_stage *const *at = f->job.course->stages; *at; at++)
         /* A selection that is skipped counts as well: landmarks are there without it. */
         if (holds(f, (*at)->id) || (*at)->id == NY_STAGE_SELECT)
             of[(*at)->id] = stage_bytes(&known, (*at)->id, workers, limit);
@@ -179,4 +182,26 @@ void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
     if (runs(f, NY_STAGE_DEGREES)) raise_to(&of[NY_STAGE_DEGREES], &prepare);
     raise_to(&of[NY_STAGE_ACCUMULATE], &prepare);
     raise_to(&of[NY_STAGE_SOLVE], &prepare);
+}
+
+void ny_fit_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
+                         struct ny_course_bytes *bytes)
+{
+    const struct ny_sizes *f = ny_sizes_of(sizes);
+    size_t cache;
+
+    stages_bytes(f, workers, limit, bytes);
+    cache = ny_fit_cache_bytes(f, bytes, limit);
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        if (ny_fit_cache_lives((enum ny_stage_id)stage) && holds(f, (enum ny_stage_id)stage))
+            bytes->of[stage].by_purpose[NY_MEM_TILES] += cache;
+}
+
+size_t ny_fit_cache_planned(const struct ny_sizes *f, unsigned workers)
+{
+    size_t limit = ny_memory_limit(f->job.ctx);
+    struct ny_course_bytes bytes;
+
+    stages_bytes(f, workers, limit, &bytes);
+    return ny_fit_cache_bytes(f, &bytes, limit);
 }

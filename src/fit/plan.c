@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/budget.h"
+#include "columns/tile_cache.h"
 #include "fit/given_columns.h"
 #include "fit/plan_private.h"
 #include "peers/peers.h"
@@ -155,6 +156,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (err) goto done;
     sizes.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     ny_plan_memory(&sizes.job, plan);
+    plan->cache_bytes = ny_fit_cache_planned(&sizes, plan->workers);
     err = get_rates(ctx, rough_flops(&sizes, plan->m), settings->patient, plan);
     if (err) goto done;
     plan->loose = settings->rule->by_tolerance && ny_settings_selects(settings);
@@ -169,6 +171,19 @@ done:
     ny_look_release(&look, ctx);
     ny_geometry_free(geometry, ctx);
     return err;
+}
+
+/* Makes room for the columns before the first pass that computes them. */
+static int open_cache(struct ny_fit *fit, const struct ny_sizes *sizes)
+{
+    bool first = fit->job.stage == NY_STAGE_DEGREES || fit->job.stage == NY_STAGE_ACCUMULATE;
+    size_t element = ny_sizes_element(sizes), bytes;
+
+    if (fit->cache || !first) return NY_OK;
+    bytes = ny_fit_cache_planned(sizes, fit->job.workers);
+    if (!bytes) return NY_OK;
+    ny_field_set_count(ny_job_report(&fit->job), "columns_kept_bytes", bytes);
+    return ny_tile_cache_new(&fit->cache, fit->job.ctx, fit->job.points.n, fit->m, element);
 }
 
 int ny_fit_lower_workers(struct ny_fit *fit)
@@ -195,5 +210,6 @@ int ny_fit_lower_workers(struct ny_fit *fit)
         ny_free(fit->job.ctx, fit->W.at);
         fit->W.at = NULL;
     }
-    return ny_fit_reserve_blas(fit, fit->m);
+    err = ny_fit_reserve_blas(fit, fit->m);
+    return err ? err : open_cache(fit, &sizes);
 }

@@ -183,7 +183,10 @@ static void report_ratio(struct ny_fit *fit)
     double ideal_s = pass_s + ny_ideal_map(&ideal, n * m, (double)ny_settings_pairs(settings));
     bool f64 = ny_field_is(report, "gram_precision", "f64");
 
-    if (ny_settings_needs_degrees(settings)) ideal_s += pass_s;
+    if (ny_tile_cache_whole(fit->cache)) /* one pass has made them all */
+        pass_s = 0;
+    else if (ny_settings_needs_degrees(settings))
+        ideal_s += pass_s;
     if (settings->method->krylov)
         ideal_s += ny_field_number(report, "inner_passes", 0) *
                    (pass_s + ny_ideal_map(&ideal, n * m, 2 * width));
@@ -199,7 +202,10 @@ static int run_pass(struct project *run, uint64_t first_unit)
     struct ny_fit *fit = run->fit;
     const struct ny_model *model = fit->model;
     const struct ny_columns_spec spec = ny_fit_spec(fit);
-    double flops = ny_projector_flops(&spec, model->m, model->p);
+    double flops = ny_projector_flops(&spec, model->m, model->p) -
+                   (ny_tile_cache_whole(fit->cache)
+                        ? 2 * (double)model->m * ny_entry_products(&spec)
+                        : 0);
     uint64_t rows = fit->job.points.n - run->kept;
     struct ny_source *source = NULL;
     int err;
@@ -325,6 +331,7 @@ static int run_project(struct ny_job *job)
         err = ny_projector_new(&run.projector, fit->model, NY_DTYPE_NONE,
                                (size_t)fit->job.points.row_slots, fit->job.workers);
     if (err) goto done;
+    run.projector.tiles.cache = fit->cache;
     run.projector.wants_entries =
         certifies(fit) && fit->settings->normalisation == NY_CENTRED_LANDMARKS;
     err = restore_sums(&run, &units);
@@ -344,6 +351,8 @@ done:
     ny_free(fit->job.ctx, run.u);
     ny_embedding_writer_release(&run.out);
     ny_projector_release(&run.projector);
+    ny_tile_cache_free(fit->cache);
+    fit->cache = NULL;
     return err;
 }
 
@@ -381,7 +390,7 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
     return bytes;
 }
 
-/* Seconds of the products of the pass: of the values of rows with p columns, or of tiles with the
+/* Seconds of the pass: of products of the values of rows with p columns, or of tiles with the
  * map. */
 static double products_seconds(const struct ny_timing *t, double p)
 {
@@ -389,9 +398,10 @@ static double products_seconds(const struct ny_timing *t, double p)
     double values = t->n * t->price.d;
 
     if (!ny_settings_features(t->settings))
-        return ny_price_tile(&t->price, t->entries) + ny_price_map(&t->price, t->entries, p);
-    return t->sizes->spec.slots ? ny_price_beats(&t->price, sparse_beats * values * p)
-                                : ny_price_map(&t->price, values, p);
+        return ny_timing_tiles(t, NY_STAGE_PROJECT) + ny_price_map(&t->price, t->entries, p);
+    return ny_price_rows(&t->price, t->n) +
+           (t->sizes->spec.slots ? ny_price_beats(&t->price, sparse_beats * values * p)
+                                 : ny_price_map(&t->price, values, p));
 }
 
 static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
@@ -408,10 +418,10 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     t->plan->stage_s[NY_STAGE_PROJECT] = ny_price_commit(&t->price, out_bytes);
     if (!ny_rows_are_known(t->settings, t->sizes->points, t->plan->m)) {
         t->plan->passes++;
-        t->plan->flops += features ? 2 * t->n * t->price.d * p : 2 * t->entries * (t->price.d + p);
+        t->plan->flops += features ? 2 * t->n * t->price.d * p
+                                   : ny_timing_tile_flops(t, NY_STAGE_PROJECT) + 2 * t->entries * p;
         t->plan->stage_s[NY_STAGE_PROJECT] +=
-            ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) *
-            (ny_price_rows(&t->price, t->n) + products_seconds(t, p));
+            ny_timing_share(t, NY_STAGE_PROJECT, project_bytes) * products_seconds(t, p);
     }
     out_bytes += t->m * p * 8 +
                  (model_holds_rows ? (double)ny_kept_bytes(&t->sizes->spec, t->plan->m) : 0) +

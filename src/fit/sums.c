@@ -231,6 +231,7 @@ static int allocate(struct accumulate *run)
     err =
         ny_tiles_new(&run->tiles, fit->columns, fit->a, fit->settings->precision, fit->job.workers);
     if (err) return err;
+    run->tiles.cache = fit->cache;
     if (run->pass->matched)
         run->joined = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->joined));
     run->partial = ny_calloc(fit->job.ctx, NY_MEM_GRAM, fit->job.workers, sizeof(*run->partial));
@@ -283,7 +284,8 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
     struct ny_source *source = NULL;
     const struct ny_columns_spec spec = ny_fit_spec(fit);
     uint64_t end = pass->end_row ? pass->end_row : fit->job.points.n, rows = end - pass->first_row;
-    double flops = 2 * (double)fit->m * ny_entry_products(&spec) + sum_flops(fit, pass);
+    double products = ny_tile_cache_whole(fit->cache) ? 0 : ny_entry_products(&spec);
+    double flops = 2 * (double)fit->m * products + sum_flops(fit, pass);
     int err;
 
     run.unreached = ny_unreached_rows_load(ny_job_checkpoint(&fit->job));
@@ -392,11 +394,11 @@ static void degrees_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     const double degree_beats = 0.3;
 
     t->plan->passes++;
-    t->plan->flops += t->entries * 2 * t->price.d;
+    t->plan->flops += ny_timing_tile_flops(t, NY_STAGE_DEGREES);
     t->plan->stage_s[NY_STAGE_DEGREES] =
         ny_timing_prepare(t) + ny_price_commit(&t->price, 0) +
         ny_timing_share(t, NY_STAGE_DEGREES, degrees_bytes) *
-            (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
+            (ny_timing_tiles(t, NY_STAGE_DEGREES) +
              ny_price_beats(&t->price, degree_beats * t->entries));
 }
 
@@ -505,10 +507,10 @@ void ny_accumulate_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
         (degrees ? 0 : ny_timing_prepare(t)) + ny_price_commit(&t->price, 4 * t->m * t->m);
     if (!ny_settings_forms_gram(t->settings)) return;
     plan->passes += !t->settings->online; /* else that of the selection */
-    plan->flops += t->entries * (2 * t->price.d + t->m);
+    plan->flops += ny_timing_tile_flops(t, NY_STAGE_ACCUMULATE) + t->entries * t->m;
     plan->stage_s[NY_STAGE_ACCUMULATE] +=
         ny_timing_share(t, NY_STAGE_ACCUMULATE, ny_accumulate_bytes) *
-        (ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) +
+        (ny_timing_tiles(t, NY_STAGE_ACCUMULATE) +
          ny_price_gram(&t->price, plan->gram_f64, t->n, t->m));
     if (!plan->gram_f64) plan->stage_s[NY_STAGE_ACCUMULATE] += measure_s(t);
 }

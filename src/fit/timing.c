@@ -28,6 +28,28 @@ double ny_timing_all(const struct ny_timing *t)
                           t->settings->threads);
 }
 
+/* Tells whether a pass before this one has kept the columns. */
+static bool has_columns(const struct ny_timing *t, enum ny_stage_id stage)
+{
+    bool degrees = ny_settings_needs_degrees(t->settings);
+
+    return t->plan->cache_bytes && stage != (degrees ? NY_STAGE_DEGREES : NY_STAGE_ACCUMULATE);
+}
+
+double ny_timing_tiles(const struct ny_timing *t, enum ny_stage_id stage)
+{
+    const double copy_beats = 1; /* for each entry */
+    double copy_s = t->plan->cache_bytes ? ny_price_beats(&t->price, copy_beats * t->entries) : 0;
+
+    if (has_columns(t, stage)) return copy_s;
+    return ny_price_rows(&t->price, t->n) + ny_price_tile(&t->price, t->entries) + copy_s;
+}
+
+double ny_timing_tile_flops(const struct ny_timing *t, enum ny_stage_id stage)
+{
+    return has_columns(t, stage) ? 0 : 2 * t->entries * t->price.d;
+}
+
 double ny_timing_prepare(const struct ny_timing *t)
 {
     const double choose = 1.5; /* two triangular problems, in units of m³ */

@@ -21,6 +21,11 @@ struct ny_timing ny_timing_of(const struct ny_job_sizes *sizes, struct ny_plan *
 double ny_timing_share(const struct ny_timing *t, enum ny_stage_id stage, ny_stage_bytes_fn *bytes);
 /* Returns the factor of a pass that all threads may work at, which few rows alone raise. */
 double ny_timing_all(const struct ny_timing *t);
+/* Returns the seconds of the tiles of a pass: to read rows and to compute their columns, or to copy
+ * columns that a pass before it has kept. */
+double ny_timing_tiles(const struct ny_timing *t, enum ny_stage_id stage);
+/* Returns the flops of those tiles. */
+double ny_timing_tile_flops(const struct ny_timing *t, enum ny_stage_id stage);
 /* Returns the seconds of ny_fit_prepare(): landmarks are read and compared, and W is looked at. */
 double ny_timing_prepare(const struct ny_timing *t);
 

@@ -135,6 +135,7 @@ json_t *ny_plan_json(const struct ny_plan *plan)
     for (int p = 0; p < NY_PURPOSES; p++)
         ny_field_set_count(memory, ny_purpose_name((enum ny_purpose)p), plan->by_purpose[p]);
     ny_field_set_json(json, "memory_bytes", memory);
+    if (plan->cache_bytes) ny_field_set_count(json, "columns_kept_bytes", plan->cache_bytes);
     ny_field_set_count(json, "disk_bytes", plan->disk_bytes);
     ny_field_set_number(json, "flops", plan->flops);
     ny_field_set_count(json, "passes", plan->passes);

@@ -30,6 +30,7 @@ struct ny_plan {
     size_t memory_bytes;            /* peak over the stages, with `workers` */
     size_t memory_min_bytes;        /* the smallest budget that works: one worker */
     size_t by_purpose[NY_PURPOSES]; /* memory of the stage with the peak */
+    size_t cache_bytes; /* columns that are kept in memory between passes; 0: none */
     uint64_t disk_bytes;
     uint64_t result_bytes; /* part of them that is certain to be there when the job ends */
     unsigned passes;

@@ -3,7 +3,8 @@
 # bats file_tags=slow
 load helper
 
-setup_file() {
+# A file cannot be skipped as a whole.
+need_browser() {
     command -v chromium >/dev/null || skip "no chromium: data-tools/setup browser"
     /usr/bin/python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || skip "no python3"
 }
@@ -27,6 +28,7 @@ full_page() {
 }
 
 @test "a report can be heard, gone through by keys, and read on a small screen, light and dark" {
+    need_browser
     full_page
     nystream report s groups -o one.html -q
     run -0 faults full.html one.html
@@ -34,6 +36,7 @@ full_page() {
 }
 
 @test "what is wrong on a page is noticed" {
+    need_browser
     table 60 3 | awk -F, '{print $0 ",c" NR % 3}' >t.csv
     nystream import s t.csv --label-column 4 -q
     nystream fit s a --landmarks 20 --components 3 -q # a scree plot has three or more

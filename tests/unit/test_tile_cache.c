@@ -1,0 +1,123 @@
+/* Tiles in memory: strips come back as they were put, and no others. */
+#include "columns/tile_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/context.h"
+
+enum { ROWS = 2 * NY_UNIT_ROWS + 700, M = 7 };
+
+static struct ny_tile tile_at(uint64_t unit)
+{
+    uint64_t left = ROWS - unit * NY_UNIT_ROWS;
+
+    return (struct ny_tile){.unit = unit,
+                            .first_row = unit * NY_UNIT_ROWS,
+                            .rows = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS};
+}
+
+static float value_at(uint64_t row, size_t j)
+{
+    return (float)row * 8 + (float)j;
+}
+
+/* Puts a strip whose values tell their rows. */
+static void put(struct ny_tile_cache *cache, const struct ny_tile *tile, size_t first)
+{
+    static float C[NY_STRIP_ROWS * M];
+    static double diagonal[NY_STRIP_ROWS];
+
+    for (size_t i = 0; i < NY_STRIP_ROWS; i++) {
+        diagonal[i] = -(double)(tile->first_row + first + i);
+        for (size_t j = 0; j < M; j++)
+            C[i * M + j] = value_at(tile->first_row + first + i, j);
+    }
+    ny_tile_cache_put(cache, tile, first, C, diagonal);
+}
+
+/* Gets a strip, and checks its rows and the zeros behind them. */
+static bool get(const struct ny_tile_cache *cache, const struct ny_tile *tile, size_t first)
+{
+    static float C[NY_STRIP_ROWS * M];
+    static double diagonal[NY_STRIP_ROWS];
+
+    memset(C, 0xff, sizeof(C));
+    if (!ny_tile_cache_get(cache, tile, first, C, diagonal)) return false;
+    for (size_t i = 0; i < NY_STRIP_ROWS; i++) {
+        uint64_t row = tile->first_row + first + i;
+        bool there = first + i < tile->rows;
+
+        assert_true(diagonal[i] == (there ? -(double)row : 0));
+        for (size_t j = 0; j < M; j++)
+            assert_true(C[i * M + j] == (there ? value_at(row, j) : 0));
+    }
+    return true;
+}
+
+static void strips_come_back(void **state)
+{
+    struct ny_tile_cache *cache;
+
+    (void)state;
+    assert_int_equal(ny_tile_cache_new(&cache, ctx, ROWS, M, sizeof(float)), NY_OK);
+    for (uint64_t unit = 3; unit-- > 0;) {
+        struct ny_tile tile = tile_at(unit);
+
+        for (size_t first = 0; first < tile.rows; first += NY_STRIP_ROWS) {
+            assert_false(ny_tile_cache_whole(cache));
+            assert_false(get(cache, &tile, first));
+            put(cache, &tile, first);
+            assert_true(get(cache, &tile, first));
+        }
+    }
+    assert_true(ny_tile_cache_whole(cache));
+    for (uint64_t unit = 0; unit < 3; unit++) {
+        struct ny_tile tile = tile_at(unit);
+
+        for (size_t first = 0; first < tile.rows; first += NY_STRIP_ROWS)
+            assert_true(get(cache, &tile, first));
+    }
+    ny_tile_cache_free(cache);
+}
+
+/* A tile that ends earlier, as that of a pass over fewer rows does, is computed anew. */
+static void strips_of_other_rows_are_not_there(void **state)
+{
+    struct ny_tile_cache *cache;
+    struct ny_tile tile = tile_at(2), shorter = tile, beyond = tile;
+
+    (void)state;
+    shorter.rows -= 1;
+    beyond.first_row += NY_UNIT_ROWS;
+    assert_int_equal(ny_tile_cache_new(&cache, ctx, ROWS, M, sizeof(float)), NY_OK);
+    put(cache, &tile, NY_STRIP_ROWS);
+    put(cache, &beyond, 0);
+    assert_true(get(cache, &tile, NY_STRIP_ROWS));
+    assert_false(get(cache, &shorter, NY_STRIP_ROWS));
+    assert_false(get(cache, &beyond, 0));
+    assert_false(ny_tile_cache_whole(cache));
+    assert_false(ny_tile_cache_whole(NULL));
+    ny_tile_cache_free(cache);
+}
+
+static void the_budget_is_charged(void **state)
+{
+    struct ny_tile_cache *cache;
+    size_t bytes = ny_tile_cache_bytes(ROWS, M, sizeof(float)), before = ny_memory_used(ctx);
+
+    (void)state;
+    assert_int_equal(ny_tile_cache_new(&cache, ctx, ROWS, M, sizeof(float)), NY_OK);
+    assert_in_range(ny_memory_used(ctx) - before, bytes / 2, bytes);
+    ny_tile_cache_free(cache);
+    assert_true(ny_tile_cache_bytes(UINT64_MAX / 2, 1 << 20, 8) == SIZE_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(strips_come_back),
+                                       cmocka_unit_test(strips_of_other_rows_are_not_there),
+                                       cmocka_unit_test(the_budget_is_charged)};
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
