@@ -108,6 +108,40 @@ static int measure(void *arg, const struct ny_worker *worker)
     return NY_OK;
 }
 
+static int average(void *arg, const struct ny_worker *worker)
+{
+    struct pass *pass = arg;
+
+    for (size_t i = 0; i < ny_parts_of(pass->A.rows, PART); i++) {
+        struct ny_matrix rows = rows_of(pass, i);
+
+        for (size_t k = 0; k < rows.rows && ny_part_is_mine(worker, i); k++)
+            pass->sums[i * PART + k] =
+                ny_sum(rows.at + k * rows.stride, rows.cols) / (double)rows.cols;
+    }
+    return NY_OK;
+}
+
+/* a_ij += alpha − sums_i − sums_j of the lower triangle. */
+static int shift(void *arg, const struct ny_worker *worker)
+{
+    struct pass *pass = arg;
+    const double *mean = pass->sums;
+
+    for (size_t part = 0; part < ny_parts_of(pass->A.rows, PART); part++) {
+        struct ny_matrix rows = rows_of(pass, part);
+
+        for (size_t k = 0; k < rows.rows && ny_part_is_mine(worker, part); k++) {
+            double *a = rows.at + k * rows.stride;
+            size_t i = part * PART + k;
+
+            for (size_t j = 0; j <= i; j++)
+                a[j] += pass->alpha - mean[i] - mean[j];
+        }
+    }
+    return NY_OK;
+}
+
 int ny_square_mirror_lower(struct ny_context *ctx, struct ny_matrix A)
 {
     struct pass pass = {.A = A, .lower = true};
@@ -127,6 +161,17 @@ int ny_square_sums(struct ny_context *ctx, struct ny_matrix A, double *sums)
     struct pass pass = {.A = A, .sums = sums};
 
     return ny_parts_run(ctx, A.rows, sum, &pass);
+}
+
+int ny_square_centre(struct ny_context *ctx, struct ny_matrix A, double *mean)
+{
+    struct pass pass = {.A = A, .sums = mean};
+    int err = ny_parts_run(ctx, A.rows, average, &pass);
+
+    for (size_t i = 0; i < A.rows; i++)
+        pass.alpha += mean[i] / (double)A.rows;
+    if (!err) err = ny_parts_run(ctx, A.rows, shift, &pass);
+    return err ? err : ny_square_mirror_lower(ctx, A);
 }
 
 int ny_square_finite(struct ny_context *ctx, struct ny_matrix A, bool *finite)

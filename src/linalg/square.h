@@ -10,6 +10,10 @@ int ny_square_mirror_lower(struct ny_context *ctx, struct ny_matrix A);
 int ny_square_mirror_upper(struct ny_context *ctx, struct ny_matrix A);
 /* sums[i] = Σ_j a_ij, added up from left to right. */
 int ny_square_sums(struct ny_context *ctx, struct ny_matrix A, double *sums);
+/* A ← HAH of a symmetric matrix with both triangles, H = I − 11ᵀ/m: rows and columns lose their
+ * means, and the mean of all is added. mean: room for m numbers, of which the means of A's rows are
+ * left. */
+int ny_square_centre(struct ny_context *ctx, struct ny_matrix A, double *mean);
 /* *finite: whether all elements are. */
 int ny_square_finite(struct ny_context *ctx, struct ny_matrix A, bool *finite);
 /* y ← αAx; A of any shape. */

@@ -20,21 +20,6 @@
 
 #include "linalg/square.h"
 
-/* A ← HAH on the full square: subtract row means and column means, add the mean. */
-static int centre_square(struct ny_context *ctx, struct ny_matrix A, double *mean)
-{
-    double grand = 0;
-
-    for (size_t i = 0; i < A.rows; i++) {
-        mean[i] = ny_sum(A.at + i * A.stride, A.cols) / (double)A.cols;
-        grand += mean[i] / (double)A.rows;
-    }
-    for (size_t i = 0; i < A.rows; i++)
-        for (size_t j = 0; j <= i; j++)
-            A.at[i * A.stride + j] += grand - mean[i] - mean[j];
-    return ny_square_mirror_lower(ctx, A);
-}
-
 /* The lower right (m−1)×(m−1) corner becomes TᵀAT: a_ij − a_1j − a_i1 + a_11. */
 static struct ny_matrix translate_square(struct ny_matrix A)
 {
@@ -279,8 +264,8 @@ int ny_basis_new(struct ny_basis *basis, struct ny_problem *problem)
         basis->W = translate_square(problem->W);
         if (basis->G.at) basis->G = translate_square(problem->acc->G);
     } else if (problem->normalisation == NY_CENTRED_LANDMARKS) {
-        err = centre_square(ctx, basis->W, basis->diagonal);
-        if (!err && basis->G.at) err = centre_square(ctx, basis->G, basis->diagonal);
+        err = ny_square_centre(ctx, basis->W, basis->diagonal);
+        if (!err && basis->G.at) err = ny_square_centre(ctx, basis->G, basis->diagonal);
         if (err) return err;
     }
     for (size_t i = 0; i < basis->r; i++)

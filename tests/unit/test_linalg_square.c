@@ -53,6 +53,45 @@ static void mirrors_copy_a_triangle(void **state)
         }
 }
 
+/* Rows and columns of HAH add up to nothing, and no bit depends on the threads. */
+static void a_centred_square_has_no_means(void **state)
+{
+    (void)state;
+    for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
+        size_t m = orders[o], stride = m + MARGIN;
+        double *first = random_of(m), *mean = malloc(m * sizeof(*mean));
+
+        assert_non_null(mean);
+        for (unsigned threads = 1; threads <= 5; threads++) {
+            double *before = random_of(m), *A = random_of(m);
+
+            ny_context_set_crew(ctx, threads);
+            assert_int_equal(ny_square_mirror_lower(ctx, view_of(before, m)), NY_OK);
+            assert_int_equal(ny_square_mirror_lower(ctx, view_of(A, m)), NY_OK);
+            assert_int_equal(ny_square_centre(ctx, view_of(A, m), mean), NY_OK);
+            for (size_t i = 0; i < m; i++) {
+                double sum = 0;
+
+                for (size_t j = 0; j < m; j++) {
+                    double moved = before[i * stride + j] - A[i * stride + j];
+                    double corner = before[0] - A[0] + mean[i] - mean[0] + mean[j] - mean[0];
+
+                    assert_true(fabs(moved - corner) < 1e-13 * (double)(m + 8));
+                    assert_true(A[i * stride + j] == A[j * stride + i]);
+                    sum += A[i * stride + j];
+                }
+                assert_true(fabs(sum) < 1e-13 * (double)(m + 8));
+                assert_memory_equal(&A[i * stride + m], &before[i * stride + m],
+                                    MARGIN * sizeof(*A));
+            }
+            if (threads == 1) memcpy(first, A, m * stride * sizeof(*A));
+            assert_memory_equal(A, first, m * stride * sizeof(*A));
+            free(A), free(before);
+        }
+        free(first), free(mean);
+    }
+}
+
 static void sums_are_added_from_left_to_right(void **state)
 {
     (void)state;
@@ -163,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mirrors_copy_a_triangle),
+        cmocka_unit_test(a_centred_square_has_no_means),
         cmocka_unit_test(sums_are_added_from_left_to_right),
         cmocka_unit_test(one_value_that_is_not_finite_is_seen),
         cmocka_unit_test(products_with_vectors_are_those_of_the_sums),
