@@ -36,7 +36,7 @@ static bool is_worth_it(const struct ny_sizes *f)
 size_t ny_fit_cache_bytes(const struct ny_sizes *f, const struct ny_course_bytes *bytes,
                           size_t limit)
 {
-    const size_t share = 4; /* of the budget, as others on the machine want memory, too */
+    const size_t share = 16; /* of the budget: what is fast need not be large */
     size_t cache, most = 0;
 
     if (!is_worth_it(f)) return 0;

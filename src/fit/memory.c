@@ -16,7 +16,7 @@
  *               image of it.
  *    workers    Each pass has as many as fit what it holds, with the precision of the Gram that W
  *               has decided. The smallest budget that a plan names counts on f64.
- *    columns    are kept between the passes where all of them fit besides, in a quarter of the
+ *    columns    are kept between the passes where all of them fit besides, in a 16th of the
  *               budget at most, so that only the first pass computes products (fit/cache.h).
  *    G          stays a plain f64 square, which LAPACK reduces in place (dsygst, then dsyevr by a
  *               range of indices).
