@@ -69,27 +69,27 @@ int ny_eigen_count_below(struct ny_context *ctx, struct ny_matrix A, double boun
     return NY_OK;
 }
 
-/* ‖A‖_F; not finite where an element is not. `lengths`: room for a number of each row. */
-static int frobenius(struct ny_context *ctx, struct ny_matrix A, double *lengths, double *norm)
+int ny_frobenius_norm(struct ny_context *ctx, struct ny_matrix A, double *norm)
 {
-    int err = ny_lengths_lanes(ctx, A, lengths);
+    double *lengths = ny_alloc(ctx, NY_MEM_SOLVE, A.rows * sizeof(*lengths));
+    int err = lengths ? ny_lengths_lanes(ctx, A, lengths) : NY_EBUDGET;
 
     *norm = 0;
     for (size_t i = 0; i < A.rows && !err && isfinite(*norm); i++)
         *norm = hypot(*norm, lengths[i]);
+    ny_free(ctx, lengths);
     return err;
 }
 
 int ny_spectral_norm(struct ny_context *ctx, struct ny_matrix A, double *norm)
 {
     enum { STEPS = 30 };
-    double *x = ny_alloc(ctx, NY_MEM_SOLVE, (A.rows + A.cols) * sizeof(*x)), *y;
     double bound, estimate = 0;
-    int err;
+    int err = ny_frobenius_norm(ctx, A.transposed ? ny_t(A) : A, &bound);
+    double *x = ny_alloc(ctx, NY_MEM_SOLVE, (A.rows + A.cols) * sizeof(*x)), *y;
 
     if (!x) return NY_EBUDGET;
     y = x + A.cols;
-    err = frobenius(ctx, A.transposed ? ny_t(A) : A, x, &bound);
     ny_gaussian(0, NY_STREAM_RANGE, 0, x, A.cols);
     for (int step = 0; step < STEPS && bound > 0 && !err; step++) {
         double before = estimate, size = ny_length(x, A.cols);

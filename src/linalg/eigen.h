@@ -50,6 +50,8 @@ int ny_orthonormalise_lanes(struct ny_context *ctx, struct ny_matrix Y);
 /* Bytes of its workspace. */
 size_t ny_orthonormalise_lanes_bytes(size_t r);
 
+/* ‖A‖_F of a matrix that is not transposed; not finite where an element is not. */
+int ny_frobenius_norm(struct ny_context *ctx, struct ny_matrix A, double *norm);
 /* Spectral norm ‖A‖₂ of any matrix by power iteration on AᵀA from a fixed start (30 steps or 1e-3
  * relative change); never above the Frobenius norm. */
 int ny_spectral_norm(struct ny_context *ctx, struct ny_matrix A, double *norm);

@@ -161,27 +161,39 @@ static double tile_cut(const struct ny_problem *problem, const double *roots)
     return 10 * sqrt(m) * problem->tile_noise * scale;
 }
 
+/* Raises the cut to the rounding of ‖W‖₂, of which an estimate takes many products: none is made
+ * where ‖W‖_F, which is no smaller, is below the cut already. */
+static int raise_by_rounding(const struct ny_problem *problem, struct ny_basis *basis, double *top)
+{
+    double unit = (double)problem->m * 0x1p-53, most;
+    bool wanted = problem->coarse && !ny_centred(problem->normalisation);
+    int err = ny_frobenius_norm(problem->ctx, problem->W, &most);
+
+    *top = 0;
+    if (err || (!wanted && unit * most <= basis->cut)) return err;
+    err = ny_spectral_norm(problem->ctx, problem->W, top);
+    basis->cut = fmax(basis->cut, unit * *top);
+    return err;
+}
+
 /* The rank cut; W is still unchanged, but for S. Averages and translation take differences of its
  * entries: what they leave of a small σ is noise of the size of W, not of W_R. */
 static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
 {
-    double top, shifted;
-    int err;
+    bool divided = problem->normalisation == NY_DIVIDED_LANDMARKS;
+    bool centred = problem->coarse && ny_centred(problem->normalisation);
+    double top, shifted = 0;
+    int err = NY_OK;
 
-    err = ny_spectral_norm(problem->ctx, problem->W, &top);
-    if (!err)
-        err = centred_norm(problem->ctx, problem->W,
-                           problem->normalisation == NY_DIVIDED_LANDMARKS ? basis->roots : NULL,
-                           &shifted);
+    if (problem->f32_tiles || centred)
+        err = centred_norm(problem->ctx, problem->W, divided ? basis->roots : NULL, &shifted);
     if (err) return err;
-    basis->cut = (double)problem->m * 0x1p-53 * top;
+    basis->cut = tile_cut(problem, basis->roots);
     if (problem->f32_tiles) basis->cut = fmax(basis->cut, 0x1p-22 * shifted);
-    basis->cut = fmax(basis->cut, tile_cut(problem, basis->roots));
+    err = raise_by_rounding(problem, basis, &top);
     basis->gram_cut = basis->cut;
-    if (problem->coarse)
-        basis->gram_cut =
-            fmax(basis->cut, 0x1p-30 * (ny_centred(problem->normalisation) ? shifted : top));
-    return NY_OK;
+    if (problem->coarse) basis->gram_cut = fmax(basis->cut, 0x1p-30 * (centred ? shifted : top));
+    return err;
 }
 
 /* d_j = w_j·v over D, and their roots. */

@@ -111,7 +111,7 @@ static struct ny_accumulator *accumulate(const struct data *data, const double *
         for (size_t i = 0; i < rows; i++)
             diagonal[i] = 1;
         ny_partial_set(part, ny_matrix32(tile, NY_UNIT_ROWS, M),
-                       &(struct ny_tile_rows){rows, diagonal, NULL});
+                       &(struct ny_tile_rows){.count = rows, .diagonal = diagonal});
         ny_accumulator_fold(acc, part);
     }
     ny_partial_free(part);
@@ -296,7 +296,7 @@ static struct ny_accumulator *accumulate64(const double *C, const double *a)
     for (size_t i = 0; i < NY_UNIT_ROWS; i++)
         diagonal[i] = 1;
     ny_partial_set64(part, ny_matrix(tile, NY_UNIT_ROWS, WIDE_M),
-                     &(struct ny_tile_rows){WIDE_N, diagonal, NULL});
+                     &(struct ny_tile_rows){.count = WIDE_N, .diagonal = diagonal});
     ny_accumulator_fold(acc, part);
     ny_partial_free(part);
     free(tile);
