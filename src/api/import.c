@@ -361,6 +361,7 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
     if (import->claim) ny_field_set_count(object, "shard", ny_claim_shard(import->claim));
     ny_field_set_json(object, "bytes", json_integer((json_int_t)info.raw_bytes));
     ny_field_set_json(object, "compressed_bytes", json_integer((json_int_t)info.stored_bytes));
+    ny_field_set_count(object, "bytes_added", (uint64_t)import->meter.bytes_done);
     ny_field_set_json(object, "seconds", json_real(seconds));
     ny_field_set_json(object, "peak_rss_bytes", json_integer((json_int_t)ny_rss_peak_bytes()));
     ny_field_set_json(object, "memory_budget_bytes",

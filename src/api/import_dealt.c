@@ -35,7 +35,8 @@ struct dealt {
     uint64_t *before;            /* rows, or bytes, of the files before each, and of all */
     uint64_t *begin;             /* the row, or file, with which each share begins; the end */
     struct ny_row_range *ranges; /* room for those of one shard */
-    double *added, *dropped;     /* rows of this call, by shard */
+    double *added, *dropped;     /* rows of this call, by shard; */
+    double *bytes;               /* and the bytes of those that came in */
     double started_s;
     json_t *report;
 };
@@ -49,7 +50,9 @@ static int dealt_new(struct dealt *dealt, struct ny_context *ctx)
     dealt->ranges = ny_calloc(ctx, NY_MEM_IO, files, sizeof(*dealt->ranges));
     dealt->added = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->added));
     dealt->dropped = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->dropped));
-    return dealt->before && dealt->begin && dealt->ranges && dealt->added && dealt->dropped
+    dealt->bytes = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->bytes));
+    return dealt->before && dealt->begin && dealt->ranges && dealt->added && dealt->dropped &&
+                   dealt->bytes
                ? NY_OK
                : NY_EBUDGET;
 }
@@ -61,6 +64,7 @@ static void dealt_release(struct dealt *dealt, struct ny_context *ctx)
     ny_free(ctx, dealt->ranges);
     ny_free(ctx, dealt->added);
     ny_free(ctx, dealt->dropped);
+    ny_free(ctx, dealt->bytes);
     json_decref(dealt->report);
 }
 
@@ -285,6 +289,7 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
     err = ny_import_all(ctx, dealt->path, &share, &options, NULL, &report);
     ny_report_number(report, "rows", &dealt->added[shard]);
     ny_report_number(report, "dropped", &dealt->dropped[shard]);
+    ny_report_number(report, "bytes_added", &dealt->bytes[shard]);
     ny_report_free(report);
     return err;
 }
@@ -306,7 +311,8 @@ static int import_shares(struct dealt *dealt, struct ny_context *ctx,
 
 /* ---- the end ------------------------------------------------------------------------------ */
 
-/* Describes the rows of all shards; sums: rows added, rows dropped, stored bytes. */
+/* Describes the rows of all shards; sums: rows added, rows dropped, bytes added, stored
+ * bytes. */
 static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
                         const struct ny_points_info *points, const double *sums)
 {
@@ -324,7 +330,8 @@ static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
     ny_import_tell_dropped(object, &dropped);
     ny_field_set_json(object, "shard", json_null());
     ny_field_set_count(object, "bytes", points->raw_bytes);
-    ny_field_set_count(object, "compressed_bytes", (uint64_t)sums[2]);
+    ny_field_set_count(object, "compressed_bytes", (uint64_t)sums[3]);
+    ny_field_set_count(object, "bytes_added", (uint64_t)sums[2]);
     ny_field_set_number(object, "seconds", ny_now() - dealt->started_s);
     ny_field_set_count(object, "peak_rss_bytes", ny_rss_peak_bytes());
     ny_field_set_count(object, "memory_budget_bytes", ny_memory_limit(ctx));
@@ -335,7 +342,7 @@ static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
 static int finish(void *arg, struct ny_context *ctx, unsigned shard)
 {
     struct dealt *dealt = arg;
-    double sums[] = {dealt->added[shard], dealt->dropped[shard], 0};
+    double sums[] = {dealt->added[shard], dealt->dropped[shard], dealt->bytes[shard], 0};
     struct ny_points_info points;
     struct ny_store *store;
     int err = open_shard(&store, ctx, dealt, shard);
@@ -345,8 +352,8 @@ static int finish(void *arg, struct ny_context *ctx, unsigned shard)
                       dealt->path);
     if (!err) err = ny_store_join(store);
     if (!err) err = ny_points_info(store, &points);
-    sums[2] = err ? 0 : (double)points.stored_bytes;
-    if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, 3);
+    sums[3] = err ? 0 : (double)points.stored_bytes;
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, 4);
     if (!err && sums[0] == 0)
         err = ny_fail(ctx, NY_EUSAGE,
                       "%s already holds %llu points: add to them with --append, or choose another "

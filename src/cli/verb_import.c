@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Prints "nystream: 8 rows imported in 20 ms (2.10 kB/s)", and with --append also how many rows the
- * store has now. */
+ * store has now. The speed is that of the rows that this call added. */
 static void print_summary(const struct ny_report *report)
 {
     double n = 0, rows = 0, bytes, seconds, dropped, shard;
@@ -14,7 +14,7 @@ static void print_summary(const struct ny_report *report)
     fprintf(stderr, "nystream: %s imported", cli_counted(rows, "row", "rows").text);
     if (ny_report_number(report, "seconds", &seconds)) {
         fprintf(stderr, " in %s", cli_duration(seconds).text);
-        if (ny_report_number(report, "bytes", &bytes) && seconds > 0)
+        if (ny_report_number(report, "bytes_added", &bytes) && seconds > 0 && bytes > 0)
             fprintf(stderr, " (%s)", cli_scaled(bytes / seconds, "B/s").text);
     }
     if (ny_report_number(report, "dropped", &dropped) && dropped > 0)

@@ -32,6 +32,7 @@
     X("format", "format", PLAIN, 0, KEPT)                                                          \
     X("blocks", "blocks", COUNT, 0, KEPT)                                                          \
     X("bytes", "raw size", BYTES, 0, KEPT)                                                         \
+    X("bytes_added", "added", BYTES, 0, KEPT)                                                      \
     X("compressed_bytes", "stored size", BYTES, 0, KEPT)                                           \
     X("store_bytes", "store size", BYTES, 63, KEPT)                                                \
     X("labels", "labels", PLAIN, 0, KEPT)                                                          \

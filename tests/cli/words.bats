@@ -161,6 +161,20 @@ load helper
     usage "'${name:10}…' cannot name a result"
 }
 
+@test "the speed of an import is that of the rows it adds" {
+    npy_u8 60000 100 >all.npy
+    npy_u8 2 100 >two.npy
+    ny import s all.npy --json
+    [ "$(field "$output" bytes_added)" = 6000000 ]
+    ny import s two.npy --append
+    exits 0
+    [[ $stderr == *"2 rows imported in"*"; the store has "* ]]
+    [[ $stderr =~ \(([0-9.]+)\ (k?B)/s\) ]]
+    ny import s two.npy --append --json
+    [ "$(field "$output" bytes_added)" = 200 ]
+    [ "$(field "$output" bytes)" = 6000400 ]
+}
+
 @test "one of a thing is not told as several" {
     printf '1,2\n' >one.csv
     printf 'id\na\nb\n' >ids.csv
