@@ -38,6 +38,7 @@ FORMATS = {"npy"}  # a name that has no capital
 EXAMPLES = {
     "format": "nystream import points.nys - --format csv",
     "expect-rows": "nystream import points.nys today.csv --append --expect-rows 1797",
+    "column-names": "nystream import docs.nys docs.npz --column-names terms.txt",
     "matrix": "nystream import cells.nys cells.h5ad --matrix layers/counts",
     "peers": "nystream fit big.nys map --peers folder:meeting",
     "peers-wait": "nystream fit big.nys map --peers folder:meeting --peers-wait 60",

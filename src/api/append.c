@@ -25,7 +25,8 @@ static int check_options(struct ny_context *ctx, const struct ny_options *option
 {
     static const char *const of_files[] = {
         "format",       "labels", "label-column", "id-column", "header", "columns",
-        "drop-columns", "dims",   "transpose",    "matrix",    NULL};
+        "drop-columns", "dims",   "transpose",    "matrix",    "column-names",
+        NULL};
 
     for (size_t i = 0; options && of_files[i]; i++)
         if (ny_options_is_set(options, of_files[i]))

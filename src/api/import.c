@@ -134,6 +134,14 @@ static int begin_names(struct ny_import *import, const struct ny_reader *reader,
 {
     const struct ny_names *columns = ny_reader_column_names(reader);
     bool has = ny_reader_table(reader)->names;
+    struct ny_points_info info;
+    int err = ny_points_info(import->store, &info);
+
+    if (err) return err;
+    if (columns->count && info.n && !info.column_names)
+        ny_log(import->ctx, NY_LOG_NOTE,
+               "%s: the columns of %s have no names, and those of these rows are left out",
+               name_of(source), ny_store_path(import->store));
 
     if (has != import->names)
         ny_log(import->ctx, NY_LOG_NOTE,

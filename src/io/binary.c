@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "io/column_names.h"
 #include "io/columns.h"
 #include "io/turned.h"
 
@@ -143,14 +144,16 @@ static int keep_placed(struct ny_reader *reader, struct binary *binary)
 static int choose_columns(struct ny_reader *reader, struct binary *binary)
 {
     size_t d = (size_t)binary->layout.d, *order;
-    int err = NY_EBUDGET;
+    int err = ny_column_names_read(reader, d);
 
+    if (err) return err;
     if (reader->place) return keep_placed(reader, binary);
     reader->table.d = binary->layout.d;
     if (!reader->options.columns && !reader->options.drop_columns) return NY_OK;
     binary->keep = ny_alloc(reader->ctx, NY_MEM_IO, d * sizeof(*binary->keep));
     order = ny_alloc(reader->ctx, NY_MEM_IO, d * sizeof(*order));
-    if (binary->keep && order) err = apply_lists(reader, binary, order);
+    err = binary->keep && order ? apply_lists(reader, binary, order) : NY_EBUDGET;
+    if (!err && reader->columns.count) ny_column_names_keep(reader, binary->keep);
     ny_free(reader->ctx, order);
     return err;
 }

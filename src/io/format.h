@@ -43,6 +43,7 @@ struct ny_format {
     bool has_lines;       /* text, a row a line, without the number of rows */
     bool takes_transpose; /* rows of the file may be columns of the points */
     bool takes_matrix;    /* a file may hold several tables */
+    bool takes_column_names; /* from a file of their own */
 };
 
 struct ny_format_entry {

@@ -35,6 +35,7 @@ const struct ny_format ny_format_fvecs = {
     .skip = ny_binary_skip,
     .close = ny_binary_close,
     .takes_columns = true,
+    .takes_column_names = true,
 };
 
 const struct ny_format ny_format_bvecs = {
@@ -43,4 +44,5 @@ const struct ny_format ny_format_bvecs = {
     .skip = ny_binary_skip,
     .close = ny_binary_close,
     .takes_columns = true,
+    .takes_column_names = true,
 };

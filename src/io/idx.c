@@ -93,4 +93,5 @@ const struct ny_format ny_format_idx = {
     .skip = ny_binary_skip,
     .close = ny_binary_close,
     .takes_columns = true,
+    .takes_column_names = true,
 };

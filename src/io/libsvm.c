@@ -8,11 +8,19 @@
  * an index 0 that comes later in it is an error. "qid:3" and text behind '#' are passed over.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/column_names.h"
 #include "io/number.h"
 #include "io/text.h"
+
+/* A value of a row whose columns are put in the order of the points. */
+struct pair {
+    uint32_t column;
+    double value;
+};
 
 enum { PROBE_LINES = 8, LOOK_BYTES = 64 * 1024 };
 
@@ -30,6 +38,9 @@ struct libsvm {
     bool zero, any;   /* index 0 met; any met */
     bool looking;     /* only those are wanted yet */
     uint64_t looked, pairs, pairs_most; /* in all the lines that were looked at; in the longest */
+    uint64_t columns; /* of the file, which reader->place may put elsewhere */
+    struct pair *row; /* while it is put in order; room of pairs_room */
+    size_t pairs_room;
 };
 
 /* One line on its way. The label points into the window, which has not moved while the line is
@@ -158,6 +169,12 @@ static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previo
                           "%s, line %llu: index 0, after lines that were read with indices from 1; "
                           "give a file, not a pipe",
                           reader->path, line);
+    if (reader->options.column_names)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+                          "%s, line %llu: index %llu is beyond the %llu columns (indices from "
+                          "%llu) that %s names; give a name for each",
+                          reader->path, line, ULL(index), ULL(libsvm->columns), ULL(libsvm->base),
+                          reader->options.column_names);
     return ny_fail_at(
         reader->ctx, NY_EDATA, reader->path, line,
         "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu)%s%s",
@@ -199,7 +216,7 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
     outcome = pair(reader, at, &index, &value, &line->at);
     if (outcome != ROW) return outcome;
     if ((*previous != UINT64_MAX && index <= *previous) ||
-        (!libsvm->looking && index - libsvm->base >= reader->table.d)) {
+        (!libsvm->looking && index - libsvm->base >= libsvm->columns)) {
         index_error(reader, index, *previous);
         return FAILED;
     }
@@ -211,13 +228,15 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
         line->pairs++;
         return ROW;
     }
+    index -= libsvm->base;
+    if (reader->place && reader->place[index] == NY_NO_PLACE) return ROW;
+    if (reader->place) index = reader->place[index];
     if (isnan(value) && reader->nan == NY_NAN_ERROR) {
         snprintf(what, sizeof(what), "is not a finite number%s", ny_reader_nan_cure(reader));
         return wrong(reader, at, what);
     }
     line->missing |= isnan(value);
     if (isnan(value)) return ROW;
-    index -= libsvm->base;
     if (reader->table.layout == NY_CSR) return take_sparse(reader, line, to, at, index, value);
     if (!ny_text_store(reader->table.dtype, to, (size_t)index, value))
         return wrong(reader, at, ny_text_unfit(reader->table.dtype));
@@ -342,7 +361,11 @@ static int open_libsvm(struct ny_reader *reader)
     if (options->dims > INDEX_MAX)
         return ny_fail(reader->ctx, NY_EUSAGE, "--dims %llu: the most is %llu", ULL(options->dims),
                        ULL(INDEX_MAX));
+    err = ny_column_names_read(reader, options->like ? 0 : options->dims);
+    if (err) return err;
     table->d = options->dims ? options->dims : libsvm->largest + 1 - libsvm->base;
+    if (reader->columns.count) table->d = reader->columns.count;
+    libsvm->columns = reader->place ? reader->file_columns : table->d;
     table->dtype = options->dtype ? options->dtype : NY_F32;
     table->labels = true;
     choose_layout(reader, table);
@@ -358,12 +381,48 @@ static int take_label(struct ny_reader *reader, const struct line *line, double 
                             line->label_length, value);
 }
 
+static int by_column(const void *a, const void *b)
+{
+    const struct pair *x = a, *y = b;
+
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+/* Puts the pairs of the row that is not yet counted in *csr in the order of the points' columns. */
+static int put_in_order(struct ny_reader *reader, struct ny_csr *csr, size_t count)
+{
+    struct libsvm *libsvm = reader->state;
+    size_t first = ny_csr_nnz(csr), k = 1;
+
+    while (k < count && csr->index[first + k] > csr->index[first + k - 1])
+        k++;
+    if (k >= count) return NY_OK;
+    if (count > libsvm->pairs_room) {
+        struct pair *larger =
+            ny_resize(reader->ctx, NY_MEM_IO, libsvm->row, 2 * count * sizeof(*larger));
+
+        if (!larger) return NY_EBUDGET;
+        libsvm->row = larger;
+        libsvm->pairs_room = 2 * count;
+    }
+    for (k = 0; k < count; k++)
+        libsvm->row[k] = (struct pair){csr->index[first + k],
+                                       ny_dtype_at(csr->dtype, csr->value, first + k)};
+    qsort(libsvm->row, count, sizeof(*libsvm->row), by_column);
+    for (k = 0; k < count; k++) {
+        csr->index[first + k] = libsvm->row[k].column;
+        ny_text_store(csr->dtype, csr->value, first + k, libsvm->row[k].value);
+    }
+    return NY_OK;
+}
+
 /* The row that was read counts; it may have no value at all. */
 static int keep_sparse(struct ny_reader *reader, struct ny_csr *csr, const struct line *line)
 {
     size_t nnz = ny_csr_nnz(csr) + line->pairs;
     int err = ny_csr_reserve(csr, reader->ctx, NY_MEM_IO, csr->rows + 1, nnz);
 
+    if (!err && reader->place) err = put_in_order(reader, csr, line->pairs);
     if (!err) csr->start[++csr->rows] = (uint32_t)nnz;
     return err;
 }
@@ -409,7 +468,10 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
 
 static void close_libsvm(struct ny_reader *reader)
 {
-    ny_free(reader->ctx, reader->state);
+    struct libsvm *libsvm = reader->state;
+
+    ny_free(reader->ctx, libsvm->row);
+    ny_free(reader->ctx, libsvm);
 }
 
 /* Counts the pairs in a line of a number and pairs alone, for the probe; −1 for any other line. A
@@ -467,4 +529,5 @@ const struct ny_format ny_format_libsvm = {
     .next = next_libsvm,
     .close = close_libsvm,
     .has_lines = true,
+    .takes_column_names = true,
 };

@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "io/column_names.h"
 #include "io/like.h"
 #include "io/mtx_tables.h"
 #include "io/mtx_text.h"
@@ -246,7 +247,10 @@ static int open_mtx(struct ny_reader *reader)
     mtx->rows.conversion.rounding = mtx->text.field == NY_MTX_REAL;
     mtx->rows.fetch = mtx->sort ? next_sorted : next_streamed;
     if (reader->options.names) err = ny_mtx_tables_open(reader);
-    if (!err) err = ny_like_place(reader);
+    if (!err && reader->options.column_names)
+        err = ny_column_names_read(reader, table->d);
+    else if (!err)
+        err = ny_like_place(reader);
     if (!err) ny_sparse_rows_layout(reader, mtx->entries, mtx->most);
     return err;
 }
@@ -277,4 +281,5 @@ const struct ny_format ny_format_mtx = {
     .next = next_mtx,
     .close = close_mtx,
     .takes_transpose = true,
+    .takes_column_names = true,
 };

@@ -128,7 +128,7 @@ int ny_mtx_tables_open(struct ny_reader *reader)
 
     if (prefix < 0) return NY_OK;
     find(&tables[0], reader->path, prefix, cells);
-    find(&tables[1], reader->path, prefix, features);
+    if (!reader->options.column_names) find(&tables[1], reader->path, prefix, features);
     for (size_t i = 0; !err && i < 2; i++) {
         if (!tables[i].path[0]) continue;
         err = count(reader, &tables[i]);

@@ -120,4 +120,5 @@ const struct ny_format ny_format_npy = {
     .skip = ny_binary_skip,
     .close = ny_binary_close,
     .takes_columns = true,
+    .takes_column_names = true,
 };

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "io/column_names.h"
 #include "io/npz_array.h"
 #include "io/npz_lines.h"
 #include "io/row_sort.h"
@@ -460,6 +461,8 @@ static int open_npz(struct ny_reader *reader)
         reader->options.dtype ? reader->options.dtype : ny_element_natural(npz->data.type);
     npz->rows.conversion.wanted = table->dtype;
     npz->rows.fetch = direct ? next_line : next_sorted;
+    err = ny_column_names_read(reader, table->d);
+    if (err) return err;
     ny_sparse_rows_layout(reader, npz->entries, direct ? npz->most : 0);
     return direct ? NY_OK : sort_lines(reader);
 }
@@ -527,4 +530,5 @@ const struct ny_format ny_format_npz = {
     .next = next_npz,
     .close = close_npz,
     .takes_transpose = true,
+    .takes_column_names = true,
 };

@@ -37,6 +37,7 @@ struct ny_reader_options {
     const char *id_column;    /* csv: the names of rows, likewise */
     const char *columns;      /* csv, npy: "1,3-5,name,from-to" kept; NULL: all */
     const char *drop_columns; /* likewise, left out; NULL: none. Not beside `columns` */
+    const char *column_names; /* a file with a name a line, where the format has none; or NULL */
     const struct ny_columns_like *like; /* NULL: rows may have any columns, or these are unnamed */
     bool any_order; /* no rows are there that these join: columns with names may be turned round */
     const char *labels_file;  /* labels of this file, one a row: idx, npy or text; NULL: none */

@@ -148,6 +148,11 @@ static int check_options(struct ny_reader *reader)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--id-column does not go with the format %s of %s; it is for csv and tsv",
                        name, reader->path);
+    if (options->column_names && !reader->entry->format->takes_column_names)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--column-names does not go with the format %s of %s: names of its columns "
+                       "stand in the file itself",
+                       name, reader->path);
     if (options->header == NY_HEADER_YES && !reader->entry->format->has_header)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--header yes does not go with the format %s of %s, which names no columns",

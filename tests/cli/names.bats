@@ -201,6 +201,62 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     cmp a.npy b.npy
 }
 
+@test "columns of files without names are named by a file of names: --column-names" {
+    printf '0 1:2 3:1\n1 2:5\n0 1:1 2:1 3:7\n' >a.svm
+    printf '%%%%MatrixMarket matrix coordinate integer general\n3 3 6\n1 1 2\n1 3 1\n2 2 5\n3 1 1\n3 2 1\n3 3 7\n' >a.mtx
+    printf 'oak\nelm\nash tree\n\n' >names.txt
+    for kind in svm mtx; do
+        nystream import $kind.nys a.$kind --column-names names.txt --layout sparse -q
+        [ "$(columns $kind.nys)" = "oak elm ash tree" ]
+    done
+    # further terms are left out, and another order is put right
+    printf 'pine\nash tree\noak\nelm\n' >others.txt
+    printf '0 1:9 2:4 3:6\n1 4:3\n' >b.svm
+    printf '%%%%MatrixMarket matrix coordinate integer general\n2 4 4\n1 1 9\n1 2 4\n1 3 6\n2 4 3\n' >b.mtx
+    for kind in svm mtx; do
+        nystream fit $kind.nys all --map svd --kernel linear --approx exact --components 2 -q
+        ny transform $kind.nys all --input b.$kind --column-names others.txt -o $kind.csv
+        exits 0
+        ny import $kind.nys b.$kind --append --column-names others.txt
+        exits 0
+        says "1 column that $kind.nys does not have is left out: 'pine'; the others are put in its order"
+        nystream export $kind.nys --part points -o points.csv -q
+        [ "$(tail -n 2 points.csv)" = $'6,0,4\n0,3,0' ]
+    done
+    cmp svm.csv mtx.csv
+    nystream import dense.nys a.svm --column-names names.txt --layout dense -q
+    nystream import dense.nys b.svm --column-names others.txt --append -q
+    nystream export dense.nys --part points -o points.csv -q
+    [ "$(tail -n 2 points.csv)" = $'6,0,4\n0,3,0' ]
+}
+
+@test "names of columns that do not fit are refused, and a store without names takes none" {
+    printf '0 1:2 3:1\n1 2:5\n' >a.svm
+    printf 'oak\nelm\n' >two.txt
+    npy_u8 5 3 >a.npy
+    ny import a.nys a.svm --column-names two.txt
+    exits 3
+    says "a.svm, line 1: index 3 is beyond the 2 columns (indices from 1) that two.txt names; give a name for each"
+    ny import a.nys a.npy --column-names two.txt
+    exits 3
+    says "two.txt holds 2 names, and a.npy has 3 columns; give one name a line, for each column"
+    : >none.txt
+    ny import a.nys a.npy --column-names none.txt
+    exits 3
+    says "none.txt holds no names"
+    [ ! -e a.nys ]
+    printf 'oak\nelm\nash\n' >names.txt
+    nystream import a.nys a.npy --column-names names.txt --drop-columns 2 -q
+    [ "$(columns a.nys)" = "oak ash" ]
+    nystream import b.nys a.npy -q
+    ny import b.nys a.npy --append --column-names names.txt
+    exits 0
+    says "a.npy: the columns of b.nys have no names, and those of these rows are left out"
+    table 5 3 >t.csv
+    ny import c.nys t.csv --column-names names.txt
+    usage "--column-names does not go with the format csv of t.csv: names of its columns stand in the file itself"
+}
+
 @test "a header names columns; those of labels and those left out are none" {
     printf 'a,b,class,c\n1,2,x,3\n4,5,y,6\n' >t.csv
     nystream import a.nys t.csv --label-column class -q

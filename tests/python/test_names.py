@@ -316,3 +316,28 @@ def test_columns_that_a_table_of_arrow_lacks_are_named(tmp_path):
     words = ArrowTable({"word": text, **arrow_columns(X[:, :2], "ca")}, 30)
     with pytest.raises(nystream.DataError, match="X has no columns 'b', 'd', which"):
         store.append(words)
+
+
+@quick
+def test_names_of_the_columns_of_a_sparse_matrix(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    counts = sparse.csr_matrix(np.array([[2, 0, 1], [0, 5, 0], [1, 1, 7]] * 20))
+    terms = np.array(["oak", "elm", "ash"], dtype=object)
+    store = nystream.open(tmp_path / "docs.nys")
+    store.append(counts, column_names=terms, layout="sparse")
+    assert list(store.column_names) == ["oak", "elm", "ash"]
+    topics = store.fit("topics", map="svd", kernel="linear", approx="exact", components=2)
+    new = sparse.csr_matrix(np.array([[9, 4, 6, 0], [0, 0, 0, 3]]))  # pine ash oak elm
+    sparse.save_npz(tmp_path / "new.npz", new)
+    (tmp_path / "terms.txt").write_text("pine\nash\noak\nelm\n")
+    placed = tmp_path / "placed.npy"
+    topics.transform_file(tmp_path / "new.npz", placed, column_names=tmp_path / "terms.txt")
+    assert np.allclose(np.load(placed), topics.transform(np.array([[6.0, 0, 4], [0, 3, 0]])))
+    store.append(new, column_names=["pine", "ash", "oak", "elm"])
+    store.append_files(tmp_path / "new.npz", column_names=tmp_path / "terms.txt")
+    assert store.points[60:].tolist() == [[6, 0, 4], [0, 3, 0]] * 2
+    with pytest.raises(nystream.UsageError, match="column_names= has 2 names, and X 3 columns"):
+        store.append(counts, column_names=["oak", "elm"])
+    with pytest.raises(nystream.UsageError, match="is a list of names for rows in memory"):
+        store.append(counts, column_names="terms.txt")
+    assert len(store) == 64

@@ -51,8 +51,10 @@ class Appends:
             is read, as `nystream help import` has them; of a file those of append_files(). Rows
             take the type that the store has: float64 is rounded to float32, with a warning unless
             dtype="f32" says that it is meant, and a store of whole numbers refuses what is none.
-            expect_rows=N refuses to append unless the store has N rows before, so that a script
-            that runs again adds no row twice.
+            column_names names the columns of an array or a sparse matrix, such as the terms of
+            documents: a list of str, by which columns of later rows are found; of a file without
+            names a file with one a line. expect_rows=N refuses to append unless the store has N
+            rows before, so that a script that runs again adds no row twice.
 
         Returns
         -------
@@ -66,10 +68,12 @@ class Appends:
                 not is_path(X) or is_for_library(X) or are_of_files(options)):
             return self.append_files(X, **options)
         check_in_memory(options)
+        columns = options.pop("column_names", None)
         if named:
             X, labels = take_labels(X, labels)
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
-        whole, found = there.read(X, labels)
+        whole, found = (there.read(X, labels) if columns is None
+                        else there.read_named(X, labels, columns))
         with Options(self._context, _lib.IMPORT, options) as pointer:
             if whole:
                 batch = next(found)
@@ -100,7 +104,7 @@ class Appends:
         files : path, pattern such as "part-*.csv.gz", or a list of these
         **options
             Options of append(), and format, header, label_column, id_column, columns,
-            drop_columns, labels (a file), transpose, matrix, shards.
+            drop_columns, column_names (a file), labels (a file), transpose, matrix, shards.
         """
         given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         names: List[str] = []

@@ -4,6 +4,7 @@ Rows without names, such as those of an array, are taken as they stand.
 """
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any, Iterator, List, NamedTuple, NoReturn, Optional, Tuple
 
@@ -14,6 +15,7 @@ from nystream._arrow import is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, make_batch
 from nystream._context import logger, stack_level
 from nystream._errors import DataError, NystreamWarning, hint, usage_error
+from nystream._labels import Names
 
 
 class Columns(NamedTuple):
@@ -42,6 +44,24 @@ class Columns(NamedTuple):
         order, (whole, found) = self._order(X), _data.batches(X, labels)
         return (whole, found) if order is None else (False, _take(found, order))
 
+    def read_named(self, X: Any, labels: Any, names: Any) -> Tuple[bool, Iterator[Batch]]:
+        """Read rows without names of columns, whose columns have these names."""
+        if _data.column_names(X) is not None:
+            raise usage_error("column_names= names the columns of arrays and sparse matrices, and "
+                              "X has names itself; leave it out", "column_names")
+        if isinstance(names, (str, os.PathLike)):
+            raise usage_error("column_names= is a list of names for rows in memory, and the name "
+                              "of a file with one a line for those of a file", "column_names")
+        known = [str(name) for name in names]
+        shape = getattr(X, "shape", ())
+        if len(shape) == 2:
+            _check_count(known, shape[1])
+        found = _name(_data.batches(X, labels)[1], known)
+        order = None if self.names is None else self._find(X, known)
+        if order is None:
+            return False, found
+        return False, _name(_take(found, order), self.names or [])
+
     def batches(self, X: Any) -> Iterator[Batch]:
         """Read rows without labels."""
         return self.read(X)[1]
@@ -59,8 +79,13 @@ class Columns(NamedTuple):
 
     def _order(self, X: Any, quiet: bool = False) -> Optional[List[int]]:
         """Return where these columns are in X; None where they stand so, or X has no names."""
-        found, names = _data.column_names(X), self.names or []
-        if found is None or found == names:
+        found = _data.column_names(X)
+        return None if found is None else self._find(X, found, quiet)
+
+    def _find(self, X: Any, found: List[str], quiet: bool = False) -> Optional[List[int]]:
+        """Return where these columns are among those found in X; None where they stand so."""
+        names = self.names or []
+        if found == names:
             return None
         places = {name: place for place, name in enumerate(found)}
         lost = [name for name in names if name not in places]
@@ -88,6 +113,21 @@ class Columns(NamedTuple):
         else:
             logger.info("X: its columns stand in another order than those of %s, and are taken by "
                         "their names", self.whose)
+
+
+def _check_count(names: List[str], columns: int) -> None:
+    """UsageError where names and columns are not as many."""
+    if len(names) != columns:
+        raise usage_error(f"column_names= has {len(names)} names, and X {columns} columns; give "
+                          "one for each", "column_names")
+
+
+def _name(found: Iterator[Batch], names: List[str]) -> Iterator[Batch]:
+    """Give columns of batches these names."""
+    known = Names(names)
+    for batch in found:
+        _check_count(names, batch.columns)
+        yield batch._replace(column_names=known)
 
 
 def is_frame(X: Any) -> bool:
