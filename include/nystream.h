@@ -277,8 +277,8 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
  * columns). Rows that come to them without names get empty ones; NY_EDATA for columns that are
  * called otherwise than those that are there. *report: n d dtype format nnz bytes
  * compressed_bytes, which count all points that the store has now, or the shard that they went to
- * (shard; null: there are none); rows dropped bytes_added seconds of this call, bytes_added without
- * the rows that a killed call had added before. With option shards the rows are
+ * (shard; null: there are none); rows dropped values_left_out bytes_added seconds of this call,
+ * bytes_added without the rows that a killed call had added before. With option shards the rows are
  * dealt out to so many shards, and the report is that of all, or NULL in a process that has not
  * shard 0; files that cannot be cut, and fewer than shards, are NY_EUSAGE. */
 NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,

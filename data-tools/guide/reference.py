@@ -39,6 +39,7 @@ EXAMPLES = {
     "format": "nystream import points.nys - --format csv",
     "expect-rows": "nystream import points.nys today.csv --append --expect-rows 1797",
     "column-names": "nystream import docs.nys docs.npz --column-names terms.txt",
+    "new-columns": "nystream import docs.nys today.npz --append --new-columns drop",
     "matrix": "nystream import cells.nys cells.h5ad --matrix layers/counts",
     "peers": "nystream fit big.nys map --peers folder:meeting",
     "peers-wait": "nystream fit big.nys map --peers folder:meeting --peers-wait 60",

@@ -365,6 +365,7 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
     ny_field_set_json(object, "rows",
                       json_integer((json_int_t)(import->consumed - import->dropped)));
     ny_import_tell_dropped(object, &import->left_out);
+    ny_field_set_count(object, "values_left_out", import->values_left_out);
     ny_field_set_json(object, "shard", json_null());
     if (import->claim) ny_field_set_count(object, "shard", ny_claim_shard(import->claim));
     ny_field_set_json(object, "bytes", json_integer((json_int_t)info.raw_bytes));

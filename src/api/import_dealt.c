@@ -36,7 +36,7 @@ struct dealt {
     uint64_t *begin;             /* the row, or file, with which each share begins; the end */
     struct ny_row_range *ranges; /* room for those of one shard */
     double *added, *dropped;     /* rows of this call, by shard; */
-    double *bytes;               /* and the bytes of those that came in */
+    double *bytes, *left_out;    /* and the bytes and left out values of those that came in */
     double started_s;
     json_t *report;
 };
@@ -51,8 +51,9 @@ static int dealt_new(struct dealt *dealt, struct ny_context *ctx)
     dealt->added = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->added));
     dealt->dropped = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->dropped));
     dealt->bytes = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->bytes));
+    dealt->left_out = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*dealt->left_out));
     return dealt->before && dealt->begin && dealt->ranges && dealt->added && dealt->dropped &&
-                   dealt->bytes
+                   dealt->bytes && dealt->left_out
                ? NY_OK
                : NY_EBUDGET;
 }
@@ -65,6 +66,7 @@ static void dealt_release(struct dealt *dealt, struct ny_context *ctx)
     ny_free(ctx, dealt->added);
     ny_free(ctx, dealt->dropped);
     ny_free(ctx, dealt->bytes);
+    ny_free(ctx, dealt->left_out);
     json_decref(dealt->report);
 }
 
@@ -290,6 +292,7 @@ static int import_share(void *arg, struct ny_context *ctx, unsigned shard)
     ny_report_number(report, "rows", &dealt->added[shard]);
     ny_report_number(report, "dropped", &dealt->dropped[shard]);
     ny_report_number(report, "bytes_added", &dealt->bytes[shard]);
+    ny_report_number(report, "values_left_out", &dealt->left_out[shard]);
     ny_report_free(report);
     return err;
 }
@@ -311,8 +314,8 @@ static int import_shares(struct dealt *dealt, struct ny_context *ctx,
 
 /* ---- the end ------------------------------------------------------------------------------ */
 
-/* Describes the rows of all shards; sums: rows added, rows dropped, bytes added, stored
- * bytes. */
+/* Describes the rows of all shards; sums: rows added, rows dropped, bytes added, values
+ * left out, stored bytes. */
 static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
                         const struct ny_points_info *points, const double *sums)
 {
@@ -328,9 +331,10 @@ static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
     ny_field_set_json(object, "nnz", sparse ? json_integer((json_int_t)points->nnz) : json_null());
     ny_field_set_count(object, "rows", (uint64_t)sums[0]);
     ny_import_tell_dropped(object, &dropped);
+    ny_field_set_count(object, "values_left_out", (uint64_t)sums[3]);
     ny_field_set_json(object, "shard", json_null());
     ny_field_set_count(object, "bytes", points->raw_bytes);
-    ny_field_set_count(object, "compressed_bytes", (uint64_t)sums[3]);
+    ny_field_set_count(object, "compressed_bytes", (uint64_t)sums[4]);
     ny_field_set_count(object, "bytes_added", (uint64_t)sums[2]);
     ny_field_set_number(object, "seconds", ny_now() - dealt->started_s);
     ny_field_set_count(object, "peak_rss_bytes", ny_rss_peak_bytes());
@@ -342,7 +346,8 @@ static json_t *describe(const struct dealt *dealt, struct ny_context *ctx,
 static int finish(void *arg, struct ny_context *ctx, unsigned shard)
 {
     struct dealt *dealt = arg;
-    double sums[] = {dealt->added[shard], dealt->dropped[shard], dealt->bytes[shard], 0};
+    double sums[] = {dealt->added[shard], dealt->dropped[shard], dealt->bytes[shard],
+                     dealt->left_out[shard], 0};
     struct ny_points_info points;
     struct ny_store *store;
     int err = open_shard(&store, ctx, dealt, shard);
@@ -352,8 +357,8 @@ static int finish(void *arg, struct ny_context *ctx, unsigned shard)
                       dealt->path);
     if (!err) err = ny_store_join(store);
     if (!err) err = ny_points_info(store, &points);
-    sums[3] = err ? 0 : (double)points.stored_bytes;
-    if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, 4);
+    sums[4] = err ? 0 : (double)points.stored_bytes;
+    if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, 5);
     if (!err && sums[0] == 0)
         err = ny_fail(ctx, NY_EUSAGE,
                       "%s already holds %llu points: add to them with --append, or choose another "

@@ -56,6 +56,7 @@ struct ny_import {
     uint64_t min_values;        /* rows with fewer are left out; 0: none are */
     uint64_t few, first_few;    /* such rows of the present file, and the first of them */
     struct ny_import_dropped left_out;
+    uint64_t values_left_out;   /* by --new-columns drop */
     struct ny_reader *reader;   /* in steps: the file, */
     struct ny_row_batch last;   /* in steps: how far it is read, */
     struct ny_row_batch before; /* and was when the step began */

@@ -180,6 +180,7 @@ void ny_import_note_dropped(struct ny_import *import, const struct ny_reader *re
     for (size_t i = 0; i < count && all->told < NY_DROPPED_TOLD; i++)
         all->first[all->told++] = import->consumed + first[i].row;
     all->rows += ny_reader_dropped_count(reader);
+    import->values_left_out += ny_reader_left_out(reader);
 }
 
 int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name,

@@ -132,6 +132,9 @@
       "in file order")                                                                             \
     X("drop-columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                   \
       "columns to leave out, from 1 or by name: 1,3-5,name")                                       \
+    X("new-columns", NY_CHOICE, 0, true, "error|drop", "error", INPUT, IMPORT | READ | RARE, ANY,  \
+      "what becomes of columns of sparse rows beyond those of the store, such as new terms of "    \
+      "documents. drop: their values are left out, and counted")                                   \
     X("column-names", NY_TEXT, 0, true, "FILE", NULL, INPUT, IMPORT | READ | RARE, ANY,            \
       "names of columns, one a line, of npz, libsvm, mtx and other files without a header. Rows "  \
       "to add or to place have the columns of the store by their names: others are left out")      \

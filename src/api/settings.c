@@ -49,6 +49,7 @@ struct ny_reader_options ny_settings_reader(const struct ny_options *options)
     reader.columns = ny_options_text(options, "columns");
     reader.drop_columns = ny_options_text(options, "drop-columns");
     reader.column_names = ny_options_text(options, "column-names");
+    reader.new_columns_drop = ny_options_choice(options, "new-columns") > 0;
     reader.labels_file = ny_options_text(options, "labels");
     reader.matrix = ny_options_text(options, "matrix");
     reader.transpose = ny_options_flag(options, "transpose");

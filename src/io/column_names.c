@@ -75,3 +75,12 @@ void ny_column_names_keep(struct ny_reader *reader, const bool *keep)
     names->bytes = kept ? (size_t)(to - names->text) : 0;
     names->count = kept;
 }
+
+void ny_column_names_cut(struct ny_reader *reader)
+{
+    struct ny_names *names = &reader->columns;
+
+    if (names->count <= reader->table.d) return;
+    names->count = (size_t)reader->table.d;
+    names->bytes = (size_t)(ny_names_skip(names->text, names->count) - names->text);
+}

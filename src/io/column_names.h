@@ -13,5 +13,7 @@
 int ny_column_names_read(struct ny_reader *reader, uint64_t columns);
 /* Forgets the names of the columns that are not kept; `keep` has one flag for each name. */
 void ny_column_names_keep(struct ny_reader *reader, const bool *keep);
+/* Forgets the names of columns from table.d on. */
+void ny_column_names_cut(struct ny_reader *reader);
 
 #endif

@@ -49,6 +49,7 @@ struct line {
     const char *at;
     bool missing; /* a value is NaN or Inf: the row is to be dropped */
     size_t pairs; /* so far; of a sparse row: values that are kept */
+    size_t left_out; /* values in columns that the points do not have */
     const char *label;
     size_t label_length;
 };
@@ -177,10 +178,11 @@ static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previo
                           reader->options.column_names);
     return ny_fail_at(
         reader->ctx, NY_EDATA, reader->path, line,
-        "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu)%s%s",
+        "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu)%s%s%s",
         reader->path, line, ULL(index), ULL(reader->table.d), ULL(libsvm->base),
         reader->options.dims_of ? " that " : "; give a larger --dims",
-        reader->options.dims_of ? reader->options.dims_of : "");
+        reader->options.dims_of ? reader->options.dims_of : "",
+        reader->options.dims_of ? "; --new-columns drop leaves such values out" : "");
 }
 
 /* Appends one value to the row that is not yet counted in *csr. A value that is 0 in the type of
@@ -231,6 +233,10 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
     index -= libsvm->base;
     if (reader->place && reader->place[index] == NY_NO_PLACE) return ROW;
     if (reader->place) index = reader->place[index];
+    if (index >= reader->table.d) {
+        line->left_out++;
+        return ROW;
+    }
     if (isnan(value) && reader->nan == NY_NAN_ERROR) {
         snprintf(what, sizeof(what), "is not a finite number%s", ny_reader_nan_cure(reader));
         return wrong(reader, at, what);
@@ -366,6 +372,11 @@ static int open_libsvm(struct ny_reader *reader)
     table->d = options->dims ? options->dims : libsvm->largest + 1 - libsvm->base;
     if (reader->columns.count) table->d = reader->columns.count;
     libsvm->columns = reader->place ? reader->file_columns : table->d;
+    if (options->new_columns_drop && options->dims && !reader->place) {
+        table->d = options->dims;
+        ny_column_names_cut(reader);
+        libsvm->columns = INDEX_MAX + 1;
+    }
     table->dtype = options->dtype ? options->dtype : NY_F32;
     table->labels = true;
     choose_layout(reader, table);
@@ -460,6 +471,7 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
             if (batch->source) batch->source[batch->count] = reader->consumed;
             batch->count++;
         }
+        reader->left_out += line.left_out;
         reader->consumed++;
         pass_line(reader->bytes, &line);
     }

@@ -129,6 +129,11 @@ void ny_reader_class_names(const struct ny_reader *reader, const char *const **n
     ny_classes_names(reader->classes, names, count);
 }
 
+uint64_t ny_reader_left_out(const struct ny_reader *reader)
+{
+    return reader->left_out;
+}
+
 const struct ny_names *ny_reader_column_names(const struct ny_reader *reader)
 {
     return &reader->columns;
@@ -163,6 +168,17 @@ static void tell_dropped(const struct ny_reader *reader)
                                     : "are left out",
            lines ? "line" : "row", count == 1 ? "" : "s", list,
            reader->dropped > count ? ", …" : "", lines ? "" : " (from 0)");
+}
+
+/* "b.npz: 40 values in columns beyond the 30 that the store has are left out" */
+static void tell_left_out(const struct ny_reader *reader)
+{
+    const char *whose = reader->options.dims_of ? reader->options.dims_of : "--dims says";
+
+    if (!reader->left_out) return;
+    ny_log(reader->ctx, NY_LOG_NOTE, "%s: %s in columns beyond the %llu that %s %s left out",
+           reader->path, ny_counted(reader->left_out, "value", "values").text,
+           ULL(reader->options.dims), whose, reader->left_out == 1 ? "is" : "are");
 }
 
 /* Warns of a last line without an end: a file that was cut inside a number looks like that, and
@@ -249,6 +265,7 @@ static int finish(struct ny_reader *reader)
     if (err != NY_END) return err;
     tell_reading(reader);
     tell_dropped(reader);
+    tell_left_out(reader);
     warn_of_cut_line(reader);
     reader->options.notes = false; /* the end may be read again */
     return NY_END;

@@ -46,6 +46,7 @@ struct ny_reader_options {
     const char *scratch;      /* folder of scratch files; NULL: $TMPDIR, or /tmp */
     uint64_t dims;            /* libsvm: d; others: must agree; 0: from the data */
     bool whole_rows;          /* the user cannot choose columns: messages do not say so */
+    bool new_columns_drop;    /* sparse rows: values in columns from dims on are left out */
     const char *dims_of;      /* who wants dims, for messages; NULL: "--dims says" */
     enum ny_reading
         reading; /* sparse formats; auto: sparse where fewer than one in eight is not 0 */
@@ -111,6 +112,8 @@ int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batc
 int ny_reader_skip(struct ny_reader *reader, uint64_t rows, uint64_t dropped);
 /* The first of the rows left out so far; *count of them, at most NY_DROPPED_TOLD. */
 uint64_t ny_reader_dropped_count(const struct ny_reader *reader);
+/* Returns how many values so far were in columns that are left out (options.new_columns_drop). */
+uint64_t ny_reader_left_out(const struct ny_reader *reader);
 /* Returns the first rows that were left out; they belong to the reader. */
 const struct ny_dropped *ny_reader_dropped(const struct ny_reader *reader, size_t *count);
 /* Word labels met so far (csv): label value = index into names; count 0 when labels are numbers. */

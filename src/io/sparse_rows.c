@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "base/memory.h"
+#include "io/column_names.h"
 
 /* Up to so many entries are sorted by insertion. */
 enum { FEW = 24 };
@@ -55,7 +56,15 @@ void ny_sparse_rows_layout(struct ny_reader *reader, uint64_t entries, uint64_t 
     struct ny_file_table *file = &reader->table;
     bool few = (double)entries * DENSE_SHARE < (double)file->rows * (double)file->d;
 
-    if (reader->place) file->d = reader->options.like->count;
+    if (reader->place) {
+        file->d = reader->options.like->count;
+    } else if (reader->options.new_columns_drop && reader->options.dims &&
+               file->d > reader->options.dims) {
+        reader->file_columns = file->d;
+        file->d = reader->options.dims;
+        ny_column_names_cut(reader);
+    }
+    reader->sparse_rows = true;
     if (reader->options.reading == NY_READ_DENSE) return;
     if (reader->options.reading == NY_READ_AUTO && !few) return;
     file->layout = NY_CSR;
@@ -283,11 +292,25 @@ static bool put_in_places(struct ny_entries *entries, const uint32_t *place)
     return sorted;
 }
 
+/* Leaves out entries in columns that the points do not have, and counts them. */
+static void leave_out_new(struct ny_reader *reader, struct ny_entries *entries)
+{
+    size_t kept = 0;
+
+    for (size_t k = 0; k < entries->count; k++) {
+        if (entries->column[k] >= reader->table.d) continue;
+        entries->column[kept] = entries->column[k];
+        entries->value[kept++] = entries->value[k];
+    }
+    reader->left_out += entries->count - kept;
+    entries->count = kept;
+}
+
 /* Reads the entries of the row, in order of their columns. */
 static int gather(struct ny_reader *reader, struct ny_sparse_rows *rows,
                   const struct ny_row_entries *row)
 {
-    uint64_t columns = reader->place ? reader->file_columns : reader->table.d;
+    uint64_t columns = reader->file_columns ? reader->file_columns : reader->table.d;
     bool sorted;
     int err = reserve(reader, &rows->entries, row->count);
     size_t good;
@@ -307,7 +330,10 @@ static int gather(struct ny_reader *reader, struct ny_sparse_rows *rows,
     if (row->count) ny_dtype_to_f64(rows->type, row->value, rows->entries.value, row->count);
     rows->entries.count = row->count;
     rows->unsorted += !sorted;
-    if (reader->place) sorted = put_in_places(&rows->entries, reader->place);
+    if (reader->place)
+        sorted = put_in_places(&rows->entries, reader->place);
+    else if (reader->file_columns)
+        leave_out_new(reader, &rows->entries);
     if (!sorted) sort(&rows->entries, columns);
     merge(rows);
     return NY_OK;

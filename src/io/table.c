@@ -190,6 +190,7 @@ static struct ny_reader *new_reader(struct ny_context *ctx, const char *path,
 /* Has the format read its header, and compares the columns with those that are wanted. */
 static int begin(struct ny_reader *reader)
 {
+    bool wider;
     const char *advice;
     int err = check_options(reader);
 
@@ -198,9 +199,13 @@ static int begin(struct ny_reader *reader)
     reader->table.format = reader->entry->info.name;
     err = reader->entry->format->open(reader);
     if (err || !reader->options.dims || reader->options.dims == reader->table.d) return err;
-    advice = !reader->bytes               ? "rows with these"
-             : reader->options.whole_rows ? "a file with these"
-                                          : "a file with these, or the --columns to read";
+    wider = reader->table.d > reader->options.dims;
+    advice = !reader->bytes ? "rows with these"
+             : reader->options.whole_rows || (reader->sparse_rows && !wider)
+                 ? "a file with these"
+             : reader->sparse_rows
+                 ? "a file with these, or --new-columns drop, which leaves out values in others"
+                 : "a file with these, or the --columns to read";
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
                       "%s has %s of points where %s %llu; give %s", reader->path,
                       ny_counted(reader->table.d, "column", "columns").text,

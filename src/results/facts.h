@@ -42,6 +42,7 @@
     X("first_row_names", "names of rows", PLAIN, 0, KEPT)                                          \
     X("first_column_names", "names of columns", PLAIN, 0, KEPT)                                    \
     X("dropped", "rows dropped", COUNT, 0, KEPT)                                                   \
+    X("values_left_out", "values left out", COUNT, 0, KEPT)                                        \
     X("lost", "rows lost", COUNT, 13, KEPT)                                                        \
     X("mean_norm", "mean norm", PLAIN, 0, KEPT)                                                    \
     X("mean_square_norm", "mean squared norm", PLAIN, 0, KEPT)                                     \

@@ -272,3 +272,42 @@ PY
     exits 0
     says "1 row had columns out of order, and were sorted; 1 named a column twice, and its values were added"
 }
+
+@test "columns beyond those of the store are refused, or left out: --new-columns drop" {
+    printf '%%%%MatrixMarket matrix coordinate real general\n3 4 6\n1 1 2\n1 3 1\n2 2 5\n3 1 1\n3 2 1\n3 3 7\n' >a.mtx
+    printf '%%%%MatrixMarket matrix coordinate real general\n2 6 5\n1 6 9\n1 2 4\n1 3 6\n2 5 3\n2 1 1\n' >b.mtx
+    printf '0 1:2 3:1\n1 2:5\n0 1:1 2:1 3:7\n' >a.svm
+    printf '0 2:4 3:6 6:9\n1 1:1 5:3\n' >b.svm
+    for kind in mtx svm; do
+        nystream import $kind.nys a.$kind --dims 4 --layout sparse -q
+        nystream fit $kind.nys all --map svd --kernel linear --approx exact --components 2 -q
+        ny transform $kind.nys all --input b.$kind -o $kind.csv
+        exits 3
+        says "--new-columns drop"
+        ny import $kind.nys b.$kind --append
+        exits 3
+        says "--new-columns drop"
+        ny transform $kind.nys all --input b.$kind -o $kind.csv --new-columns drop
+        exits 0
+        ny import $kind.nys b.$kind --append --new-columns drop --json
+        exits 0
+        [ -z "$stderr" ]
+        [ "$(field "$output" values_left_out)" = 2 ]
+        ny import $kind.nys b.$kind --append --new-columns drop
+        says "b.$kind: 2 values in columns beyond the 4 that the store has are left out"
+        nystream export $kind.nys --part points -o points.csv -q
+        [ "$(tail -n 2 points.csv)" = $'0,4,6,0\n1,0,0,0' ]
+        nystream import dense.$kind.nys a.$kind --dims 4 --layout dense -q
+        nystream import dense.$kind.nys b.$kind --append --new-columns drop -q
+        nystream export dense.$kind.nys --part points -o points.csv -q
+        [ "$(tail -n 2 points.csv)" = $'0,4,6,0\n1,0,0,0' ]
+    done
+    cmp mtx.csv svm.csv
+    seq 6 >names.txt # names of columns that are left out go with them
+    nystream import named.nys b.mtx --dims 4 --new-columns drop --column-names names.txt -q
+    [ "$(nystream export named.nys --part columns -o - -q | xargs)" = "1 2 3 4" ]
+    seq -s , 6 >wide.csv
+    ny import mtx.nys wide.csv --append
+    exits 3
+    says "or the --columns to read"
+}

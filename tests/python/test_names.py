@@ -341,3 +341,25 @@ def test_names_of_the_columns_of_a_sparse_matrix(tmp_path):
     with pytest.raises(nystream.UsageError, match="is a list of names for rows in memory"):
         store.append(counts, column_names="terms.txt")
     assert len(store) == 64
+
+
+@quick
+def test_columns_beyond_those_of_the_store(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    counts = sparse.random(40, 8, 0.1, format="csr", random_state=1)
+    wider = sparse.csr_matrix(np.array([[0, 1, 0, 0, 0, 0, 0, 2, 3, 4.0]]))
+    store = nystream.open(tmp_path / "docs.nys")
+    store.append(counts)
+    topics = store.fit("topics", map="svd", kernel="linear", approx="exact", components=2)
+    for call in (store.append, topics.transform):
+        with pytest.raises(nystream.DataError, match=r"rows with these: X\[:, :8\], where"):
+            call(wider)
+    with pytest.raises(nystream.DataError, match="rows with these$"):
+        store.append(counts[:, :5])
+    report = store.append(wider, new_columns="drop")
+    assert report["values_left_out"] == 2 and store.points[40].tolist() == [0, 1, 0, 0, 0, 0, 0, 2]
+    sparse.save_npz(tmp_path / "wider.npz", wider)
+    with pytest.raises(nystream.DataError, match='or new_columns="drop", which leaves out'):
+        store.append_files(tmp_path / "wider.npz")
+    store.append_files(tmp_path / "wider.npz", new_columns="drop")
+    assert store.points[41].tolist() == store.points[40].tolist()

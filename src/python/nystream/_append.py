@@ -53,8 +53,9 @@ class Appends:
             dtype="f32" says that it is meant, and a store of whole numbers refuses what is none.
             column_names names the columns of an array or a sparse matrix, such as the terms of
             documents: a list of str, by which columns of later rows are found; of a file without
-            names a file with one a line. expect_rows=N refuses to append unless the store has N
-            rows before, so that a script that runs again adds no row twice.
+            names a file with one a line. new_columns="drop" leaves out values of sparse rows in
+            columns beyond those of the store. expect_rows=N refuses to append unless the store has
+            N rows before, so that a script that runs again adds no row twice.
 
         Returns
         -------

@@ -115,6 +115,16 @@ def _spell_option(match: "re.Match[str]") -> str:
     return f'{spelled}"{word}"' if word in option.argument.split("|") else spelled + rest
 
 
+_WIDTHS = re.compile(r"(X has ([0-9]+) columns of points where .* ([0-9]+); give rows with these)$")
+
+
+def _advise_widths(match: "re.Match[str]") -> str:
+    """Say how further columns are left out, where X has more than are wanted."""
+    text, has, wanted = match.groups()
+    return (f"{text}: X[:, :{wanted}], where the others are new" if int(has) > int(wanted)
+            else text)
+
+
 def spell_for_python(text: str) -> str:
     """Spell options and commands in a message of the library as Python has them.
 
@@ -124,6 +134,7 @@ def spell_for_python(text: str) -> str:
     'it needs 269 MiB; give memory="269M", or pilot=False'
     """
     text = _SCRATCH.sub("X", text.replace(_OPERAND, ""))
+    text = _WIDTHS.sub(_advise_widths, text)
     text = _COMMAND.sub(lambda match: _METHODS.get(match[1], match[1]) + "()", text)
     return _OPTION.sub(_spell_option, text)
 
