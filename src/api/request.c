@@ -236,8 +236,10 @@ static void note_going_on(const struct ny_request *request)
 /* Called after the plan, which for a budget below even this says which one works. */
 static int reserve_process(struct ny_request *request)
 {
-    int err = ny_call_begin(request->ctx);
+    int err;
 
+    ny_memory_lend(request->ctx, 0);
+    err = ny_call_begin(request->ctx);
     request->reserved = err == NY_OK;
     return err;
 }
@@ -338,6 +340,7 @@ static void release(struct ny_request *request)
     ny_options_free(request->stored);
     ny_options_free(request->made);
     ny_model_free(request->model);
+    ny_memory_lend(request->ctx, 0);
     if (request->reserved) ny_call_end(request->ctx);
     ny_blas_return();
 }
@@ -351,6 +354,17 @@ static int refuse_ranks(const struct ny_request *request)
 
     return ny_context_peers(request->ctx) ? NY_OK
                                           : ny_transport_open(&transport, request->ctx, &wish);
+}
+
+/* Nothing runs in less than the process takes. What a plan reads may exceed such a budget, so that
+ * it says which one is enough; a number below 1 MiB was meant with a unit, and is refused. */
+static void lend_for_plan(const struct ny_request *request)
+{
+    const size_t mib = 1 << 20;
+    size_t limit = ny_memory_limit(request->ctx);
+
+    if (request->kind->announce && limit >= mib && limit < NY_PROCESS_BYTES)
+        ny_memory_lend(request->ctx, NY_PROCESS_BYTES);
 }
 
 /* Opens the store, or makes it where there is none and the kind can begin with an empty one. */
@@ -379,6 +393,7 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     if (err) return err;
     ny_fields_begin();
     ny_blas_borrow(); /* a plan works before the memory is taken */
+    lend_for_plan(&request);
     err = open_store(&request, path);
     if (!err) err = ny_store_join(request.store);
     if (err) goto done;

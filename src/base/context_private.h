@@ -48,7 +48,7 @@ struct ny_context {
     unsigned threads, crew;
     double checkpoint_s;
     bool scratch;
-    size_t memory_limit;
+    size_t memory_limit, memory_lent; /* lent: ny_memory_lend() */
     bool memory_default; /* the limit is a share of what was free */
     atomic_size_t memory_used, memory_peak;
     atomic_size_t memory_by_purpose[NY_PURPOSES];

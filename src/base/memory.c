@@ -82,8 +82,9 @@ int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
     size_t before = atomic_fetch_add(&ctx->memory_used, bytes);
     char holders[256], share[64] = "";
     size_t parts = 1, held = 0; /* held: MiB of the process, beside its shards */
+    size_t most = ctx->memory_limit + ctx->memory_lent;
 
-    if (bytes <= ctx->memory_limit && before <= ctx->memory_limit - bytes) {
+    if (bytes <= most && before <= most - bytes) {
         size_t peak = atomic_load(&ctx->memory_peak);
 
         while (before + bytes > peak &&
@@ -208,6 +209,11 @@ char *ny_strdup(struct ny_context *ctx, const char *text)
 
     if (copy) memcpy(copy, text, bytes);
     return copy;
+}
+
+void ny_memory_lend(struct ny_context *ctx, size_t bytes)
+{
+    ctx->memory_lent = bytes;
 }
 
 size_t ny_memory_limit(const struct ny_context *ctx)

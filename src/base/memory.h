@@ -67,6 +67,10 @@ int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
 /* Takes a charge of ny_reserve() back. */
 void ny_unreserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
 
+/* Lets charges exceed the budget by so many bytes, until it is called with 0: what is read for a
+ * plan, which then says the least budget. The budget itself, and what plans see of it, stays. */
+void ny_memory_lend(struct ny_context *ctx, size_t bytes);
+
 /* Returns the budget in bytes. */
 size_t ny_memory_limit(const struct ny_context *ctx);
 /* Returns the bytes that are charged now. */

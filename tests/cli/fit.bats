@@ -38,6 +38,24 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     exits 4
 }
 
+@test "a budget below all others is answered with the one that works" {
+    store s 300 4
+    for verb in "fit s a" "fit s b --approx exact --map pca --kernel linear" "graph s g"; do
+        for memory in 1M 2M 3M 10M; do
+            ny $verb --memory $memory
+            exits 8
+            [[ $stderr =~ give\ --memory\ ([0-9]+M) ]]
+            [ -z "${least-}" ] || [ "$least" = "${BASH_REMATCH[1]}" ]
+            least=${BASH_REMATCH[1]}
+        done
+        ny $verb --memory "$least" -q
+        exits 0
+        unset least
+    done
+    ny fit s c --memory 4
+    says "give --memory with its unit"
+}
+
 @test "plan --gamma-grid compares widths, in words and as JSON" {
     store s 500 3
     ny plan s --gamma-grid --landmarks 50
