@@ -56,10 +56,11 @@ class Columns(NamedTuple):
         shape = getattr(X, "shape", ())
         if len(shape) == 2:
             _check_count(known, shape[1])
-        found = _name(_data.batches(X, labels)[1], known)
+        whole, found = _data.batches(X, labels)
+        found = _name(found, known)
         order = None if self.names is None else self._find(X, known)
         if order is None:
-            return False, found
+            return whole, found
         return False, _name(_take(found, order), self.names or [])
 
     def batches(self, X: Any) -> Iterator[Batch]:

@@ -168,7 +168,8 @@ _NAMES: "contextvars.ContextVar[Optional[Dict[str, str]]]" = contextvars.Context
 # Advice in place of options that no estimator has: its rows are prepared before it gets them.
 _PREPARATION = ((r'nan="drop" leaves such rows out', "take such rows out of X first"),
                 (r'scale="\w+"', "sklearn.preprocessing.StandardScaler in front of it"),
-                (r"an import by columns=", "a selection of columns"))
+                (r"an import by columns=", "a selection of columns"),
+                (r"of the store \(from 0\)", "of X (from 0)"))
 
 
 def spell_for_caller(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import warnings
 from typing import Any, Dict, List, Optional
 
 import numpy as np
@@ -16,9 +17,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
-from nystream._context import Context
+from nystream._context import Context, stack_level
 from nystream._embed import scratch_store
-from nystream._errors import renamed
+from nystream._errors import NystreamWarning, renamed
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import is_path
 from nystream._view import Part
@@ -202,10 +203,24 @@ class StoreEstimator(RowsEstimator):
                 self.store is None and not isinstance(X, Store)):
             store = self._store_of(X, rows)
             n, d = store.shape
-            result = self._make(store, self._options(n, d))
+            options = self._options(n, d)
+            result = self._make(store, options)
         self.report_ = result.report
+        if options.get("connect"):
+            self._warn_joined()
         self._keep(result)
         return result
+
+    def _warn_joined(self) -> None:
+        """Warn of a graph that was joined: distances between its components are a guess."""
+        graph = self.report_["graph"]
+        bridges = graph.get("bridges") or 0
+        if bridges:
+            warnings.warn(
+                f"the graph of neighbours has {bridges + 1} components, which are joined by "
+                f"bridges, the longest of length {graph['bridge_longest']:.3g}; raise "
+                "n_neighbors= if they belong together, or fit each of them by itself",
+                NystreamWarning, stacklevel=stack_level())
 
     def _make(self, store: Store, options: Dict[str, Any]) -> Result:
         """Return the result of the rows in the store that these options ask for."""
@@ -225,8 +240,14 @@ class StoreEstimator(RowsEstimator):
             if store.path.exists() and len(store):
                 require_equal(store, rows)
                 return store
-        store.append(rows)
+        self._append(store, rows)
         return store
+
+    def _append(self, store: Store, rows: Any) -> None:
+        """Append rows, whose columns have the names that those of X have."""
+        names = getattr(self, "feature_names_in_", None)
+        known = names is None or _data.column_names(rows) is not None
+        store.append(rows, **({} if known else {"column_names": names}))
 
     def _keep(self, result: Result) -> None:
         """Keep what the attributes and transform() need of the result."""

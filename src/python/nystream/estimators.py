@@ -3,8 +3,8 @@
 They take arrays and sparse matrices as scikit-learn does, and also datasets of h5py and zarr, and a
 nystream.Store. Parameters that all have:
 
-n_landmarks : int
-    Landmarks of the approximation, at most as many as there are rows.
+n_landmarks : int or None
+    Landmarks of the approximation, at most as many as there are rows; None: 1,000.
 selection : {"rpcholesky", "greedy", "uniform", "weighted"}, optional
     How they are chosen; None: what suits the approximation.
 landmarks : array, optional
@@ -49,6 +49,7 @@ from nystream.store import Result
 
 KERNELS = ("rbf", "linear", "laplacian", "poly", "cosine")
 KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
+LANDMARKS = 1000  # the number where n_landmarks is None
 NEIGHBORS = "nearest_neighbors"
 AFFINITIES = ("rbf", "laplacian", "poly", "cosine", "linear", NEIGHBORS)
 MUTE = 1 - 1e-6  # the eigenvalue from which an eigenvector of a graph does not place new rows
@@ -70,6 +71,12 @@ def kernel_options(kernel: str, gamma: Any, degree: int, coef0: float) -> Dict[s
     if name == "polynomial":
         options.update(degree=degree, coef0=float(coef0))
     return options
+
+
+def most_landmarks(estimator: Any, n: int) -> int:
+    """Return n_landmarks of an estimator of n rows, of which there are no more."""
+    wanted = estimator.n_landmarks
+    return min(LANDMARKS if wanted is None else wanted, n)
 
 
 def has_rows(estimator: Any) -> bool:
@@ -166,7 +173,7 @@ class KernelPCA(Embedder):
 
     def __init__(self, n_components: int = 2, *, kernel: str = "rbf",
                  gamma: Optional[float] = None, degree: int = 3, coef0: float = 1,
-                 approx: str = "projected", n_landmarks: int = 1000,
+                 approx: str = "projected", n_landmarks: Optional[int] = 1000,
                  selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
                  name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
@@ -184,7 +191,7 @@ class KernelPCA(Embedder):
         options = {"map": "kpca", "approx": self.approx, "components": self.n_components,
                    **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
         if self.approx != "exact":
-            options.update(landmark_options(self, min(self.n_landmarks, n)))
+            options.update(landmark_options(self, most_landmarks(self, n)))
         return options
 
     def _keep(self, result: Result) -> None:
@@ -358,7 +365,8 @@ class SpectralEmbedding(KeptEmbedder):
     """
 
     def __init__(self, n_components: int = 2, *, affinity: str = "rbf",
-                 gamma: Optional[float] = None, n_neighbors: int = 10, n_landmarks: int = 1000,
+                 gamma: Optional[float] = None, n_neighbors: int = 10,
+                 n_landmarks: Optional[int] = 1000,
                  selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
                  name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
@@ -380,7 +388,7 @@ def affinity_options(estimator: Any, n: int) -> Dict[str, Any]:
     if estimator.affinity == NEIGHBORS:
         return {"map": "eigenmaps", "connect": True, "edge_weights": "binary",
                 "neighbors": min(estimator.n_neighbors, n - 1)}
-    return {"map": "laplacian", **landmark_options(estimator, min(estimator.n_landmarks, n)),
+    return {"map": "laplacian", **landmark_options(estimator, most_landmarks(estimator, n)),
             **kernel_options(estimator.affinity, estimator.gamma, 3, 1)}
 
 
@@ -408,7 +416,8 @@ class DiffusionMap(KeptEmbedder):
     """
 
     def __init__(self, n_components: int = 2, *, t: float = 1, normalize: str = "symmetric",
-                 kernel: str = "rbf", gamma: Optional[float] = None, n_landmarks: int = 1000,
+                 kernel: str = "rbf", gamma: Optional[float] = None,
+                 n_landmarks: Optional[int] = 1000,
                  selection: Optional[str] = None, landmarks: Any = None, memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
                  name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
@@ -422,7 +431,7 @@ class DiffusionMap(KeptEmbedder):
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         return {"map": "diffusion", "components": self.n_components, "time": float(self.t),
                 "normalize": self.normalize,
-                **landmark_options(self, min(self.n_landmarks, n)),
+                **landmark_options(self, most_landmarks(self, n)),
                 **kernel_options(self.kernel, self.gamma, 3, 1)}
 
     def _keep(self, result: Result) -> None:
@@ -450,7 +459,8 @@ class Isomap(KeptEmbedder):
     """
 
     def __init__(self, *, n_neighbors: int = 5, n_components: int = 2, metric: str = "euclidean",
-                 n_landmarks: int = 1000, selection: Optional[str] = None, memory: Any = None,
+                 n_landmarks: Optional[int] = 1000, selection: Optional[str] = None,
+                 memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
                  name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
         self.n_neighbors, self.n_components, self.metric = n_neighbors, n_components, metric
@@ -461,9 +471,10 @@ class Isomap(KeptEmbedder):
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         options = {"map": "isomap", "components": self.n_components, "connect": True,
                    "neighbors": min(self.n_neighbors, n - 1), "metric": self.metric}
-        if n <= self.n_landmarks:
+        landmarks = most_landmarks(self, n)
+        if n == landmarks:
             return {**options, "approx": "exact"}
-        return {**options, "landmarks": self.n_landmarks, "select": self.selection}
+        return {**options, "landmarks": landmarks, "select": self.selection}
 
 
 class SpectralClustering(ClusterMixin, StoreEstimator):
@@ -493,7 +504,8 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
 
     def __init__(self, n_clusters: int = 8, *, affinity: str = "rbf",
                  gamma: Optional[float] = None, n_neighbors: int = 10, n_init: int = 10,
-                 n_landmarks: int = 1000, selection: Optional[str] = None, memory: Any = None,
+                 n_landmarks: Optional[int] = 1000, selection: Optional[str] = None,
+                 memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
                  name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
         self.n_clusters, self.affinity, self.gamma = n_clusters, affinity, gamma

@@ -11,7 +11,7 @@ from nystream import _data
 from nystream._embed import scratch_rows
 from nystream._errors import renamed
 from nystream._estimator import RowsEstimator, count_threads
-from nystream.estimators import KERNELS_WITH_GAMMA, kernel_options
+from nystream.estimators import KERNELS_WITH_GAMMA, kernel_options, most_landmarks
 from nystream.model import Model
 from nystream.report import Report
 from nystream.store import Store
@@ -55,8 +55,8 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
 
     def __init__(self, n_components: int = 2, *, kernel: str = "rbf",
                  gamma: Optional[float] = None, degree: int = 3, coef0: float = 1,
-                 n_landmarks: int = 1000, selection: Optional[str] = None, landmarks: Any = None,
-                 batch_size: Optional[int] = None, memory: Any = None,
+                 n_landmarks: Optional[int] = 1000, selection: Optional[str] = None,
+                 landmarks: Any = None, batch_size: Optional[int] = None, memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, tmpdir: Any = None,
                  verbose: Any = False) -> None:
         self.n_components, self.kernel, self.gamma = n_components, kernel, gamma
@@ -145,7 +145,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         if self.landmarks is not None:
             return self.landmarks
         options = {} if self.selection == "uniform" else kernel  # which looks at no row
-        return store.select("landmarks", landmarks=min(self.n_landmarks, len(store)),
+        return store.select("landmarks", landmarks=most_landmarks(self, len(store)),
                             select=self.selection, seed=self.seed_, **options).landmark_points
 
     # ---- the solution --------------------------------------------------------------------------
