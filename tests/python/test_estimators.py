@@ -29,11 +29,12 @@ from nystream import _errors  # noqa: E402
 from nystream import _batch, _context, _data, _estimator, _scratch  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
+from nystream.truncated import TruncatedSVD  # noqa: E402
 
 quick = pytest.mark.quick
 NEIGHBORS = {"affinity": "nearest_neighbors"}
 EMBEDDERS = [KernelPCA(), PCA(), Nystroem(), SpectralEmbedding(), SpectralEmbedding(**NEIGHBORS),
-             DiffusionMap(), Isomap()]
+             DiffusionMap(), Isomap(), TruncatedSVD()]
 CLUSTERERS = [SpectralClustering(), SpectralClustering(**NEIGHBORS)]
 WITHOUT_MODEL = {"Isomap", "SpectralEmbedding(affinity='nearest_neighbors')"}
 

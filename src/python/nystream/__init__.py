@@ -34,7 +34,8 @@ from nystream.sums import Sums
 _ESTIMATORS = {"DiffusionMap": "estimators", "IncrementalKernelPCA": "incremental",
                "Isomap": "estimators", "KNeighborsTransformer": "neighbors",
                "KernelPCA": "estimators", "Nystroem": "estimators", "PCA": "estimators",
-               "SpectralClustering": "estimators", "SpectralEmbedding": "estimators"}
+               "SpectralClustering": "estimators", "SpectralEmbedding": "estimators",
+               "TruncatedSVD": "truncated"}
 _MODULES = ("dask", "estimators", "tl")
 
 __all__ = ["BudgetError", "BusyError", "DataError", "FileError", "Model", "NumericError",

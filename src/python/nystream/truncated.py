@@ -1,0 +1,101 @@
+"""TruncatedSVD: the leading singular vectors of the rows as they are, such as of documents."""
+from __future__ import annotations
+
+from typing import Any, Dict, Optional
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from nystream import _data
+from nystream.estimators import Embedder
+from nystream.store import Result, Store
+
+
+def column_variances(X: Any, columns: int) -> Any:
+    """Return the variance of each column of rows of any kind, which are read once.
+
+    Dense rows are counted from the mean of the first of them, and sparse ones from 0.
+    """
+    count, origin = 0, np.zeros(columns)
+    sums, squares = np.zeros(columns), np.zeros(columns)
+    for batch in _data.batches(X)[1]:
+        if batch.indptr is not None:
+            values = batch.values.astype(np.float64)
+            sums += np.bincount(batch.indices, values, columns)
+            squares += np.bincount(batch.indices, values ** 2, columns)
+            count += batch.rows
+            continue
+        for first in range(0, batch.rows, _data.SLICE_ROWS):
+            rows = batch.values[first:first + _data.SLICE_ROWS].astype(np.float64)
+            if count == 0:
+                origin = rows.mean(axis=0)
+            rows -= origin
+            sums += rows.sum(axis=0)
+            squares += np.einsum("ij,ij->j", rows, rows)
+            count += len(rows)
+    return squares / count - (sums / count) ** 2
+
+
+class TruncatedSVD(Embedder):
+    """Leading singular vectors of rows that are not centred: latent semantic analysis.
+
+    This is sklearn.decomposition.TruncatedSVD of any number of rows and columns, sparse or dense.
+    Passes over the rows, where the vectors are found by these, go on until `tol` is reached.
+
+    Parameters
+    ----------
+    n_components : int, at most min(n_samples, n_features)
+    tol : float, optional
+        Relative error of the singular vectors where they are found by passes; None: the library's.
+    memory, n_jobs, random_state, store, name, tmpdir, verbose
+        See `nystream.estimators`.
+
+    Attributes
+    ----------
+    components_ : array (n_components, n_features)
+    singular_values_ : array (n_components,)
+    explained_variance_, explained_variance_ratio_ : arrays (n_components,), of the centred rows
+    report_, seed_, n_features_in_, feature_names_in_
+    """
+
+    def __init__(self, n_components: int = 2, *, tol: Optional[float] = None, memory: Any = None,
+                 n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,
+                 name: Optional[str] = None, tmpdir: Any = None, verbose: Any = False) -> None:
+        self.n_components, self.tol, self.memory = n_components, tol, memory
+        self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
+        self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
+
+    def _options(self, n: int, d: int) -> Dict[str, Any]:
+        if self.n_components > min(n, d):
+            raise ValueError(f"n_components={self.n_components} must be between 1 and "
+                             f"min(n_samples, n_features)={min(n, d)}")
+        return {"map": "svd", "kernel": "linear", "approx": "exact", "tol": self.tol,
+                "components": self.n_components}
+
+    def _store_of(self, X: Any, rows: Any) -> Store:
+        self._variance = float(column_variances(rows, self.n_features_in_).sum())
+        return super()._store_of(X, rows)
+
+    def _keep(self, result: Result) -> None:
+        super()._keep(result)
+        dtype = np.float64 if self.report_["precision"] == "f64" else np.float32
+        self.components_ = np.ascontiguousarray(result.axes.T, dtype)
+        self.singular_values_ = np.sqrt(self.eigenvalues_)
+        self.explained_variance_ = column_variances(result.embedding, self._n_features_out)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.explained_variance_ratio_ = self.explained_variance_ / self._variance
+        del self._variance
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the rows whose coordinates are given, as near as the components come to them.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        check_is_fitted(self, "report_")
+        return check_array(np.asarray(X), dtype=[np.float64, np.float32]) @ self.components_

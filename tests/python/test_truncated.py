@@ -1,0 +1,39 @@
+"""TruncatedSVD: that of scikit-learn, of sparse and dense rows and of a store."""
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+sklearn = pytest.importorskip("sklearn")
+import sklearn.decomposition  # noqa: E402
+
+import nystream  # noqa: E402
+from nystream.truncated import TruncatedSVD  # noqa: E402
+
+quick = pytest.mark.quick
+
+
+@quick
+@pytest.mark.parametrize("kind", ["dense", "float32", "sparse", "store"])
+def test_truncated_svd_is_that_of_scikit_learn(tmp_path, kind):
+    rng = np.random.default_rng(1)
+    X = rng.random((400, 12)) ** 8 * np.arange(1, 13) + 3 * (kind != "sparse")
+    theirs = sklearn.decomposition.TruncatedSVD(4, algorithm="arpack").fit(X)
+    rows = {"dense": X, "float32": X.astype(np.float32), "sparse": scipy.sparse.csr_matrix(X)}
+    if kind == "store":
+        rows["store"] = nystream.open(tmp_path / "s.nys")
+        rows["store"].append(X)
+    ours = TruncatedSVD(4).fit(rows[kind])
+    tolerance = 1e-4 if kind == "float32" else 1e-7
+    for name in ("singular_values_", "explained_variance_", "explained_variance_ratio_"):
+        assert np.allclose(getattr(ours, name), getattr(theirs, name), rtol=10 * tolerance), name
+    assert np.allclose(np.abs(ours.components_), np.abs(theirs.components_), atol=10 * tolerance)
+    placed = ours.transform(X[:30])
+    assert np.allclose(np.abs(placed), np.abs(theirs.transform(X[:30])), atol=1e-3)
+    back = ours.inverse_transform(placed)
+    assert np.allclose(back, theirs.inverse_transform(theirs.transform(X[:30])), atol=1e-3)
+    again = pickle.loads(pickle.dumps(ours))
+    assert np.array_equal(again.transform(X[:30]), placed)
+    with pytest.raises(ValueError, match="n_components=13 must be between 1 and"):
+        TruncatedSVD(13).fit(X)
