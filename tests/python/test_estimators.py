@@ -146,7 +146,7 @@ def test_features_of_nystroem_take_one_pass_and_lose_nothing_of_the_projection(b
 @quick
 def test_warnings_name_what_an_estimator_has(blobs, tmp_path):
     X = blobs[0] * np.where(np.arange(blobs[0].shape[1]) == 1, 1e4, 1)
-    with pytest.warns(nystream.NystreamWarning, match="column 1 of the store .* 100 %") as seen:
+    with pytest.warns(nystream.NystreamWarning, match="column 1 of X .* 100 %") as seen:
         KernelPCA(n_components=2, n_landmarks=9, random_state=0).fit(X)
         nystream.IncrementalKernelPCA(n_components=2, n_landmarks=9, random_state=0).fit(X)
     for one in seen:
