@@ -56,7 +56,7 @@ ifneq (,$(filter x86_64 amd64,$(shell $(CC) -dumpmachine | cut -d- -f1)))
 VARIANTS := plain avx2 avx512
 BASE_CFLAGS += -DNY_X86_VARIANTS -fcf-protection
 else
-UNUSED_SOURCES := $(wildcard src/columns/*_vnni.c)
+UNUSED_SOURCES := $(wildcard src/columns/*_vnni.c src/columns/*_avx2.c)
 VARIANTS := plain
 endif
 # Nobody looks at floating-point exceptions, nor at errno: choices by comparison become masks, not branches, and roots a loop.
@@ -172,7 +172,11 @@ $(BUILD)/%.asset.c: src/%
 $(ASSETS:src/%=$(BUILD)/%.o): $(BUILD)/%.o: $(BUILD)/%.asset.c $(BUILD)/flags
 	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) -c $< -o $@
 
-# Byte dot products, of some AVX-512 CPUs only.
+# Byte dot products, of AVX2 and of some AVX-512 CPUs only.
+$(BUILD)/%_avx2.o: src/%_avx2.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VARIANT_FLAGS_avx2) $(DEPENDENCIES) -c $< -o $@
+
 $(BUILD)/%_vnni.o: src/%_vnni.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC) $(CC) $(BASE_CFLAGS) $(CFLAGS) $(VARIANT_FLAGS_avx512) -mavx512vnni \

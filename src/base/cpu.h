@@ -8,16 +8,16 @@
 enum ny_cpu { NY_CPU_PLAIN = 0, NY_CPU_AVX2 = 1, NY_CPU_AVX512 = 2, NY_CPU_COUNT };
 
 /* X(variant, family) for each family that this build compiled vector code for; and one of two
- * expressions, by whether it compiled the AVX512-VNNI code. */
+ * expressions, by whether it compiled the byte products of x86. */
 #if defined(NY_X86_VARIANTS)
 #define NY_CPU_VARIANTS(X)                                                                         \
     X(plain, NY_CPU_PLAIN)                                                                         \
     X(avx2, NY_CPU_AVX2)                                                                           \
     X(avx512, NY_CPU_AVX512)
-#define NY_CPU_IF_VNNI(there, absent) there
+#define NY_CPU_IF_X86(there, absent) there
 #else
 #define NY_CPU_VARIANTS(X) X(plain, NY_CPU_PLAIN)
-#define NY_CPU_IF_VNNI(there, absent) absent
+#define NY_CPU_IF_X86(there, absent) absent
 #endif
 
 /* a_b of what a and b stand for; and the name of something in the family a file is compiled for. */

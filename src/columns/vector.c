@@ -12,8 +12,10 @@
 NY_CPU_VARIANTS(DECLARE)
 #undef DECLARE
 
-NY_CPU_IF_VNNI(extern ny_byte_square_fn ny_byte_square_vnni;, )
-NY_CPU_IF_VNNI(extern ny_byte_below_fn ny_byte_below_vnni;, )
+NY_CPU_IF_X86(extern ny_byte_square_fn ny_byte_square_vnni;, )
+NY_CPU_IF_X86(extern ny_byte_below_fn ny_byte_below_vnni;, )
+NY_CPU_IF_X86(extern ny_byte_square_fn ny_byte_square_avx2;, )
+NY_CPU_IF_X86(extern ny_byte_below_fn ny_byte_below_avx2;, )
 
 static const struct ny_vector families[NY_CPU_COUNT] = {
 #define ENTRY(variant, family)                                                                     \
@@ -40,13 +42,18 @@ const struct ny_vector *ny_vector(void)
 
 ny_byte_square_fn *ny_vector_byte_square(void)
 {
-    if (ny_vector_family() != NY_CPU_AVX512 || !ny_cpu_has_vnni()) return NULL;
-    return NY_CPU_IF_VNNI(ny_byte_square_vnni, NULL);
+    enum ny_cpu family = ny_vector_family();
+
+    if (family == NY_CPU_AVX2) return NY_CPU_IF_X86(ny_byte_square_avx2, NULL);
+    if (family != NY_CPU_AVX512 || !ny_cpu_has_vnni()) return NULL;
+    return NY_CPU_IF_X86(ny_byte_square_vnni, NULL);
 }
 
 ny_byte_below_fn *ny_vector_byte_below(void)
 {
-    return ny_vector_byte_square() ? NY_CPU_IF_VNNI(ny_byte_below_vnni, NULL) : NULL;
+    if (!ny_vector_byte_square()) return NULL;
+    if (ny_vector_family() == NY_CPU_AVX2) return NY_CPU_IF_X86(ny_byte_below_avx2, NULL);
+    return NY_CPU_IF_X86(ny_byte_below_vnni, NULL);
 }
 
 bool ny_vector_force(enum ny_cpu family)

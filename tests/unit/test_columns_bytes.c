@@ -64,7 +64,7 @@ static void check_integers(size_t rows, size_t d, bool extreme)
     data_release(&data);
 }
 
-static void skip_without_vnni(void)
+static void skip_without_bytes(void)
 {
     if (ny_vector_byte_square()) return;
     print_message("skipped: no byte dot products on this CPU\n");
@@ -118,7 +118,7 @@ static void a_watch_is_told_of_its_rows_alone(void **state)
 static void distances_are_the_integers(void **state)
 {
     (void)state;
-    skip_without_vnni();
+    skip_without_bytes();
     for (size_t d = 9; d <= 13; d++)
         check_integers(97, d, false);
     check_integers(100, 784, false);
@@ -137,7 +137,7 @@ static void the_largest_distance_does_not_wrap(void **state)
     float *K;
 
     (void)state;
-    skip_without_vnni();
+    skip_without_bytes();
     data = data_empty(NY_U8, 2, D);
     for (size_t k = 0; k < D; k++)
         data_set(&data, D + k, 255);
@@ -164,7 +164,7 @@ static void floats_agree(void **state)
     struct data data;
 
     (void)state;
-    skip_without_vnni();
+    skip_without_bytes();
     data = bytes_of(300, 130, false);
     g = geometry_of(&data, true, 1);
     spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
@@ -172,7 +172,7 @@ static void floats_agree(void **state)
     assert_int_equal(columns->preparation.way, NY_WAY_BYTES);
     bytes = tile_of(columns, &data, 0, 300);
     ny_columns_free(columns);
-    ny_vector_force(NY_CPU_AVX2);
+    ny_vector_force(NY_CPU_PLAIN);
     columns = columns_of(&spec, &data, 60);
     assert_int_equal(columns->preparation.way, NY_WAY_PRODUCT);
     floats = tile_of(columns, &data, 0, 300);
