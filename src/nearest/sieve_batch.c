@@ -164,8 +164,10 @@ static double bound_of(const struct ny_sieve_batch *batch, size_t i, double erro
     const struct ny_sieve *sieve = batch->sieve;
     size_t t = sieve->knn->neighbors;
     double last = batch->near[i * t + t - 1].value;
+    /* A cosine is a quotient of three sums of d products, each rounded d times at most. */
+    double rounding = 1e-12 + 0x1p-50 * (double)sieve->spec->geometry->d;
     double far = sieve->spec->kernel->base == NY_BASE_SQUARE ? sqrt(last / batch->gamma)
-                                                             : sqrt(2 * last + 1e-12);
+                                                             : sqrt(2 * last + rounding);
 
     far = far * (1 + 1e-9) * sieve->length / sieve->step + errors;
     return far * far * (1 + 1e-9);

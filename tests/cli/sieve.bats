@@ -56,6 +56,28 @@ share() {
     prints "search                sieve"
 }
 
+# Directions that differ in the last bits of an f32 alone, in columns that round a cosine a lot.
+@test "a sieve finds all neighbours by cosines of thousands of columns" {
+    awk 'BEGIN {
+        srand(3)
+        for (i = 0; i < 400; i++) {
+            if (i % 20 == 0) for (k = 0; k < 6000; k++) base[k] = rand() - rand()
+            noise = 10 ^ -(3 + i % 6)
+            size = 0.1 + 9 * rand()
+            for (k = 0; k < 6000; k++)
+                printf "%.9g%s", size * (base[k] + noise * (rand() - 0.5)), k < 5999 ? "," : "\n"
+        }
+    }' >rows.csv
+    nystream import s rows.csv -q
+    for t in 5 30; do
+        nystream graph s pairs --neighbors $t --metric cosine --knn exact --restart -q
+        nystream graph s all --neighbors $t --metric cosine --knn sieve --recall 1 --restart -q
+        lists pairs
+        lists all
+        cmp pairs.npy all.npy
+    done
+}
+
 @test "a sieve finds the share that it is asked for, and no row is its own neighbour" {
     cloud rows.csv 5000 30
     nystream import s rows.csv -q
