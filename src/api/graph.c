@@ -63,9 +63,10 @@ static int take_settings(struct ny_request *request)
     if (err) return err;
     err = ny_graph_settings_decide(&request->graph, request->store,
                                    ny_options_text(request->options, "sweep"));
-    if (err == NY_OK && request->graph.way != NY_KNN_FOREST &&
+    if (err == NY_OK && !ny_graph_has_seed(&request->graph) &&
         ny_options_is_set(request->options, "seed"))
-        return ny_fail(request->ctx, NY_EUSAGE, "--seed acts only with --knn forest");
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "--seed acts only with --knn forest, and auto with a --recall below 1");
     return err;
 }
 
@@ -96,7 +97,7 @@ static json_t *record_of(const struct ny_request *request, const struct ny_point
     ny_graph_facts_begin(json_object_get(record, "report"), &request->graph);
     ny_field_set_text(json_object_get(record, "report"), "features",
                       ny_options_text(request->options, "features"));
-    if (request->graph.way == NY_KNN_FOREST)
+    if (ny_graph_has_seed(&request->graph))
         ny_field_set_count(json_object_get(record, "report"), "seed", request->graph.seed);
     ny_field_set_count(json_object_get(record, "report"), "threads", request->graph.threads);
     return record;

@@ -250,12 +250,14 @@
     X("knn", NY_CHOICE, 0, true, "auto|exact|forest|tree|sieve", "auto", NEIGHBORS,                \
       FIT | GRAPH | RARE, OF_GRAPHS | OF_NEW_GRAPH,                                                \
       "exact: from all pairs of rows; tree: the same neighbours by boxes of rows, for dense rows " \
-      "of few columns; auto: exact or tree, whichever is less work; forest: nearly all "           \
-      "neighbours from far fewer pairs, by trees of random projections and neighbours of "         \
-      "neighbours; sieve: nearly all, or all, from codes of dense rows, for up to some 100,000")   \
+      "of few columns; forest: nearly all neighbours from far fewer pairs, by trees of random "    \
+      "projections and neighbours of neighbours; sieve: nearly all, or all, from codes of dense "  \
+      "rows, for up to some 100,000; auto: exact or tree, whichever is less work, or with a "      \
+      "--recall below 1 any of them")                                                              \
     X("recall", NY_NUMBER, 0, true, "R", "0.95", NEIGHBORS, FIT | GRAPH | RARE,                    \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "forest, sieve: the share of true neighbours to find, measured on a sample of rows")         \
+      "the share of true neighbours to find, measured on a sample of rows; auto finds all by "     \
+      "default")                                                                                   \
     X("leaf", NY_COUNT, 1, true, "N", "256", NEIGHBORS, FIT | GRAPH | RARE,                        \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "forest: rows of a leaf, all pairs of which are compared, at most")                          \

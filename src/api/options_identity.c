@@ -32,6 +32,17 @@ static void write_number(double value, char *text)
     }
 }
 
+/* Tells whether all neighbours are asked for: the ways to find them then give the same lists, and
+ * the record says which of them a job goes by. */
+static bool wants_all_neighbors(const struct ny_options *options)
+{
+    enum ny_knn_way way = (enum ny_knn_way)ny_options_choice(options, "knn");
+    double recall = 1;
+
+    if (way == NY_KNN_AUTO) ny_options_number(options, "recall", &recall);
+    return !ny_knn_has_recall(way) && recall >= 1;
+}
+
 /* The value in force of option `index` in its one spelling: itself, or written to `buffer`. */
 static const char *canonical(const struct ny_options *options, int index, char *buffer)
 {
@@ -42,6 +53,7 @@ static const char *canonical(const struct ny_options *options, int index, char *
     uint64_t count;
     double number;
 
+    if (strcmp(name, "recall") == 0 && wants_all_neighbors(options)) return NULL;
     if (gamma ? ny_options_gamma(options, &number)
               : (kind == NY_NUMBER || kind == NY_NUMBER_FROM) &&
                     ny_options_number(options, name, &number)) {
@@ -52,10 +64,7 @@ static const char *canonical(const struct ny_options *options, int index, char *
         snprintf(buffer, NUMBER_BYTES, "%llu", (unsigned long long)count);
         return buffer;
     }
-    /* The others give the same lists, and the record says which of them a job goes by. */
-    if (strcmp(name, "knn") == 0 && text &&
-        !ny_knn_has_recall((enum ny_knn_way)ny_options_choice(options, "knn")))
-        return "exact";
+    if (strcmp(name, "knn") == 0 && text && wants_all_neighbors(options)) return "exact";
     /* --sigma auto is --gamma auto */
     if (gamma && !text) {
         text = ny_options_get(options, "sigma");

@@ -73,10 +73,10 @@ struct ny_graph_settings ny_settings_graph(const struct ny_options *options,
         .way = (enum ny_knn_way)ny_options_choice(options, "knn"),
         .threads = ny_context_threads(ctx)};
 
-    if (ny_knn_has_recall(graph.way)) graph.recall = number_of(options, "recall", 0);
-    if (graph.way != NY_KNN_FOREST) return graph;
+    graph.recall = number_of(options, "recall", 1);
+    if (graph.way != NY_KNN_FOREST && !ny_graph_nearly(&graph)) return graph;
     graph.seed = size_of(options, "seed", 0);
-    graph.leaf = size_of(options, "leaf", 0);
+    graph.leaf = size_of(options, "leaf", NY_LEAF_ROWS);
     return graph;
 }
 

@@ -85,6 +85,21 @@ static void print_passes(FILE *file, const json_t *facts)
                    vary ? ", and those that select landmarks" : "", about);
 }
 
+/* Prints how neighbours are found, as in "sieve; tree or exact where some rows show that to be less
+ * work". */
+static void print_search(FILE *file, const json_t *facts)
+{
+    const json_t *others = json_object_get(facts, "knn_may_be");
+    const char *way = json_string_value(json_object_get(facts, "knn"));
+    const char *first = json_string_value(json_array_get(others, 0));
+    const char *second = json_string_value(json_array_get(others, 1));
+
+    if (!way) return;
+    cli_print_fact(file, "search", "%s%s%s%s%s%s", way, first ? "; " : "", first ? first : "",
+                   second ? " or " : "", second ? second : "",
+                   first ? " where some rows show that to be less work" : "");
+}
+
 /* Prints a plan as the verb plan shows it, and fit with --verbose: a line each for passes, work,
  * memory, disk, time and the stages. */
 static void print_plan(FILE *file, const json_t *facts, double budget, bool closer)
@@ -94,6 +109,7 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
     print_passes(file, facts);
     if (cli_fact_number(facts, "flops", &value))
         cli_print_fact(file, "work", "%s", cli_scaled(value, "flop").text);
+    print_search(file, facts);
     print_memory(file, facts, budget, closer);
     if (cli_fact_number(facts, "columns_kept_bytes", &value))
         cli_print_fact(file, "columns", "%s are kept between passes, and computed in one",

@@ -88,8 +88,8 @@ const struct verb cli_verbs[] = {
      "the nearest neighbours of all rows, and how they hang together",
      "Finds the nearest neighbours of every row, exactly, and stores them under NAME with the "
      "components of the graph that joins them. Rows of few columns take a tree of boxes, others "
-     "all pairs of rows. With --knn forest, or sieve for dense rows, it finds --recall of them, "
-     "which takes far less where there are many rows of many columns. With --sweep it says what "
+     "all pairs of rows. With --recall 0.95 it finds as large a share of them, in the way that is "
+     "the least work, which takes far less where there are many rows of many columns. With --sweep it says what "
      "other numbers of neighbours would give. Resumed as a fit is. Parts to export: neighbors, "
      "distances, components, rows, those of the largest component, and graph, all of its edges.\n"
      "With --edges the graph is that of a file, and STORE is made where there is none: it then has "

@@ -121,7 +121,7 @@ int ny_graph_settings_decide(struct ny_graph_settings *graph, struct ny_store *s
     if (err == NY_OK) err = check_counts(store, graph, points.n);
     if (err == NY_OK) err = check_tree(store, graph, &points);
     if (err == NY_OK) err = check_sieve(store, graph, &points);
-    if (err == NY_OK && ny_knn_has_recall(graph->way) && graph->recall > 1)
+    if (err == NY_OK && graph->recall > 1)
         err = ny_fail(ctx, NY_EUSAGE, "--recall is a share, from 0 to 1");
     return err ? err : check_forest(ctx, graph, points.n);
 }

@@ -9,10 +9,10 @@
 struct ny_store;
 struct ny_points_info;
 
-enum { NY_SWEEP_MAX = 32 };
+enum { NY_SWEEP_MAX = 32, NY_LEAF_ROWS = 256 /* of a forest, where --leaf does not say */ };
 
-/* How neighbours are found, in the order of the option's words. Auto is exact or a tree, whichever
- * takes less work; all but a forest and a sieve give the same bytes. */
+/* How neighbours are found, in the order of the option's words. Auto is whichever takes less work:
+ * exact or a tree, which give the same bytes, or where fewer than all are asked for any way. */
 enum ny_knn_way { NY_KNN_AUTO, NY_KNN_EXACT, NY_KNN_FOREST, NY_KNN_TREE, NY_KNN_SIEVE };
 
 /* Tells whether a share of the neighbours can be asked for. */
@@ -34,8 +34,8 @@ struct ny_graph_settings {
     bool connect;  /* components are joined */
     enum ny_knn_way way;
     size_t leaf;   /* forest: rows of its leaves, at most */
-    double recall; /* forest, sieve: share of the true neighbours that it is to find */
-    uint64_t seed;
+    double recall; /* share of the true neighbours to find: 1 of exact and tree */
+    uint64_t seed; /* of a forest */
     unsigned threads;
 };
 
@@ -44,6 +44,18 @@ const char *ny_knn_way_name(enum ny_knn_way way);
 /* Tells whether a tree of boxes can find the neighbours of these points. */
 bool ny_graph_takes_tree(const struct ny_graph_settings *settings,
                          const struct ny_points_info *points);
+
+/* Tells whether --knn auto may take a way that finds fewer than all neighbours. */
+static inline bool ny_graph_nearly(const struct ny_graph_settings *settings)
+{
+    return settings->way == NY_KNN_AUTO && settings->recall < 1;
+}
+
+/* Tells whether random choices may be made, which the seed decides. */
+static inline bool ny_graph_has_seed(const struct ny_graph_settings *settings)
+{
+    return settings->way == NY_KNN_FOREST || ny_graph_nearly(settings);
+}
 
 /* Tells whether edges end at some distance. */
 static inline bool ny_graph_limited(const struct ny_graph_settings *settings)

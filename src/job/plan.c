@@ -125,6 +125,17 @@ double ny_plan_shards_factor(enum ny_stage_id stage, double m, unsigned shards, 
     return m > NY_BLAS_SERIAL_ORDER ? of_shard / ny_price_threads(threads) : 1;
 }
 
+/* Adds how neighbours are found, and the other ways that it may turn out to be. */
+static void add_search(json_t *json, const struct ny_plan *plan)
+{
+    json_t *others = json_array();
+
+    for (size_t i = 0; i < 2; i++)
+        if (plan->knn_may_be[i]) ny_field_append(others, json_string(plan->knn_may_be[i]));
+    ny_field_set_text(json, "knn", plan->knn);
+    ny_field_set_json(json, "knn_may_be", others);
+}
+
 json_t *ny_plan_json(const struct ny_plan *plan)
 {
     json_t *json = json_object(), *memory = json_object(), *stages = json_object();
@@ -158,6 +169,7 @@ json_t *ny_plan_json(const struct ny_plan *plan)
         ny_field_set_count(json, "landmarks", plan->m);
     ny_field_set_json(json, "landmarks_estimated", json_boolean(plan->m_estimated));
     ny_field_set_count(json, "workers", plan->workers);
+    if (plan->knn) add_search(json, plan);
     ny_field_set_json(json, "rates", ny_calibration_json(&plan->rates));
     return json;
 }

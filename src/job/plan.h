@@ -36,6 +36,8 @@ struct ny_plan {
     unsigned passes;
     bool passes_vary;          /* the data decide about those that select landmarks: */
     unsigned selection_passes; /* how many of `passes` are likely to */
+    const char *knn;           /* how neighbours are found; NULL: none are looked for */
+    const char *knn_may_be[2]; /* ways that some rows may show to be less work; NULL: none */
     struct ny_calibration rates; /* rates of this machine */
     double flops, seconds, stage_s[NY_STAGE_DONE];
     double seconds_low, seconds_high; /* a fit is likely to take between them */

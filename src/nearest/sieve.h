@@ -74,6 +74,7 @@ struct ny_sieve_lot {
     size_t count;
     uint64_t before, total; /* rows before the lot, and in all lots; total 0: one lot */
     double recall;          /* the share of the true neighbours to find; 1: all */
+    bool pilot;             /* all of the few rows are searched exactly, and learned from */
 };
 /* The findings of the rows that were drawn, in one lot or more; all 0 at first. */
 struct ny_sieve_learned {

@@ -363,7 +363,7 @@ static int search_all(struct lot *lot, uint32_t *index, struct ny_sieve_learned 
     int err = search_exactly(lot, index, drawn);
 
     if (!err) err = compare_left(lot);
-    if (err || !others) return err;
+    if (err || !(others || lot->given->pilot)) return err;
     err = rank_drawn(lot, index, drawn);
     if (err) return err;
     width = choose_width(lot, drawn, &sum, &squares);
@@ -371,6 +371,7 @@ static int search_all(struct lot *lot, uint32_t *index, struct ny_sieve_learned 
     learned->squares += squares;
     learned->rows += (double)drawn;
     if (learned->width < width) learned->width = width;
+    if (!others) return NY_OK;
     if (width) return search_nearly(lot, index + drawn, others, width);
     err = search_exactly(lot, index + drawn, others);
     return err ? err : compare_left(lot);

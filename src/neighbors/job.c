@@ -1,5 +1,6 @@
 #include "neighbors/job.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -70,7 +71,8 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                                      .course = &ny_course_graph,
                                      .after = after,
                                      .marked_s = ny_now()},
-                             .settings = &own};
+                             .settings = &own,
+                             .tree_ns = INFINITY};
     uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
     size_t blas_bytes = 0;
     int err = plan_way(&g, &own);

@@ -41,9 +41,22 @@ size_t ny_graph_tree_bytes(const struct ny_graph_sizes *sizes, unsigned workers,
 size_t ny_graph_sieve_bytes(const struct ny_graph_sizes *sizes, unsigned workers, size_t limit);
 /* Returns the fewest points that a sieve for the graph holds. */
 uint64_t ny_graph_sieve_held_least(const struct ny_knn *knn);
-/* Tells whether a tree may be less work than all pairs, for --knn auto. */
+/* Returns the way that --knn auto takes unless a tree is less work: exact, or where fewer than all
+ * neighbours are asked for a sieve or a forest. */
+enum ny_knn_way ny_graph_other_way(const struct ny_graph_settings *settings,
+                                   const struct ny_points_info *points);
+/* Returns a guess of the nanoseconds that this way takes on one thread. */
+double ny_graph_other_ns(const struct ny_graph_settings *settings,
+                         const struct ny_points_info *points);
+/* Tells whether a tree may be less work than the other way, for --knn auto. */
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
                          const struct ny_points_info *points);
+/* Returns the nanoseconds that all pairs take on one thread. */
+double ny_graph_pairs_ns(const struct ny_points_info *points);
+/* Returns the nanoseconds that boxes and rows of a tree of so many columns take on one thread. */
+double ny_graph_boxes_ns(const struct ny_tree_work *work, size_t columns);
+/* Returns the nanoseconds that a sieve takes on one thread, which measures `width` points a row. */
+double ny_graph_sieve_ns(const struct ny_points_info *points, size_t width);
 /* Returns a guess of the nanoseconds that a tree takes on one thread, or all pairs where they take
  * less. */
 double ny_graph_tree_ns(const struct ny_points_info *points);
@@ -61,6 +74,7 @@ struct ny_graph_job {
     const struct ny_graph_settings *settings;
     struct ny_graph_plan plan;
     enum ny_knn_way way; /* auto: not decided yet */
+    double tree_ns;      /* auto: the work of a tree, as some rows show it; infinite: none is tried */
     struct ny_geometry *geometry;
     struct ny_columns_spec spec;
     struct ny_knn knn;
@@ -90,7 +104,8 @@ int ny_graph_describe(const struct ny_job *job, const struct ny_lists *lists,
 
 /* The stage neighbors with a forest: nearly all neighbours of all rows. */
 int ny_graph_grow(struct ny_graph_job *g);
-/* The stage neighbors with a sieve: nearly all of them, or all. */
+/* The stage neighbors with a sieve: nearly all of them, or all. With --knn auto it first decides,
+ * and returns NY_OK with nothing done, and g->way exact or tree, where that is less work. */
 int ny_graph_sift(struct ny_graph_job *g);
 
 /* Records the way that was decided. */
@@ -100,7 +115,7 @@ static inline void ny_graph_set_way(struct ny_graph_job *g, enum ny_knn_way way)
     ny_field_set_text(ny_graph_facts(g->job.record), "knn", ny_knn_way_name(way));
 }
 /* The stage neighbors with a tree of boxes. With --knn auto it first decides, and returns NY_OK
- * with g->way exact, and nothing done, where all pairs are less work. */
+ * with nothing done, and g->way another or still auto, where another way is less work. */
 int ny_graph_search_tree(struct ny_graph_job *g);
 
 /* Bridges between the components, which then are one: into the lists, and part bridges. */

@@ -1,7 +1,8 @@
 /*
  * Runs stage neighbors of the verb graph: finds the lists of the nearest rows of each row, exact
  * ones a range of rows at a time, those of a forest (neighbors/forest.c), of a tree of boxes
- * (neighbors/tree.c) or of a sieve of codes (neighbors/sieve.c). An exact range has two steps, the
+ * (neighbors/tree.c) or of a sieve of codes (neighbors/sieve.c). Which of them it is with --knn auto
+ * may be left to what some rows show (neighbors/ways.c). An exact range has two steps, the
  * pass over pairs and the measuring of candidates, and the checkpoint says which of them is under
  * way. The stage is run again for each range until the last is done.
  */
@@ -100,13 +101,17 @@ static int stage_neighbors(struct ny_job *job)
     int err = g->geometry ? NY_OK : ny_graph_load_spec(g);
 
     if (err) return err;
-    if (g->way == NY_KNN_FOREST) return ny_graph_grow(g);
-    if (g->way == NY_KNN_SIEVE) return ny_graph_sift(g);
-    if (g->way != NY_KNN_EXACT) {
+    if (g->way == NY_KNN_AUTO && g->plan.tree_panels) {
         err = ny_graph_search_tree(g);
         if (err || g->way == NY_KNN_TREE) return err;
     }
-    return run_range(g);
+    if (g->way == NY_KNN_AUTO || g->way == NY_KNN_SIEVE) {
+        err = ny_graph_sift(g);
+        if (err || g->way == NY_KNN_SIEVE) return err;
+    }
+    return g->way == NY_KNN_TREE     ? ny_graph_search_tree(g)
+           : g->way == NY_KNN_FOREST ? ny_graph_grow(g)
+                                     : run_range(g);
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */

@@ -36,6 +36,14 @@ static size_t least_peak(const void *sizes, unsigned workers, size_t limit)
     return held < read ? held : read;
 }
 
+/* Returns the least part with which a way can do. */
+static uint64_t least_part(const struct ny_graph_sizes *f)
+{
+    return f->way == NY_KNN_FOREST  ? ny_forest_held_least(&f->knn, f->settings->leaf)
+           : f->way == NY_KNN_SIEVE ? ny_graph_sieve_held_least(&f->knn)
+                                    : 1;
+}
+
 /* Takes as many workers as fit, then as large a part: two ranges of panels cost half as much again
  * as one, and a forest whose points are not all held reads them several times for each tree. Then
  * holds the points, which the pass over pairs would decode again for each panel. */
@@ -93,6 +101,7 @@ static void add_tree(struct ny_graph_sizes *f, size_t limit, struct ny_graph_pla
     if (!plan->fits && far_less) {
         tree.memory_min_bytes = plan->memory_min_bytes;
         tree.visits = plan->visits;
+        tree.other = plan->other;
         *plan = tree;
         return;
     }
@@ -110,23 +119,95 @@ static void add_tree(struct ny_graph_sizes *f, size_t limit, struct ny_graph_pla
             plan->stage_bytes[stage] = tree.stage_bytes[stage];
 }
 
+/* Plans a graph by one way, or by all pairs and perhaps a tree. */
+static void plan_one(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
+{
+    f->way = plan->other;
+    f->part = least_part(f);
+    plan->memory_min_bytes = ny_budget_least(least_peak, f);
+    fit_in(f, limit, plan);
+    if (f->settings->way == NY_KNN_AUTO && ny_graph_tries_tree(f->settings, f->points))
+        add_tree(f, limit, plan);
+}
+
+/* ---- fewer than all neighbours --------------------------------------------------------------- */
+
+/* Fits in one of the ways that may be taken, with so many workers at most, and makes the plan that
+ * of the neediest of them. */
+static void add_way(const struct ny_graph_sizes *f, enum ny_knn_way way, size_t limit,
+                    struct ny_graph_plan *plan)
+{
+    struct ny_graph_sizes sizes = *f;
+    struct ny_graph_plan one = {0};
+    size_t least;
+
+    sizes.way = way;
+    sizes.part = least_part(&sizes);
+    least = ny_budget_least(least_peak, &sizes);
+    fit_in(&sizes, limit, &one);
+    if (plan->memory_min_bytes < least) plan->memory_min_bytes = least;
+    if (plan->memory_bytes < one.memory_bytes) plan->memory_bytes = one.memory_bytes;
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        if (plan->stage_bytes[stage] < one.stage_bytes[stage])
+            plan->stage_bytes[stage] = one.stage_bytes[stage];
+    if (plan->workers > one.workers) plan->workers = one.workers;
+    if (way == NY_KNN_TREE) plan->tree_panels = one.tree_panels;
+    if (way == plan->other) plan->held_rows = one.held_rows;
+    plan->fits = plan->memory_bytes <= limit;
+}
+
+/* Plans a graph whose way depends on the points: the budget, which must not decide about it, has
+ * room for each way that may be taken. Where one of them has fewer workers, all have as few. */
+static void plan_nearly(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
+{
+    bool tree = ny_graph_tries_tree(f->settings, f->points);
+    bool sieve = plan->other == NY_KNN_SIEVE;
+
+    plan->workers = f->job.threads;
+    plan->way = tree || sieve ? NY_KNN_AUTO : plan->other;
+    do {
+        f->job.threads = plan->workers;
+        plan->memory_bytes = 0;
+        memset(plan->stage_bytes, 0, sizeof(plan->stage_bytes));
+        add_way(f, plan->other, limit, plan);
+        if (sieve) add_way(f, NY_KNN_EXACT, limit, plan); /* where codes tell nothing */
+        if (tree) add_way(f, NY_KNN_TREE, limit, plan);
+    } while (plan->workers < f->job.threads);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+/* Returns the way that the work of a plan is of: the likely one. */
+static enum ny_knn_way likely_way(const struct ny_graph_plan *plan)
+{
+    return plan->way == NY_KNN_AUTO ? plan->other : plan->way;
+}
+
+/* Tells whether a tree is likely to be taken. */
+static bool likely_tree(const struct ny_graph_plan *plan)
+{
+    return plan->tree_panels && !ny_knn_has_recall(likely_way(plan));
+}
+
 /* A forest's are of a common case: 8 trees, and a round over 10 links. A sieve compares codes. */
 static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan)
 {
     double n = (double)f->points->n;
+    enum ny_knn_way way = likely_way(plan);
 
     plan->tiles = ny_way_of(f->knn.spec);
     plan->value_bytes = (double)ny_dtype_size(f->points->dtype);
-    plan->pairs = plan->way == NY_KNN_FOREST ? n * (4.0 * (double)f->settings->leaf + 75)
-                  : plan->way == NY_KNN_SIEVE
+    plan->pairs = way == NY_KNN_FOREST ? n * (4.0 * (double)f->settings->leaf + 75)
+                  : way == NY_KNN_SIEVE
                       ? n * n
                       : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
     plan->flops = 2 * plan->pairs *
-                  (plan->way == NY_KNN_SIEVE ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
-    if (plan->tree_panels) plan->flops *= ny_graph_tree_share(f->points);
+                  (way == NY_KNN_SIEVE ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
+    if (likely_tree(plan)) plan->flops *= ny_graph_tree_share(f->points);
     plan->entries = n * (double)f->settings->stored;
     plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
-    plan->tree_ns = plan->tree_panels ? ny_graph_tree_ns(f->points) : 0;
+    plan->tree_less = ny_graph_tree_share(f->points) < 1;
+    plan->tree_ns = likely_tree(plan) ? ny_graph_tree_ns(f->points) : 0;
     plan->values = n * ny_entry_products(f->knn.spec);
     plan->result_bytes = f->points->n * (f->settings->stored * 8 + 4);
     plan->disk_bytes = plan->result_bytes + 2 * f->points->n * (4 + 8 * ny_knn_width(&f->knn));
@@ -156,15 +237,13 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     spec.row_nnz = (double)points.nnz / (double)points.n;
     sizes.knn =
         (struct ny_knn){.spec = &spec, .n = points.n, .neighbors = settings->stored, .workers = 1};
-    sizes.way = settings->way == NY_KNN_AUTO ? NY_KNN_EXACT : settings->way;
-    sizes.part = settings->way == NY_KNN_FOREST  ? ny_forest_held_least(&sizes.knn, settings->leaf)
-                 : settings->way == NY_KNN_SIEVE ? ny_graph_sieve_held_least(&sizes.knn)
-                                                 : 1;
-    plan->memory_min_bytes = ny_budget_least(least_peak, &sizes);
     plan->visits = ny_geometry_passes(&wish, &points);
-    fit_in(&sizes, ny_memory_limit(ctx), plan);
-    if (settings->way == NY_KNN_AUTO && ny_graph_tries_tree(settings, &points))
-        add_tree(&sizes, ny_memory_limit(ctx), plan);
+    plan->other = settings->way;
+    if (settings->way == NY_KNN_AUTO) plan->other = ny_graph_other_way(settings, &points);
+    if (settings->way == NY_KNN_AUTO && plan->other != NY_KNN_EXACT)
+        plan_nearly(&sizes, ny_memory_limit(ctx), plan);
+    else
+        plan_one(&sizes, ny_memory_limit(ctx), plan);
     plan_work(&sizes, plan);
     ny_geometry_free(geometry, ctx);
     return NY_OK;
@@ -191,14 +270,30 @@ static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibra
     double exact_s =
         (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured / rates->exp32;
 
-    if (graph->way == NY_KNN_SIEVE)
+    if (likely_way(graph) == NY_KNN_SIEVE)
         return exps_ns * code_ns * graph->pairs / rates->exp32 + exact_s;
-    if (graph->tree_panels) return exps_ns * graph->tree_ns / rates->exp32;
-    if (graph->way == NY_KNN_FOREST)
+    if (likely_tree(graph)) return exps_ns * graph->tree_ns / rates->exp32;
+    if (likely_way(graph) == NY_KNN_FOREST)
         return (graph->tiles == NY_WAY_SPARSE ? scattered : gather) * graph->flops / rates->gemm32 +
                list * graph->pairs / rates->exp32 + exact_s;
     return graph->flops / ny_calibration_tile(rates, graph->tiles, false) +
            compare * graph->pairs / rates->exp32 + exact_s;
+}
+
+/* Names the way that is likely to be taken, and the others that some rows may show to be less work.
+ */
+static void name_ways(const struct ny_graph_plan *graph, struct ny_plan *plan)
+{
+    enum ny_knn_way way = likely_way(graph);
+    bool open = graph->way == NY_KNN_AUTO;
+    size_t others = 0;
+
+    if (likely_tree(graph) && graph->tree_less) way = NY_KNN_TREE;
+    plan->knn = ny_knn_way_name(way);
+    if (open && graph->tree_panels && way != NY_KNN_TREE)
+        plan->knn_may_be[others++] = ny_knn_way_name(NY_KNN_TREE);
+    if (open && (way == NY_KNN_SIEVE || way == NY_KNN_TREE))
+        plan->knn_may_be[others++] = ny_knn_way_name(NY_KNN_EXACT);
 }
 
 void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
@@ -222,6 +317,7 @@ void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
     plan->stage_s[NY_STAGE_GRAPH] = components_s * graph->entries;
     plan->disk_bytes += graph->disk_bytes;
     plan->result_bytes += graph->result_bytes;
+    name_ways(graph, plan);
     plan->loose = plan->loose || graph->way != NY_KNN_EXACT;
     plan->flops += graph->flops;
     plan->passes += 1 + graph->visits;

@@ -5,11 +5,13 @@
  * Lots of rows follow one another, whose size depends on the bytes of a row alone, since each lot
  * learns from rows of its own how far it has to look. The checkpoint has how many rows are written,
  * and what the lots have learned: a killed job makes the sieve anew, and searches the lot again
- * that it was in.
+ * that it was in. With --knn auto a few rows are searched for before, to choose (neighbors/ways.c).
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
 
@@ -68,18 +70,25 @@ static void keep(struct ny_graph_job *g, uint64_t end)
     ny_field_set_count(at, "learned", end);
 }
 
+/* Returns the share that is to be found where rows find themselves, too. */
+static double recall_of_lists(const struct ny_graph_job *g)
+{
+    double t = (double)g->knn.neighbors;
+
+    return (g->settings->recall * t + 1) / (t + 1);
+}
+
 /* Searches a lot. One that was searched before, and interrupted while it was written, has been
  * learned from already. */
 static int search(struct ny_graph_job *g, uint64_t first, size_t count)
 {
     struct ny_sieving *s = g->sieving;
     struct ny_sieve_learned learned = s->learned;
-    double t = (double)g->knn.neighbors, recall = g->settings->recall;
     struct ny_sieve_lot lot = {.raw = s->raw,
                                .count = count,
                                .before = first,
                                .total = g->knn.n,
-                               .recall = (recall * t + 1) / (t + 1)}; /* rows find themselves */
+                               .recall = recall_of_lists(g)};
     int err = NY_OK;
 
     if (ny_held_all(&s->sieve.held))
@@ -92,6 +101,71 @@ static int search(struct ny_graph_job *g, uint64_t first, size_t count)
     s->learned = learned;
     keep(g, first + count);
     return NY_OK;
+}
+
+/* ---- the choice ----------------------------------------------------------------------------- */
+
+/* Reads the rows of a pilot, one of each of as many equal stretches. */
+static int read_pilot(const struct ny_graph_job *g, char *raw)
+{
+    enum { SEED = 2 };
+    const struct ny_held *held = &g->sieving->sieve.held;
+    size_t row_bytes = ny_raw_bytes(&g->spec);
+    int err = NY_OK;
+
+    for (uint64_t i = 0; i < NY_SIEVE_ROWS && err == NY_OK; i++) {
+        uint64_t begin = g->knn.n * i / NY_SIEVE_ROWS, end = g->knn.n * (i + 1) / NY_SIEVE_ROWS;
+        uint64_t row = begin + ny_hash64(SEED, NY_STREAM_RECALL, i) % (end - begin);
+
+        if (ny_held_all(held))
+            memcpy(raw + i * row_bytes, ny_held_row(held, row), row_bytes);
+        else
+            err = ny_points_read(g->job.store, 0, row, 1, raw + i * row_bytes);
+    }
+    return err;
+}
+
+/* Decides by the width that some rows need, and gives way to all pairs, or to a tree, where there
+ * is no width or it is more work. */
+static int decide(struct ny_graph_job *g, size_t width)
+{
+    struct ny_graph_settings settings = *g->settings;
+    double pairs = ny_graph_pairs_ns(&g->job.points);
+    double sieve = width ? ny_graph_sieve_ns(&g->job.points, width) : INFINITY;
+
+    settings.way = g->tree_ns < pairs ? NY_KNN_TREE : NY_KNN_EXACT;
+    if (sieve < pairs && sieve < g->tree_ns) settings.way = NY_KNN_SIEVE;
+    settings.threads = g->plan.workers;
+    ny_graph_set_way(g, settings.way);
+    ny_log(g->job.ctx, NY_LOG_DETAIL,
+           "a sieve that measures %zu points a row is %.3g of the work of all pairs: --knn %s",
+           width, sieve / pairs, ny_knn_way_name(g->way));
+    return g->way == NY_KNN_SIEVE ? NY_OK
+                                  : ny_graph_plan_make(g->job.store, &settings, &g->plan);
+}
+
+/* Lets the sieve find all neighbours of some rows, and decides whether it is taken. */
+static int choose(struct ny_graph_job *g)
+{
+    struct ny_context *ctx = g->job.ctx;
+    struct ny_sieving *s = g->sieving;
+    size_t lists = NY_SIEVE_ROWS * s->knn.neighbors;
+    char *raw = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_SIEVE_ROWS, ny_raw_bytes(&g->spec));
+    struct ny_measured found = {ny_calloc(ctx, NY_MEM_DICTIONARY, lists, sizeof(uint32_t)),
+                                ny_calloc(ctx, NY_MEM_DICTIONARY, lists, sizeof(double)), 0};
+    struct ny_sieve_lot lot = {.raw = raw,
+                               .count = NY_SIEVE_ROWS,
+                               .total = g->knn.n,
+                               .recall = recall_of_lists(g),
+                               .pilot = true};
+    struct ny_sieve_learned learned = {0};
+    int err = raw && found.row && found.distance ? read_pilot(g, raw) : NY_EBUDGET;
+
+    if (err == NY_OK) err = ny_sieve_search(&s->sieve, &lot, &found, &learned);
+    ny_free(ctx, found.distance);
+    ny_free(ctx, found.row);
+    ny_free(ctx, raw);
+    return err ? err : decide(g, learned.width);
 }
 
 /* ---- the stage ------------------------------------------------------------------------------ */
@@ -161,11 +235,12 @@ int ny_graph_sift(struct ny_graph_job *g)
     sieving.knn.neighbors++;
     g->sieving = &sieving;
     err = ny_sieve_new(&sieving.sieve, &sieving.knn, &g->spec, g->plan.held_rows);
-    if (err == NY_OK) err = search_lots(g);
+    if (err == NY_OK && g->way == NY_KNN_AUTO) err = choose(g);
+    if (err == NY_OK && g->way == NY_KNN_SIEVE) err = search_lots(g);
     ny_sieve_release(&sieving.sieve);
-    if (err == NY_OK) report(g);
+    if (err == NY_OK && g->way == NY_KNN_SIEVE) report(g);
     g->sieving = NULL;
-    if (err) return err;
+    if (err || g->way != NY_KNN_SIEVE) return err;
     json_object_clear(ny_job_checkpoint(&g->job));
     return ny_job_save(&g->job, ny_job_next(&g->job));
 }
@@ -184,11 +259,13 @@ size_t ny_graph_sieve_bytes(const struct ny_graph_sizes *f, unsigned workers, si
 {
     struct ny_knn knn = f->knn;
     size_t rows = lot_rows(knn.spec, f->points->n);
-    size_t raw = f->part < f->points->n ? rows * ny_raw_bytes(knn.spec) : 0;
+    size_t list = (knn.neighbors + 1) * (sizeof(uint32_t) + sizeof(double));
+    size_t lot = rows * list + (f->part < f->points->n ? rows * ny_raw_bytes(knn.spec) : 0);
+    size_t pilot = NY_SIEVE_ROWS * (list + ny_raw_bytes(knn.spec));
 
     knn.workers = workers;
     knn.neighbors++;
-    return ny_sieve_bytes(&knn, knn.spec, (size_t)f->part, rows) + raw +
-           rows * knn.neighbors * (sizeof(uint32_t) + sizeof(double)) +
+    if (f->settings->way == NY_KNN_AUTO && lot < pilot) lot = pilot;
+    return ny_sieve_bytes(&knn, knn.spec, (size_t)f->part, rows) + lot +
            ny_graph_lists_batch(f, limit) + ny_graph_writing_bytes(f, limit);
 }

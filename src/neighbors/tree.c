@@ -4,14 +4,7 @@
  * temporary file, in buckets of rows that it does hold. The checkpoint has nothing but how many
  * rows are written, since a tree is made anew sooner than its lists are read: a killed job makes it
  * again, and goes on behind these rows.
- *
- * Whether a tree is less work than all pairs depends on the points more than on the number of
- * columns: 38 columns of a log of connections are few, 16 of noise are many. So --knn auto makes
- * the tree and lets it find the neighbours of some rows, in a twentieth of the time of all pairs at
- * most. It counts the work and not the seconds, so that the choice, which the record keeps, is the
- * same on every run.
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/mutex.h"
@@ -209,66 +202,26 @@ static int search(struct ny_graph_job *g, const struct ny_box_tree *tree)
 
 /* ---- the choice ----------------------------------------------------------------------------- */
 
-/* Nanoseconds of one thread with AVX-512. They are compared with one another only. */
-static double pairs_ns(double n, double d)
-{
-    return n * n / 2 * (1.6 + 0.02 * d);
-}
-
-static double making_ns(double n, double d)
-{
-    return n * log2(n / NY_TREE_ROWS + 1) * (18 + 1.6 * d);
-}
-
-static double work_ns(const struct ny_tree_work *work, double d)
-{
-    double apart = d > NY_EXACT_DIRECT ? 2 : 1; /* sums in 16 lanes */
-
-    return (double)work->boxes * (8 + 2 * apart * d) + (double)work->rows * (3 + 0.9 * apart * d) +
-           (double)work->moves * 8;
-}
-
-double ny_graph_tree_ns(const struct ny_points_info *points)
-{
-    const double row_ns = 100, column = 1.8; /* rows that fill all of their columns */
-    double n = (double)points->n, d = (double)points->d, pairs = pairs_ns(n, d);
-    double tree = making_ns(n, d) + n * row_ns * pow(column, d);
-
-    return tree < pairs ? tree : pairs;
-}
-
-double ny_graph_tree_share(const struct ny_points_info *points)
-{
-    return ny_graph_tree_ns(points) / pairs_ns((double)points->n, (double)points->d);
-}
-
-bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
-                         const struct ny_points_info *points)
-{
-    const double share = 0.15; /* part of the time of all pairs, for a tree that may not be used */
-    double n = (double)points->n, d = (double)points->d;
-
-    if (points->n <= 2 * NY_UNIT_ROWS || !ny_graph_takes_tree(settings, points)) return false;
-    return making_ns(n, d) < share * pairs_ns(n, d);
-}
-
 /* Lets the tree find the neighbours of at most 2,048 rows, fewer where even boxes that exclude
- * nothing would take too long. */
+ * nothing would take too long. It is taken where it is less work than what is taken otherwise. */
 static int choose(struct ny_graph_job *g, const struct ny_box_tree *tree)
 {
-    const double share = 0.05; /* part of the time of all pairs */
+    const double share = 0.05; /* part of the time of the other way */
     const uint32_t most = 256, least = 8;
-    double n = (double)g->knn.n, d = (double)tree->d;
+    double other = ny_graph_other_ns(g->settings, &g->job.points);
     struct ny_tree_work work = {tree->leaves, g->knn.n, 0};
-    double packets = share * pairs_ns(n, d) / work_ns(&work, d), searching;
+    double packets = share * other / ny_graph_boxes_ns(&work, tree->d), way;
     uint32_t count = packets > most ? most : packets < least ? least : (uint32_t)packets;
     int err = ny_tree_pilot(tree, count, &work);
 
     if (err) return err;
-    searching = work_ns(&work, d) / count * tree->leaves;
-    ny_graph_set_way(g, searching < pairs_ns(n, d) ? NY_KNN_TREE : NY_KNN_EXACT);
-    ny_log(g->job.ctx, NY_LOG_DETAIL, "a tree is %.3g of the work of all pairs: --knn %s",
-           searching / pairs_ns(n, d), ny_knn_way_name(g->way));
+    way = g->tree_ns = ny_graph_boxes_ns(&work, tree->d) / count * tree->leaves;
+    if (way < other)
+        ny_graph_set_way(g, NY_KNN_TREE);
+    else if (g->plan.other != NY_KNN_SIEVE)
+        ny_graph_set_way(g, g->plan.other);
+    ny_log(g->job.ctx, NY_LOG_DETAIL, "a tree is %.3g of the work of --knn %s", way / other,
+           ny_knn_way_name(g->plan.other));
     return NY_OK;
 }
 
@@ -281,7 +234,7 @@ int ny_graph_search_tree(struct ny_graph_job *g)
     if (err == NY_OK && g->way == NY_KNN_AUTO) err = choose(g, &tree);
     if (err == NY_OK && g->way == NY_KNN_TREE) err = search(g, &tree);
     ny_tree_release(&tree);
-    if (err || g->way == NY_KNN_EXACT) return err;
+    if (err || g->way != NY_KNN_TREE) return err;
     ny_field_set_count(ny_graph_facts(job->record), "remeasured", 0);
     json_object_clear(ny_job_checkpoint(job));
     return ny_job_save(job, ny_job_next(job));

@@ -477,8 +477,8 @@ same_lists() {
 
 @test "what a forest is not made of" {
     store s 300 3
-    ny graph s g --recall 0.9
-    usage "--recall acts only with --knn forest"
+    ny graph s g --knn exact --recall 0.9
+    usage "--recall acts only with --knn auto|forest|sieve, and here it is exact"
     ny graph s g --leaf 100
     usage "--leaf acts only with --knn forest"
     ny graph s g --seed 1

@@ -378,7 +378,7 @@ oversample    | fit s r --approx nystrom --landmarks 20   | --oversample 3 ! --i
 power         | plan s --approx nystrom --landmarks 20    | --power 3 ! --inner randomized
 probe         | fit s r --landmarks-file rows.csv --columns-file columns.csv | --probe 9 ! --kernel precomputed
 neighbors     | fit s r                                   | --neighbors 9 ! --map kpca
-recall        | fit s r --map isomap                      | --recall 0.9 ! --knn forest
+recall        | fit s r --map isomap --knn exact          | --recall 0.9 ! --knn auto|forest|sieve
 row-normalize | fit s r --map eigenmaps                   | --row-normalize ! --map eigenmaps
 mutual        | fit s r --map isomap --graph g            | --mutual ! --graph g
 edge-weights  | fit s r --map isomap                      | --edge-weights binary ! --map eigenmaps

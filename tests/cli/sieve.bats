@@ -125,7 +125,7 @@ share() {
     ny graph s g --knn sieve --leaf 64
     usage "--leaf acts only with --knn forest, and here it is sieve"
     ny graph s g --knn sieve --seed 1
-    usage "--seed acts only with --knn forest"
+    usage "--seed acts only with --knn forest, and auto with a --recall below 1"
     printf '1 1:2 5:3\n%.0s' 1 2 3 4 >few.svm
     nystream import few.nys few.svm --layout sparse -q
     ny graph few.nys g --neighbors 2 --knn sieve
@@ -152,6 +152,84 @@ share() {
         lists $name
         same_lists a $name
     done
+}
+
+# taken NAME OPTION…: the way that --knn auto takes to 0.9 of the neighbours, in a graph of this name.
+taken() {
+    nystream graph s "$1" --neighbors 6 --recall 0.9 "${@:2}" --restart --json -q >taken.json
+    field "$(<taken.json)" knn
+}
+
+# Neither boxes nor codes tell anything of noise; a plane suits boxes.
+@test "auto with a recall takes the way that is the least work, and has the bytes of that way" {
+    awk 'BEGIN {
+        srand(5)
+        for (i = 0; i < 9000; i++) {
+            u = rand()
+            v = rand()
+            for (k = 0; k < 120; k++) printf "%.7g%s", k * (k % 2 ? u : v), k < 119 ? "," : "\n"
+        }
+    }' >plane.csv
+    nystream import s plane.csv -q
+    [ "$(taken auto)" = tree ]
+    nystream graph s way --neighbors 6 --knn exact -q
+    lists auto
+    lists way
+    same_lists auto way
+    rm -r s
+    cloud rows.csv 9000 120
+    nystream import s rows.csv -q
+    for metric in euclidean cosine; do
+        [ "$(taken auto --metric $metric)" = sieve ]
+        nystream graph s way --neighbors 6 --metric $metric --knn sieve --recall 0.9 --restart -q
+        lists auto
+        lists way
+        same_lists auto way
+    done
+    [ "$(taken auto --recall 1)" = exact ]
+    rm -r s
+    npy_u8 9000 120 >noise.npy
+    nystream import s noise.npy -q
+    [ "$(taken auto)" = exact ]
+    ny plan s --map isomap --recall 0.9
+    prints "search                sieve; tree or exact where some rows show that to be less work"
+    rm -r s
+    npy_u8 30000 8 >many.npy
+    nystream import s many.npy -q
+    [ "$(taken auto --metric cosine)" = forest ]
+    ny plan s --map isomap --recall 0.9 --metric cosine --json
+    [ "$(field "$output" knn)" = forest ]
+}
+
+@test "auto with a recall has the same bytes for any threads and any budget, and goes on" {
+    local least
+    cloud rows.csv 9000 120
+    nystream import s rows.csv -q
+    [ "$(taken a --metric cosine --threads 1)" = sieve ]
+    [ "$(taken b --metric cosine --threads 3)" = sieve ]
+    ny graph s c --neighbors 6 --recall 0.9 --metric cosine --memory 16M
+    exits 8
+    least=$(sed -nE 's/.*needs ([0-9]+) bytes.*/\1/p' <<<"$stderr")
+    ny graph s c --neighbors 6 --recall 0.9 --metric cosine --memory "$((least - 1))"
+    exits 8
+    [ "$(taken c --metric cosine --memory "$least")" = sieve ]
+    for name in a b c; do
+        lists $name
+        same_lists a $name
+    done
+    ny graph s a --neighbors 6 --recall 0.9 --metric cosine
+    exits 0
+    says "is done"
+    ny graph s a --neighbors 6 --recall 0.8 --metric cosine
+    usage "recall: 0.9 → 0.8"
+    ny graph s a --neighbors 6 --metric cosine
+    usage "knn: auto → exact"
+    ny graph s d --neighbors 6 --recall 1 --metric cosine -q
+    ny graph s d --neighbors 6 --knn exact --metric cosine
+    exits 0
+    says "is done"
+    ny graph s a --neighbors 6 --recall 1.5
+    usage "--recall is a share"
 }
 
 # With a list of two, and a row in its own, half of each list would be found for nothing.

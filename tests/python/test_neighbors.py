@@ -127,14 +127,16 @@ def test_a_tree_finds_the_same(monkeypatch):
     assert (of_many.fit_transform(X) != exact).nnz == 0 and of_many.report_.knn == "tree"
 
 
-def test_a_forest_finds_nearly_all(digits, monkeypatch):
-    X = digits[0]
+def test_many_rows_get_nearly_all(monkeypatch):
+    X = make_blobs(20_000, 24, centers=5, random_state=0)[0].astype(np.float32)
     wanted = KNeighborsTransformer(n_neighbors=10).fit_transform(X)
     monkeypatch.setattr(_options, "EXACT_ROWS", 1000)
-    by_forest = KNeighborsTransformer(n_neighbors=10, random_state=0)
-    found = by_forest.fit_transform(X)
-    assert by_forest.report_.knn == "forest" and by_forest.report_.recall > 0.9
-    assert found.multiply(wanted > 0).nnz > 0.9 * 10 * len(X)
+    for algorithm in ("auto", "forest"):
+        of_many = KNeighborsTransformer(n_neighbors=10, algorithm=algorithm, random_state=0)
+        found = of_many.fit_transform(X)
+        assert of_many.report_.knn == ("sieve" if algorithm == "auto" else "forest")
+        assert of_many.report_.recall > 0.94
+        assert found.multiply(wanted > 0).nnz > 0.94 * 10 * len(X)
 
 
 def test_isomap_stands_on_it(digits):

@@ -93,7 +93,7 @@ class GraphParts:
         recall : float, optional
             The share of the true neighbours to find, up to 1, which is all of them. Less takes less
             time for dense rows of more than a few columns, and is measured on some of the new rows.
-            None: 1, or the recall of the forest or sieve that found the graph.
+            None: 1, or the recall that was asked of the graph.
 
         Returns
         -------

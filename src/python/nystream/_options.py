@@ -13,17 +13,24 @@ from nystream._errors import usage_error
 from nystream._lib import lib
 from nystream._scratch import Scratch
 
-EXACT_ROWS = 100_000  # with more, neighbours are those that a forest finds,
+EXACT_ROWS = 100_000  # with more, nearly all neighbours are looked for,
 TREE_COLUMNS = 6  # unless rows have so few columns that a tree of boxes finds all of them sooner
+RECALL = 0.95
 
 
 def search_options(search: Optional[str], shape: Tuple[int, int], metric: str,
                    seed: int) -> Dict[str, Any]:
-    """Return the options of a search: "auto", "exact", "tree", "sieve", "forest"; None: by rows."""
+    """Return the options of a search: "auto", "exact", "tree", "sieve", "forest".
+
+    None is auto, which finds all neighbours up to EXACT_ROWS and RECALL of them beyond.
+    """
     rows, columns = shape
     boxes = columns <= TREE_COLUMNS and metric == "euclidean"
-    knn = search or ("auto" if boxes or rows <= EXACT_ROWS else "forest")
-    return {"knn": knn, "seed": seed} if knn == "forest" else {"knn": knn}
+    if search == "forest":
+        return {"knn": search, "seed": seed}
+    if search or boxes or rows <= EXACT_ROWS:
+        return {"knn": search or "auto"}
+    return {"knn": "auto", "recall": RECALL, "seed": seed}
 
 
 class Options:

@@ -36,9 +36,10 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         boxes (dense rows of few columns, euclidean), or nearly all of them by a forest of trees
         or a sieve of codes (dense rows, up to some 100,000; `report_.recall` tells how
         many). "auto" is exact or tree up to 100,000 rows, and of six columns or fewer for any
-        number of them.
-        New rows get all of their neighbours as well, or by the graph of a forest or a sieve as
-        large a share as was asked of it, which is 0.95: measured on some of them, in far less time.
+        number of them; of more rows it is whichever finds 0.95 of the neighbours by the least
+        work, which `report_.knn` names.
+        New rows get all of their neighbours as well, or by a graph of which 0.95 was asked as
+        large a share: measured on some of them, in far less time.
     metric : {"euclidean", "cosine"}
     memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.

@@ -224,10 +224,11 @@ class Store(Appends):
         ----------
         name : str
         **options
-            neighbors, knn, … as `nystream help graph --all` has them; or edges, a graph from
-            elsewhere: a file (.mtx, .npz, lines i j weight), or a scipy.sparse matrix of shape
-            (nodes, nodes), of lengths, or affinities with edge_weights="affinity". Nodes
-            are the rows of the store; one that is not there yet is made without any.
+            neighbors, knn, … as `nystream help graph --all` has them: recall=0.95 finds so many
+            of the neighbours in the way that is the least work; or edges, a graph from elsewhere:
+            a file (.mtx, .npz, lines i j weight), or a scipy.sparse matrix of shape (nodes, nodes),
+            of lengths, or affinities with edge_weights="affinity". Nodes are the rows of the store;
+            one that is not there yet is made without any.
         """
         return self._work(lib.ny_graph, name, _lib.GRAPH, options)
 

@@ -343,7 +343,7 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
     search : {"auto", "exact", "tree", "forest", "sieve"}, optional
         exact: by all pairs; tree: the same ones by boxes of rows; auto: exact or tree, whichever is
         less work; forest, sieve: 0.95 of them, in far less time. None: auto up to 100,000 rows,
-        and of up to six columns.
+        and of up to six columns; else whichever finds 0.95 of them by the least work.
     key_added : str, optional
         Key of uns, and what obsp's keys begin with: "KEY_distances", "KEY_connectivities".
     random_state, copy, **run

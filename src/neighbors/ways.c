@@ -1,0 +1,132 @@
+/*
+ * The work of each way to find neighbours, by which --knn auto chooses one. It is counted in
+ * nanoseconds of one thread, from the shape of the points and from what a few rows show. No clock
+ * is read, so that the choice, which the record keeps, is the same on every run and machine.
+ *
+ * Whether a tree is the least work depends on the points more than on the number of columns: 38
+ * columns of a log of connections are few, 16 of noise are many. So auto makes the tree and lets it
+ * find the neighbours of some rows, in a twentieth of the time of the other way at most.
+ *
+ * The other way is all pairs, or where fewer than all neighbours are asked for (--recall) a sieve or
+ * a forest, which their shapes tell apart. Codes may tell nothing about the rows, as of noise in
+ * many columns. A sieve therefore searches for some rows first, and gives way to all pairs where
+ * it would be more work (neighbors/sieve.c).
+ *
+ * All pairs and a tree give the same lists, so that the budget may decide between them. It does not
+ * decide about a sieve or a forest: the plan has room for each way that may be taken.
+ */
+#include <math.h>
+
+#include "neighbors/job_private.h"
+
+/* All pairs of so many rows take no time; and a sieve often has such a width. */
+enum { FEW_ROWS = 2 * NY_UNIT_ROWS, COMMON_WIDTH = 100 };
+
+/* ---- work ----------------------------------------------------------------------------------- */
+
+double ny_graph_pairs_ns(const struct ny_points_info *points)
+{
+    double n = (double)points->n;
+
+    return n * n / 2 * (1.6 + 0.02 * (double)points->d);
+}
+
+static double making_ns(double n, double d)
+{
+    return n * log2(n / NY_TREE_ROWS + 1) * (18 + 1.6 * d);
+}
+
+double ny_graph_boxes_ns(const struct ny_tree_work *work, size_t columns)
+{
+    double d = (double)columns, apart = d > NY_EXACT_DIRECT ? 2 : 1; /* sums in 16 lanes */
+
+    return (double)work->boxes * (8 + 2 * apart * d) + (double)work->rows * (3 + 0.9 * apart * d) +
+           (double)work->moves * 8;
+}
+
+double ny_graph_tree_ns(const struct ny_points_info *points)
+{
+    const double row_ns = 100, column = 1.8; /* rows that fill all of their columns */
+    double n = (double)points->n, d = (double)points->d, pairs = ny_graph_pairs_ns(points);
+    double tree = making_ns(n, d) + n * row_ns * pow(column, d);
+
+    return tree < pairs ? tree : pairs;
+}
+
+double ny_graph_tree_share(const struct ny_points_info *points)
+{
+    return ny_graph_tree_ns(points) / ny_graph_pairs_ns(points);
+}
+
+double ny_graph_sieve_ns(const struct ny_points_info *points, size_t width)
+{
+    const double code = 0.56, making = 20, row = 60, value = 0.25;
+    double n = (double)points->n, d = (double)points->d;
+
+    return n * (n * code + d * making + (double)width * (row + d * value));
+}
+
+/* A forest grows as many trees as the points need, mostly some three for 0.95 of the neighbours and
+ * eight for 0.99. */
+static double forest_ns(const struct ny_graph_settings *settings,
+                        const struct ny_points_info *points)
+{
+    double n = (double)points->n, d = (double)points->d;
+    double value = 4.4 + 0.64 * (double)ny_dtype_size(points->dtype);
+    double trees = pow(log(1 - fmin(settings->recall, 0.9999)) / log(0.05), 1.5);
+
+    return n * log2(n) * trees * (1100 + value * d);
+}
+
+/* ---- the choice ----------------------------------------------------------------------------- */
+
+/* Tells whether leaves hold as many rows as a list. */
+static bool takes_forest(const struct ny_graph_settings *settings)
+{
+    return settings->stored * 2 + 2 <= settings->leaf;
+}
+
+enum ny_knn_way ny_graph_other_way(const struct ny_graph_settings *settings,
+                                   const struct ny_points_info *points)
+{
+    const uint64_t many_sparse = 100000;
+    const double wary = 1.4; /* a forest may need more trees than is common, and no row tells */
+    double sieve = ny_graph_sieve_ns(points, COMMON_WIDTH), nearly, exactly;
+    bool forest = takes_forest(settings);
+
+    if (!ny_graph_nearly(settings) || points->n <= FEW_ROWS) return NY_KNN_EXACT;
+    if (points->row_slots) return forest && points->n > many_sparse ? NY_KNN_FOREST : NY_KNN_EXACT;
+    forest = forest && wary * forest_ns(settings, points) < sieve;
+    nearly = forest ? forest_ns(settings, points) : sieve;
+    exactly = ny_graph_takes_tree(settings, points) ? ny_graph_tree_ns(points)
+                                                    : ny_graph_pairs_ns(points);
+    if (exactly < nearly) return NY_KNN_EXACT;
+    return forest ? NY_KNN_FOREST : NY_KNN_SIEVE;
+}
+
+double ny_graph_other_ns(const struct ny_graph_settings *settings,
+                         const struct ny_points_info *points)
+{
+    switch (ny_graph_other_way(settings, points)) {
+    case NY_KNN_SIEVE:
+        return ny_graph_sieve_ns(points, COMMON_WIDTH);
+    case NY_KNN_FOREST:
+        return forest_ns(settings, points);
+    default:
+        return ny_graph_pairs_ns(points);
+    }
+}
+
+bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
+                         const struct ny_points_info *points)
+{
+    const double share = 0.15; /* part of the time of the other way, for a tree that may not serve */
+    const double most = 1 << 30; /* bytes of a tree, where the budget must not decide about it */
+    double n = (double)points->n, d = (double)points->d;
+
+    if (points->n <= FEW_ROWS || !ny_graph_takes_tree(settings, points)) return false;
+    if (ny_graph_other_way(settings, points) != NY_KNN_EXACT &&
+        n * d * sizeof(double) * (1 + 4.0 / NY_TREE_ROWS) > most)
+        return false;
+    return making_ns(n, d) < share * ny_graph_other_ns(settings, points);
+}
