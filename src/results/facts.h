@@ -121,7 +121,7 @@
     X("threads", "threads", COUNT, 11, KEPT)                                                       \
     X("seed", "seed", PLAIN, 8, KEPT)                                                              \
     X("online", "online", PLAIN, 10, KEPT)                                                         \
-    X("columns_kept_bytes", "columns kept", BYTES, 78, RUN)                         \
+    X("columns_kept_bytes", "columns in memory", BYTES, 78, RUN)                                   \
     X("stage_memory_bytes", "reserved by stage", BYTES, 0, KEPT)                                   \
     X("blas", "BLAS", PLAIN, 64, KEPT)                                                             \
     X("cpu", "CPU", PLAIN, 65, KEPT)                                                               \
