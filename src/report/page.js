@@ -1,12 +1,14 @@
 /* Draws the plots of a report from the data beside them, and lets one point, zoom and choose. */
 'use strict';
 (() => {
-  // Okabe and Ito's colours, then a brown, a grey and their yellow; viridis at fifteenths. On a dark
+  // The colours of palette.c; viridis at fifteenths. On a dark
   // page the dark ones are lighter: each has a contrast of at least 3:1 there, viridis from PALEST on.
   const CLASSES = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000',
-    '#7b4f2c', '#8c8c8c', '#f0e442'];
+    '#7b4f2c', '#8c8c8c', '#f0e442', '#4400aa', '#33ee55', '#ff00bb', '#ee0055', '#441155', '#aa88ff',
+    '#668800', '#ffaa88', '#003300', '#bbdd99'];
   const CLASSES_IN_DARK = ['#3b9fe0', '#ec7a2c', '#1fb98c', '#d68fb8', '#e69f00', '#8fd0f5', '#ffffff',
-    '#c08a58', '#9a9aa2', '#f0e442'];
+    '#c08a58', '#9a9aa2', '#f0e442', '#7755ee', '#ff00bb', '#00bb00', '#ff0055', '#557700', '#bbff99',
+    '#ee88ff', '#7766bb', '#cc3377', '#00ffff'];
   const PALEST = 0.36;
   const VIRIDIS = ['#440154', '#481a6c', '#472f7d', '#414487', '#39568c', '#31688e', '#2a788e', '#23888e',
     '#1f988b', '#22a884', '#35b779', '#54c568', '#7ad151', '#a5db36', '#d2e21b', '#fde725'];
@@ -53,8 +55,8 @@
     return out;
   }
 
-  // The same six shapes as in pictures; classes beyond ten differ in shape from those of their colour.
-  const shapeOf = k => (k + Math.floor(k / CLASSES.length)) % SHAPES;
+  // The same six shapes as in pictures; classes beyond 20 differ in shape from those of their colour.
+  const shapeOf = k => (k % CLASSES.length + Math.floor(k / CLASSES.length)) % SHAPES;
   function shape(path, kind, x, y, r) {
     const polygon = corners => {
       corners.forEach(([a, b], i) => i ? path.lineTo(x + a * r, y + b * r) : path.moveTo(x + a * r, y + b * r));

@@ -111,6 +111,40 @@ static double luminance(uint32_t color)
     return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2];
 }
 
+/* The distance of two colours in CIELAB, to a few per cent. */
+static double distance_of(uint32_t a, uint32_t b)
+{
+    const double matrix[3][3] = {{0.4339, 0.3762, 0.1899}, {0.2126, 0.7152, 0.0722},
+                                 {0.0178, 0.1095, 0.8727}}; /* to X, Y, Z of white 1 */
+    double lab[2][3];
+
+    for (int k = 0; k < 2; k++) {
+        uint32_t color = k ? b : a;
+        double f[3];
+
+        for (int i = 0; i < 3; i++) {
+            double sum = 0;
+
+            for (int c = 0; c < 3; c++)
+                sum += matrix[i][c] * luminance((color >> (16 - 8 * c) & 255) * 0x010101);
+            f[i] = sum > 0.008856 ? cbrt(sum) : 7.787 * sum + 16.0 / 116;
+        }
+        lab[k][0] = 116 * f[1] - 16;
+        lab[k][1] = 500 * (f[0] - f[1]);
+        lab[k][2] = 200 * (f[1] - f[2]);
+    }
+    return hypot(hypot(lab[0][0] - lab[1][0], lab[0][1] - lab[1][1]), lab[0][2] - lab[1][2]);
+}
+
+static void test_colors_of_classes(void **state)
+{
+    (void)state;
+    assert_true(NY_CLASS_COLORS >= 20);
+    for (size_t i = 0; i < NY_CLASS_COLORS; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_true(distance_of(ny_class_color[i], ny_class_color[j]) > 26);
+}
+
 static void test_colors(void **state)
 {
     (void)state;
@@ -213,7 +247,7 @@ int main(void)
         cmocka_unit_test(test_axis_without_extent),
         cmocka_unit_test(test_ticks),
         cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_colors),
+        cmocka_unit_test(test_colors), cmocka_unit_test(test_colors_of_classes),
         cmocka_unit_test(test_raster),
         cmocka_unit_test(test_raster_of_values),
         cmocka_unit_test(test_clean_text),
