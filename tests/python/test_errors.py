@@ -1,5 +1,7 @@
 """Each status of the library by its cause, and the words of its messages."""
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,12 +10,19 @@ import nystream
 from nystream import _errors, _lib
 
 pytestmark = pytest.mark.quick
+SOURCES = Path(__file__).parents[2] / "src"
+# Words of the command line. "--%s" has the name of an option in a message, and is spelled then.
+VERBS = ("import|fit|plan|eval|export|transform|graph|plot|report|info|update|rm|merge|select|"
+         "truncate|compact|verify")
+LEFT = re.compile(rf"--(?!%s)[a-z]|\bnystream (?:{VERBS})\b")
 
 
 @pytest.mark.parametrize("said, expected", [
     ("give --memory 269M, or fewer landmarks", 'give memory="269M", or fewer landmarks'),
     ("give --restart to replace it", "give restart=True to replace it"),
     ("leave out --no-pilot", "leave out pilot=False"),
+    ("less to do (nystream plan)", "less to do (plan())"),
+    ("or --new-columns drop, which", 'or new_columns="drop", which'),
     ("--landmarks 9000 is more than", "landmarks=9000 is more than"),
     ("--approx has no 'x'; it is", "approx= has no 'x'; it is"),
     ("with --map kpca alone", 'with map="kpca" alone'),
@@ -195,6 +204,7 @@ def test_a_report_says_each_reason_once(result):
     report = result.evaluate(measures="clusters", clusters=3)
     assert "not asked for" not in repr(report) and "purity " in repr(report)
     assert "not asked for" in report.reasons.knn_error
+    assert not any("--" in reason for reason in report.reasons.values())
     few = nystream.Report({"nmi": None, "ari": None, "reasons": {"nmi": "one", "ari": "one"}})
     assert repr(few) == "no nmi, ari: one"
 
@@ -223,3 +233,17 @@ def test_arrays_are_no_words(result):
     assert len(str(told.value)) < 200
     with pytest.raises(ValueError, match=r"has the shape \(7,\); the store has 2000 rows"):
         result.plot(color=np.arange(7))
+
+
+def test_no_message_of_the_library_speaks_of_the_command_line():
+    """Each text in the sources that names an option has other words in Python."""
+    left = []
+    for file in sorted(SOURCES.glob("*/*.c")):
+        if file.parent.name in ("cli", "report") or file.name == "option_table.c":
+            continue
+        code = re.sub(r"/\*.*?\*/", "", file.read_text(), flags=re.S)
+        for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r'"\s*\n\s*"', "", code)):
+            spelled = _errors.spell_for_python(text)
+            if LEFT.search(spelled) and not text.startswith("there is no file %s; the store is"):
+                left.append((file.name, spelled))
+    assert not left

@@ -22,7 +22,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, NamedTuple, Optional, S
 
 from nystream import _lib
 from nystream._errors import (CLASSES, BudgetError, NystreamError, NystreamWarning,
-                              spell_for_caller, spell_for_python)
+                              spell_for_caller, spell_for_python, spell_reasons)
 from nystream._lib import lib
 from nystream._work import Interrupts, Work
 
@@ -336,5 +336,4 @@ class Context:
 
     @staticmethod
     def _read(report: C.c_void_p) -> Dict[str, Any]:
-        found: Dict[str, Any] = json.loads(lib.ny_report_json(report))
-        return found
+        return spell_reasons(json.loads(lib.ny_report_json(report)))

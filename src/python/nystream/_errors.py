@@ -90,9 +90,15 @@ _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "export": "p
 # Rows in memory are in a store of this name meanwhile.
 _SCRATCH = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/rows\.nys\b")
 _OPERAND = "the first operand names the store, and "
-_COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'")
+_COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'|\(nystream ([a-z]+)\)")
 _WORD = r"[0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'"
 _OPTION = re.compile(rf"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({_WORD}))?")
+
+
+def _spell_command(match: "re.Match[str]") -> str:
+    verb = match[1] or match[2]
+    call = _METHODS.get(verb, verb) + "()"
+    return call if match[1] else f"({call})"
 
 
 def _spell_option(match: "re.Match[str]") -> str:
@@ -135,8 +141,16 @@ def spell_for_python(text: str) -> str:
     """
     text = _SCRATCH.sub("X", text.replace(_OPERAND, ""))
     text = _WIDTHS.sub(_advise_widths, text)
-    text = _COMMAND.sub(lambda match: _METHODS.get(match[1], match[1]) + "()", text)
+    text = _COMMAND.sub(_spell_command, text)
     return _OPTION.sub(_spell_option, text)
+
+
+def spell_reasons(report: Dict[str, Any]) -> Dict[str, Any]:
+    """Spell the reasons of a report for what it lacks as Python has them."""
+    if report.get("reasons"):
+        report["reasons"] = {key: spell_for_python(text)
+                             for key, text in report["reasons"].items()}
+    return report
 
 
 def usage_error(message: str, option: str) -> UsageError:
