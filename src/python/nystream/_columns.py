@@ -53,7 +53,7 @@ class Columns(NamedTuple):
             raise usage_error("column_names= is a list of names for rows in memory, and the name "
                               "of a file with one a line for those of a file", "column_names")
         known = [str(name) for name in names]
-        shape = getattr(X, "shape", ())
+        shape: Tuple[int, ...] = tuple(getattr(X, "shape", ()))
         if len(shape) == 2:
             _check_count(known, shape[1])
         whole, found = _data.batches(X, labels)

@@ -76,7 +76,7 @@ def kernel_options(kernel: str, gamma: Any, degree: int, coef0: float) -> Dict[s
 def most_landmarks(estimator: Any, n: int) -> int:
     """Return n_landmarks of an estimator of n rows, of which there are no more."""
     wanted = estimator.n_landmarks
-    return min(LANDMARKS if wanted is None else wanted, n)
+    return min(LANDMARKS if wanted is None else int(wanted), n)
 
 
 def has_rows(estimator: Any) -> bool:
