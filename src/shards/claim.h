@@ -32,6 +32,8 @@ int ny_claim_new(struct ny_claim **out, struct ny_context *ctx, const char *path
 void ny_claim_free(struct ny_claim *claim);
 /* Returns the number of the shard. */
 unsigned ny_claim_shard(const struct ny_claim *claim);
+/* Returns whether other shards come behind it. */
+bool ny_claim_is_inner(const struct ny_claim *claim);
 /* Returns the path of the shard's store, which is there until the next step of the claim. */
 const char *ny_claim_path(const struct ny_claim *claim);
 /* Has the facts hold for this shard, too, as it has rows. */

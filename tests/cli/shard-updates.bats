@@ -180,7 +180,9 @@ END
 }
 
 @test "what an update over shards does not do is refused, with what to do" {
-    grow
+    ny import big new.csv --append -q
+    [ -z "$stderr" ]
+    nystream import one new.csv --append -q
     ny fit big map --update full
     usage "--update frozen places the new rows"
     ny fit big none --update frozen
@@ -192,7 +194,9 @@ END
     ny fit big map --landmarks 60 --components 3
     exits 0
     says "lacks 2484 rows that were appended since; fit --update frozen takes them in"
-    nystream import big/shard-00000 new.csv --append -q
+    ny import big/shard-00000 new.csv --append -q
+    exits 0
+    says "shard-00000 is not the last shard, so that 'map' and other results of all shards can no longer take in rows by --update frozen: fit them anew with --restart"
     ny fit big map --update frozen
     usage "shard 0 of big has 8628 rows and 'map' was made of 6144 of them"
     for shard in 0 1 2; do nystream fit big/shard-0000$shard own --landmarks 20 -q; done
