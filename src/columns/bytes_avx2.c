@@ -2,12 +2,12 @@
  * Exact ‖x − y‖² of bytes by AVX2: 12 rows × 32 landmarks, as of AVX512-VNNI (bytes_vnni.c), in
  * blocks of 6 rows × 16 landmarks in 12 accumulators.
  *
- * vpmaddwd multiplies pairs of 16 bits and adds each two products. Four bytes y − 128 of a landmark,
- * 32 bits, are two such pairs, the even and the odd bytes, which shifts extend by their signs. The
- * bytes of the rows are spread likewise, once for all landmarks of the panel. Twice as many products
- * come of an instruction as in f32, and landmarks take a fourth of the memory. All sums are modulo
- * 2³²; ‖x − y‖² itself is below 2³¹. Accumulators by name, because gcc keeps an array of them in
- * memory.
+ * vpmaddwd multiplies pairs of 16 bits and adds each two products. Four bytes y − 128 of a
+ * landmark, 32 bits, are two such pairs, the even and the odd bytes, which shifts extend by their
+ * signs. The bytes of the rows are spread likewise, once for all landmarks of the panel. Twice as
+ * many products come of an instruction as in f32, and landmarks take a fourth of the memory. All
+ * sums are modulo 2³²; ‖x − y‖² itself is below 2³¹. Accumulators by name, because gcc keeps an
+ * array of them in memory.
  */
 #include <immintrin.h>
 #include <string.h>

@@ -26,13 +26,14 @@ struct ny_graph_plan {
     size_t memory_bytes, memory_min_bytes, stage_bytes[NY_STAGE_DONE];
     unsigned workers;
     uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
-    size_t held_rows;      /* in memory at a time, of way or other; exact: all, or 0 */
+    size_t paired_rows;    /* exact: in memory, all or 0 */
+    size_t held_rows;      /* forest, sieve: in memory at a time */
     uint64_t tree_panels;  /* tree: all of them, or fewer: by a file; 0: there is no tree */
     size_t tree_least_bytes; /* auto: the least budget with a tree, where one would be far less work
                               * and this budget has no room for it; else 0 */
     bool fits;
     enum ny_knn_way way;   /* auto: some rows are to show which it is, */
-    enum ny_knn_way other; /* a tree, where tree_panels says so, or this: as exact, if not a sieve */
+    enum ny_knn_way other; /* auto: taken unless a tree is less work, or a sieve tells nothing */
     uint64_t disk_bytes, result_bytes; /* as of a plan */
     double pairs, flops; /* distances, and what they take */
     double tree_ns;      /* a tree: of one thread */

@@ -74,7 +74,7 @@ struct ny_graph_job {
     const struct ny_graph_settings *settings;
     struct ny_graph_plan plan;
     enum ny_knn_way way; /* auto: not decided yet */
-    double tree_ns;      /* auto: the work of a tree, as some rows show it; infinite: none is tried */
+    double tree_ns;      /* auto: the work of a tree, as some rows show; infinite: none is tried */
     struct ny_geometry *geometry;
     struct ny_columns_spec spec;
     struct ny_knn knn;

@@ -1,8 +1,8 @@
 /*
  * Runs stage neighbors of the verb graph: finds the lists of the nearest rows of each row, exact
  * ones a range of rows at a time, those of a forest (neighbors/forest.c), of a tree of boxes
- * (neighbors/tree.c) or of a sieve of codes (neighbors/sieve.c). Which of them it is with --knn auto
- * may be left to what some rows show (neighbors/ways.c). An exact range has two steps, the
+ * (neighbors/tree.c) or of a sieve of codes (neighbors/sieve.c). Which of them it is with --knn
+ * auto may be left to what some rows show (neighbors/ways.c). An exact range has two steps, the
  * pass over pairs and the measuring of candidates, and the checkpoint says which of them is under
  * way. The stage is run again for each range until the last is done.
  */
@@ -56,7 +56,7 @@ static int measure(struct ny_graph_job *g, uint64_t first, size_t count, struct 
 /* All points in memory, where the plan has room for them. */
 static int hold(struct ny_graph_job *g, struct ny_held *held)
 {
-    if (!g->plan.held_rows) return NY_OK;
+    if (!g->plan.paired_rows) return NY_OK;
     g->knn.held = held;
     return ny_held_new(held, g->job.store, &g->spec, g->knn.n, (size_t)g->knn.n, g->knn.workers);
 }

@@ -71,7 +71,8 @@ static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan 
     plan->range_panels = f->part;
     plan->tree_panels = f->way == NY_KNN_TREE ? f->part : 0;
     plan->way = f->way;
-    plan->held_rows = ny_knn_has_recall(f->way) ? (size_t)f->part : f->held_rows;
+    plan->held_rows = (size_t)f->part;
+    plan->paired_rows = f->held_rows;
     plan->memory_bytes = ny_plan_peak_bytes(f, workers, limit);
     ny_plan_stage_bytes(&f->job, workers, limit, &bytes);
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
@@ -151,8 +152,12 @@ static void add_way(const struct ny_graph_sizes *f, enum ny_knn_way way, size_t 
         if (plan->stage_bytes[stage] < one.stage_bytes[stage])
             plan->stage_bytes[stage] = one.stage_bytes[stage];
     if (plan->workers > one.workers) plan->workers = one.workers;
-    if (way == NY_KNN_TREE) plan->tree_panels = one.tree_panels;
     if (way == plan->other) plan->held_rows = one.held_rows;
+    if (way == NY_KNN_TREE) plan->tree_panels = one.tree_panels;
+    if (way == NY_KNN_EXACT) {
+        plan->range_panels = one.range_panels;
+        plan->paired_rows = one.paired_rows;
+    }
     plan->fits = plan->memory_bytes <= limit;
 }
 

@@ -127,21 +127,17 @@ static int read_pilot(const struct ny_graph_job *g, char *raw)
 
 /* Decides by the width that some rows need, and gives way to all pairs, or to a tree, where there
  * is no width or it is more work. */
-static int decide(struct ny_graph_job *g, size_t width)
+static void decide(struct ny_graph_job *g, size_t width)
 {
-    struct ny_graph_settings settings = *g->settings;
     double pairs = ny_graph_pairs_ns(&g->job.points);
     double sieve = width ? ny_graph_sieve_ns(&g->job.points, width) : INFINITY;
+    enum ny_knn_way way = g->tree_ns < pairs ? NY_KNN_TREE : NY_KNN_EXACT;
 
-    settings.way = g->tree_ns < pairs ? NY_KNN_TREE : NY_KNN_EXACT;
-    if (sieve < pairs && sieve < g->tree_ns) settings.way = NY_KNN_SIEVE;
-    settings.threads = g->plan.workers;
-    ny_graph_set_way(g, settings.way);
+    if (sieve < pairs && sieve < g->tree_ns) way = NY_KNN_SIEVE;
+    ny_graph_set_way(g, way);
     ny_log(g->job.ctx, NY_LOG_DETAIL,
            "a sieve that measures %zu points a row is %.3g of the work of all pairs: --knn %s",
-           width, sieve / pairs, ny_knn_way_name(g->way));
-    return g->way == NY_KNN_SIEVE ? NY_OK
-                                  : ny_graph_plan_make(g->job.store, &settings, &g->plan);
+           width, sieve / pairs, ny_knn_way_name(way));
 }
 
 /* Lets the sieve find all neighbours of some rows, and decides whether it is taken. */
@@ -165,7 +161,8 @@ static int choose(struct ny_graph_job *g)
     ny_free(ctx, found.distance);
     ny_free(ctx, found.row);
     ny_free(ctx, raw);
-    return err ? err : decide(g, learned.width);
+    if (err == NY_OK) decide(g, learned.width);
+    return err;
 }
 
 /* ---- the stage ------------------------------------------------------------------------------ */

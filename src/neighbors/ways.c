@@ -7,8 +7,8 @@
  * columns of a log of connections are few, 16 of noise are many. So auto makes the tree and lets it
  * find the neighbours of some rows, in a twentieth of the time of the other way at most.
  *
- * The other way is all pairs, or where fewer than all neighbours are asked for (--recall) a sieve or
- * a forest, which their shapes tell apart. Codes may tell nothing about the rows, as of noise in
+ * The other way is all pairs, or where fewer than all neighbours are asked for (--recall) a sieve
+ * or a forest, which their shapes tell apart. Codes may tell nothing about the rows, as of noise in
  * many columns. A sieve therefore searches for some rows first, and gives way to all pairs where
  * it would be more work (neighbors/sieve.c).
  *
@@ -120,7 +120,7 @@ double ny_graph_other_ns(const struct ny_graph_settings *settings,
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
                          const struct ny_points_info *points)
 {
-    const double share = 0.15; /* part of the time of the other way, for a tree that may not serve */
+    const double share = 0.15;   /* part of the time of the other way, if the tree is not used */
     const double most = 1 << 30; /* bytes of a tree, where the budget must not decide about it */
     double n = (double)points->n, d = (double)points->d;
 
