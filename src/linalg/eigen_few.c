@@ -62,6 +62,14 @@ bool ny_eigen_is_few(size_t m, size_t count)
     return m >= ORDER && 4 * count + 6 * BLOCK + LOOK <= most_of(m, count);
 }
 
+double ny_eigen_few_flops(size_t m, size_t count)
+{
+    double M = (double)m, most = (double)most_of(m, count);
+    double columns = fmin(230 + 3 * (double)count, most);
+
+    return 2 * M * M * columns + 4 * M * columns * columns;
+}
+
 /* Returns the doubles of all arrays of lay_out(). */
 static size_t doubles(size_t m, size_t count)
 {

@@ -5,6 +5,8 @@
  */
 #include "spectral/nystrom.h"
 
+#include "linalg/eigen_few.h"
+
 #include <math.h>
 
 /* The randomized solver pays for a small part of the spectrum or a large W. For m/10 pairs of 4,000
@@ -112,7 +114,9 @@ double ny_nystrom_flops(size_t m, size_t p, size_t k, const struct ny_problem *p
     double M = (double)m, K = (double)k, P = (double)p;
     double r = K + (double)problem->randomized.oversample;
 
-    if (!ny_nystrom_randomized(problem, m, k)) return 4.0 / 3 * M * M * M + 2 * M * M * (K + P);
+    if (!ny_nystrom_randomized(problem, m, k))
+        return (ny_eigen_is_few(m, k) ? ny_eigen_few_flops(m, k) : 4.0 / 3 * M * M * M) +
+               2 * M * M * (K + P);
     return 2 * M * M * r * ((double)problem->randomized.power + 1) + 6 * M * r * r + 2 * M * M * P;
 }
 

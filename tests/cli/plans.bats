@@ -263,3 +263,13 @@ equal_plans() { # SHAPE STORE OPTION…
     nystream import narrow.nys narrow.csv -q
     [ "$(field "$(nystream plan narrow.nys --json --landmarks 300)" columns_kept_bytes)" = "" ]
 }
+
+@test "a few pairs of all of K are planned by products, not by its reduction" {
+    ny plan --shape 10000,784,u8 --kernel rbf --approx exact --components 2 --json
+    exits 0
+    few=$(field "$output" flops)
+    ny plan --shape 10000,784,u8 --kernel rbf --approx exact --components 3000 --json
+    exits 0
+    all=$(field "$output" flops)
+    awk -v few="$few" -v all="$all" 'BEGIN { exit !(few > 4e10 && few < 8e10 && all > 1.3e12) }'
+}
