@@ -1,192 +1,142 @@
 /*
- * Finds the distances of all nodes from one source by buckets of rising distance (graph/buckets.h).
- * Batches of paths (graph/paths.c), the forming of batches (graph/batches.c), the path between two
- * rows (results/path.c) and the selection maxmin (maps/isomap.c) call it.
+ * Searches patch by patch (graph/buckets.h). Batches of paths (graph/paths.c), the forming of
+ * batches (graph/batches.c), the path between two rows (results/path.c) and the selection maxmin
+ * (maps/isomap.c) call it.
  *
- * A bucket is a doubly linked list through `link`, so that a node whose distance falls leaves its
- * bucket and enters another in constant time. 16,384 buckets form a ring. A bucket is a quarter of
- * the mean edge wide, and wider where the longest edge would otherwise reach around the ring: so no
- * bucket ever holds nodes of two laps. A search that ends leaves every bucket empty, and the next
- * one may begin as soon as its caller has set the distances.
+ * A stretch is far enough that a patch is not fetched too often, and not so far that nodes are
+ * passed by fronts that later ones put right. Which of both counts more was measured. A patch and
+ * all that is known of its nodes is in cache meanwhile, so that a search takes less time than one
+ * of buckets of the whole graph, also in small worlds, and reads few pages of a graph in a file:
+ * those around the front.
  */
 #include "graph/buckets.h"
 
-#include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "graph/heap.h"
+#include "graph/relax.h"
 
-enum { BUCKETS = 1 << 14, CHECK_EVERY = 1 << 10 };
-
-/* A node's place in the list of its bucket; before == itself where it is in none. */
-struct link {
-    uint32_t before, after;
-};
+/* Mean edges that a stretch is long. */
+enum { STRETCH = 8 };
 
 struct ny_buckets {
     struct ny_context *ctx;
     const struct ny_edges *graph;
-    double step;                 /* width of a bucket */
     struct ny_page_cache *pages; /* NULL: the graph is in memory */
-    uint32_t *bucket;            /* the first node of each */
-    struct link *link;
-    uint32_t waiting; /* nodes in buckets */
+    ny_relax_fn *relax;
+    float stretch;
+    uint8_t *waits; /* n: whether the edges of a node are to be tried */
+    struct ny_patch_heap heap;
+    struct ny_patch_queue queue;
 };
 
-/* Tells whether a node is in a bucket. */
-static bool waits(const struct ny_buckets *buckets, uint32_t node)
+void ny_buckets_wait(struct ny_buckets *buckets, uint32_t node, float key)
 {
-    return buckets->link[node].before != node;
+    buckets->waits[node] = 1;
+    ny_patch_heap_put(&buckets->heap, ny_patch_of(&buckets->graph->patches, node), key);
 }
 
-/* Returns the bucket of a distance; distances may go around the ring more than once. */
-static uint32_t bucket_of(const struct ny_buckets *buckets, float distance)
+bool ny_buckets_left(const struct ny_buckets *buckets)
 {
-    return (uint32_t)((uint64_t)((double)distance / buckets->step) % BUCKETS);
+    return buckets->heap.count;
 }
 
-/* Takes a node out of the list of its bucket. */
-static void leave(struct ny_buckets *buckets, uint32_t node, uint32_t bucket)
+void ny_buckets_forget(struct ny_buckets *buckets)
 {
-    struct link *link = &buckets->link[node];
+    const uint32_t *first = buckets->graph->patches.first;
+    float key;
 
-    if (link->before == NY_NO_ROW)
-        buckets->bucket[bucket] = link->after;
-    else
-        buckets->link[link->before].after = link->after;
-    if (link->after != NY_NO_ROW) buckets->link[link->after].before = link->before;
-    link->before = node;
-    buckets->waiting--;
-}
+    while (buckets->heap.count) {
+        uint32_t patch = ny_patch_heap_pop(&buckets->heap, &key);
 
-/* Puts a node in front of the list of a bucket. */
-static void enter(struct ny_buckets *buckets, uint32_t node, uint32_t bucket)
-{
-    struct link *link = &buckets->link[node];
-
-    *link = (struct link){NY_NO_ROW, buckets->bucket[bucket]};
-    if (link->after != NY_NO_ROW) buckets->link[link->after].before = node;
-    buckets->bucket[bucket] = node;
-    buckets->waiting++;
-}
-
-/* *at, which is `node`'s, becomes less. */
-static void come_nearer(struct ny_buckets *buckets, uint32_t node, float *at, float distance)
-{
-    uint32_t new = bucket_of(buckets, distance), old;
-
-    if (waits(buckets, node)) {
-        old = bucket_of(buckets, *at);
-        if (old != new) leave(buckets, node, old);
+        memset(buckets->waits + first[patch], 0, first[patch + 1] - first[patch]);
     }
-    if (!waits(buckets, node)) enter(buckets, node, new);
-    *at = distance;
 }
 
-/* Prefetches the edges of the nodes that are next in the bucket of `node`. */
-static void fetch(const struct ny_buckets *buckets, uint32_t node)
+static void wake(void *arg, uint32_t node, float key)
 {
-    const struct ny_edges *graph = buckets->graph;
-    uint32_t next = buckets->link[node].after;
-
-    if (next == NY_NO_ROW || buckets->pages) return;
-    __builtin_prefetch(graph->target + graph->head[next]);
-    __builtin_prefetch(graph->length + graph->head[next]);
-    next = buckets->link[next].after;
-    if (next == NY_NO_ROW) return;
-    __builtin_prefetch(graph->head + next);
-    __builtin_prefetch(buckets->link + next);
+    ny_buckets_wait(arg, node, key);
 }
 
-int ny_buckets_run(struct ny_buckets *buckets, const struct ny_reach *reach, uint32_t source)
+int ny_buckets_go(struct ny_buckets *buckets, const struct ny_reach *reach, float until,
+                  uint64_t most)
 {
     const struct ny_edges *graph = buckets->graph;
-    const size_t stride = reach->stride;
-    uint32_t now = 0, taken = 0;
+    const uint32_t *first = graph->patches.first;
+    struct ny_patch_heap *heap = &buckets->heap;
+    struct ny_patch at = {.distance = reach->distance,
+                          .stride = reach->stride,
+                          .lanes = reach->lanes ? reach->lanes : 1,
+                          .key = reach->key,
+                          .within = reach->within,
+                          .radius = reach->radius,
+                          .waits = buckets->waits,
+                          .queue = &buckets->queue,
+                          .wake = wake,
+                          .arg = buckets};
     int err = NY_OK;
 
-    come_nearer(buckets, source, &reach->distance[source * stride], 0);
-    while (buckets->waiting && err == NY_OK) {
-        uint32_t v = buckets->bucket[now];
-        struct ny_edge_page page;
-        float near;
+    while (heap->count && heap->key[heap->patch[0]] <= until && at.relaxed <= most &&
+           err == NY_OK) {
+        uint32_t patch = ny_patch_heap_pop(heap, &at.from);
 
-        if (v == NY_NO_ROW) {
-            now = (now + 1) % BUCKETS;
-            continue;
-        }
-        fetch(buckets, v);
-        leave(buckets, v, now);
-        near = reach->distance[v * stride];
-        page = ny_page_with(graph, buckets->pages, v);
-        for (uint64_t e = page.head[v - page.first]; e < page.head[v - page.first + 1]; e++) {
-            uint32_t w = page.target[e];
-            float through = near + page.length[e], *at = &reach->distance[w * stride];
-
-            if (through < *at && (!reach->within || reach->within[w]))
-                come_nearer(buckets, w, at, through);
-        }
-        if (++taken % CHECK_EVERY == 0) err = ny_check_interrupt(buckets->ctx);
+        at.first = first[patch];
+        at.count = first[patch + 1] - at.first;
+        at.until = fminf(at.from + buckets->stretch, until);
+        at.edges = buckets->pages ? *ny_page_of(buckets->pages, patch)
+                                  : ny_page_with(graph, NULL, at.first);
+        buckets->relax(&at);
+        if (at.rest < INFINITY) ny_patch_heap_put(heap, patch, at.rest);
+        err = ny_check_interrupt(buckets->ctx);
     }
     return err ? err : ny_page_cache_error(buckets->pages);
 }
 
+int ny_buckets_run(struct ny_buckets *buckets, const struct ny_reach *reach, uint32_t source)
+{
+    reach->distance[source * reach->stride] = 0;
+    ny_buckets_wait(buckets, source, 0);
+    return ny_buckets_go(buckets, reach, INFINITY, UINT64_MAX);
+}
+
 /* ---- room ----------------------------------------------------------------------------------- */
-
-/* All edges reach less than once around the ring. */
-static double step_of(const struct ny_edges *graph)
-{
-    double step = fmax(graph->mean_length / 4, graph->longest / (BUCKETS - 2));
-
-    return step > 0 ? step : 1;
-}
-
-int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph)
-{
-    struct ny_buckets *buckets = ny_calloc(graph->ctx, NY_MEM_TILES, 1, sizeof(*buckets));
-    int err;
-
-    *out = NULL;
-    if (!buckets) return NY_EBUDGET;
-    *buckets = (struct ny_buckets){.ctx = graph->ctx, .graph = graph, .step = step_of(graph)};
-    buckets->link = ny_calloc(graph->ctx, NY_MEM_TILES, graph->n, sizeof(*buckets->link));
-    buckets->bucket = ny_calloc(graph->ctx, NY_MEM_TILES, BUCKETS, sizeof(uint32_t));
-    err = buckets->link && buckets->bucket ? ny_page_cache_new(&buckets->pages, graph) : NY_EBUDGET;
-    if (err) {
-        ny_buckets_free(buckets);
-        return err;
-    }
-    ny_buckets_take_back(buckets);
-    for (uint32_t b = 0; b < BUCKETS; b++)
-        buckets->bucket[b] = NY_NO_ROW;
-    *out = buckets;
-    return NY_OK;
-}
-
-static_assert(sizeof(struct link) == NY_LENT_BYTES, "what is lent");
 
 struct ny_page_cache *ny_buckets_pages(struct ny_buckets *buckets)
 {
     return buckets->pages;
 }
 
-void *ny_buckets_lend(struct ny_buckets *buckets)
+int ny_buckets_new(struct ny_buckets **out, const struct ny_edges *graph)
 {
-    return buckets->link;
-}
+    struct ny_buckets *buckets = ny_calloc(graph->ctx, NY_MEM_TILES, 1, sizeof(*buckets));
+    int err = NY_EBUDGET;
 
-void ny_buckets_take_back(struct ny_buckets *buckets)
-{
-    for (uint32_t v = 0; v < buckets->graph->n; v++)
-        buckets->link[v].before = v;
+    *out = NULL;
+    if (!buckets) return err;
+    *buckets = (struct ny_buckets){.ctx = graph->ctx,
+                                   .graph = graph,
+                                   .relax = ny_relax(),
+                                   .stretch = (float)(STRETCH * graph->mean_length)};
+    ny_patch_queue_clear(&buckets->queue);
+    buckets->waits = ny_calloc(graph->ctx, NY_MEM_TILES, graph->n, sizeof(*buckets->waits));
+    if (ny_patch_heap_new(&buckets->heap, graph) && buckets->waits)
+        err = ny_page_cache_new(&buckets->pages, graph);
+    if (err) {
+        ny_buckets_free(buckets);
+        return err;
+    }
+    *out = buckets;
+    return NY_OK;
 }
 
 void ny_buckets_free(struct ny_buckets *buckets)
 {
     if (!buckets) return;
     ny_page_cache_free(buckets->pages);
-    ny_free(buckets->ctx, buckets->link);
-    ny_free(buckets->ctx, buckets->bucket);
+    ny_patch_heap_release(&buckets->heap, buckets->ctx);
+    ny_free(buckets->ctx, buckets->waits);
     ny_free(buckets->ctx, buckets);
 }
 
@@ -194,5 +144,5 @@ size_t ny_buckets_bytes(uint64_t nodes)
 {
     const size_t small_bytes = 2048;
 
-    return (size_t)nodes * sizeof(struct link) + BUCKETS * sizeof(uint32_t) + small_bytes;
+    return (size_t)nodes + ny_patch_heap_bytes(nodes) + sizeof(struct ny_buckets) + small_bytes;
 }

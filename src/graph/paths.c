@@ -1,96 +1,136 @@
 /*
  * Chooses for each batch of sources between one shared search and a search for each source
- * (graph/paths.h). The shared search runs in three steps: from the centre to all nodes, from each
- * other source within the ball around the centre, and outwards from the edge of the ball
- * (graph/patches.c). If the last step gives up, all lanes but the centre's are forgotten and
- * searched one by one.
+ * (graph/paths.h). The shared search runs in three steps: from the centre until it has reached all
+ * sources of the batch, from each other source within the ball around the centre, and outwards from
+ * the edge of the ball, all lanes at once in the order of the centre's. If the last step takes too
+ * long, all lanes are forgotten and searched one by one.
  */
 #include "graph/paths.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "graph/paths_private.h"
+#include "graph/buckets.h"
 
-/* Lanes of all nodes but one. */
-static void forget(struct ny_paths *paths, size_t but)
+/* How far the search from the centre goes on at a time, in mean edges, until it has all sources. */
+enum { STEP = 16 };
+
+/* Times that each node may be relaxed for a batch, on average: it is hardly more than one where
+ * paths do lead outwards. */
+enum { PATIENCE = 8 };
+
+struct ny_paths {
+    const struct ny_edges *graph;
+    struct ny_buckets *buckets;
+    size_t lanes;
+    float *distance; /* n × lanes */
+};
+
+static void forget(struct ny_paths *paths)
 {
-    for (uint32_t v = 0; v < paths->graph->n; v++)
-        for (size_t l = 0; l < paths->lanes; l++)
-            if (l != but) paths->distance[(size_t)v * paths->lanes + l] = INFINITY;
+    for (size_t i = 0; i < (size_t)paths->graph->n * paths->lanes; i++)
+        paths->distance[i] = INFINITY;
 }
 
-/* Lowers the distances of one lane from a source; within: only to such nodes. */
-static int search(struct ny_paths *paths, size_t lane, uint32_t source, const uint8_t *within)
-{
-    const struct ny_reach reach = {paths->distance + lane, paths->lanes, within};
-
-    return ny_buckets_run(paths->buckets, &reach, source);
-}
-
-/* Searches from each source but that of the centre's lane. */
-static int search_others(struct ny_paths *paths, const uint32_t *sources, size_t count,
-                         const uint8_t *within)
+/* Lowers the distances of each lane from its source. */
+static int search_alone(struct ny_paths *paths, const uint32_t *sources, size_t count)
 {
     int err = NY_OK;
 
-    for (size_t l = 0; l < count && err == NY_OK; l++)
-        if (l != count / 2) err = search(paths, l, sources[l], within);
+    for (size_t l = 0; l < count && err == NY_OK; l++) {
+        const struct ny_reach reach = {.distance = paths->distance + l, .stride = paths->lanes};
+
+        err = ny_buckets_run(paths->buckets, &reach, sources[l]);
+    }
     return err;
 }
 
-/* Searches from them to the nodes within `radius` of the centre, by paths through such nodes. */
-static int search_ball(struct ny_paths *paths, const uint32_t *sources, size_t count, float radius)
+/* Searches from the centre until it has all sources, and a bit farther. *radius: how far they are.
+ */
+static int search_centre(struct ny_paths *paths, const uint32_t *sources, size_t count,
+                         float *radius)
 {
-    for (uint32_t v = 0; v < paths->graph->n; v++)
-        paths->waits[v] = paths->distance[(size_t)v * paths->lanes + count / 2] <= radius;
-    return search_others(paths, sources, count, paths->waits);
+    const size_t centre = count / 2;
+    const float *far = paths->distance + centre;
+    const struct ny_reach reach = {.distance = paths->distance + centre, .stride = paths->lanes};
+    float step = (float)(STEP * paths->graph->mean_length), until = 0;
+    int err;
+
+    paths->distance[sources[centre] * paths->lanes + centre] = 0;
+    ny_buckets_wait(paths->buckets, sources[centre], 0);
+    do {
+        until = until + step > until ? until + step : INFINITY;
+        err = ny_buckets_go(paths->buckets, &reach, until, UINT64_MAX);
+        *radius = 0;
+        for (size_t l = 0; l < count; l++)
+            *radius = fmaxf(*radius, far[sources[l] * paths->lanes]);
+    } while (err == NY_OK && *radius > until);
+    ny_buckets_forget(paths->buckets);
+    return err;
 }
 
-/* Has the nodes wait that have an edge out of the ball. Tells whether there are any. */
-static bool open_ball(struct ny_paths *paths, size_t centre, float radius)
+/* Searches from the other sources to the nodes within `radius` of the centre, by paths through such
+ * nodes. */
+static int search_ball(struct ny_paths *paths, const uint32_t *sources, size_t count, float radius)
+{
+    int err = NY_OK;
+
+    for (size_t l = 0; l < count && err == NY_OK; l++) {
+        const struct ny_reach reach = {.distance = paths->distance + l,
+                                       .stride = paths->lanes,
+                                       .within = paths->distance + count / 2,
+                                       .radius = radius};
+
+        if (l != count / 2) err = ny_buckets_run(paths->buckets, &reach, sources[l]);
+    }
+    return err;
+}
+
+/* Has the nodes wait that have an edge out of the ball. */
+static void open_ball(struct ny_paths *paths, size_t centre, float radius)
 {
     const struct ny_edges *graph = paths->graph;
     const float *far = paths->distance + centre;
-    bool any = false;
 
     for (uint32_t v = 0; v < graph->n; v++) {
         bool out = false;
         struct ny_edge_page page;
 
-        if (!paths->waits[v]) continue;
+        if (!(far[(size_t)v * paths->lanes] <= radius)) continue;
         page = ny_page_with(graph, ny_buckets_pages(paths->buckets), v);
         for (uint64_t e = page.head[v - page.first]; e < page.head[v - page.first + 1]; e++)
             out |= far[(size_t)page.target[e] * paths->lanes] > radius;
-        paths->waits[v] = out;
-        any |= out;
+        if (out) ny_buckets_wait(paths->buckets, v, far[(size_t)v * paths->lanes]);
     }
-    return any;
 }
 
 int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
                   const float **distances)
 {
-    const size_t centre = count / 2;
-    float radius = 0;
-    bool done = false;
+    const struct ny_reach reach = {.distance = paths->distance,
+                                   .stride = paths->lanes,
+                                   .lanes = paths->lanes,
+                                   .key = count / 2};
+    float radius;
     int err;
 
     *distances = paths->distance;
-    forget(paths, paths->lanes);
-    err = search(paths, centre, sources[centre], NULL);
+    forget(paths);
+    if (count <= NY_ALONE) return search_alone(paths, sources, count);
+    err = search_centre(paths, sources, count, &radius);
+    if (err == NY_OK) err = search_ball(paths, sources, count, radius);
     if (err) return err;
-    if (count <= NY_ALONE) return search_others(paths, sources, count, NULL);
-    for (size_t l = 0; l < count; l++)
-        radius = fmaxf(radius, paths->distance[(size_t)sources[l] * paths->lanes + centre]);
-    err = search_ball(paths, sources, count, radius);
-    if (err) return err;
-    if (!open_ball(paths, centre, radius))
-        return ny_page_cache_error(ny_buckets_pages(paths->buckets));
-    err = ny_patches_run(paths, centre, &done);
-    if (err || done) return err;
-    forget(paths, centre);
-    return search_others(paths, sources, count, NULL);
+    open_ball(paths, count / 2, radius);
+    err = ny_buckets_go(paths->buckets, &reach, INFINITY, (uint64_t)PATIENCE * paths->graph->n);
+    if (err || !ny_buckets_left(paths->buckets)) return err;
+    ny_buckets_forget(paths->buckets);
+    forget(paths);
+    return search_alone(paths, sources, count);
+}
+
+double ny_paths_rate(size_t lanes)
+{
+    return lanes == 1 ? 0.3 : lanes == NY_FEW_LANES ? 0.75 : lanes == NY_HALF_LANES ? 0.9 : 1;
 }
 
 /* ---- room ----------------------------------------------------------------------------------- */
@@ -98,31 +138,20 @@ int ny_paths_from(struct ny_paths *paths, const uint32_t *sources, size_t count,
 size_t ny_paths_bytes(uint64_t nodes, size_t lanes)
 {
     const size_t small_bytes = 4096;
-    size_t bytes = (size_t)nodes * lanes * sizeof(float) + small_bytes + ny_buckets_bytes(nodes);
 
-    if (lanes > NY_ALONE) bytes += (size_t)nodes * sizeof(uint8_t) + ny_patches_bytes(nodes);
-    return bytes;
-}
-
-/* Takes room for what a search that sources share has beside the distances. */
-static bool allocate_shared(struct ny_paths *paths)
-{
-    paths->waits = ny_calloc(paths->ctx, NY_MEM_TILES, paths->graph->n, sizeof(uint8_t));
-    return paths->waits && ny_patches_allocate(paths);
+    return (size_t)nodes * lanes * sizeof(float) + small_bytes + ny_buckets_bytes(nodes);
 }
 
 int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph, size_t lanes)
 {
-    struct ny_context *ctx = graph->ctx;
-    struct ny_paths *paths = ny_calloc(ctx, NY_MEM_TILES, 1, sizeof(*paths));
+    struct ny_paths *paths = ny_calloc(graph->ctx, NY_MEM_TILES, 1, sizeof(*paths));
     int err = NY_EBUDGET;
 
     *out = NULL;
     if (!paths) return err;
-    *paths = (struct ny_paths){.ctx = ctx, .graph = graph, .lanes = lanes};
-    paths->distance = ny_calloc(ctx, NY_MEM_TILES, graph->n, lanes * sizeof(float));
-    if (paths->distance && (lanes <= NY_ALONE || allocate_shared(paths)))
-        err = ny_buckets_new(&paths->buckets, graph);
+    *paths = (struct ny_paths){.graph = graph, .lanes = lanes};
+    paths->distance = ny_calloc(graph->ctx, NY_MEM_TILES, graph->n, lanes * sizeof(float));
+    if (paths->distance) err = ny_buckets_new(&paths->buckets, graph);
     if (err) {
         ny_paths_free(paths);
         return err;
@@ -135,8 +164,6 @@ void ny_paths_free(struct ny_paths *paths)
 {
     if (!paths) return;
     ny_buckets_free(paths->buckets);
-    ny_patches_release(paths);
-    ny_free(paths->ctx, paths->distance);
-    ny_free(paths->ctx, paths->waits);
-    ny_free(paths->ctx, paths);
+    ny_free(paths->graph->ctx, paths->distance);
+    ny_free(paths->graph->ctx, paths);
 }

@@ -1,6 +1,6 @@
 /*
- * Finds shortest paths over a graph in memory, from batches of sources at a time. A node's
- * distances from all sources of a batch are one vector of NY_LANES (16) floats, or of fewer lanes,
+ * Finds shortest paths over a graph, from batches of sources at a time. A node's distances from all
+ * sources of a batch are one vector of NY_LANES (16) floats, or of fewer lanes, NY_HALF_LANES (8),
  * NY_FEW_LANES (4) or 1, where memory is scarce. Sweeps (graph/sweep.h) call it for the landmarks
  * of isomap.
  *
@@ -8,13 +8,13 @@
  * along paths, and each sum runs from its source outwards. The order in which paths are tried, the
  * lanes, the threads and the ways below change only the time.
  *
- * Sources of a batch that have a common direction share the work. One search, from the source in
- * their midst (the centre), says which way is outwards. Beyond the ball around the centre that
- * holds all sources, paths lead outwards, or nearly: nodes are relaxed in the order of their
- * distances from the centre, each for all sources at once and 1.1 times on average
- * (graph/patches.c). Within the ball each source has a search of its own, by buckets
- * (graph/buckets.h). The ball therefore has to be small: batches are formed by halving the sources
- * along their longest extent (graph/batches.c).
+ * Sources of a batch that have a common direction share the work. The distance from the source in
+ * their midst (the centre) says which way is outwards. Beyond the ball around the centre that holds
+ * all sources, paths lead outwards, or nearly: nodes are relaxed in the order of their distances
+ * from the centre, each for all sources at once and 1.1 times on average. That distance is one of
+ * those that are found, so that it is known when a front comes to a node. Within the ball each
+ * source has a search of its own. The ball therefore has to be small: batches are formed by halving
+ * the sources along their longest extent (graph/batches.c).
  *
  * Two limits were measured. The order of the search outwards has to be kept to a dozen edges. The
  * ball may not be made smaller: with four fifths of its radius, nodes are relaxed 4 to 500 times.
@@ -23,27 +23,31 @@
  * the ball is nearly the whole graph, or the search outwards gives up once nodes were relaxed eight
  * times on average; the batch then goes source by source.
  *
- * Nodes are numbered by halving the graph again and again (graph/order.h), so that a patch of at
- * most 1,024 nodes is in cache while it is worked on.
+ * All of these searches go patch by patch (graph/buckets.h). Nodes are numbered by halving the
+ * graph again and again (graph/order.h), so that a patch of at most 1,024 nodes is in cache while
+ * it is worked on.
  */
 #ifndef NY_GRAPH_PATHS_H
 #define NY_GRAPH_PATHS_H
 
 #include "graph/edges.h"
 
-enum { NY_LANES = 16, NY_FEW_LANES = 4 };
+enum { NY_LANES = 16, NY_HALF_LANES = 8, NY_FEW_LANES = 4 };
 /* Up to so many sources are searched from one by one: a shared search is not worth the order. */
 enum { NY_ALONE = 2 };
 
 /* One thread's: room for the distances of a batch, and what is pending. */
 struct ny_paths;
 /* Makes the workspace of one thread for a graph, which must outlive it, and batches of so many
- * lanes: NY_LANES, NY_FEW_LANES or 1. NY_EBUDGET: *out is NULL. */
+ * lanes: NY_LANES, NY_HALF_LANES, NY_FEW_LANES or 1. NY_EBUDGET: *out is NULL. */
 int ny_paths_new(struct ny_paths **out, const struct ny_edges *graph, size_t lanes);
 /* Frees the workspace; NULL is allowed. */
 void ny_paths_free(struct ny_paths *paths);
 /* Returns the bytes that ny_paths_new() charges for a graph of so many nodes. */
 size_t ny_paths_bytes(uint64_t nodes, size_t lanes);
+/* Returns how many sources a thread searches from in the time of one in a batch of NY_LANES, where
+ * batches have so many lanes: measured. */
+double ny_paths_rate(size_t lanes);
 
 /* Distances from `count` ≤ lanes source nodes, the nearer to one another the faster: n × lanes,
  * node by node, ∞ where there is no path and in lanes ≥ count; valid until the next

@@ -20,7 +20,7 @@ struct ny_sweep {
     size_t count;
     const char *stage; /* for the progress */
     unsigned workers;
-    size_t lanes; /* of a batch: NY_LANES, NY_FEW_LANES or 1 */
+    size_t lanes; /* of a batch, as ny_paths_new() takes them */
     size_t first; /* the source that a resumed sweep goes on with */
     double checkpoint_s;
     int (*fold)(void *arg, const struct ny_swept *batch); /* in order, one call at a time */

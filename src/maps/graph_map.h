@@ -7,11 +7,11 @@
  *
  * Isomap (maps/isomap.c) sweeps over the landmarks twice, once for W and once for Y = C′P, so that
  * C is never there as a whole. A sweep is a pass whose units are batches of 16 sources that are
- * near one another, or of 4 or 1 where the budget is small (graph/sweep.h). Landmarks of --select
- * maxmin come from a search that looks only at the nodes that are nearer to the new landmark than
- * to all earlier ones. The negative eigenvalues are counted by the signs of LDLᵀ if only a few
- * pairs of many landmarks were found, since the whole spectrum would take several times as long;
- * their share of all eigenvalues is then not known, and is null in the report.
+ * near one another, or of 8, 4 or 1 where the budget is small (graph/sweep.h). Landmarks of
+ * --select maxmin come from a search that looks only at the nodes that are nearer to the new
+ * landmark than to all earlier ones. The negative eigenvalues are counted by the signs of LDLᵀ if
+ * only a few pairs of many landmarks were found, since the whole spectrum would take several times
+ * as long; their share of all eigenvalues is then not known, and is null in the report.
  *
  * New points come into a map by their nearest nodes (maps/graph_place.h), for which all points of
  * the store are read: into isomap by paths through these nodes, into eigenmaps by Nyström's
@@ -56,6 +56,7 @@ struct ny_map_sizes {
     struct ny_job_sizes job;
     const struct ny_fit_settings *settings;
     uint64_t n, nodes, edges;
+    size_t neighbors;     /* that a row lists */
     size_t m;             /* landmarks; 0 for a map without any */
     size_t pages_opening_bytes; /* held beside the pages while they are made */
     unsigned ways; /* that the map could do with: enum ny_map_ways */

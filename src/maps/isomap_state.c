@@ -145,8 +145,8 @@ struct ny_stage_bytes ny_isomap_common(const struct ny_map_sizes *f)
 
 double ny_isomap_sweep_s(const struct ny_map_sizes *f, size_t sources)
 {
-    /* nodes a source and a thread: bench_paths; reading pages takes as long as the paths do */
-    const double paths_per_s = f->paged ? 2e7 : 4e7;
+    /* nodes a source and a thread: bench_paths; a part of the time of pages is for reading them */
+    const double paths_per_s = (f->paged ? 3e7 : 4e7) * ny_paths_rate(f->lanes);
 
     return (double)sources * (double)f->nodes / (paths_per_s * f->job.threads);
 }

@@ -44,12 +44,12 @@ static void course_bytes(const struct ny_map_sizes *f, unsigned workers, size_t 
                                 (f->paged ? f->pages_opening_bytes : f->opening_bytes);
 }
 
-/* The ways, the fastest first: one worker with more lanes is faster than several with fewer. */
+/* The ways, the fastest first. */
 static const struct way {
     bool paged;
     size_t lanes;
-} ways[] = {{false, NY_LANES}, {false, NY_FEW_LANES}, {false, 1},
-            {true, NY_LANES},  {true, NY_FEW_LANES},  {true, 1}};
+} ways[] = {{false, NY_LANES}, {false, NY_HALF_LANES}, {false, NY_FEW_LANES}, {false, 1},
+            {true, NY_LANES},  {true, NY_HALF_LANES},  {true, NY_FEW_LANES},  {true, 1}};
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 static bool may_be(const struct ny_map_sizes *f, size_t way)
@@ -101,6 +101,7 @@ struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
                                  .n = graph->n,
                                  .nodes = graph->largest,
                                  .edges = graph->largest_edges,
+                                 .neighbors = graph->neighbors,
                                  .m = settings->landmarks,
                                  .opening_bytes = ny_stored_edges_bytes(graph),
                                  .pages_opening_bytes = ny_stored_pages_bytes(graph),
@@ -119,6 +120,16 @@ static size_t stage_bytes(const void *sizes, unsigned workers, size_t limit)
     return ny_stage_bytes_total(&bytes);
 }
 
+/* Returns how fast so many workers find paths with so many lanes each, of no more workers than
+ * there are batches. */
+static double speed(const struct ny_map_sizes *f, unsigned workers)
+{
+    size_t batches = (f->m + f->lanes - 1) / f->lanes;
+
+    if (batches && workers > batches) workers = (unsigned)batches;
+    return workers * ny_paths_rate(f->lanes);
+}
+
 int ny_graph_fit_workers(struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->base.job;
@@ -131,13 +142,20 @@ int ny_graph_fit_workers(struct ny_graph_fit *fit)
                                  .m = fit->base.m,
                                  .paged = !!edges->pages,
                                  .ways = fit->ways};
+    double fastest = 0;
 
     job->workers = 0;
-    for (size_t way = 0; way < WAYS && !job->workers; way++) {
+    for (size_t way = 0; way < WAYS; way++) {
+        unsigned workers;
+
         if (!may_be(&sizes, way) || ways[way].paged != sizes.paged) continue;
-        sizes.lanes = fit->lanes = ways[way].lanes;
-        job->workers =
+        sizes.lanes = ways[way].lanes;
+        workers =
             ny_budget_workers(stage_bytes, &sizes, sizes.job.threads, ny_memory_limit(job->ctx));
+        if (!workers || speed(&sizes, workers) <= fastest) continue;
+        fastest = speed(&sizes, workers);
+        fit->lanes = sizes.lanes;
+        job->workers = workers;
     }
     if (!job->workers)
         return ny_budget_refuse(job->ctx, "fit", ny_plan_memory_least(&sizes.job), "", "");

@@ -46,7 +46,7 @@ same_part() { # NAME NAME PART
     [ "$(nystream fit r.nys other --map isomap --graph g --landmarks 12 2>&1)" != "" ]
 }
 
-# Each thread has 73 bytes a node for 16 paths at a time, and 25 for four.
+# Each thread has 66 bytes a node for 16 paths at a time, and 18 for four.
 @test "a small budget has fewer paths at a time, and the same bytes" {
     local least usual part disk
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 150000 -o roll.npy
@@ -59,7 +59,7 @@ same_part() { # NAME NAME PART
     [ "$least" -lt "$usual" ] || { echo "$least for $usual" >&2; return 1; }
     disk=$(field "$output" disk_bytes)
     ny plan r.nys --map isomap --graph g --landmarks 20 --threads 1 --memory "$least" --json
-    exits 0 # the edges are in a file: 12 bytes for each of three or more of a node, twice
+    exits 0 # the edges are in a file: 8 bytes for each of three or more of a node, twice
     [ "$(field "$output" disk_bytes)" -gt $((disk + 150000 * 72)) ]
     ny fit r.nys much --map isomap --graph g --landmarks 20 --memory 1G -q
     exits 0

@@ -108,7 +108,7 @@ static void sweep(const struct ny_edges *graph, size_t lanes, float *distance)
 /* Paths of all lanes, through all pages, and through as few as a search can have. */
 static void check_paths(const struct ny_edges *graph, struct ny_edges *paged)
 {
-    static const size_t lanes[] = {NY_LANES, NY_FEW_LANES, 1};
+    static const size_t lanes[] = {NY_LANES, NY_HALF_LANES, NY_FEW_LANES, 1};
     size_t bytes = 21 * (size_t)graph->n * sizeof(float);
     float *want = malloc(bytes), *got = malloc(bytes);
 
@@ -117,7 +117,7 @@ static void check_paths(const struct ny_edges *graph, struct ny_edges *paged)
         if (k == sizeof(lanes) / sizeof(lanes[0])) paged->pages->bytes = paged->pages->largest;
         if (paged->pages->bytes < 16 << 10) paged->pages->bytes = 16 << 10;
         memset(got, 0, bytes);
-        sweep(paged, lanes[k % 3], got);
+        sweep(paged, lanes[k % (sizeof(lanes) / sizeof(lanes[0]))], got);
         assert_memory_equal(got, want, bytes);
     }
     free(want);

@@ -235,7 +235,7 @@ static void check_paths(enum kind kind, size_t n, size_t t, size_t count)
     struct ny_edges graph;
     struct ny_sweep sweep;
     uint32_t *sources = malloc(count * sizeof(uint32_t));
-    const size_t lanes[] = {1, NY_FEW_LANES, NY_LANES};
+    const size_t lanes[] = {1, NY_FEW_LANES, NY_HALF_LANES, NY_LANES};
     float *want = malloc(count * n * sizeof(float));
     struct collected all = {&graph, sources, malloc(count * n * sizeof(float)), n, 0};
     uint32_t component = 0;
