@@ -65,12 +65,13 @@ void ny_pages_free(struct ny_pages *pages);
 size_t ny_pages_bytes(uint64_t n, uint64_t nodes);
 size_t ny_pages_building_bytes(uint64_t nodes, uint64_t edges, size_t neighbors,
                                size_t piece_bytes);
-/* Returns the bytes of its files, targets and pages, where each of so many edges is there once. */
-static inline uint64_t ny_pages_disk_bytes(uint64_t nodes, uint64_t edges)
+/* Returns the most bytes of its files at a time: the pages, where each of so many edges is there
+ * once, and the ends of what all rows list (graph/ends.h). */
+static inline uint64_t ny_pages_disk_bytes(uint64_t nodes, uint64_t edges, size_t neighbors)
 {
-    uint64_t directed = 2 * edges, record = sizeof(uint32_t) + sizeof(float);
+    uint64_t record = sizeof(uint32_t) + sizeof(float), end = sizeof(uint32_t) + record;
 
-    return nodes * sizeof(uint64_t) + directed * (sizeof(uint32_t) + record);
+    return nodes * (sizeof(uint64_t) + 2 * neighbors * end) + 2 * edges * record;
 }
 /* Returns the most patches whose edges are put in pages. */
 uint64_t ny_pages_most(uint64_t nodes);

@@ -5,14 +5,16 @@
  * and then patch by patch.
  *
  * A fill counts the edges of each node, and then goes through the nodes, as many at a time as there
- * is room for their edges, and reads all lists for each such range. A list tells of an edge at both
- * of its ends; where both ends list one another, each has it twice, and the first of both is kept:
- * so edges come to lie as they do in memory, and nodes have the same numbers.
+ * is room for their edges. Where these are several ranges, the ends of all edges are put in a file,
+ * range by range (graph/ends.h), so that all lists are read twice in a fill. A list tells of an
+ * edge at both of its ends; where both ends list one another, each has it twice, and the first of
+ * both is kept: so edges come to lie as they do in memory, and nodes have the same numbers.
  */
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "graph/ends.h"
 #include "graph/order.h"
 #include "graph/pages.h"
 
@@ -29,6 +31,8 @@ struct build {
     float *distance;
     uint32_t *next;      /* n: ends of a node; of one in the range, where the next one goes */
     uint32_t begin, end; /* the range of nodes */
+    struct ny_ends *filed; /* the ends of all ranges; NULL: there is one range */
+    int err;               /* of putting ends there */
     struct end *room;
     size_t ends;   /* room for so many */
     char *record;  /* of a patch */
@@ -47,8 +51,18 @@ static void count_end(struct build *build, uint32_t at, uint32_t to, float lengt
 
 static void put_end(struct build *build, uint32_t at, uint32_t to, float length)
 {
-    if (at >= build->begin && at < build->end)
-        build->room[build->next[at]++] = (struct end){to, length};
+    build->room[build->next[at]++] = (struct end){to, length};
+}
+
+static void file_end(struct build *build, uint32_t at, uint32_t to, float length)
+{
+    if (!build->err) build->err = ny_ends_put(build->filed, &(struct ny_end){at, to, length});
+}
+
+/* Puts an end of the file. */
+static void take_end(void *arg, const struct ny_end *end)
+{
+    put_end(arg, end->at, end->to, end->length);
 }
 
 /* Calls `each` for both ends of what row i lists. */
@@ -110,9 +124,10 @@ static inline int walk(struct build *build, end_fn *each)
             err = source->read(source->arg, first, count, build->row, build->distance);
         for (size_t i = 0; i < count && err == NY_OK; i++)
             err = walk_row(build, first + i, i * lists->stored, each);
+        if (err == NY_OK) err = build->err;
     }
     if (err == NY_OK) walk_bridges(build, each);
-    return err;
+    return err ? err : build->err;
 }
 
 /* ---- the ends of a node --------------------------------------------------------------------- */
@@ -161,29 +176,79 @@ static uint32_t behind(const struct ny_edges *graph, uint32_t v)
     return graph->patches.count ? graph->patches.first[ny_patch_of(&graph->patches, v) + 1] : v + 1;
 }
 
-/* Takes as many nodes from build->end on as there is room for; next[v] is then where ends of v go.
- * NY_EBUDGET where there is none for the first. */
-static int take_range(struct build *build)
+/* Returns the node behind those from `begin` on for which there is room, and sets the number of
+ * their ends; `begin` where there is no room for the first. */
+static uint32_t range_end(const struct build *build, uint32_t begin, uint64_t *ends)
 {
     const struct ny_edges *graph = build->graph;
-    size_t sum = 0;
+    uint32_t next = begin;
+
+    for (*ends = 0; next < graph->n;) {
+        uint32_t end = behind(graph, next);
+        uint64_t more = 0;
+
+        for (uint32_t v = next; v < end; v++)
+            more += build->next[v];
+        if (*ends + more > build->ends) break;
+        *ends += more;
+        next = end;
+    }
+    return next;
+}
+
+/* Takes as many nodes from build->end on as there is room for; next[v] is then where ends of v go.
+ */
+static void take_range(struct build *build)
+{
+    uint64_t ends;
+    uint32_t sum = 0;
 
     build->begin = build->end;
-    while (build->end < graph->n) {
-        uint32_t end = behind(graph, build->end);
-        size_t more = 0;
+    build->end = range_end(build, build->begin, &ends);
+    for (uint32_t v = build->begin; v < build->end; v++) {
+        uint32_t count = build->next[v];
 
-        for (uint32_t v = build->end; v < end; v++)
-            more += build->next[v];
-        if (sum + more > build->ends) break;
-        for (; build->end < end; build->end++) {
-            uint32_t count = build->next[build->end];
-
-            build->next[build->end] = (uint32_t)sum;
-            sum += count;
-        }
+        build->next[v] = sum;
+        sum += count;
     }
-    return build->end > build->begin ? NY_OK : too_many(graph);
+}
+
+/* Counts the ranges, and where there are arrays, sets the first node and the ends of each.
+ * NY_EBUDGET where there is no room for all ends of a node or a patch. */
+static int list_ranges(const struct build *build, uint32_t *ranges, uint32_t *begin,
+                       uint64_t *count)
+{
+    uint32_t at = 0;
+
+    for (*ranges = 0; at < build->graph->n; ++*ranges) {
+        uint64_t ends;
+        uint32_t end = range_end(build, at, &ends);
+
+        if (end == at) return too_many(build->graph);
+        if (begin) begin[*ranges] = at;
+        if (count) count[*ranges] = ends;
+        at = end;
+    }
+    return NY_OK;
+}
+
+/* Puts the ends of all edges in a file, where there are several ranges. */
+static int file_ends(struct build *build)
+{
+    struct ny_context *ctx = build->graph->ctx;
+    uint32_t ranges, *begin;
+    uint64_t *count;
+    int err = list_ranges(build, &ranges, NULL, NULL);
+
+    if (err || ranges == 1) return err;
+    begin = ny_calloc(ctx, NY_MEM_DICTIONARY, ranges, sizeof(*begin));
+    count = ny_calloc(ctx, NY_MEM_DICTIONARY, ranges, sizeof(*count));
+    err = begin && count ? list_ranges(build, &ranges, begin, count) : NY_EBUDGET;
+    if (err == NY_OK)
+        err = ny_ends_new(&build->filed, ctx, build->source->folder, ranges, begin, count);
+    ny_free(ctx, count);
+    ny_free(ctx, begin);
+    return err ? err : walk(build, file_end);
 }
 
 /* Settles the nodes of the range; next[v] is then behind the ends of v. */
@@ -209,13 +274,17 @@ static int fill(struct build *build, int (*write)(struct build *build))
     memset(build->next, 0, build->graph->n * sizeof(*build->next));
     build->end = 0;
     err = walk(build, count_end);
-    while (err == NY_OK && build->end < build->graph->n) {
-        err = take_range(build);
-        if (err == NY_OK) err = walk(build, put_end);
+    if (err == NY_OK) err = file_ends(build);
+    for (uint32_t range = 0; err == NY_OK && build->end < build->graph->n; range++) {
+        take_range(build);
+        err = build->filed ? ny_ends_walk(build->filed, range, take_end, build)
+                           : walk(build, put_end);
         if (err) break;
         settle_range(build);
         err = write(build);
     }
+    ny_ends_free(build->filed);
+    build->filed = NULL;
     return err;
 }
 
@@ -300,7 +369,7 @@ static int write_patches(struct build *build)
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Room for ends: for all of one node, at which each other may have two, and for those of a patch of
- * twice as many as usual. So the lists are read about as often as a row has neighbours. */
+ * twice as many as usual. So there are about as many ranges as a row has neighbours. */
 static size_t room_bytes(uint64_t nodes, size_t neighbors)
 {
     size_t of_node = 2 * (size_t)nodes, of_patch = (size_t)4 * NY_PATCH_NODES * (neighbors + 1);
@@ -406,11 +475,19 @@ size_t ny_pages_bytes(uint64_t n, uint64_t nodes)
                     (ny_pages_most(nodes) + 1) * sizeof(uint64_t) + sizeof(struct ny_pages));
 }
 
+/* Two ranges have more ends than there is room for, and bridges are fewer than nodes. */
+static size_t ranges_most(size_t neighbors)
+{
+    return 2 * neighbors + 8;
+}
+
 size_t ny_pages_building_bytes(uint64_t nodes, uint64_t edges, size_t neighbors, size_t piece_bytes)
 {
     size_t node_bytes = (size_t)nodes * sizeof(uint32_t);
     size_t by_rows = (size_t)(nodes + 1) * sizeof(uint64_t) + sizeof(struct ny_targets);
-    size_t filling = node_bytes + room_bytes(nodes, neighbors) + piece_bytes;
+    size_t ranges = ranges_most(neighbors);
+    size_t ends = ny_ends_bytes(ranges) + ranges * (sizeof(uint32_t) + sizeof(uint64_t));
+    size_t filling = node_bytes + room_bytes(nodes, neighbors) + piece_bytes + ends;
     size_t first = by_rows + filling, second = filling + ny_pages_held(edges);
     size_t ordering = by_rows + node_bytes + ny_order_bytes(nodes);
 

@@ -23,6 +23,7 @@ static int sizes_of(struct ny_store *store, const struct ny_fit_settings *settin
     if (!name) {
         graph.n = graph.largest = points.n;
         graph.stored = settings->graph.stored;
+        graph.neighbors = settings->graph.neighbors;
         graph.largest_edges = points.n * settings->graph.neighbors;
     }
     *sizes = ny_map_sizes_make(map, settings, &graph);
@@ -53,7 +54,8 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
         ((ny_settings_pairs(settings) + settings->asymmetric) * element + sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
     ny_map_way(&sizes, ny_memory_limit(sizes.job.ctx));
-    if (sizes.paged) plan->disk_bytes += ny_pages_disk_bytes(sizes.nodes, sizes.edges);
+    if (sizes.paged)
+        plan->disk_bytes += ny_pages_disk_bytes(sizes.nodes, sizes.edges, sizes.neighbors);
     ny_plan_work(&sizes.job, plan);
     plan->stage_s[sizes.job.course->stages[0]->id] +=
         (sizes.paged ? paging_s : opening_s) * 2 * (double)sizes.edges;
