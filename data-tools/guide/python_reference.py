@@ -14,9 +14,9 @@ PAGES = {
         "Python: estimators",
         "[From scikit-learn](../from-scikit-learn.md) tells which class is which, and what differs.",
         [("Parameters of all", "estimators", []),
-         ("Classes", None, ["KernelPCA", "PCA", "IncrementalKernelPCA", "Nystroem",
-                            "SpectralEmbedding", "SpectralClustering", "Isomap", "DiffusionMap",
-                            "KNeighborsTransformer"])]),
+         ("Classes", None, ["KernelPCA", "PCA", "TruncatedSVD", "IncrementalKernelPCA",
+                            "Nystroem", "SpectralEmbedding", "SpectralClustering", "Isomap",
+                            "DiffusionMap", "KNeighborsTransformer"])]),
     "python-more": (
         "Python: AnnData, sums, Dask, errors",
         "Sums and Dask are for rows on [more than one machine](../more-than-one-machine.md); "

@@ -13,6 +13,8 @@ files() {
     tail -n +2 t.csv | cut -d, -f1-4 >new.csv
     (cat new.csv; echo nan,1,1,1) >nan.csv
     awk -F, '{ print NR % 3, "1:" $1, "4:" $4 }' new.csv >new.svm
+    awk -F, '{ print NR % 3, "1:" $1, "5:" $4 }' new.csv >wide.svm
+    printf '%s\n' a b c d e >names.txt
     awk 'BEGIN {
         print "%%MatrixMarket matrix coordinate real general\n4 4 16"
         for (k = 0; k < 16; k++) print int(k / 4) + 1, k % 4 + 1, k * k % 23 / 23

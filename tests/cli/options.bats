@@ -141,6 +141,8 @@ nan          | import new nan.csv                        | --nan drop
 dims         | import new new.svm                        | --dims 9
 columns      | import new t.csv                          | --columns 1,3-4
 drop-columns | import new t.csv                          | --drop-columns 2-3
+new-columns  | import new wide.svm --dims 4              | --new-columns drop
+column-names | import s wide.svm --append                | --column-names names.txt
 transpose    | import new new.mtx                        | --transpose
 matrix       | import new t.csv                          | --matrix X ! the format csv
 input        | transform s f -o o.csv                    | --input new.csv
@@ -157,6 +159,8 @@ label-column | transform s f --input t.csv -o o.csv      | --label-column a ! ha
 id-column    | transform s f --input t.csv -o o.csv      | --id-column a ! has no column 'a'
 columns      | transform s f --input t.csv -o o.csv      | --columns a,b ! has no columns 'c', 'd'
 drop-columns | transform s f --input t.csv -o o.csv      | --drop-columns a ! has no column 'a'
+new-columns  | transform s f --input wide.svm -o o.csv   | --new-columns drop
+column-names | transform s f --input wide.svm -o o.csv   | --column-names names.txt
 header       | transform s f --input new.csv -o o.csv    | --header yes ! has no columns 'a', 'b'
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
