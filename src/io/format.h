@@ -44,6 +44,7 @@ struct ny_format {
     bool takes_transpose; /* rows of the file may be columns of the points */
     bool takes_matrix;    /* a file may hold several tables */
     bool takes_column_names; /* from a file of their own */
+    bool takes_new_columns;  /* options.new_columns_drop acts where its rows are sparse */
 };
 
 struct ny_format_entry {

@@ -503,6 +503,7 @@ const struct ny_format ny_format_hdf5 = {
     .open = open_hdf5,
     .next = next_hdf5,
     .close = close_hdf5,
+    .takes_new_columns = true,
     .takes_label_column = true,
     .takes_matrix = true,
 };

@@ -542,4 +542,5 @@ const struct ny_format ny_format_libsvm = {
     .close = close_libsvm,
     .has_lines = true,
     .takes_column_names = true,
+    .takes_new_columns = true,
 };

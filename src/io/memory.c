@@ -210,6 +210,7 @@ static const struct ny_format format = {
     .next = next_memory,
     .skip = skip_memory,
     .close = close_memory,
+    .takes_new_columns = true,
     .row_name = row_name,
 };
 static const struct ny_format_entry entry = {.info = {"memory", "rows in the caller's memory"},

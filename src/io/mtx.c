@@ -282,4 +282,5 @@ const struct ny_format ny_format_mtx = {
     .close = close_mtx,
     .takes_transpose = true,
     .takes_column_names = true,
+    .takes_new_columns = true,
 };

@@ -531,4 +531,5 @@ const struct ny_format ny_format_npz = {
     .close = close_npz,
     .takes_transpose = true,
     .takes_column_names = true,
+    .takes_new_columns = true,
 };

@@ -148,6 +148,11 @@ static int check_options(struct ny_reader *reader)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--id-column does not go with the format %s of %s; it is for csv and tsv",
                        name, reader->path);
+    if (options->new_columns_drop && !reader->entry->format->takes_new_columns)
+        return ny_fail(reader->ctx, NY_EUSAGE,
+                       "--new-columns drop does not go with the format %s of %s; give the "
+                       "--columns to keep",
+                       name, reader->path);
     if (options->column_names && !reader->entry->format->takes_column_names)
         return ny_fail(reader->ctx, NY_EUSAGE,
                        "--column-names does not go with the format %s of %s: names of its columns "

@@ -143,6 +143,8 @@ columns      | import new t.csv                          | --columns 1,3-4
 drop-columns | import new t.csv                          | --drop-columns 2-3
 new-columns  | import new wide.svm --dims 4              | --new-columns drop
 column-names | import s wide.svm --append                | --column-names names.txt
+new-columns  | import new t.csv                          | --new-columns drop ! the format csv
+column-names | import new t.csv                          | --column-names rows.csv ! the format csv
 transpose    | import new new.mtx                        | --transpose
 matrix       | import new t.csv                          | --matrix X ! the format csv
 input        | transform s f -o o.csv                    | --input new.csv
@@ -161,6 +163,8 @@ columns      | transform s f --input t.csv -o o.csv      | --columns a,b ! has n
 drop-columns | transform s f --input t.csv -o o.csv      | --drop-columns a ! has no column 'a'
 new-columns  | transform s f --input wide.svm -o o.csv   | --new-columns drop
 column-names | transform s f --input wide.svm -o o.csv   | --column-names names.txt
+new-columns  | transform s f --input new.csv -o o.csv    | --new-columns drop ! the format csv
+column-names | transform s f --input new.csv -o o.csv    | --column-names rows.csv ! the format csv
 header       | transform s f --input new.csv -o o.csv    | --header yes ! has no columns 'a', 'b'
 dtype        | transform s f --input new.csv -o o.csv    | --dtype u8 ! --dtype
 transpose    | transform s f --input new.mtx -o o.csv    | --transpose
@@ -170,6 +174,8 @@ label-column | embed t.csv -o o.csv --landmarks 9        | --label-column class
 id-column    | embed t.csv -o o.csv --landmarks 9        | --id-column class
 columns      | embed t.csv -o o.csv --landmarks 9        | --columns a,b
 drop-columns | embed t.csv -o o.csv --landmarks 9        | --drop-columns a,b
+new-columns  | embed t.csv -o o.csv --landmarks 9        | --new-columns drop ! the format csv
+column-names | embed t.csv -o o.csv --landmarks 9        | --column-names rows.csv ! the format csv
 header       | embed new.csv -o o.csv --landmarks 9      | --header yes
 layout       | embed new.csv -o o.csv --map pca --approx exact | --layout sparse
 matrix       | embed t.csv -o o.csv --landmarks 9        | --matrix X ! the format csv
