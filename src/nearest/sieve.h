@@ -76,10 +76,17 @@ struct ny_sieve_lot {
     double recall;          /* the share of the true neighbours to find; 1: all */
     bool pilot;             /* all of the few rows are searched exactly, and learned from */
 };
+/* The work of rows that are searched exactly, beside comparing codes. */
+struct ny_sieve_work {
+    double looked;   /* points whose fine codes were looked at */
+    double measured; /* points that were measured */
+    double left;     /* rows that were compared with all points */
+};
 /* The findings of the rows that were drawn, in one lot or more; all 0 at first. */
 struct ny_sieve_learned {
     double found, squares, rows; /* true neighbours found: their sum, and that of the squares */
     size_t width;                /* the greatest width; 0: all rows were searched exactly */
+    struct ny_sieve_work work;   /* of finding the neighbours of these rows exactly */
 };
 
 /* Finds the t nearest points of each row of a lot, into out->row and out->distance; NY_NO_ROW where

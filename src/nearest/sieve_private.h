@@ -25,6 +25,7 @@ struct ny_sieve_worker {
     char *raw;                /* NY_SIEVE_PIECE rows of the type of new rows */
     double *values;           /* NY_SIEVE_PIECE */
     double error, fine_error; /* the greatest of the codes that it has made */
+    uint64_t looked;          /* points whose fine codes it has looked at */
 };
 
 /* Makes the directions, and the step and length that go with them, from a sample of the points.

@@ -61,6 +61,7 @@ int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worke
 
 struct within {
     const struct ny_sieve *sieve;
+    struct ny_sieve_worker *worker;
     const struct ny_sieve_rows *rows;
     struct ny_sieve_hit last[NY_SIEVE_STRIP]; /* the farthest of the nearest so far */
     float below[NY_SIEVE_STRIP];
@@ -75,6 +76,7 @@ static void keep(void *arg, size_t row, size_t point, float value)
     uint32_t used = rows->hits.used[row];
 
     if (value < last.code || (value == last.code && point <= last.row)) return;
+    within->worker->looked++;
     if ((double)ny_sieve_fine_square(rows->fine + row * fine,
                                      within->sieve->fine_code + point * fine,
                                      fine) > rows->fine_bound[row])
@@ -90,7 +92,7 @@ static void keep(void *arg, size_t row, size_t point, float value)
 int ny_sieve_within(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                     const struct ny_sieve_rows *rows)
 {
-    struct within within = {.sieve = sieve, .rows = rows};
+    struct within within = {.sieve = sieve, .worker = worker, .rows = rows};
 
     for (size_t i = 0; i < rows->count; i++) {
         within.last[i] = rows->hits.hit[i * rows->hits.room + rows->hits.used[i] - 1];

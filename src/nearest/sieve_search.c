@@ -34,6 +34,7 @@ struct lot {
     uint32_t *left; /* rows that are to be compared with all points */
     double *near;   /* values that the t-th of these do not exceed */
     size_t left_count;
+    size_t measured; /* points that were measured of rows that were searched exactly */
     struct ny_meter meter;
 };
 
@@ -196,6 +197,7 @@ static void put_exact(struct lot *lot, const struct ny_sieve_batch *batch)
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->hits.used[i] <= batch->hits.room) {
             put(lot, batch, i);
+            lot->measured += batch->hits.used[i];
             continue;
         }
         lot->near[lot->left_count] = batch->near[i * t + t - 1].value;
@@ -355,6 +357,15 @@ static int rank_drawn(const struct lot *lot, const uint32_t *index, size_t drawn
     return err;
 }
 
+/* Adds the work of the rows that were searched exactly, before those that are left are compared. */
+static void add_work(const struct lot *lot, struct ny_sieve_work *work)
+{
+    work->measured += (double)lot->measured;
+    work->left += (double)lot->left_count;
+    for (unsigned w = 0; w < lot->sieve->knn->workers; w++)
+        work->looked += (double)lot->sieve->worker[w].looked;
+}
+
 /* Searches the drawn rows exactly, and the others in the way that these tell. */
 static int search_all(struct lot *lot, uint32_t *index, struct ny_sieve_learned *learned)
 {
@@ -362,6 +373,7 @@ static int search_all(struct lot *lot, uint32_t *index, struct ny_sieve_learned 
     double sum, squares;
     int err = search_exactly(lot, index, drawn);
 
+    add_work(lot, &learned->work);
     if (!err) err = compare_left(lot);
     if (err || !(others || lot->given->pilot)) return err;
     err = rank_drawn(lot, index, drawn);
@@ -387,6 +399,8 @@ int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
     uint32_t *index = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*index));
     int err = ny_columns_new(&lot.columns, sieve->spec);
 
+    for (unsigned w = 0; w < sieve->knn->workers; w++)
+        sieve->worker[w].looked = 0;
     if (!err) err = ny_sieve_codes_new(&lot.codes, sieve, count);
     lot.points = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_ROWS, t * sizeof(uint32_t));
     lot.rank = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_ROWS, t * sizeof(uint32_t));

@@ -38,18 +38,22 @@ static enum ny_knn_way recorded_way(const json_t *record, enum ny_knn_way way)
     return way;
 }
 
-/* Plans the job in the way of its record. All pairs need the least memory: a tree that the budget
- * does not hold any more gives way to them, which begin anew. */
+/* Plans the job in the way of its record. All pairs need the least memory: a tree, or a sieve that
+ * --knn auto has chosen to find all neighbours, gives way to them where the budget does not hold it
+ * any more, and they begin anew. */
 static int plan_way(struct ny_graph_job *g, struct ny_graph_settings *own)
 {
     struct ny_job *job = &g->job;
     bool finding = ny_stage_parse(ny_field_text(job->record, "stage")) == NY_STAGE_NEIGHBORS;
+    bool automatic = own->way == NY_KNN_AUTO, exactly;
     int err;
 
     own->way = recorded_way(job->record, own->way);
     err = ny_graph_plan_make(job->store, own, &g->plan);
     if (err) return err;
-    if (finding && own->way == NY_KNN_TREE && !g->plan.fits) {
+    exactly = own->way == NY_KNN_TREE ||
+              (own->way == NY_KNN_SIEVE && automatic && own->recall >= 1);
+    if (finding && exactly && !g->plan.fits) {
         json_object_clear(ny_job_checkpoint(job));
         own->way = NY_KNN_EXACT;
         err = ny_graph_plan_make(job->store, own, &g->plan);

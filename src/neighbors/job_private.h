@@ -57,6 +57,12 @@ double ny_graph_pairs_ns(const struct ny_points_info *points);
 double ny_graph_boxes_ns(const struct ny_tree_work *work, size_t columns);
 /* Returns the nanoseconds that a sieve takes on one thread, which measures `width` points a row. */
 double ny_graph_sieve_ns(const struct ny_points_info *points, size_t width);
+/* Returns those of a sieve that finds all neighbours, of which `rows` rows took this work. */
+double ny_graph_sieve_all_ns(const struct ny_points_info *points, const struct ny_sieve_work *work,
+                             size_t rows);
+/* Tells whether a sieve may find all neighbours with less work than all pairs, for --knn auto. */
+bool ny_graph_tries_sieve(const struct ny_graph_settings *settings,
+                          const struct ny_points_info *points);
 /* Returns a guess of the nanoseconds that a tree takes on one thread, or all pairs where they take
  * less. */
 double ny_graph_tree_ns(const struct ny_points_info *points);

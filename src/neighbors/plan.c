@@ -80,6 +80,15 @@ static void fit_in(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan 
     plan->fits = plan->memory_bytes <= limit;
 }
 
+/* Makes the bytes of a plan those of the neediest of its ways. */
+static void add_bytes(struct ny_graph_plan *plan, const struct ny_graph_plan *way)
+{
+    if (plan->memory_bytes < way->memory_bytes) plan->memory_bytes = way->memory_bytes;
+    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
+        if (plan->stage_bytes[stage] < way->stage_bytes[stage])
+            plan->stage_bytes[stage] = way->stage_bytes[stage];
+}
+
 /* Adds a tree to the plan of all pairs, if the budget holds it: which of them it is to be shows
  * when the job runs. Where a tree is far less work, it may be all that the budget holds, and all
  * pairs have as few workers as it has. */
@@ -114,21 +123,38 @@ static void add_tree(struct ny_graph_sizes *f, size_t limit, struct ny_graph_pla
     }
     plan->way = NY_KNN_AUTO;
     plan->tree_panels = tree.tree_panels;
-    if (plan->memory_bytes < tree.memory_bytes) plan->memory_bytes = tree.memory_bytes;
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        if (plan->stage_bytes[stage] < tree.stage_bytes[stage])
-            plan->stage_bytes[stage] = tree.stage_bytes[stage];
+    add_bytes(plan, &tree);
 }
 
-/* Plans a graph by one way, or by all pairs and perhaps a tree. */
+/* Adds a sieve that finds all neighbours to the plan of all pairs, if the budget holds it. */
+static void add_sieve(const struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
+{
+    struct ny_graph_sizes sizes = *f;
+    struct ny_graph_plan sieve = {0};
+
+    sizes.way = NY_KNN_SIEVE;
+    sizes.part = least_part(&sizes);
+    sizes.held_rows = 0;
+    sizes.job.threads = plan->workers;
+    fit_in(&sizes, limit, &sieve);
+    if (!sieve.fits || sieve.workers < plan->workers) return;
+    plan->way = NY_KNN_AUTO;
+    plan->other = NY_KNN_SIEVE;
+    plan->held_rows = sieve.held_rows;
+    add_bytes(plan, &sieve);
+}
+
+/* Plans a graph by one way, or by all pairs and perhaps a tree or a sieve. */
 static void plan_one(struct ny_graph_sizes *f, size_t limit, struct ny_graph_plan *plan)
 {
     f->way = plan->other;
     f->part = least_part(f);
     plan->memory_min_bytes = ny_budget_least(least_peak, f);
     fit_in(f, limit, plan);
-    if (f->settings->way == NY_KNN_AUTO && ny_graph_tries_tree(f->settings, f->points))
-        add_tree(f, limit, plan);
+    if (f->settings->way != NY_KNN_AUTO) return;
+    if (ny_graph_tries_tree(f->settings, f->points)) add_tree(f, limit, plan);
+    if (plan->way != NY_KNN_TREE && ny_graph_tries_sieve(f->settings, f->points))
+        add_sieve(f, limit, plan);
 }
 
 /* ---- fewer than all neighbours --------------------------------------------------------------- */
@@ -147,10 +173,7 @@ static void add_way(const struct ny_graph_sizes *f, enum ny_knn_way way, size_t 
     least = ny_budget_least(least_peak, &sizes);
     fit_in(&sizes, limit, &one);
     if (plan->memory_min_bytes < least) plan->memory_min_bytes = least;
-    if (plan->memory_bytes < one.memory_bytes) plan->memory_bytes = one.memory_bytes;
-    for (int stage = 0; stage < NY_STAGE_DONE; stage++)
-        if (plan->stage_bytes[stage] < one.stage_bytes[stage])
-            plan->stage_bytes[stage] = one.stage_bytes[stage];
+    add_bytes(plan, &one);
     if (plan->workers > one.workers) plan->workers = one.workers;
     if (way == plan->other) plan->held_rows = one.held_rows;
     if (way == NY_KNN_TREE) plan->tree_panels = one.tree_panels;
@@ -204,7 +227,7 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
     plan->value_bytes = (double)ny_dtype_size(f->points->dtype);
     plan->pairs = way == NY_KNN_FOREST ? n * (4.0 * (double)f->settings->leaf + 75)
                   : way == NY_KNN_SIEVE
-                      ? n * n
+                      ? n * n * (f->settings->recall < 1 ? 1 : 2) /* all: read twice */
                       : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
     plan->flops = 2 * plan->pairs *
                   (way == NY_KNN_SIEVE ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));

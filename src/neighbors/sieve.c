@@ -125,19 +125,25 @@ static int read_pilot(const struct ny_graph_job *g, char *raw)
     return err;
 }
 
-/* Decides by the width that some rows need, and gives way to all pairs, or to a tree, where there
- * is no width or it is more work. */
-static void decide(struct ny_graph_job *g, size_t width)
+/* Decides by the width that some rows need, or by the work of finding all of their neighbours, and
+ * gives way to all pairs, or to a tree, where there is no width or it is more work. */
+static void decide(struct ny_graph_job *g, const struct ny_sieve_learned *learned)
 {
-    double pairs = ny_graph_pairs_ns(&g->job.points);
-    double sieve = width ? ny_graph_sieve_ns(&g->job.points, width) : INFINITY;
+    double pairs = ny_graph_pairs_ns(&g->job.points), sieve = INFINITY;
     enum ny_knn_way way = g->tree_ns < pairs ? NY_KNN_TREE : NY_KNN_EXACT;
 
+    if (!ny_graph_nearly(g->settings))
+        sieve = ny_graph_sieve_all_ns(&g->job.points, &learned->work, NY_SIEVE_ROWS);
+    else if (learned->width)
+        sieve = ny_graph_sieve_ns(&g->job.points, learned->width);
     if (sieve < pairs && sieve < g->tree_ns) way = NY_KNN_SIEVE;
     ny_graph_set_way(g, way);
     ny_log(g->job.ctx, NY_LOG_DETAIL,
-           "a sieve that measures %zu points a row is %.3g of the work of all pairs: --knn %s",
-           width, sieve / pairs, ny_knn_way_name(way));
+           "a sieve is %.3g of the work of all pairs, with %.0f points a row looked at, %.0f "
+           "measured, and %.3g of the rows left: --knn %s",
+           sieve / pairs, learned->work.looked / NY_SIEVE_ROWS,
+           learned->work.measured / NY_SIEVE_ROWS, learned->work.left / NY_SIEVE_ROWS,
+           ny_knn_way_name(way));
 }
 
 /* Lets the sieve find all neighbours of some rows, and decides whether it is taken. */
@@ -161,7 +167,7 @@ static int choose(struct ny_graph_job *g)
     ny_free(ctx, found.distance);
     ny_free(ctx, found.row);
     ny_free(ctx, raw);
-    if (err == NY_OK) decide(g, learned.width);
+    if (err == NY_OK) decide(g, &learned);
     return err;
 }
 

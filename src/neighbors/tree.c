@@ -221,7 +221,7 @@ static int choose(struct ny_graph_job *g, const struct ny_box_tree *tree)
     else if (g->plan.other != NY_KNN_SIEVE)
         ny_graph_set_way(g, g->plan.other);
     ny_log(g->job.ctx, NY_LOG_DETAIL, "a tree is %.3g of the work of --knn %s", way / other,
-           ny_knn_way_name(g->plan.other));
+           ny_knn_way_name(ny_graph_other_way(g->settings, &g->job.points)));
     return NY_OK;
 }
 

@@ -7,13 +7,15 @@
  * columns of a log of connections are few, 16 of noise are many. So auto makes the tree and lets it
  * find the neighbours of some rows, in a twentieth of the time of the other way at most.
  *
- * The other way is all pairs, or where fewer than all neighbours are asked for (--recall) a sieve
- * or a forest, which their shapes tell apart. Codes may tell nothing about the rows, as of noise in
- * many columns. A sieve therefore searches for some rows first, and gives way to all pairs where
- * it would be more work (neighbors/sieve.c).
+ * The other way is all pairs or, of many rows of hundreds of columns, a sieve that finds all
+ * neighbours. Where fewer than all are asked for (--recall) it is a sieve or a forest, which their
+ * shapes tell apart. Codes may tell nothing about the rows, as of noise in many columns. A sieve
+ * therefore searches for some rows first, and gives way to all pairs where it would be more work
+ * (neighbors/sieve.c).
  *
- * All pairs and a tree give the same lists, so that the budget may decide between them. It does not
- * decide about a sieve or a forest: the plan has room for each way that may be taken.
+ * All pairs, a tree, and a sieve that finds all neighbours give the same lists, so that the budget
+ * may decide between them. It does not decide where fewer are asked for: the plan has room for each
+ * way that may be taken.
  */
 #include <math.h>
 
@@ -29,12 +31,12 @@ enum { FEW_ROWS = 2 * NY_UNIT_ROWS, COMMON_WIDTH = 100 };
 
 double ny_graph_pairs_ns(const struct ny_points_info *points)
 {
-    double n = (double)points->n;
+    double n = (double)points->n, value = ny_dtype_size(points->dtype) == 1 ? 0.009 : 0.02;
 
-    return n * n / 2 * (1.6 + 0.02 * (double)points->d);
+    return n * n / 2 * (1.6 + value * (double)points->d);
 }
 
-static double making_ns(double n, double d)
+static double tree_making_ns(double n, double d)
 {
     return n * log2(n / NY_TREE_ROWS + 1) * (18 + 1.6 * d);
 }
@@ -49,9 +51,9 @@ double ny_graph_boxes_ns(const struct ny_tree_work *work, size_t columns)
 
 double ny_graph_tree_ns(const struct ny_points_info *points)
 {
-    const double row_ns = 100, column = 1.8; /* rows that fill all of their columns */
+    const double row = 100, column = 1.8; /* rows that fill all of their columns */
     double n = (double)points->n, d = (double)points->d, pairs = ny_graph_pairs_ns(points);
-    double tree = making_ns(n, d) + n * row_ns * pow(column, d);
+    double tree = tree_making_ns(n, d) + n * row * pow(column, d);
 
     return tree < pairs ? tree : pairs;
 }
@@ -61,12 +63,28 @@ double ny_graph_tree_share(const struct ny_points_info *points)
     return ny_graph_tree_ns(points) / ny_graph_pairs_ns(points);
 }
 
+/* For each value of a row, of making its codes. */
+static const double codes_ns = 20;
+
 double ny_graph_sieve_ns(const struct ny_points_info *points, size_t width)
 {
-    const double code = 0.56, making = 20, row = 60, value = 0.25;
+    const double code = 0.56, row = 60, value = 0.25;
     double n = (double)points->n, d = (double)points->d;
 
-    return n * (n * code + d * making + (double)width * (row + d * value));
+    return n * (n * code + d * codes_ns + (double)width * (row + d * value));
+}
+
+/* Codes are compared twice, with fewer rows at a time than where not all neighbours are found. */
+double ny_graph_sieve_all_ns(const struct ny_points_info *points, const struct ny_sieve_work *work,
+                             size_t rows)
+{
+    const double code = 1.05, look = 40, row = 120, value = 0.5;
+    double n = (double)points->n, d = (double)points->d, share = 1 / (double)rows;
+    double compared = 2 * ny_graph_pairs_ns(points) / n; /* of one row with all */
+
+    return n * (2 * n * code + d * codes_ns +
+                share * (work->looked * look + work->measured * (row + d * value) +
+                         work->left * compared));
 }
 
 /* A forest grows as many trees as the points need, mostly some three for 0.95 of the neighbours and
@@ -131,5 +149,17 @@ bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
     if (ny_graph_other_way(settings, points) != NY_KNN_EXACT &&
         n * d * sizeof(double) * (1 + 4.0 / NY_TREE_ROWS) > most)
         return false;
-    return making_ns(n, d) < share * ny_graph_other_ns(settings, points);
+    return tree_making_ns(n, d) < share * ny_graph_other_ns(settings, points);
+}
+
+bool ny_graph_tries_sieve(const struct ny_graph_settings *settings,
+                          const struct ny_points_info *points)
+{
+    const struct ny_sieve_work common = {.looked = 250, .measured = 75}; /* of a row */
+    const double share = 0.1; /* part of the time of all pairs, if the sieve is not used */
+    double n = (double)points->n, sieve = ny_graph_sieve_all_ns(points, &common, 1);
+    double making = n * (double)points->d * codes_ns, pairs = ny_graph_pairs_ns(points);
+
+    return n > FEW_ROWS && ny_graph_takes_tree(settings, points) &&
+           making + NY_SIEVE_ROWS / n * sieve < share * pairs && sieve < ny_graph_tree_ns(points);
 }

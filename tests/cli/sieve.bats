@@ -188,7 +188,7 @@ taken() {
     done
     [ "$(taken auto --recall 1)" = exact ]
     rm -r s
-    npy_u8 9000 120 >noise.npy
+    npy_u8 20000 120 >noise.npy
     nystream import s noise.npy -q
     [ "$(taken auto)" = exact ]
     ny plan s --map isomap --recall 0.9
