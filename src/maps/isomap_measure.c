@@ -85,11 +85,14 @@ static uint32_t hashed_node(const struct ny_isomap *map, uint64_t index)
 }
 
 /* Takes four batches of a sweep, which cost little besides those of the landmarks; more in a small
- * graph, where they cost nothing and each is a larger share of all. */
+ * graph, where they cost nothing and each is a larger share of all; and one in a graph of which a
+ * batch takes minutes. */
 size_t ny_isomap_sources(uint64_t nodes)
 {
-    const uint64_t small = 4096;
-    size_t sources = nodes <= small ? NY_ISOMAP_SOURCES : 4 * NY_LANES;
+    const uint64_t small = 4096, large = 1 << 24;
+    size_t sources = nodes <= small  ? NY_ISOMAP_SOURCES
+                     : nodes > large ? NY_LANES
+                                     : 4 * NY_LANES;
 
     return nodes < sources ? (size_t)nodes : sources;
 }
