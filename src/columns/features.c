@@ -293,17 +293,29 @@ static struct ny_matrix32 strip32(const struct ny_features *features)
     return ny_matrix32(features->value, NY_STRIP_ROWS, features->spec->geometry->d);
 }
 
-/* Returns how many columns a product takes at a time: as many as stay in cache with l dense columns
- * of this size, where rows have some values in each such range and columns some in each piece; else
- * all. */
+/* Returns the columns of a range, which stay in cache with dense columns of this size. */
+static size_t range_of(size_t row_bytes)
+{
+    size_t columns = RANGE_BYTES / row_bytes;
+
+    return columns < 64 ? 64 : columns;
+}
+
+/* Rows need some values in each range, and columns some in each piece. */
+bool ny_features_in_cache(double rows, double values, size_t d, size_t row_bytes)
+{
+    size_t columns = range_of(row_bytes), ranges = (d + columns - 1) / columns;
+
+    return values >= 4 * rows * (double)ranges && values >= 2 * (double)d;
+}
+
+/* Returns how many columns a product takes at a time: those of a range, or all. */
 static size_t range_columns(const struct ny_features *features, size_t row_bytes)
 {
     const size_t values = features->sparse.values, d = features->spec->geometry->d;
-    size_t columns = RANGE_BYTES / row_bytes, ranges;
+    bool cached = ny_features_in_cache((double)features->rows, (double)values, d, row_bytes);
 
-    if (columns < 64) columns = 64;
-    ranges = (d + columns - 1) / columns;
-    return values >= 4 * features->rows * ranges && values >= 2 * d ? columns : d;
+    return cached ? range_of(row_bytes) : d;
 }
 
 /* Runs a product of sparse rows with dense columns, range by range. `by_column` is the one of its

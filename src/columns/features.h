@@ -57,6 +57,10 @@ const double *ny_features_diagonal(const struct ny_features *features);
 /* Returns the rows of Y that products of a piece may take: padding of dense strips included. */
 size_t ny_features_rows_most(const struct ny_columns_spec *spec);
 
+/* Tells whether products of a piece of sparse rows with dense columns, of which a row takes so many
+ * bytes, stay in the cache of a core: their columns are taken range by range. */
+bool ny_features_in_cache(double rows, double values, size_t d, size_t row_bytes);
+
 /* Y (rows × l) = Φ Q of the piece. Q: d × l. Both packed, in the precision of the features; l is a
  * multiple of 16, in f64 of 8. Y has room for ny_features_rows_most() rows. */
 void ny_features_times(const struct ny_features *features, const void *Q, size_t l, void *Y);

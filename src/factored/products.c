@@ -407,28 +407,60 @@ static struct ny_stage_bytes bytes(const struct ny_job_sizes *job, unsigned work
     return bytes;
 }
 
-/* The seconds are those of the products that most fits need, more where blocks are narrow. */
+/* Returns how many products a fit is likely to need. They depend on the eigenvalues: with the
+ * default tolerance and narrow blocks, texts and cells took 4 to 6 for 10 pairs and 7 to 15 for 20
+ * to 200, and where no gap tells the wanted pairs from the others, 16 to 24 were needed for 30 to
+ * 200. Dense rows have blocks of full width. */
+static double likely_products(const struct ny_factored *sizes, unsigned most)
+{
+    const struct ny_restarted_shape *shape = &sizes->shape;
+    bool narrow = shape->start < shape->width;
+    double start = (double)shape->start;
+    double products = narrow ? fmin(14, ceil(4 + 5 * (double)sizes->pairs / start)) : 9;
+
+    return fmin(fmin(products, ceil((double)shape->order / start)), most);
+}
+
+/* Returns the seconds of what follows a product with the last `width` of `used` columns. Products
+ * with the basis are at about half the rate of square ones, an entry of a block is read and written
+ * some times, and the Ritz pairs take the reduction of a matrix of order `used`. */
+static double step_seconds(const struct ny_timing *t, double order, double used, double width)
+{
+    const double tall = 0.55, entry_beats = 16, reduced = 2;
+
+    return basis_flops(order, used, width) / (tall * t->plan->rates.gemm64) +
+           ny_price_beats(&t->price, entry_beats * order * width) +
+           4.0 / 3 * used * used * used / (reduced * t->plan->rates.eigen);
+}
+
+/* The seconds are those of the products that most fits need; where pairs do not settle, of as many
+ * as there may be. */
 static void work(const struct ny_job_sizes *job, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(job, plan), *t = &timing;
     struct ny_factored sizes = ny_factored_of_sizes(t->sizes);
-    bool narrow = sizes.shape.start < sizes.shape.width;
     double order = (double)sizes.shape.order, width = (double)sizes.shape.start;
-    double products = fmin(narrow ? 10 : 9, ceil(order / width));
-    double basis, product = ny_feature_pass_seconds(t, width);
+    double products = likely_products(&sizes, t->settings->max_passes), used = 0, basis_s = 0;
+    double product = ny_feature_pass_seconds(t, width), basis = 0;
 
-    products = fmin(products, t->settings->max_passes);
-    basis = basis_flops(order, width * (products + 1) / 2, width) * products;
     if (sizes.rows) product += ny_price_rows(&t->price, t->n);
+    product *= ny_timing_share(t, NY_STAGE_ACCUMULATE, bytes);
+    for (double k = 0; k < products; k++) {
+        used = fmin(used + width, (double)sizes.shape.most);
+        basis += basis_flops(order, used, width);
+        basis_s += step_seconds(t, order, used, width);
+    }
     plan->whole = true;
+    plan->loose = true;
     plan->passes += (unsigned)products * ny_factored_passes(&sizes);
     plan->flops += products * 4 * t->n * t->price.d *
                        (double)ny_features_width(sizes.shape.start) +
                    basis;
     plan->stage_s[NY_STAGE_ACCUMULATE] =
-        products * product * ny_timing_share(t, NY_STAGE_ACCUMULATE, bytes) +
-        basis / plan->rates.gemm64 +
+        products * product + basis_s +
         ny_price_commit(&t->price, (double)ny_feature_found_bytes(&sizes));
+    plan->unsettled_s +=
+        (t->settings->max_passes - products) * (product + step_seconds(t, order, used, width));
 }
 
 const struct ny_stage ny_stage_feature_products = {NY_STAGE_ACCUMULATE, run, bytes, work};

@@ -113,7 +113,7 @@ void ny_plan_sum_up(struct ny_plan *plan)
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         plan->seconds += plan->stage_s[stage];
     plan->seconds_low = plan->seconds / factor;
-    plan->seconds_high = plan->seconds * factor;
+    plan->seconds_high = fmax(plan->seconds * factor, plan->seconds + plan->unsettled_s);
 }
 
 double ny_plan_shards_factor(enum ny_stage_id stage, double m, unsigned shards, unsigned threads)

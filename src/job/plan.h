@@ -41,6 +41,7 @@ struct ny_plan {
     struct ny_calibration rates; /* rates of this machine */
     double flops, seconds, stage_s[NY_STAGE_DONE];
     double seconds_low, seconds_high; /* a fit is likely to take between them */
+    double unsettled_s; /* seconds more where an iteration goes on to its limit */
     size_t stage_bytes[NY_STAGE_DONE];
 };
 

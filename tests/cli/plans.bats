@@ -273,3 +273,24 @@ equal_plans() { # SHAPE STORE OPTION…
     all=$(field "$output" flops)
     awk -v few="$few" -v all="$all" 'BEGIN { exit !(few > 4e10 && few < 8e10 && all > 1.3e12) }'
 }
+
+@test "exact fits of documents are planned by the products that they take, and by columns far apart" {
+    local exact="--map svd --kernel cosine --approx exact"
+    "$NYSTREAM_BUILD/data-tools/sparse-text" -n 6000 --terms 9000 -o docs.libsvm
+    nystream import docs.nys docs.libsvm --dims 9000 -q
+    # The pairs behind the 20 topics lie close together, so that many products tell them apart.
+    ny plan docs.nys $exact --components 60 --json
+    exits 0
+    planned=$(field "$output" passes)
+    ny fit docs.nys topics $exact --components 60 --json -q
+    exits 0
+    at_least "$planned" 0.7 "$(field "$output" passes)"
+    # Rows have too few values for ranges of so many columns, and each value goes to memory.
+    ny plan --shape 1e6,47236,77e6 $exact --components 100 --json
+    far=$(stage "$output" accumulate)
+    at_least "$(field "$output" seconds_high)" 3.5 "$(field "$output" seconds)"
+    ny plan --shape 1e6,4000,77e6 $exact --components 100 --json
+    at_least "$far" 1.8 "$(stage "$output" accumulate)"
+    ny plan --shape 1e6,4000,77e6 $exact --components 100 --max-passes 14 --json
+    at_least 3.5 1 "$(awk -v a="$(field "$output" seconds_high)" -v b="$(field "$output" seconds)" 'BEGIN { print a / b }')"
+}
