@@ -365,6 +365,11 @@ void ny_solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
         ny_price_commit(&t->price, t->m * ((double)pairs * 8 + t->price.raw_bytes)) +
         (whole ? small / rate : small * slower / t->plan->rates.gemm64);
     if (!ny_settings_needs_gram(settings)) t->plan->stage_s[NY_STAGE_SOLVE] += ny_timing_prepare(t);
+    if (few) /* pairs that do not settle are found by the reduction after all */
+        t->plan->unsettled_s +=
+            (ny_eigen_few_flops_most(t->plan->m, rank) - ny_eigen_few_flops(t->plan->m, rank)) /
+                rate +
+            4.0 / 3 * t->m * t->m * t->m / (reduced * t->plan->rates.eigen);
 }
 
 const struct ny_stage ny_stage_solve = {NY_STAGE_SOLVE, run, ny_solve_bytes, ny_solve_work};

@@ -62,12 +62,22 @@ bool ny_eigen_is_few(size_t m, size_t count)
     return m >= ORDER && 4 * count + 6 * BLOCK + LOOK <= most_of(m, count);
 }
 
-double ny_eigen_few_flops(size_t m, size_t count)
+/* Returns the flops with a basis of so many columns. */
+static double flops_of(size_t m, double columns)
 {
-    double M = (double)m, most = (double)most_of(m, count);
-    double columns = fmin(230 + 3 * (double)count, most);
+    double M = (double)m;
 
     return 2 * M * M * columns + 4 * M * columns * columns;
+}
+
+double ny_eigen_few_flops(size_t m, size_t count)
+{
+    return flops_of(m, fmin(230 + 3 * (double)count, (double)most_of(m, count)));
+}
+
+double ny_eigen_few_flops_most(size_t m, size_t count)
+{
+    return flops_of(m, (double)most_of(m, count));
 }
 
 /* Returns the doubles of all arrays of lay_out(). */

@@ -16,5 +16,7 @@ size_t ny_eigen_few_bytes(size_t m, size_t count);
  * orthogonal. How many columns that has depends on the eigenvalues; of kernels of digits and of
  * normal rows, 2 to 100 pairs took 208 to 656 columns, about 230 + 3·count. */
 double ny_eigen_few_flops(size_t m, size_t count);
+/* Returns the flops where the pairs do not settle: of a basis with all the columns it may have. */
+double ny_eigen_few_flops_most(size_t m, size_t count);
 
 #endif

@@ -294,3 +294,13 @@ equal_plans() { # SHAPE STORE OPTION…
     ny plan --shape 1e6,4000,77e6 $exact --components 100 --max-passes 14 --json
     at_least 3.5 1 "$(awk -v a="$(field "$output" seconds_high)" -v b="$(field "$output" seconds)" 'BEGIN { print a / b }')"
 }
+
+@test "pairs that do not settle are planned for at their limit" {
+    ny plan --shape 10000,784,u8 --kernel rbf --approx exact --components 3000 --json
+    exits 0
+    all=$(stage "$output" solve)
+    ny plan --shape 10000,784,u8 --kernel rbf --approx exact --components 2 --json
+    exits 0
+    at_least "$all" 1.5 "$(stage "$output" solve)"
+    at_least "$(field "$output" seconds_high)" 0.4 "$all"
+}
