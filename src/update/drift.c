@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "update/sums.h"
+#include "update/update.h"
 
 /* ---- residuals ----------------------------------------------------------------------------- */
 
@@ -68,14 +69,24 @@ static void number_rows(const struct ny_fit *fit, struct sample *sample)
     }
 }
 
+/* Returns how many of the new rows are measured at most, if they are not wide. */
+static double most_rows(double rows)
+{
+    return fmin(fmax(ROWS_MIN, rows / ROWS_SHARE), ROWS_MAX);
+}
+
+double ny_update_drift_rows(double rows)
+{
+    return fmin(rows, most_rows(rows)) + FITTED_MAX;
+}
+
 /* Draws the rows to be measured, and reads them. */
 static int draw_rows(const struct ny_fit *fit, struct sample *sample)
 {
     size_t row_bytes = ny_points_row_bytes(&fit->job.points);
     uint64_t rows = fit->job.points.n - fit->earlier.rows;
-    double most = fmax(256, (double)BYTES_MAX / (double)row_bytes);
+    double most = fmin(fmax(256, (double)BYTES_MAX / (double)row_bytes), most_rows((double)rows));
 
-    most = fmin(most, fmin(fmax(ROWS_MIN, (double)rows / ROWS_SHARE), ROWS_MAX));
     sample->fitted = fitted_rows(fit, row_bytes);
     sample->count = sample->fitted + (rows < (uint64_t)most ? (size_t)rows : (size_t)most);
     sample->numbers = ny_calloc(fit->job.ctx, NY_MEM_OTHER, sample->count, sizeof(uint64_t));

@@ -1,9 +1,13 @@
 /*
  * The plan of an update: that of a fit of all rows, less what is kept. The seconds of a stage are
  * multiplied by the share of the rows that it looks at, and the log tells these shares in words, as
- * details.
+ * details. Each stage that runs ends with a commit, whose seconds do not go by rows; a frozen
+ * update measures the drift of the new rows in the place of stage solve (update/drift.c).
  */
+#include <math.h>
+
 #include "fit/plan.h"
+#include "job/prices.h"
 #include "update/update.h"
 
 struct shares {
@@ -63,6 +67,25 @@ static void explain(struct ny_context *ctx, const struct ny_fit_settings *settin
     ny_log(ctx, NY_LOG_DETAIL, "project: %s", word(shares.project));
 }
 
+/* Multiplies the seconds of a stage by a share of the rows, but for its commit. */
+static void take_share(struct ny_plan *plan, enum ny_stage_id stage, double share, double commit_s)
+{
+    double rows_s = fmax(plan->stage_s[stage] - commit_s, 0);
+
+    plan->stage_s[stage] = share > 0 ? share * rows_s + commit_s : 0;
+}
+
+/* Returns the seconds in which a frozen update measures a sample of the new rows, and some of the
+ * fit, against the landmarks. */
+static double drift_seconds(const struct ny_plan *plan, const struct ny_fit_settings *settings,
+                            double rows)
+{
+    double m = (double)plan->m;
+
+    if (!ny_settings_selects(settings)) return 0;
+    return 2 * ny_update_drift_rows(rows) * m * m / plan->rates.gemm64;
+}
+
 void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
                     const struct ny_fit_settings *settings, const json_t *result, uint64_t n,
                     enum ny_update_mode mode)
@@ -70,17 +93,23 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
     double before = (double)ny_field_count(json_object_get(result, "report"), "n", 0);
     double added = ((double)n - before) / (double)n, passes_s = 0;
     struct shares shares = shares_of(settings, result, added, mode);
+    const struct ny_prices price = {.rate = &plan->rates};
+    double commit_s = ny_price_commit(&price, 0);
     bool frozen = mode == NY_UPDATE_FROZEN;
 
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         passes_s += plan->stage_s[stage];
     plan->stage_s[NY_STAGE_STATS] = 0;
     plan->stage_s[NY_STAGE_SELECT] *= shares.select;
-    plan->stage_s[NY_STAGE_ACCUMULATE] *= shares.accumulate;
-    plan->stage_s[NY_STAGE_PROJECT] *= shares.project;
-    if (frozen)
-        plan->stage_s[NY_STAGE_DEGREES] = plan->stage_s[NY_STAGE_SOLVE] =
-            plan->stage_s[NY_STAGE_PROBE] = 0;
+    take_share(plan, NY_STAGE_ACCUMULATE, shares.accumulate, commit_s);
+    take_share(plan, NY_STAGE_PROJECT, shares.project, commit_s);
+    if (frozen) {
+        plan->stage_s[NY_STAGE_SOLVE] =
+            commit_s + drift_seconds(plan, settings, (double)n - before);
+        plan->stage_s[NY_STAGE_DEGREES] = plan->stage_s[NY_STAGE_PROBE] = 0;
+        plan->loose = plan->m_estimated = false; /* the landmarks and the solution are there */
+        plan->unsettled_s = 0;
+    }
     ny_plan_sum_up(plan);
     plan->flops *= passes_s > 0 ? plan->seconds / passes_s : 1;
     if (frozen) {

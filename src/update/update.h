@@ -68,6 +68,9 @@ int ny_update_finish(struct ny_job *job, struct ny_batch *batch);
 void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
                     const struct ny_fit_settings *settings, const json_t *result, uint64_t n,
                     enum ny_update_mode mode);
+/* Returns how many rows a frozen update of so many new ones measures, with those of the fit, at
+ * most. */
+double ny_update_drift_rows(double rows);
 /* Warns where γ, mean or scale of all rows are 10 % away from those of the model. */
 int ny_update_warn_drift(struct ny_job *job);
 /* Does so for the result under NAME of a store that has joined its shards, whose record this is;

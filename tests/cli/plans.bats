@@ -217,6 +217,22 @@ equal_plans() { # SHAPE STORE OPTION…
     [ ! -e e.npy ]
 }
 
+@test "a frozen update is planned by its new rows, and by what it does besides" {
+    npy_u8 100000 16 >t.npy
+    npy_u8 400 16 >new.npy
+    nystream import grows.nys t.npy -q
+    nystream fit grows.nys a --landmarks 400 -q
+    nystream import grows.nys new.npy --append -q
+    ny plan grows.nys --landmarks 400 --json
+    half=$(awk -v all="$(field "$output" seconds)" 'BEGIN { print all / 2 }')
+    # Three stages commit, and the drift is measured.
+    ny fit grows.nys a --update frozen --time-limit 0.02
+    exits 8
+    says "this update takes about"
+    ny fit grows.nys a --update frozen --time-limit "$half"
+    exits 0
+}
+
 @test "the limit is compared with what is left of a job" {
     npy_u8 60000 16 >t.npy
     nystream import left.nys t.npy -q
