@@ -80,6 +80,14 @@ int ny_plan_check_time(const struct ny_options *options, const struct ny_plan *p
                    what, time_text(left).text, ny_options_text(options, "time-limit"));
 }
 
+void ny_plan_lend(struct ny_context *ctx)
+{
+    const size_t mib = 1 << 20;
+    size_t limit = ny_memory_limit(ctx);
+
+    if (limit >= mib && limit < NY_PROCESS_BYTES) ny_memory_lend(ctx, NY_PROCESS_BYTES);
+}
+
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)
 {
     struct ny_report *told;
@@ -91,20 +99,27 @@ int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan)
     return NY_OK;
 }
 
+int ny_plan_refuse(struct ny_context *ctx, const char *what, const struct ny_plan *plan,
+                   const char *instead)
+{
+    char landmarks[64];
+
+    snprintf(landmarks, sizeof(landmarks), " with %zu%s landmarks", plan->m,
+             plan->m_estimated ? " (estimated)" : "");
+    return ny_budget_refuse(ctx, what, plan->memory_min_bytes, landmarks, instead);
+}
+
 int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings)
 {
     struct ny_context *ctx = ny_store_context(store);
-    char landmarks[64];
     int err = ny_plan_tell(ctx, plan);
 
     if (err) return err;
     if (plan->fits) return ny_plan_check_disk(store, replaced, plan);
     if (plan->whole)
         return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, "", ", or fewer components");
-    snprintf(landmarks, sizeof(landmarks), " with %zu%s landmarks", plan->m,
-             plan->m_estimated ? " (estimated)" : "");
-    return ny_budget_refuse(ctx, "fit", plan->memory_min_bytes, landmarks, instead_of(settings));
+    return ny_plan_refuse(ctx, "fit", plan, instead_of(settings));
 }
 
 /* Plans the same fit by --approx exact; plan->fits is false where its options are refused. */

@@ -5,6 +5,10 @@
 #include "api/options.h"
 #include "fit/plan.h"
 
+/* Nothing runs in less than the process takes. What a plan reads may exceed such a budget, so that
+ * it says which one is enough; a number below 1 MiB was meant with a unit, and is refused. The loan
+ * ends with ny_memory_lend(ctx, 0). */
+void ny_plan_lend(struct ny_context *ctx);
 /* Tells the caller the plan. */
 int ny_plan_tell(struct ny_context *ctx, const struct ny_plan *plan);
 /* NY_EIO where the disk has no room for what the plan stores for certain; the result `replaced`
@@ -17,6 +21,10 @@ int ny_plan_check_time(const struct ny_options *options, const struct ny_plan *p
 /* Tells the plan of a fit, which is refused: NY_EBUDGET when it does not fit, NY_EIO as above. */
 int ny_plan_announce(struct ny_store *store, const char *replaced, const struct ny_plan *plan,
                      const struct ny_fit_settings *settings);
+/* Refuses a plan that does not fit, NY_EBUDGET, with the least budget that works. `what` is what is
+ * planned, such as "fit"; `instead` is a choice that takes less: ", or fewer landmarks". */
+int ny_plan_refuse(struct ny_context *ctx, const char *what, const struct ny_plan *plan,
+                   const char *instead);
 /* Notes where --approx exact would take no longer by its plan, of a fit over landmarks for which no
  * --approx is typed, and which takes a tenth of a second: by a linear kernel or cosine, where
  * landmarks are fewer than columns. */

@@ -67,6 +67,7 @@ static int plan_store(struct ny_context *context, const char *path,
 
     ny_fields_begin();
     ny_blas_borrow();
+    ny_plan_lend(context);
     err = open_planned(&store, context, path, options);
     if (!err) err = ny_store_join(store);
     if (err) goto done;
@@ -81,6 +82,7 @@ static int plan_store(struct ny_context *context, const char *path,
 done:
     ny_settings_release(&settings, context);
     ny_store_close(store);
+    ny_memory_lend(context, 0);
     ny_blas_return();
     return err;
 }
@@ -282,13 +284,22 @@ static int announce(struct ny_request *request)
     return err;
 }
 
-/* Runs the stages. A selection announces no plan, and therefore has none to run by. */
+/* Plans the memory of the selection, without a word of it; refuses one that does not fit. */
+static int announce_selection(struct ny_request *request)
+{
+    const json_t *report = json_object_get(request->record, "report");
+    int err = ny_select_plan(request->store, &request->settings.fit,
+                             (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
+
+    if (err || request->plan.fits) return err;
+    return ny_plan_refuse(request->ctx, "selection", &request->plan, ", or fewer landmarks");
+}
+
+/* Runs the stages. */
 static int run(struct ny_request *request)
 {
-    const struct ny_fit_settings *fit = &request->settings.fit;
-
-    return ny_fit_start(request->store, request->name, fit, request->record,
-                        request->kind->announce ? &request->plan : NULL);
+    return ny_fit_start(request->store, request->name, &request->settings.fit, request->record,
+                        &request->plan);
 }
 
 const struct ny_request_kind ny_request_fit = {.name = "fit",
@@ -306,6 +317,7 @@ const struct ny_request_kind ny_request_select = {.name = "dictionary",
                                                   .settings = take_settings,
                                                   .inputs = inputs_of,
                                                   .record = record_of,
+                                                  .announce = announce_selection,
                                                   .keep = keep,
                                                   .run = run};
 

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/announce.h"
 #include "api/call.h"
 #include "api/given.h"
 #include "api/inspect.h"
@@ -244,8 +245,21 @@ static int reserve_process(struct ny_request *request)
     return err;
 }
 
-/* Resumes, replaces or begins the job. Nothing stored is changed before the plan, where the kind
- * has one, fits. */
+/* An update reads a result before it is planned, so that the process is charged first. The loan for
+ * the plan then has to cover both, and ends where the plan fits. */
+static int reserve_for_update(struct ny_request *request)
+{
+    const size_t mib = 1 << 20, loan = 2 * NY_PROCESS_BYTES;
+    size_t limit = ny_memory_limit(request->ctx);
+    int err;
+
+    ny_memory_lend(request->ctx, limit >= mib && limit < loan ? loan : 0);
+    err = ny_call_begin(request->ctx);
+    request->reserved = err == NY_OK;
+    return err;
+}
+
+/* Resumes, replaces or begins the job. Nothing stored is changed before the plan fits. */
 static int run_job(struct ny_request *request)
 {
     bool restart = ny_options_flag(request->options, "restart"), done;
@@ -267,7 +281,7 @@ static int run_job(struct ny_request *request)
         json_decref(request->record);
         request->record = NULL;
     }
-    if (request->kind->announce) err = request->kind->announce(request);
+    err = request->kind->announce(request);
     if (err == NY_OK) err = reserve_process(request);
     if (err) return err;
     if (restart) err = remove_existing(request);
@@ -275,7 +289,7 @@ static int run_job(struct ny_request *request)
     if (err == NY_OK && !request->record) err = create_record(request);
     if (err == NY_OK && request->kind->keep) err = request->kind->keep(request);
     if (err) return err;
-    if (request->kind->announce)
+    if (request->plan.seconds > 0)
         ny_stages_begin(request->ctx, request->plan.stage_s);
     else
         ny_progress_begin(request->ctx, NULL, 0);
@@ -315,7 +329,7 @@ static int run(struct ny_request *request)
     err = ny_name_lock(&lock, request->store, request->name);
     if (err) goto done;
     if (request->kind->update && ny_options_is_set(request->options, "update")) {
-        err = reserve_process(request);
+        err = reserve_for_update(request);
         if (err) goto done;
         err = request->kind->update(request->store, request->name, request->options,
                                     &request->record);
@@ -356,17 +370,6 @@ static int refuse_ranks(const struct ny_request *request)
                                           : ny_transport_open(&transport, request->ctx, &wish);
 }
 
-/* Nothing runs in less than the process takes. What a plan reads may exceed such a budget, so that
- * it says which one is enough; a number below 1 MiB was meant with a unit, and is refused. */
-static void lend_for_plan(const struct ny_request *request)
-{
-    const size_t mib = 1 << 20;
-    size_t limit = ny_memory_limit(request->ctx);
-
-    if (request->kind->announce && limit >= mib && limit < NY_PROCESS_BYTES)
-        ny_memory_lend(request->ctx, NY_PROCESS_BYTES);
-}
-
 /* Opens the store, or makes it where there is none and the kind can begin with an empty one. */
 static int open_store(struct ny_request *request, const char *path)
 {
@@ -393,7 +396,7 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     if (err) return err;
     ny_fields_begin();
     ny_blas_borrow(); /* a plan works before the memory is taken */
-    lend_for_plan(&request);
+    ny_plan_lend(context);
     err = open_store(&request, path);
     if (!err) err = ny_store_join(request.store);
     if (err) goto done;

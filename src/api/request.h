@@ -26,7 +26,7 @@ struct ny_request_kind {
     /* A new record, with what was asked for in its report; `options` is taken over. */
     json_t *(*record)(const struct ny_request *request, const struct ny_points_info *points,
                       json_t *options);
-    int (*announce)(struct ny_request *request);   /* the plan; NY_EBUDGET. NULL: there is none */
+    int (*announce)(struct ny_request *request);   /* the plan; NY_EBUDGET */
     /* Keeps with the job what it needs of the files that options name, so that it can be gone on
      * with without them. NULL: nothing. */
     int (*keep)(struct ny_request *request);

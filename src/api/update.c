@@ -160,11 +160,13 @@ static int run(struct update *update)
     if (!err) err = find_begun(update);
     if (err) return err;
     if (!update->record && is_up_to_date(update, rows)) {
+        ny_memory_lend(update->ctx, 0);
         ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update",
                update->name, (unsigned long long)rows, ny_store_path(update->store));
         return ny_clusters_carry(update->store, update->name);
     }
     err = announce(update, &plan);
+    ny_memory_lend(update->ctx, 0);
     if (!err && !update->record)
         err = ny_update_begin(update->store, update->name, update->result, update->n,
                               update->mode, &update->record);

@@ -156,6 +156,7 @@ int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
     if (err) goto done;
     sizes.m = plan->m_estimated ? with_margin(plan->m, settings->landmarks, points.n) : plan->m;
     ny_plan_memory(&sizes.job, plan);
+    if (!settings->method) goto done; /* of a selection alone no time is told */
     plan->cache_bytes = ny_fit_cache_planned(&sizes, plan->workers);
     err = get_rates(ctx, rough_flops(&sizes, plan->m), settings->patient, plan);
     if (err) goto done;

@@ -24,7 +24,8 @@ bool ny_fit_keeps_square(const struct ny_sizes *sizes, ny_stage_bytes_fn *bytes,
  * computes them in each. */
 size_t ny_fit_cache_planned(const struct ny_sizes *sizes, unsigned workers);
 
-/* Plans a fit by its course. m: landmarks already selected; 0: not yet. */
+/* Plans a fit by its course. m: landmarks already selected; 0: not yet. Without a method, where the
+ * landmarks alone are wanted, memory is all that is planned. */
 int ny_plan_make(struct ny_store *store, const struct ny_fit_settings *settings,
                  const struct ny_course *course, size_t m, struct ny_plan *plan);
 

@@ -20,7 +20,8 @@
 #include "job/stage.h"
 
 struct ny_plan {
-    bool whole; /* all points are used: no landmarks */
+    bool selects; /* the landmarks alone are wanted */
+    bool whole;   /* all points are used: no landmarks */
     size_t m;   /* landmarks, known or estimated for greedy; the order of products with all of K */
     bool m_estimated;
     bool loose;       /* the time depends much on the data */

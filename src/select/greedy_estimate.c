@@ -135,6 +135,8 @@ int ny_greedy_estimate(const struct ny_selection_request *request, size_t sample
     int err;
 
     if (count > request->n) count = (size_t)request->n;
+    *m = most < request->n ? most : (size_t)request->n;
+    if (!count) return NY_OK; /* no room for a row: there may be as many as are allowed */
     err = draw(request, count, &sample);
     if (!err) err = expect(request, &sample, request->greedy.dictionary.tolerance, most, m);
     if (*m > most) *m = most;

@@ -66,6 +66,15 @@ int ny_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, 
                : ny_plan_make(store, settings, course_of(settings, NY_UPDATE_NONE), m, plan);
 }
 
+int ny_select_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
+                   struct ny_plan *plan)
+{
+    int err = ny_plan_make(store, settings, &ny_course_dictionary, m, plan);
+
+    plan->selects = true;
+    return err;
+}
+
 /* Tells whether stage accumulate is over. */
 static bool is_summed(const json_t *record)
 {
@@ -99,7 +108,7 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
                                  .name = name,
                                  .record = record,
                                  .after = settings->until_sums ? NY_STAGE_SOLVE : NY_STAGE_DONE,
-                                 .workers = plan ? plan->workers : settings->threads,
+                                 .workers = plan->workers,
                                  .marked_s = ny_now()},
                          .settings = settings,
                          .plan = plan,
@@ -109,8 +118,9 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
     int err = NY_OK;
 
     if (settings->map->graph) return ny_graph_fit_run(store, name, settings, record, plan);
-    if (plan) fit.planned = course_of(settings, NY_UPDATE_NONE);
-    fit.job.course = plan ? course_of(settings, fit.earlier.mode) : &ny_course_dictionary;
+    fit.planned = plan->selects ? &ny_course_dictionary : course_of(settings, NY_UPDATE_NONE);
+    fit.job.course = plan->selects ? &ny_course_dictionary
+                                   : course_of(settings, fit.earlier.mode);
     if (fit.earlier.mode) {
         if (!json_object_get(record, "sharded")) /* they have looked at the rows of all */
             fit.job.at_begin = ny_update_warn_drift;

@@ -8,9 +8,12 @@
 int ny_fit_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
                 struct ny_plan *plan);
 
+/* Plans the memory of a selection of landmarks alone; m likewise. */
+int ny_select_plan(struct ny_store *store, const struct ny_fit_settings *settings, size_t m,
+                   struct ny_plan *plan);
+
 /* Runs the fit or the update under NAME from the record's stage to the end; the caller holds the
- * NAME's lock. `record` is brought up to date. `plan`: of the same settings; NULL: the landmarks
- * alone are wanted.
+ * NAME's lock. `record` is brought up to date. `plan`: of the same settings.
  * Passes: those of the selection, one to accumulate, one to project; an update's: of its new rows.
  */
 int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_settings *settings,

@@ -144,3 +144,37 @@ fits_both() {
     ny list "$files/small.nys"
     [[ $output != *y* ]]
 }
+
+@test "selections, updates and plans under a budget too small for anything name one that works" {
+    local least command
+    npy_u8 20000 16 >p.npy
+    npy_u8 300 16 >more.npy
+    nystream import least.nys p.npy -q
+    nystream fit least.nys a --landmarks 200 -q
+    nystream import least.nys more.npy --append -q
+    for command in "select least.nys s --landmarks 200 --restart" "select least.nys s --select uniform --restart" \
+        "select least.nys s --select weighted --landmarks 50 --restart" \
+        "select least.nys s --select greedy --tolerance 0.3 --landmarks 300 --restart" \
+        "fit least.nys b --select greedy --tolerance 0.3 --landmarks 300 --restart" "fit least.nys a --update frozen"; do
+        ny $command --memory 1M
+        exits 8
+        [[ $stderr =~ give\ --memory\ ([0-9]+M) ]]
+        least=${BASH_REMATCH[1]}
+        ny $command --memory 20M
+        exits 8
+        says "give --memory"
+        ny $command --memory "$least"
+        exits 0
+    done
+    nystream import least.nys more.npy --append -q
+    ny fit least.nys a --update full --memory 1M
+    exits 8
+    [[ $stderr =~ give\ --memory\ ([0-9]+M) ]]
+    ny fit least.nys a --update full --memory "${BASH_REMATCH[1]}"
+    exits 0
+    ny plan least.nys --landmarks 200 --memory 1M --json
+    exits 0
+    [ "$(field "$output" fits)" = false ]
+    ny fit least.nys c --landmarks 200 --memory "$(field "$output" memory_min_bytes)"
+    exits 0
+}
