@@ -15,13 +15,20 @@
 /* Refuses here only a plan that cannot fit, whatever else is given up for it. */
 int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struct ny_plan *plan)
 {
+    const double mib = 1048576;
     uint64_t room = ny_results_room(store, replaced);
+    char scratch[80] = "";
 
-    if (plan->result_bytes <= room) return NY_OK;
+    if (plan->result_bytes <= room && plan->scratch_bytes <= room - plan->result_bytes)
+        return NY_OK;
+    if (plan->scratch_bytes)
+        snprintf(scratch, sizeof(scratch), " and temporary files beside it %.1f MiB",
+                 (double)plan->scratch_bytes / mib);
     return ny_fail(ny_store_context(store), NY_EIO,
-                   "the result takes %.1f MiB, and the disk of the store has room for %.1f MiB: "
-                   "make space, or ask for fewer components, landmarks or neighbours",
-                   (double)plan->result_bytes / 1048576.0, (double)room / 1048576.0);
+                   "the result takes %.1f MiB%s, and the disk of the store has room for %.1f MiB: "
+                   "make space, or ask for fewer components, landmarks or neighbours%s",
+                   (double)plan->result_bytes / mib, scratch, (double)room / mib,
+                   plan->scratch_bytes ? "; a larger --memory may need no files" : "");
 }
 
 /* Names a choice that takes less memory with the same data. */

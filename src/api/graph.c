@@ -117,6 +117,14 @@ static int announce_edges(struct ny_request *request)
     return err ? err : ny_plan_check_time(request->options, plan, request->record, "this graph");
 }
 
+/* Tells whether the lists of the graph of this record are stored, so that none are to be found. */
+static bool has_lists(const json_t *record)
+{
+    enum ny_stage_id stage = ny_stage_parse(ny_field_text(record, "stage"));
+
+    return record && ny_stage_rank(stage) > ny_stage_rank(NY_STAGE_NEIGHBORS);
+}
+
 /* Plans and tells the graph, and refuses one that memory or disk cannot hold. A note says when a
  * forest cannot keep all rows in memory, since each of its trees then reads them several times. */
 static int announce(struct ny_request *request)
@@ -134,6 +142,7 @@ static int announce(struct ny_request *request)
         err = ny_calibration_get(request->ctx, graph.flops, false, graph.workers, &plan->rates);
     if (err) return err;
     ny_graph_plan_add(&graph, plan);
+    if (has_lists(request->record)) plan->scratch_bytes = 0;
     ny_plan_sum_up(plan);
     err = ny_plan_tell(request->ctx, plan);
     if (err) return err;

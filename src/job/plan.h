@@ -33,7 +33,8 @@ struct ny_plan {
     size_t by_purpose[NY_PURPOSES]; /* memory of the stage with the peak */
     size_t cache_bytes; /* columns that are kept in memory between passes; 0: none */
     uint64_t disk_bytes;
-    uint64_t result_bytes; /* part of them that is certain to be there when the job ends */
+    uint64_t result_bytes;  /* part of them that is certain to be there when the job ends */
+    uint64_t scratch_bytes; /* likewise beside these, in the folder of the store, at some time */
     unsigned passes;
     bool passes_vary;          /* the data decide about those that select landmarks: */
     unsigned selection_passes; /* how many of `passes` are likely to */

@@ -54,8 +54,16 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
         ((ny_settings_pairs(settings) + settings->asymmetric) * element + sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
     ny_map_way(&sizes, ny_memory_limit(sizes.job.ctx));
-    if (sizes.paged)
-        plan->disk_bytes += ny_pages_disk_bytes(sizes.nodes, sizes.edges, sizes.neighbors);
+    if (sizes.paged) {
+        uint64_t pages = ny_pages_disk_bytes(sizes.nodes, sizes.edges, sizes.neighbors);
+        /* Edges of a graph that is still to be made may all be in two lists. */
+        uint64_t fewest = settings->graph_name ? sizes.edges : sizes.edges / 2;
+        uint64_t certain = ny_pages_disk_bytes(sizes.nodes, fewest, sizes.neighbors);
+
+        plan->disk_bytes += pages;
+        if (certain > plan->result_bytes) /* the rows of the map come after the pages */
+            plan->scratch_bytes = certain - plan->result_bytes;
+    }
     ny_plan_work(&sizes.job, plan);
     plan->stage_s[sizes.job.course->stages[0]->id] +=
         (sizes.paged ? paging_s : opening_s) * 2 * (double)sizes.edges;

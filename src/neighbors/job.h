@@ -34,7 +34,7 @@ struct ny_graph_plan {
     bool fits;
     enum ny_knn_way way;   /* auto: some rows are to show which it is, */
     enum ny_knn_way other; /* auto: taken unless a tree is less work, or a sieve tells nothing */
-    uint64_t disk_bytes, result_bytes; /* as of a plan */
+    uint64_t disk_bytes, result_bytes, scratch_bytes; /* as of a plan */
     double pairs, flops; /* distances, and what they take */
     double tree_ns;      /* a tree: of one thread */
     bool tree_less;      /* a tree is likely to be less work than all pairs */

@@ -66,6 +66,9 @@ bool ny_graph_tries_sieve(const struct ny_graph_settings *settings,
 /* Returns a guess of the nanoseconds that a tree takes on one thread, or all pairs where they take
  * less. */
 double ny_graph_tree_ns(const struct ny_points_info *points);
+/* Returns the bytes of the file that holds the lists of n rows while a tree that is not held finds
+ * them: what its streams do not have in memory. */
+uint64_t ny_graph_tree_file_bytes(uint64_t n, size_t neighbors);
 /* Returns that guess as a share of the time of all pairs. */
 double ny_graph_tree_share(const struct ny_points_info *points);
 /* Returns the bytes of finding bridges; 0 if --connect was not given. */

@@ -239,6 +239,9 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
     plan->values = n * ny_entry_products(f->knn.spec);
     plan->result_bytes = f->points->n * (f->settings->stored * 8 + 4);
     plan->disk_bytes = plan->result_bytes + 2 * f->points->n * (4 + 8 * ny_knn_width(&f->knn));
+    if (likely_tree(plan) && (plan->way == NY_KNN_TREE || plan->tree_less) &&
+        plan->tree_panels < ny_units_of(f->points->n))
+        plan->scratch_bytes = ny_graph_tree_file_bytes(f->points->n, f->settings->stored);
 }
 
 int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *settings,
@@ -344,6 +347,9 @@ void ny_graph_plan_add(const struct ny_graph_plan *graph, struct ny_plan *plan)
     plan->stage_s[NY_STAGE_NEIGHBORS] = pairs_s(graph, &plan->rates);
     plan->stage_s[NY_STAGE_GRAPH] = components_s * graph->entries;
     plan->disk_bytes += graph->disk_bytes;
+    /* The rows of a map are not there yet while its graph is made. */
+    if (graph->scratch_bytes > plan->result_bytes + plan->scratch_bytes)
+        plan->scratch_bytes = graph->scratch_bytes - plan->result_bytes;
     plan->result_bytes += graph->result_bytes;
     name_ways(graph, plan);
     plan->loose = plan->loose || graph->way != NY_KNN_EXACT;

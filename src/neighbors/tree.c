@@ -107,6 +107,14 @@ static struct ny_spool_spec spool_of(const char *folder, uint64_t n, size_t t)
                                   .piece_bytes = 16 << 10};
 }
 
+uint64_t ny_graph_tree_file_bytes(uint64_t n, size_t neighbors)
+{
+    const struct ny_spool_spec spool = spool_of("", n, neighbors);
+    uint64_t all = n * entry_bytes(neighbors), held = spool.streams * spool.piece_bytes;
+
+    return all > held ? all - held : 0;
+}
+
 struct spooling {
     struct ny_spool *spool;
     size_t rows, t; /* of a bucket, of a list */

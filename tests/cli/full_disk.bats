@@ -177,3 +177,32 @@ larger() { # SIZE
     ny import disk/s t.npy
     exits 0
 }
+
+@test "graphs and their maps are refused where the disk has no room for their temporary files" {
+    local least used
+    npy_u8 100000 3 >t.npy
+    larger 200m
+    nystream import disk/s t.npy -q
+    ny graph disk/s g --knn tree --neighbors 20 --memory 1M
+    exits 8
+    [[ $stderr =~ give\ --memory\ ([0-9]+M) ]]
+    least=${BASH_REMATCH[1]}
+    used=$(du -sB1 disk/s | cut -f 1)
+    larger $((used + 26000000)) # the result has 16 MB, and so have the lists while they are found
+    ny graph disk/s g --knn tree --neighbors 20 --memory "$least"
+    exits 4
+    says "the result takes 15.6 MiB and temporary files beside it "
+    says "the disk of the store has room for "
+    ny list disk/s
+    [ -z "$output" ]
+    ny graph disk/s g --knn tree --neighbors 20 --memory 1G # which holds them in memory
+    exits 0
+    ny fit disk/s m --map isomap --landmarks 50 --graph g --memory 40M # by pages on disk
+    exits 4
+    says "and temporary files beside it "
+    larger 200m
+    ny fit disk/s m --map isomap --landmarks 50 --graph g --memory 40M
+    exits 0
+    ny graph disk/s g --knn tree --neighbors 20 --memory "$least" --restart
+    exits 0
+}
