@@ -435,9 +435,10 @@ NY_API int ny_transform_model(struct ny_context *context, const char *model, con
  * their variance that the components leave out, and drift_distance is their mean squared distance
  * from the mean of the fit, over that of its own rows: the log warns from ten times on, too. Next,
  * columns_unseen, the columns in which new rows have values that are dropped, as --scale
- * idf weighs a column 0 in which no row of the fit has one. By a graph new rows get no place but
- * neighbors: the numbers of their nearest rows of the store, as of ny_neighbors_of(), u64, with
- * their distances as f32 in a file of their own. */
+ * idf weighs a column 0 in which no row of the fit has one, and values_left_out, the number of
+ * those that option new-columns "drop" left out. By a graph new rows get no place but neighbors:
+ * the numbers of their nearest rows of the store, as of ny_neighbors_of(), u64, with their
+ * distances as f32 in a file of their own. */
 struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;

@@ -41,7 +41,8 @@ struct run {
     uint64_t fitted_rows;        /* of the store; those behind them were appended since */
     struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
     struct ny_cluster_finder finder;
-    size_t clusters; /* that it knew; 0: it was not asked */
+    size_t clusters;   /* that it knew; 0: it was not asked */
+    uint64_t left_out; /* values in columns that the store or the model does not have */
     bool by_model;   /* which measures drift and counts unseen columns */
 };
 
@@ -203,6 +204,7 @@ static int describe(const struct run *run, double seconds, struct ny_report **re
     ny_field_set_json(object, "columns_unseen",
                       run->by_model ? json_integer((json_int_t)run->placed.columns_unseen)
                                     : json_null());
+    ny_field_set_count(object, "values_left_out", run->left_out);
     ny_field_set_number(object, "seconds", seconds);
     return ny_report_of_json(report, run->ctx, object);
 }
@@ -304,7 +306,8 @@ int ny_place(struct ny_context *context, const struct ny_placing *placing,
     run.rows = (struct ny_new_rows){.input = placing->input,
                                     .options = &run.reading,
                                     .output = placing->output,
-                                    .placed = &run.placed.rows};
+                                    .placed = &run.placed.rows,
+                                    .left_out = &run.left_out};
     run.finder.output = placing->clusters;
     if (placing->clusters) run.rows.finder = &run.finder;
     if (placing->with) err = read_with(&run);

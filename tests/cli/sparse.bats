@@ -287,8 +287,15 @@ PY
         ny import $kind.nys b.$kind --append
         exits 3
         says "--new-columns drop"
-        ny transform $kind.nys all --input b.$kind -o $kind.csv --new-columns drop
+        ny transform $kind.nys all --input b.$kind -o $kind.csv --new-columns drop --json
         exits 0
+        [ "$(field "$output" values_left_out)" = 2 ]
+        nystream transform $kind.nys all --input b.$kind -o $kind.csv --new-columns drop -q
+        ny transform $kind.nys all --input a.$kind -o a.csv --new-columns drop --json
+        [ "$(field "$output" values_left_out)" = 0 ]
+        nystream graph $kind.nys near --neighbors 1 --connect -q
+        ny transform $kind.nys near --input b.$kind -o rows.csv --new-columns drop --json
+        [ "$(field "$output" values_left_out)" = 2 ]
         ny import $kind.nys b.$kind --append --new-columns drop --json
         exits 0
         [ -z "$stderr" ]
