@@ -76,6 +76,7 @@ struct ny_reader {
     uint32_t *place; /* of each column of the file among those of the points, or NY_NO_PLACE; NULL:
                       * as they stand (io/like.h) */
     uint64_t file_columns; /* so many, also where those from table.d on are left out; 0: table.d */
+    bool is_sparse;        /* the file lists values that are not 0; set before names are matched */
     bool sparse_rows;      /* rows come through io/sparse_rows.h, which can leave columns out */
     uint64_t left_out;     /* values in columns from table.d on */
     uint64_t *source; /* row numbers where the caller wants none but labels or names do */

@@ -276,6 +276,7 @@ static int read_row_and_column_names(struct ny_reader *reader)
     if (!head->row_names && !head->column_names) return NY_OK;
     reader->table.rows = head->rows;
     reader->table.d = head->columns;
+    reader->is_sparse = head->form != NY_HDF5_DENSE;
     err = ny_sparse_rows_check(reader, head->form == NY_HDF5_DENSE ? UINT64_MAX : head->entries);
     for (uint64_t j = 0; !err && head->column_names && j < head->columns; j++)
         err = ny_stream_name(reader, "column", j, &reader->columns);

@@ -367,6 +367,7 @@ static int open_libsvm(struct ny_reader *reader)
     if (options->dims > INDEX_MAX)
         return ny_fail(reader->ctx, NY_EUSAGE, "--dims %llu: the most is %llu", ULL(options->dims),
                        ULL(INDEX_MAX));
+    reader->is_sparse = true;
     err = ny_column_names_read(reader, options->like ? 0 : options->dims);
     if (err) return err;
     table->d = options->dims ? options->dims : libsvm->largest + 1 - libsvm->base;

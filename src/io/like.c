@@ -45,6 +45,7 @@ struct match {
     struct ny_like_column *sorted; /* the same by their names; `column` is the place in columns */
     bool *is_found;                /* of each of columns */
     struct ny_names names;         /* that are wanted */
+    struct list lost;              /* of them: the file does not have these */
 };
 
 /* Lists the columns by their names, and loads the names that are wanted. */
@@ -72,13 +73,26 @@ static void end(struct match *match)
     ny_free(ctx, match->is_found);
 }
 
-/* Finds each name; *unique: each is that of one column alone. NY_EDATA where some are missing. */
+/* NY_EDATA: the file lacks columns that rows are to have. */
+static int refuse_lost(const struct match *match)
+{
+    const struct ny_reader *reader = match->reader;
+    bool many = match->lost.count > 1;
+
+    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
+                      "%s has no column%s %s, which %s has; give %s", reader->path, many ? "s" : "",
+                      match->lost.text, reader->options.like->whose,
+                      many ? "a file with these" : "a file with it");
+}
+
+/* Finds each name; *unique: each is that of one column alone. NY_EDATA where some are missing, and
+ * cannot be taken for 0. */
 static int find_all(struct match *match, size_t *found, bool *unique)
 {
     const struct ny_reader *reader = match->reader;
     const struct ny_like_column *sorted = match->sorted;
     const char *name = match->names.text;
-    struct list lost = {.count = 0};
+    bool is_zero = reader->is_sparse && reader->options.reading == NY_READ_SPARSE;
 
     *unique = true;
     for (size_t i = 0; i < match->names.count; i++, name += strlen(name) + 1) {
@@ -86,8 +100,9 @@ static int find_all(struct match *match, size_t *found, bool *unique)
         const struct ny_like_column *at =
             bsearch(&sought, sorted, match->count, sizeof(*sorted), by_name);
 
+        found[i] = NY_LIKE_NONE;
         if (!at) {
-            add_to_list(&lost, name);
+            add_to_list(&match->lost, name);
             continue;
         }
         *unique &= !match->is_found[at->column] && (at == sorted || by_name(at - 1, at) != 0) &&
@@ -95,12 +110,10 @@ static int find_all(struct match *match, size_t *found, bool *unique)
         match->is_found[at->column] = true;
         found[i] = match->columns[at->column].column;
     }
-    if (!lost.count) return NY_OK;
-    end_list(&lost);
-    return ny_fail_at(reader->ctx, NY_EDATA, reader->path, NY_NO_LINE,
-                      "%s has no column%s %s, which %s has; give %s", reader->path,
-                      lost.count > 1 ? "s" : "", lost.text, reader->options.like->whose,
-                      lost.count > 1 ? "a file with these" : "a file with it");
+    end_list(&match->lost);
+    if (!match->lost.count || (is_zero && *unique && match->lost.count < match->names.count))
+        return NY_OK;
+    return refuse_lost(match);
 }
 
 /* Writes which options take labels or names of rows from the columns that are left out, where the
@@ -127,6 +140,20 @@ static void advise(const struct ny_reader *reader, const char *only, char *text,
                  names ? "names" : "", names && labels ? " and " : "", labels ? "labels" : "",
                  names ? "--id-column NAME" : "", names && labels ? " and " : "",
                  labels ? "--label-column NAME" : "");
+}
+
+/* Tells which columns the file lacks. */
+static void tell_lost(const struct match *match)
+{
+    const struct ny_reader *reader = match->reader;
+    const struct ny_columns_like *like = reader->options.like;
+    size_t count = match->lost.count;
+
+    if (count && !like->quiet)
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s: %zu of the %zu columns of %s %s not there, and %s 0 in its rows: %s",
+               reader->path, count, match->names.count, like->whose, count == 1 ? "is" : "are",
+               count == 1 ? "is" : "are", match->lost.text);
 }
 
 /* Tells which columns are left out, and that the others are taken by their names. Labels and names
@@ -167,8 +194,12 @@ int ny_like_match(struct ny_reader *reader, const struct ny_like_column *columns
     *matched = false;
     if (!err && match.names.count == options->like->count) err = find_all(&match, found, matched);
     if (err || (listed && options->like->count != count)) *matched = false;
-    for (size_t i = 1; *matched && i < match.names.count; i++)
-        turned |= found[i] < found[i - 1];
+    for (size_t i = 0, last = 0; *matched && i < match.names.count; i++) {
+        if (found[i] == NY_LIKE_NONE) continue;
+        turned |= found[i] < last;
+        last = found[i];
+    }
+    if (*matched) tell_lost(&match);
     if (*matched) tell(&match, turned);
     end(&match);
     return err;
@@ -188,7 +219,7 @@ static int set_places(struct ny_reader *reader, const size_t *found)
     for (size_t i = 0; i < count; i++)
         reader->place[i] = NY_NO_PLACE;
     for (size_t i = 0; i < like->count; i++)
-        reader->place[found[i]] = (uint32_t)i;
+        if (found[i] != NY_LIKE_NONE) reader->place[found[i]] = (uint32_t)i;
     ny_names_clear(&reader->columns);
     return like->load(like->arg, &reader->columns);
 }

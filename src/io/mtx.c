@@ -246,6 +246,7 @@ static int open_mtx(struct ny_reader *reader)
     mtx->rows.conversion.wanted = table->dtype;
     mtx->rows.conversion.rounding = mtx->text.field == NY_MTX_REAL;
     mtx->rows.fetch = mtx->sort ? next_sorted : next_streamed;
+    reader->is_sparse = true;
     if (reader->options.names) err = ny_mtx_tables_open(reader);
     if (!err && reader->options.column_names)
         err = ny_column_names_read(reader, table->d);

@@ -461,6 +461,7 @@ static int open_npz(struct ny_reader *reader)
         reader->options.dtype ? reader->options.dtype : ny_element_natural(npz->data.type);
     npz->rows.conversion.wanted = table->dtype;
     npz->rows.fetch = direct ? next_line : next_sorted;
+    reader->is_sparse = true;
     err = ny_column_names_read(reader, table->d);
     if (err) return err;
     ny_sparse_rows_layout(reader, npz->entries, direct ? npz->most : 0);

@@ -70,11 +70,22 @@ refused() {
     nystream import a.nys "$FILES/rows.npz" -q # without names: as they stand
     refused 3 "has 402 columns of points where the store has 400" \
         nystream import a.nys "$FILES/turned.h5ad" --append
-    for verb in "import s.nys $FILES/fewer.h5ad --append" "transform s.nys s --input $FILES/fewer.h5ad -o placed.npy"; do
+    # sparse rows are 0 where their file lacks a gene, and dense ones are refused
+    lost="'0', '1', '2', '3', '4' and 2 more"
+    for verb in "import wanted.nys $FILES/fewer.h5ad --append" "transform s.nys s --input $FILES/fewer.h5ad -o placed.npy"; do
         # shellcheck disable=SC2086
-        refused 3 "fewer.h5ad has no columns '0', '1', '2', '3', '4' and 2 more, which s.nys has; give a file with these" \
-            nystream $verb
+        run nystream $verb
+        [ "$status" -eq 0 ]
+        [[ $output == *"fewer.h5ad: 7 of the 400 columns of "*" are not there, and are 0 in its rows: $lost"* ]]
+        # shellcheck disable=SC2086
+        refused 3 "fewer.h5ad has no columns $lost, which" nystream $verb --matrix layers/dense
     done
+    nystream export wanted.nys --part points -o all.csv -q
+    [ "$(tail -n 300 all.csv | cut -d, -f 1-7 | sort -u)" = 0,0,0,0,0,0,0 ]
+    [ "$(tail -n 300 all.csv | cut -d, -f 8-)" = "$(head -n 300 all.csv | cut -d, -f 8-)" ]
+    nystream import d.nys "$FILES/rows.h5ad" --layout dense -q
+    refused 3 "fewer.h5ad has no columns $lost, which d.nys has; give a file with these" \
+        nystream import d.nys "$FILES/fewer.h5ad" --append
 }
 
 @test "AnnData by rows, by columns, dense and as integers are the same points" {

@@ -230,6 +230,47 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(tail -n 2 points.csv)" = $'6,0,4\n0,3,0' ]
 }
 
+@test "sparse rows are 0 in named columns of the store that their file lacks" {
+    printf '0 1:2 3:1\n1 2:5\n0 1:1 2:1 3:7\n' >a.svm
+    printf 'oak\nelm\nash\n' >names.txt
+    printf 'ash\npine\noak\n' >fewer.txt # no elm
+    printf '0 1:4 2:9 3:6\n1 2:3\n' >b.svm
+    printf '%%%%MatrixMarket matrix coordinate integer general\n2 3 4\n1 1 4\n1 2 9\n1 3 6\n2 2 3\n' >b.mtx
+    printf '6,0,4\n0,0,0\n' >whole.csv
+    for kind in svm mtx; do
+        nystream import $kind.nys a.svm --column-names names.txt --layout sparse -q
+        nystream fit $kind.nys all --map svd --kernel linear --approx exact --components 2 -q
+        nystream fit $kind.nys some --map kpca --kernel rbf --landmarks 3 --components 2 -q
+        nystream transform $kind.nys all --input whole.csv -o whole.all.csv -q
+        nystream transform $kind.nys some --input whole.csv -o whole.some.csv -q
+        for result in all some; do
+            ny transform $kind.nys $result --input b.$kind --column-names fewer.txt -o $kind.csv
+            exits 0
+            says "b.$kind: 1 of the 3 columns of $kind.nys is not there, and is 0 in its rows: 'elm'"
+            says "1 column that $kind.nys does not have is left out: 'pine'"
+            cmp whole.$result.csv $kind.csv
+        done
+        ny import $kind.nys b.$kind --append --column-names fewer.txt
+        exits 0
+        says "b.$kind: 1 of the 3 columns of $kind.nys is not there, and is 0 in its rows: 'elm'"
+        nystream export $kind.nys --part points -o points.csv -q
+        [ "$(tail -n 2 points.csv)" = "$(cat whole.csv)" ]
+        [ "$(columns $kind.nys)" = "oak elm ash" ]
+        printf 'a\nb\nc\n' >foreign.txt # none of them is there
+        ny import $kind.nys b.$kind --append --column-names foreign.txt
+        exits 3
+        says "b.$kind has no columns 'oak', 'elm', 'ash', which $kind.nys has"
+    done
+    nystream import dense.nys a.svm --column-names names.txt --layout dense -q # not of dense rows
+    ny import dense.nys b.mtx --append --column-names fewer.txt
+    exits 3
+    says "b.mtx has no column 'elm', which dense.nys has; give a file with it"
+    printf 'oak,ash\n1,2\n' >rows.csv
+    ny import mtx.nys rows.csv --append --header yes
+    exits 3
+    says "rows.csv has no column 'elm', which mtx.nys has; give a file with it"
+}
+
 @test "names of columns that do not fit are refused, and a store without names takes none" {
     printf '0 1:2 3:1\n1 2:5\n' >a.svm
     printf 'oak\nelm\n' >two.txt
