@@ -344,6 +344,34 @@ def test_names_of_the_columns_of_a_sparse_matrix(tmp_path):
 
 
 @quick
+def test_sparse_rows_are_0_in_named_columns_that_they_lack(tmp_path, caplog):
+    sparse = pytest.importorskip("scipy.sparse")
+    counts = sparse.csr_matrix(np.array([[2, 0, 1], [0, 5, 0], [1, 1, 7]] * 20))
+    store = nystream.open(tmp_path / "docs.nys")
+    store.append(counts, column_names=["oak", "elm", "ash"], layout="sparse")
+    new = sparse.csr_matrix(np.array([[4, 9, 6], [0, 3, 0]]))  # ash pine oak
+    with caplog.at_level("INFO", logger="nystream"):
+        with pytest.warns(nystream.NystreamWarning, match="1 column is left out"):
+            store.append(new, column_names=["ash", "pine", "oak"])
+    assert "X: 1 of the 3 columns of" in caplog.text and "is 0 in its rows: 'elm'" in caplog.text
+    assert store.points[60:].tolist() == [[6, 0, 4], [0, 0, 0]]
+    assert list(store.column_names) == ["oak", "elm", "ash"]
+    for X, names in ((new.toarray(), ["ash", "pine", "oak"]), (new, ["x", "y", "z"])):
+        with pytest.raises(nystream.DataError, match="X has no columns? .*'elm'.*, which"):
+            store.append(X, column_names=names)
+    dense = nystream.open(tmp_path / "dense.nys")
+    dense.append(counts, column_names=["oak", "elm", "ash"], layout="dense")
+    with pytest.raises(nystream.DataError, match="X has no column 'elm', which"):
+        dense.append(new, column_names=["ash", "pine", "oak"])
+    anndata = pytest.importorskip("anndata")
+    pandas = pytest.importorskip("pandas")
+    topics = store.fit("topics", map="svd", kernel="linear", approx="exact", components=2)
+    cells = anndata.AnnData(new[:, ::2].astype(np.float32),
+                            var=pandas.DataFrame(index=["ash", "oak"]))
+    assert np.allclose(topics.transform(cells), topics.transform(np.array([[6.0, 0, 4], [0] * 3])))
+
+
+@quick
 def test_columns_beyond_those_of_the_store(tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
     counts = sparse.random(40, 8, 0.1, format="csr", random_state=1)

@@ -12,17 +12,23 @@ import numpy as np
 
 from nystream import _data
 from nystream._arrow import is_arrow, row_width
-from nystream._batch import SLICE_BYTES, TOLD, Batch, make_batch
+from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
 from nystream._context import logger, stack_level
 from nystream._errors import DataError, NystreamWarning, hint, usage_error
 from nystream._labels import Names
 
+ABSENT = -1  # in place of the number of a column that sparse rows lack
+
 
 class Columns(NamedTuple):
-    """The names of columns, in their order, or None where they have none; and whose they are."""
+    """The names of columns, in their order, or None where they have none; and whose they are.
+
+    sparse: they are those of sparse rows, so that sparse rows may lack some, and are 0 there.
+    """
 
     names: Optional[List[str]]
     whose: str
+    sparse: bool = False
 
     def read(self, X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
         """Read rows of any kind as `_data.batches` does, each with these columns in this order.
@@ -93,7 +99,7 @@ class Columns(NamedTuple):
         if lost and len(found) < len(names) and is_arrow(X) and not hasattr(X, "iloc"):
             if row_width(X) == len(names):
                 return None  # a column holds a list of numbers
-        if lost:
+        if lost and not (self.sparse and len(lost) < len(names) and _is_sparse(X)):
             s, them = ("s", "them") if len(lost) > 1 else ("", "it")
             _refuse(f"X has no column{s} {_listed(lost)}, which {self.whose} has; give {them}, or "
                     "an array, whose columns are taken as they stand")
@@ -101,17 +107,21 @@ class Columns(NamedTuple):
             _refuse(f"X has other columns than {self.whose}, and some of one name, so that their "
                     "order cannot be told; give them in its order")
         if not quiet:
-            self._tell(found)
-        return [places[name] for name in names]
+            self._tell(found, lost)
+        return [places.get(name, ABSENT) for name in names]
 
-    def _tell(self, found: List[str]) -> None:
+    def _tell(self, found: List[str], lost: List[str]) -> None:
+        if lost:
+            be = "is" if len(lost) == 1 else "are"
+            logger.info("X: %d of the %d columns of %s %s not there, and %s 0 in its rows: %s",
+                        len(lost), len(self.names or []), self.whose, be, be, _listed(lost))
         known = set(self.names or [])
         others = [name for name in found if name not in known]
         if others:
             warnings.warn(f"X: {len(others)} column{'s are' if len(others) > 1 else ' is'} left "
                           f"out, which {self.whose} does not have: {_listed(others)}",
                           NystreamWarning, stacklevel=stack_level())
-        else:
+        elif not lost:
             logger.info("X: its columns stand in another order than those of %s, and are taken by "
                         "their names", self.whose)
 
@@ -168,12 +178,19 @@ def _refuse(message: str) -> NoReturn:
     raise error
 
 
+def _is_sparse(X: Any) -> bool:
+    """Return whether X, or the matrix of an AnnData, is one of scipy.sparse."""
+    return is_sparse(X.X if hasattr(X, "obs") and hasattr(X, "X") else X)
+
+
 def _take(found: Iterator[Batch], order: List[int]) -> Iterator[Batch]:
     """Give the columns that are listed, in their order, some rows at a time."""
     places = np.array(order)
+    beside = int(ABSENT in order)  # a column without values, the last one
     for batch in found:
         step = max(1, SLICE_BYTES // (8 * len(order)))
         for first in range(0, batch.rows, step):
             end = min(first + step, batch.rows)
             labels = batch.labels and batch.labels.piece(first, end)
-            yield make_batch(batch.piece(first, end)[:, places], labels)
+            piece = batch._replace(columns=batch.columns + beside).piece(first, end)
+            yield make_batch(piece[:, places], labels)

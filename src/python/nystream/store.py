@@ -172,7 +172,8 @@ class Store(Appends):
         names: Optional[List[str]] = None
         with contextlib.suppress(UsageError):  # they have none
             names = list(self.column_names)
-        return Columns(names, str(self.path))
+        sparse = names is not None and self.report["nnz"] is not None
+        return Columns(names, str(self.path), sparse)
 
     def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
         """Return rows of a sparse store as a scipy.sparse.csr_matrix."""
@@ -477,7 +478,8 @@ class Result(GraphParts):
         ----------
         X : rows of any kind that Store.append takes, of shape (rows, columns)
             Columns that have names, in a frame or an AnnData, are put in the order of the store's.
-            Further ones are left out, with a warning, and a missing one is a DataError.
+            Further ones are left out, with a warning, and a missing one is a DataError; where X and
+            the store are sparse, rows are 0 there.
         nan : {"error", "keep"}
             keep: a row with NaN or infinity gets NaN for a place; error: a DataError names it.
 
