@@ -10,6 +10,7 @@
  * rows of the fit, a warning says so, since units or the order of columns have then often changed.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "maps/graph_map.h"
@@ -25,6 +26,8 @@
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/clock.h"
+#include "base/command.h"
+#include "base/memory.h"
 #include "io/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
@@ -98,20 +101,71 @@ static int by_graph(struct run *run, struct ny_store *store)
     return err;
 }
 
+/* Returns the option that asks for neighbours, which only a graph gives; NULL: none does. */
+static const char *graph_option(const struct ny_placing *placing)
+{
+    if (placing->distances) return "distances";
+    if (placing->neighbors) return "neighbors";
+    return placing->recall != 0 ? "recall" : NULL;
+}
+
+/* Returns the command that makes a graph of this name, with as many neighbours as are asked for;
+ * NULL with the error set. */
+static char *graph_command(const struct run *run, const char *name)
+{
+    const struct ny_placing *placing = run->placing;
+    char count[24];
+    const char *words[] = {"nystream", "graph", placing->path, name, "--neighbors", count};
+
+    snprintf(count, sizeof(count), "%zu", placing->neighbors);
+    return ny_shell_words(run->ctx, words, placing->neighbors ? 6 : 4);
+}
+
+/* Refuses a name that no result has where neighbours are asked for, with the command that makes a
+ * graph. (Of a store in shards there is none.) */
+static int check_graph(const struct run *run, struct ny_store *store)
+{
+    const struct ny_placing *placing = run->placing;
+    json_t *record = NULL;
+    bool there;
+    char *command;
+    int err;
+
+    if (!graph_option(placing) || ny_store_set(store)) return NY_OK;
+    err = ny_record_load(store, placing->name, &record);
+    there = record != NULL;
+    json_decref(record);
+    if (err || there) return err;
+    command = graph_command(run, placing->name);
+    if (!command) return NY_EBUDGET;
+    ny_fail(run->ctx, NY_EUSAGE,
+            "%s has no graph '%s', by which new rows get neighbors; make one with: %s",
+            placing->path, placing->name, command);
+    ny_free(run->ctx, command);
+    return NY_EUSAGE;
+}
+
 /* Refuses what is of graphs alone, of a result that gives coordinates. */
 static int check_coordinates(const struct run *run)
 {
     const struct ny_placing *placing = run->placing;
+    const char *option = graph_option(placing), *name = placing->name;
+    char *command;
 
-    if (!placing->distances && !placing->neighbors && placing->recall == 0) return NY_OK;
-    return ny_fail(run->ctx, NY_EUSAGE,
-                   "--%s: %s%s%s is no graph, and new rows get coordinates by it and no neighbors; "
-                   "leave the option out, or name a graph",
-                   placing->distances   ? "distances"
-                   : placing->neighbors ? "neighbors"
-                                        : "recall",
-                   placing->name ? "'" : "", placing->name ? placing->name : placing->path,
-                   placing->name ? "'" : "");
+    if (!option) return NY_OK;
+    if (!name || ny_store_set(run->rows.like))
+        return ny_fail(run->ctx, NY_EUSAGE,
+                       "--%s: %s is no graph, and new rows get coordinates by it and no neighbors; "
+                       "leave the option out, or name a graph of a store",
+                       option, name ? name : placing->path);
+    command = graph_command(run, strcmp(name, "near") == 0 ? "nearest" : "near");
+    if (!command) return NY_EBUDGET;
+    ny_fail(run->ctx, NY_EUSAGE,
+            "--%s: '%s' is no graph, and new rows get coordinates by it and no neighbors; leave "
+            "the option out, or name a graph, or make one with: %s",
+            option, name, command);
+    ny_free(run->ctx, command);
+    return NY_EUSAGE;
 }
 
 /* Transforms by the graph of the result, by all points, or by its model; by a graph that has no
@@ -121,8 +175,9 @@ static int by_result(struct run *run, struct ny_store *store)
     const char *name = run->placing->name;
     json_t *record = NULL;
     bool is_graph, of_graph, by_points;
-    int err = ny_record_need_done(store, name, &record);
+    int err = check_graph(run, store);
 
+    if (!err) err = ny_record_need_done(store, name, &record);
     if (err) return err;
     is_graph = ny_field_is(record, "kind", "graph");
     of_graph = ny_graph_map_of(ny_map_of(record)) != NULL;

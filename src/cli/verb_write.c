@@ -97,7 +97,11 @@ int cli_run_transform(struct command *command)
 
     if (command->operand_count == 1 && !cli_ends_with(source, ".nym"))
         return cli_fail_usage(command,
-                              "transform needs NAME after the store, or a model MODEL.nym");
+                              "transform needs NAME after the store, or a model MODEL.nym%s",
+                              command->neighbors
+                                  ? "; neighbors come by a graph of the store, which 'nystream "
+                                    "graph' makes"
+                                  : "");
     if (command->operand_count == 2 && is_model(source))
         return cli_fail_usage(command, "%s is a model, which stands alone: leave '%s' out", source,
                               command->operands[1]);

@@ -159,6 +159,7 @@ const struct verb cli_verbs[] = {
      "--recall below 1 a sieve finds such a share of them, in less time.",
      "nystream transform points.nys first --input new.csv -o placed.npy\n"
      "nystream transform points.nys first --input new.csv -o p.csv --clusters c.csv\n"
+     "nystream graph points.nys near\n"
      "nystream transform points.nys near --input new.csv -o n.npy --distances d.npy",
      .run = cli_run_transform},
     {"export", "STORE [NAME]", "-o OUT.npy", 1, 2, COMMON,

@@ -110,3 +110,28 @@ nearest() {
     exits 2
     says "--recall: 'f' is no graph"
 }
+
+@test "without a graph, the message says which command makes one, and that command does" {
+    sheet 8
+    nystream fit s.nys near --map pca --approx exact -q
+    mv s.nys "my s.nys"
+    for name in none near; do
+        ny transform "my s.nys" $name --input new.csv -o o.npy --neighbors 3
+        exits 2
+        command=$(sed -n 's/.*make one with: \(nystream graph .*\)/\1/p' <<<"$stderr")
+        [[ $command == "nystream graph 'my s.nys' "*" --neighbors 3" ]]
+        eval "$command -q"
+        graph=$(awk '{print $(NF - 2)}' <<<"$command")
+        nystream transform "my s.nys" "$graph" --input new.csv -o o.npy --neighbors 3 -q
+        nystream rm "my s.nys" "$graph" -q
+    done
+    ny transform "my s.nys" none --input new.csv -o o.npy --distances far.npy
+    exits 2
+    says "my s.nys has no graph 'none', by which new rows get neighbors; make one with: nystream graph 'my s.nys' none"
+    ny transform "my s.nys" none --input new.csv -o o.npy
+    exits 2
+    says "no result named 'none'"
+    ny transform "my s.nys" --input new.csv -o o.npy --neighbors 3
+    exits 2
+    says "neighbors come by a graph of the store, which 'nystream graph' makes"
+}
