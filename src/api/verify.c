@@ -11,6 +11,7 @@
 #include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "results/behind.h"
 #include "results/export.h"
 #include "results/shards.h"
@@ -22,9 +23,8 @@ struct finding {
     struct ny_store *store;
     int shard; /* the number of that store among the shards; −1: it is none */
     json_t *damaged;
-    uint64_t rows;    /* of points, in damaged blocks */
-    uint64_t results; /* with a damaged chunk */
-    char name[80];    /* of the last one */
+    uint64_t rows;   /* of points, in damaged blocks */
+    json_t *results; /* names of those with a damaged chunk; of shards, a name is one result */
 };
 
 /* The rows of an embedding that a chunk holds; none where its record cannot be read. */
@@ -43,8 +43,18 @@ static void embedding_rows(struct ny_store *store, struct ny_damage *damage)
     ny_error_clear(ny_store_context(store));
 }
 
-/* Adds a damage to the report. Damages of one result follow one another, so that results are
- * counted by the change of the name. */
+/* Adds a name to the results that are damaged, unless it is there. */
+static void add_result(struct finding *finding, const char *name)
+{
+    const json_t *known;
+    size_t k;
+
+    json_array_foreach (finding->results, k, known)
+        if (strcmp(json_string_value(known), name) == 0) return;
+    ny_field_append(finding->results, ny_json_text(name));
+}
+
+/* Adds a damage to the report. */
 static int add_damage(void *user, const struct ny_damage *found)
 {
     struct finding *finding = user;
@@ -54,8 +64,7 @@ static int add_damage(void *user, const struct ny_damage *found)
     if (damage.kind == NY_DAMAGED_POINTS) finding->rows += damage.rows;
     if (damage.kind == NY_DAMAGED_RESULT) {
         embedding_rows(finding->store, &damage);
-        finding->results += strcmp(finding->name, damage.name) != 0;
-        snprintf(finding->name, sizeof(finding->name), "%s", damage.name);
+        add_result(finding, damage.name);
     }
     ny_field_set_count(entry, "block", damage.block);
     ny_field_set_count(entry, "first_row", damage.first_row);
@@ -118,12 +127,20 @@ static int compare_parts(void *user, const char *name)
  * then. */
 static int fail(struct ny_context *ctx, const char *path, const struct finding *finding)
 {
-    return ny_fail(ctx, NY_ESTORE,
-                   "%s: damaged pieces: %zu (rows of points: %llu, results: %llu); all others can "
-                   "still be read: 'nystream export --skip-damaged' writes what is left of a "
-                   "damaged embedding, 'nystream repair' sets aside what is lost",
-                   path, json_array_size(finding->damaged), (unsigned long long)finding->rows,
-                   (unsigned long long)finding->results);
+    size_t count = json_array_size(finding->damaged);
+    bool shards = finding->shard >= 0 && finding->rows > 0;
+
+    return ny_fail(
+        ctx, NY_ESTORE,
+        "%s: %s damaged: %s of points, and parts of %s; all else can still be read: 'nystream "
+        "export --skip-damaged' writes what is left of a damaged embedding, 'nystream repair' sets "
+        "aside what is lost%s",
+        path, ny_counted(count, "piece is", "pieces are").text,
+        ny_counted(finding->rows, "row", "rows").text,
+        ny_counted(json_array_size(finding->results), "result", "results").text,
+        shards ? "; a fit of all shards needs all rows: remove the folder of a shard that has lost "
+                 "some, and import it again"
+               : "");
 }
 
 /* Verifies a store, or one of the shards of one. */
@@ -135,7 +152,6 @@ static int verify_store(void *arg, const char *path, int shard)
     int err;
 
     finding->shard = shard;
-    finding->name[0] = '\0';
     err = ny_store_open(&finding->store, finding->ctx, path);
     if (err == NY_ESTORE && shard >= 0) { /* the other shards are verified all the same */
         snprintf(what, sizeof(what), "%s", ny_context_message(finding->ctx));
@@ -185,6 +201,7 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
     if (err) return err;
     ny_fields_begin();
     finding.damaged = json_array();
+    finding.results = json_array();
     object = json_object();
     err = ny_shards_each(context, path, verify_store, &finding);
     if (!err) err = warn_of_missing(context, path);
@@ -193,13 +210,14 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
     ny_field_set_json(object, "ok", json_boolean(count == 0));
     ny_field_set_json(object, "damaged", json_incref(finding.damaged));
     ny_field_set_count(object, "rows_damaged", finding.rows);
-    ny_field_set_count(object, "results_damaged", finding.results);
+    ny_field_set_count(object, "results_damaged", json_array_size(finding.results));
     err = ny_report_of_json(report, context, object);
     object = NULL;
     if (err == NY_OK && count > 0) err = fail(context, path, &finding);
 done:
     json_decref(object);
     json_decref(finding.damaged);
+    json_decref(finding.results);
     return err;
 }
 

@@ -1,5 +1,7 @@
 /* One block of points, labels or source row numbers: its sizes, its value as a view sees it, and
  * the error where that is damaged. */
+#include <stdio.h>
+
 #include "store/store_private.h"
 
 size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype)
@@ -46,8 +48,16 @@ int ny_block_damaged(struct ny_store *store, const struct ny_manifest *m, enum n
 {
     uint64_t first = block * m->block_rows, rows = ny_rows_in_block(m, block);
     const char *cure = ", 'nystream repair' sets it aside";
+    char again[400];
     struct ny_lost lost = {0};
 
+    if (store->peers && kind == NY_KIND_POINTS) {
+        snprintf(again, sizeof(again),
+                 "; a fit of all shards needs these rows: remove the folder %.200s and import this "
+                 "shard again",
+                 store->path);
+        cure = again;
+    }
     if (m->flags & NY_FLAG_LOST && kind == NY_KIND_POINTS && !ny_points_lost(store, &lost) &&
         ny_lost_covers(&lost, first, first + rows)) {
         wrong = "its rows are lost, 'nystream repair' has set them aside";

@@ -50,6 +50,25 @@ static int check_expected(struct ny_ingest *ingest)
                    ingest->store->path, n, n == 1 ? "row" : "rows", expected, n);
 }
 
+/* Refuses points beside those that are there without --append. Lost ones are not replaced. */
+static int fail_there(const struct ny_ingest *ingest)
+{
+    const char *path = ingest->store->path;
+    struct ny_points_info info;
+    int err = ny_points_info(ingest->store, &info);
+
+    if (err) return err;
+    if (info.lost)
+        return ny_fail(ingest->ctx, NY_EUSAGE,
+                       "%s already holds %llu points, %llu of them lost: to import these again, "
+                       "remove the folder %s first; --append adds rows behind them",
+                       path, (unsigned long long)info.n, (unsigned long long)info.lost, path);
+    return ny_fail(ingest->ctx, NY_EUSAGE,
+                   "%s already holds %llu points: add to them with --append, or choose "
+                   "another store",
+                   path, (unsigned long long)info.n);
+}
+
 /* Refuses rows that do not go with the points that the store has: in width, or with labels where
  * these have none, or without --append. */
 static int check_append(struct ny_ingest *ingest)
@@ -60,11 +79,7 @@ static int check_append(struct ny_ingest *ingest)
     bool labels = (base->flags & NY_FLAG_LABELS) != 0;
 
     if (base->n == 0) return NY_OK;
-    if (!spec->append)
-        return ny_fail(ingest->ctx, NY_EUSAGE,
-                       "%s already holds %llu points: add to them with --append, or choose "
-                       "another store",
-                       path, (unsigned long long)base->n);
+    if (!spec->append) return fail_there(ingest);
     if (spec->d != base->d)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "the rows have %s, those of %s have %llu: give rows of the same "

@@ -6,6 +6,7 @@
  * wherever they are. Only what reads a range, a block or a pass stays within the rows that are here
  * (info.here). All peers make these calls together.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -42,6 +43,23 @@ static int facts_of(struct ny_store *store, struct facts *facts)
     return NY_OK;
 }
 
+/* Fails because a shard has lost rows. Its folder is told where those of all shards stand side by
+ * side, named by their numbers. */
+static int fail_lost(const struct ny_store *store, unsigned shard, unsigned shards, uint64_t lost)
+{
+    static const char prefix[] = "shard-";
+    const char *slash = strrchr(store->path, '/'), *own = slash ? slash + 1 : store->path;
+    int length = (int)(own - store->path);
+    char folder[300] = "";
+
+    if (strncmp(own, prefix, strlen(prefix)) == 0)
+        snprintf(folder, sizeof(folder), " %.*s%s%05u", length, store->path, prefix, shard);
+    return ny_fail(store->ctx, NY_ESTORE,
+                   "shard %u has lost %llu of its rows, and rows of shards are numbered through: "
+                   "remove its folder%s and import it again, with --shard %u/%u",
+                   shard, (unsigned long long)lost, folder, shard, shards);
+}
+
 static int check_facts(struct ny_store *store, const struct facts *of, unsigned shards)
 {
     const char *differs = NULL;
@@ -50,10 +68,7 @@ static int check_facts(struct ny_store *store, const struct facts *of, unsigned 
         if (!of[k].rows)
             return ny_fail(store->ctx, NY_EDATA, "shard %u has no rows; import them first", k);
         if (of[k].lost)
-            return ny_fail(store->ctx, NY_ESTORE,
-                           "shard %u has lost rows; import it again, since rows of shards are "
-                           "numbered through",
-                           k);
+            return fail_lost(store, k, shards, of[k].lost);
         if (of[k].d != of[0].d) differs = "another number of columns";
         if (of[k].dtype != of[0].dtype) differs = "rows of another type";
         if (of[k].layout != of[0].layout) differs = "another layout (dense or sparse)";

@@ -396,6 +396,56 @@ place() {
     exits 0
 }
 
+@test "rows that a shard has lost are imported again, as the messages say" {
+    local k remove
+    table 24576 20 >t.csv
+    for k in 0 1 2; do
+        sed -n "$((k * 8192 + 1)),$((k * 8192 + 8192))p" t.csv >t.$k.csv
+        nystream import f --shard $k/3 t.$k.csv -q
+    done
+    nystream fit f map --landmarks 40 --components 3 -q
+    nystream export f map -o before.npy -q
+    nystream export f/shard-00001 --part points -o points.npy -q
+    spoil f/shard-00001/points/data.mdb points.npy 70000
+    ny verify f
+    exits 5
+    prints "shard 1: block 0 (rows 0 to 8191): points of block 0: its checksum is wrong"
+    says "f: 1 piece is damaged: 8192 rows of points, and parts of 0 results"
+    says "a fit of all shards needs all rows: remove the folder of a shard that has lost some, and import it again"
+    ny fit f other --landmarks 40 -q
+    exits 5
+    says "a fit of all shards needs these rows: remove the folder f/shard-00001 and import this shard again"
+    nystream repair f -q
+    ny fit f other --landmarks 40 -q
+    exits 5
+    remove="remove its folder f/shard-00001 and import it again, with --shard 1/3"
+    says "shard 1 has lost 8192 of its rows, and rows of shards are numbered through: $remove"
+    ny import f --shard 1/3 t.1.csv
+    usage "f/shard-00001 already holds 8192 points, 8192 of them lost: to import these again, remove the folder f/shard-00001 first"
+    rm -r f/shard-00001
+    nystream import f --shard 1/3 t.1.csv -q
+    nystream fit f map --landmarks 40 --components 3 -q
+    nystream export f map -o after.npy -q
+    cmp before.npy after.npy
+    nystream fit f other --landmarks 40 -q
+    nystream verify f -q
+}
+
+@test "verify counts a result once that is damaged in two shards" {
+    stores big
+    place
+    for k in 0 2; do
+        nystream export big/shard-0000$k map -o e.npy -q
+        spoil big/shard-0000$k/results/data.mdb e.npy 400
+    done
+    ny verify big --json
+    exits 5
+    [ "$(field "$output" results_damaged)" = 1 ]
+    [ "$(field "$output" rows_damaged)" = 0 ]
+    ny verify big
+    says "big: 2 pieces are damaged: 0 rows of points, and parts of 1 result"
+}
+
 @test "a damaged block of one shard ends each fit, which names it" {
     local k
     table 20480 20 >t.csv
