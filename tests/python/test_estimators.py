@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 import tempfile
+import threading
 import warnings
 
 import numpy as np
@@ -26,7 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 import nystream  # noqa: E402
 from nystream import _errors  # noqa: E402
-from nystream import _batch, _context, _data, _estimator, _scratch  # noqa: E402
+from nystream import _batch, _context, _data, _estimator, _scratch, _work  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem, PCA,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 from nystream.truncated import TruncatedSVD  # noqa: E402
@@ -472,13 +473,38 @@ def test_a_fit_that_is_stopped_goes_on_with_a_store(tmp_path, folders):
         X[:99]))
 
 
+def in_import(progress):
+    """Return whether rows have been staged in the store, and more are to come."""
+    return progress.stage == "import" and 0.4 < progress.fraction < 1
+
+
+def hold_import_until_ctrl_c(monkeypatch):
+    """Have the library wait in the middle of an import until it was told of Ctrl-C.
+
+    Its thread calls back with each progress, and the main thread presses when it looks at that.
+    """
+    told = threading.Event()
+    hear, interrupt = _context._Heard._hear_progress, _work.Interrupts._interrupt
+
+    def hear_and_wait(self, user, progress):
+        hear(self, user, progress)
+        if in_import(self.progress):
+            told.wait(60)
+
+    def interrupt_and_tell(self, *arguments):
+        interrupt(self, *arguments)
+        told.set()
+
+    monkeypatch.setattr(_context._Heard, "_hear_progress", hear_and_wait)
+    monkeypatch.setattr(_work.Interrupts, "_interrupt", interrupt_and_tell)
+
+
 def test_an_import_that_is_stopped_begins_anew_with_a_store(tmp_path, monkeypatch):
-    monkeypatch.setattr(_context, "WAIT_S", 1e-3)
-    monkeypatch.setattr(_context, "DRAW_S", 0)
+    hold_import_until_ctrl_c(monkeypatch)
     X = np.random.default_rng(1).normal(size=(600_000, 64)).astype("float32")
     options = dict(n_components=2, n_landmarks=20, gamma=0.02, random_state=0)
 
-    press_ctrl_c = Presser(lambda p: p.stage == "import" and 0.1 < p.fraction < 0.7)
+    press_ctrl_c = Presser(in_import)
     kept = KernelPCA(store=tmp_path / "s.nys", verbose=press_ctrl_c, **options)
     with pytest.raises(KeyboardInterrupt, match="stopped in import"):
         kept.fit(X)
