@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "store/codec.h"
+#include "store/store_private.h"
 #include "stream/source.h"
 
 /* f32, raw: blocks of 1,024 rows; the last is short. */
@@ -358,12 +359,47 @@ static void a_staged_import_begins_again(void **state)
     check_left(N + MORE, lost);
 }
 
+static int agree(void *user, bool now)
+{
+    (void)user;
+    (void)now;
+    return NY_OK;
+}
+
+/* The list of lost rows is one of rows that are there: it goes with them. */
+static void lost_rows_that_are_cut_off_are_forgotten(void **state)
+{
+    const uint64_t none[][2] = {{0, 0}};
+    struct ny_key key = ny_points_key(NY_KIND_LOST, 0);
+    struct ny_snapshot *view;
+    struct ny_lost lost;
+    size_t bytes;
+
+    (void)state;
+    ny_context_set_memory(ctx, 64 << 20);
+    import_rows(0, N);
+    spoil(NY_KIND_POINTS, 3, BLOCK, 200, 4);
+    repair("points 3072+1024; ");
+    assert_int_equal(ny_store_truncate(store, N - 5, agree, NULL), NY_ESTORE);
+    ny_error_clear(ctx);
+    CHECK(ny_store_truncate(store, 3 * BLOCK - 5, agree, NULL));
+    CHECK(ny_points_lost(store, &lost));
+    assert_int_equal(lost.count, 0);
+    ny_lost_release(&lost, ctx);
+    CHECK(ny_snapshot_begin(&view, store, store->points));
+    assert_int_equal(ny_snapshot_size(view, &key, &bytes), NY_END);
+    CHECK(ny_snapshot_end(view));
+    import_rows(3 * BLOCK - 5, MORE);
+    check_left(3 * BLOCK - 5 + MORE, none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(lost_rows_keep_their_numbers), TEST(a_lost_tail_does_not_end_the_store),
         TEST(labels_are_missing),           TEST(broken_results_go),
         TEST(refusals_change_nothing),      TEST(a_staged_import_begins_again),
+        TEST(lost_rows_that_are_cut_off_are_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

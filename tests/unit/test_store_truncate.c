@@ -153,6 +153,114 @@ static void what_was_staged_is_forgotten(void **state)
     check_rows(3, 0, 14000, 0);
 }
 
+static int no_damage(void *user, const struct ny_damage *damage)
+{
+    (void)user;
+    fail_msg("%s", damage->what);
+    return NY_OK;
+}
+
+/* ---- row numbers of the source --------------------------------------------------------------- */
+
+/* Appends rows, with the numbers that they have in their file or without. */
+static void append_from(uint64_t first, uint64_t count, bool source)
+{
+    struct case_import import = import_of(NY_F32, D, count);
+
+    import.first = first;
+    import.spec.append = true;
+    import.spec.source = source;
+    import.spec.fingerprint += first;
+    CHECK(case_import(store, &import));
+}
+
+static struct ny_manifest manifest(void)
+{
+    struct ny_snapshot *view;
+    struct ny_manifest m;
+
+    CHECK(ny_snapshot_begin(&view, store, store->points));
+    CHECK(ny_manifest_read(view, &m));
+    CHECK(ny_snapshot_end(view));
+    return m;
+}
+
+/* Tells whether the numbers of a block are in the table. */
+static bool has_numbers(uint64_t block)
+{
+    struct ny_key key = ny_points_key(NY_KIND_SOURCE, block);
+    struct ny_snapshot *view;
+    size_t bytes;
+    int err;
+
+    CHECK(ny_snapshot_begin(&view, store, store->points));
+    err = ny_snapshot_size(view, &key, &bytes);
+    CHECK(ny_snapshot_end(view));
+    assert_true(err == NY_OK || err == NY_END);
+    return err == NY_OK;
+}
+
+/* Checks that the first `plain` rows say where they are, those up to `end` what their file said and
+ * those behind them where they are; and that numbers are kept from block `from` on (from < 0: none
+ * are). */
+static void check_source(uint64_t plain, uint64_t end, long long from)
+{
+    struct ny_manifest m = manifest();
+    uint64_t *source = malloc((size_t)m.n * sizeof(*source));
+
+    assert_int_equal((m.flags & NY_FLAG_SOURCE) != 0, from >= 0);
+    if (from >= 0) assert_int_equal(m.source_from, from);
+    CHECK(ny_points_source(store, 0, (size_t)m.n, source));
+    for (uint64_t i = 0; i < m.n; i++)
+        assert_int_equal(source[i], i < plain || i >= end ? i : case_source(3, i));
+    free(source);
+}
+
+/* Numbers are kept from the block on in which the first row has another number than its place: as
+ * before the rows came that are cut off, and again for those that come then. */
+static void row_numbers_are_kept_from_the_same_block_on(void **state)
+{
+    const uint64_t tail = 300;
+    uint64_t block, plain;
+    int called;
+
+    (void)state;
+    append_from(0, 10, false);
+    block = manifest().block_rows;
+    plain = 2 * block + tail;
+    append_from(10, plain - 10, false);
+    check_source(plain, plain, -1);
+    append_from(plain, 2 * block, true);
+    check_source(plain, plain + 2 * block, 2);
+    CHECK(ny_store_truncate(store, 3 * block + 10, agree, &called));
+    check_source(plain, 3 * block + 10, 2);
+    CHECK(ny_store_truncate(store, 3 * block, agree, &called));
+    check_source(plain, 3 * block, 2);
+    append_from(3 * block, block + 1, true);
+    check_source(plain, 4 * block + 1, 2);
+    CHECK(ny_store_truncate(store, 3 * block, agree, &called));
+    append_from(3 * block, 200, false); /* these are where they were in their file */
+    CHECK(ny_store_truncate(store, 3 * block + 100, agree, &called));
+    check_source(plain, 3 * block, 2);
+    CHECK(ny_store_truncate(store, plain + 1, agree, &called));
+    check_source(plain, plain + 1, 2);
+    assert_true(has_numbers(2));
+    CHECK(ny_store_truncate(store, plain, agree, &called));
+    check_source(plain, plain, -1);
+    assert_false(has_numbers(2));
+    append_from(plain, block, true);
+    check_source(plain, plain + block, 2);
+    CHECK(ny_store_truncate(store, 2 * block, agree, &called)); /* no row of that block stays */
+    check_source(plain, plain, -1);
+    append_from(2 * block, 5, true);
+    check_source(2 * block, 2 * block + 5, 2);
+    CHECK(ny_store_truncate(store, block + 7, agree, &called));
+    check_source(plain, plain, -1);
+    append_from(block + 7, 5, true);
+    check_source(block + 7, block + 12, 1);
+    CHECK(ny_store_verify(store, no_damage, NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +268,7 @@ int main(void)
         TEST(notes_say_where_imports_began),
         TEST(refusals_change_nothing),
         TEST(what_was_staged_is_forgotten),
+        TEST(row_numbers_are_kept_from_the_same_block_on),
     };
 
     return cmocka_run_group_tests_name("truncation of a store", tests, NULL, NULL);
