@@ -8,6 +8,7 @@
  */
 #include "results/embedding.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -67,6 +68,7 @@ void ny_embedding_writer_release(struct ny_embedding_writer *writer)
 
 void ny_embedding_add(struct ny_embedding_writer *writer, const void *rows, size_t count)
 {
+    assert(count <= writer->capacity - writer->count); /* who adds asks ny_embedding_full() */
     memcpy(writer->rows + writer->count * writer->layout.row_bytes, rows,
            count * writer->layout.row_bytes);
     writer->count += count;

@@ -2,7 +2,11 @@
  * update reads of the points. */
 #include "property/update_case.h"
 
+#include "base/memory.h"
+#include "place/clusters.h"
+#include "results/clusters.h"
 #include "results/embedding.h"
+#include "results/record.h"
 
 /* Fits the first rows, in a store whose path it makes. */
 static void new_result(const struct update_case *test, char store[200])
@@ -227,6 +231,78 @@ static void parts_of_the_old_record_stay_for_one_update(void **state)
     case_remove(store);
 }
 
+/* ---- clusters ------------------------------------------------------------------------------ */
+
+static char said[2000];
+
+static void hear(void *user, int level, const char *message)
+{
+    size_t used = strlen(said);
+
+    (void)user;
+    if (level == NY_LOG_WARNING)
+        snprintf(said + used, sizeof(said) - used, "%s\n", message);
+}
+
+/* Has the record say what it says between a frozen update and the carrying of its clusters. */
+static void put_back(struct ny_store *opened)
+{
+    json_t *record, *stored;
+
+    assert_int_equal(ny_record_need_done(opened, "fit", &record), NY_OK);
+    stored = json_object_get(record, "clusters");
+    json_object_set_new(stored, "carried", json_true());
+    json_object_set_new(stored, "rows", json_integer(FIRST));
+    assert_int_equal(ny_record_save(opened, "fit", record), NY_OK);
+    json_decref(record);
+}
+
+/* Clusters for which there is no memory are told, the result stays, and the next call finds them. */
+static void clusters_without_memory_are_told_and_found_by_the_next_call(void **state)
+{
+    const struct update_case test = {"svd", {"landmarks", "30", "select", "uniform", "map", "svd",
+                                             "approx", "projected"}, 0, 0, false, false};
+    size_t memory = ny_context_memory(ctx);
+    struct ny_options *options;
+    struct ny_result result;
+    struct ny_store *opened;
+    char store[200];
+    uint64_t rows;
+
+    (void)state;
+    new_result(&test, store);
+    assert_int_equal(ny_options_new(&options, ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "measures", "clusters"), NY_OK);
+    assert_int_equal(ny_options_set(options, "clusters", "3"), NY_OK);
+    assert_int_equal(ny_evaluate(ctx, store, "fit", options, NULL), NY_OK);
+    ny_options_free(options);
+    append(store, FIRST, SECOND);
+    ny_report_free(fit_well(&test, store, "frozen"));
+    assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
+    put_back(opened);
+    said[0] = '\0';
+    ny_context_set_log(ctx, hear, NULL);
+    ny_context_set_memory(ctx, ny_memory_used(ctx) + (1 << 20));
+    assert_int_equal(ny_clusters_carry(opened, "fit"), NY_OK);
+    ny_context_set_memory(ctx, memory);
+    assert_non_null(strstr(said, "the clusters of 'fit' are not those of the new rows, too"));
+    assert_non_null(strstr(said, "with more --memory"));
+    assert_int_equal(ny_result_open(&result, opened, "fit"), NY_OK);
+    assert_true(ny_carried_clusters(&result, &rows) > 0);
+    ny_result_close(&result);
+    said[0] = '\0';
+    ny_report_free(fit_well(&test, store, "frozen"));
+    assert_string_equal(said, "");
+    assert_int_equal(ny_result_open(&result, opened, "fit"), NY_OK);
+    assert_int_equal(ny_stored_clusters(&result), 3);
+    assert_int_equal(ny_carried_clusters(&result, &rows), 0); /* no more are to be carried */
+    assert_int_equal(rows, SECOND);
+    ny_result_close(&result);
+    ny_context_set_log(ctx, NULL, NULL);
+    ny_store_close(opened);
+    case_remove(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +312,8 @@ int main(void)
         cmocka_unit_test_teardown(frozen_is_transform, clear),
         cmocka_unit_test_teardown(parts_of_the_old_record_stay_for_one_update, clear),
         cmocka_unit_test_teardown(frozen_measures_its_drift, clear),
+        cmocka_unit_test_teardown(clusters_without_memory_are_told_and_found_by_the_next_call,
+                                  clear),
     };
 
     return cmocka_run_group_tests_name("frozen updates", tests, start, stop);
