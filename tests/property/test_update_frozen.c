@@ -257,27 +257,75 @@ static void put_back(struct ny_store *opened)
     json_decref(record);
 }
 
-/* Clusters for which there is no memory are told, the result stays, and the next call finds them. */
-static void clusters_without_memory_are_told_and_found_by_the_next_call(void **state)
+/* Fits the first rows, finds clusters, and takes in rows up to `end` by a frozen update. */
+static void new_clusters(char store[200], uint64_t end)
 {
     const struct update_case test = {"svd", {"landmarks", "30", "select", "uniform", "map", "svd",
                                              "approx", "projected"}, 0, 0, false, false};
-    size_t memory = ny_context_memory(ctx);
     struct ny_options *options;
-    struct ny_result result;
-    struct ny_store *opened;
-    char store[200];
-    uint64_t rows;
 
-    (void)state;
     new_result(&test, store);
     assert_int_equal(ny_options_new(&options, ctx), NY_OK);
     assert_int_equal(ny_options_set(options, "measures", "clusters"), NY_OK);
     assert_int_equal(ny_options_set(options, "clusters", "3"), NY_OK);
     assert_int_equal(ny_evaluate(ctx, store, "fit", options, NULL), NY_OK);
     ny_options_free(options);
-    append(store, FIRST, SECOND);
+    append(store, FIRST, end);
     ny_report_free(fit_well(&test, store, "frozen"));
+}
+
+/* Returns the clusters of all rows, of which `end` are expected. */
+static uint64_t *clusters_of(struct ny_store *opened, uint64_t end)
+{
+    uint64_t *cluster = malloc((size_t)end * sizeof(*cluster));
+    struct ny_result result;
+
+    assert_non_null(cluster);
+    assert_int_equal(ny_result_open(&result, opened, "fit"), NY_OK);
+    assert_int_equal(ny_stored_clusters(&result), 3);
+    assert_int_equal(result.n, end);
+    assert_int_equal(ny_stored_clusters_get(&result, 0, (size_t)end, cluster), NY_OK);
+    ny_result_close(&result);
+    return cluster;
+}
+
+/* The buffer of a small budget holds 264,192 rows, that of a large one all of them. */
+static void clusters_of_more_rows_than_a_buffer_holds(void **state)
+{
+    const uint64_t end = 270000;
+    size_t memory = ny_context_memory(ctx);
+    uint64_t *at_once, *in_parts;
+    struct ny_store *opened;
+    char store[200];
+
+    (void)state;
+    new_clusters(store, end);
+    assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
+    at_once = clusters_of(opened, end);
+    put_back(opened);
+    ny_context_set_memory(ctx, 16 << 20);
+    assert_int_equal(ny_clusters_carry(opened, "fit"), NY_OK);
+    ny_context_set_memory(ctx, memory);
+    in_parts = clusters_of(opened, end);
+    assert_memory_equal(in_parts, at_once, (size_t)end * sizeof(*in_parts));
+    free(in_parts);
+    free(at_once);
+    ny_store_close(opened);
+    case_remove(store);
+}
+
+/* Clusters for which there is no memory are told, the result stays, and the next call finds them. */
+static void clusters_without_memory_are_told_and_found_by_the_next_call(void **state)
+{
+    const struct update_case again = {.name = "again"};
+    size_t memory = ny_context_memory(ctx);
+    struct ny_result result;
+    struct ny_store *opened;
+    char store[200];
+    uint64_t rows;
+
+    (void)state;
+    new_clusters(store, SECOND);
     assert_int_equal(ny_store_open(&opened, ctx, store), NY_OK);
     put_back(opened);
     said[0] = '\0';
@@ -291,7 +339,7 @@ static void clusters_without_memory_are_told_and_found_by_the_next_call(void **s
     assert_true(ny_carried_clusters(&result, &rows) > 0);
     ny_result_close(&result);
     said[0] = '\0';
-    ny_report_free(fit_well(&test, store, "frozen"));
+    ny_report_free(fit_well(&again, store, "frozen"));
     assert_string_equal(said, "");
     assert_int_equal(ny_result_open(&result, opened, "fit"), NY_OK);
     assert_int_equal(ny_stored_clusters(&result), 3);
@@ -312,6 +360,7 @@ int main(void)
         cmocka_unit_test_teardown(frozen_is_transform, clear),
         cmocka_unit_test_teardown(parts_of_the_old_record_stay_for_one_update, clear),
         cmocka_unit_test_teardown(frozen_measures_its_drift, clear),
+        cmocka_unit_test_teardown(clusters_of_more_rows_than_a_buffer_holds, clear),
         cmocka_unit_test_teardown(clusters_without_memory_are_told_and_found_by_the_next_call,
                                   clear),
     };
