@@ -165,7 +165,8 @@ static void report(const struct grow *grow)
     if (grow->recall.share < wanted)
         ny_log(g->job.ctx, NY_LOG_WARNING,
                "%llu trees find %.4f of the neighbours (95 %% interval %.4f to %.4f), not %.4g; "
-               "give a larger --leaf, or --knn exact",
+               "make the graph again with --knn exact --restart, which finds all, or with a larger "
+               "--leaf",
                (unsigned long long)grow->trees, grow->recall.share, grow->recall.low,
                grow->recall.high, wanted);
 }

@@ -275,6 +275,30 @@ share() {
     exits 0
 }
 
+@test "a forest that misses its recall says so, and what to do finds all" {
+    awk 'BEGIN {
+        for (i = x = 5; i < 3000; i++) {
+            printf "0"
+            for (j = 1; j <= 300; j++) {
+                x = (x * 16807) % 2147483647
+                if (x % 10 == 0) printf " %d:%d", j, x % 97 + 50
+            }
+            print ""
+        }
+    }' >noise.svm
+    nystream import s noise.svm --dims 300 --layout sparse -q
+    ny graph s f --neighbors 6 --knn forest --recall 0.99 --leaf 32
+    exits 0
+    says "64 trees find 0."
+    says ", not 0.99; make the graph again with --knn exact --restart, which finds all, or with a larger --leaf"
+    ny graph s f --neighbors 6 --knn exact --restart
+    exits 0
+    [[ $stderr != *"trees find"* ]]
+    ny graph s g --neighbors 6 --knn forest --recall 0.5 --leaf 256
+    exits 0
+    [[ $stderr != *"trees find"* ]]
+}
+
 # A forest gathers its rows one by one, and all pairs are compared: neither goes at the rate of
 # products, and rows without a value cost time, too.
 @test "a graph is planned in seconds that are more than its products take" {
