@@ -283,11 +283,15 @@ equal_plans() { # SHAPE STORE OPTION…
 @test "a few pairs of all of K are planned by products, not by its reduction" {
     ny plan --shape 10000,784,u8 --kernel rbf --approx exact --components 2 --json
     exits 0
-    few=$(field "$output" flops)
+    few=$output
     ny plan --shape 10000,784,u8 --kernel rbf --approx exact --components 3000 --json
     exits 0
-    all=$(field "$output" flops)
-    awk -v few="$few" -v all="$all" 'BEGIN { exit !(few > 4e10 && few < 8e10 && all > 1.3e12) }'
+    all=$(stage "$output" solve)
+    awk -v few="$(field "$few" flops)" -v all="$(field "$output" flops)" \
+        'BEGIN { exit !(few > 4e10 && few < 8e10 && all > 1.3e12) }'
+    at_least "$all" 1.5 "$(stage "$few" solve)"
+    # Pairs that do not settle are found by the reduction after all.
+    at_least "$(field "$few" seconds_high)" 0.4 "$all"
 }
 
 @test "exact fits of documents are planned by the products that they take, and by columns far apart" {
@@ -309,14 +313,4 @@ equal_plans() { # SHAPE STORE OPTION…
     at_least "$far" 1.8 "$(stage "$output" accumulate)"
     ny plan --shape 1e6,4000,77e6 $exact --components 100 --max-passes 14 --json
     at_least 3.5 1 "$(awk -v a="$(field "$output" seconds_high)" -v b="$(field "$output" seconds)" 'BEGIN { print a / b }')"
-}
-
-@test "pairs that do not settle are planned for at their limit" {
-    ny plan --shape 10000,784,u8 --kernel rbf --approx exact --components 3000 --json
-    exits 0
-    all=$(stage "$output" solve)
-    ny plan --shape 10000,784,u8 --kernel rbf --approx exact --components 2 --json
-    exits 0
-    at_least "$all" 1.5 "$(stage "$output" solve)"
-    at_least "$(field "$output" seconds_high)" 0.4 "$all"
 }
