@@ -290,8 +290,8 @@ equal_plans() { # SHAPE STORE OPTION…
     awk -v few="$(field "$few" flops)" -v all="$(field "$output" flops)" \
         'BEGIN { exit !(few > 4e10 && few < 8e10 && all > 1.3e12) }'
     at_least "$all" 1.5 "$(stage "$few" solve)"
-    # Pairs that do not settle are found by the reduction after all.
-    at_least "$(field "$few" seconds_high)" 0.4 "$all"
+    # Pairs that do not settle are found by the reduction after all; rates of two plans may differ.
+    at_least "$(field "$few" seconds_high)" 8 "$(field "$few" seconds)"
 }
 
 @test "exact fits of documents are planned by the products that they take, and by columns far apart" {
