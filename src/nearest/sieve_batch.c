@@ -11,9 +11,9 @@
 #include "base/thread.h"
 #include "nearest/sieve_private.h"
 
-/* Rows that are measured before an interrupt is looked for, and points of a row that are measured
- * before others are looked at. */
-enum { TAKEN_ROWS = 32, PIECE_ROWS = 8 };
+/* Rows that a thread takes at a time to measure them, of some a thread in a batch, and points of a
+ * row that are measured before others are looked at. */
+enum { TAKEN_ROWS = 4, PIECE_ROWS = 8 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 

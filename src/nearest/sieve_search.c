@@ -16,8 +16,10 @@
 /* Points beyond the t-th that are measured first where all neighbours are to be found. */
 enum { SPARE = 54 };
 /* Rows that a thread looks up at a time: exactly, for which there are many hits, and nearly; and
- * rows of a batch that is searched nearly. */
-enum { EXACT_STRIP = 48, RANK_STRIP = 36, NEARLY_STRIP = 120, NEARLY_ROWS = 2048 };
+ * rows of a batch, of each thread where it is searched exactly: threads wait for one another at the
+ * end of a batch. */
+enum { EXACT_STRIP = 48, RANK_STRIP = 36, NEARLY_STRIP = 120 };
+enum { EXACT_ROWS = 2 * EXACT_STRIP, NEARLY_ROWS = 2048 };
 /* The most points that are measured for a row: one in so many, within these limits. With more, it
  * is less work to compare it with all. */
 enum { MEASURED_SHARE = 8, MEASURED_LEAST = 1024, MEASURED_MOST = 16384 };
@@ -79,7 +81,7 @@ static size_t worker_bytes(const struct ny_columns_spec *spec, const struct ny_c
 static size_t batches_bytes(const struct ny_knn *knn)
 {
     size_t nearly = ny_sieve_batch_bytes(knn, NEARLY_ROWS, NY_SIEVE_WIDTH);
-    size_t exact = knn->workers * ny_sieve_batch_bytes(knn, EXACT_STRIP, hits_room(knn));
+    size_t exact = knn->workers * ny_sieve_batch_bytes(knn, EXACT_ROWS, hits_room(knn));
 
     return nearly > exact ? nearly : exact;
 }
@@ -209,7 +211,7 @@ static void put_exact(struct lot *lot, const struct ny_sieve_batch *batch)
 static int search_exactly(struct lot *lot, const uint32_t *index, size_t count)
 {
     const struct ny_knn *knn = lot->sieve->knn;
-    size_t rows = (size_t)knn->workers * EXACT_STRIP;
+    size_t rows = (size_t)knn->workers * EXACT_ROWS;
     struct ny_sieve_batch batch;
     int err = ny_sieve_batch_new(&batch, lot->sieve, rows, hits_room(knn));
 
