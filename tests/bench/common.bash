@@ -10,7 +10,8 @@ export PATH="$build:$build/data-tools:$build/tests/bench:$PATH"
 . tests/cli/cgroup.bash
 BATS_TEST_NUMBER=0
 # All multiply with the kernels that the command has: OpenBLAS may not know this CPU by itself.
-core=$(nystream bench --json -q | sed -n 's/.* \([A-Za-z0-9]*\) MAX_THREADS.*/\1/p')
+kernels=$(nystream bench --json -q | sed -n 's/.*"key": "\(.*\) MAX_THREADS.*/\1/p') # avx2, 2 threads, OpenBLAS … Zen
+core=${kernels##* }
 [ -z "$core" ] || export OPENBLAS_CORETYPE="$core"
 
 clean_up() {
@@ -26,8 +27,8 @@ trap clean_up EXIT
 circumstances() {
     local commit
     commit=$(git describe --always --dirty=+ 2>/dev/null) || commit=$(nystream version | head -n 1)
-    printf '%s\t%s\t%s, %d CPUs, %d GB\t%s\t%s' "$(date -u +%F)" "$commit" \
-        "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)" "$(nproc)" \
+    printf '%s\t%s\t%s, %s, %d CPUs, %d GB\t%s\t%s' "$(date -u +%F)" "$commit" \
+        "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)" "${kernels%%,*}" "$(nproc)" \
         "$(awk '/^MemTotal/ {printf "%.0f", $2 / 2 ^ 20}' /proc/meminfo)" \
         "$(dpkg-query -W -f '${Package} ${Version}, ' libopenblas0-pthread python3-{numpy,scipy,sklearn,pynndescent,hnswlib,faiss} 2>/dev/null | sed 's/, $//')" \
         "$*"
