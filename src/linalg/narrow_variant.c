@@ -12,8 +12,9 @@ enum { GROUP = AVX2 ? 12 : 8, ROWS = AVX2 ? 3 : NY_VECTOR_BYTES < 32 ? 2 : 8 };
 /* Columns of A for which X stays in cache; AVX2's CPUs, whose caches fetch long runs ahead, take a
  * quarter longer for 512. */
 enum { COLUMNS = AVX2 ? 2048 : 512 };
-/* Rows of A that are read along at a time, and elements that are fetched ahead in each. */
-enum { STREAMS = 16, AHEAD = 32 };
+/* Rows of A that are read along at a time, and elements that are fetched ahead in each, where that
+ * was seen to help. */
+enum { STREAMS = 16, AHEAD = AVX2 ? 32 : 0 };
 enum { LANES = NY_VECTOR_BYTES / sizeof(double), VECTORS = NY_NARROW / LANES };
 
 typedef double lanes __attribute__((vector_size(NY_VECTOR_BYTES), aligned(8), may_alias));
@@ -38,7 +39,7 @@ add_rows(const struct part *A, const double *X, double *Y, const size_t rows, co
     for (size_t k = 0; k < A->count; k++) {
         const double *a = A->at + k * A->col, *x = X + k * NY_NARROW;
 
-        if (A->row == 1) __builtin_prefetch(a + AHEAD);
+        if (AHEAD && A->row == 1) __builtin_prefetch(a + AHEAD);
 #pragma GCC unroll 8
         for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 8

@@ -11,8 +11,8 @@
 #include "base/thread.h"
 #include "nearest/sieve_private.h"
 
-/* Rows that a thread takes at a time to measure them, of some a thread in a batch, and points of a
- * row that are measured before others are looked at. */
+/* Rows that a thread measures before it takes others, of dozens that a batch has for it, and points
+ * of a row that are measured before others are looked at. */
 enum { TAKEN_ROWS = 4, PIECE_ROWS = 8 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
