@@ -335,6 +335,24 @@ def test_threads_of_their_own(rows, landmarks, whole):
     agree(functools.reduce(Sums.merge, parts).solve(), whole, rows)
 
 
+@quick
+def test_ctrl_c_at_the_end_of_a_piece(monkeypatch, rows, landmarks):
+    monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
+    put, seen = Sums._put, []
+
+    def press_after_three(sums, batch, part):
+        put(sums, batch, part)
+        seen.append(batch.rows)
+        if len(seen) == 3:
+            raise KeyboardInterrupt("the call was over already")
+
+    monkeypatch.setattr(Sums, "_put", press_after_three)
+    sums = sums_of(landmarks, rows[:10])
+    with pytest.raises(KeyboardInterrupt, match="^stopped; no row was added$"):
+        sums.add(rows)
+    assert len(seen) == 3 and sums.rows == 10
+
+
 @pytest.mark.parametrize("pieces", [1, 8])
 def test_ctrl_c_adds_nothing(monkeypatch, pieces):
     X = np.random.default_rng(0).normal(size=(400_000, 8))

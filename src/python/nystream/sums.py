@@ -199,7 +199,9 @@ class Sums:
             if second:
                 self._begin(self._context, before)
             if isinstance(error, KeyboardInterrupt):
-                where = str(error).split(";", maxsplit=1)[0] or "stopped"
+                where = "stopped"
+                if not second:  # of several pieces, how far one came says nothing
+                    where = str(error).split(";", maxsplit=1)[0] or where
                 told = "no row was added" if self.rows == rows else "the rows were added"
                 raise KeyboardInterrupt(f"{where}; {told}") from None
             raise
