@@ -1,7 +1,16 @@
 /* import. */
 #include "cli/cli.h"
 
+#include <malloc.h>
 #include <string.h>
+
+/* Values that wait for a commit, 64 MB of them at most, are blocks of the heap. It keeps their
+ * pages for the values of the next commit, which would be cleared anew. A process that goes on with
+ * a fit does not: it could not use them. */
+static void keep_heap_between_commits(void)
+{
+    mallopt(M_TRIM_THRESHOLD, 80 << 20);
+}
 
 /* Prints "nystream: 8 rows imported in 20 ms (2.10 kB/s)", and with --append also how many rows the
  * store has now. The speed is that of the rows that this call added. */
@@ -34,6 +43,7 @@ int cli_run_import(struct command *command)
     if (strcmp(ny_options_get(command->options, "shuffle"), "no") == 0 &&
         strcmp(ny_options_get(command->options, "seed"), "0") != 0)
         return cli_fail(command, NY_EUSAGE, "--seed acts only with --shuffle");
+    keep_heap_between_commits();
     status = ny_import(command->context, command->operands[0], command->operands + 1,
                        command->operand_count - 1, command->options, &report);
     cli_display_clear(&command->display);
