@@ -200,7 +200,7 @@ class Sums:
                 self._begin(self._context, before)
             if isinstance(error, KeyboardInterrupt):
                 where = "stopped"
-                if not second:  # of several pieces, how far one came says nothing
+                if not second:  # how far one of several pieces came says nothing
                     where = str(error).split(";", maxsplit=1)[0] or where
                 told = "no row was added" if self.rows == rows else "the rows were added"
                 raise KeyboardInterrupt(f"{where}; {told}") from None
