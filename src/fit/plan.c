@@ -96,14 +96,17 @@ static double rough_flops(const struct ny_sizes *sizes, size_t m)
     return 2 * n * (double)m * (d + (double)m);
 }
 
-/* A sample is worth its time where the fit takes seconds. */
+/* A sample is worth its time where the fit takes seconds, and its rule or the precision of its Gram
+ * depends on what the sample tells. */
 static bool is_looked_at(const struct ny_sizes *sizes, size_t m)
 {
     const double much = 2e10;
     const struct ny_fit_settings *settings = sizes->settings;
+    bool gram_is_open = ny_settings_forms_gram(settings) &&
+                        !ny_settings_gram_f64(settings, sizes->points->n);
 
     return ny_settings_selects(settings) && !settings->columns_file && !sizes->points->imagined &&
-           rough_flops(sizes, m) > much;
+           (gram_is_open || settings->rule->bytes) && rough_flops(sizes, m) > much;
 }
 
 /* Gets the rates of the machine. Of several shards the one that leads looks, as they would be in

@@ -202,6 +202,44 @@ struct strip {
     double squares[NY_UNIT_ROWS / NY_STRIP_ROWS]; /* Σ‖y‖² of each */
 };
 
+/* Sums of squares in lanes: one sum would wait for itself at each value. */
+enum { LANES = 8 };
+
+static double sum_lanes(const double *lane)
+{
+    double sum = 0;
+
+    for (size_t l = 0; l < LANES; l++)
+        sum += lane[l];
+    return sum;
+}
+
+/* y ← (y + q)·root for the p values of a row; returns Σy² of them before they are rounded. */
+#define FINISH_ROW(name, type)                                                                     \
+    static double name(type *restrict row, const double *restrict q, double root, size_t p)        \
+    {                                                                                              \
+        double lane[LANES] = {0};                                                                  \
+        size_t k = 0;                                                                              \
+                                                                                                   \
+        for (; k < p / LANES * LANES; k += LANES)                                                  \
+            for (size_t l = 0; l < LANES; l++) {                                                   \
+                double y = ((double)row[k + l] + q[k + l]) * root;                                 \
+                                                                                                   \
+                row[k + l] = (type)y;                                                              \
+                lane[l] += y * y;                                                                  \
+            }                                                                                      \
+        for (; k < p; k++) {                                                                       \
+            double y = ((double)row[k] + q[k]) * root;                                             \
+                                                                                                   \
+            row[k] = (type)y;                                                                      \
+            lane[0] += y * y;                                                                      \
+        }                                                                                          \
+        return sum_lanes(lane);                                                                    \
+    }
+
+FINISH_ROW(finish_row32, float)
+FINISH_ROW(finish_row64, double)
+
 /* Y = C′P, then to each row q, 1/√d_i, and that root itself where it is stored. */
 static int project32(struct strip *of, size_t piece, size_t rows)
 {
@@ -216,13 +254,9 @@ static int project32(struct strip *of, size_t piece, size_t rows)
     for (size_t i = 0; i < rows; i++) {
         float *row = at + i * width;
         double root = of->roots ? of->roots[first + i] : 1;
+        double square = finish_row32(row, model->q, root, p);
 
-        for (size_t k = 0; k < p; k++) {
-            double y = ((double)row[k] + model->q[k]) * root;
-
-            row[k] = (float)y;
-            if (first + i >= kept && !isnan(root)) of->squares[piece] += y * y;
-        }
+        if (first + i >= kept && !isnan(root)) of->squares[piece] += square;
         if (width > p) row[p] = (float)root;
         finite &= isnan(root) || !ny_first_not_finite32(row, width);
     }
@@ -241,11 +275,9 @@ static int project64(struct strip *of, size_t piece, size_t rows)
     if (!model->spec.kernel->features) multiply64(projector, of->tile->worker, first);
     for (size_t i = 0; i < rows; i++) {
         double *row = at + i * width, root = of->roots ? of->roots[first + i] : 1;
+        double square = finish_row64(row, model->q, root, p);
 
-        for (size_t k = 0; k < p; k++) {
-            row[k] = (row[k] + model->q[k]) * root;
-            if (first + i >= kept && !isnan(root)) of->squares[piece] += row[k] * row[k];
-        }
+        if (first + i >= kept && !isnan(root)) of->squares[piece] += square;
         if (width > p) row[p] = root;
         finite &= isnan(root) || !ny_first_not_finite(row, width);
     }

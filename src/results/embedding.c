@@ -49,8 +49,7 @@ int ny_embedding_writer_new(struct ny_embedding_writer *writer, struct ny_store 
         .name = name,
         .layout = layout,
         .first_row = first_row / layout.chunk_rows * layout.chunk_rows,
-        .capacity =
-            capacity_of(&layout, ny_batch_bytes_max(ny_memory_limit(ny_store_context(store)))),
+        .capacity = capacity_of(&layout, ny_batch_bytes_of(store)),
     };
     writer->rows = ny_calloc(ctx, NY_MEM_STORE, writer->capacity, layout.row_bytes);
     if (!writer->rows) return NY_EBUDGET;

@@ -60,7 +60,7 @@ static struct piece piece_of(const struct ny_embedding_layout *layout, size_t ch
 static int put_rows(struct ny_store *store, const char *name,
                     const struct ny_embedding_layout *layout, const char *rows)
 {
-    size_t in_batch = ny_batch_bytes_max(ny_memory_limit(ny_store_context(store))) / NY_CHUNK_BYTES;
+    size_t in_batch = ny_batch_bytes_of(store) / NY_CHUNK_BYTES;
     size_t bytes = (size_t)layout->rows * layout->row_bytes, done = 0, chunk = 0;
     int err = NY_OK;
 

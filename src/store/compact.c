@@ -134,8 +134,7 @@ static int copy_entry(struct copy *copy, struct ny_snapshot *view, struct ny_wri
 static int copy_entries(struct ny_snapshot *view, struct ny_env *fresh, struct ny_meter *meter)
 {
     struct ny_store *store = view->store;
-    const size_t most = ny_dirty_bytes_max(ny_memory_limit(store->ctx)),
-                 room = most + NY_CHUNK_BYTES;
+    const size_t most = ny_dirty_bytes_of(store), room = most + NY_CHUNK_BYTES;
     struct copy copy = {.code = 0};
     struct ny_write write;
     int err = NY_OK;

@@ -158,7 +158,7 @@ static void choose_group(struct ny_ingest *ingest)
     if (ingest->group > most) ingest->group = most;
     if (ingest->group < 1 || ingest->is_sparse) ingest->group = 1;
     /* The last transaction writes the last two blocks, whatever the bound. */
-    ingest->dirty_max = ny_dirty_bytes_max(ny_memory_limit(ctx));
+    ingest->dirty_max = ny_dirty_bytes_of(ingest->store);
     if (ingest->dirty_max > left / 4) ingest->dirty_max = left / 4;
     if (ingest->dirty_max < 2 * ingest->room_bytes) ingest->dirty_max = 2 * ingest->room_bytes;
 }

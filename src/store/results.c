@@ -129,11 +129,19 @@ struct ny_batch {
     int failed;
 };
 
+static size_t a_chunk_at_least(size_t bytes)
+{
+    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
+}
+
 size_t ny_batch_bytes_max(size_t limit)
 {
-    size_t bytes = ny_dirty_bytes_max(limit);
+    return a_chunk_at_least(ny_dirty_bytes_max(limit));
+}
 
-    return bytes > NY_CHUNK_BYTES ? bytes : NY_CHUNK_BYTES;
+size_t ny_batch_bytes_of(const struct ny_store *store)
+{
+    return a_chunk_at_least(ny_dirty_bytes_of(store));
 }
 
 size_t ny_batch_put_bytes(size_t limit, size_t bytes)
@@ -394,7 +402,7 @@ int ny_blob_put_pieces(struct ny_store *store, const char *name, const char *par
 {
     size_t bytes = pieces->bytes;
     size_t chunks = bytes / NY_CHUNK_BYTES + (bytes % NY_CHUNK_BYTES > 0 || bytes == 0);
-    size_t in_batch = ny_batch_bytes_max(ny_memory_limit(store->ctx)) / NY_CHUNK_BYTES;
+    size_t in_batch = ny_batch_bytes_of(store) / NY_CHUNK_BYTES;
     int err = NY_OK;
 
     for (size_t i = 0; !err && i < chunks;) {

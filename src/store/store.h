@@ -435,6 +435,8 @@ bool ny_name_held(struct ny_store *store, const char *name);
 struct ny_batch;
 /* Returns the most bytes of a batch under a budget of `limit`; at least a chunk. */
 size_t ny_batch_bytes_max(size_t limit);
+/* Returns the most bytes of a batch of this store, which are fewer where it is a scratch one. */
+size_t ny_batch_bytes_of(const struct ny_store *store);
 /* Returns the bytes that are dirty at most while an array of `bytes` is put. */
 size_t ny_batch_put_bytes(size_t limit, size_t bytes);
 /* Begins a batch. Fails where the store cannot be written, and says why: NY_EIO, NY_EBUSY or

@@ -199,6 +199,8 @@ int ny_store_accept_older(struct ny_store *store);
 
 /* Returns the bytes that may be dirty at once under a budget of `limit`: min(64 MiB, limit / 8). */
 size_t ny_dirty_bytes_max(size_t limit);
+/* Returns the bytes that may be dirty at once in this store: fewer where it is a scratch one. */
+size_t ny_dirty_bytes_of(const struct ny_store *store);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 

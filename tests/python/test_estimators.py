@@ -325,6 +325,20 @@ def test_nothing_stays_on_disk(estimator, blobs, folders):
 
 
 @quick
+def test_a_scratch_store_gives_its_memory_back_at_once(blobs, folders):
+    gc.collect()
+    gc.disable()
+    try:
+        KernelPCA(2, n_landmarks=20).fit_transform(blobs[0])
+        files = [os.readlink(file.path) for file in os.scandir("/proc/self/fd")
+                 if os.path.islink(file.path)]
+    finally:
+        gc.enable()
+    parents = os.path.dirname(_scratch.MEMORY_DISK)
+    assert [name for name in files if name.startswith(parents)] == []
+
+
+@quick
 def test_scratch_stores_alone_do_not_wait_for_the_disk(blobs, appends, tmp_path):
     KernelPCA(2, n_landmarks=20).fit(blobs[0])
     Isomap(n_neighbors=9).fit(blobs[0])

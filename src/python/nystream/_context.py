@@ -203,8 +203,10 @@ class Context:
         self._check(status, self._pointer)
 
     def _check(self, status: int, pointer: C.c_void_p) -> None:
-        if status == 0:
-            return
+        if status:  # no variable may hold the error: its traceback would hold this frame, and so on
+            raise self._error_of(status, pointer)
+
+    def _error_of(self, status: int, pointer: C.c_void_p) -> NystreamError:
         said = lib.ny_context_error(pointer).contents
         message = said.message.decode(errors="replace") if said.message else ""
         error = CLASSES.get(status, NystreamError)(spell_for_python(message))
@@ -215,7 +217,7 @@ class Context:
         if isinstance(error, BudgetError) and self._heard.plan:
             plan = json.loads(self._heard.plan)
             error.needed = None if plan["fits"] else plan["memory_min_bytes"]
-        raise error
+        return error
 
     def call(self, function: Any, *arguments: Any) -> None:
         """Make a call that is over in milliseconds."""
