@@ -97,13 +97,13 @@ struct ny_dense_room {
 };
 
 struct ny_model;
-/* Embeds rows in memory: ny_append() to a scratch store, ny_fit(), and its embedding read back.
- * `room` takes the embedding, NaN for rows that a map of a graph leaves out; *model, which the
- * caller frees, places new rows; *report is as of ny_fit(). Each of the three may be NULL. Options
- * of NY_GROUP_FIT and NY_GROUP_EMBED. The store lies in option tmpdir, else in $TMPDIR, else in
- * /dev/shm where the rows take less than a quarter of it and of the budget, else in /tmp; it takes
- * as much room as the rows, and is removed whatever happens. Errors as of the three calls; messages
- * name the table. Passes and bytes are those of ny_fit(). */
+/* Embeds rows in memory: ny_borrow() to a scratch store, and ny_fit_into() of it. `room` takes the
+ * embedding, NaN for rows that a map of a graph leaves out; *model, which the caller frees, places
+ * new rows; *report is as of ny_fit(). Each of the three may be NULL. Options of NY_GROUP_FIT and
+ * NY_GROUP_EMBED. The store lies in option tmpdir, else in $TMPDIR, else in /dev/shm where the rows
+ * take less than a quarter of it and of the budget, else in /tmp; it takes as much room as rows
+ * that are copied, and is removed whatever happens. Errors as of the two calls; messages name the
+ * table. Passes and bytes are those of ny_fit(). */
 NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
                     const struct ny_options *options, const struct ny_dense_room *room,
                     struct ny_model **model, struct ny_report **report);
@@ -112,6 +112,23 @@ NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
  * disk, so that a loss of power may damage them, and are to be removed by the caller. Set it before
  * the store is opened, and do not mix the two kinds in one context. 0 is the default. */
 NY_API void ny_context_set_scratch(struct ny_context *context, int scratch);
+
+/* Appends a table as ny_append() does, and lets a scratch store without points read its rows where
+ * they are, instead of a copy: values must then stay as they are until the context is freed, or
+ * borrows another table. Rows are borrowed that are dense, follow one another without gaps, are of
+ * the type that the store gets, and have neither labels nor names nor option rows or values; others
+ * are copied. No other process can read borrowed rows. */
+NY_API int ny_borrow(struct ny_context *context, const char *path, const struct ny_table *table,
+                     const struct ny_options *options, struct ny_report **report);
+
+/* Fits as ny_fit() does, and writes the coordinates of all rows of the store to `room`, NaN for
+ * rows that a map of a graph leaves out: as many columns as "components" of *report says, which are
+ * no more than were asked for. A scratch store then keeps none of them where no stage reads them
+ * again: the result has its model and all its figures, but no embedding. A fit that is cut short
+ * and made again computes all rows again. Of one store, and no set of shards. */
+NY_API int ny_fit_into(struct ny_context *context, const char *path, const char *name,
+                       const struct ny_options *options, const struct ny_dense_room *room,
+                       struct ny_report **report);
 
 /* ---------------------------------------------------------------------------------------------
  * Parts out: views of stores and results.

@@ -74,8 +74,9 @@ static uint64_t identify(const struct ny_import *import, const struct ny_table *
     return ny_checksum(parts, sizeof(parts));
 }
 
-int ny_append(struct ny_context *context, const char *path, const struct ny_table *table,
-              const struct ny_options *options, struct ny_report **report)
+/* Adds a table; the store may read its rows where they are, if the caller borrows them out. */
+static int add_table(struct ny_context *context, const char *path, const struct ny_table *table,
+                     const struct ny_options *options, struct ny_report **report, bool borrows)
 {
     struct ny_import import;
     struct ny_table rows;
@@ -86,6 +87,7 @@ int ny_append(struct ny_context *context, const char *path, const struct ny_tabl
     if (!err) err = ny_given_table(context, table, &rows);
     if (err) return err;
     import = import_of(context, options);
+    import.borrows = borrows;
     err = enter(&import, path, options);
     if (!err) err = ny_memory_check(context, &rows);
     if (!err) {
@@ -96,6 +98,18 @@ int ny_append(struct ny_context *context, const char *path, const struct ny_tabl
     if (!err) err = ny_import_describe(&import, ny_now() - started_s, report);
     ny_import_leave(&import);
     return err;
+}
+
+int ny_append(struct ny_context *context, const char *path, const struct ny_table *table,
+              const struct ny_options *options, struct ny_report **report)
+{
+    return add_table(context, path, table, options, report, false);
+}
+
+int ny_borrow(struct ny_context *context, const char *path, const struct ny_table *table,
+              const struct ny_options *options, struct ny_report **report)
+{
+    return add_table(context, path, table, options, report, true);
 }
 
 int ny_append_rows(struct ny_context *context, const char *path, const float *values, uint64_t rows,

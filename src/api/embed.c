@@ -11,11 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/fit.h"
 #include "api/given.h"
 #include "api/options.h"
+#include "api/report.h"
 #include "api/scratch.h"
+#include "base/borrowed.h"
 #include "base/memory.h"
 #include "io/memory.h"
+#include "results/fields.h"
 
 static const char result[] = "embedding";
 
@@ -38,15 +42,15 @@ static void clear(const struct ny_dense_room *room, size_t count)
         convert(NY_F64, &nothing, room, i, 1);
 }
 
-/* Reads the embedding, each row to its place in the table. */
-static int read_embedding(struct ny_context *ctx, const char *store, uint64_t table_rows,
-                          const struct ny_dense_room *room)
+/* Reads the embedding, each row to its place in the store. */
+static int read_embedding(struct ny_context *ctx, const char *store, const char *name,
+                          uint64_t table_rows, const struct ny_dense_room *room)
 {
     enum { PIECE = 1024 };
     uint64_t rows = 0, columns = 0, places[PIECE];
     struct ny_view *view;
     void *piece = NULL;
-    int type = 0, err = ny_view_open(&view, ctx, store, result);
+    int type = 0, err = ny_view_open(&view, ctx, store, name);
 
     if (!err) err = ny_view_shape(view, "embedding", &rows, &columns, &type);
     if (!err) piece = ny_calloc(ctx, NY_MEM_IO, PIECE, (size_t)columns * sizeof(double));
@@ -66,14 +70,45 @@ static int read_embedding(struct ny_context *ctx, const char *store, uint64_t ta
     return err;
 }
 
-/* Checks what is wanted before anything is made. */
-static int check(struct ny_context *ctx, const struct ny_options *options,
-                 const struct ny_dense_room *room)
+static int check_room(struct ny_context *ctx, const struct ny_dense_room *room)
 {
     if (room && !room->values)
         return ny_fail(ctx, NY_EUSAGE, "the values of a room are NULL; give no room");
     if (room && room->dtype != NY_F32 && room->dtype != NY_F64)
         return ny_fail(ctx, NY_EUSAGE, "coordinates are of type NY_F32 or NY_F64");
+    return NY_OK;
+}
+
+int ny_fit_into(struct ny_context *context, const char *path, const char *name,
+                const struct ny_options *options, const struct ny_dense_room *room,
+                struct ny_report **report)
+{
+    struct ny_row_room rows = {0};
+    struct ny_report *told = NULL;
+    uint64_t n;
+    int err = NY_GIVEN(context, path, name, room);
+
+    if (report) *report = NULL;
+    if (!err) err = check_room(context, room);
+    if (err) return err;
+    rows = (struct ny_row_room){.dtype = room->dtype, .rows = room->values};
+    err = ny_fit_room(context, path, name, options, &rows, &told);
+    n = err ? 0 : ny_field_count(ny_report_object(told), "n", 0);
+    if (!err && !rows.filled) err = read_embedding(context, path, name, n, room);
+    if (report && !err)
+        *report = told;
+    else
+        ny_report_free(told);
+    return err;
+}
+
+/* Checks what is wanted before anything is made. */
+static int check(struct ny_context *ctx, const struct ny_options *options,
+                 const struct ny_dense_room *room)
+{
+    int err = check_room(ctx, room);
+
+    if (err) return err;
     if (strcmp(ny_options_text(options, "nan"), "error") != 0)
         return ny_fail(ctx, NY_EUSAGE,
                        "--nan %s leaves rows out, which have no place in an embedding in memory; "
@@ -105,11 +140,13 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
     snprintf(store, sizeof(store), "%s/store.nys", folder);
     scratch = ny_context_scratch(context);
     ny_context_set_scratch(context, 1);
-    err = ny_append(context, store, &given, options, NULL);
-    if (!err) err = ny_fit(context, store, result, options, report);
-    if (!err && room) err = read_embedding(context, store, given.rows, room);
+    err = ny_borrow(context, store, &given, options, NULL);
+    if (!err)
+        err = room ? ny_fit_into(context, store, result, options, room, report)
+                   : ny_fit(context, store, result, options, report);
     if (!err && model) err = ny_model_open(model, context, store, result);
     ny_context_set_scratch(context, scratch);
+    ny_borrow_rows(context, 0, NULL);
     ny_scratch_remove(folder);
     if (!err) return NY_OK;
     ny_error_rename(context, store, ny_memory_name(&given));

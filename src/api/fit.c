@@ -153,8 +153,20 @@ done:
 
 /* ---- the kinds ----------------------------------------------------------------------------- */
 
-/* Takes the settings from the options. Rows that are still on their way come with the kind,
- * because no option says so. */
+/* Tells whether coordinates can go to the caller's memory alone: nobody opens a scratch store once
+ * more, and no later stage reads them. */
+static bool leaves_rows(const struct ny_request *request)
+{
+    const struct ny_fit_settings *fit = &request->settings.fit;
+    const struct ny_row_room *room = request->kind->room;
+    int dtype = fit->precision == NY_PRECISION_F64 ? NY_F64 : NY_F32;
+
+    return room && room->dtype == dtype && ny_context_scratch(request->ctx) && !fit->map->graph &&
+           !fit->probes && !ny_context_peers(request->ctx);
+}
+
+/* Takes the settings from the options. Rows that are still on their way, and room for coordinates,
+ * come with the kind, because no option says so. */
 static int take_settings(struct ny_request *request)
 {
     const struct ny_own_landmarks own = {.name = request->name, .record = request->record};
@@ -167,6 +179,7 @@ static int take_settings(struct ny_request *request)
 
     if (!err) err = ny_shards_check(request->store, &request->settings.fit);
     request->settings.fit.arrivals = request->kind->arrivals;
+    if (!err && leaves_rows(request)) request->settings.fit.room = request->kind->room;
     request->settings.fit.placed =
         placed || json_is_true(json_object_get(request->record, "placed"));
     return err;
@@ -331,6 +344,16 @@ int ny_fit_arrivals(struct ny_context *context, const char *path, const struct n
         if (report) *report = NULL;
         return ny_sharded_request(&kind, context, path, name, options, report);
     }
+    return ny_request_run(&kind, context, path, name, options, report);
+}
+
+int ny_fit_room(struct ny_context *context, const char *path, const char *name,
+                const struct ny_options *options, struct ny_row_room *room,
+                struct ny_report **report)
+{
+    struct ny_request_kind kind = ny_request_fit;
+
+    kind.room = room;
     return ny_request_run(&kind, context, path, name, options, report);
 }
 

@@ -1,4 +1,5 @@
-/* Two ways into a fit besides the public ones: of a file that is still read, and as an update. */
+/* Ways into a fit besides the public ones: of a file that is still read, into memory, and as an
+ * update. */
 #ifndef NY_API_FIT_H
 #define NY_API_FIT_H
 
@@ -11,6 +12,12 @@
 int ny_fit_arrivals(struct ny_context *context, const char *path, const struct ny_options *options,
                     const struct ny_arrivals *arrivals, const char *name,
                     struct ny_report **report);
+
+/* Runs ny_fit() on one store; where room->filled is set afterwards, coordinates are there and not
+ * in the store. */
+int ny_fit_room(struct ny_context *context, const char *path, const char *name,
+                const struct ny_options *options, struct ny_row_room *room,
+                struct ny_report **report);
 
 /* Runs ny_fit() with option update, under the NAME's lock: *record is that of the result
  * afterwards, json_decref() it. */

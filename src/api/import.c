@@ -270,7 +270,10 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
     }
     if (err == NY_OK) err = begin_names(import, reader, source);
     if (err == NY_OK) err = ny_import_allocate(import, ny_reader_table(reader));
-    if (err == NY_OK) err = ny_import_file(import, reader, name_of(source), source.rows);
+    if (err == NY_OK)
+        err = ny_import_may_borrow(import, reader, source.table)
+                  ? ny_import_borrow(import, reader, source.table)
+                  : ny_import_file(import, reader, name_of(source), source.rows);
     if (err == NY_OK) err = ny_import_class_names(import, reader);
     ny_reader_close(reader);
     return err;

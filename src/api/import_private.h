@@ -25,6 +25,7 @@ struct ny_import {
     struct ny_columns_like has; /* the columns of the store, where they have names */
     struct ny_classes *classes; /* of the store and all files */
     bool append, shuffle, raw;
+    bool borrows; /* the store may read the rows of a table where they are */
     bool expects; /* --expect-rows was given, and */
     uint64_t expected;
     enum ny_reading layout; /* --layout */
@@ -124,6 +125,12 @@ void ny_import_unclaim(struct ny_import *import);
 /* Imports so many rows of the file; NY_END after its last. */
 int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
                    struct ny_row_batch *last);
+/* Tells whether the rows of a table, which the reader reads, can be left where they are. */
+bool ny_import_may_borrow(const struct ny_import *import, const struct ny_reader *reader,
+                          const struct ny_table *table);
+/* Leaves them there: the store reads them as its own. */
+int ny_import_borrow(struct ny_import *import, struct ny_reader *reader,
+                     const struct ny_table *table);
 /* Imports the rows of the file, called `name`, but those that an earlier run committed. A range of
  * them (end 0: all) is for imports that leave out none, in the order of the file. */
 int ny_import_file(struct ny_import *import, struct ny_reader *reader, const char *name,

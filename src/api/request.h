@@ -32,6 +32,7 @@ struct ny_request_kind {
     int (*keep)(struct ny_request *request);
     int (*run)(struct ny_request *request);
     const struct ny_arrivals *arrivals;            /* of the rows; NULL: all are there */
+    struct ny_row_room *room; /* that the caller has for coordinates; NULL: they are stored */
     /* Takes rows in that were appended (option update), under the NAME's lock: *record is that of
      * the result afterwards. NULL: the kind cannot be updated. */
     int (*update)(struct ny_store *store, const char *name, const struct ny_options *options,

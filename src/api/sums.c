@@ -15,6 +15,7 @@
 #include "api/report.h"
 #include "api/scratch.h"
 #include "api/settings.h"
+#include "base/borrowed.h"
 #include "base/memory.h"
 #include "io/memory.h"
 #include "io/output.h"
@@ -174,7 +175,7 @@ int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name)
     return add_result(sums, path, name, NULL);
 }
 
-/* Appends a batch to its scratch store, in the layout of the batches before it. One that is first
+/* Puts a batch into its scratch store, in the layout of the batches before it. One that is first
  * is sparse where it comes so, however many of its values are 0: batches have to agree. */
 static int append_batch(struct ny_sums *sums, const char *store, const struct ny_table *rows)
 {
@@ -183,7 +184,7 @@ static int append_batch(struct ny_sums *sums, const char *store, const struct ny
     int err = ny_options_new(&options, sums->ctx);
 
     if (!err) err = ny_options_set(options, "layout", sparse ? "sparse" : "dense");
-    if (!err) err = ny_append(sums->ctx, store, rows, options, NULL);
+    if (!err) err = ny_borrow(sums->ctx, store, rows, options, NULL);
     ny_options_free(options);
     return err;
 }
@@ -211,6 +212,7 @@ int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
     if (!err) err = ny_fit(ctx, store, result, sums->options, NULL);
     if (!err) err = add_result(sums, store, result, ny_memory_name(&given));
     ny_context_set_scratch(ctx, scratch);
+    ny_borrow_rows(ctx, 0, NULL);
     ny_scratch_remove(folder);
     if (err) ny_error_rename(ctx, store, ny_memory_name(&given));
     return err;

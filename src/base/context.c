@@ -58,6 +58,7 @@ int ny_context_new_child(struct ny_context **out, struct ny_context *parent, uns
 void ny_context_free(struct ny_context *ctx)
 {
     if (!ctx) return;
+    ny_borrow_rows(ctx, 0, NULL);
     ny_free(ctx, ctx->command);
     ny_mutex_release(&ctx->lock);
     free(ctx);

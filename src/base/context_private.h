@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/borrowed.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/mutex.h"
@@ -48,6 +49,7 @@ struct ny_context {
     unsigned threads, crew;
     double checkpoint_s;
     bool scratch;
+    struct ny_borrowed borrowed;
     size_t memory_limit, memory_lent; /* lent: ny_memory_lend() */
     bool memory_default; /* the limit is a share of what was free */
     atomic_size_t memory_used, memory_peak;

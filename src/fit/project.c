@@ -50,8 +50,23 @@ static int commit(struct project *run, uint64_t units_done, enum ny_stage_id nex
         ny_field_set_number(checkpoint, sum_keys[k], run->sums[k]);
     ny_unreached_rows_save(&run->unreached, checkpoint);
     ny_job_mark_time(&fit->job);
-    err = ny_embedding_batch(&run->out, &run->averages, &batch);
+    err = fit->settings->room ? ny_batch_begin(&batch, fit->job.store)
+                              : ny_embedding_batch(&run->out, &run->averages, &batch);
     return err ? err : ny_job_commit(&fit->job, batch, next);
+}
+
+/* Writes coordinates to the caller's memory, where they are wanted there. */
+static int give_rows(const struct ny_fit *fit, uint64_t first, size_t count, const void *rows)
+{
+    const struct ny_coordinates *how = &fit->model->coordinates;
+    bool f64 = fit->model->precision == NY_PRECISION_F64;
+    size_t row_bytes = ny_coordinates_count(how) * ny_precision_bytes(fit->model->precision);
+    char *to;
+
+    if (!fit->settings->room) return NY_OK;
+    to = (char *)fit->settings->room->rows + first * row_bytes;
+    ny_coordinates_apply(how, f64, rows, count, to);
+    return ny_coordinates_check(how, fit->job.ctx, f64, to, first, count);
 }
 
 /* Computes the coordinates of one unit's rows, and their averages where a probe will want them. */
@@ -64,7 +79,9 @@ static int unit(void *arg, const struct ny_tile *tile)
     if (err == NY_OK && run->u && !projector->u)
         ny_tile_products(&projector->tiles, tile, run->u, run->offset,
                          projector->roots + (size_t)tile->worker * NY_UNIT_ROWS);
-    return err;
+    return err ? err
+               : give_rows(run->fit, tile->first_row, tile->rows,
+                           ny_projector_rows(projector, tile->worker));
 }
 
 /* Adds the sums of a unit and gives its rows to the writers, which are committed when one is full.
@@ -79,6 +96,7 @@ static int fold(void *arg, const struct ny_tile *tile)
     for (int k = 0; k < NY_SUMS; k++)
         run->sums[k] += sums[k];
     ny_unreached_rows_add(&run->unreached, &run->projector.unreached[tile->worker]);
+    if (run->fit->settings->room) return NY_OK;
     ny_embedding_add(&run->out, rows + kept * run->out.layout.row_bytes, tile->rows - kept);
     if (run->averages.rows) {
         double *roots = run->projector.roots + (size_t)tile->worker * NY_UNIT_ROWS;
@@ -92,9 +110,12 @@ static int fold(void *arg, const struct ny_tile *tile)
     return commit(run, tile->unit + 1, NY_STAGE_PROJECT);
 }
 
+/* Rows in the caller's memory are not there any more after a kill. */
 static int checkpoint(void *arg, uint64_t units_done)
 {
-    return commit(arg, units_done, NY_STAGE_PROJECT);
+    const struct project *run = arg;
+
+    return run->fit->settings->room ? NY_OK : commit(arg, units_done, NY_STAGE_PROJECT);
 }
 
 /* Loads the model that stage solve has left in the store, unless the fit holds it already, and
@@ -127,6 +148,7 @@ static int restore_sums(struct project *run, uint64_t *units)
 
     run->kept = ny_earlier_kept_rows(run->fit);
     *units = run->kept / NY_UNIT_ROWS;
+    if (run->fit->settings->room) return NY_OK;
     if (!begun && !run->kept) return NY_OK;
     if (!begun) checkpoint = json_object_get(run->fit->earlier.stored, "checkpoint");
     for (int k = 0; k < NY_SUMS; k++)
@@ -262,7 +284,9 @@ static int write_known(struct project *run, uint64_t unit)
         size_t count = n - first < NY_UNIT_ROWS ? (size_t)(n - first) : NY_UNIT_ROWS;
 
         err = ny_known_rows(model, values, first, count, rows, &run->sums[NY_SUM_SQUARES]);
+        if (!err) err = give_rows(fit, first, count, rows);
         if (err) break;
+        if (fit->settings->room) continue;
         ny_embedding_add(&run->out, rows, count);
         if (ny_embedding_full(&run->out)) err = commit(run, unit + 1, NY_STAGE_PROJECT);
     }
@@ -291,6 +315,7 @@ static int open_writers(struct project *run, uint64_t units)
     uint64_t row = units * NY_UNIT_ROWS < here ? units * NY_UNIT_ROWS : here;
     int err;
 
+    if (fit->settings->room) return NY_OK;
     if (row < run->kept) row = run->kept;
     if (!run->kept) ny_record_renew(fit->job.record, "embedding");
     layout.part = ny_record_part(fit->job.record, "embedding");
@@ -345,6 +370,10 @@ static int run_project(struct ny_job *job)
     err = certify_projection(&run);
     if (err) goto done;
     if (!known) report_ratio(fit);
+    if (fit->settings->room) {
+        fit->settings->room->filled = true;
+        ny_field_set_json(job->record, "rows_elsewhere", json_true());
+    }
     err = commit(&run, ny_units_of(ny_points_here(&job->points)), ny_job_next(job));
 done:
     ny_embedding_writer_release(&run.averages);
@@ -367,7 +396,8 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
     struct ny_stage_bytes bytes = ny_sizes_common(f, workers, workers);
     struct ny_embedding_layout layout =
         ny_embedding_layout(f->points->n, ny_settings_pairs(settings), ny_sizes_element(f));
-    size_t output = ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
+    size_t output =
+        settings->room ? 0 : ny_embedding_writer_bytes(&layout, ny_batch_bytes_max(limit));
 
     if (ny_settings_probe_averages(settings)) {
         layout = ny_embedding_layout(f->points->n, 1, sizeof(double));
@@ -408,7 +438,7 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
 {
     const struct ny_timing timing = ny_timing_of(sizes, plan), *t = &timing;
     double p = (double)ny_settings_pairs(t->settings);
-    double out_bytes = t->n * p * (t->price.f64 ? 8 : 4);
+    double out_bytes = t->settings->room ? 0 : t->n * p * (t->price.f64 ? 8 : 4);
     double gram_bytes = ny_settings_forms_gram(t->settings) ? 8 * t->m * t->m : 0;
     bool model_holds_rows = !ny_settings_unit_landmarks(t->settings);
     bool measures = model_holds_rows && (t->settings->rule->by_tolerance || t->settings->certify);

@@ -13,6 +13,14 @@
 /* Weights of edges: exp(−γ·length²), or 1. */
 enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
 
+/* Memory of the caller that takes the coordinates of all rows, in the precision of the fit; they
+ * are not stored then. */
+struct ny_row_room {
+    int dtype; /* of what the caller wants: NY_F32 or NY_F64 */
+    void *rows;
+    bool filled; /* they are there */
+};
+
 struct ny_fit_settings {
     const struct ny_map *map;
     const struct ny_method *method; /* NULL: a graph's map has none */
@@ -59,6 +67,7 @@ struct ny_fit_settings {
     bool updates;                   /* an earlier result takes new rows in */
     bool placed;                    /* the rows are placed by a model from elsewhere */
     bool until_sums;                /* the job ends where its sums are made, before stage solve */
+    struct ny_row_room *room;       /* NULL: coordinates are stored */
     bool patient; /* only a plan is wanted: the machine may be looked at for longer */
 };
 

@@ -289,9 +289,12 @@ static size_t count_rows(const struct ny_result *result)
     return (size_t)(result->only_graph ? result->graph.largest : result->rows.count);
 }
 
+/* Counts rows with coordinates: none where these went to the memory of the fit's caller. */
 static size_t count_embedded(const struct ny_result *result)
 {
-    return result->coordinates.pairs ? count_result_rows(result) : 0;
+    bool elsewhere = json_is_true(json_object_get(result->record, "rows_elsewhere"));
+
+    return result->coordinates.pairs && !elsewhere ? count_result_rows(result) : 0;
 }
 
 static size_t grain_of_rows(const struct ny_result *result)

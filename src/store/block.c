@@ -1,7 +1,9 @@
 /* One block of points, labels or source row numbers: its sizes, its value as a view sees it, and
  * the error where that is damaged. */
 #include <stdio.h>
+#include <string.h>
 
+#include "base/borrowed.h"
 #include "store/store_private.h"
 
 size_t ny_element_bytes(enum ny_kind kind, enum ny_dtype dtype)
@@ -32,7 +34,14 @@ int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny
                                      .kind = kind},
                            .exact = true,
                            .capacity = bytes};
+    const char *borrowed =
+        kind == NY_KIND_POINTS ? ny_borrowed_rows(view->store->id) : NULL;
 
+    *wrong = NULL;
+    if (borrowed) {
+        memcpy(rows, borrowed + block * m->block_rows * ny_block_row_bytes(m, kind), bytes);
+        return NY_OK;
+    }
     return ny_snapshot_read(view, &want, rows, wrong) ? NY_ESTORE : NY_OK;
 }
 

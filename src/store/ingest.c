@@ -80,6 +80,11 @@ static int check_append(struct ny_ingest *ingest)
 
     if (base->n == 0) return NY_OK;
     if (!spec->append) return fail_there(ingest);
+    if (ny_points_borrowed(ingest->store))
+        return ny_fail(ingest->ctx, NY_EUSAGE,
+                       "the rows of %s are where ny_borrow() found them, and no others can follow "
+                       "them there; append all of them to another store",
+                       path);
     if (spec->d != base->d)
         return ny_fail(ingest->ctx, NY_EDATA,
                        "the rows have %s, those of %s have %llu: give rows of the same "
@@ -399,7 +404,7 @@ static int take_batch(struct ny_ingest *ingest, const struct ny_rows *rows)
 }
 
 /* The first failure ends the import: what was staged before stays for a resume. */
-static int keep_failure(struct ny_ingest *ingest, int err)
+int ny_ingest_keep_failure(struct ny_ingest *ingest, int err)
 {
     if (err) {
         ny_write_abort(&ingest->write);
@@ -423,14 +428,14 @@ int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows)
                        "rows came without the labels or row numbers "
                        "that were announced");
     if (rows->sparse && !ingest->is_sparse)
-        return keep_failure(ingest, ny_fail(ingest->ctx, NY_EINTERNAL,
+        return ny_ingest_keep_failure(ingest, ny_fail(ingest->ctx, NY_EINTERNAL,
                                             "sparse rows came for the dense ones of %s",
                                             ingest->store->path));
     if (ny_ingest_total(ingest) + rows->count > NY_ROWS_MAX)
-        return keep_failure(ingest,
+        return ny_ingest_keep_failure(ingest,
                             ny_fail(ingest->ctx, NY_EDATA, "a store takes %llu rows at most",
                                     (unsigned long long)NY_ROWS_MAX));
-    return keep_failure(ingest, take_batch(ingest, rows));
+    return ny_ingest_keep_failure(ingest, take_batch(ingest, rows));
 }
 
 /* ---- class names --------------------------------------------------------------------------- */
@@ -463,15 +468,15 @@ int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, si
 
     if (ingest->failed || ingest->ended) return refuse(ingest);
     err = check_class_names(ingest, names, count);
-    if (err) return keep_failure(ingest, err);
+    if (err) return ny_ingest_keep_failure(ingest, err);
     for (size_t i = 0; i < count; i++)
         bytes += strlen(names[i]) + 1;
     if (bytes > NY_ROW_BYTES_MAX || count > UINT32_MAX)
-        return keep_failure(ingest,
+        return ny_ingest_keep_failure(ingest,
                             ny_fail(ingest->ctx, NY_EDATA, "there are too many class names"));
     ny_free(ingest->ctx, ingest->classes);
     ingest->classes = ny_alloc(ingest->ctx, NY_MEM_STORE, bytes);
-    if (!ingest->classes) return keep_failure(ingest, NY_EBUDGET);
+    if (!ingest->classes) return ny_ingest_keep_failure(ingest, NY_EBUDGET);
     at = ingest->classes;
     for (size_t i = 0; i < count; i++)
         at = stpcpy(at, names[i]) + 1;
@@ -488,7 +493,7 @@ int ny_ingest_commit(struct ny_ingest *ingest)
 
     if (ingest->failed || ingest->ended) return refuse(ingest);
     if (ingest->spec.labels && ingest->class_count == 0 && ingest->base.classes > 0)
-        return keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA,
+        return ny_ingest_keep_failure(ingest, ny_fail(ingest->ctx, NY_EDATA,
                                             "the labels of %s are words, those of these rows are "
                                             "numbers: give labels of the same kind",
                                             ingest->store->path));
@@ -499,7 +504,7 @@ int ny_ingest_commit(struct ny_ingest *ingest)
     if (!err && ny_ingest_total(ingest) > ingest->base.n) err = ny_ingest_publish(ingest);
     ingest->ended = err == NY_OK;
     ingest->told = ingest->ended && ny_ingest_total(ingest) > ingest->base.n;
-    return keep_failure(ingest, err);
+    return ny_ingest_keep_failure(ingest, err);
 }
 
 int ny_ingest_discard(struct ny_ingest *ingest)
@@ -509,5 +514,5 @@ int ny_ingest_discard(struct ny_ingest *ingest)
     if (ingest->ended) return refuse(ingest); /* what is committed is not ours to drop */
     err = ny_ingest_drop(ingest, ingest->base.n);
     ingest->ended = err == NY_OK;
-    return keep_failure(ingest, err);
+    return ny_ingest_keep_failure(ingest, err);
 }

@@ -101,6 +101,12 @@ static inline size_t ny_ingest_row_bytes(const struct ny_ingest *ingest, unsigne
     return ingest->elements[kind] * ingest->element_bytes[kind];
 }
 
+/* ---- the end of an import (ingest.c) ---- */
+
+/* Ends the import where `err` is a failure: what was staged before stays for a resume. Returns
+ * `err`. */
+int ny_ingest_keep_failure(struct ny_ingest *ingest, int err);
+
 /* ---- values of another type (ingest_values.c) ---- */
 
 /* Fails because the store's type has no such value; row: its number in the source. */

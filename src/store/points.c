@@ -13,11 +13,17 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/borrowed.h"
 #include "base/memory.h"
 #include "store/csr.h"
 #include "store/guard.h"
 #include "store/page.h"
 #include "store/store_private.h"
+
+const void *ny_points_borrowed(const struct ny_store *store)
+{
+    return store->set ? NULL : ny_borrowed_rows(store->id);
+}
 
 size_t ny_points_row_bytes(const struct ny_points_info *info)
 {
@@ -107,6 +113,7 @@ struct cache {
     size_t slots;               /* of points: rows are records; 0: dense */
     struct ny_points_info info; /* of sparse points */
     char *rows;                 /* or the room of a sparse block */
+    const char *borrowed;       /* of points: all rows, of which `rows` is then a part */
     size_t reserved;
     uint64_t block; /* UINT64_MAX: none yet */
 };
@@ -136,6 +143,8 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     if (err || end) return err ? err : end;
     cache->row_bytes =
         slots ? ny_row_bytes(cache->info.dtype, 0, slots) : read_row_bytes(store, &cache->m, kind);
+    cache->borrowed = kind == NY_KIND_POINTS ? ny_points_borrowed(store) : NULL;
+    if (cache->borrowed) return NY_OK;
     bytes = slots ? ny_points_block_bytes(&cache->info)
                   : (size_t)cache->m.block_rows * cache->row_bytes;
     err = ny_reserve(store->ctx, NY_MEM_STORE, bytes); /* of the map */
@@ -147,7 +156,7 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
 
 static void cache_release(struct cache *cache)
 {
-    ny_free(cache->store->ctx, cache->rows);
+    if (!cache->borrowed) ny_free(cache->store->ctx, cache->rows);
     ny_unreserve(cache->store->ctx, NY_MEM_STORE, cache->reserved);
 }
 
@@ -163,11 +172,14 @@ static int check_range(const struct cache *cache, uint64_t first, size_t count)
 static int cache_load(struct cache *cache, uint64_t block)
 {
     size_t count;
-    int err;
+    int err = NY_OK;
 
     if (cache->block == block) return NY_OK;
     cache->block = UINT64_MAX;
-    if (cache->slots)
+    if (cache->borrowed)
+        cache->rows = (char *)(uintptr_t)cache->borrowed +
+                      block * cache->m.block_rows * cache->row_bytes; /* read only */
+    else if (cache->slots)
         err = ny_points_read_sparse(cache->store, &cache->info, block, cache->rows, &count);
     else
         err = load_block(cache->store, cache->kind, block, &cache->m, cache->rows);

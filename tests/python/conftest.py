@@ -1,6 +1,7 @@
 """Fixtures of the tests of the Python package: the built library, rows, stores."""
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -39,19 +40,33 @@ def result(store):
 def appends(monkeypatch):
     """Lists for each append of rows in memory whether its context was made a scratch one before."""
     lib, scratch, found = nystream._lib.lib, [], []
-    set_scratch, append = lib.ny_context_set_scratch, lib.ny_append
+    set_scratch, append, borrow = lib.ny_context_set_scratch, lib.ny_append, lib.ny_borrow
 
     def spy_set(context, flag):
         scratch.extend([context] * flag)  # the object: an address may come again
         set_scratch(context, flag)
 
-    def spy_append(context, *arguments):
-        found.append(any(context is one for one in scratch))
-        return append(context, *arguments)
+    def spy(function):
+        def call(context, *arguments):
+            found.append(any(context is one for one in scratch))
+            return function(context, *arguments)
+        return call
 
     monkeypatch.setattr(lib, "ny_context_set_scratch", spy_set)
-    monkeypatch.setattr(lib, "ny_append", spy_append)
+    monkeypatch.setattr(lib, "ny_append", spy(append))
+    monkeypatch.setattr(lib, "ny_borrow", spy(borrow))
     return found
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Lists the scratch folders, which are made in folders of the test: others run beside it."""
+    parents = [tmp_path / "memory", tmp_path / "disk"]
+    for parent in parents:
+        parent.mkdir()
+    monkeypatch.setattr(nystream._scratch, "MEMORY_DISK", parents[0])
+    monkeypatch.setattr(tempfile, "tempdir", str(parents[1]))
+    return lambda: [name for parent in parents for name in os.listdir(parent)]
 
 
 # ---- a line per test, as tests/run reads them ---------------------------------------------------

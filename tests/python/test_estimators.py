@@ -300,17 +300,6 @@ def test_a_pickle_is_the_model_and_not_the_data():
     assert len(pickle.dumps(fitted)) < 50 * (30 + 5) * 8 + 20_000 < X.nbytes / 50
 
 
-@pytest.fixture
-def folders(tmp_path, monkeypatch):
-    """Lists the scratch folders, which are made in folders of the test: others run beside it."""
-    parents = [tmp_path / "memory", tmp_path / "disk"]
-    for parent in parents:
-        parent.mkdir()
-    monkeypatch.setattr(_scratch, "MEMORY_DISK", parents[0])
-    monkeypatch.setattr(tempfile, "tempdir", str(parents[1]))
-    return lambda: [name for parent in parents for name in os.listdir(parent)]
-
-
 @pytest.mark.parametrize("estimator", [*EMBEDDERS, *CLUSTERERS], ids=ids)
 def test_nothing_stays_on_disk(estimator, blobs, folders):
     fitted = clone(estimator).set_params(random_state=0).fit(blobs[0])
@@ -322,28 +311,6 @@ def test_nothing_stays_on_disk(estimator, blobs, folders):
     del fitted, copy
     gc.collect()
     assert folders() == []
-
-
-@quick
-def test_a_scratch_store_gives_its_memory_back_at_once(blobs, folders):
-    gc.collect()
-    gc.disable()
-    try:
-        KernelPCA(2, n_landmarks=20).fit_transform(blobs[0])
-        files = [os.readlink(file.path) for file in os.scandir("/proc/self/fd")
-                 if os.path.islink(file.path)]
-    finally:
-        gc.enable()
-    parents = os.path.dirname(_scratch.MEMORY_DISK)
-    assert [name for name in files if name.startswith(parents)] == []
-
-
-@quick
-def test_scratch_stores_alone_do_not_wait_for_the_disk(blobs, appends, tmp_path):
-    KernelPCA(2, n_landmarks=20).fit(blobs[0])
-    Isomap(n_neighbors=9).fit(blobs[0])
-    KernelPCA(2, n_landmarks=20, store=tmp_path / "kept.nys", name="a").fit(blobs[0])
-    assert appends == [True, True, False]
 
 
 @quick

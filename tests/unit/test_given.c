@@ -336,6 +336,10 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("report", ny_model_report(model, NULL));
     REFUSES("table", ny_model_place(model, NULL, NY_F32, embedding, 0));
     REFUSES("out", ny_model_place(model, &(struct ny_table){0}, NY_F32, NULL, 0));
+    REFUSES("table", ny_borrow(ctx, store, NULL, NULL, NULL));
+    REFUSES("path", ny_borrow(ctx, NULL, &(struct ny_table){0}, NULL, NULL));
+    REFUSES("room", ny_fit_into(ctx, store, "a", NULL, NULL, NULL));
+    REFUSES("name", ny_fit_into(ctx, store, NULL, NULL, &(struct ny_dense_room){NY_F32, rows}, NULL));
     REFUSES("path", ny_append_rows(ctx, NULL, rows, ROWS, COLUMNS, NULL));
     REFUSES("values", ny_append_rows(ctx, store, NULL, ROWS, COLUMNS, NULL));
     REFUSES("out", ny_model_open(NULL, ctx, store, "a"));
@@ -382,6 +386,8 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_options_set(NULL, "landmarks", "5"));
     REFUSES_SILENTLY(ny_options_set_table(NULL, "landmarks-points", &(struct ny_table){0}));
     ny_context_set_scratch(NULL, 1);
+    REFUSES_SILENTLY(ny_borrow(NULL, store, &(struct ny_table){0}, NULL, NULL));
+    REFUSES_SILENTLY(ny_fit_into(NULL, store, "a", NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_embed(NULL, &(struct ny_table){0}, NULL, NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_sums_new(&sums, NULL, NULL));
     REFUSES_SILENTLY(ny_sums_add(NULL, &(struct ny_table){0}));

@@ -28,6 +28,7 @@ class Appends:
     _view: View
     _columns: Callable[[], Columns]
     _report: Callable[..., Report]
+    _borrows = False  # the library may read arrays where they are: a scratch store of one call
 
     def append(self, X: Any, labels: Any = None, **options: Any) -> Report:
         """Append rows, all or nothing; the first append creates the store.
@@ -79,7 +80,9 @@ class Appends:
             if whole:
                 batch = next(found)
                 table = batch.table("X")
-                report = self._report(lib.ny_append, C.byref(table), pointer)
+                add = lib.ny_borrow if self._borrows else lib.ny_append
+                report = self._report(add, C.byref(table), pointer)
+                self._context.borrowed = batch if self._borrows else None
             else:
                 report = self._append_batches(found, pointer)
         self._view.close()

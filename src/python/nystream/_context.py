@@ -150,6 +150,7 @@ class Context:
         self._pointer = C.c_void_p()
         self._drawn_s = 0.0
         self._told: Optional[Set[str]] = None
+        self.borrowed: Any = None  # rows that the library reads where they are
         self._check(lib.ny_context_new(C.byref(self._pointer)), C.c_void_p())
         self._release = weakref.finalize(self, free_handle, lib.ny_context_free, self._pointer,
                                          self._pid, self._heard)

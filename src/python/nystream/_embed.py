@@ -15,18 +15,25 @@ from nystream._view import Part
 from nystream.store import FITTING, Store
 
 
-def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike]) -> Tuple[Scratch, Store]:
-    """Make an empty store for rows like X, written without waiting for the disk, and its folder."""
+def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike], borrows: bool
+                  ) -> Tuple[Scratch, Store]:
+    """Make an empty store for rows like X, written without waiting for the disk, and its folder.
+
+    With `borrows` an array in memory is not copied: nothing may read the store that has another
+    context, and the array stays as it is meanwhile.
+    """
     scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
     lib.ny_context_set_scratch(context.pointer, 1)
-    return scratch, Store._of(scratch.path / "rows.nys", context)
+    store = Store._of(scratch.path / "rows.nys", context)
+    store._borrows = borrows and type(X) is np.ndarray  # a memmap may be larger than memory
+    return scratch, store
 
 
 @contextlib.contextmanager
 def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike], **options: Any
                  ) -> Iterator[Store]:
     """Give a scratch store of the rows of X, which is removed at the end."""
-    scratch, store = scratch_store(X, context, tmpdir)
+    scratch, store = scratch_store(X, context, tmpdir, True)
     try:
         with lost_when_stopped(True):
             store.append(X, **options)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 import os
 import warnings
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -187,6 +187,8 @@ class StoreEstimator(RowsEstimator):
 
     store: Any = None
     name: Optional[str] = None
+    _keeps_no_rows = True  # nothing but fit_transform() looks at the embedding
+    _rows: Any = None
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         """Return the options of the fit of n rows of d columns."""
@@ -194,8 +196,11 @@ class StoreEstimator(RowsEstimator):
 
     # ---- the fit -------------------------------------------------------------------------------
 
-    def _fit(self, X: Any) -> Result:
-        """Fit X, keep the figures and what places new rows, and return the result."""
+    def _fit(self, X: Any, embeds: bool = False) -> Result:
+        """Fit X, keep the figures and what places new rows, and return the result.
+
+        With `embeds` the embedding may come as `_rows`, and is in no store then.
+        """
         rows = self._check_rows(X, reset=True)
         self.seed_ = self._seed()
         self._scratch: Optional[Scratch] = None
@@ -204,7 +209,11 @@ class StoreEstimator(RowsEstimator):
             store = self._store_of(X, rows)
             n, d = store.shape
             options = self._options(n, d)
-            result = self._make(store, options)
+            if embeds and self._keeps_no_rows and self._scratch and self._leaves_rows(rows):
+                name, options = self._call(store, options)
+                result, self._rows = store._fit_into(name, **options)
+            else:
+                result = self._make(store, options)
         self.report_ = result.report
         if options.get("connect"):
             self._warn_joined()
@@ -224,9 +233,14 @@ class StoreEstimator(RowsEstimator):
 
     def _make(self, store: Store, options: Dict[str, Any]) -> Result:
         """Return the result of the rows in the store that these options ask for."""
+        name, options = self._call(store, options)
+        return store.fit(name, **options)
+
+    def _call(self, store: Store, options: Dict[str, Any]) -> Tuple[str, Dict[str, Any]]:
+        """Return the name and all options of the fit."""
         precision = "f64" if store.dtype == np.float64 else "f32"
-        return store.fit(self.name or type(self).__name__,
-                         **{"seed": self.seed_, "precision": precision, **options})
+        return (self.name or type(self).__name__,
+                {"seed": self.seed_, "precision": precision, **options})
 
     def _store_of(self, X: Any, rows: Any) -> Store:
         """Return the store that X is, that is named, or a scratch one, with the rows in it."""
@@ -234,7 +248,8 @@ class StoreEstimator(RowsEstimator):
             return X
         context = self._context()
         if self.store is None:
-            self._scratch, store = scratch_store(rows, context, self.tmpdir)
+            borrows = self._leaves_rows(rows)
+            self._scratch, store = scratch_store(rows, context, self.tmpdir, borrows)
         else:
             store = Store._of(self.store, context)
             if store.path.exists() and len(store):
@@ -242,6 +257,10 @@ class StoreEstimator(RowsEstimator):
                 return store
         self._append(store, rows)
         return store
+
+    def _leaves_rows(self, rows: Any) -> bool:
+        """Return whether nothing reads the rows of the store after the fit."""
+        return self._options(*rows.shape).get("map", GRAPH_MAPS[0]) not in GRAPH_MAPS
 
     def _append(self, store: Store, rows: Any) -> None:
         """Append rows, whose columns have the names that those of X have."""
@@ -285,8 +304,10 @@ class StoreEstimator(RowsEstimator):
 
     def _embed(self, X: Any) -> Any:
         """Fit, and return the embedding; of a store a part that is read when it is indexed."""
-        result = self._fit(X)
-        if isinstance(X, Store):
+        result = self._fit(X, embeds=True)
+        if self._rows is not None:
+            embedding, self._rows = self._rows, None
+        elif isinstance(X, Store):
             embedding = result.embedding
         else:
             embedding = result.embedding[:]

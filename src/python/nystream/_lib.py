@@ -71,6 +71,12 @@ class CCsrRoom(C.Structure):
                 ("entries", C.c_uint64)]
 
 
+class CDenseRoom(C.Structure):
+    """struct ny_dense_room."""
+
+    _fields_ = [("dtype", C.c_int), ("values", C.c_void_p)]
+
+
 class CNeighborsRoom(C.Structure):
     """struct ny_neighbors_room."""
 
@@ -94,6 +100,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_options_set_table": [_P, _S, _TABLE],
     "ny_import": [_P, _S, C.POINTER(_S), C.c_size_t, _P, _OUT],
     "ny_append": [_P, _S, _TABLE, _P, _OUT],
+    "ny_borrow": [_P, _S, _TABLE, _P, _OUT],
     "ny_appender_open": [_OUT, _P, _S, _P],
     "ny_appender_put": [_P, _TABLE],
     "ny_appender_commit": [_P, _OUT],
@@ -112,6 +119,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_view_read_sparse": [_P, _U64, _U64, C.POINTER(CCsrRoom)],
     "ny_plan": [_P, _S, _P, _OUT], "ny_gamma_grid": [_P, _S, _P, _OUT],
     "ny_fit": [_P, _S, _S, _P, _OUT],
+    "ny_fit_into": [_P, _S, _S, _P, C.POINTER(CDenseRoom), _OUT],
     "ny_resume": [_P, _S, _S, _OUT],
     "ny_select": [_P, _S, _S, _P, _OUT],
     "ny_graph": [_P, _S, _S, _P, _OUT],

@@ -233,10 +233,23 @@ class Store(Appends):
         """
         return self._work(lib.ny_graph, name, _lib.GRAPH, options)
 
-    def _work(self, function: Any, name: str, groups: int, options: Dict[str, Any]) -> "Result":
+    def _fit_into(self, name: str, **options: Any) -> Tuple["Result", Any]:
+        """Fit, and return the result, and its embedding, which a scratch store does not keep.
+
+        The options have to have components and precision.
+        """
+        n, dtype = len(self), "float64" if options["precision"] == "f64" else "float32"
+        values = np.empty(n * int(options["components"]), dtype)
+        room = _lib.CDenseRoom(_lib.NUMBERS[dtype], values.ctypes.data)
+        result = self._work(lib.ny_fit_into, name, FITTING, options, C.byref(room))
+        columns = int(result.report["components"])
+        return result, values[:n * columns].reshape(n, columns)
+
+    def _work(self, function: Any, name: str, groups: int, options: Dict[str, Any],
+              *room: Any) -> "Result":
         with Options(self._context, groups, options) as pointer:
             try:
-                self._report(function, name.encode(), pointer)
+                self._report(function, name.encode(), pointer, *room)
             except KeyboardInterrupt as stopped:
                 raise KeyboardInterrupt(f"{stopped}, and the rows are in the store: "
                                         "do not append them again") from None

@@ -65,6 +65,8 @@ class TruncatedSVD(Embedder):
         self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
         self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
 
+    _keeps_no_rows = False  # their variances are attributes
+
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         if self.n_components > min(n, d):
             raise ValueError(f"n_components={self.n_components} must be between 1 and "

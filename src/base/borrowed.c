@@ -1,0 +1,41 @@
+/* A list of the rows that contexts of this process have borrowed: a few, which are looked up once a
+ * block. */
+#include "base/borrowed.h"
+
+#include "base/context_private.h"
+#include "base/mutex.h"
+
+static struct ny_mutex lock = NY_MUTEX_INIT; /* guards the list */
+static struct ny_borrowed *all;
+
+/* Takes an entry out of the list, where it is there. */
+static void unlink_entry(const struct ny_borrowed *entry)
+{
+    struct ny_borrowed **at = &all;
+
+    while (*at && *at != entry)
+        at = &(*at)->next;
+    if (*at) *at = entry->next;
+}
+
+void ny_borrow_rows(struct ny_context *ctx, uint64_t store, const void *rows)
+{
+    struct ny_borrowed *mine = &ctx->borrowed;
+
+    ny_mutex_lock(&lock);
+    unlink_entry(mine);
+    *mine = (struct ny_borrowed){rows, store, all};
+    if (rows) all = mine;
+    ny_mutex_unlock(&lock);
+}
+
+const void *ny_borrowed_rows(uint64_t store)
+{
+    const void *rows = NULL;
+
+    ny_mutex_lock(&lock);
+    for (const struct ny_borrowed *entry = all; entry && !rows; entry = entry->next)
+        if (entry->store == store) rows = entry->rows;
+    ny_mutex_unlock(&lock);
+    return rows;
+}

@@ -1,0 +1,43 @@
+/*
+ * Rows that a scratch store does not copy. They stay in the memory of the caller, and blocks
+ * of points are read from there (base/borrowed.h, store/block.c); the store has their statistics,
+ * the names of their columns and the manifest.
+ *
+ * A copy would take as much memory as the rows, and a small fit about as long as its passes.
+ */
+#include "base/borrowed.h"
+#include "store/ingest_private.h"
+
+/* Bytes that are counted at a time: they are still in a cache when their norms are. */
+enum { STEP_BYTES = 8 << 20 };
+
+bool ny_ingest_may_borrow(const struct ny_ingest *ingest)
+{
+    const struct ny_ingest_spec *spec = &ingest->spec;
+
+    return ny_context_scratch(ingest->ctx) && ingest->base.n == 0 && !ingest->consumed &&
+           !ingest->is_sparse && !spec->labels && !spec->source && !spec->names &&
+           !ny_prepares(&spec->preparation);
+}
+
+int ny_ingest_borrow(struct ny_ingest *ingest, const void *rows, uint64_t n)
+{
+    char *buffer = ingest->buffer[NY_KIND_POINTS];
+    uint64_t step = STEP_BYTES / ny_ingest_row_bytes(ingest, NY_KIND_POINTS) + 1;
+    size_t packs = 0;
+    int err = NY_OK;
+
+    ingest->buffer[NY_KIND_POINTS] = (char *)(uintptr_t)rows; /* read only */
+    for (uint64_t end = 0; !err && end < n;) {
+        end = n - end < step ? n : end + step;
+        err = ny_check_interrupt(ingest->ctx);
+        if (!err) err = ny_ingest_count(ingest, (size_t)end, &packs);
+    }
+    ingest->buffer[NY_KIND_POINTS] = buffer;
+    ingest->has[NY_KIND_POINTS] = false; /* in no block of the store */
+    ingest->first_block = n / ingest->block_rows;
+    ingest->filled = (size_t)(n % ingest->block_rows);
+    ingest->consumed = n;
+    if (!err) ny_borrow_rows(ingest->ctx, ingest->store->id, rows);
+    return ny_ingest_keep_failure(ingest, err);
+}

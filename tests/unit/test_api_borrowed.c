@@ -1,0 +1,244 @@
+/* Rows that a scratch store reads where the caller has them, and coordinates that go to the caller's
+ * memory: the numbers of a store that has copied and kept all of it. */
+#include "unit/table_case.h"
+
+enum { PAIRS = 3 };
+
+static char copy[200]; /* the path of a store with rows of its own */
+
+static int setup_scratch(void **state)
+{
+    if (setup(state)) return -1;
+    ny_context_set_scratch(in.ctx, 1);
+    snprintf(copy, sizeof(copy), "%s/copy.nys", in.folder);
+    return 0;
+}
+
+static struct ny_options *options_of(const char *const *words)
+{
+    struct ny_options *options;
+
+    ok(ny_options_new(&options, in.ctx));
+    for (; *words; words += 2)
+        ok(ny_options_set(options, words[0], words[1]));
+    return options;
+}
+
+static double *read_rows(const char *store, const char *name, const char *part, uint64_t *rows)
+{
+    uint64_t columns;
+    double *values;
+    struct ny_view *view;
+    int type;
+
+    ok(ny_view_open(&view, in.ctx, store, name));
+    ok(ny_view_shape(view, part, rows, &columns, &type));
+    values = calloc(*rows * columns, sizeof(double));
+    ok(ny_view_read(view, part, 0, *rows, values));
+    ny_view_free(view);
+    return values;
+}
+
+/* Reports but for paths, times and sizes of files. */
+static void assert_same_report(const char *a, const char *b)
+{
+    static const char *const keys[] = {"n", "d", "mean_norm", "mean_square_norm"};
+    struct ny_report *of_a, *of_b;
+
+    ok(ny_store_report(in.ctx, a, &of_a));
+    ok(ny_store_report(in.ctx, b, &of_b));
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        double x, y;
+
+        assert_true(ny_report_number(of_a, keys[i], &x) && ny_report_number(of_b, keys[i], &y));
+        assert_true(x == y);
+    }
+    ny_report_free(of_a);
+    ny_report_free(of_b);
+}
+
+static void borrowed_rows_are_those_of_a_copy(void **state)
+{
+    static const char *const words[] = {"landmarks", "40", "components", "3", NULL};
+    struct ny_options *options = options_of(words);
+
+    (void)state;
+    for (int dtype = NY_U8; dtype <= NY_F64; dtype++) {
+        struct ny_table table = dense(dtype, 0);
+        static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
+        uint64_t n, m;
+        double *a, *b;
+
+        case_remove(in.store);
+        case_remove(copy);
+        ok(ny_append(in.ctx, copy, &table, NULL, NULL));
+        ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+        assert_same_report(copy, in.store);
+        a = read_rows(copy, NULL, "points", &n);
+        b = read_rows(in.store, NULL, "points", &m);
+        assert_true(n == ROWS && m == ROWS);
+        assert_memory_equal(a, b, ROWS * COLUMNS * sizes[dtype]);
+        free(a);
+        free(b);
+        ok(ny_fit(in.ctx, copy, "f", options, NULL));
+        ok(ny_fit(in.ctx, in.store, "f", options, NULL));
+        ok(ny_embedding_read(in.ctx, copy, "f", 0, ROWS, wanted));
+        ok(ny_embedding_read(in.ctx, in.store, "f", 0, ROWS, found));
+        assert_memory_equal(found, wanted, sizeof(wanted));
+        put(dtype, (void *)(uintptr_t)table.values, 3, 77); /* seen at once: there is no copy */
+        b = read_rows(in.store, NULL, "points", &m);
+        assert_true(get(dtype, b, 3) == 77);
+        free(b);
+        free((void *)(uintptr_t)table.values);
+    }
+    ny_options_free(options);
+}
+
+/* Another context of the process reads them; after its end the rows are nobody's. */
+static void borrowed_rows_are_there_as_long_as_their_context(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0);
+    struct ny_context *owner;
+    struct ny_report *report;
+    struct ny_view *view;
+    float row[COLUMNS];
+    double n;
+
+    (void)state;
+    ok(ny_context_new(&owner));
+    ny_context_set_scratch(owner, 1);
+    assert_int_equal(ny_borrow(owner, in.store, &table, NULL, NULL), NY_OK);
+    ok(ny_store_report(in.ctx, in.store, &report));
+    assert_true(ny_report_number(report, "n", &n) && n == ROWS);
+    ny_report_free(report);
+    fails(NY_EUSAGE, "no others can follow", ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ny_context_free(owner);
+    ok(ny_view_open(&view, in.ctx, in.store, NULL));
+    fails(NY_ESTORE, "is missing", ny_view_read(view, "points", 0, 1, row));
+    ny_view_free(view);
+    free((void *)(uintptr_t)table.values);
+}
+
+/* The caller may overwrite rows that were copied. */
+static void rows_are_copied_where_they_cannot_be_borrowed(void **state)
+{
+    double labels[ROWS] = {0};
+    static const char *const shuffled[] = {"shuffle", "yes", NULL};
+    struct ny_options *options = options_of(shuffled);
+
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct ny_table table = dense(NY_F32, way == 0);
+        uint64_t n;
+        double *rows;
+
+        case_remove(in.store);
+        ny_context_set_scratch(in.ctx, way != 3);
+        if (way == 1) table.labels = labels;
+        ok(ny_borrow(in.ctx, in.store, &table, way == 2 ? options : NULL, NULL));
+        memset((void *)(uintptr_t)table.values, 0, sizeof(float) * ROWS * COLUMNS);
+        rows = read_rows(in.store, NULL, "points", &n);
+        assert_true(n == ROWS);
+        assert_true(way == 2 || ((float *)rows)[COLUMNS] == (float)value_of(1, 0));
+        free(rows);
+        free((void *)(uintptr_t)table.values);
+    }
+    ny_options_free(options);
+}
+
+static void what_is_wrong_with_a_row_is_said_as_of_a_copy(void **state)
+{
+    struct ny_table table = dense(NY_F64, 0);
+    char message[500];
+
+    (void)state;
+    table.name = "X";
+    ((double *)(uintptr_t)table.values)[5 * COLUMNS + 2] = NAN;
+    assert_int_equal(ny_append(in.ctx, in.store, &table, NULL, NULL), NY_EDATA);
+    snprintf(message, sizeof(message), "%s", ny_context_message(in.ctx));
+    fails(NY_EDATA, message, ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+    assert_int_equal(access(in.store, F_OK), -1);
+    free((void *)(uintptr_t)table.values);
+}
+
+/* Whatever the fit, the room has what the store of the same fit would have. */
+static void fits_into_memory_are_those_into_a_store(void **state)
+{
+    static const char *const fits[][10] = {
+        {"landmarks", "40", "components", "3", NULL},
+        {"map", "diffusion", "landmarks", "40", "components", "3", "time", "2", NULL},
+        {"map", "diffusion", "normalize", "asymmetric", "landmarks", "40", "components", "3", NULL},
+        {"map", "svd", "approx", "nystrom", "landmarks", "40", "components", "3", NULL},
+        {"map", "pca", "components", "3", NULL},
+        {"landmarks", "40", "components", "3", "precision", "f64", NULL},
+        {"landmarks", "40", "components", "3", "probe", "5", NULL},
+        {"map", "svd", "kernel", "linear", "approx", "exact", "components", "3", NULL},
+        {"map", "eigenmaps", "neighbors", "20", "connect", "yes", "components", "3", NULL},
+    };
+    /* where another type is wanted, or a stage reads rows again */
+    static const bool in_store[] = {[5] = true, [6] = true, [8] = true};
+    struct ny_table table = dense(NY_F32, 0);
+    static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
+
+    (void)state;
+    ok(ny_append(in.ctx, copy, &table, NULL, NULL));
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
+        const struct ny_dense_room room = {NY_F32, found};
+        struct ny_options *options = options_of(fits[i]);
+        char name[20];
+        int kept;
+
+        snprintf(name, sizeof(name), "f%zu", i);
+        memset(found, 0, sizeof(found));
+        ok(ny_fit(in.ctx, copy, name, options, NULL));
+        ok(ny_embedding_read(in.ctx, copy, name, 0, ROWS, wanted));
+        ok(ny_fit_into(in.ctx, in.store, name, options, &room, NULL));
+        assert_memory_equal(found, wanted, sizeof(wanted));
+        kept = ny_embedding_read(in.ctx, in.store, name, 0, ROWS, found);
+        assert_true((kept == NY_OK) == in_store[i]);
+        if (kept) fails(NY_EUSAGE, "has no embedding", kept);
+        ny_options_free(options);
+    }
+    free((void *)(uintptr_t)table.values);
+}
+
+/* A store that others may open keeps what was fitted, and a second call reads it there. */
+static void a_kept_store_keeps_the_embedding(void **state)
+{
+    static const char *const words[] = {"landmarks", "40", "components", "3", NULL};
+    struct ny_options *options = options_of(words);
+    static double first[ROWS * PAIRS], second[ROWS * PAIRS];
+    static float stored[ROWS * PAIRS];
+    struct ny_table table = dense(NY_F32, 0);
+
+    (void)state;
+    ny_context_set_scratch(in.ctx, 0);
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_fit_into(in.ctx, in.store, "f", options, &(struct ny_dense_room){NY_F64, first}, NULL));
+    ok(ny_fit_into(in.ctx, in.store, "f", options, &(struct ny_dense_room){NY_F64, second}, NULL));
+    ok(ny_embedding_read(in.ctx, in.store, "f", 0, ROWS, stored));
+    assert_memory_equal(first, second, sizeof(first));
+    for (size_t i = 0; i < ROWS * PAIRS; i++)
+        assert_true(first[i] == (double)stored[i]);
+    ny_options_free(options);
+    free((void *)(uintptr_t)table.values);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(borrowed_rows_are_those_of_a_copy, setup_scratch, teardown),
+        cmocka_unit_test_setup_teardown(borrowed_rows_are_there_as_long_as_their_context,
+                                        setup_scratch, teardown),
+        cmocka_unit_test_setup_teardown(rows_are_copied_where_they_cannot_be_borrowed,
+                                        setup_scratch, teardown),
+        cmocka_unit_test_setup_teardown(what_is_wrong_with_a_row_is_said_as_of_a_copy,
+                                        setup_scratch, teardown),
+        cmocka_unit_test_setup_teardown(fits_into_memory_are_those_into_a_store, setup_scratch,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_kept_store_keeps_the_embedding, setup_scratch, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
