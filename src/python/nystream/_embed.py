@@ -19,8 +19,8 @@ def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike], borrows:
                   ) -> Tuple[Scratch, Store]:
     """Make an empty store for rows like X, written without waiting for the disk, and its folder.
 
-    With `borrows` an array in memory is not copied: nothing may read the store that has another
-    context, and the array stays as it is meanwhile.
+    With `borrows` an array in memory is not copied: it has to stay as it is as long as the context
+    lives, and no other process can read the store.
     """
     scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
     lib.ny_context_set_scratch(context.pointer, 1)

@@ -204,6 +204,7 @@ class StoreEstimator(RowsEstimator):
         rows = self._check_rows(X, reset=True)
         self.seed_ = self._seed()
         self._scratch: Optional[Scratch] = None
+        self._rows = None
         with renamed(self._parameters), lost_when_stopped(
                 self.store is None and not isinstance(X, Store)):
             store = self._store_of(X, rows)
