@@ -86,15 +86,15 @@ int ny_fit_into(struct ny_context *context, const char *path, const char *name,
     struct ny_row_room rows = {0};
     struct ny_report *told = NULL;
     uint64_t n;
-    int err = NY_GIVEN(context, path, name, room);
+    int err = NY_GIVEN(context, path, name);
 
     if (report) *report = NULL;
     if (!err) err = check_room(context, room);
     if (err) return err;
-    rows = (struct ny_row_room){.dtype = room->dtype, .rows = room->values};
+    if (room) rows = (struct ny_row_room){.dtype = room->dtype, .rows = room->values};
     err = ny_fit_room(context, path, name, options, &rows, &told);
     n = err ? 0 : ny_field_count(ny_report_object(told), "n", 0);
-    if (!err && !rows.filled) err = read_embedding(context, path, name, n, room);
+    if (!err && room && !rows.filled) err = read_embedding(context, path, name, n, room);
     if (report && !err)
         *report = told;
     else
@@ -141,9 +141,7 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
     scratch = ny_context_scratch(context);
     ny_context_set_scratch(context, 1);
     err = ny_borrow(context, store, &given, options, NULL);
-    if (!err)
-        err = room ? ny_fit_into(context, store, result, options, room, report)
-                   : ny_fit(context, store, result, options, report);
+    if (!err) err = ny_fit_into(context, store, result, options, room, report);
     if (!err && model) err = ny_model_open(model, context, store, result);
     ny_context_set_scratch(context, scratch);
     ny_borrow_rows(context, 0, NULL);

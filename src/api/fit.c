@@ -161,8 +161,8 @@ static bool leaves_rows(const struct ny_request *request)
     const struct ny_row_room *room = request->kind->room;
     int dtype = fit->precision == NY_PRECISION_F64 ? NY_F64 : NY_F32;
 
-    return room && room->dtype == dtype && ny_context_scratch(request->ctx) && !fit->map->graph &&
-           !fit->probes && !ny_context_peers(request->ctx);
+    return room && (room->dtype == dtype || !room->rows) && ny_context_scratch(request->ctx) &&
+           !fit->map->graph && !fit->probes && !ny_context_peers(request->ctx);
 }
 
 /* Takes the settings from the options. Rows that are still on their way, and room for coordinates,

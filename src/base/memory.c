@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/context_private.h"
 
@@ -209,6 +210,13 @@ char *ny_strdup(struct ny_context *ctx, const char *text)
 
     if (copy) memcpy(copy, text, bytes);
     return copy;
+}
+
+void ny_memory_will_need(const void *at, size_t bytes)
+{
+    size_t within = (uintptr_t)at % (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    madvise((char *)(uintptr_t)at - within, bytes + within, MADV_WILLNEED); /* a hint may fail */
 }
 
 void ny_memory_lend(struct ny_context *ctx, size_t bytes)

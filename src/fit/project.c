@@ -63,7 +63,7 @@ static int give_rows(const struct ny_fit *fit, uint64_t first, size_t count, con
     size_t row_bytes = ny_coordinates_count(how) * ny_precision_bytes(fit->model->precision);
     char *to;
 
-    if (!fit->settings->room) return NY_OK;
+    if (!fit->settings->room || !fit->settings->room->rows) return NY_OK;
     to = (char *)fit->settings->room->rows + first * row_bytes;
     ny_coordinates_apply(how, f64, rows, count, to);
     return ny_coordinates_check(how, fit->job.ctx, f64, to, first, count);
@@ -166,6 +166,15 @@ static bool certifies(const struct ny_fit *fit)
 {
     return !ny_settings_needs_gram(fit->settings) && fit->settings->method->trace_below &&
            !ny_divided(fit->settings->normalisation);
+}
+
+/* Tells whether the pass would tell nothing: nobody wants the rows, and what it counts of them is
+ * known. */
+static bool is_idle(const struct ny_fit *fit)
+{
+    const struct ny_row_room *room = fit->settings->room;
+
+    return room && !room->rows && !certifies(fit) && !ny_divided(fit->settings->normalisation);
 }
 
 /* Computes, for nystrom without a pass 1, the rank-p trace error from Σ‖y_i‖² and tr K of the
@@ -364,12 +373,12 @@ static int run_project(struct ny_job *job)
     run.projector.kept = run.kept;
     err = open_writers(&run, units);
     if (err) goto done;
-    err = known ? write_known(&run, units) : run_pass(&run, units);
+    if (!is_idle(fit)) err = known ? write_known(&run, units) : run_pass(&run, units);
     if (err) goto done;
     ny_job_mark_time(&fit->job);
     err = certify_projection(&run);
     if (err) goto done;
-    if (!known) report_ratio(fit);
+    if (!known && !is_idle(fit)) report_ratio(fit);
     if (fit->settings->room) {
         fit->settings->room->filled = true;
         ny_field_set_json(job->record, "rows_elsewhere", json_true());

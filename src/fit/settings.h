@@ -17,8 +17,8 @@ enum ny_edge_weights { NY_EDGES_HEAT, NY_EDGES_BINARY };
  * are not stored then. */
 struct ny_row_room {
     int dtype; /* of what the caller wants: NY_F32 or NY_F64 */
-    void *rows;
-    bool filled; /* they are there */
+    void *rows;  /* NULL: nobody wants them */
+    bool filled; /* they are there, or nobody wanted them */
 };
 
 struct ny_fit_settings {

@@ -3,9 +3,11 @@
  * of points are read from there (base/borrowed.h, store/block.c); the store has their statistics,
  * the names of their columns and the manifest.
  *
- * A copy would take as much memory as the rows, and a small fit about as long as its passes.
+ * A copy would take as much memory as the rows, and a small fit about as long as its passes. Rows
+ * of a mapped file are read from it in each pass, and need no room on a disk once more.
  */
 #include "base/borrowed.h"
+#include "base/memory.h"
 #include "store/ingest_private.h"
 
 /* Bytes that are counted at a time: they are still in a cache when their norms are. */
@@ -23,13 +25,15 @@ bool ny_ingest_may_borrow(const struct ny_ingest *ingest)
 int ny_ingest_borrow(struct ny_ingest *ingest, const void *rows, uint64_t n)
 {
     char *buffer = ingest->buffer[NY_KIND_POINTS];
-    uint64_t step = STEP_BYTES / ny_ingest_row_bytes(ingest, NY_KIND_POINTS) + 1;
-    size_t packs = 0;
+    size_t row_bytes = ny_ingest_row_bytes(ingest, NY_KIND_POINTS), packs = 0;
+    uint64_t step = STEP_BYTES / row_bytes + 1;
     int err = NY_OK;
 
     ingest->buffer[NY_KIND_POINTS] = (char *)(uintptr_t)rows; /* read only */
     for (uint64_t end = 0; !err && end < n;) {
         end = n - end < step ? n : end + step;
+        ny_memory_will_need((const char *)rows + end * row_bytes,
+                            (size_t)(n - end < step ? n - end : step) * row_bytes);
         err = ny_check_interrupt(ingest->ctx);
         if (!err) err = ny_ingest_count(ingest, (size_t)end, &packs);
     }

@@ -1,25 +1,44 @@
-/* Rows in memory as a source. */
+/* Rows in memory as a source. They may be a mapped file's, of which pages ahead of the units are
+ * asked for. */
 #include "stream/source.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 
+enum { AHEAD_BYTES = 16 << 20 };
+
 struct memory_source {
     struct ny_source base;
+    uint64_t asked; /* rows before this one were asked for */
     const char *rows;
     size_t row_bytes; /* as they are kept */
     bool dense;       /* and are to become records */
     const struct ny_sparse *list; /* sparse rows in place of `rows`; NULL: none */
 };
 
+/* Asks for rows beyond the tile, many at a time. */
+static void look_ahead(struct memory_source *source, const struct ny_tile *tile)
+{
+    uint64_t ahead = AHEAD_BYTES / source->row_bytes, end = tile->first_row + tile->rows;
+    uint64_t first = source->asked > tile->first_row ? source->asked : tile->first_row;
+
+    if (source->asked == source->base.n || source->asked > end + ahead / 2) return;
+    end = source->base.n - end < ahead ? source->base.n : end + ahead;
+    ny_memory_will_need(source->rows + first * source->row_bytes,
+                        (size_t)(end - first) * source->row_bytes);
+    source->asked = end;
+}
+
 static int take(struct ny_source *base, struct ny_tile *tile)
 {
+    struct memory_source *source = (struct memory_source *)base;
     uint64_t left;
 
     if (tile->first_row >= base->n) return NY_END;
     left = base->n - tile->first_row;
     tile->rows = left < NY_UNIT_ROWS ? (size_t)left : NY_UNIT_ROWS;
+    if (source->rows && !tile->skipped) look_ahead(source, tile);
     return NY_OK;
 }
 

@@ -77,12 +77,54 @@ def test_arrays_are_read_where_they_are(estimator, dtype, rows, borrowed, tmp_pa
 
 
 @quick
-def test_what_is_read_again_is_copied(rows, borrowed, tmp_path):
-    """Maps of a graph keep their rows, and a memmap may be larger than memory."""
-    Isomap(n_neighbors=9, n_components=2).fit(rows)
+def test_a_mapped_file_is_read_where_it_is(rows, borrowed, tmp_path):
     np.save(tmp_path / "rows.npy", rows)
-    PCA(2).fit(np.load(tmp_path / "rows.npy", mmap_mode="r"))
+    X = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    estimator = KernelPCA(2, n_landmarks=40, random_state=0)
+    assert np.array_equal(estimator.fit_transform(X), estimator.fit_transform(rows))
+    options = dict(landmarks=40, components=3, seed=1)
+    assert np.array_equal(nystream.embed(X, **options), nystream.embed(rows, **options))
+    assert [table.values for table in borrowed] == [X.ctypes.data, rows.ctypes.data] * 2
+    X = np.load(tmp_path / "rows.npy", mmap_mode="c")
+    X[7, 2] = np.nan
+    with pytest.raises(ValueError, match="row 7, column 2"):
+        estimator.fit(X)
+
+
+@quick
+def test_what_is_read_again_is_copied(rows, borrowed, tmp_path):
+    """Maps of a graph keep their rows; others have to be turned round, or another type."""
+    Isomap(n_neighbors=9, n_components=2).fit(rows)
     nystream.open(tmp_path / "kept.nys").append(rows)
+    nystream.embed(np.asfortranarray(rows), landmarks=20)
+    nystream.embed(rows.astype(">f4"), landmarks=20)
     assert not borrowed
-    nystream.embed(rows, landmarks=20)
-    assert len(borrowed) == 1
+
+
+@quick
+@pytest.mark.parametrize("estimator", FITS, ids=ids)
+def test_fit_alone_places_rows_as_fit_transform_does(estimator, rows):
+    """No place of a row is kept, nor found where it tells nothing else."""
+    placed = estimator.fit_transform(rows)
+    fitted = estimator.fit(rows)
+    assert np.allclose(fitted.transform(rows[:300]), placed[:300], rtol=1e-3, atol=1e-5)
+    assert fitted.report_["trace_error"] is not None
+
+
+@quick
+def test_a_scratch_store_of_rows_in_place_needs_room_for_results_alone(rows, monkeypatch, tmp_path):
+    asked = []
+    made = nystream._scratch.Scratch.__init__
+
+    def spy(self, tmpdir, data_bytes, budget):
+        asked.append(data_bytes)
+        made(self, tmpdir, data_bytes, budget)
+
+    monkeypatch.setattr(nystream._scratch.Scratch, "__init__", spy)
+    KernelPCA(3, n_landmarks=40).fit(rows)
+    KernelPCA(3, n_landmarks=40).fit_transform(rows)
+    TruncatedSVD(3).fit(rows)
+    Isomap(n_neighbors=9).fit(rows)
+    nystream.embed(rows, landmarks=40, components=3)
+    kept = len(rows) * 3 * 8
+    assert asked == [0, 0, kept, rows.nbytes, kept]

@@ -203,6 +203,50 @@ static void fits_into_memory_are_those_into_a_store(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* The figures and the model are those of a fit that keeps the rows. */
+static void rows_that_nobody_wants_are_not_kept(void **state)
+{
+    static const char *const fits[][10] = {
+        {"landmarks", "40", "components", "3", NULL},
+        {"map", "diffusion", "landmarks", "40", "components", "3", NULL},
+        {"map", "svd", "approx", "nystrom", "landmarks", "40", "components", "3", NULL},
+        {"approx", "exact", "components", "3", NULL},
+    };
+    struct ny_table table = dense(NY_F32, 0);
+    static float wanted[ROWS * PAIRS], found[ROWS * PAIRS];
+
+    (void)state;
+    table.rows = 600;
+    ok(ny_append(in.ctx, copy, &table, NULL, NULL));
+    ok(ny_borrow(in.ctx, in.store, &table, NULL, NULL));
+    for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++) {
+        struct ny_options *options = options_of(fits[i]);
+        struct ny_report *of_copy, *of_store;
+        struct ny_model *model;
+        char name[20];
+        double a, b;
+
+        snprintf(name, sizeof(name), "f%zu", i);
+        ok(ny_fit(in.ctx, copy, name, options, &of_copy));
+        ok(ny_fit_into(in.ctx, in.store, name, options, NULL, &of_store));
+        assert_true(ny_report_number(of_copy, "trace_error", &a) &&
+                    ny_report_number(of_store, "trace_error", &b) && a == b);
+        fails(NY_EUSAGE, "has no embedding",
+              ny_embedding_read(in.ctx, in.store, name, 0, 1, found));
+        ok(ny_model_open(&model, in.ctx, copy, name));
+        ok(ny_model_place(model, &table, NY_F32, wanted, 0));
+        ny_model_free(model);
+        ok(ny_model_open(&model, in.ctx, in.store, name));
+        ok(ny_model_place(model, &table, NY_F32, found, 0));
+        ny_model_free(model);
+        assert_memory_equal(found, wanted, 600 * PAIRS * sizeof(float));
+        ny_report_free(of_copy);
+        ny_report_free(of_store);
+        ny_options_free(options);
+    }
+    free((void *)(uintptr_t)table.values);
+}
+
 /* A store that others may open keeps what was fitted, and a second call reads it there. */
 static void a_kept_store_keeps_the_embedding(void **state)
 {
@@ -236,6 +280,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_wrong_with_a_row_is_said_as_of_a_copy,
                                         setup_scratch, teardown),
         cmocka_unit_test_setup_teardown(fits_into_memory_are_those_into_a_store, setup_scratch,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(rows_that_nobody_wants_are_not_kept, setup_scratch,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_kept_store_keeps_the_embedding, setup_scratch, teardown),
     };

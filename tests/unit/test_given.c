@@ -338,7 +338,7 @@ static void memory_of_the_caller_is_needed(void **state)
     REFUSES("out", ny_model_place(model, &(struct ny_table){0}, NY_F32, NULL, 0));
     REFUSES("table", ny_borrow(ctx, store, NULL, NULL, NULL));
     REFUSES("path", ny_borrow(ctx, NULL, &(struct ny_table){0}, NULL, NULL));
-    REFUSES("room", ny_fit_into(ctx, store, "a", NULL, NULL, NULL));
+    REFUSES("path", ny_fit_into(ctx, NULL, "a", NULL, NULL, NULL));
     REFUSES("name", ny_fit_into(ctx, store, NULL, NULL, &(struct ny_dense_room){NY_F32, rows}, NULL));
     REFUSES("path", ny_append_rows(ctx, NULL, rows, ROWS, COLUMNS, NULL));
     REFUSES("values", ny_append_rows(ctx, store, NULL, ROWS, COLUMNS, NULL));

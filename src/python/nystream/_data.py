@@ -36,7 +36,7 @@ def unwrap(X: Any) -> Any:
     return CsrGroup(X) if is_sparse_group(X) else on_host(X)
 
 
-def _in_one_piece(X: Any) -> bool:
+def is_in_one_piece(X: Any) -> bool:
     """Return whether X is read where it lies, without a copy."""
     if is_sparse(X):
         return True
@@ -151,7 +151,7 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
     X = unwrap(X)
     if isinstance(X, (list, tuple)):
         X = np.asarray(X)
-    if _in_one_piece(X):
+    if is_in_one_piece(X):
         return True, iter([make_batch(X, labels)])
     parts = _parts(X)
     if parts is not None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import numbers
 from typing import Any, Iterator, Optional, Tuple, Union
 
 import numpy as np
@@ -15,25 +16,36 @@ from nystream._view import Part
 from nystream.store import FITTING, Store
 
 
-def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike], borrows: bool
-                  ) -> Tuple[Scratch, Store]:
+def lies_in_memory(X: Any) -> bool:
+    """Return whether X is an array, be it a mapped file's, that the library may read in place."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and _data.is_in_one_piece(X)
+
+
+def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike],
+                  kept: Optional[int] = None) -> Tuple[Scratch, Store]:
     """Make an empty store for rows like X, written without waiting for the disk, and its folder.
 
-    With `borrows` an array in memory is not copied: it has to stay as it is as long as the context
-    lives, and no other process can read the store.
+    With `kept`, the bytes that it will hold beside the rows, the array X is not copied: it has to
+    stay as it is as long as the context lives, and no other process can read the store.
     """
-    scratch = Scratch(tmpdir, _data.count_bytes(X), context.memory_bytes)
+    count = _data.count_bytes(X) if kept is None else kept
+    scratch = Scratch(tmpdir, count, context.memory_bytes)
     lib.ny_context_set_scratch(context.pointer, 1)
     store = Store._of(scratch.path / "rows.nys", context)
-    store._borrows = borrows and type(X) is np.ndarray  # a memmap may be larger than memory
+    store._borrows = kept is not None
     return scratch, store
 
 
 @contextlib.contextmanager
-def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike], **options: Any
-                 ) -> Iterator[Store]:
-    """Give a scratch store of the rows of X, which is removed at the end."""
-    scratch, store = scratch_store(X, context, tmpdir, True)
+def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike], width: Any = None,
+                 **options: Any) -> Iterator[Store]:
+    """Give a scratch store of the rows of X, which is removed at the end.
+
+    Its results have about so many columns of numbers; None: not known.
+    """
+    width = int(width) if isinstance(width, numbers.Integral) else 64
+    kept = 8 * width * len(X) if lies_in_memory(X) else None
+    scratch, store = scratch_store(X, context, tmpdir, kept)
     try:
         with lost_when_stopped(True):
             store.append(X, **options)
@@ -67,7 +79,8 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     keeps = reading.get("nan") == "keep"
     if keeps:
         reading["nan"] = "drop"
-    with scratch_rows(X, Context(memory, threads, progress), tmpdir, **reading) as store:
+    context, width = Context(memory, threads, progress), options.get("components", 2)
+    with scratch_rows(X, context, tmpdir, width, **reading) as store:
         places = store.fit("embedding", **options).embedding[:]
         return _spread(store, places) if keeps else places
 

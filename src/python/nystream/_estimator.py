@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
 from nystream._context import Context, stack_level
-from nystream._embed import scratch_store
+from nystream._embed import lies_in_memory, scratch_store
 from nystream._errors import NystreamWarning, renamed
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import is_path
@@ -32,6 +32,7 @@ PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select"
               "neighbors": "n_neighbors", "seed": "random_state", "threads": "n_jobs",
               "clusters": "n_clusters", "time": "t", "landmarks_file": "landmarks",
               "landmarks_points": "landmarks"}
+STORE, MEMORY, NOWHERE = "store", "memory", "nowhere"  # places of an embedding
 FILES = ("anndata", "dask", "h5py", "zarr")  # modules whose objects are not in memory
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -187,7 +188,7 @@ class StoreEstimator(RowsEstimator):
 
     store: Any = None
     name: Optional[str] = None
-    _keeps_no_rows = True  # nothing but fit_transform() looks at the embedding
+    _reads_rows = False  # attributes are made of the embedding
     _rows: Any = None
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
@@ -196,10 +197,10 @@ class StoreEstimator(RowsEstimator):
 
     # ---- the fit -------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, embeds: bool = False) -> Result:
+    def _fit(self, X: Any, rows_to: str = STORE) -> Result:
         """Fit X, keep the figures and what places new rows, and return the result.
 
-        With `embeds` the embedding may come as `_rows`, and is in no store then.
+        The embedding of a scratch store may come as `_rows`, where it goes to MEMORY, or nowhere.
         """
         rows = self._check_rows(X, reset=True)
         self.seed_ = self._seed()
@@ -207,12 +208,12 @@ class StoreEstimator(RowsEstimator):
         self._rows = None
         with renamed(self._parameters), lost_when_stopped(
                 self.store is None and not isinstance(X, Store)):
-            store = self._store_of(X, rows)
+            store = self._store_of(X, rows, rows_to)
             n, d = store.shape
             options = self._options(n, d)
-            if embeds and self._keeps_no_rows and self._scratch and self._leaves_rows(rows):
+            if self._is_left(rows_to) and self._scratch and self._leaves_rows(rows):
                 name, options = self._call(store, options)
-                result, self._rows = store._fit_into(name, **options)
+                result, self._rows = store._fit_into(name, rows_to == MEMORY, **options)
             else:
                 result = self._make(store, options)
         self.report_ = result.report
@@ -243,14 +244,17 @@ class StoreEstimator(RowsEstimator):
         return (self.name or type(self).__name__,
                 {"seed": self.seed_, "precision": precision, **options})
 
-    def _store_of(self, X: Any, rows: Any) -> Store:
+    def _store_of(self, X: Any, rows: Any, rows_to: str) -> Store:
         """Return the store that X is, that is named, or a scratch one, with the rows in it."""
         if isinstance(X, Store):
             return X
         context = self._context()
         if self.store is None:
-            borrows = self._leaves_rows(rows)
-            self._scratch, store = scratch_store(rows, context, self.tmpdir, borrows)
+            kept = None
+            if self._leaves_rows(rows) and lies_in_memory(rows):
+                options = self._options(*rows.shape)
+                kept = 0 if self._is_left(rows_to) else 8 * len(rows) * options["components"]
+            self._scratch, store = scratch_store(rows, context, self.tmpdir, kept)
         else:
             store = Store._of(self.store, context)
             if store.path.exists() and len(store):
@@ -258,6 +262,10 @@ class StoreEstimator(RowsEstimator):
                 return store
         self._append(store, rows)
         return store
+
+    def _is_left(self, rows_to: str) -> bool:
+        """Return whether the embedding need not be in the store."""
+        return rows_to != STORE and not self._reads_rows
 
     def _leaves_rows(self, rows: Any) -> bool:
         """Return whether nothing reads the rows of the store after the fit."""
@@ -299,13 +307,13 @@ class StoreEstimator(RowsEstimator):
         -------
         self
         """
-        self._fit(X)
+        self._fit(X, NOWHERE)
         self._done()
         return self
 
     def _embed(self, X: Any) -> Any:
         """Fit, and return the embedding; of a store a part that is read when it is indexed."""
-        result = self._fit(X, embeds=True)
+        result = self._fit(X, MEMORY)
         if self._rows is not None:
             embedding, self._rows = self._rows, None
         elif isinstance(X, Store):

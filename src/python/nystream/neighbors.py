@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from nystream._estimator import PARAMETERS, KeptResult, StoreEstimator
+from nystream._estimator import PARAMETERS, STORE, KeptResult, StoreEstimator
 from nystream._options import search_options
 from nystream.store import Result, Store
 
@@ -79,12 +79,12 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         self.n_samples_fit_ = self._n_features_out = int(self.report_["n"])
         self._placer: Any = result if self._scratch is None else KeptResult(self._scratch, result)
 
-    def _fit(self, X: Any, embeds: bool = False) -> Result:
+    def _fit(self, X: Any, rows_to: str = STORE) -> Result:
         if self.mode not in ("distance", "connectivity"):
             raise ValueError(f"mode={self.mode!r} is neither 'distance' nor 'connectivity'")
         if self.n_neighbors < 1:
             raise ValueError(f"n_neighbors={self.n_neighbors} must be at least 1")
-        return super()._fit(X, embeds)
+        return super()._fit(X, rows_to)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Find the neighbours of the rows of X, and return their graph.

@@ -233,11 +233,13 @@ class Store(Appends):
         """
         return self._work(lib.ny_graph, name, _lib.GRAPH, options)
 
-    def _fit_into(self, name: str, **options: Any) -> Tuple["Result", Any]:
+    def _fit_into(self, name: str, embeds: bool, **options: Any) -> Tuple["Result", Any]:
         """Fit, and return the result, and its embedding, which a scratch store does not keep.
 
-        The options have to have components and precision.
+        The options have to have components and precision. Without `embeds` there is no embedding.
         """
+        if not embeds:
+            return self._work(lib.ny_fit_into, name, FITTING, options, None), None
         n, dtype = len(self), "float64" if options["precision"] == "f64" else "float32"
         values = np.empty(n * int(options["components"]), dtype)
         room = _lib.CDenseRoom(_lib.NUMBERS[dtype], values.ctypes.data)

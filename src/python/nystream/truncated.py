@@ -65,7 +65,7 @@ class TruncatedSVD(Embedder):
         self.n_jobs, self.random_state, self.store = n_jobs, random_state, store
         self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
 
-    _keeps_no_rows = False  # their variances are attributes
+    _reads_rows = True  # their variances are attributes
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
         if self.n_components > min(n, d):
@@ -74,9 +74,9 @@ class TruncatedSVD(Embedder):
         return {"map": "svd", "kernel": "linear", "approx": "exact", "tol": self.tol,
                 "components": self.n_components}
 
-    def _store_of(self, X: Any, rows: Any) -> Store:
+    def _store_of(self, X: Any, rows: Any, rows_to: str) -> Store:
         self._variance = float(column_variances(rows, self.n_features_in_).sum())
-        return super()._store_of(X, rows)
+        return super()._store_of(X, rows, rows_to)
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
