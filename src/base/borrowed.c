@@ -21,20 +21,21 @@ static void unlink_entry(const struct ny_borrowed *entry)
 void ny_borrow_rows(struct ny_context *ctx, uint64_t store, const void *rows)
 {
     struct ny_borrowed *mine = &ctx->borrowed;
+    bool mapped = rows && ny_memory_is_file(rows);
 
     ny_mutex_lock(&lock);
     unlink_entry(mine);
-    *mine = (struct ny_borrowed){rows, store, all};
+    *mine = (struct ny_borrowed){{rows, mapped}, store, all};
     if (rows) all = mine;
     ny_mutex_unlock(&lock);
 }
 
-const void *ny_borrowed_rows(uint64_t store)
+struct ny_borrowed_rows ny_borrowed_rows(uint64_t store)
 {
-    const void *rows = NULL;
+    struct ny_borrowed_rows rows = {NULL, false};
 
     ny_mutex_lock(&lock);
-    for (const struct ny_borrowed *entry = all; entry && !rows; entry = entry->next)
+    for (const struct ny_borrowed *entry = all; entry && !rows.at; entry = entry->next)
         if (entry->store == store) rows = entry->rows;
     ny_mutex_unlock(&lock);
     return rows;

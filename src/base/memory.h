@@ -89,6 +89,8 @@ int ny_product(struct ny_context *ctx, size_t *out, size_t a, size_t b, size_t c
 size_t ny_rss_peak_bytes(void);
 /* Start and length of the memory mapping that holds `at`; NULL where the system does not tell. */
 char *ny_mapping_of(const void *at, size_t *bytes);
+/* Tells whether memory is that of a mapped file; false where the system does not tell. */
+bool ny_memory_is_file(const void *at);
 /* Asks the system to read pages of a mapped file ahead. */
 void ny_memory_will_need(const void *at, size_t bytes);
 /* min(MemAvailable, cgroup limit − what the cgroup already uses without cache). */

@@ -45,21 +45,40 @@ size_t ny_rss_peak_bytes(void)
     return field_of("/proc/self/status", "VmHWM:", 1024);
 }
 
-char *ny_mapping_of(const void *at, size_t *bytes)
+struct mapping {
+    uintptr_t start, end;
+    unsigned long file; /* inode; 0: none */
+};
+
+/* Finds the mapping that holds `at`; false where the system does not tell. */
+static bool find_mapping(const void *at, struct mapping *found)
 {
     FILE *file = fopen("/proc/self/maps", "r");
     char line[4400]; /* with a path */
-    uintptr_t start, end;
-    char *found = NULL;
+    bool there = false;
 
-    while (file && !found && fgets(line, sizeof(line), file)) {
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &start, &end) != 2) continue;
-        if ((uintptr_t)at < start || (uintptr_t)at >= end) continue;
-        found = (char *)start;
-        *bytes = end - start;
-    }
+    while (file && !there && fgets(line, sizeof(line), file))
+        there = sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %lu", &found->start,
+                       &found->end, &found->file) == 3 &&
+                (uintptr_t)at >= found->start && (uintptr_t)at < found->end;
     if (file) fclose(file);
-    return found;
+    return there;
+}
+
+char *ny_mapping_of(const void *at, size_t *bytes)
+{
+    struct mapping found;
+
+    if (!find_mapping(at, &found)) return NULL;
+    *bytes = found.end - found.start;
+    return (char *)found.start;
+}
+
+bool ny_memory_is_file(const void *at)
+{
+    struct mapping found;
+
+    return find_mapping(at, &found) && found.file != 0;
 }
 
 /* Reads the number that is alone in a file; 0 where there is none, such as "max" of a cgroup

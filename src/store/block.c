@@ -35,7 +35,7 @@ int ny_block_read(struct ny_snapshot *view, const struct ny_manifest *m, enum ny
                            .exact = true,
                            .capacity = bytes};
     const char *borrowed =
-        kind == NY_KIND_POINTS ? ny_borrowed_rows(view->store->id) : NULL;
+        kind == NY_KIND_POINTS ? ny_borrowed_rows(view->store->id).at : NULL;
 
     *wrong = NULL;
     if (borrowed) {

@@ -80,7 +80,7 @@ static int check_append(struct ny_ingest *ingest)
 
     if (base->n == 0) return NY_OK;
     if (!spec->append) return fail_there(ingest);
-    if (ny_points_borrowed(ingest->store))
+    if (ny_points_borrowed(ingest->store).at)
         return ny_fail(ingest->ctx, NY_EUSAGE,
                        "the rows of %s are where ny_borrow() found them, and no others can follow "
                        "them there; append all of them to another store",

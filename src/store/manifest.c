@@ -107,7 +107,7 @@ static bool blocks_fit(const struct ny_snapshot *view, const struct ny_manifest 
 {
     MDB_stat stat;
 
-    return m->n == 0 || ny_borrowed_rows(view->store->id) ||
+    return m->n == 0 || ny_borrowed_rows(view->store->id).at ||
            (mdb_stat(view->txn, view->env->table, &stat) == 0 &&
             (m->n - 1) / m->block_rows < stat.ms_entries);
 }

@@ -20,9 +20,9 @@
 #include "store/page.h"
 #include "store/store_private.h"
 
-const void *ny_points_borrowed(const struct ny_store *store)
+struct ny_borrowed_rows ny_points_borrowed(const struct ny_store *store)
 {
-    return store->set ? NULL : ny_borrowed_rows(store->id);
+    return store->set ? (struct ny_borrowed_rows){NULL, false} : ny_borrowed_rows(store->id);
 }
 
 size_t ny_points_row_bytes(const struct ny_points_info *info)
@@ -113,7 +113,7 @@ struct cache {
     size_t slots;               /* of points: rows are records; 0: dense */
     struct ny_points_info info; /* of sparse points */
     char *rows;                 /* or the room of a sparse block */
-    const char *borrowed;       /* of points: all rows, of which `rows` is then a part */
+    struct ny_borrowed_rows borrowed; /* of points: all rows, of which `rows` is then a part */
     size_t reserved;
     uint64_t block; /* UINT64_MAX: none yet */
 };
@@ -143,8 +143,8 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     if (err || end) return err ? err : end;
     cache->row_bytes =
         slots ? ny_row_bytes(cache->info.dtype, 0, slots) : read_row_bytes(store, &cache->m, kind);
-    cache->borrowed = kind == NY_KIND_POINTS ? ny_points_borrowed(store) : NULL;
-    if (cache->borrowed) return NY_OK;
+    if (kind == NY_KIND_POINTS) cache->borrowed = ny_points_borrowed(store);
+    if (cache->borrowed.at) return NY_OK;
     bytes = slots ? ny_points_block_bytes(&cache->info)
                   : (size_t)cache->m.block_rows * cache->row_bytes;
     err = ny_reserve(store->ctx, NY_MEM_STORE, bytes); /* of the map */
@@ -156,7 +156,7 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
 
 static void cache_release(struct cache *cache)
 {
-    if (!cache->borrowed) ny_free(cache->store->ctx, cache->rows);
+    if (!cache->borrowed.at) ny_free(cache->store->ctx, cache->rows);
     ny_unreserve(cache->store->ctx, NY_MEM_STORE, cache->reserved);
 }
 
@@ -176,8 +176,8 @@ static int cache_load(struct cache *cache, uint64_t block)
 
     if (cache->block == block) return NY_OK;
     cache->block = UINT64_MAX;
-    if (cache->borrowed)
-        cache->rows = (char *)(uintptr_t)cache->borrowed +
+    if (cache->borrowed.at)
+        cache->rows = (char *)(uintptr_t)cache->borrowed.at +
                       block * cache->m.block_rows * cache->row_bytes; /* read only */
     else if (cache->slots)
         err = ny_points_read_sparse(cache->store, &cache->info, block, cache->rows, &count);
@@ -302,6 +302,19 @@ static bool in_order(const struct wish *wishes, size_t count, uint64_t block_row
  * each row in its block. */
 typedef int found_fn(void *arg, const struct cache *cache, uint64_t at, size_t position);
 
+/* Asks for rows of a mapped file before they are needed, as the system would read much around each
+ * of them, one after another. */
+static void look_ahead(const struct cache *cache, const struct wish *wishes, size_t count,
+                       size_t next)
+{
+    enum { AHEAD = 256 };
+    size_t first = next ? next + AHEAD - 1 : 0, end = next + AHEAD;
+
+    for (size_t i = first; cache->borrowed.mapped && i < end && i < count; i++)
+        ny_memory_will_need(cache->borrowed.at + wishes[i].row * cache->row_bytes,
+                            cache->row_bytes);
+}
+
 static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, found_fn *found,
                      void *arg)
 {
@@ -321,6 +334,7 @@ static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, fo
     for (size_t i = 0; !err && i < count; i++) {
         uint64_t row = wishes[i].row;
 
+        look_ahead(cache, wishes, count, i);
         err = cache_load(cache, row / cache->m.block_rows);
         if (!err) err = found(arg, cache, row % cache->m.block_rows, wishes[i].position);
     }

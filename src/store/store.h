@@ -20,6 +20,7 @@
 #ifndef NY_STORE_STORE_H
 #define NY_STORE_STORE_H
 
+#include "base/borrowed.h"
 #include "base/context.h"
 #include "base/dtype.h"
 #include "base/lengths.h"
@@ -402,8 +403,8 @@ int ny_ingest_waits(struct ny_store *store, bool *waits);
 /* Tells whether the store may read the rows of this import where the caller has them: it is a
  * scratch one without points, and dense rows come alone. */
 bool ny_ingest_may_borrow(const struct ny_ingest *ingest);
-/* Returns the rows of a store that has borrowed them; NULL: it has its own. */
-const void *ny_points_borrowed(const struct ny_store *store);
+/* Returns the rows of a store that has borrowed them; none where it has its own. */
+struct ny_borrowed_rows ny_points_borrowed(const struct ny_store *store);
 /* Takes n rows of the spec's type that stay where they are, and must stay as they are as long as
  * the context reads the store: they are counted in the statistics, and no block of them is stored.
  * NY_EDATA where a value is not finite. */

@@ -288,8 +288,8 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
     if (n > info.here.end) n = info.here.end; /* the others are in other shards */
     n = n > info.here.first ? n - info.here.first : 0;
     info.n = ny_points_here(&info);
-    if (ny_points_borrowed(store))
-        return ny_source_of_memory(out, ctx, ny_points_borrowed(store), info.dtype, n,
+    if (ny_points_borrowed(store).at)
+        return ny_source_of_memory(out, ctx, ny_points_borrowed(store).at, info.dtype, n,
                                    (size_t)info.d);
     source = ny_calloc(ctx, NY_MEM_STORE, 1, sizeof(*source));
     if (!source) return NY_EBUDGET;

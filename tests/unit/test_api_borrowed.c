@@ -1,5 +1,9 @@
 /* Rows that a scratch store reads where the caller has them, and coordinates that go to the caller's
  * memory: the numbers of a store that has copied and kept all of it. */
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "base/memory.h"
 #include "unit/table_case.h"
 
 enum { PAIRS = 3 };
@@ -203,6 +207,26 @@ static void fits_into_memory_are_those_into_a_store(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+/* Pages of the one are asked for before they are read. */
+static void mapped_files_are_told_from_memory(void **state)
+{
+    enum { BYTES = 10000 };
+    char path[200], *own = malloc(BYTES), *mapped;
+    int file;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/rows", in.folder);
+    file = open(path, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(ftruncate(file, BYTES), 0);
+    mapped = mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, file, 0);
+    assert_true(mapped != MAP_FAILED);
+    assert_true(ny_memory_is_file(mapped) && ny_memory_is_file(mapped + BYTES - 1));
+    assert_false(ny_memory_is_file(own));
+    munmap(mapped, BYTES);
+    close(file);
+    free(own);
+}
+
 /* The figures and the model are those of a fit that keeps the rows. */
 static void rows_that_nobody_wants_are_not_kept(void **state)
 {
@@ -280,6 +304,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_wrong_with_a_row_is_said_as_of_a_copy,
                                         setup_scratch, teardown),
         cmocka_unit_test_setup_teardown(fits_into_memory_are_those_into_a_store, setup_scratch,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(mapped_files_are_told_from_memory, setup_scratch,
                                         teardown),
         cmocka_unit_test_setup_teardown(rows_that_nobody_wants_are_not_kept, setup_scratch,
                                         teardown),
