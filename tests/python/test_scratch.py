@@ -98,6 +98,9 @@ def test_what_is_read_again_is_copied(rows, borrowed, tmp_path):
     nystream.open(tmp_path / "kept.nys").append(rows)
     nystream.embed(np.asfortranarray(rows), landmarks=20)
     nystream.embed(rows.astype(">f4"), landmarks=20)
+    nystream.embed(rows[:, 1:], landmarks=20)
+    nystream.embed(rows, landmarks=20, dtype="f64")
+    KernelPCA(2, n_landmarks=20).fit(rows[::2])
     assert not borrowed
 
 

@@ -18,7 +18,8 @@ from nystream.store import FITTING, Store
 
 def lies_in_memory(X: Any) -> bool:
     """Return whether X is an array, be it a mapped file's, that the library may read in place."""
-    return isinstance(X, np.ndarray) and X.ndim == 2 and _data.is_in_one_piece(X)
+    return (isinstance(X, np.ndarray) and X.ndim == 2 and X.flags.c_contiguous
+            and _data.is_in_one_piece(X))
 
 
 def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike],
@@ -44,7 +45,7 @@ def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike], width: An
     Its results have about so many columns of numbers; None: not known.
     """
     width = int(width) if isinstance(width, numbers.Integral) else 64
-    kept = 8 * width * len(X) if lies_in_memory(X) else None
+    kept = 8 * width * len(X) if lies_in_memory(X) and not options else None
     scratch, store = scratch_store(X, context, tmpdir, kept)
     try:
         with lost_when_stopped(True):
