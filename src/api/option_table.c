@@ -252,7 +252,7 @@
       "exact: from all pairs of rows; tree: the same neighbours by boxes of rows, for dense rows " \
       "of few columns; forest: nearly all neighbours from far fewer pairs, by trees of random "    \
       "projections and neighbours of neighbours; sieve: nearly all, or all, from codes of dense "  \
-      "rows, for up to some 100,000; auto: all neighbours, or with a --recall below 1 so many, "   \
+      "rows; auto: all neighbours, or with a --recall below 1 so many, "   \
       "in the way that is the least work")                                                         \
     X("recall", NY_NUMBER, 0, true, "R", "0.95", NEIGHBORS, FIT | GRAPH | RARE,                    \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \

@@ -11,40 +11,61 @@
 struct group {
     struct ny_byte_rows rows;
     unsigned there;
+    uint32_t row[NY_BYTE_ROWS]; /* their places in the strip */
     float bound[NY_BYTE_ROWS];
 };
 
-/* Makes the group of rows first … of a strip. */
-static void make_group(const struct ny_columns *columns, const struct ny_strip *strip,
-                       const struct ny_columns_watch *watch, size_t first, struct group *group)
+/* Returns how many rows wait, and which row of the strip the i-th of them is. */
+static size_t waiting(const struct ny_columns_watch *watch, const struct ny_strip *strip)
 {
+    return watch->row ? watch->rows : strip->count;
+}
+
+static uint32_t waiting_row(const struct ny_columns_watch *watch, size_t i)
+{
+    return watch->row ? watch->row[i] : (uint32_t)i;
+}
+
+/* Makes the group of the rows that wait from the i-th on. */
+static void make_group(const struct ny_columns *columns, const struct ny_strip *strip,
+                       const struct ny_columns_watch *watch, size_t i, struct group *group)
+{
+    size_t left = waiting(watch, strip) - i;
+
     group->there = 0;
     for (size_t r = 0; r < NY_BYTE_ROWS; r++) {
-        bool there = first + r < strip->count;
-        size_t row = there ? first + r : first;
+        bool there = r < left;
+        uint32_t row = waiting_row(watch, there ? i + r : i);
 
         group->rows.row[r] = (const uint8_t *)strip->raw.at + row * columns->spec.geometry->d;
         group->rows.term[r] = strip->byte_terms[row];
+        group->row[r] = row;
         group->bound[r] = watch->bound[row];
         group->there |= (unsigned)there << r;
     }
 }
 
 /* Takes the values of a row and a panel of landmarks that are below the bound, which it returns. */
-static float take_row(const struct ny_columns_watch *watch, size_t row, size_t first, size_t count,
+static float take_row(const struct ny_columns_watch *watch, size_t row, size_t panel,
                       const float *values)
 {
-    for (size_t j = 0; j < count; j++)
-        if (values[j] < watch->bound[row]) watch->take(watch->arg, row, first + j, values[j]);
+    size_t at = panel * NY_PANEL, first = watch->first > at ? watch->first - at : 0;
+    size_t end = watch->end - at < NY_PANEL ? watch->end - at : NY_PANEL;
+    const float *from = values + first;
+    uint16_t found[NY_PANEL + 1];
+    size_t hits = ny_vector()->scan->below(from, watch->bound[row], from, end - first, found);
+
+    for (size_t k = 0; k < hits; k++)
+        if (from[found[k]] < watch->bound[row])
+            watch->take(watch->arg, row, at + first + found[k], from[found[k]]);
     return watch->bound[row];
 }
 
-/* Looks at rows first … of the strip and a panel of landmarks. */
+/* Looks at a group of rows and a panel of landmarks. */
 static void look_at_panel(const struct ny_columns *columns, const struct ny_columns_watch *watch,
-                          size_t first, size_t panel, struct group *group)
+                          size_t panel, struct group *group)
 {
     size_t quads = ny_byte_quads(columns->spec.geometry->d), at = panel * NY_PANEL;
-    size_t left = columns->count - at, count = left < NY_PANEL ? left : NY_PANEL;
     float out[NY_BYTE_ROWS][NY_PANEL];
     unsigned below = ny_vector_byte_below()(&group->rows, quads, columns->bytes + at * 4 * quads,
                                             columns->byte_norms + at, group->bound, out);
@@ -52,49 +73,77 @@ static void look_at_panel(const struct ny_columns *columns, const struct ny_colu
     for (below &= group->there; below; below &= below - 1) {
         size_t r = (size_t)__builtin_ctz(below);
 
-        group->bound[r] = take_row(watch, first + r, at, count, out[r]);
+        group->bound[r] = take_row(watch, group->row[r], panel, out[r]);
     }
 }
 
-/* Looks at all landmarks, of bytes: a panel of them stays in the cache for all rows. */
+/* Looks at landmarks of bytes: a panel of them stays in the cache for all rows. */
 static void look_at_bytes(const struct ny_columns *columns, const struct ny_strip *strip,
                           const struct ny_columns_watch *watch)
 {
     struct group groups[NY_STRIP_ROWS / NY_BYTE_ROWS + 1];
+    size_t rows = waiting(watch, strip);
 
-    for (size_t i = 0; i * NY_BYTE_ROWS < strip->count; i++)
+    for (size_t i = 0; i * NY_BYTE_ROWS < rows; i++)
         make_group(columns, strip, watch, i * NY_BYTE_ROWS, &groups[i]);
-    for (size_t panel = 0; panel * NY_PANEL < columns->count; panel++)
-        for (size_t i = 0; i * NY_BYTE_ROWS < strip->count; i++)
-            look_at_panel(columns, watch, i * NY_BYTE_ROWS, panel, &groups[i]);
+    for (size_t panel = watch->first / NY_PANEL; panel * NY_PANEL < watch->end; panel++)
+        for (size_t i = 0; i * NY_BYTE_ROWS < rows; i++)
+            look_at_panel(columns, watch, panel, &groups[i]);
 }
 
-/* Looks at some landmarks from `first` on, in blocks. */
-static void look_at_block(const struct ny_columns *columns, const struct ny_strip *strip,
-                          const struct ny_columns_watch *watch, size_t first)
+/* Returns rows first … first + count − 1 of a strip. */
+static struct ny_strip part_of(const struct ny_columns *columns, const struct ny_strip *strip,
+                               size_t first, size_t count)
 {
-    size_t left = columns->count - first, cols = left < NY_WATCH_COLS ? left : NY_WATCH_COLS;
-    struct ny_matrix32 K = {watch->room, strip->count, cols, NY_WATCH_COLS, false};
+    struct ny_strip part = *strip;
+
+    part.raw = ny_raw_rows_from(&columns->spec, strip->raw, first);
+    part.count = count;
+    if (strip->rows) part.rows = strip->rows + first * columns->spec.geometry->d;
+    if (strip->norms) part.norms = strip->norms + first;
+    if (strip->byte_terms) part.byte_terms = strip->byte_terms + first;
+    return part;
+}
+
+/* Looks at the landmarks, in blocks, for `count` rows of the strip that follow one another. */
+static void look_at_blocks(const struct ny_columns *columns, const struct ny_strip *strip,
+                           const struct ny_columns_watch *watch, size_t row, size_t count)
+{
+    struct ny_strip part = part_of(columns, strip, row, count);
     uint16_t found[NY_WATCH_COLS + 1];
 
-    ny_columns_block(columns, strip, first, K);
-    for (size_t i = 0; i < strip->count; i++) {
-        const float *values = K.at + i * K.stride;
-        size_t hits = ny_vector()->scan->below(values, watch->bound[i], values, cols, found);
+    for (size_t first = watch->first, cols; first < watch->end; first += cols) {
+        struct ny_matrix32 K = {watch->room, count, 0, NY_WATCH_COLS, false};
 
-        for (size_t k = 0; k < hits; k++)
-            if (values[found[k]] < watch->bound[i])
-                watch->take(watch->arg, i, first + found[k], values[found[k]]);
+        cols = watch->end - first < NY_WATCH_COLS ? watch->end - first : NY_WATCH_COLS;
+        K.cols = cols;
+        ny_columns_block(columns, &part, first, K);
+        for (size_t i = 0; i < count; i++) {
+            const float *values = K.at + i * K.stride;
+            size_t hits =
+                ny_vector()->scan->below(values, watch->bound[row + i], values, cols, found);
+
+            for (size_t k = 0; k < hits; k++)
+                if (values[found[k]] < watch->bound[row + i])
+                    watch->take(watch->arg, row + i, first + found[k], values[found[k]]);
+        }
     }
 }
 
 void ny_columns_below(const struct ny_columns *columns, const struct ny_strip *strip,
                       const struct ny_columns_watch *watch)
 {
+    size_t rows = waiting(watch, strip);
+
     if (columns->preparation.way == NY_WAY_BYTES && columns->spec.params.gamma == 1) {
         look_at_bytes(columns, strip, watch);
         return;
     }
-    for (size_t first = 0; first < columns->count; first += NY_WATCH_COLS)
-        look_at_block(columns, strip, watch, first);
+    for (size_t i = 0, run; i < rows; i += run) {
+        size_t row = waiting_row(watch, i);
+
+        for (run = 1; i + run < rows && waiting_row(watch, i + run) == row + run;)
+            run++;
+        look_at_blocks(columns, strip, watch, row, run);
+    }
 }

@@ -223,10 +223,13 @@ void ny_columns_block(const struct ny_columns *columns, const struct ny_strip *s
 /* Rows of a strip that wait for landmarks of small values: those below bound[row], which `take` may
  * lower. */
 struct ny_columns_watch {
-    float *bound; /* one a row */
+    size_t first, end;   /* the landmarks that are looked at, of which the last is end − 1 */
+    const uint32_t *row; /* the rows that wait, `rows` of them, each once; NULL: all */
+    size_t rows;
+    float *bound; /* one a row of the strip */
     void (*take)(void *arg, size_t row, size_t landmark, float value);
     void *arg;
-    float *room; /* rows × NY_WATCH_COLS */
+    float *room; /* rows of the strip × NY_WATCH_COLS */
 };
 enum { NY_WATCH_COLS = 512 };
 /* Tells each row of its landmarks whose values are below its bound, in ascending order: values as
@@ -267,6 +270,9 @@ size_t ny_columns_room_bytes(const struct ny_columns_spec *spec, size_t cols);
  * a few columns. */
 int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,
                         struct ny_raw_rows rows, size_t count, size_t first, struct ny_matrix K);
+/* Likewise of K.rows dense rows, each where rows[i] says, against the first K.cols landmarks. */
+int ny_columns_exact_at(struct ny_columns_room *room, const struct ny_columns *columns,
+                        const void *const *rows, struct ny_matrix K);
 /* K (count × count, f64, both triangles) among raw rows themselves. Uses all threads. */
 int ny_columns_exact_square(const struct ny_columns *columns, struct ny_raw_rows rows, size_t count,
                             struct ny_matrix K);

@@ -23,6 +23,7 @@ enum base { GEMM, PANELS, PAIRS, GIVEN };
 struct job {
     const struct ny_columns *columns;
     const unsigned char *x, *y;
+    const void *const *x_rows_at; /* or, if not NULL, where each row of X is */
     size_t x_count, y_count, x_rows, y_rows;
     bool symmetric, whole; /* whole: rows are whole numbers */
     enum base base;
@@ -145,7 +146,17 @@ static void load_row(const struct job *job, const unsigned char *raw, size_t i, 
     if (needs_norms(job)) norms[i] = ny_vector()->prepare->dot(out, out, d);
 }
 
-/* `count` raw rows, prepared and, for a GEMM or panels, padded with zero rows to `rows`. */
+/* Pads `count` prepared rows with zero rows to `rows`, for a GEMM or panels. */
+static void pad_rows(const struct job *job, size_t count, size_t rows, double *out, double *norms)
+{
+    size_t d = job->columns->spec.geometry->d;
+
+    if (job->base == PAIRS) return;
+    memset(out + count * d, 0, (rows - count) * d * sizeof(double));
+    memset(norms + count, 0, (rows - count) * sizeof(double));
+}
+
+/* `count` raw rows, prepared and padded. */
 static void load_rows(const struct job *job, const unsigned char *raw, size_t count, size_t rows,
                       double *out, double *norms)
 {
@@ -153,9 +164,7 @@ static void load_rows(const struct job *job, const unsigned char *raw, size_t co
 
     for (size_t i = 0; i < count; i++)
         load_row(job, raw, i, out + i * d, norms);
-    if (job->base == PAIRS) return;
-    memset(out + count * d, 0, (rows - count) * d * sizeof(double));
-    memset(norms + count, 0, (rows - count) * sizeof(double));
+    pad_rows(job, count, rows, out, norms);
 }
 
 /* Prepares rows of Y as panels of NY_PANEL lanes; lanes past the last row are zero. */
@@ -176,10 +185,17 @@ static void load_panels(const struct job *job, const unsigned char *raw, size_t 
 /* Prepares the block of X that begins at row `first`. */
 static void load_x(const struct job *job, size_t first, struct ny_columns_room *s)
 {
-    size_t left = job->x_count - first;
+    size_t left = job->x_count - first, count = left < job->x_rows ? left : job->x_rows;
+    size_t d = job->columns->spec.geometry->d;
 
-    load_rows(job, job->x + first * job->columns->row_bytes,
-              left < job->x_rows ? left : job->x_rows, job->x_rows, s->x, s->x_norms);
+    if (!job->x_rows_at) {
+        load_rows(job, job->x + first * job->columns->row_bytes, count, job->x_rows, s->x,
+                  s->x_norms);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        load_row(job, job->x_rows_at[first + i], 0, s->x + i * d, s->x_norms + i);
+    pad_rows(job, count, job->x_rows, s->x, s->x_norms);
 }
 
 /* Prepares the block of Y that begins at row `first`; given rows need nothing. */
@@ -424,12 +440,11 @@ static bool chord_of_whole(const struct ny_columns *columns)
     return columns->spec.kernel->half_chord && ny_unscaled_integers(&columns->spec);
 }
 
-/* Runs on the calling thread alone: its callers are the workers of a team. */
-int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,
-                        struct ny_raw_rows rows, size_t count, size_t first, struct ny_matrix K)
+/* Makes the job of `count` rows against K.cols landmarks from `first` on. */
+static struct job job_of(struct ny_columns_room *room, const struct ny_columns *columns,
+                         size_t count, size_t first, struct ny_matrix K)
 {
     struct job job = {.columns = columns,
-                      .x = rows.at,
                       .y = columns->raw ? columns->raw + first * columns->row_bytes : NULL,
                       .x_count = count,
                       .y_count = K.cols,
@@ -441,11 +456,30 @@ int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *c
                       .room = room,
                       .K = K};
 
-    if (columns->spec.slots) return ny_sparse_exact(columns, rows, count, first, K);
     if (K.cols == 1 && job.base != GIVEN && columns->spec.geometry->d > NY_EXACT_DIRECT) {
         job.base = PAIRS;
         job.y_rows = 1;
     }
+    return job;
+}
+
+/* Runs on the calling thread alone: its callers are the workers of a team. */
+int ny_columns_exact_in(struct ny_columns_room *room, const struct ny_columns *columns,
+                        struct ny_raw_rows rows, size_t count, size_t first, struct ny_matrix K)
+{
+    struct job job = job_of(room, columns, count, first, K);
+
+    if (columns->spec.slots) return ny_sparse_exact(columns, rows, count, first, K);
+    job.x = rows.at;
+    return run_blocks(&job);
+}
+
+int ny_columns_exact_at(struct ny_columns_room *room, const struct ny_columns *columns,
+                        const void *const *rows, struct ny_matrix K)
+{
+    struct job job = job_of(room, columns, K.rows, 0, K);
+
+    job.x_rows_at = rows;
     return run_blocks(&job);
 }
 

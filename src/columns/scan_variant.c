@@ -1,4 +1,5 @@
-/* Finds the values of a row that are below the row's bound or below their column's. */
+/* Finds the values of a row that are below the row's bound or below their column's, and tells how
+ * far rows of 16-bit numbers are apart. */
 #include "columns/vector.h"
 
 /* Values that are compared at a time; mostly none of them is below. */
@@ -33,5 +34,17 @@ static size_t below(const float *values, float bound, const float *bounds, size_
     return hits;
 }
 
+static int32_t apart(const int16_t *x, const int16_t *y, size_t count)
+{
+    int32_t sum = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        int16_t difference = (int16_t)(x[k] - y[k]);
+
+        sum += difference * difference;
+    }
+    return sum;
+}
+
 extern const struct ny_scan_ops NY_VARIANT_NAME(ny_scan_ops);
-const struct ny_scan_ops NY_VARIANT_NAME(ny_scan_ops) = {below};
+const struct ny_scan_ops NY_VARIANT_NAME(ny_scan_ops) = {below, apart};

@@ -82,6 +82,8 @@ struct ny_scan_ops {
      * returns how many. Room for count + 1. */
     size_t (*below)(const float *values, float bound, const float *bounds, size_t count,
                     uint16_t *found);
+    /* Returns the squared distance of two rows of numbers; the sum is below 2³¹. */
+    int32_t (*apart)(const int16_t *x, const int16_t *y, size_t count);
 };
 
 /* Sparse rows as they are in a piece; factor NULL: 1. */

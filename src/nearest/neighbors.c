@@ -25,10 +25,17 @@ void ny_neighbors_place(struct ny_neighbors *lists, size_t rows, size_t width, v
     *lists = (struct ny_neighbors){.rows = rows, .width = width, .bound = block};
     lists->value = lists->bound + rows;
     lists->row = (uint32_t *)(void *)(lists->value + rows * width);
-    for (size_t i = 0; i < rows * (width + 1); i++)
-        lists->bound[i] = INFINITY;
-    for (size_t i = 0; i < rows * width; i++)
-        lists->row[i] = NY_NO_ROW;
+    for (size_t i = 0; i < rows; i++)
+        ny_neighbors_clear(lists, i);
+}
+
+void ny_neighbors_clear(struct ny_neighbors *lists, size_t list)
+{
+    lists->bound[list] = INFINITY;
+    for (size_t k = list * lists->width; k < (list + 1) * lists->width; k++) {
+        lists->value[k] = INFINITY;
+        lists->row[k] = NY_NO_ROW;
+    }
 }
 
 int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_t first,
@@ -85,20 +92,30 @@ void ny_neighbors_restore(struct ny_neighbors *lists, const void *image)
     memcpy(lists->bound, image, ny_neighbors_image_bytes(lists));
 }
 
+/* Returns how many of the ascending values are not above one. Lists are short, so that to compare
+ * all takes less time than to guess at branches. */
+static size_t place_of(const float *values, size_t count, float value)
+{
+    int32_t at = 0;
+
+    for (size_t k = 0; k < count; k++)
+        at += values[k] <= value;
+    return (size_t)at;
+}
+
 /* Inserts after entries that are as near: they came first, and have the lower number. */
 void ny_neighbors_insert(struct ny_neighbors *lists, size_t list, float value, uint64_t row)
 {
-    size_t at = lists->width - 1;
+    size_t last = lists->width - 1;
     float *values = lists->value + list * lists->width;
     uint32_t *rows = lists->row + list * lists->width;
+    size_t at = place_of(values, last, value);
 
-    for (; at > 0 && values[at - 1] > value; at--) {
-        values[at] = values[at - 1];
-        rows[at] = rows[at - 1];
-    }
+    memmove(values + at + 1, values + at, (last - at) * sizeof(*values));
+    memmove(rows + at + 1, rows + at, (last - at) * sizeof(*rows));
     values[at] = value;
     rows[at] = (uint32_t)row;
-    lists->bound[list] = values[lists->width - 1];
+    if (values[last] < lists->bound[list]) lists->bound[list] = values[last];
 }
 
 void ny_neighbors_offer(struct ny_neighbors *lists, const struct ny_values *values, int sides)

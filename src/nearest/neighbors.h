@@ -29,6 +29,8 @@ int ny_neighbors_new(struct ny_neighbors *lists, struct ny_context *ctx, uint64_
 /* Empty lists of rows 0 … in a block of ny_neighbors_image_bytes() that is not theirs; they are not
  * released, and tiles are not offered to them. */
 void ny_neighbors_place(struct ny_neighbors *lists, size_t rows, size_t width, void *block);
+/* Empties one list. */
+void ny_neighbors_clear(struct ny_neighbors *lists, size_t list);
 /* Frees lists that ny_neighbors_new() made. */
 void ny_neighbors_release(struct ny_neighbors *lists);
 /* Returns the bytes that ny_neighbors_new() charges. */

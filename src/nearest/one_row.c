@@ -31,3 +31,9 @@ int ny_one_row_values(const struct ny_one_row *one, const void *y, size_t count,
     return ny_columns_exact_in(one->room, one->column, ny_raw_rows(y), count, 0,
                                ny_matrix(values, count, 1));
 }
+
+int ny_one_row_values_at(const struct ny_one_row *one, const void *const *y, size_t count,
+                         double *values)
+{
+    return ny_columns_exact_at(one->room, one->column, y, ny_matrix(values, count, 1));
+}

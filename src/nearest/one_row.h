@@ -24,5 +24,8 @@ int ny_one_row_set(const struct ny_one_row *one, const void *x);
 /* Writes the f64 values of the kernel between the row and each of `count` raw rows y, which lie one
  * after another, to `values`. */
 int ny_one_row_values(const struct ny_one_row *one, const void *y, size_t count, double *values);
+/* Likewise of dense rows, each where y[i] says. */
+int ny_one_row_values_at(const struct ny_one_row *one, const void *const *y, size_t count,
+                         double *values);
 
 #endif

@@ -54,7 +54,7 @@ static int code_points(void *arg, unsigned worker)
     return err;
 }
 
-static int make_codes(struct ny_sieve *sieve)
+static int make_codes(struct ny_sieve *sieve, bool nearly)
 {
     const struct ny_knn *knn = sieve->knn;
     struct ny_context *ctx = knn->spec->ctx;
@@ -67,10 +67,9 @@ static int make_codes(struct ny_sieve *sieve)
         sieve->error = fmax(sieve->error, sieve->worker[w].error);
         sieve->fine_error = fmax(sieve->fine_error, sieve->worker[w].fine_error);
     }
-    if (!err) err = ny_columns_new(&sieve->codes, &sieve->code);
-    if (!err) err = ny_columns_append(sieve->codes, ny_raw_rows(coding.all.code), (size_t)knn->n);
     sieve->fine_code = coding.all.fine;
     coding.all.fine = NULL;
+    if (!err) err = ny_sieve_cells_new(sieve, coding.all.code, nearly);
     ny_sieve_codes_release(&coding.all, ctx);
     ny_columns_free(coding.columns);
     return err;
@@ -90,8 +89,9 @@ static int worker_init(struct ny_sieve_worker *worker, const struct ny_sieve *si
     worker->tile = ny_calloc(ctx, NY_MEM_TILES, strip * NY_WATCH_COLS, sizeof(float));
     worker->raw = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_PIECE, ny_raw_bytes(sieve->spec));
     worker->values = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_PIECE, sizeof(double));
+    worker->visitors = ny_calloc(ctx, NY_MEM_TILES, strip * NY_SIEVE_REACH, sizeof(uint32_t));
     if (!worker->prepared || !worker->narrow || !worker->parts || !worker->tile || !worker->raw ||
-        !worker->values)
+        !worker->values || !worker->visitors)
         return NY_EBUDGET;
     err = ny_columns_new(&worker->own, &sieve->code);
     if (!err) err = ny_columns_workspace_new(&worker->in, &sieve->code, strip);
@@ -106,6 +106,8 @@ static void worker_release(struct ny_sieve_worker *worker, struct ny_context *ct
     ny_free(ctx, worker->tile);
     ny_free(ctx, worker->raw);
     ny_free(ctx, worker->values);
+    ny_free(ctx, worker->visitors);
+    ny_free(ctx, worker->visits);
     ny_columns_free(worker->own);
     ny_columns_workspace_free(worker->in);
     ny_one_row_release(&worker->one, ctx);
@@ -135,7 +137,7 @@ static int describe_codes(struct ny_sieve *sieve)
 }
 
 size_t ny_sieve_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec, size_t held,
-                      size_t rows)
+                      size_t rows, bool points)
 {
     size_t n = (size_t)knn->n, d = spec->geometry->d, row_bytes = ny_raw_bytes(knn->spec);
     double centre[NY_SIEVE_COLUMNS] = {0}, factor[NY_SIEVE_COLUMNS];
@@ -149,16 +151,17 @@ size_t ny_sieve_bytes(const struct ny_knn *knn, const struct ny_columns_spec *sp
     code.geometry = &geometry;
     code.dtype = NY_U8;
     fine = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE;
-    making = n * (geometry.d + 2 * sizeof(double)) + reading;
+    making = n * (geometry.d + 2 * sizeof(double)) +
+             (reading > ny_sieve_cells_making_bytes(n) ? reading : ny_sieve_cells_making_bytes(n));
     if (making < ny_sieve_basis_bytes(knn)) making = ny_sieve_basis_bytes(knn);
-    searching = ny_sieve_search_bytes(knn, spec, &code, rows);
+    searching = ny_sieve_search_bytes(knn, spec, &code, rows, points ? NY_SIEVE_PILOT : rows);
     return ny_held_bytes(knn->spec, n, held, knn->workers) + ny_columns_bytes(&code, n) +
-           d * fine * sizeof(float) + n * fine * sizeof(int16_t) + making + searching +
-           ((size_t)64 << 10);
+           ny_sieve_cells_bytes(&code, n, knn->workers) + d * fine * sizeof(float) +
+           n * fine * sizeof(int16_t) + making + searching + ((size_t)64 << 10);
 }
 
 int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
-                 const struct ny_columns_spec *spec, size_t held)
+                 const struct ny_columns_spec *spec, size_t held, bool nearly)
 {
     struct ny_context *ctx = spec->ctx;
     size_t d = spec->geometry->d;
@@ -176,7 +179,7 @@ int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
         err = worker_init(&sieve->worker[w], sieve);
     if (!err) err = ny_held_new(&sieve->held, knn->store, knn->spec, knn->n, held, knn->workers);
     if (!err) err = ny_sieve_basis(sieve);
-    return err ? err : make_codes(sieve);
+    return err ? err : make_codes(sieve, nearly);
 }
 
 void ny_sieve_release(struct ny_sieve *sieve)
@@ -190,6 +193,7 @@ void ny_sieve_release(struct ny_sieve *sieve)
     ny_free(ctx, sieve->basis);
     ny_free(ctx, sieve->fine_code);
     ny_held_release(&sieve->held);
+    ny_sieve_cells_release(&sieve->cells, ctx);
     ny_columns_free(sieve->codes);
     ny_free(ctx, sieve->geometry.centre);
     ny_free(ctx, sieve->geometry.factor);

@@ -19,8 +19,8 @@
 /* Rows of the sample; fewer of very long rows, but not below the least. */
 enum { SAMPLE_ROWS = 1024, SAMPLE_LEAST = 256, ROUNDS = 2, SEED = 1 };
 
-/* One row in so many of the sample is so far out that its code may be cut short. */
-enum { OUTLIERS = 256 };
+/* The largest row of the sample is at most so many times as large as those of even numbers. */
+enum { UNEVEN = 1000 };
 
 static size_t sample_rows(const struct ny_knn *knn)
 {
@@ -79,19 +79,31 @@ static void make_units(struct ny_matrix S)
     }
 }
 
-/* Chooses the step by the parts T of the sample: the farthest rows but one in OUTLIERS fit. */
-static int choose_step(struct ny_sieve *sieve, struct ny_matrix T)
+/* Makes a scale whose numbers are even up to the size `even`, and end at `most` with `end`. */
+static struct ny_sieve_scale scale_of(double even, double most, double end)
+{
+    double units = 1 + log(most / even);
+
+    return (struct ny_sieve_scale){even * units / end, end / units, end};
+}
+
+/* Chooses the scales by the parts T of the sample, all of which fit. In signals and counts most
+ * rows may be many times as small as the largest: numbers of a code are even for a few of the
+ * smallest, which bytes would not tell apart else, and those of a fine code for most rows. */
+static int choose_scales(struct ny_sieve *sieve, struct ny_matrix T)
 {
     struct ny_context *ctx = sieve->knn->spec->ctx;
-    double *far = ny_calloc(ctx, NY_MEM_TILES, T.rows, sizeof(*far));
+    double *far = ny_calloc(ctx, NY_MEM_TILES, T.rows, sizeof(*far)), most;
 
     if (!far) return NY_EBUDGET;
     for (size_t i = 0; i < T.rows; i++)
         for (size_t k = 0; k < T.cols; k++)
             far[i] = fmax(far[i], fabs(T.at[i * T.stride + k]));
     qsort(far, T.rows, sizeof(*far), ny_compare_doubles);
-    sieve->step = far[T.rows - 1 - T.rows / OUTLIERS] / 127;
-    if (!(sieve->step > 0)) sieve->step = 1;
+    most = far[T.rows - 1] > 0 ? far[T.rows - 1] : 1;
+    sieve->scale = scale_of(fmax(far[T.rows / 10], most / UNEVEN), most, NY_SIEVE_END);
+    sieve->fine_scale = scale_of(fmax(far[T.rows - 1 - T.rows / 10], most / UNEVEN), most,
+                                 floor(sqrt(0x1p31 / 4 / (double)sieve->fine)));
     ny_free(ctx, far);
     return NY_OK;
 }
@@ -144,7 +156,7 @@ int ny_sieve_basis(struct ny_sieve *sieve)
     }
     if (err) goto done;
     ny_gemm(1, S, Y, 0, T);
-    err = choose_step(sieve, T);
+    err = choose_scales(sieve, T);
     if (!err) err = bound_length(sieve, Y);
     for (size_t k = 0; k < d * columns; k++)
         sieve->basis[k] = (float)axes[k];

@@ -13,7 +13,7 @@
 
 /* Rows that a thread measures before it takes others, of dozens that a batch has for it, and points
  * of a row that are measured before others are looked at. */
-enum { TAKEN_ROWS = 4, PIECE_ROWS = 8 };
+enum { TAKEN_ROWS = 64, PIECE_ROWS = 8 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -61,17 +61,32 @@ int ny_sieve_batch_new(struct ny_sieve_batch *batch, struct ny_sieve *sieve, siz
                : NY_EBUDGET;
 }
 
+/* Copies the code and the fine code of a row of the lot. */
+static void copy_code(const struct ny_sieve_batch *batch, size_t row, uint8_t *code, int16_t *fine)
+{
+    const struct ny_sieve *sieve = batch->sieve;
+    const uint8_t *codes = ny_columns_rows(sieve->codes).at;
+    const int16_t *fine_codes = sieve->fine_code;
+    size_t at = row;
+
+    if (batch->codes) {
+        codes = batch->codes->code;
+        fine_codes = batch->codes->fine;
+    } else {
+        at = sieve->cells.place[batch->before + row];
+    }
+    memcpy(code, codes + at * sieve->columns, sieve->columns);
+    memcpy(fine, fine_codes + at * sieve->fine, sieve->fine * sizeof(int16_t));
+}
+
 void ny_sieve_batch_begin(struct ny_sieve_batch *batch, const uint32_t *index, size_t count)
 {
     size_t q = batch->sieve->columns, fine = batch->sieve->fine, t = batch->sieve->knn->neighbors;
 
     batch->index = index;
     batch->count = count;
-    for (size_t i = 0; i < count; i++) {
-        memcpy(batch->code + i * q, batch->codes->code + index[i] * q, q);
-        memcpy(batch->fine + i * fine, batch->codes->fine + index[i] * fine,
-               fine * sizeof(int16_t));
-    }
+    for (size_t i = 0; i < count; i++)
+        copy_code(batch, index[i], batch->code + i * q, batch->fine + i * fine);
     memset(batch->from, 0, count * sizeof(*batch->from));
     ny_near_clear(batch->near, count * t);
 }
@@ -103,7 +118,8 @@ static int look_up_nearest(void *arg, unsigned worker)
     int err = NY_OK;
 
     while (!err && (rows = next_rows(batch)).count) {
-        err = ny_sieve_nearest(sieve, &sieve->worker[worker], &rows, batch->width);
+        err = batch->reach ? ny_sieve_look(sieve, &sieve->worker[worker], &rows, batch->reach)
+                           : ny_sieve_nearest(sieve, &sieve->worker[worker], &rows, batch->width);
         if (!err) err = ny_check_interrupt(sieve->spec->ctx);
     }
     return err;
@@ -142,24 +158,24 @@ static size_t hits_of(const struct ny_sieve_batch *batch, size_t i)
     return used <= batch->hits.room ? used : batch->from[i];
 }
 
-/* Copies a point that is held to a row of the type of new rows. */
-static void copy_point(const struct ny_sieve *sieve, uint32_t row, char *out)
+/* Returns a point that is held as a row of the type of new rows, which is made in `room` where that
+ * is not its own. */
+static const void *point_at(const struct ny_sieve *sieve, uint32_t row, char *room)
 {
     const void *held = ny_held_row(&sieve->held, row);
+    size_t d = sieve->spec->geometry->d;
 
-    if (sieve->spec->dtype == sieve->knn->spec->dtype)
-        memcpy(out, held, sieve->held.row_bytes);
-    else if (sieve->spec->dtype == NY_F64)
-        ny_dtype_to_f64(sieve->knn->spec->dtype, held, (double *)(void *)out,
-                        sieve->spec->geometry->d);
+    if (sieve->spec->dtype == sieve->knn->spec->dtype) return held;
+    if (sieve->spec->dtype == NY_F64)
+        ny_dtype_to_f64(sieve->knn->spec->dtype, held, (double *)(void *)room, d);
     else
-        ny_dtype_to_f32(sieve->knn->spec->dtype, held, (float *)(void *)out,
-                        sieve->spec->geometry->d);
+        ny_dtype_to_f32(sieve->knn->spec->dtype, held, (float *)(void *)room, d);
+    return room;
 }
 
 /* Returns the squared distance up to which points of a fine code, or a code, may be no farther than
  * the t-th of those that are measured of row i: in steps, where the codes have these errors. */
-static double bound_of(const struct ny_sieve_batch *batch, size_t i, double errors)
+static double bound_of(const struct ny_sieve_batch *batch, size_t i, double step, double errors)
 {
     const struct ny_sieve *sieve = batch->sieve;
     size_t t = sieve->knn->neighbors;
@@ -169,22 +185,26 @@ static double bound_of(const struct ny_sieve_batch *batch, size_t i, double erro
     double far = sieve->spec->kernel->base == NY_BASE_SQUARE ? sqrt(last / batch->gamma)
                                                              : sqrt(2 * last + rounding);
 
-    far = far * (1 + 1e-9) * sieve->length / sieve->step + errors;
+    far = far * (1 + 1e-9) * sieve->length / step + errors;
     return far * far * (1 + 1e-9);
 }
 
 static double fine_bound_of(const struct ny_sieve_batch *batch, size_t i)
 {
-    double errors = batch->codes->fine_error[batch->index[i]] + batch->sieve->fine_error;
+    const struct ny_sieve *sieve = batch->sieve;
+    double own = batch->codes ? batch->codes->fine_error[batch->index[i]] : sieve->fine_error;
 
-    return bound_of(batch, i, errors) * NY_SIEVE_PARTS * NY_SIEVE_PARTS;
+    return bound_of(batch, i, sieve->fine_scale.step, own + sieve->fine_error);
 }
 
 void ny_sieve_batch_bound(struct ny_sieve_batch *batch)
 {
+    const struct ny_sieve *sieve = batch->sieve;
+
     for (size_t i = 0; i < batch->count; i++) {
-        batch->bound[i] =
-            bound_of(batch, i, batch->codes->error[batch->index[i]] + batch->sieve->error);
+        double own = batch->codes ? batch->codes->error[batch->index[i]] : sieve->error;
+
+        batch->bound[i] = bound_of(batch, i, sieve->scale.step, own + sieve->error);
         batch->fine_bound[i] = fine_bound_of(batch, i);
     }
 }
@@ -200,9 +220,9 @@ static size_t choose_hits(const struct ny_sieve_batch *batch, size_t i, size_t *
     size_t count = 0, end = hits_of(batch, i);
 
     for (; *next < end && count < most; ++*next) {
-        const int16_t *other = sieve->fine_code + (size_t)hit[*next].row * sieve->fine;
+        size_t place = sieve->cells.place[hit[*next].row];
 
-        if (!((double)ny_sieve_fine_square(fine, other, sieve->fine) > bound))
+        if (!((double)ny_sieve_fine_square(sieve, fine, place) > bound))
             chosen[count++] = (uint32_t)*next;
     }
     return count;
@@ -216,6 +236,7 @@ static int measure_row(struct ny_sieve_batch *batch, const struct ny_sieve_worke
     size_t row_bytes = ny_raw_bytes(sieve->spec), t = sieve->knn->neighbors;
     size_t next = batch->from[i], end = hits_of(batch, i), most = t;
     uint32_t chosen[NY_SIEVE_PIECE];
+    const void *points[NY_SIEVE_PIECE];
     int err = ny_one_row_set(&worker->one, (const char *)batch->raw + batch->index[i] * row_bytes);
 
     while (next < end && !err) {
@@ -223,8 +244,8 @@ static int measure_row(struct ny_sieve_batch *batch, const struct ny_sieve_worke
             choose_hits(batch, i, &next, most < NY_SIEVE_PIECE ? most : NY_SIEVE_PIECE, chosen);
 
         for (size_t k = 0; k < count; k++)
-            copy_point(sieve, hit[chosen[k]].row, worker->raw + k * row_bytes);
-        err = ny_one_row_values(&worker->one, worker->raw, count, worker->values);
+            points[k] = point_at(sieve, hit[chosen[k]].row, worker->raw + k * row_bytes);
+        err = ny_one_row_values_at(&worker->one, points, count, worker->values);
         for (size_t k = 0; k < count && !err; k++)
             ny_near_keep(batch->near + i * t, t,
                          (struct ny_near){worker->values[k], hit[chosen[k]].row});

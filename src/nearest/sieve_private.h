@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "columns/vector.h"
 #include "nearest/knn_private.h"
 #include "nearest/neighbors.h"
 #include "nearest/one_row.h"
@@ -22,11 +23,27 @@ struct ny_sieve_worker {
     struct ny_columns_workspace *in; /* workspace of the columns */
     float *tile;                     /* strip × NY_WATCH_COLS */
     struct ny_one_row one;
-    char *raw;                /* NY_SIEVE_PIECE rows of the type of new rows */
-    double *values;           /* NY_SIEVE_PIECE */
+    char *raw;      /* NY_SIEVE_PIECE rows of the type of new rows */
+    double *values; /* NY_SIEVE_PIECE */
+    /* Rows of a strip by the cells that they look into next, and where those of each cell end. */
+    uint32_t *visitors;       /* strip × NY_SIEVE_REACH */
+    uint32_t *visits;         /* a cell */
     double error, fine_error; /* the greatest of the codes that it has made */
     uint64_t looked;          /* points whose fine codes it has looked at */
 };
+
+/* Sorts the codes of all points (n × columns) into cells, one where there are few or not all
+ * neighbours are to be found by them, and makes them the landmarks of the sieve. NY_EBUDGET, or an
+ * interrupt. */
+int ny_sieve_cells_new(struct ny_sieve *sieve, const uint8_t *code, bool nearly);
+/* Frees the cells. */
+void ny_sieve_cells_release(struct ny_sieve_cells *cells, struct ny_context *ctx);
+/* Returns the bytes of the cells of n points, and those that are charged for a while to make them;
+ * `code` describes codes. */
+size_t ny_sieve_cells_bytes(const struct ny_columns_spec *code, size_t n, unsigned workers);
+size_t ny_sieve_cells_making_bytes(size_t n);
+/* Returns the cell that has a place. */
+size_t ny_sieve_cell_of(const struct ny_sieve_cells *cells, size_t place);
 
 /* Makes the directions, and the step and length that go with them, from a sample of the points.
  * NY_EBUDGET, or errors of the store; NY_ENUMERIC where the sample is not finite. */
@@ -34,15 +51,16 @@ int ny_sieve_basis(struct ny_sieve *sieve);
 /* Returns the bytes that it charges for a while. */
 size_t ny_sieve_basis_bytes(const struct ny_knn *knn);
 
-/* Codes (count × columns) and fine codes (count × fine), and their errors (count), in steps. */
+/* Codes (count × columns) and fine codes (count × fine), and their errors (count), in their steps.
+ */
 struct ny_sieve_codes {
     size_t count;
     uint8_t *code;
     int16_t *fine;
     double *error, *fine_error;
 };
-/* A fine code counts so many for a step. */
-enum { NY_SIEVE_PARTS = 16 };
+/* The largest number of a code. */
+enum { NY_SIEVE_END = 127 };
 
 /* Returns the codes of rows from `first` on, at most `count` of them. */
 static inline struct ny_sieve_codes ny_sieve_codes_from(const struct ny_sieve *sieve,
@@ -67,13 +85,14 @@ void ny_sieve_strip(const struct ny_sieve *sieve, struct ny_sieve_worker *worker
                     const struct ny_columns *columns, struct ny_raw_rows rows,
                     const struct ny_sieve_codes *out);
 
-/* Returns the bytes that the workers take, and a search of lots of `rows` rows. */
+/* Returns the bytes that the workers take, and a search of lots of `rows` rows, of which `coded`
+ * are given codes. */
 size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec,
-                             const struct ny_columns_spec *code, size_t rows);
+                             const struct ny_columns_spec *code, size_t rows, size_t coded);
 
-/* A point that is near to a row by code, and their squared distance by code. */
+/* A point that is near to a row, and their squared distance by code, or by fine code. */
 struct ny_sieve_hit {
-    float code;
+    float square;
     uint32_t row;
 };
 /* The hits of some rows, `room` for each, and of these the first `used`. */
@@ -97,22 +116,35 @@ int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worke
  * that ny_sieve_nearest() has found. */
 int ny_sieve_within(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                     const struct ny_sieve_rows *rows);
-/* Counts, for each of `t` points of each row (count × t), how many are nearer by code: rank, count
- * × t. Of points as near, those of smaller numbers are nearer. */
-int ny_sieve_ranks(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
-                   const struct ny_sieve_rows *rows, const uint32_t *points, uint32_t *rank);
+/* Finds the reach->measured points that are nearest by fine code in the nearest cells, which become
+ * the hits of each row, in order: nearly, since what is too far by code is not looked at. */
+int ny_sieve_look(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                  const struct ny_sieve_rows *rows, const struct ny_sieve_reach *reach);
+/* Puts the numbers of the `count` cells that are nearest to each of some codes (rows × count), in
+ * order; NY_NO_ROW where there are fewer. */
+int ny_sieve_nearest_cells(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
+                           const uint8_t *code, size_t rows, size_t count, uint32_t *cells);
 
-/* Returns the squared distance of two fine codes. */
-static inline int32_t ny_sieve_fine_square(const int16_t *x, const int16_t *y, size_t columns)
+/* Rows of a lot whose neighbours are known: `drawn` of them, their places in the lot, the codes of
+ * the lot, and the lists of all of its rows. */
+struct ny_sieve_known {
+    size_t drawn;
+    const uint32_t *index;
+    const struct ny_sieve_codes *codes;
+    const uint32_t *row; /* of the lot, × t */
+    double recall;       /* that is asked for */
+};
+/* Learns from them how far rows have to look, and adds what these would have found then. */
+int ny_sieve_learn(const struct ny_sieve *sieve, const struct ny_sieve_known *known,
+                   struct ny_sieve_reach *reach, struct ny_sieve_learned *learned);
+/* Returns the bytes that it charges. */
+size_t ny_sieve_learn_bytes(const struct ny_knn *knn);
+
+/* Returns the squared distance of a fine code and that of the point at a place. */
+static inline int32_t ny_sieve_fine_square(const struct ny_sieve *sieve, const int16_t *fine,
+                                           size_t place)
 {
-    int32_t sum = 0;
-
-    for (size_t k = 0; k < columns; k++) {
-        int16_t difference = (int16_t)(x[k] - y[k]);
-
-        sum += difference * difference;
-    }
-    return sum;
+    return ny_vector()->scan->apart(fine, sieve->fine_code + place * sieve->fine, sieve->fine);
 }
 
 /* Some rows of a lot that are searched together. */
@@ -120,11 +152,13 @@ struct ny_sieve_batch {
     struct ny_sieve *sieve;
     /* These are given, before rows are looked up. */
     const void *raw;                    /* all rows of the lot */
-    const struct ny_sieve_codes *codes; /* theirs */
+    const struct ny_sieve_codes *codes; /* theirs; NULL: they are points, */
+    size_t before;                      /* from this number on */
     double gamma; /* values of a euclidean metric are gamma ‖x−y‖² of prepared rows */
     size_t strip; /* rows that a thread looks up at a time */
-    size_t width; /* points that are nearest by code, to be found for each */
-    double *bound, *fine_bound; /* squared distances of codes that are looked up to */
+    size_t width; /* points that are nearest by code, to be found for each; */
+    const struct ny_sieve_reach *reach; /* or, if not NULL, how far each looks */
+    double *bound, *fine_bound;         /* squared distances of codes that are looked up to */
 
     size_t count;
     const uint32_t *index; /* their places in the lot */

@@ -15,11 +15,9 @@
 
 /* Points beyond the t-th that are measured first where all neighbours are to be found. */
 enum { SPARE = 54 };
-/* Rows that a thread looks up at a time: exactly, for which there are many hits, and nearly; and
- * rows of a batch, of each thread where it is searched exactly: threads wait for one another at the
- * end of a batch. */
-enum { EXACT_STRIP = 48, RANK_STRIP = 36, NEARLY_STRIP = 120 };
-enum { EXACT_ROWS = 2 * EXACT_STRIP, NEARLY_ROWS = 2048 };
+/* Rows that a thread looks up at a time where they are searched exactly, for which there are many
+ * hits, and rows of a batch, of each thread: threads wait for one another at the end of a batch. */
+enum { EXACT_STRIP = 48, EXACT_ROWS = 2 * EXACT_STRIP, NEARLY_ROWS = 4 * NY_SIEVE_STRIP };
 /* The most points that are measured for a row: one in so many, within these limits. With more, it
  * is less work to compare it with all. */
 enum { MEASURED_SHARE = 8, MEASURED_LEAST = 1024, MEASURED_MOST = 16384 };
@@ -31,10 +29,8 @@ struct lot {
     struct ny_columns *columns;  /* prepare new rows */
     double gamma;                /* values are gamma ‖x−y‖² of prepared rows */
     struct ny_sieve_codes codes; /* codes of all rows */
-    uint32_t *points;            /* NY_SIEVE_ROWS × t: neighbours of the drawn rows */
-    uint32_t *rank; /* NY_SIEVE_ROWS × t: how many points are nearer than these by code */
-    uint32_t *left; /* rows that are to be compared with all points */
-    double *near;   /* values that the t-th of these do not exceed */
+    uint32_t *left;              /* rows that are to be compared with all points */
+    double *near;                /* values that the t-th of these do not exceed */
     size_t left_count;
     size_t measured; /* points that were measured of rows that were searched exactly */
     struct ny_meter meter;
@@ -66,6 +62,7 @@ size_t ny_sieve_held_least(const struct ny_knn *knn)
     return most < knn->n ? most : (size_t)knn->n;
 }
 
+/* Codes of centres are looked at by strips, with lists of the nearest. */
 static size_t worker_bytes(const struct ny_columns_spec *spec, const struct ny_columns_spec *code)
 {
     size_t d = spec->geometry->d, strip = NY_SIEVE_STRIP;
@@ -74,26 +71,27 @@ static size_t worker_bytes(const struct ny_columns_spec *spec, const struct ny_c
            NY_SIEVE_PIECE * ny_raw_bytes(spec) + NY_SIEVE_PIECE * sizeof(double) +
            2 * ny_columns_bytes(code, strip) + ny_columns_workspace_bytes(code, strip) +
            ny_one_row_bytes(spec) + ny_neighbors_bytes(strip, NY_SIEVE_WIDTH) +
-           sizeof(struct ny_sieve_worker);
+           ny_neighbors_bytes(strip, NY_SIEVE_REACH) +
+           2 * strip * NY_SIEVE_REACH * sizeof(uint32_t) + sizeof(struct ny_sieve_worker);
 }
 
 /* Returns the bytes of one batch at a time, of either kind. */
 static size_t batches_bytes(const struct ny_knn *knn)
 {
-    size_t nearly = ny_sieve_batch_bytes(knn, NEARLY_ROWS, NY_SIEVE_WIDTH);
+    size_t nearly = knn->workers * ny_sieve_batch_bytes(knn, NEARLY_ROWS, NY_SIEVE_WIDTH);
     size_t exact = knn->workers * ny_sieve_batch_bytes(knn, EXACT_ROWS, hits_room(knn));
 
     return nearly > exact ? nearly : exact;
 }
 
 size_t ny_sieve_search_bytes(const struct ny_knn *knn, const struct ny_columns_spec *spec,
-                             const struct ny_columns_spec *code, size_t rows)
+                             const struct ny_columns_spec *code, size_t rows, size_t coded)
 {
     struct ny_knn compared = *knn;
     struct ny_points_info points = {.dtype = spec->dtype, .n = knn->n, .d = spec->geometry->d};
-    size_t lot = rows * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 3 * sizeof(double) +
-                         2 * sizeof(uint32_t)) +
-                 NY_SIEVE_ROWS * knn->neighbors * 3 * sizeof(uint32_t) + ny_columns_bytes(spec, 1);
+    size_t lot = rows * (sizeof(double) + 4 * sizeof(uint32_t)) +
+                 coded * (NY_SIEVE_COLUMNS + NY_SIEVE_FINE * sizeof(int16_t) + 2 * sizeof(double)) +
+                 ny_sieve_learn_bytes(knn) + ny_columns_bytes(spec, 1);
     size_t again = NY_COMPARE_ROWS * (ny_raw_bytes(spec) + sizeof(double) +
                                       knn->neighbors * (sizeof(uint32_t) + sizeof(double)));
 
@@ -123,6 +121,15 @@ static int code_rows(void *arg, unsigned worker)
                        ny_raw_rows((const char *)lot->given->raw + first * row_bytes), &out);
     }
     return ny_check_interrupt(sieve->spec->ctx);
+}
+
+static int make_codes(struct lot *lot)
+{
+    const struct ny_sieve *sieve = lot->sieve;
+    struct coding coding = {.lot = lot};
+    int err = ny_sieve_codes_new(&lot->codes, sieve, lot->given->count);
+
+    return err ? err : ny_parallel(sieve->spec->ctx, sieve->knn->workers, code_rows, &coding);
 }
 
 static void put(const struct lot *lot, const struct ny_sieve_batch *batch, size_t i)
@@ -216,7 +223,8 @@ static int search_exactly(struct lot *lot, const uint32_t *index, size_t count)
     int err = ny_sieve_batch_new(&batch, lot->sieve, rows, hits_room(knn));
 
     batch.raw = lot->given->raw;
-    batch.codes = &lot->codes;
+    batch.codes = lot->given->points ? NULL : &lot->codes;
+    batch.before = (size_t)lot->given->before;
     batch.gamma = lot->gamma;
     batch.strip = EXACT_STRIP;
     batch.width = first_width(knn);
@@ -236,21 +244,83 @@ static int search_exactly(struct lot *lot, const uint32_t *index, size_t count)
 
 /* ---- nearly --------------------------------------------------------------------------------- */
 
-/* Searches rows of the lot among the `width` points that are nearest by code. */
-static int search_nearly(struct lot *lot, const uint32_t *index, size_t count, size_t width)
+/* Finds the nearest cell of each row of the lot. */
+struct sorting {
+    const struct lot *lot;
+    uint32_t *cell;
+    atomic_size_t next;
+};
+
+static int find_some(void *arg, unsigned worker)
 {
+    struct sorting *sorting = arg;
+    const struct ny_sieve *sieve = sorting->lot->sieve;
+    const struct ny_sieve_codes *codes = &sorting->lot->codes;
+    size_t first;
+    int err = NY_OK;
+
+    while (!err && (first = atomic_fetch_add(&sorting->next, NY_SIEVE_STRIP)) < codes->count) {
+        struct ny_sieve_codes strip = ny_sieve_codes_from(sieve, codes, first, NY_SIEVE_STRIP);
+
+        err = ny_sieve_nearest_cells(sieve, &sieve->worker[worker], strip.code, strip.count, 1,
+                                     sorting->cell + first);
+    }
+    return err ? err : ny_check_interrupt(sieve->spec->ctx);
+}
+
+static int find_cells(const struct lot *lot, uint32_t *cell)
+{
+    const struct ny_sieve *sieve = lot->sieve;
+    const struct ny_sieve_lot *given = lot->given;
+    struct sorting sorting = {.lot = lot, .cell = cell};
+
+    if (!given->points)
+        return ny_parallel(sieve->spec->ctx, sieve->knn->workers, find_some, &sorting);
+    for (size_t i = 0; i < given->count; i++)
+        cell[i] = (uint32_t)ny_sieve_cell_of(&sieve->cells, sieve->cells.place[given->before + i]);
+    return NY_OK;
+}
+
+/* Sorts rows of the lot by their cells, so that those that look into the same come together. */
+static int sort_by_cells(const struct lot *lot, const uint32_t *index, size_t count,
+                         uint32_t *sorted)
+{
+    struct ny_context *ctx = lot->sieve->spec->ctx;
+    size_t cells = lot->sieve->cells.count;
+    uint32_t *cell = ny_calloc(ctx, NY_MEM_TILES, lot->given->count, sizeof(*cell));
+    uint32_t *at = ny_calloc(ctx, NY_MEM_TILES, cells + 1, sizeof(*at));
+    int err = cell && at ? find_cells(lot, cell) : NY_EBUDGET;
+
+    for (size_t i = 0; i < count && !err; i++)
+        at[cell[index[i]] + 1]++;
+    for (size_t c = 0; c < cells && !err; c++)
+        at[c + 1] += at[c];
+    for (size_t i = 0; i < count && !err; i++)
+        sorted[at[cell[index[i]]]++] = index[i];
+    ny_free(ctx, at);
+    ny_free(ctx, cell);
+    return err;
+}
+
+/* Searches rows of the lot as far as they are to look. */
+static int search_nearly(struct lot *lot, const uint32_t *index, size_t count,
+                         const struct ny_sieve_reach *reach)
+{
+    struct ny_context *ctx = lot->sieve->spec->ctx;
+    size_t rows = (size_t)lot->sieve->knn->workers * NEARLY_ROWS;
+    uint32_t *sorted = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*sorted));
     struct ny_sieve_batch batch;
-    int err = ny_sieve_batch_new(&batch, lot->sieve, NEARLY_ROWS, width);
+    int err = ny_sieve_batch_new(&batch, lot->sieve, rows, reach->measured);
 
     batch.raw = lot->given->raw;
-    batch.codes = &lot->codes;
+    batch.codes = lot->given->points ? NULL : &lot->codes;
+    batch.before = (size_t)lot->given->before;
     batch.gamma = lot->gamma;
-    batch.strip = NEARLY_STRIP;
-    batch.width = width;
-    for (size_t first = 0; first < count && !err; first += NEARLY_ROWS) {
-        size_t left = count - first;
-
-        ny_sieve_batch_begin(&batch, index + first, left < NEARLY_ROWS ? left : NEARLY_ROWS);
+    batch.strip = NY_SIEVE_STRIP;
+    batch.reach = reach;
+    if (!err) err = sorted ? sort_by_cells(lot, index, count, sorted) : NY_EBUDGET;
+    for (size_t first = 0; first < count && !err; first += rows) {
+        ny_sieve_batch_begin(&batch, sorted + first, count - first < rows ? count - first : rows);
         err = ny_sieve_batch_look_up(&batch, false);
         if (!err) err = ny_sieve_batch_measure(&batch);
         for (size_t i = 0; i < batch.count && !err; i++)
@@ -258,33 +328,11 @@ static int search_nearly(struct lot *lot, const uint32_t *index, size_t count, s
         ny_meter_add(&lot->meter, batch.count, 0, 0);
     }
     ny_sieve_batch_release(&batch);
+    ny_free(ctx, sorted);
     return err;
 }
 
-/* Returns the least width that finds enough neighbours of the drawn rows; 0: there is none. */
-static size_t choose_width(const struct lot *lot, size_t drawn, double *sum, double *squares)
-{
-    const struct ny_knn *knn = lot->sieve->knn;
-    size_t t = knn->neighbors, most = knn->n < NY_SIEVE_WIDTH ? (size_t)knn->n : NY_SIEVE_WIDTH;
-
-    for (size_t width = t; width <= most; width++) {
-        *sum = *squares = 0;
-        for (size_t i = 0; i < drawn; i++) {
-            const uint32_t *rank = lot->rank + i * t;
-            size_t found = 0;
-
-            while (found < t && rank[found] < width)
-                found++;
-            *sum += (double)found;
-            *squares += (double)found * (double)found;
-        }
-        if (ny_recall_of(*sum, *squares, (double)drawn, (double)t).low >= lot->given->recall)
-            return width;
-    }
-    *sum = (double)(drawn * t);
-    *squares = *sum * (double)t;
-    return 0;
-}
+/* ---- the lot -------------------------------------------------------------------------------- */
 
 /* Puts the places of the drawn rows, one of each of as many equal stretches, before the others. */
 static size_t draw(const struct lot *lot, uint32_t *index)
@@ -304,61 +352,6 @@ static size_t draw(const struct lot *lot, uint32_t *index)
     return drawn;
 }
 
-/* Ranks the neighbours of the drawn rows by code. */
-struct ranking {
-    const struct lot *lot;
-    const uint32_t *index;
-    size_t drawn;
-    atomic_size_t next;
-};
-
-static int rank_some(void *arg, unsigned worker)
-{
-    struct ranking *ranking = arg;
-    const struct lot *lot = ranking->lot;
-    const struct ny_sieve *sieve = lot->sieve;
-    size_t t = sieve->knn->neighbors, q = sieve->columns, first;
-    uint8_t code[RANK_STRIP * NY_SIEVE_COLUMNS];
-    int err = NY_OK;
-
-    while (!err && (first = atomic_fetch_add(&ranking->next, 1) * RANK_STRIP) < ranking->drawn) {
-        size_t left = ranking->drawn - first;
-        struct ny_sieve_rows rows = {.count = left < RANK_STRIP ? left : RANK_STRIP, .code = code};
-
-        for (size_t i = 0; i < rows.count; i++) {
-            size_t row = ranking->index[first + i];
-
-            memcpy(code + i * q, lot->codes.code + row * q, q);
-            memcpy(lot->points + (first + i) * t, lot->out->row + row * t, t * sizeof(uint32_t));
-        }
-        err = ny_sieve_ranks(sieve, &sieve->worker[worker], &rows, lot->points + first * t,
-                             lot->rank + first * t);
-    }
-    return err ? err : ny_check_interrupt(sieve->spec->ctx);
-}
-
-static int compare_ranks(const void *a, const void *b)
-{
-    uint32_t x, y;
-
-    memcpy(&x, a, sizeof(x));
-    memcpy(&y, b, sizeof(y));
-    return x < y ? -1 : x > y;
-}
-
-/* Finds the ranks of the neighbours of each drawn row, in ascending order. */
-static int rank_drawn(const struct lot *lot, const uint32_t *index, size_t drawn)
-{
-    const struct ny_sieve *sieve = lot->sieve;
-    size_t t = sieve->knn->neighbors;
-    struct ranking ranking = {.lot = lot, .index = index, .drawn = drawn};
-    int err = ny_parallel(sieve->spec->ctx, sieve->knn->workers, rank_some, &ranking);
-
-    for (size_t i = 0; i < drawn && !err; i++)
-        qsort(lot->rank + i * t, t, sizeof(*lot->rank), compare_ranks);
-    return err;
-}
-
 /* Adds the work of the rows that were searched exactly, before those that are left are compared. */
 static void add_work(const struct lot *lot, struct ny_sieve_work *work)
 {
@@ -368,58 +361,61 @@ static void add_work(const struct lot *lot, struct ny_sieve_work *work)
         work->looked += (double)lot->sieve->worker[w].looked;
 }
 
+/* Searches rows of the lot as far as others have told. */
+static int search_as_told(struct lot *lot, const uint32_t *index, size_t count,
+                          const struct ny_sieve_reach *reach)
+{
+    int err;
+
+    if (reach->measured) return search_nearly(lot, index, count, reach);
+    err = search_exactly(lot, index, count);
+    return err ? err : compare_left(lot);
+}
+
 /* Searches the drawn rows exactly, and the others in the way that these tell. */
 static int search_all(struct lot *lot, uint32_t *index, struct ny_sieve_learned *learned)
 {
-    size_t drawn = draw(lot, index), others = lot->given->count - drawn, width;
-    double sum, squares;
-    int err = search_exactly(lot, index, drawn);
+    size_t drawn = draw(lot, index), others = lot->given->count - drawn;
+    struct ny_sieve_known known = {.drawn = drawn,
+                                   .index = index,
+                                   .codes = &lot->codes,
+                                   .row = lot->out->row,
+                                   .recall = lot->given->recall};
+    struct ny_sieve_reach reach;
+    int err;
 
+    if (lot->given->reach) return search_as_told(lot, index, lot->given->count, lot->given->reach);
+    err = search_exactly(lot, index, drawn);
     add_work(lot, &learned->work);
     if (!err) err = compare_left(lot);
-    if (err || !(others || lot->given->pilot)) return err;
-    err = rank_drawn(lot, index, drawn);
-    if (err) return err;
-    width = choose_width(lot, drawn, &sum, &squares);
-    learned->found += sum;
-    learned->squares += squares;
-    learned->rows += (double)drawn;
-    if (learned->width < width) learned->width = width;
-    if (!others) return NY_OK;
-    if (width) return search_nearly(lot, index + drawn, others, width);
-    err = search_exactly(lot, index + drawn, others);
-    return err ? err : compare_left(lot);
+    if (err || known.recall >= 1 || !(others || lot->given->pilot)) return err;
+    err = ny_sieve_learn(lot->sieve, &known, &reach, learned);
+    return err || !others ? err : search_as_told(lot, index + drawn, others, &reach);
 }
 
 int ny_sieve_search(struct ny_sieve *sieve, const struct ny_sieve_lot *given,
                     struct ny_measured *out, struct ny_sieve_learned *learned)
 {
     struct ny_context *ctx = sieve->spec->ctx;
-    size_t count = given->count, t = sieve->knn->neighbors;
+    size_t count = given->count;
     struct lot lot = {.sieve = sieve, .given = given, .out = out};
-    struct coding coding = {.lot = &lot};
     uint32_t *index = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*index));
     int err = ny_columns_new(&lot.columns, sieve->spec);
 
     for (unsigned w = 0; w < sieve->knn->workers; w++)
         sieve->worker[w].looked = 0;
-    if (!err) err = ny_sieve_codes_new(&lot.codes, sieve, count);
-    lot.points = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_ROWS, t * sizeof(uint32_t));
-    lot.rank = ny_calloc(ctx, NY_MEM_TILES, NY_SIEVE_ROWS, t * sizeof(uint32_t));
     lot.left = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*lot.left));
     lot.near = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(double));
-    if (!err && !(index && lot.points && lot.rank && lot.left && lot.near)) err = NY_EBUDGET;
+    if (!err && !(index && lot.left && lot.near)) err = NY_EBUDGET;
     ny_meter_start(&lot.meter, ctx, "neighbors", given->before,
                    given->total ? given->total : count);
     if (!err) lot.gamma = ny_columns_gamma(lot.columns);
-    if (!err) err = ny_parallel(ctx, sieve->knn->workers, code_rows, &coding);
+    if (!err && !given->points) err = make_codes(&lot);
     if (!err) err = search_all(&lot, index, learned);
     ny_meter_finish(&lot.meter);
     ny_columns_free(lot.columns);
     ny_free(ctx, lot.near);
     ny_free(ctx, lot.left);
-    ny_free(ctx, lot.rank);
-    ny_free(ctx, lot.points);
     ny_sieve_codes_release(&lot.codes, ctx);
     ny_free(ctx, index);
     return err;

@@ -229,8 +229,8 @@ int ny_graph_grow(struct ny_graph_job *g)
 {
     struct ny_job *job = &g->job;
     struct grow grow = {.g = g};
-    int err = ny_forest_new(&g->forest, &g->knn, g->settings->leaf, g->settings->seed,
-                            g->plan.held_rows);
+    int err =
+        ny_forest_new(&g->forest, &g->knn, g->settings->leaf, g->settings->seed, g->plan.held_rows);
 
     if (err == NY_OK) err = restore(&grow);
     if (err == NY_OK) err = find_neighbors(&grow);

@@ -10,13 +10,12 @@
 
 void ny_graph_facts_begin(json_t *facts, const struct ny_graph_settings *settings)
 {
-    static const char *const keys[] = {"distance_limit",  "edges",         "components",
-                                       "largest",         "largest_share", "largest_edges",
-                                       "isolated",        "degree_mean",   "degree_max",
-                                       "remeasured",      "sweep",         "recall",
-                                       "recall_interval", "trees",         "rounds",
-                                       "distances_per_point", "bridges",
-                                       "bridge_shortest", "bridge_longest"};
+    static const char *const keys[] = {
+        "distance_limit",  "edges",           "components",    "largest",
+        "largest_share",   "largest_edges",   "isolated",      "degree_mean",
+        "degree_max",      "remeasured",      "sweep",         "recall",
+        "recall_interval", "trees",           "rounds",        "distances_per_point",
+        "bridges",         "bridge_shortest", "bridge_longest"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         ny_field_set_json(facts, keys[i], json_null());
@@ -51,8 +50,8 @@ static int plan_way(struct ny_graph_job *g, struct ny_graph_settings *own)
     own->way = recorded_way(job->record, own->way);
     err = ny_graph_plan_make(job->store, own, &g->plan);
     if (err) return err;
-    exactly = own->way == NY_KNN_TREE ||
-              (own->way == NY_KNN_SIEVE && automatic && own->recall >= 1);
+    exactly =
+        own->way == NY_KNN_TREE || (own->way == NY_KNN_SIEVE && automatic && own->recall >= 1);
     if (finding && exactly && !g->plan.fits) {
         json_object_clear(ny_job_checkpoint(job));
         own->way = NY_KNN_EXACT;

@@ -55,8 +55,8 @@ bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
 double ny_graph_pairs_ns(const struct ny_points_info *points);
 /* Returns the nanoseconds that boxes and rows of a tree of so many columns take on one thread. */
 double ny_graph_boxes_ns(const struct ny_tree_work *work, size_t columns);
-/* Returns the nanoseconds that a sieve takes on one thread, which measures `width` points a row. */
-double ny_graph_sieve_ns(const struct ny_points_info *points, size_t width);
+/* Returns the nanoseconds that a sieve takes on one thread, whose rows look so far. */
+double ny_graph_sieve_ns(const struct ny_points_info *points, const struct ny_sieve_reach *reach);
 /* Returns those of a sieve that finds all neighbours, of which `rows` rows took this work. */
 double ny_graph_sieve_all_ns(const struct ny_points_info *points, const struct ny_sieve_work *work,
                              size_t rows);

@@ -217,8 +217,9 @@ static bool likely_tree(const struct ny_graph_plan *plan)
     return plan->tree_panels && !ny_knn_has_recall(likely_way(plan));
 }
 
-/* A forest's are of a common case: 8 trees, and a round over 10 links. A sieve compares codes, for
- * all neighbours twice and with fewer rows at a time, which takes three times as long. */
+/* A forest's are of a common case: 8 trees, and a round over 10 links. A sieve compares codes:
+ * those of some cells, or for all neighbours all of them twice and with fewer rows at a time, which
+ * takes three times as long. */
 static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan)
 {
     double n = (double)f->points->n;
@@ -228,10 +229,10 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
     plan->value_bytes = (double)ny_dtype_size(f->points->dtype);
     plan->pairs = way == NY_KNN_FOREST ? n * (4.0 * (double)f->settings->leaf + 75)
                   : way == NY_KNN_SIEVE
-                      ? n * n * (f->settings->recall < 1 ? 1 : 3)
+                      ? n * (f->settings->recall < 1 ? ny_sieve_usual_codes(n) : 3 * n)
                       : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
-    plan->flops = 2 * plan->pairs *
-                  (way == NY_KNN_SIEVE ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
+    plan->flops =
+        2 * plan->pairs * (way == NY_KNN_SIEVE ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
     if (likely_tree(plan)) plan->flops *= ny_graph_tree_share(f->points);
     plan->entries = n * (double)f->settings->stored;
     plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);

@@ -1,11 +1,11 @@
 /*
  * The stage neighbors with a sieve of codes (nearest/sieve.h): nearly all neighbours of all rows,
  * or for --recall 1 all of them, with the bytes of all pairs, but for the last bits of cosine
- * distances. Rows are searched for as new rows are, with one neighbour more, as a row finds itself.
- * Lots of rows follow one another, whose size depends on the bytes of a row alone, since each lot
- * learns from rows of its own how far it has to look. The checkpoint has how many rows are written,
- * and what the lots have learned: a killed job makes the sieve anew, and searches the lot again
- * that it was in. With --knn auto a few rows are searched for before, to choose (neighbors/ways.c).
+ * distances. Rows are searched for as new rows are, with one neighbour more, as a row finds itself,
+ * and lots of them follow one another. Where not all neighbours count, a few rows are searched for
+ * before, the pilot, from which all others learn how far to look; and also with --knn auto, to
+ * choose (neighbors/ways.c). The checkpoint has how many rows are written: a killed job makes the
+ * sieve and the pilot anew, and searches the lot again that it was in.
  */
 #include <math.h>
 #include <string.h>
@@ -15,24 +15,26 @@
 #include "columns/pairs.h"
 #include "neighbors/job_private.h"
 
-/* Rows of a lot, and bytes of it from which on it has fewer. */
-enum { LOT_ROWS = 8 * NY_UNIT_ROWS, LOT_BYTES = 1 << 26 };
+/* Rows of a lot where all neighbours are found, and where nearly all: rows that are near to one
+ * another are searched for together then. Of a lot of more bytes there are fewer. */
+enum { EXACT_ROWS = 8 * NY_UNIT_ROWS, NEARLY_ROWS = 32 * NY_UNIT_ROWS, LOT_BYTES = 1 << 28 };
 
 /* The state of the stage. */
 struct ny_sieving {
     struct ny_knn knn; /* finds a neighbour more than is stored */
     struct ny_sieve sieve;
-    struct ny_sieve_learned learned; /* by all lots up to the one under way */
+    struct ny_sieve_learned learned; /* from the pilot */
     char *raw;                       /* the rows of a lot, where not all points are held */
     struct ny_measured found;        /* lists of the lot that begins with row `first` */
     uint64_t first;
 };
 
-static size_t lot_rows(const struct ny_columns_spec *spec, uint64_t n)
+static size_t lot_rows(const struct ny_columns_spec *spec, uint64_t n, double recall)
 {
     size_t rows = LOT_BYTES / ny_raw_bytes(spec) / NY_UNIT_ROWS * NY_UNIT_ROWS;
+    size_t most = recall < 1 ? NEARLY_ROWS : EXACT_ROWS;
 
-    if (rows > LOT_ROWS) rows = LOT_ROWS;
+    if (rows > most) rows = most;
     if (rows < NY_UNIT_ROWS) rows = NY_UNIT_ROWS;
     return n < rows ? (size_t)n : rows;
 }
@@ -58,18 +60,6 @@ static int measured(struct ny_graph_job *g, uint64_t first, size_t count, struct
     return NY_OK;
 }
 
-/* Keeps what all lots have learned with the next commit; `end`: the first row behind them. */
-static void keep(struct ny_graph_job *g, uint64_t end)
-{
-    const struct ny_sieve_learned *learned = &g->sieving->learned;
-    json_t *at = ny_job_checkpoint(&g->job);
-
-    ny_field_set_number(at, "found", learned->found);
-    ny_field_set_number(at, "squares", learned->squares);
-    ny_field_set_number(at, "drawn", learned->rows);
-    ny_field_set_count(at, "learned", end);
-}
-
 /* Returns the share that is to be found where rows find themselves, too. */
 static double recall_of_lists(const struct ny_graph_job *g)
 {
@@ -78,17 +68,18 @@ static double recall_of_lists(const struct ny_graph_job *g)
     return (g->settings->recall * t + 1) / (t + 1);
 }
 
-/* Searches a lot. One that was searched before, and interrupted while it was written, has been
- * learned from already. */
+/* Searches a lot. */
 static int search(struct ny_graph_job *g, uint64_t first, size_t count)
 {
     struct ny_sieving *s = g->sieving;
-    struct ny_sieve_learned learned = s->learned;
+    struct ny_sieve_learned none = {0};
     struct ny_sieve_lot lot = {.raw = s->raw,
                                .count = count,
+                               .points = true,
                                .before = first,
                                .total = g->knn.n,
-                               .recall = recall_of_lists(g)};
+                               .recall = recall_of_lists(g),
+                               .reach = &s->learned.reach};
     int err = NY_OK;
 
     if (ny_held_all(&s->sieve.held))
@@ -96,25 +87,26 @@ static int search(struct ny_graph_job *g, uint64_t first, size_t count)
     else
         err = ny_points_read(g->job.store, 0, first, count, s->raw);
     s->first = first;
-    if (err == NY_OK) err = ny_sieve_search(&s->sieve, &lot, &s->found, &learned);
-    if (err || ny_field_count(ny_job_checkpoint(&g->job), "learned", 0) > first) return err;
-    s->learned = learned;
-    keep(g, first + count);
-    return NY_OK;
+    return err ? err : ny_sieve_search(&s->sieve, &lot, &s->found, &none);
 }
 
-/* ---- the choice ----------------------------------------------------------------------------- */
+/* ---- the pilot ------------------------------------------------------------------------------ */
+
+static size_t pilot_rows(uint64_t n)
+{
+    return n < NY_SIEVE_PILOT ? (size_t)n : NY_SIEVE_PILOT;
+}
 
 /* Reads the rows of a pilot, one of each of as many equal stretches. */
 static int read_pilot(const struct ny_graph_job *g, char *raw)
 {
     enum { SEED = 2 };
     const struct ny_held *held = &g->sieving->sieve.held;
-    size_t row_bytes = ny_raw_bytes(&g->spec);
+    size_t row_bytes = ny_raw_bytes(&g->spec), rows = pilot_rows(g->knn.n);
     int err = NY_OK;
 
-    for (uint64_t i = 0; i < NY_SIEVE_ROWS && err == NY_OK; i++) {
-        uint64_t begin = g->knn.n * i / NY_SIEVE_ROWS, end = g->knn.n * (i + 1) / NY_SIEVE_ROWS;
+    for (uint64_t i = 0; i < rows && err == NY_OK; i++) {
+        uint64_t begin = g->knn.n * i / rows, end = g->knn.n * (i + 1) / rows;
         uint64_t row = begin + ny_hash64(SEED, NY_STREAM_RECALL, i) % (end - begin);
 
         if (ny_held_all(held))
@@ -125,73 +117,58 @@ static int read_pilot(const struct ny_graph_job *g, char *raw)
     return err;
 }
 
-/* Decides by the width that some rows need, or by the work of finding all of their neighbours, and
- * gives way to all pairs, or to a tree, where there is no width or it is more work. */
+/* Decides by how far some rows look, or by the work of finding all of their neighbours, and
+ * gives way to all pairs, or to a tree, where that is more work. */
 static void decide(struct ny_graph_job *g, const struct ny_sieve_learned *learned)
 {
     double pairs = ny_graph_pairs_ns(&g->job.points), sieve = INFINITY;
+    size_t rows = pilot_rows(g->knn.n);
     enum ny_knn_way way = g->tree_ns < pairs ? NY_KNN_TREE : NY_KNN_EXACT;
 
     if (!ny_graph_nearly(g->settings))
-        sieve = ny_graph_sieve_all_ns(&g->job.points, &learned->work, NY_SIEVE_ROWS);
-    else if (learned->width)
-        sieve = ny_graph_sieve_ns(&g->job.points, learned->width);
+        sieve = ny_graph_sieve_all_ns(&g->job.points, &learned->work, rows);
+    else if (learned->reach.measured)
+        sieve = ny_graph_sieve_ns(&g->job.points, &learned->reach);
     if (sieve < pairs && sieve < g->tree_ns) way = NY_KNN_SIEVE;
     ny_graph_set_way(g, way);
     ny_log(g->job.ctx, NY_LOG_DETAIL,
            "a sieve is %.3g of the work of all pairs, with %.0f points a row looked at, %.0f "
            "measured, and %.3g of the rows left: --knn %s",
-           sieve / pairs, learned->work.looked / NY_SIEVE_ROWS,
-           learned->work.measured / NY_SIEVE_ROWS, learned->work.left / NY_SIEVE_ROWS,
+           sieve / pairs, learned->work.looked / (double)rows,
+           learned->work.measured / (double)rows, learned->work.left / (double)rows,
            ny_knn_way_name(way));
 }
 
-/* Lets the sieve find all neighbours of some rows, and decides whether it is taken. */
-static int choose(struct ny_graph_job *g)
+/* Lets the sieve find all neighbours of some rows, and learns from them. */
+static int pilot(struct ny_graph_job *g)
 {
     struct ny_context *ctx = g->job.ctx;
     struct ny_sieving *s = g->sieving;
-    size_t lists = NY_SIEVE_ROWS * s->knn.neighbors;
-    char *raw = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_SIEVE_ROWS, ny_raw_bytes(&g->spec));
+    size_t rows = pilot_rows(g->knn.n), lists = rows * s->knn.neighbors;
+    char *raw = ny_calloc(ctx, NY_MEM_DICTIONARY, rows, ny_raw_bytes(&g->spec));
     struct ny_measured found = {ny_calloc(ctx, NY_MEM_DICTIONARY, lists, sizeof(uint32_t)),
                                 ny_calloc(ctx, NY_MEM_DICTIONARY, lists, sizeof(double)), 0};
-    struct ny_sieve_lot lot = {.raw = raw,
-                               .count = NY_SIEVE_ROWS,
-                               .total = g->knn.n,
-                               .recall = recall_of_lists(g),
-                               .pilot = true};
-    struct ny_sieve_learned learned = {0};
+    struct ny_sieve_lot lot = {
+        .raw = raw, .count = rows, .total = g->knn.n, .recall = recall_of_lists(g), .pilot = true};
     int err = raw && found.row && found.distance ? read_pilot(g, raw) : NY_EBUDGET;
 
-    if (err == NY_OK) err = ny_sieve_search(&s->sieve, &lot, &found, &learned);
+    if (err == NY_OK) err = ny_sieve_search(&s->sieve, &lot, &found, &s->learned);
     ny_free(ctx, found.distance);
     ny_free(ctx, found.row);
     ny_free(ctx, raw);
-    if (err == NY_OK) decide(g, &learned);
     return err;
 }
 
 /* ---- the stage ------------------------------------------------------------------------------ */
 
-static void restore(struct ny_graph_job *g)
-{
-    const json_t *at = ny_job_checkpoint(&g->job);
-    struct ny_sieve_learned *learned = &g->sieving->learned;
-
-    learned->found = ny_field_number(at, "found", 0);
-    learned->squares = ny_field_number(at, "squares", 0);
-    learned->rows = ny_field_number(at, "drawn", 0);
-}
-
 static int search_lots(struct ny_graph_job *g)
 {
     struct ny_sieving *s = g->sieving;
     uint64_t n = g->knn.n, row = ny_field_count(ny_job_checkpoint(&g->job), "measured", 0);
-    size_t rows = lot_rows(&g->spec, n), lists = rows * s->knn.neighbors;
+    size_t rows = lot_rows(&g->spec, n, g->settings->recall), lists = rows * s->knn.neighbors;
     bool all = ny_held_all(&s->sieve.held);
     int err = row > n ? ny_job_not_its_checkpoint(&g->job) : NY_OK;
 
-    restore(g);
     s->raw = ny_alloc(g->job.ctx, NY_MEM_DICTIONARY, all ? 0 : rows * ny_raw_bytes(&g->spec));
     s->found.row = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, lists, sizeof(uint32_t));
     s->found.distance = ny_calloc(g->job.ctx, NY_MEM_DICTIONARY, lists, sizeof(double));
@@ -215,7 +192,7 @@ static void report(struct ny_graph_job *g)
     json_t *facts = ny_graph_facts(g->job.record), *interval = json_null();
     double t = (double)g->knn.neighbors, share = 1;
 
-    if (learned->rows > 0) {
+    if (learned->reach.measured) {
         struct ny_recall recall =
             ny_recall_of(learned->found, learned->squares, learned->rows, t + 1);
 
@@ -233,12 +210,14 @@ static void report(struct ny_graph_job *g)
 int ny_graph_sift(struct ny_graph_job *g)
 {
     struct ny_sieving sieving = {.knn = g->knn};
+    bool nearly = g->settings->recall < 1;
     int err;
 
     sieving.knn.neighbors++;
     g->sieving = &sieving;
-    err = ny_sieve_new(&sieving.sieve, &sieving.knn, &g->spec, g->plan.held_rows);
-    if (err == NY_OK && g->way == NY_KNN_AUTO) err = choose(g);
+    err = ny_sieve_new(&sieving.sieve, &sieving.knn, &g->spec, g->plan.held_rows, nearly);
+    if (err == NY_OK && (g->way == NY_KNN_AUTO || nearly)) err = pilot(g);
+    if (err == NY_OK && g->way == NY_KNN_AUTO) decide(g, &sieving.learned);
     if (err == NY_OK && g->way == NY_KNN_SIEVE) err = search_lots(g);
     ny_sieve_release(&sieving.sieve);
     if (err == NY_OK && g->way == NY_KNN_SIEVE) report(g);
@@ -261,14 +240,14 @@ uint64_t ny_graph_sieve_held_least(const struct ny_knn *knn)
 size_t ny_graph_sieve_bytes(const struct ny_graph_sizes *f, unsigned workers, size_t limit)
 {
     struct ny_knn knn = f->knn;
-    size_t rows = lot_rows(knn.spec, f->points->n);
+    size_t rows = lot_rows(knn.spec, f->points->n, f->settings->recall);
     size_t list = (knn.neighbors + 1) * (sizeof(uint32_t) + sizeof(double));
     size_t lot = rows * list + (f->part < f->points->n ? rows * ny_raw_bytes(knn.spec) : 0);
-    size_t pilot = NY_SIEVE_ROWS * (list + ny_raw_bytes(knn.spec));
+    size_t pilot = NY_SIEVE_PILOT * (list + ny_raw_bytes(knn.spec));
 
     knn.workers = workers;
     knn.neighbors++;
-    if (f->settings->way == NY_KNN_AUTO && lot < pilot) lot = pilot;
-    return ny_sieve_bytes(&knn, knn.spec, (size_t)f->part, rows) + lot +
+    if (lot < pilot) lot = pilot;
+    return ny_sieve_bytes(&knn, knn.spec, (size_t)f->part, rows, true) + lot +
            ny_graph_lists_batch(f, limit) + ny_graph_writing_bytes(f, limit);
 }

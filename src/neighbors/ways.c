@@ -8,10 +8,10 @@
  * find the neighbours of some rows, in a twentieth of the time of the other way at most.
  *
  * The other way is all pairs or, of many rows of hundreds of columns, a sieve that finds all
- * neighbours. Where fewer than all are asked for (--recall) it is a sieve or a forest, which their
- * shapes tell apart. Codes may tell nothing about the rows, as of noise in many columns. A sieve
- * therefore searches for some rows first, and gives way to all pairs where it would be more work
- * (neighbors/sieve.c).
+ * neighbours. Where fewer than all are asked for (--recall) it is a sieve or, of more rows than
+ * codes of 2 GiB serve, a forest. Codes may tell nothing about the rows, as of noise in many
+ * columns. A sieve therefore searches for some rows first, and gives way to all pairs where it
+ * would be more work (neighbors/sieve.c).
  *
  * All pairs, a tree, and a sieve that finds all neighbours give the same lists, so that the budget
  * may decide between them. It does not decide where fewer are asked for: the plan has room for each
@@ -21,8 +21,11 @@
 
 #include "neighbors/job_private.h"
 
-/* All pairs of so many rows take no time; and a sieve often has such a width. */
-enum { FEW_ROWS = 2 * NY_UNIT_ROWS, COMMON_WIDTH = 100 };
+/* All pairs of so many rows take no time. */
+enum { FEW_ROWS = 2 * NY_UNIT_ROWS };
+
+/* Rows often look so far by a sieve. */
+static const struct ny_sieve_reach usual = {.cells = 24, .measured = 24, .looked = 0.05};
 
 /* ---- work ----------------------------------------------------------------------------------- */
 
@@ -64,14 +67,13 @@ double ny_graph_tree_share(const struct ny_points_info *points)
 }
 
 /* For each value of a row, of making its codes. */
-static const double codes_ns = 20;
+static const double codes_ns = 6;
 
-double ny_graph_sieve_ns(const struct ny_points_info *points, size_t width)
+double ny_graph_sieve_ns(const struct ny_points_info *points, const struct ny_sieve_reach *reach)
 {
-    const double code = 0.56, row = 60, value = 0.25;
     double n = (double)points->n, d = (double)points->d;
 
-    return n * (n * code + d * codes_ns + (double)width * (row + d * value));
+    return n * (d * codes_ns + ny_sieve_reach_ns(reach, n, d));
 }
 
 /* Codes are compared twice, with fewer rows at a time than where not all neighbours are found. */
@@ -111,14 +113,14 @@ enum ny_knn_way ny_graph_other_way(const struct ny_graph_settings *settings,
                                    const struct ny_points_info *points)
 {
     const uint64_t many_sparse = 100000;
-    const double wary = 1.4; /* a forest may need more trees than is common, and no row tells */
-    double sieve = ny_graph_sieve_ns(points, COMMON_WIDTH), nearly, exactly;
+    const double most = 0x1p31; /* bytes of codes, where the budget must not decide about them */
+    double nearly, exactly;
     bool forest = takes_forest(settings);
 
     if (!ny_graph_nearly(settings) || points->n <= FEW_ROWS) return NY_KNN_EXACT;
     if (points->row_slots) return forest && points->n > many_sparse ? NY_KNN_FOREST : NY_KNN_EXACT;
-    forest = forest && wary * forest_ns(settings, points) < sieve;
-    nearly = forest ? forest_ns(settings, points) : sieve;
+    forest = forest && (double)points->n * ny_sieve_point_bytes((size_t)points->d) > most;
+    nearly = forest ? forest_ns(settings, points) : ny_graph_sieve_ns(points, &usual);
     exactly = ny_graph_takes_tree(settings, points) ? ny_graph_tree_ns(points)
                                                     : ny_graph_pairs_ns(points);
     if (exactly < nearly) return NY_KNN_EXACT;
@@ -130,7 +132,7 @@ double ny_graph_other_ns(const struct ny_graph_settings *settings,
 {
     switch (ny_graph_other_way(settings, points)) {
     case NY_KNN_SIEVE:
-        return ny_graph_sieve_ns(points, COMMON_WIDTH);
+        return ny_graph_sieve_ns(points, &usual);
     case NY_KNN_FOREST:
         return forest_ns(settings, points);
     default:
@@ -141,7 +143,7 @@ double ny_graph_other_ns(const struct ny_graph_settings *settings,
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
                          const struct ny_points_info *points)
 {
-    const double share = 0.15;   /* part of the time of the other way, if the tree is not used */
+    const double share = 0.22;   /* part of the time of the other way, if the tree is not used */
     const double most = 1 << 30; /* bytes of a tree, where the budget must not decide about it */
     double n = (double)points->n, d = (double)points->d;
 
@@ -161,5 +163,5 @@ bool ny_graph_tries_sieve(const struct ny_graph_settings *settings,
     double making = n * (double)points->d * codes_ns, pairs = ny_graph_pairs_ns(points);
 
     return n > FEW_ROWS && ny_graph_takes_tree(settings, points) &&
-           making + NY_SIEVE_ROWS / n * sieve < share * pairs && sieve < ny_graph_tree_ns(points);
+           making + NY_SIEVE_PILOT / n * sieve < share * pairs && sieve < ny_graph_tree_ns(points);
 }

@@ -52,8 +52,8 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
     size_t t = g->settings->stored;
     uint64_t row = ny_field_count(ny_job_checkpoint(job), "measured", first);
     struct writers out = {0};
-    int err = row < first || row > end ? ny_job_not_its_checkpoint(job)
-                                       : open_writers(g, &out, row);
+    int err =
+        row < first || row > end ? ny_job_not_its_checkpoint(job) : open_writers(g, &out, row);
 
     for (; row < end && err == NY_OK; row += NY_MEASURE_ROWS) {
         size_t count = end - row < NY_MEASURE_ROWS ? (size_t)(end - row) : NY_MEASURE_ROWS;

@@ -177,7 +177,7 @@ static void tell(const struct by_list *run)
     struct ny_new_neighbors *new = run->new;
 
     new->way = ways[run->search.way];
-    new->drawn = learned->width ? (uint64_t)learned->rows : 0;
+    new->drawn = learned->reach.measured ? (uint64_t)learned->rows : 0;
     new->found = (struct ny_recall){1, 1, 1};
     if (new->drawn)
         new->found =

@@ -38,7 +38,7 @@ static size_t way_bytes(const struct ny_search *search, size_t rows, size_t held
 
     if (search->way == NY_SEARCH_TREE)
         return room + ny_tree_bytes(&search->knn) + ny_tree_nearest_bytes(spec, rows);
-    return room + ny_sieve_bytes(&search->knn, spec, held, rows);
+    return room + ny_sieve_bytes(&search->knn, spec, held, rows, false);
 }
 
 static enum ny_search_way wished_way(const struct ny_search *search)
@@ -134,7 +134,8 @@ static int by_sieve(struct ny_search *search, const void *raw, size_t count)
     int err = NY_OK;
 
     if (!search->sieve.spec)
-        err = ny_sieve_new(&search->sieve, &search->knn, search->seeker->knn.spec, search->held);
+        err = ny_sieve_new(&search->sieve, &search->knn, search->seeker->knn.spec, search->held,
+                           search->recall < 1);
     return err ? err : ny_sieve_search(&search->sieve, &lot, &search->found, &search->learned);
 }
 

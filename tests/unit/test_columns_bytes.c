@@ -71,46 +71,86 @@ static void skip_without_bytes(void)
     skip();
 }
 
-/* Counts what a watch is told: values of its rows, and of others. */
+/* Counts how often a watch is told of each value, and those that are other ones. */
 struct told {
-    size_t rows, landmarks, count, strays;
+    const struct data *data;
+    size_t rows, landmarks, wrong;
+    int *times; /* rows × landmarks */
 };
 
 static void take(void *arg, size_t row, size_t landmark, float value)
 {
     struct told *told = arg;
+    size_t d = told->data->d;
 
-    (void)value;
-    told->count++;
-    told->strays += row >= told->rows || landmark >= told->landmarks;
+    if (row >= told->rows || landmark >= told->landmarks) {
+        told->wrong++;
+        return;
+    }
+    told->times[row * told->landmarks + landmark]++;
+    told->wrong +=
+        value != (float)square_of(data_row(told->data, row), data_row(told->data, landmark), d);
 }
 
-/* Rows that fill no group of the kernel, and landmarks that fill no panel of it. */
+/* Rows that fill no group of the kernel, and landmarks that fill no panel of it: all of them, or
+ * some rows and a range. */
 static void a_watch_is_told_of_its_rows_alone(void **state)
 {
     enum { ROWS = 16, LANDMARKS = 75, D = 20 };
+    static const uint32_t some[] = {1, 4, 5, 6, 13};
+    const struct ny_columns_watch watches[] = {
+        {.first = 0, .end = LANDMARKS},
+        {.first = 33, .end = 70, .row = some, .rows = 5},
+        {.first = 40, .end = 41, .row = some, .rows = 5},
+        {.first = 5, .end = 5, .row = some, .rows = 5},
+        {.first = 5, .end = LANDMARKS, .row = some, .rows = 0},
+    };
     struct data data = bytes_of(LANDMARKS, D, false);
     struct geometry g = geometry_of(&data, true, 1);
     struct ny_columns_spec spec = spec_of("rbf", 1, &data, &g);
-    struct ny_columns *columns;
-    struct told told = {ROWS, LANDMARKS, 0, 0};
-    float bound[2 * NY_BYTE_ROWS], *tile = room((size_t)ROWS * NY_WATCH_COLS, sizeof(float));
+    float bound[ROWS], *tile = room((size_t)ROWS * NY_WATCH_COLS, sizeof(float));
     struct ny_columns_workspace *workspace;
-    struct ny_strip strip;
 
     (void)state;
     spec.kernel = &ny_kernel_euclidean;
-    columns = columns_of(&spec, &data, LANDMARKS);
-    for (size_t i = 0; i < 2 * NY_BYTE_ROWS; i++)
+    for (size_t i = 0; i < ROWS; i++)
         bound[i] = INFINITY;
-    assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_OK);
-    strip = ny_columns_own_strip(columns, workspace, 0, ROWS);
-    ny_columns_below(columns, &strip, &(struct ny_columns_watch){bound, take, &told, tile});
-    assert_int_equal(told.strays, 0);
-    assert_int_equal(told.count, ROWS * LANDMARKS);
-    ny_columns_workspace_free(workspace);
+    for (int family = NY_CPU_PLAIN; family < NY_CPU_COUNT; family++) {
+        struct ny_columns *columns;
+        struct ny_strip strip;
+
+        if (!ny_vector_force((enum ny_cpu)family)) continue;
+        columns = columns_of(&spec, &data, LANDMARKS);
+        assert_int_equal(ny_columns_workspace_new(&workspace, &spec, NY_STRIP_ROWS), NY_OK);
+        strip = ny_columns_own_strip(columns, workspace, 0, ROWS);
+        for (size_t w = 0; w < sizeof(watches) / sizeof(*watches); w++) {
+            struct told told = {&data, ROWS, LANDMARKS, 0,
+                                room((size_t)ROWS * LANDMARKS, sizeof(int))};
+            struct ny_columns_watch watch = watches[w];
+
+            watch.bound = bound;
+            watch.take = take;
+            watch.arg = &told;
+            watch.room = tile;
+            memset(told.times, 0, sizeof(int) * ROWS * LANDMARKS);
+            ny_columns_below(columns, &strip, &watch);
+            assert_int_equal(told.wrong, 0);
+            for (size_t i = 0; i < (size_t)ROWS * LANDMARKS; i++) {
+                size_t row = i / LANDMARKS, landmark = i % LANDMARKS;
+                bool waits = !watch.row;
+
+                for (size_t k = 0; k < watch.rows; k++)
+                    waits = waits || watch.row[k] == row;
+                waits = waits && landmark >= watch.first && landmark < watch.end;
+                assert_int_equal(told.times[i], waits);
+            }
+            free(told.times);
+        }
+        ny_columns_workspace_free(workspace);
+        ny_columns_free(columns);
+    }
+    ny_vector_force(NY_CPU_COUNT);
     free(tile);
-    ny_columns_free(columns);
     geometry_release(&g);
     data_release(&data);
 }

@@ -1,0 +1,301 @@
+/*
+ * Sorts the codes of a sieve into cells (nearest/sieve.h): centres are moved to the mean of those
+ * codes of a sample that are nearest to them, for a few rounds (Lloyd 1982), and each code goes to
+ * its nearest centre. Centres are bytes, too, so that the products are exact, and nothing depends
+ * on threads.
+ */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/thread.h"
+#include "nearest/sieve_private.h"
+
+/* There are √n cells, but of LEAST_POINTS at least on the average: with more of them a row compares
+ * fewer codes, but has to find the nearest of more centres. */
+enum { LEAST_POINTS = 64 };
+/* The sample has so many codes for each cell. */
+enum { SAMPLE = 32, ROUNDS = 4, SEED = 3 };
+
+static size_t cells_for(size_t n)
+{
+    size_t root = (size_t)sqrt((double)n), most = n / LEAST_POINTS;
+    size_t count = root < most ? root : most;
+
+    return count ? count : 1;
+}
+
+static size_t sample_rows(size_t n)
+{
+    return cells_for(n) * SAMPLE;
+}
+
+double ny_sieve_usual_codes(double n)
+{
+    const double usual = 20, looked = 5; /* cells; and the work of fine codes, in codes */
+    double cells = (double)cells_for((size_t)n);
+
+    return cells + (1 + looked) * usual * n / cells;
+}
+
+double ny_sieve_reach_ns(const struct ny_sieve_reach *reach, double n, double d)
+{
+    const double code = 0.45, look = 30, row = 150, value = 0.5;
+    double cells = (double)cells_for((size_t)n), codes = (double)reach->cells * n / cells;
+
+    return (cells + codes) * code + reach->looked * codes * look +
+           (double)reach->measured * (row + d * value);
+}
+
+size_t ny_sieve_cells_bytes(const struct ny_columns_spec *code, size_t n, unsigned workers)
+{
+    size_t cells = cells_for(n);
+
+    return (cells + 1) * (1 + workers) * sizeof(uint32_t) + 2 * n * sizeof(uint32_t) +
+           ny_columns_bytes(code, cells);
+}
+
+size_t ny_sieve_cells_making_bytes(size_t n)
+{
+    size_t centres = sample_rows(n) * (NY_SIEVE_COLUMNS + sizeof(uint32_t)) +
+                     cells_for(n) * (NY_SIEVE_COLUMNS * (1 + sizeof(uint32_t)) + sizeof(uint32_t));
+    size_t sorted = n * NY_SIEVE_COLUMNS;
+
+    return n * sizeof(uint32_t) + (centres > sorted ? centres : sorted);
+}
+
+size_t ny_sieve_cell_of(const struct ny_sieve_cells *cells, size_t place)
+{
+    size_t low = 0, high = cells->count;
+
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+
+        if (cells->begin[middle] <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- nearest centres ------------------------------------------------------------------------ */
+
+struct assigning {
+    const struct ny_sieve *sieve;
+    const uint8_t *code;
+    size_t count;
+    uint32_t *cell; /* count: which each is in */
+    atomic_size_t next;
+};
+
+static int assign_some(void *arg, unsigned worker)
+{
+    struct assigning *assigning = arg;
+    const struct ny_sieve *sieve = assigning->sieve;
+    size_t first;
+    int err = NY_OK;
+
+    while (!err &&
+           (first = atomic_fetch_add(&assigning->next, NY_SIEVE_STRIP)) < assigning->count) {
+        size_t left = assigning->count - first;
+
+        err = ny_sieve_nearest_cells(
+            sieve, &sieve->worker[worker], assigning->code + first * sieve->columns,
+            left < NY_SIEVE_STRIP ? left : NY_SIEVE_STRIP, 1, assigning->cell + first);
+        if (!err) err = ny_check_interrupt(sieve->spec->ctx);
+    }
+    return err;
+}
+
+/* Finds the nearest centre of each of some codes. */
+static int assign(const struct ny_sieve *sieve, const uint8_t *code, size_t count, uint32_t *cell)
+{
+    struct assigning assigning = {.sieve = sieve, .code = code, .count = count, .cell = cell};
+
+    return ny_parallel(sieve->spec->ctx, sieve->knn->workers, assign_some, &assigning);
+}
+
+/* ---- centres -------------------------------------------------------------------------------- */
+
+/* A sample of the codes, and what moves the centres. */
+struct sample {
+    size_t rows;
+    uint8_t *code;   /* rows × columns */
+    uint32_t *cell;  /* rows */
+    uint8_t *centre; /* cells × columns */
+    uint32_t *sum;   /* cells × columns */
+    uint32_t *size;  /* cells */
+};
+
+/* Moves each centre to the mean of its codes; one without codes stays. */
+static void move_centres(const struct ny_sieve *sieve, const struct sample *sample)
+{
+    size_t q = sieve->columns, cells = sieve->cells.count;
+
+    memset(sample->sum, 0, cells * q * sizeof(*sample->sum));
+    memset(sample->size, 0, cells * sizeof(*sample->size));
+    for (size_t i = 0; i < sample->rows; i++) {
+        uint32_t *sum = sample->sum + sample->cell[i] * q;
+
+        sample->size[sample->cell[i]]++;
+        for (size_t k = 0; k < q; k++)
+            sum[k] += sample->code[i * q + k];
+    }
+    for (size_t c = 0; c < cells; c++)
+        for (size_t k = 0; k < q && sample->size[c]; k++)
+            sample->centre[c * q + k] =
+                (uint8_t)((sample->sum[c * q + k] + sample->size[c] / 2) / sample->size[c]);
+}
+
+/* Draws the sample, one code of each of as many equal stretches, and centres from it. */
+static void draw(const struct ny_sieve *sieve, const uint8_t *code, const struct sample *sample)
+{
+    size_t q = sieve->columns;
+    uint64_t n = sieve->knn->n;
+
+    for (size_t i = 0; i < sample->rows; i++) {
+        uint64_t begin = n * i / sample->rows, length = n * (i + 1) / sample->rows - begin;
+        uint64_t row = begin + ny_hash64(SEED, NY_STREAM_SAMPLE, i) % length;
+
+        memcpy(sample->code + i * q, code + row * q, q);
+    }
+    for (size_t c = 0; c < sieve->cells.count; c++) {
+        size_t from = c * SAMPLE + ny_hash64(SEED, NY_STREAM_LANDMARKS, c) % SAMPLE;
+
+        memcpy(sample->centre + c * q, sample->code + from * q, q);
+    }
+}
+
+static int set_centres(struct ny_sieve *sieve, const uint8_t *centre)
+{
+    ny_columns_clear(sieve->cells.centres);
+    return ny_columns_append(sieve->cells.centres, ny_raw_rows(centre), sieve->cells.count);
+}
+
+static int find_centres(struct ny_sieve *sieve, const uint8_t *code)
+{
+    struct ny_context *ctx = sieve->spec->ctx;
+    size_t q = sieve->columns, cells = sieve->cells.count, rows = cells * SAMPLE;
+    struct sample sample = {.rows = rows,
+                            .code = ny_calloc(ctx, NY_MEM_TILES, rows, q),
+                            .cell = ny_calloc(ctx, NY_MEM_TILES, rows, sizeof(uint32_t)),
+                            .centre = ny_calloc(ctx, NY_MEM_TILES, cells, q),
+                            .sum = ny_calloc(ctx, NY_MEM_TILES, cells, q * sizeof(uint32_t)),
+                            .size = ny_calloc(ctx, NY_MEM_TILES, cells, sizeof(uint32_t))};
+    int err = NY_EBUDGET;
+
+    if (!sample.code || !sample.cell || !sample.centre || !sample.sum || !sample.size) goto done;
+    draw(sieve, code, &sample);
+    err = set_centres(sieve, sample.centre);
+    for (int round = 0; round < ROUNDS && !err; round++) {
+        err = assign(sieve, sample.code, rows, sample.cell);
+        if (err) break;
+        move_centres(sieve, &sample);
+        err = set_centres(sieve, sample.centre);
+    }
+done:
+    ny_free(ctx, sample.code);
+    ny_free(ctx, sample.cell);
+    ny_free(ctx, sample.centre);
+    ny_free(ctx, sample.sum);
+    ny_free(ctx, sample.size);
+    return err;
+}
+
+/* ---- the order of the points ---------------------------------------------------------------- */
+
+/* Orders the points by the cells that they are in, and in each by their numbers. */
+static void order(struct ny_sieve_cells *cells, const uint32_t *cell, size_t n)
+{
+    memset(cells->begin, 0, (cells->count + 1) * sizeof(*cells->begin));
+    for (size_t row = 0; row < n; row++)
+        cells->begin[cell[row] + 1]++;
+    for (size_t c = 0; c < cells->count; c++)
+        cells->begin[c + 1] += cells->begin[c];
+    for (size_t row = 0; row < n; row++) {
+        cells->place[row] = cells->begin[cell[row]]++;
+        cells->row[cells->place[row]] = (uint32_t)row;
+    }
+    memmove(cells->begin + 1, cells->begin, cells->count * sizeof(*cells->begin));
+    cells->begin[0] = 0;
+}
+
+/* Makes the codes landmarks, in their order. */
+static int append(struct ny_sieve *sieve, const uint8_t *code)
+{
+    struct ny_context *ctx = sieve->spec->ctx;
+    size_t q = sieve->columns, n = (size_t)sieve->knn->n;
+    uint8_t *sorted = ny_calloc(ctx, NY_MEM_TILES, n, q);
+    int err = sorted ? NY_OK : NY_EBUDGET;
+
+    for (size_t at = 0; at < n && !err; at++)
+        memcpy(sorted + at * q, code + sieve->cells.row[at] * q, q);
+    if (!err) err = ny_columns_append(sieve->codes, ny_raw_rows(sorted), n);
+    ny_free(ctx, sorted);
+    return err;
+}
+
+/* Brings the fine codes into that order, along each circle of places. */
+static int sort_fine(struct ny_sieve *sieve)
+{
+    struct ny_context *ctx = sieve->spec->ctx;
+    size_t n = (size_t)sieve->knn->n, fine = sieve->fine, bytes = fine * sizeof(int16_t);
+    const uint32_t *row = sieve->cells.row;
+    bool *sorted = ny_calloc(ctx, NY_MEM_TILES, n, sizeof(*sorted));
+    int16_t first[NY_SIEVE_FINE];
+
+    for (size_t begin = 0; begin < n && sorted; begin++) {
+        size_t at = begin;
+
+        if (sorted[begin]) continue;
+        memcpy(first, sieve->fine_code + begin * fine, bytes);
+        for (; row[at] != begin; at = row[at]) {
+            memcpy(sieve->fine_code + at * fine, sieve->fine_code + row[at] * fine, bytes);
+            sorted[at] = true;
+        }
+        memcpy(sieve->fine_code + at * fine, first, bytes);
+        sorted[at] = true;
+    }
+    ny_free(ctx, sorted);
+    return sorted ? NY_OK : NY_EBUDGET;
+}
+
+int ny_sieve_cells_new(struct ny_sieve *sieve, const uint8_t *code, bool nearly)
+{
+    struct ny_context *ctx = sieve->spec->ctx;
+    struct ny_sieve_cells *cells = &sieve->cells;
+    size_t n = (size_t)sieve->knn->n;
+    uint32_t *cell = ny_calloc(ctx, NY_MEM_TILES, n, sizeof(*cell));
+    int err = cell ? NY_OK : NY_EBUDGET;
+
+    cells->count = nearly ? cells_for(n) : 1;
+    cells->begin = ny_calloc(ctx, NY_MEM_TILES, cells->count + 1, sizeof(*cells->begin));
+    cells->row = ny_calloc(ctx, NY_MEM_TILES, n, sizeof(*cells->row));
+    cells->place = ny_calloc(ctx, NY_MEM_TILES, n, sizeof(*cells->place));
+    if (!cells->begin || !cells->row || !cells->place) err = NY_EBUDGET;
+    for (unsigned w = 0; w < sieve->knn->workers && !err; w++) {
+        struct ny_sieve_worker *worker = &sieve->worker[w];
+
+        worker->visits = ny_calloc(ctx, NY_MEM_TILES, cells->count, sizeof(*worker->visits));
+        if (!worker->visits) err = NY_EBUDGET;
+    }
+    if (!err) err = ny_columns_new(&cells->centres, &sieve->code);
+    if (!err && cells->count > 1) err = find_centres(sieve, code);
+    if (!err && cells->count > 1) err = assign(sieve, code, n, cell);
+    if (!err) order(cells, cell, n);
+    ny_free(ctx, cell);
+    if (!err) err = ny_columns_new(&sieve->codes, &sieve->code);
+    if (!err) err = append(sieve, code);
+    return err ? err : sort_fine(sieve);
+}
+
+void ny_sieve_cells_release(struct ny_sieve_cells *cells, struct ny_context *ctx)
+{
+    ny_free(ctx, cells->begin);
+    ny_free(ctx, cells->row);
+    ny_free(ctx, cells->place);
+    ny_columns_free(cells->centres);
+}
