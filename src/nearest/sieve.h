@@ -103,12 +103,10 @@ struct ny_sieve_reach {
     size_t measured; /* and measures the nearest by fine code */
     double looked;   /* share of the codes there whose fine codes it looks at, at most */
 };
+/* Returns how many codes a row compares among n points, of centres and of points. */
+double ny_sieve_codes_of(const struct ny_sieve_reach *reach, double n);
 /* Returns the nanoseconds of one thread that a row of d columns takes, among n points. */
 double ny_sieve_reach_ns(const struct ny_sieve_reach *reach, double n, double d);
-
-/* Returns how many codes a row compares among n points, as often as not, with the work of fine
- * codes in them. */
-double ny_sieve_usual_codes(double n);
 
 /* A lot of rows. */
 struct ny_sieve_lot {

@@ -13,7 +13,7 @@
 
 /* Rows that a thread measures before it takes others, of dozens that a batch has for it, and points
  * of a row that are measured before others are looked at. */
-enum { TAKEN_ROWS = 64, PIECE_ROWS = 8 };
+enum { TAKEN_ROWS = 16, PIECE_ROWS = 8 };
 
 /* ---- memory --------------------------------------------------------------------------------- */
 

@@ -32,21 +32,19 @@ static size_t sample_rows(size_t n)
     return cells_for(n) * SAMPLE;
 }
 
-double ny_sieve_usual_codes(double n)
+double ny_sieve_codes_of(const struct ny_sieve_reach *reach, double n)
 {
-    const double usual = 20, looked = 5; /* cells; and the work of fine codes, in codes */
     double cells = (double)cells_for((size_t)n);
 
-    return cells + (1 + looked) * usual * n / cells;
+    return cells + (double)reach->cells * n / cells;
 }
 
 double ny_sieve_reach_ns(const struct ny_sieve_reach *reach, double n, double d)
 {
     const double code = 0.45, look = 30, row = 150, value = 0.5;
-    double cells = (double)cells_for((size_t)n), codes = (double)reach->cells * n / cells;
+    double codes = ny_sieve_codes_of(reach, n);
 
-    return (cells + codes) * code + reach->looked * codes * look +
-           (double)reach->measured * (row + d * value);
+    return codes * (code + reach->looked * look) + (double)reach->measured * (row + d * value);
 }
 
 size_t ny_sieve_cells_bytes(const struct ny_columns_spec *code, size_t n, unsigned workers)

@@ -25,22 +25,23 @@
 struct ny_graph_plan {
     size_t memory_bytes, memory_min_bytes, stage_bytes[NY_STAGE_DONE];
     unsigned workers;
-    uint64_t range_panels; /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
-    size_t paired_rows;    /* exact: in memory, all or 0 */
-    size_t held_rows;      /* forest, sieve: in memory at a time */
-    uint64_t tree_panels;  /* tree: all of them, or fewer: by a file; 0: there is no tree */
+    uint64_t range_panels;   /* exact: of NY_UNIT_ROWS rows, whose lists are held at a time */
+    size_t paired_rows;      /* exact: in memory, all or 0 */
+    size_t held_rows;        /* forest, sieve: in memory at a time */
+    uint64_t tree_panels;    /* tree: all of them, or fewer: by a file; 0: there is no tree */
     size_t tree_least_bytes; /* auto: the least budget with a tree, where one would be far less work
                               * and this budget has no room for it; else 0 */
     bool fits;
     enum ny_knn_way way;   /* auto: some rows are to show which it is, */
     enum ny_knn_way other; /* auto: taken unless a tree is less work, or a sieve tells nothing */
     uint64_t disk_bytes, result_bytes, scratch_bytes; /* as of a plan */
-    double pairs, flops; /* distances, and what they take */
-    double tree_ns;      /* a tree: of one thread */
-    bool tree_less;      /* a tree is likely to be less work than all pairs */
-    double entries;      /* of the lists */
-    double value_bytes;  /* of the rows as they are stored */
-    double measured;     /* products of candidates that are measured in f64 */
+    double pairs, flops;                              /* distances, and what they take */
+    double tree_ns;                                   /* a tree: of one thread */
+    double sieve_ns;    /* a sieve for nearly all neighbours, likewise; 0: it is another way */
+    bool tree_less;     /* a tree is likely to be less work than all pairs */
+    double entries;     /* of the lists */
+    double value_bytes; /* of the rows as they are stored */
+    double measured;    /* products of candidates that are measured in f64 */
     enum ny_way tiles;
     unsigned visits; /* passes that choose and weigh columns */
     double values;   /* values that all rows have together */

@@ -55,6 +55,8 @@ bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
 double ny_graph_pairs_ns(const struct ny_points_info *points);
 /* Returns the nanoseconds that boxes and rows of a tree of so many columns take on one thread. */
 double ny_graph_boxes_ns(const struct ny_tree_work *work, size_t columns);
+/* Rows often look so far by a sieve that finds nearly all neighbours. */
+extern const struct ny_sieve_reach ny_graph_usual_reach;
 /* Returns the nanoseconds that a sieve takes on one thread, whose rows look so far. */
 double ny_graph_sieve_ns(const struct ny_points_info *points, const struct ny_sieve_reach *reach);
 /* Returns those of a sieve that finds all neighbours, of which `rows` rows took this work. */
@@ -91,7 +93,7 @@ struct ny_graph_job {
     uint64_t again;            /* rows that needed more than their candidates */
     struct ny_forest forest;
     struct ny_tree_lists *boxed; /* tree: what is written (neighbors/tree.c) */
-    struct ny_sieving *sieving; /* sieve: as long as the stage runs */
+    struct ny_sieving *sieving;  /* sieve: as long as the stage runs */
     struct ny_bridge *bridge; /* --connect: edges between components, as long as the stage runs */
 };
 

@@ -227,16 +227,19 @@ static void plan_work(const struct ny_graph_sizes *f, struct ny_graph_plan *plan
 
     plan->tiles = ny_way_of(f->knn.spec);
     plan->value_bytes = (double)ny_dtype_size(f->points->dtype);
-    plan->pairs = way == NY_KNN_FOREST ? n * (4.0 * (double)f->settings->leaf + 75)
-                  : way == NY_KNN_SIEVE
-                      ? n * (f->settings->recall < 1 ? ny_sieve_usual_codes(n) : 3 * n)
-                      : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
+    plan->pairs =
+        way == NY_KNN_FOREST ? n * (4.0 * (double)f->settings->leaf + 75)
+        : way == NY_KNN_SIEVE
+            ? n * (f->settings->recall < 1 ? ny_sieve_codes_of(&ny_graph_usual_reach, n) : 3 * n)
+            : ny_knn_pass_pairs(&f->knn, ny_units_of(f->points->n));
     plan->flops =
         2 * plan->pairs * (way == NY_KNN_SIEVE ? NY_SIEVE_COLUMNS : ny_entry_products(f->knn.spec));
     if (likely_tree(plan)) plan->flops *= ny_graph_tree_share(f->points);
     plan->entries = n * (double)f->settings->stored;
     plan->measured = n * (double)ny_knn_width(&f->knn) * ny_entry_products(f->knn.spec);
     plan->tree_less = ny_graph_tree_share(f->points) < 1;
+    if (way == NY_KNN_SIEVE && f->settings->recall < 1)
+        plan->sieve_ns = ny_graph_sieve_ns(f->points, &ny_graph_usual_reach);
     plan->tree_ns = likely_tree(plan) ? ny_graph_tree_ns(f->points) : 0;
     plan->values = n * ny_entry_products(f->knn.spec);
     plan->result_bytes = f->points->n * (f->settings->stored * 8 + 4);
@@ -297,12 +300,14 @@ void ny_graph_plan_note(struct ny_context *ctx, const struct ny_graph_plan *plan
 static double pairs_s(const struct ny_graph_plan *graph, const struct ny_calibration *rates)
 {
     const double compare = 6, list = 40, gather = 8, scattered = 150, exact_ns = 3, byte_ns = 0.6;
-    const double exps_ns = 1.6; /* exponentials of a nanosecond of one thread */
-    const double code_ns = 0.7; /* two codes of a sieve are compared, on one thread */
+    const double exps_ns = 1.6;   /* exponentials of a nanosecond of one thread */
+    const double code_ns = 0.7;   /* two codes of a sieve are compared, on one thread */
+    const double gathering = 1.5; /* a sieve that finds nearly all waits for rows and codes, too */
     /* Candidates are measured again in f64, on rows that are read one by one. */
     double exact_s =
         (exact_ns + byte_ns * graph->value_bytes) * 1e-9 * 3.27e9 * graph->measured / rates->exp32;
 
+    if (graph->sieve_ns > 0) return gathering * exps_ns * graph->sieve_ns / rates->exp32;
     if (likely_way(graph) == NY_KNN_SIEVE)
         return exps_ns * code_ns * graph->pairs / rates->exp32 + exact_s;
     if (likely_tree(graph)) return exps_ns * graph->tree_ns / rates->exp32;

@@ -24,8 +24,7 @@
 /* All pairs of so many rows take no time. */
 enum { FEW_ROWS = 2 * NY_UNIT_ROWS };
 
-/* Rows often look so far by a sieve. */
-static const struct ny_sieve_reach usual = {.cells = 24, .measured = 24, .looked = 0.05};
+const struct ny_sieve_reach ny_graph_usual_reach = {.cells = 24, .measured = 24, .looked = 0.05};
 
 /* ---- work ----------------------------------------------------------------------------------- */
 
@@ -120,7 +119,8 @@ enum ny_knn_way ny_graph_other_way(const struct ny_graph_settings *settings,
     if (!ny_graph_nearly(settings) || points->n <= FEW_ROWS) return NY_KNN_EXACT;
     if (points->row_slots) return forest && points->n > many_sparse ? NY_KNN_FOREST : NY_KNN_EXACT;
     forest = forest && (double)points->n * ny_sieve_point_bytes((size_t)points->d) > most;
-    nearly = forest ? forest_ns(settings, points) : ny_graph_sieve_ns(points, &usual);
+    nearly =
+        forest ? forest_ns(settings, points) : ny_graph_sieve_ns(points, &ny_graph_usual_reach);
     exactly = ny_graph_takes_tree(settings, points) ? ny_graph_tree_ns(points)
                                                     : ny_graph_pairs_ns(points);
     if (exactly < nearly) return NY_KNN_EXACT;
@@ -132,7 +132,7 @@ double ny_graph_other_ns(const struct ny_graph_settings *settings,
 {
     switch (ny_graph_other_way(settings, points)) {
     case NY_KNN_SIEVE:
-        return ny_graph_sieve_ns(points, &usual);
+        return ny_graph_sieve_ns(points, &ny_graph_usual_reach);
     case NY_KNN_FOREST:
         return forest_ns(settings, points);
     default:
