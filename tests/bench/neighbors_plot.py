@@ -11,8 +11,8 @@ import sys
 from beside_plot import GAP, HEIGHT, LEFT, OTHERS, TOP, Axis, text
 from neighbors import curves
 
-WIDTH, RECALLS = 150, (0.5, 0.8, 0.9, 0.95, 0.99, 0.999)
-COLOURS = {"nystream forest": "#0072b2", "nystream": "#56b4e9"}
+WIDTH, RECALLS = 150, (0.5, 0.9, 0.95, 0.99, 0.999)
+COLOURS = {"nystream sieve": "#0072b2", "nystream forest": "#56b4e9", "nystream": "#000000"}
 
 
 def across(recall):
@@ -26,7 +26,7 @@ def panel(tools, colours):
     parts = [f"<path d='M0,{-HEIGHT}V0H{WIDTH}' fill='none' stroke='#333'/>"]
     for recall in RECALLS:
         x = across(recall)
-        parts += [f"<path d='M{x:.1f},0V{-HEIGHT}' stroke='#ddd'/>", text(x, 14, f"{recall:g}")]
+        parts += [f"<path d='M{x:.1f},0V{-HEIGHT}' stroke='#ddd'/>", text(x, 14, f"{recall:g}"[1:])]
     for value, words in up.ticks():
         parts += [f"<path d='M0,{-up.at(value):.1f}H{WIDTH}' stroke='#ddd'/>", text(-4, 3 - up.at(value), words, "end")]
     for tool, curve in tools.items():
