@@ -45,7 +45,7 @@ size_t ny_sieve_cells_making_bytes(size_t n);
 /* Returns the cell that has a place. */
 size_t ny_sieve_cell_of(const struct ny_sieve_cells *cells, size_t place);
 
-/* Makes the directions, and the step and length that go with them, from a sample of the points.
+/* Makes the directions, and the scales and length that go with them, from a sample of the points.
  * NY_EBUDGET, or errors of the store; NY_ENUMERIC where the sample is not finite. */
 int ny_sieve_basis(struct ny_sieve *sieve);
 /* Returns the bytes that it charges for a while. */

@@ -1,8 +1,7 @@
-/* Searches for the neighbours of a lot of new rows by the codes of a sieve (nearest/sieve.h), a
- * batch after another. */
+/* Searches for the neighbours of a lot of rows by the codes of a sieve (nearest/sieve.h), a batch
+ * after another. */
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -62,7 +61,6 @@ size_t ny_sieve_held_least(const struct ny_knn *knn)
     return most < knn->n ? most : (size_t)knn->n;
 }
 
-/* Codes of centres are looked at by strips, with lists of the nearest. */
 static size_t worker_bytes(const struct ny_columns_spec *spec, const struct ny_columns_spec *code)
 {
     size_t d = spec->geometry->d, strip = NY_SIEVE_STRIP;

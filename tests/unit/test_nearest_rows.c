@@ -343,7 +343,7 @@ static void a_share_needs_no_certain_cpu(void **state)
     newcomers_free(&new);
 }
 
-/* Rows that the codes do not tell apart have no width: all of them are searched exactly. */
+/* Rows that the codes do not tell apart have no reach: all of them are searched exactly. */
 static void a_share_that_codes_do_not_find_is_all(void **state)
 {
     const struct shape shape = {OUTLIER, NY_F64, 9000, 300, 2};
