@@ -158,11 +158,13 @@ static void reopen(struct ny_job *job)
     json_object_del(report, "total_seconds");
 }
 
-/* Goes back to a stage that an earlier one has led beyond. */
+/* Goes back to a stage that an earlier one has led beyond. A whole result has its rows placed, but
+ * not any more what a probe needs of each. */
 static void go_back(struct ny_job *job, enum ny_stage_id stage)
 {
     enum ny_stage_id from = ny_stage_parse(ny_field_text(job->record, "stage"));
     bool placed = from == NY_STAGE_DONE && stage == NY_STAGE_PROJECT &&
+                  !ny_fit_of(job)->settings->probes &&
                   ny_field_is(ny_job_checkpoint(job), "part", "embedding");
     bool summed = stage == NY_STAGE_ACCUMULATE || stage == NY_STAGE_SOLVE;
 

@@ -285,6 +285,36 @@ until_done() {
     done
 }
 
+# ends_in_probe STORE NAME OPTIONS…: fits, and kills it while all shards are in stage probe.
+ends_in_probe() {
+    local store=$1 name=$2 pid
+    shift 2
+    nystream fit "$store" "$name" "$@" --threads 1 -q &
+    pid=$!
+    until nystream info "$store/shard-00002" "$name" --json 2>/dev/null | grep -q '"stage": "probe"'; do
+        kill -0 $pid
+    done
+    kill -KILL $pid
+    ! wait $pid
+}
+
+@test "a shard whose probe is over places its rows anew for one that is in it" {
+    local options="--map laplacian --averages implicit --landmarks 40 --components 2 --probe 3000"
+    cp -r big behind
+    ends_in_probe behind map $options
+    cp -r behind ahead
+    nystream fit ahead map $options -q
+    nystream export ahead map -o whole.npy -q
+    rm -r behind/shard-00001
+    cp -r ahead/shard-00001 behind
+    ny fit behind map $options -q
+    exits 0
+    nystream export behind map -o again.npy -q
+    cmp whole.npy again.npy
+    [ "$(field "$(nystream info behind map --json)" probe_error)" = \
+        "$(field "$(nystream info ahead map --json)" probe_error)" ]
+}
+
 @test "the number of threads and the budget change no byte of shards" {
     nystream fit big a --landmarks 70 --components 3 --threads 1 --memory 400M -q
     nystream fit big b --landmarks 70 --components 3 --threads 6 -q
