@@ -81,7 +81,6 @@ int ny_fit_run(struct ny_fit *fit)
     int err = ny_shards_align(fit);
 
     if (err == NY_OK) err = count_rows(fit);
-
     if (err == NY_OK) err = ny_given_columns_shape(job->ctx, fit->settings, &job->points);
     if (err) goto done;
     ny_settings_widen(fit->settings, &job->points);

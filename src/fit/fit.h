@@ -81,6 +81,13 @@ static inline struct ny_fit *ny_fit_of(struct ny_job *job)
     return (struct ny_fit *)job;
 }
 
+/* Returns m, or the size in its place. */
+static inline size_t ny_fit_order(const struct ny_fit *fit)
+{
+    if (fit->planned->order) return fit->planned->order(fit->settings, fit->job.points.n);
+    return (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
+}
+
 /* Runs the course of fit->job, whose ctx, store, name, record and workers are set, as are settings,
  * planned, plan, params and earlier (update/courses.h does). Releases what the stages hold. */
 int ny_fit_run(struct ny_fit *fit);

@@ -295,13 +295,6 @@ static void drop_fit(struct ny_fit *fit)
     fit->state = NULL;
 }
 
-/* Returns m or the size in its place, for the buffers that BLAS keeps. */
-static size_t order_of_fit(const struct ny_fit *fit)
-{
-    if (fit->planned->order) return fit->planned->order(fit->settings, fit->job.points.n);
-    return (size_t)ny_field_count(ny_job_report(&fit->job), "landmarks", 0);
-}
-
 /* Runs the stage: S is drawn again after a kill, the same one, and the sums go on from the
  * checkpoint. */
 static int run_probe(struct ny_job *job)
@@ -316,7 +309,7 @@ static int run_probe(struct ny_job *job)
     drop_fit(fit);
     err = describe(&run);
     if (err) goto done;
-    fit->m = order_of_fit(fit);
+    fit->m = ny_fit_order(fit);
     err = ny_fit_lower_workers(fit);
     if (err == NY_OK) err = ny_fit_reserve_blas(fit, run.r);
     if (err) goto done;

@@ -170,7 +170,7 @@ static void go_back(struct ny_job *job, enum ny_stage_id stage)
 
     if (from == NY_STAGE_DONE) reopen(job);
     if (from == NY_STAGE_SOLVE && stage == NY_STAGE_ACCUMULATE)
-        placed = !ny_field_is(ny_job_checkpoint(job), "part", "features"); /* it has no sums */
+        placed = ny_field_is(ny_job_checkpoint(job), "part", "gram");
     if (!placed && !(summed && take_up_sums(job))) json_object_clear(ny_job_checkpoint(job));
     ny_field_set_text(job->record, "stage", ny_stage_name(stage));
 }
@@ -210,12 +210,68 @@ static int check_standing(const struct ny_fit *fit, const struct standing *all, 
     return NY_OK;
 }
 
+/* Tells whether the solution has averages of its landmarks for a probe, in part "centring". */
+static bool has_centring(const struct ny_fit_settings *settings)
+{
+    return ny_settings_probe_averages(settings) && !ny_divided(settings->normalisation);
+}
+
+/* Gives a shard that is done, and has dropped them, the averages of the landmarks of shard `from`,
+ * which is not. */
+static int share_centring(struct ny_fit *fit, unsigned from, bool dropped)
+{
+    struct ny_peers *peers = ny_context_peers(fit->job.ctx);
+    size_t bytes = ny_fit_order(fit) * sizeof(double);
+    void *averages = ny_alloc(fit->job.ctx, NY_MEM_MODEL, bytes);
+    int err = averages ? NY_OK : NY_EBUDGET;
+
+    if (!err && ny_peers_shard(peers) == from)
+        err = ny_job_get_part(&fit->job, "centring", averages, bytes);
+    if (!err) err = ny_peers_share_of(peers, from, averages, bytes);
+    if (!err && dropped) err = ny_job_put_part(&fit->job, "centring", averages, bytes);
+    ny_free(fit->job.ctx, averages);
+    return err;
+}
+
+/* What all shards have: the stage of the one that is least far, `shard`, and whether the noise of
+ * the Gram is measured. */
+struct together {
+    struct standing least;
+    unsigned shard;
+    bool done; /* one of them is */
+};
+
+static struct together compare(const struct standing *all, unsigned shards)
+{
+    struct together to = {.least = all[0]};
+
+    for (unsigned k = 0; k < shards; k++) {
+        if (all[k].stage < to.least.stage) to.shard = k;
+        to.least.stage = all[to.shard].stage;
+        if (all[k].measured < to.least.measured) to.least.measured = all[k].measured;
+        to.done = to.done || all[k].stage == DONE_RANK;
+    }
+    return to;
+}
+
+/* A shard that is done has dropped what served the probe alone: for one that is not, all place
+ * their rows again. */
+static int prepare_probe(struct ny_fit *fit, struct together *to, bool dropped)
+{
+    const uint64_t project = ny_stage_rank(NY_STAGE_PROJECT);
+
+    if (!to->done || !fit->settings->probes) return NY_OK;
+    if (to->least.stage == DONE_RANK || to->least.stage < project) return NY_OK;
+    to->least.stage = project;
+    return has_centring(fit->settings) ? share_centring(fit, to->shard, dropped) : NY_OK;
+}
+
 int ny_shards_align(struct ny_fit *fit)
 {
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
     unsigned shards = ny_peers_shards(peers);
-    struct standing mine, *all, least;
-    bool done = false;
+    struct standing mine, *all;
+    struct together to;
     int err;
 
     if (!peers) return NY_OK;
@@ -225,16 +281,11 @@ int ny_shards_align(struct ny_fit *fit)
     err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
     if (!err) err = check_standing(fit, all, shards);
     if (err) goto done;
-    least = all[0];
-    for (unsigned k = 0; k < shards; k++) {
-        if (all[k].stage < least.stage) least.stage = all[k].stage;
-        if (all[k].measured < least.measured) least.measured = all[k].measured;
-        done = done || all[k].stage == DONE_RANK;
-    }
-    if (done && least.stage == ny_stage_rank(NY_STAGE_PROBE)) /* its parts are gone */
-        least.stage = ny_stage_rank(NY_STAGE_PROJECT);
-    if (mine.stage > least.stage) go_back(&fit->job, stage_at(least.stage));
-    if (!least.measured) {
+    to = compare(all, shards);
+    err = prepare_probe(fit, &to, mine.stage == DONE_RANK);
+    if (err) goto done;
+    if (mine.stage > to.least.stage) go_back(&fit->job, stage_at(to.least.stage));
+    if (!to.least.measured) {
         json_object_del(fit->job.record, "gram_noise");
         json_object_del(fit->job.record, "gram_f64");
     }
@@ -334,8 +385,6 @@ static void note_bytes(struct ny_fit *fit)
 int ny_shards_share_solution(struct ny_fit *fit)
 {
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
-    bool averages =
-        ny_settings_probe_averages(fit->settings) && !ny_divided(fit->settings->normalisation);
     uint64_t bytes;
     int err;
 
@@ -344,7 +393,8 @@ int ny_shards_share_solution(struct ny_fit *fit)
     err = share_record(fit);
     bytes = ny_field_count(fit->job.record, "model_bytes", 0);
     if (!err) err = share_part(fit, "model", bytes);
-    if (!err && averages) err = share_part(fit, "centring", fit->m * sizeof(double));
+    if (!err && has_centring(fit->settings))
+        err = share_part(fit, "centring", fit->m * sizeof(double));
     if (err || ny_peers_leads(peers)) return err;
     ny_fit_drop_problem(fit);
     ny_fit_keep_sums(fit);

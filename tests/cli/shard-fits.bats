@@ -285,34 +285,73 @@ until_done() {
     done
 }
 
-# ends_in_probe STORE NAME OPTIONS…: fits, and kills it while all shards are in stage probe.
-ends_in_probe() {
-    local store=$1 name=$2 pid
-    shift 2
-    nystream fit "$store" "$name" "$@" --threads 1 -q &
-    pid=$!
-    until nystream info "$store/shard-00002" "$name" --json 2>/dev/null | grep -q '"stage": "probe"'; do
-        kill -0 $pid
+# ends_in STAGE STORE NAME OPTIONS…: fits, and kills it while its last shard is in this stage; again
+# where the stage was over too soon.
+ends_in() {
+    local stage=$1 store=$2 name=$3 pid tries
+    shift 3
+    for tries in {1..20}; do
+        nystream fit "$store" "$name" "$@" -q &
+        pid=$!
+        until is_in "$stage" "$store" "$name"; do
+            kill -0 $pid || break
+        done
+        kill -KILL $pid || true
+        wait $pid || true
+        ! is_in "$stage" "$store" "$name" || return 0
+        nystream rm "$store" "$name" -q
     done
-    kill -KILL $pid
-    ! wait $pid
+    return 1
 }
 
-@test "a shard whose probe is over places its rows anew for one that is in it" {
-    local options="--map laplacian --averages implicit --landmarks 40 --components 2 --probe 3000"
-    cp -r big behind
-    ends_in_probe behind map $options
-    cp -r behind ahead
-    nystream fit ahead map $options -q
-    nystream export ahead map -o whole.npy -q
-    rm -r behind/shard-00001
-    cp -r ahead/shard-00001 behind
-    ny fit behind map $options -q
-    exits 0
-    nystream export behind map -o again.npy -q
-    cmp whole.npy again.npy
-    [ "$(field "$(nystream info behind map --json)" probe_error)" = \
-        "$(field "$(nystream info ahead map --json)" probe_error)" ]
+# is_in STAGE STORE NAME: whether the last shard is.
+is_in() {
+    nystream info "$2/shard-00002" "$3" --json 2>err | grep -q '"stage": "'"$1"'"'
+}
+
+# takes_along BEHIND AHEAD OPTIONS…: of two stores of the same fit, one ended earlier, puts a shard of
+# each among those of the other. Both end with the bytes of a fit that was not ended.
+takes_along() {
+    local behind=$1 ahead=$2 mixed facts='"probe_error"|"inner_passes"'
+    shift 2
+    nystream fit big whole "$@" -q
+    nystream export big whole -o whole.npy -q
+    nystream info big whole --json | grep -E "$facts" >whole.facts
+    for mixed in "$behind $ahead" "$ahead $behind"; do
+        rm -rf mixed
+        cp -r "${mixed% *}" mixed
+        rm -r mixed/shard-00001
+        cp -r "${mixed#* }/shard-00001" mixed
+        ny fit mixed map "$@" -q
+        exits 0
+        nystream export mixed map -o again.npy -q
+        cmp whole.npy again.npy
+        nystream info mixed map --json | grep -E "$facts" >again.facts
+        cmp whole.facts again.facts
+    done
+    nystream rm big whole -q
+}
+
+@test "a shard whose probe is over helps one that is in it" {
+    local map options
+    for map in "kpca" "laplacian --averages implicit"; do
+        options="--map $map --landmarks 40 --components 2 --probe 3000"
+        rm -rf probes done
+        cp -r big probes
+        ends_in probe probes map $options
+        cp -r probes done
+        nystream fit done map $options -q
+        takes_along probes done $options
+    done
+}
+
+@test "a shard whose products are made helps one that has begun with them" {
+    local options="--map kpca --inner randomized --landmarks 800 --components 4"
+    cp -r big begun
+    cp -r big made
+    ends_in accumulate begun map $options
+    ends_in solve made map $options
+    takes_along begun made $options
 }
 
 @test "the number of threads and the budget change no byte of shards" {
