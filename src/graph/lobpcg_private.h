@@ -46,6 +46,8 @@ int ny_lobpcg_rotate(const struct ny_lobpcg *solver, struct ny_span span, struct
 int ny_lobpcg_residuals(struct ny_lobpcg *solver);
 /* W ← (D − A + σD)⁻¹DW about, columns scaled to residuals of 1. */
 int ny_lobpcg_precondition(struct ny_lobpcg *solver);
+/* W ← X less `length` times the solution in W, of residuals as they are. */
+int ny_lobpcg_refine(const struct ny_lobpcg *solver, double length);
 /* Y = D⁻¹(D − A)W of strip s, in the grid's r. */
 int ny_lobpcg_apply(const struct ny_lobpcg *solver, size_t strip);
 /* Workspace of the largest of them, but for solver->sums. */

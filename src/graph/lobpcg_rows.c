@@ -14,7 +14,8 @@ struct rows {
     size_t y_stride, room; /* doubles of a worker's */
     struct ny_matrix C, T;
     size_t sum_stride;
-    double *sums; /* groups × C.rows × sum_stride, of C = M */
+    double length; /* of ny_lobpcg_refine() */
+    double *sums;  /* groups × C.rows × sum_stride, of C = M */
     void (*block)(const struct rows *rows, size_t first, size_t count, double *room, double *sum);
 };
 
@@ -309,6 +310,29 @@ static int precondition(void *arg, const struct ny_worker *worker)
 int ny_lobpcg_precondition(struct ny_lobpcg *solver)
 {
     return ny_parallel_team(solver->ctx, precondition, solver);
+}
+
+static void refine_block(const struct rows *rows, size_t first, size_t count, double *room,
+                         double *sum)
+{
+    const struct ny_lobpcg *solver = rows->solver;
+
+    (void)room;
+    (void)sum;
+    for (size_t i = first; i < first + count; i++) {
+        const double *x = solver->x + i * solver->stride;
+        double *w = solver->w + i * solver->stride;
+
+        for (size_t j = 0; j < solver->columns; j++)
+            w[j] = x[j] - rows->length * solver->residual[j] * w[j];
+    }
+}
+
+int ny_lobpcg_refine(const struct ny_lobpcg *solver, double length)
+{
+    struct rows rows = {.solver = solver, .length = length, .block = refine_block};
+
+    return run(&rows);
 }
 
 /* Bytes of the workspace of ny_lobpcg_rotate(). */
