@@ -233,12 +233,11 @@ static int share_centring(struct ny_fit *fit, unsigned from, bool dropped)
     return err;
 }
 
-/* What all shards have: the stage of the one that is least far, `shard`, and whether the noise of
- * the Gram is measured. */
+/* How far all shards are. */
 struct together {
-    struct standing least;
-    unsigned shard;
-    bool done; /* one of them is */
+    struct standing least; /* the first stage, and what all have measured */
+    unsigned shard;        /* the first that is at that stage */
+    bool done;             /* one of them is */
 };
 
 static struct together compare(const struct standing *all, unsigned shards)

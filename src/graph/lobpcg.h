@@ -20,10 +20,10 @@
  *   swiss roll, 10⁶ points            11
  *   terrain, binary weights           17
  *
- * Where all wanted eigenvalues are 0 to rounding, and there may be many more of them, W is mostly
- * what rounding makes of the others, magnified, and Rayleigh–Ritz takes it in with all its errors:
- * a cloud of LiDAR took 26 to 300 steps, by luck. Any vectors of these groups will do then, so that
- * a step is one of inverse iteration instead: X is taken some way against W, by a Chebyshev
+ * There may be many eigenvalues that are 0 to rounding, all that are wanted and more. W is mostly
+ * what rounding makes of the others then, magnified, and Rayleigh–Ritz takes it in with all its
+ * errors: a cloud of LiDAR took 26 to 300 steps, by luck. Any vectors of these groups will do, so
+ * that a step is one of inverse iteration instead: X is taken some way against W, by a Chebyshev
  * polynomial over four steps. This took 7 to 19 steps at four widths.
  *
  * W is made orthonormal to X and P; the three are not whitened together. Multigrid takes its

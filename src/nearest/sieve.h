@@ -15,10 +15,10 @@
  *            which too many points remain are compared with all points.
  * nearly     The codes are sorted into cells about centres (Lloyd 1982), and a row looks into the
  *            `cells` whose centres are nearest to its code. The `measured` points that are nearest
- *            there by fine code are measured, and no others. These two numbers are learned from
- *            rows drawn by hash, whose neighbours are found exactly, so that the lower end of
- *            the 95 % interval of the recall is what was asked for. Where none are enough, all rows
- *            are searched exactly.
+ *            there by fine code are measured, and no others. These two numbers, and how far by
+ *            code a point may be to be compared by fine code, are learned from rows drawn by hash,
+ *            whose neighbours are found exactly, so that the lower end of the 95 % interval of the
+ *            recall is what was asked for. Where none are enough, all rows are searched exactly.
  *
  * Neither threads nor the budget change a bit: a code depends on the row's place in the lot at
  * most, and the measured lists on nothing but which points were measured. If the budget does not
@@ -102,6 +102,7 @@ struct ny_sieve_reach {
     size_t cells;    /* it looks into the nearest of them, */
     size_t measured; /* and measures the nearest by fine code */
     double looked;   /* share of the codes there whose fine codes it looks at, at most */
+    double share;    /* of ny_sieve_code_bound(), below which it looks at fine codes */
 };
 /* Returns how many codes a row compares among n points, of centres and of points. */
 double ny_sieve_codes_of(const struct ny_sieve_reach *reach, double n);

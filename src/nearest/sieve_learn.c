@@ -1,11 +1,13 @@
 /*
  * Learns how far rows have to look for their neighbours by a sieve (nearest/sieve.h), from rows
- * whose neighbours are known. These look into all cells. Then each neighbour has two ranks: that of
- * its cell among those nearest to the row, and that of its fine code among those of all points. A
- * row that looks as far as these finds it.
+ * whose neighbours are known. First, how far neighbours are by code, beside by fine code: all but a
+ * few are nearer than a share of the bound that is safe. Below this the rows look into all cells.
+ * Then each neighbour has two ranks: that of its cell among those nearest to the row, and that of
+ * its fine code among those of all points. A row that looks as far as these finds it.
  */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -15,6 +17,10 @@
 
 /* Rows that a thread ranks at a time; and the rank of what is not among the nearest. */
 enum { STRIP = 32, FAR = UINT16_MAX };
+
+/* The share of those neighbours that may be missed which may be farther by code than is looked at.
+ */
+static const double missed_by_code = 0.1;
 
 struct ranks {
     uint16_t cell, fine;
@@ -39,8 +45,59 @@ struct room {
 
 size_t ny_sieve_learn_bytes(const struct ny_knn *knn)
 {
-    return NY_SIEVE_PILOT * knn->neighbors * sizeof(struct ranks) +
+    return NY_SIEVE_PILOT * knn->neighbors * (sizeof(struct ranks) + sizeof(double)) +
            knn->workers * sizeof(struct room);
+}
+
+/* ---- codes ---------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Returns how far a point is by code from a drawn row, in shares of the bound that is safe. */
+static double share_of(const struct learning *learning, size_t row, uint32_t point)
+{
+    const struct ny_sieve *sieve = learning->sieve;
+    const struct ny_sieve_codes *codes = learning->known->codes;
+    size_t place = sieve->cells.place[point], q = sieve->columns;
+    const uint8_t *a = codes->code + row * q;
+    const uint8_t *b = (const uint8_t *)ny_columns_rows(sieve->codes).at + place * q;
+    double fine = (double)ny_sieve_fine_square(sieve, codes->fine + row * sieve->fine, place);
+    double square = 0;
+
+    for (size_t k = 0; k < q; k++)
+        square += ((double)a[k] - b[k]) * ((double)a[k] - b[k]);
+    return square / ny_sieve_code_bound(sieve, fine);
+}
+
+/* Finds the share below which all neighbours are but those that may be missed. */
+static int find_share(struct learning *learning)
+{
+    const struct ny_sieve_known *known = learning->known;
+    size_t t = learning->sieve->knn->neighbors, count = 0;
+    struct ny_context *ctx = learning->sieve->spec->ctx;
+    double *share = ny_alloc(ctx, NY_MEM_TILES, known->drawn * t * sizeof(*share));
+
+    if (!share) return NY_EBUDGET;
+    for (size_t i = 0; i < known->drawn; i++)
+        for (size_t k = 0; k < t; k++) {
+            uint32_t point = known->row[known->index[i] * t + k];
+
+            if (point != NY_NO_ROW) share[count++] = share_of(learning, known->index[i], point);
+        }
+    qsort(share, count, sizeof(*share), compare);
+    if (count) {
+        double missed = missed_by_code * (1 - known->recall) * (double)count;
+
+        /* rounding of the bound to f32 leaves out none that is as far, or is 0 far */
+        learning->most.share = (1 + 1e-6) * share[count - 1 - (size_t)missed] + 1e-9;
+    }
+    ny_free(ctx, share);
+    return NY_OK;
 }
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
@@ -86,7 +143,9 @@ static int rank_strip(const struct learning *learning, struct room *room,
     const struct ny_sieve *sieve = learning->sieve;
     const struct ny_sieve_codes *codes = learning->known->codes;
     size_t q = sieve->columns, fine = sieve->fine;
-    const struct ny_sieve_reach all = {sieve->cells.count, learning->most.measured, 0};
+    const struct ny_sieve_reach all = {.cells = sieve->cells.count,
+                                       .measured = learning->most.measured,
+                                       .share = learning->most.share};
     struct ny_sieve_rows rows = {.count = count,
                                  .code = room->code,
                                  .fine = room->fine,
@@ -161,7 +220,7 @@ static bool is_enough(const struct learning *learning, const struct ny_sieve_rea
 /* Finds the fewest points that are enough to measure in so many cells; 0: there are none. */
 static size_t least_measured(const struct learning *learning, size_t cells)
 {
-    struct ny_sieve_reach reach = {cells, learning->most.measured, 0};
+    struct ny_sieve_reach reach = {.cells = cells, .measured = learning->most.measured};
     size_t low = learning->sieve->knn->neighbors, high = reach.measured;
 
     if (!is_enough(learning, &reach)) return 0;
@@ -185,7 +244,8 @@ static struct ny_sieve_reach choose(const struct learning *learning, double look
     struct ny_sieve_reach best = {0};
 
     for (size_t cells = 1; cells <= learning->most.cells; cells += 1 + cells / 4) {
-        struct ny_sieve_reach reach = {cells, least_measured(learning, cells), looked};
+        struct ny_sieve_reach reach = {cells, least_measured(learning, cells), looked,
+                                       learning->most.share};
 
         if (!reach.measured || ny_sieve_reach_ns(&reach, n, d) >= least) continue;
         least = ny_sieve_reach_ns(&reach, n, d);
@@ -201,8 +261,8 @@ int ny_sieve_learn(const struct ny_sieve *sieve, const struct ny_sieve_known *kn
     size_t n = (size_t)sieve->knn->n, t = sieve->knn->neighbors, cells = sieve->cells.count;
     struct learning learning = {.sieve = sieve,
                                 .known = known,
-                                .most = {cells < NY_SIEVE_REACH ? cells : NY_SIEVE_REACH,
-                                         n < NY_SIEVE_WIDTH ? n : NY_SIEVE_WIDTH, 0}};
+                                .most = {.cells = cells < NY_SIEVE_REACH ? cells : NY_SIEVE_REACH,
+                                         .measured = n < NY_SIEVE_WIDTH ? n : NY_SIEVE_WIDTH}};
     struct found found = {(double)(known->drawn * t), (double)known->drawn * (double)(t * t)};
     int err;
 
@@ -211,6 +271,7 @@ int ny_sieve_learn(const struct ny_sieve *sieve, const struct ny_sieve_known *kn
         sieve->worker[w].looked = 0;
     learning.ranks = ny_calloc(ctx, NY_MEM_TILES, known->drawn * t, sizeof(*learning.ranks));
     err = learning.ranks ? NY_OK : NY_EBUDGET;
+    if (!err) err = find_share(&learning);
     if (!err && t <= learning.most.measured)
         err = ny_parallel(ctx, sieve->knn->workers, rank_some, &learning);
     if (!err) {

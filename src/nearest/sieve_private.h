@@ -116,6 +116,10 @@ int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worke
  * that ny_sieve_nearest() has found. */
 int ny_sieve_within(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                     const struct ny_sieve_rows *rows);
+/* Returns how far a code may be of what is this far by fine code, both squared; a fine code has the
+ * directions of a code and more. Rounding to bytes adds a sixth to each square of a code, and some
+ * spread. */
+double ny_sieve_code_bound(const struct ny_sieve *sieve, double fine);
 /* Finds the reach->measured points that are nearest by fine code in the nearest cells, which become
  * the hits of each row, in order: nearly, since what is too far by code is not looked at. */
 int ny_sieve_look(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,

@@ -73,53 +73,69 @@ int ny_sieve_nearest(const struct ny_sieve *sieve, struct ny_sieve_worker *worke
     return err;
 }
 
-/* ---- the nearest cells ---------------------------------------------------------------------- */
+/* ---- lists by guides ------------------------------------------------------------------------ */
 
-/* One row in so many of a strip looks at all centres with no bound; the others begin with the bound
- * that it ended with, and some more, since rows of a strip are often near to one another. */
+/* One row in so many of a strip looks with no bound; the others begin with the bound that it ended
+ * with, and some more, since rows of a strip are often near to one another. */
 enum { GUIDES = 8 };
-static const float more = 1.2F;
+static const float more = 1.4F;
 
-/* Lets the rows listed look at all centres. */
-static void look_at_centres(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
-                            const struct ny_strip *strip, struct ny_neighbors *lists, size_t count)
+/* Rows of a strip. */
+struct listed {
+    size_t count;
+    uint32_t row[NY_SIEVE_STRIP];
+};
+
+/* Fills the lists of the rows of a strip by `look`, which looks for those listed below the bounds
+ * of their lists: of the guides, of the others, and again those that had too low a bound. */
+static void fill_lists(struct ny_neighbors *lists, size_t rows,
+                       void (*look)(void *arg, const struct listed *listed), void *arg)
 {
-    const struct ny_columns_watch watch = {.end = sieve->cells.count,
-                                           .row = worker->visitors,
-                                           .rows = count,
-                                           .bound = lists->bound,
-                                           .take = add,
-                                           .arg = lists,
-                                           .room = worker->tile};
+    struct listed listed = {0};
+    size_t width = lists->width;
 
-    ny_columns_below(sieve->cells.centres, strip, &watch);
-}
-
-/* Fills the lists of a strip: of the guides, of the others, and again those that had too low a
- * bound. */
-static void fill_lists(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
-                       const struct ny_strip *strip, struct ny_neighbors *lists)
-{
-    uint32_t *listed = worker->visitors;
-    size_t count = 0, width = lists->width;
-
-    for (size_t i = 0; i < strip->count; i += GUIDES)
-        listed[count++] = (uint32_t)i;
-    look_at_centres(sieve, worker, strip, lists, count);
-    count = 0;
-    for (size_t i = 0; i < strip->count; i++) {
+    for (size_t i = 0; i < rows; i += GUIDES)
+        listed.row[listed.count++] = (uint32_t)i;
+    look(arg, &listed);
+    listed.count = 0;
+    for (size_t i = 0; i < rows; i++) {
         if (i % GUIDES == 0) continue;
         lists->bound[i] = more * lists->bound[i / GUIDES * GUIDES] + 1;
-        listed[count++] = (uint32_t)i;
+        listed.row[listed.count++] = (uint32_t)i;
     }
-    look_at_centres(sieve, worker, strip, lists, count);
-    count = 0;
-    for (size_t i = 0; i < strip->count; i++) {
+    look(arg, &listed);
+    listed.count = 0;
+    for (size_t i = 0; i < rows; i++) {
         if (lists->row[i * width + width - 1] != NY_NO_ROW) continue;
         ny_neighbors_clear(lists, i);
-        listed[count++] = (uint32_t)i;
+        listed.row[listed.count++] = (uint32_t)i;
     }
-    look_at_centres(sieve, worker, strip, lists, count);
+    look(arg, &listed);
+}
+
+/* ---- the nearest cells ---------------------------------------------------------------------- */
+
+/* Rows that look at the centres. */
+struct centres {
+    const struct ny_sieve *sieve;
+    const struct ny_strip *strip;
+    struct ny_neighbors *lists;
+    float *room;
+};
+
+/* Lets the rows listed look at all centres. */
+static void look_at_centres(void *arg, const struct listed *listed)
+{
+    const struct centres *centres = arg;
+    const struct ny_columns_watch watch = {.end = centres->sieve->cells.count,
+                                           .row = listed->row,
+                                           .rows = listed->count,
+                                           .bound = centres->lists->bound,
+                                           .take = add,
+                                           .arg = centres->lists,
+                                           .room = centres->room};
+
+    ny_columns_below(centres->sieve->cells.centres, centres->strip, &watch);
 }
 
 int ny_sieve_nearest_cells(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
@@ -134,7 +150,8 @@ int ny_sieve_nearest_cells(const struct ny_sieve *sieve, struct ny_sieve_worker 
     err = ny_neighbors_new(&lists, sieve->spec->ctx, 0, rows, count);
     if (!err) err = strip_of(worker, code, rows, &strip);
     if (!err) {
-        fill_lists(sieve, worker, &strip, &lists);
+        fill_lists(&lists, rows, look_at_centres,
+                   &(struct centres){sieve, &strip, &lists, worker->tile});
         memcpy(cells, lists.row, rows * count * sizeof(*cells));
     }
     ny_neighbors_release(&lists);
@@ -148,19 +165,27 @@ struct look {
     const struct ny_sieve *sieve;
     struct ny_sieve_worker *worker;
     const struct ny_sieve_rows *rows;
+    const struct ny_sieve_reach *reach;
     struct ny_neighbors lists;   /* of places, by fine code */
     float bound[NY_SIEVE_STRIP]; /* the squared distance by code of what may be as near */
+    struct ny_strip strip;       /* of the codes */
+    uint32_t *cells;             /* rows × reach->cells, the nearest first */
 };
 
-/* Returns how far a code may be of what is nearer than this by fine code, which has the directions
- * of a code and more. Rounding to bytes adds a sixth to each square of a code, and some spread. */
-static float code_bound(const struct ny_sieve *sieve, float fine)
+double ny_sieve_code_bound(const struct ny_sieve *sieve, double fine)
 {
     const double spread = 1.6;
-    double steps = sieve->fine_scale.step / sieve->scale.step;
-    double square = steps * steps * (double)fine;
+    double steps = sieve->fine_scale.step / sieve->scale.step, square = steps * steps * fine;
 
-    return (float)(square + (double)sieve->columns / 6 + spread * (sqrt(square) + 2));
+    return square + (double)sieve->columns / 6 + spread * (sqrt(square) + 2);
+}
+
+/* Bounds what a row looks at by what its list takes. */
+static void bound_code(struct look *look, size_t row)
+{
+    double bound = ny_sieve_code_bound(look->sieve, (double)look->lists.bound[row]);
+
+    look->bound[row] = (float)(look->reach->share * bound);
 }
 
 static void meet(void *arg, size_t row, size_t place, float square)
@@ -174,75 +199,91 @@ static void meet(void *arg, size_t row, size_t place, float square)
     look->worker->looked++;
     if (!(apart < look->lists.bound[row])) return;
     ny_neighbors_insert(&look->lists, row, apart, place);
-    look->bound[row] = code_bound(sieve, look->lists.bound[row]);
+    bound_code(look, row);
 }
 
-/* Lists the rows of a strip by cell: those of which it is one of the nearest, from rank[0] to the
- * one before rank[1]. `cells` has `count` of each row; the rows of cell c end before end[c]. */
-static void list_visitors(const struct look *look, const uint32_t *cells, size_t count,
-                          const size_t rank[2], struct ny_sieve_worker *worker)
+/* Lists the rows of a strip by cell: those of which it is one of the nearest, from the first-th to
+ * the one before the end-th. The visitors of cell c end before visits[c]. */
+static void list_visitors(const struct look *look, const struct listed *listed, size_t first,
+                          size_t end)
 {
-    size_t rows = look->rows->count, all = look->sieve->cells.count;
-    uint32_t *end = worker->visits;
+    const struct ny_sieve_worker *worker = look->worker;
+    size_t all = look->sieve->cells.count, count = look->reach->cells;
+    uint32_t *visits = worker->visits;
 
-    memset(end, 0, all * sizeof(*end));
-    for (size_t i = 0; i < rows; i++)
-        for (size_t k = rank[0]; k < rank[1]; k++)
-            end[cells[i * count + k]]++;
+    memset(visits, 0, all * sizeof(*visits));
+    for (size_t i = 0; i < listed->count; i++)
+        for (size_t k = first; k < end; k++)
+            visits[look->cells[listed->row[i] * count + k]]++;
     for (size_t c = 0, sum = 0; c < all; c++) {
-        size_t visitors = end[c];
+        size_t visitors = visits[c];
 
-        end[c] = (uint32_t)sum; /* where they begin, until they are listed */
+        visits[c] = (uint32_t)sum; /* where they begin, until they are listed */
         sum += visitors;
     }
-    for (size_t i = 0; i < rows; i++)
-        for (size_t k = rank[0]; k < rank[1]; k++)
-            worker->visitors[end[cells[i * count + k]]++] = (uint32_t)i;
+    for (size_t i = 0; i < listed->count; i++)
+        for (size_t k = first; k < end; k++)
+            worker->visitors[visits[look->cells[listed->row[i] * count + k]]++] = listed->row[i];
 }
 
-/* Lets the listed rows look into their cells. */
-static void visit(struct look *look, const struct ny_strip *strip, struct ny_sieve_worker *worker)
+/* Lets the rows listed look into their cells from the first-th to the one before the end-th. */
+static void visit(struct look *look, const struct listed *listed, size_t first, size_t end)
 {
     const struct ny_sieve_cells *cells = &look->sieve->cells;
+    const uint32_t *visits = look->worker->visits;
     struct ny_columns_watch watch = {
-        .bound = look->bound, .take = meet, .arg = look, .room = worker->tile};
+        .bound = look->bound, .take = meet, .arg = look, .room = look->worker->tile};
 
-    for (size_t c = 0, first = 0; c < cells->count; first = worker->visits[c++]) {
+    list_visitors(look, listed, first, end);
+    for (size_t c = 0, begin = 0; c < cells->count; begin = visits[c++]) {
         watch.first = cells->begin[c];
         watch.end = cells->begin[c + 1];
-        watch.row = worker->visitors + first;
-        watch.rows = worker->visits[c] - first;
+        watch.row = look->worker->visitors + begin;
+        watch.rows = visits[c] - begin;
         if (watch.rows && watch.end > watch.first)
-            ny_columns_below(look->sieve->codes, strip, &watch);
+            ny_columns_below(look->sieve->codes, &look->strip, &watch);
     }
+}
+
+/* Lets the rows listed look into their nearest cell. */
+static void visit_nearest(void *arg, const struct listed *listed)
+{
+    struct look *look = arg;
+
+    for (size_t i = 0; i < listed->count; i++)
+        bound_code(look, listed->row[i]);
+    visit(look, listed, 0, 1);
 }
 
 /* The nearest cells come first, so that the lists are good soon. */
-static int look_into_cells(struct look *look, struct ny_sieve_worker *worker, size_t count)
+static int look_into_cells(struct look *look)
 {
     struct ny_context *ctx = look->sieve->spec->ctx;
     const struct ny_sieve_rows *rows = look->rows;
-    uint32_t *cells = ny_calloc(ctx, NY_MEM_TILES, rows->count, count * sizeof(*cells));
-    struct ny_strip strip;
+    size_t count = look->reach->cells;
+    struct listed all = {.count = rows->count};
     int err = NY_EBUDGET;
 
-    if (cells)
-        err = ny_sieve_nearest_cells(look->sieve, worker, rows->code, rows->count, count, cells);
-    if (!err) err = strip_of(worker, rows->code, rows->count, &strip);
-    for (size_t rank[2] = {0, 1}; rank[0] < count && !err;) {
-        list_visitors(look, cells, count, rank, worker);
-        visit(look, &strip, worker);
-        rank[0] = rank[1];
-        rank[1] = 4 * rank[1] < count ? 4 * rank[1] : count;
+    for (size_t i = 0; i < rows->count; i++)
+        all.row[i] = (uint32_t)i;
+    look->cells = ny_calloc(ctx, NY_MEM_TILES, rows->count, count * sizeof(*look->cells));
+    if (look->cells)
+        err = ny_sieve_nearest_cells(look->sieve, look->worker, rows->code, rows->count, count,
+                                     look->cells);
+    if (!err) err = strip_of(look->worker, rows->code, rows->count, &look->strip);
+    if (!err) fill_lists(&look->lists, rows->count, visit_nearest, look);
+    for (size_t first = 1, end; first < count && !err; first = end) {
+        end = 4 * first < count ? 4 * first : count;
+        visit(look, &all, first, end);
     }
-    ny_free(ctx, cells);
+    ny_free(ctx, look->cells);
     return err;
 }
 
 int ny_sieve_look(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                   const struct ny_sieve_rows *rows, const struct ny_sieve_reach *reach)
 {
-    struct look look = {.sieve = sieve, .worker = worker, .rows = rows};
+    struct look look = {.sieve = sieve, .worker = worker, .rows = rows, .reach = reach};
     int err = ny_neighbors_new(&look.lists, sieve->spec->ctx, 0, rows->count, reach->measured);
 
     for (size_t i = 0; i < rows->count; i++)
@@ -251,7 +292,7 @@ int ny_sieve_look(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
         err = scan(sieve, worker, rows,
                    (struct ny_columns_watch){.bound = look.bound, .take = meet, .arg = &look});
     else if (!err)
-        err = look_into_cells(&look, worker, reach->cells);
+        err = look_into_cells(&look);
     for (size_t i = 0; i < rows->count && !err; i++)
         put_hits(sieve, &look.lists, i, &rows->hits);
     ny_neighbors_release(&look.lists);

@@ -343,6 +343,21 @@ static void a_share_needs_no_certain_cpu(void **state)
     newcomers_free(&new);
 }
 
+/* Neighbours that are all 0 far are within any bound. */
+static void equal_rows_have_a_reach(void **state)
+{
+    const struct shape shape = {REPEATED, NY_F32, 3000, 20, 5};
+    struct newcomers new;
+
+    (void)state;
+    newcomers_new(&new, &shape, 600, &ny_kernel_euclidean);
+    assert_int_equal(ny_points_read(new.cloud.store, 0, 0, new.count, new.raw), NY_OK);
+    find_truth(&new);
+    assert_true(by_sieve(&new, 0.9, shape.n).reach.measured > 0);
+    assert_true(share_found(&new) >= 0.9);
+    newcomers_free(&new);
+}
+
 /* Rows that the codes do not tell apart have no reach: all of them are searched exactly. */
 static void a_share_that_codes_do_not_find_is_all(void **state)
 {
@@ -388,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_sieve_finds_the_nearest_by_cosine),
         cmocka_unit_test(a_sieve_finds_the_share_that_is_asked_for),
         cmocka_unit_test(a_share_needs_no_certain_cpu),
+        cmocka_unit_test(equal_rows_have_a_reach),
         cmocka_unit_test(a_share_that_codes_do_not_find_is_all),
         cmocka_unit_test(a_sieve_is_interrupted),
     };
