@@ -368,7 +368,12 @@ def test_sparse_rows_are_0_in_named_columns_that_they_lack(tmp_path, caplog):
     topics = store.fit("topics", map="svd", kernel="linear", approx="exact", components=2)
     cells = anndata.AnnData(new[:, ::2].astype(np.float32),
                             var=pandas.DataFrame(index=["ash", "oak"]))
-    assert np.allclose(topics.transform(cells), topics.transform(np.array([[6.0, 0, 4], [0] * 3])))
+    placed = topics.transform(np.array([[6.0, 0, 4], [0] * 3]))
+    model = topics.model()
+    for transform in (topics.transform, model.transform, pickle.loads(pickle.dumps(model)).transform):
+        assert np.allclose(transform(cells), placed)
+        with pytest.raises(nystream.DataError, match="X has no column 'elm', which"):
+            transform(anndata.AnnData(cells.X.toarray(), var=cells.var))
 
 
 @quick

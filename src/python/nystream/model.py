@@ -38,6 +38,7 @@ class Model:
 
     solution: Optional[Report] = None
     column_names: Optional[List[str]] = None
+    _sparse = False  # these are names of sparse rows, which may lack some
 
     def __init__(self, context: Context, function: Any, *arguments: Any) -> None:
         self._context = context
@@ -56,7 +57,8 @@ class Model:
         settings = result.store._context
         model = cls(Context(settings.memory, settings.threads, settings.progress),
                     lib.ny_model_open, os.fsencode(result.store.path), result.name.encode())
-        model.column_names = result.store._columns().names
+        columns = result.store._columns()
+        model.column_names, model._sparse = columns.names, columns.sparse
         return model
 
     @classmethod
@@ -101,12 +103,13 @@ class Model:
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"image": self.to_bytes(), "solution": self.solution,
-                "column_names": self.column_names}
+                "column_names": self.column_names, "sparse": self._sparse}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         image = state["image"]
         self.__init__(Context(), lib.ny_model_load, image, len(image))  # type: ignore[misc]
         self.solution, self.column_names = state.get("solution"), state.get("column_names")
+        self._sparse = state.get("sparse", False)
 
     @property
     def report(self) -> Report:
@@ -135,7 +138,8 @@ class Model:
         ----------
         X : rows of any kind that Store.append takes, of shape (rows, columns)
             Columns that have names, in a frame or an AnnData, are put in the order of column_names.
-            Further ones are left out, with a warning, and a missing one is a DataError.
+            Further ones are left out, with a warning. A missing one is 0 in sparse rows of a model
+            of such, and a DataError in others.
         nan : {"error", "keep"}
             keep: a row with NaN or infinity gets NaN for a place; error: a DataError names it.
 
@@ -147,7 +151,7 @@ class Model:
             NystreamWarning says so: they may be on another scale.
         """
         double = self.report["precision"] == "f64"
-        found = Columns(self.column_names, "the model").batches(X)
+        found = Columns(self.column_names, "the model", self._sparse).batches(X)
         with self._context.once():
             return _data.place(found, self.components, np.float64 if double else np.float32,
                                self._place, nan)
