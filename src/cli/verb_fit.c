@@ -60,6 +60,21 @@ static void print_memory(FILE *file, const json_t *facts, double budget, bool cl
         cli_print_fact(file, "fits", "yes; %s is the least that works", cli_bytes(least).text);
 }
 
+/* Prints what a process needs that has one shard of a store, and what these tell one another. */
+static void print_shards(FILE *file, const json_t *facts)
+{
+    const json_t *shards = json_object_get(facts, "shards");
+    double count, least, exchanged;
+
+    if (!cli_fact_number(shards, "count", &count) ||
+        !cli_fact_number(shards, "memory_min_bytes", &least) ||
+        !cli_fact_number(shards, "exchange_bytes", &exchanged))
+        return;
+    cli_print_fact(file, "shards",
+                   "%s; a process with one of them needs %s at least, and they exchange %s",
+                   cli_count(count).text, cli_bytes(least).text, cli_bytes(exchanged).text);
+}
+
 /* Returns the passes of a plan or a job but those that select landmarks, and how many these are,
  * where the data decide about them: *vary. */
 static double passes_of(const json_t *facts, double *selecting, bool *vary)
@@ -111,6 +126,7 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
         cli_print_fact(file, "work", "%s", cli_scaled(value, "flop").text);
     print_search(file, facts);
     print_memory(file, facts, budget, closer);
+    print_shards(file, facts);
     if (cli_fact_number(facts, "columns_kept_bytes", &value))
         cli_print_fact(file, "columns", "%s are kept between passes, and computed in one",
                        cli_bytes(value).text);

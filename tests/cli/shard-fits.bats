@@ -375,6 +375,9 @@ seconds_of() {
     each=$(sed -n '/"shards": {/,/}/p' <<<"$output")
     [ "$(field "$each" count)" = 3 ]
     [ "$least" -gt $((3 * $(field "$each" memory_min_bytes))) ]
+    ny plan big --landmarks 500
+    prints "3; a process with one of them needs"
+    prints "and they exchange 979 KiB"
     ny fit big x --landmarks 500 --memory $((least - 131072)) --components 2
     exits 8
     says "needs $least bytes"
