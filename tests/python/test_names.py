@@ -370,7 +370,8 @@ def test_sparse_rows_are_0_in_named_columns_that_they_lack(tmp_path, caplog):
                             var=pandas.DataFrame(index=["ash", "oak"]))
     placed = topics.transform(np.array([[6.0, 0, 4], [0] * 3]))
     model = topics.model()
-    for transform in (topics.transform, model.transform, pickle.loads(pickle.dumps(model)).transform):
+    again = pickle.loads(pickle.dumps(model))
+    for transform in (topics.transform, model.transform, again.transform):
         assert np.allclose(transform(cells), placed)
         with pytest.raises(nystream.DataError, match="X has no column 'elm', which"):
             transform(anndata.AnnData(cells.X.toarray(), var=cells.var))
