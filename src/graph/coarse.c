@@ -4,10 +4,11 @@
  *
  * Nodes are visited in their order. A free node takes up to seven free neighbours to which it is
  * strongly tied; one that finds none free joins the aggregate of its strongest neighbour, so that
- * no node that has an edge stays alone. A_c = RᵀAR is then formed one aggregate at a time, with
- * `at` remembering where the row under way has its entry of each column. Ties are entries of
- * D_out^-½AD_out^-½, since that is the matrix whose rough errors relaxation takes away. Memory is
- * taken for the entries of the finer graph and given back once the true number is known.
+ * no node that has an edge stays alone. Small aggregates are joined on demand. A_c = RᵀAR is then
+ * formed one aggregate at a time, with `at` remembering where the row under way has its entry of
+ * each column. Ties are entries of D_out^-½AD_out^-½, since that is the matrix whose rough errors
+ * relaxation takes away. Memory is taken for the entries of the finer graph and given back once the
+ * true number is known.
  */
 #include "graph/coarse.h"
 
@@ -103,6 +104,69 @@ static uint32_t aggregate(const struct ny_affinity *fine, uint32_t *of)
     return aggregates;
 }
 
+/* Returns the aggregate that one has become a part of. */
+static uint32_t whole_of(uint32_t *into, uint32_t k)
+{
+    while (into[k] != k)
+        k = into[k] = into[into[k]];
+    return k;
+}
+
+/* Aggregates while they are joined: those that each has become a part of, and their nodes. */
+struct joining {
+    const struct ny_affinity *fine;
+    const uint32_t *of;
+    uint32_t *into, *size;
+};
+
+/* Returns the small aggregate to which the node has its strongest tie of all that go to such; its
+ * own where none does. */
+static uint32_t strongest_other(const struct joining *joining, uint32_t node)
+{
+    const struct ny_affinity *fine = joining->fine;
+    const struct ny_edges *graph = fine->graph;
+    uint32_t own = whole_of(joining->into, joining->of[node]), found = own;
+    double most = -1;
+
+    for (uint64_t e = graph->head[node]; e < graph->head[node + 1]; e++) {
+        uint32_t other = whole_of(joining->into, joining->of[graph->target[e]]);
+
+        if (other == own || joining->size[other] >= AGGREGATE || tie(fine, e) <= most) continue;
+        most = tie(fine, e);
+        found = other;
+    }
+    return found;
+}
+
+/* Joins aggregates of fewer than AGGREGATE nodes, two and two, and numbers what is left in the same
+ * order. room: two numbers for each aggregate. Returns how many are left. */
+static uint32_t join_small(const struct ny_affinity *fine, uint32_t *of, uint32_t aggregates,
+                           uint32_t *room)
+{
+    const struct joining joining = {fine, of, room, room + aggregates};
+    uint32_t *into = joining.into, *size = joining.size, n = fine->graph->n, left = 0;
+
+    memset(size, 0, aggregates * sizeof(*size));
+    for (uint32_t k = 0; k < aggregates; k++)
+        into[k] = k;
+    for (uint32_t v = 0; v < n; v++)
+        size[of[v]]++;
+    for (uint32_t v = 0; v < n; v++) {
+        uint32_t own = whole_of(into, of[v]);
+        uint32_t other = size[own] < AGGREGATE ? strongest_other(&joining, v) : own;
+        uint32_t first = own < other ? own : other;
+
+        if (other == own) continue;
+        size[first] = size[own] + size[other];
+        into[own] = into[other] = first;
+    }
+    for (uint32_t k = 0; k < aggregates; k++) /* the first of those joined is numbered before */
+        size[k] = into[k] == k ? left++ : size[whole_of(into, k)];
+    for (uint32_t v = 0; v < n; v++)
+        of[v] = size[of[v]];
+    return left;
+}
+
 /* Lists the nodes of each aggregate, ascending, by counting. */
 static void sort_members(struct ny_coarse *coarse, uint32_t n)
 {
@@ -179,7 +243,7 @@ static int fill(struct ny_coarse *coarse, const struct ny_affinity *fine, uint64
     return NY_OK;
 }
 
-int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine)
+int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine, bool joined)
 {
     struct ny_context *ctx = fine->ctx;
     size_t n = fine->graph->n;
@@ -191,9 +255,11 @@ int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine)
     coarse->of = ny_alloc(ctx, NY_MEM_SOLVE, n * sizeof(uint32_t));
     if (!coarse->of) return err;
     coarse->graph.n = aggregate(fine, coarse->of);
+    at = ny_alloc(ctx, NY_MEM_SOLVE, coarse->graph.n * sizeof(uint64_t));
+    if (at && joined)
+        coarse->graph.n = join_small(fine, coarse->of, coarse->graph.n, (uint32_t *)(void *)at);
     coarse->first = ny_calloc(ctx, NY_MEM_SOLVE, coarse->graph.n + 2, sizeof(uint32_t));
     coarse->member = ny_alloc(ctx, NY_MEM_SOLVE, n * sizeof(uint32_t));
-    at = ny_alloc(ctx, NY_MEM_SOLVE, coarse->graph.n * sizeof(uint64_t));
     if (coarse->first && coarse->member && at) err = fill(coarse, fine, at);
     ny_free(ctx, at);
     return err;

@@ -17,8 +17,9 @@ struct ny_coarse {
     struct ny_affinity affinity;
 };
 
-/* Release it also after an error. */
-int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine);
+/* Makes the coarser graph. joined: aggregates of fewer than eight nodes are joined with others.
+ * NY_EBUDGET; release it then, too. */
+int ny_coarse_new(struct ny_coarse *coarse, const struct ny_affinity *fine, bool joined);
 /* Frees a coarser graph, of any state that ny_coarse_new() leaves; a zeroed one is left alone. */
 void ny_coarse_release(struct ny_coarse *coarse);
 /* The most bytes for so many nodes and entries (two an edge) of the finer graph. */

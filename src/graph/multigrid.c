@@ -18,6 +18,9 @@
  * the middle and the half length of the interval. */
 static const double smooth = 0.3;
 
+/* The most nodes of a graph that is relaxed where its aggregates are small. */
+enum { RELAXED = 512 };
+
 /* Nodes from which on workers share a graph: meeting takes longer than what fewer need. */
 enum { SHARED = NY_TEAM_ITEMS };
 
@@ -54,6 +57,17 @@ static bool worth(const struct ny_coarse *coarse, const struct ny_affinity *fine
            coarse->graph.head[coarse->graph.n] <= fine->graph->head[fine->graph->n] / 2;
 }
 
+/* Makes the coarser graph. Where nodes have few strong ties, as in a mesh or a net of roads, some
+ * of its aggregates are joined, unless the graph is so small that relaxing it will do. */
+static int coarsen(struct ny_coarse *coarse, const struct ny_affinity *fine)
+{
+    int err = ny_coarse_new(coarse, fine, false);
+
+    if (err || worth(coarse, fine) || fine->graph->n <= RELAXED) return err;
+    ny_coarse_release(coarse);
+    return ny_coarse_new(coarse, fine, true);
+}
+
 int ny_multigrid_new(struct ny_multigrid *grids, const struct ny_affinity *affinity)
 {
     *grids = (struct ny_multigrid){.ctx = affinity->ctx};
@@ -63,7 +77,7 @@ int ny_multigrid_new(struct ny_multigrid *grids, const struct ny_affinity *affin
 
         if (err == NY_OK) err = ny_check_interrupt(grids->ctx);
         if (err || affinity->graph->n < 2) return err;
-        err = ny_coarse_new(&grid->coarse, affinity);
+        err = coarsen(&grid->coarse, affinity);
         if (err) return err;
         if (!worth(&grid->coarse, affinity)) {
             ny_coarse_release(&grid->coarse);

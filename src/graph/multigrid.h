@@ -11,7 +11,8 @@
  * Its parts were chosen by measurement:
  *   - A V cycle takes twice the steps of a W cycle on LiDAR.
  *   - Aggregates have eight nodes where a graph has them: larger ones cost more steps than they
- *     save.
+ *     save. A mesh of four edges a node has smaller ones, which leave more than half of its edges.
+ *     They are joined then: a mesh of 90,000 nodes takes 14 steps, and by its own grid alone 169.
  *   - Products are sums of w_ij(z_i − z_j) in f64 (graph/affinity.h). Products with D⁻¹A would
  *     round the preconditioner to an indefinite one where λ is 1e-15.
  *   - Workers go through a cycle as a team whose members wait for each other, awake, after each

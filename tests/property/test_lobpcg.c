@@ -235,6 +235,32 @@ static void test_many_groups(void **state)
     net_free(&net);
 }
 
+/* A torus of squares has 1 − (cos(2πa/N) + cos(2πb/N))/2. Its nodes have few ties, of which small
+ * aggregates are made. */
+static void test_mesh(void **state)
+{
+    enum { SIDE = 150, WANTED = 5 };
+    const double expected = (1 - cos(2 * acos(-1) / SIDE)) / 2;
+    struct ny_lobpcg solver;
+    struct made made;
+    struct net net;
+
+    (void)state;
+    net_new(&net, (size_t)SIDE * SIDE, 2);
+    for (size_t i = 0; i < net.n; i++) {
+        net_link(&net, i, i / SIDE * SIDE + (i + 1) % SIDE, 1);
+        net_link(&net, i, (i + SIDE) % net.n, 1);
+    }
+    make(&made, ctx, &net, 1);
+    solve(&solver, &made, WANTED);
+    assert_true(solver.at->steps <= 20);
+    for (size_t k = 0; k < WANTED; k++)
+        assert_true(fabs(solver.value[k] - (k ? expected : 0)) < 1e-3 * expected);
+    ny_lobpcg_release(&solver);
+    unmake(&made);
+    net_free(&net);
+}
+
 /* ---- starts and bytes ------------------------------------------------------------------------ */
 
 /* A coarser graph has degrees that are more than its edges' weights: its dense problem, too. */
@@ -248,7 +274,7 @@ static void test_loops(void **state)
     (void)state;
     net_of(&net, SHEET, 600);
     make(&made, ctx, &net, -1);
-    assert_int_equal(ny_coarse_new(&coarse, &made.affinity), NY_OK);
+    assert_int_equal(ny_coarse_new(&coarse, &made.affinity, false), NY_OK);
     assert_int_equal(ny_lobpcg_new(&solver, &coarse.affinity, 9, 5, NULL), NY_OK);
     assert_true(solver.n < 512 && solver.at->steps == 0);
     for (size_t k = 0; k < 9; k++)
@@ -408,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_small),
         cmocka_unit_test(test_nearly_disconnected),
         cmocka_unit_test(test_many_groups),
+        cmocka_unit_test(test_mesh),
         cmocka_unit_test(test_vanishing),
         cmocka_unit_test(test_start),
         cmocka_unit_test(test_loops),

@@ -95,7 +95,7 @@ static void test_gamma(void **state)
 
 /* RᵀAR entry by entry but for its diagonal, degrees, and that every aggregate is of two nodes at
  * least, which are its members. */
-static void check_coarse(enum net_shape shape, size_t n)
+static void check_coarse(enum net_shape shape, size_t n, bool joined)
 {
     struct ny_coarse coarse;
     struct made made;
@@ -106,7 +106,7 @@ static void check_coarse(enum net_shape shape, size_t n)
     net_of(&net, shape, n);
     make(&made, ctx, &net, -1);
     n = made.graph.n;
-    assert_int_equal(ny_coarse_new(&coarse, &made.affinity), NY_OK);
+    assert_int_equal(ny_coarse_new(&coarse, &made.affinity, joined), NY_OK);
     m = coarse.graph.n;
     A = dense_weights(&net, &made.graph, made.gamma);
     C = calloc(m * m, sizeof(double));
@@ -146,12 +146,14 @@ static void check_coarse(enum net_shape shape, size_t n)
 static void test_coarse(void **state)
 {
     (void)state;
-    check_coarse(SHEET, 600);
-    check_coarse(SMALL_WORLD, 300);
-    check_coarse(STAR, 40);
-    check_coarse(PATH, 2);
-    check_coarse(COMPLETE, 50);
-    check_coarse(DUMBBELL, 200);
+    for (int joined = 0; joined < 2; joined++) {
+        check_coarse(SHEET, 600, joined);
+        check_coarse(SMALL_WORLD, 300, joined);
+        check_coarse(STAR, 40, joined);
+        check_coarse(PATH, 2, joined);
+        check_coarse(COMPLETE, 50, joined);
+        check_coarse(DUMBBELL, 200, joined);
+    }
 }
 
 /* ---- multigrid ------------------------------------------------------------------------------ */
@@ -216,7 +218,8 @@ static void check_multigrid(enum net_shape shape, size_t n, double left)
     for (size_t k = 0; k < NY_STRIP_COLUMNS; k++) {
         assert_true(product_of(grid, y, k, grid->x, k) > 0);
         for (size_t l = 0; l < k; l++) {
-            double one = product_of(grid, y, k, grid->x, l), two = product_of(grid, y, l, grid->x, k);
+            double one = product_of(grid, y, k, grid->x, l),
+                   two = product_of(grid, y, l, grid->x, k);
 
             assert_true(fabs(one - two) <= 1e-9 * fabs(product_of(grid, y, k, grid->x, k)));
         }
