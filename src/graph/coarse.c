@@ -112,11 +112,12 @@ static uint32_t whole_of(uint32_t *into, uint32_t k)
     return k;
 }
 
-/* Aggregates while they are joined: those that each has become a part of, and their nodes. */
+/* Aggregates while they are joined. */
 struct joining {
     const struct ny_affinity *fine;
-    const uint32_t *of;
-    uint32_t *into, *size;
+    const uint32_t *of; /* the aggregate of each node */
+    uint32_t *into;     /* the one that each has become a part of, or itself */
+    uint32_t *size;     /* its nodes */
 };
 
 /* Returns the small aggregate to which the node has its strongest tie of all that go to such; its

@@ -1,9 +1,9 @@
 /*
  * Learns how far rows have to look for their neighbours by a sieve (nearest/sieve.h), from rows
- * whose neighbours are known. First, how far neighbours are by code, beside by fine code: all but a
- * few are nearer than a share of the bound that is safe. Below this the rows look into all cells.
- * Then each neighbour has two ranks: that of its cell among those nearest to the row, and that of
- * its fine code among those of all points. A row that looks as far as these finds it.
+ * whose neighbours are known. It first compares how far these are by code and by fine code: all but
+ * a few are nearer than a share of the bound that is safe. The rows look into all cells for what is
+ * nearer. Then each neighbour has two ranks: that of its cell among those nearest to the row, and
+ * that of its fine code among those of all points. A row that looks as far as these finds it.
  */
 #include <math.h>
 #include <stdatomic.h>
