@@ -222,6 +222,7 @@ int ny_graph_fit_run(struct ny_store *store, const char *name,
     job->course = fit.map->course;
     err = ny_job_run(job);
 done:
+    ny_graph_fit_drop_kept(&fit);
     ny_edges_release(&fit.edges);
     ny_fit_drop_problem(&fit.base);
     ny_unreserve(job->ctx, NY_MEM_PROCESS, job->blas_bytes);

@@ -6,7 +6,8 @@
  * embedded: the rows of the embedding are those of the component (results/rows.h).
  *
  * Isomap (maps/isomap.c) sweeps over the landmarks twice, once for W and once for Y = C′P, so that
- * C is never there as a whole. A sweep is a pass whose units are batches of 16 sources that are
+ * C need not be there as a whole; where the budget has room for it, it is kept from the first sweep
+ * and there is no second one. A sweep is a pass whose units are batches of 16 sources that are
  * near one another, or of 8, 4 or 1 where the budget is small (graph/sweep.h). Landmarks of
  * --select maxmin come from a search that looks only at the nodes that are nearer to the new
  * landmark than to all earlier ones. The negative eigenvalues are counted by the signs of LDLᵀ if
@@ -41,6 +42,8 @@ struct ny_graph_fit {
     const struct ny_graph_map *map;
     struct ny_edges edges; /* edges of the largest component */
     size_t lanes;          /* of a batch of paths, in the stage under way */
+    float *kept;           /* path lengths that a later stage needs; NULL: none */
+    size_t kept_bytes;
     unsigned ways;         /* enum ny_map_ways */
     unsigned order;        /* the version of the order of the nodes (graph/order.h) */
 };
@@ -54,6 +57,7 @@ static inline struct ny_graph_fit *ny_graph_fit_of(struct ny_job *job)
 /* The sizes that a plan goes by: those of the graph if it exists, else the largest possible. */
 struct ny_map_sizes {
     struct ny_job_sizes job;
+    const struct ny_graph_map *map;
     const struct ny_fit_settings *settings;
     uint64_t n, nodes, edges;
     size_t neighbors;     /* that a row lists */
@@ -62,6 +66,7 @@ struct ny_map_sizes {
     unsigned ways; /* that the map could do with: enum ny_map_ways */
     bool paged;    /* edges are in pages; ny_map_way() decides it, */
     size_t lanes;  /* and how many sources a batch of paths has */
+    size_t kept;   /* bytes of path lengths that are kept between stages; ny_map_keep() */
     size_t opening_bytes; /* held beside the edges while they are opened */
 };
 
@@ -82,6 +87,9 @@ struct ny_graph_map {
         *course; /* stages after those of the graph; `bytes` is ny_map_course_bytes() */
     /* Returns in which other ways a fit could do, of enum ny_map_ways; NULL: in none. */
     unsigned (*ways)(const struct ny_fit_settings *settings);
+    /* Returns the bytes of path lengths that a later stage would not find again if they were kept;
+     * NULL: it never does. */
+    size_t (*kept_bytes)(const struct ny_map_sizes *sizes);
     /* Places new rows by a fit that is done, whose edges are open. */
     int (*transform)(struct ny_graph_fit *fit, const struct ny_new_rows *rows);
 };
@@ -113,6 +121,9 @@ struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
 /* Sets lanes and paged: the fastest way in which one worker fits the budget `limit` in all stages,
  * or the one that takes least. */
 void ny_map_way(struct ny_map_sizes *sizes, size_t limit);
+/* Sets kept: 0, unless the budget `limit` has room for what the map would keep beside so many
+ * workers in all stages. */
+void ny_map_keep(struct ny_map_sizes *sizes, unsigned workers, size_t limit);
 /* Returns the bytes of the paths of so many workers. */
 size_t ny_map_sweep_bytes(const struct ny_map_sizes *sizes, unsigned workers);
 /* Returns the bytes that one search has for pages; 0 where the edges are in memory. */
@@ -125,6 +136,11 @@ void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
 /* Sets the lanes of a batch, and job.workers to the most with which the stage under way fits the
  * budget; NY_EBUDGET when not even one does. */
 int ny_graph_fit_workers(struct ny_graph_fit *fit);
+/* Makes room for path lengths that a later stage needs, and reports it, where ny_map_keep() says
+ * so: to be called before the first of them is found, by the stage that finds them. */
+int ny_graph_fit_keep(struct ny_graph_fit *fit);
+/* Frees that. */
+void ny_graph_fit_drop_kept(struct ny_graph_fit *fit);
 /* Writes Y (nodes × p, in the order of the nodes) as parts rows and embedding. An interrupted write
  * is begun anew. Charges ny_graph_embed_bytes() of NY_MEM_STORE. */
 int ny_graph_embed(struct ny_graph_fit *fit, struct ny_matrix Y);

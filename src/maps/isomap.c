@@ -10,7 +10,8 @@
  *   accumulate  sweep 1: paths from each landmark → Δ(D, D), and Δ of a sample of pairs
  *   solve       W → P: its negative eigenvalues are dropped and counted
  *   project     sweep 2: the same paths again → Y += C′P, a batch of columns at a time, so that C,
- *               nodes × m, is never there; nothing of that where all nodes are landmarks
+ *               nodes × m, need not be there; nothing of that where all nodes are landmarks. Where
+ *               the budget has room for Δ(nodes, D), it is kept from sweep 1 and takes its place
  *
  * Landmarks are sources in an order in which those of a batch are near one another.
  * Parts of the NAME beside those of maps/graph_map.h:
@@ -28,6 +29,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "maps/isomap_private.h"
@@ -181,7 +183,7 @@ static const struct ny_stage stage_landmarks = {NY_STAGE_SELECT, select_landmark
 /* ---- accumulate: sweep 1 -------------------------------------------------------------------- */
 
 /* Takes a batch of paths into the state: Δ(D, D), and Δ of the sampled pairs; the `fold` of
- * sweep 1. */
+ * sweep 1. Those that a later stage needs are kept. */
 static int take_distances(void *arg, const struct ny_swept *batch)
 {
     struct ny_isomap *map = arg;
@@ -199,6 +201,9 @@ static int take_distances(void *arg, const struct ny_swept *batch)
     }
     if (ny_isomap_keeps_columns(map->fit->base.settings))
         return ny_isomap_keep(map, batch->first / NY_LANES, batch->distances);
+    if (map->fit->kept)
+        memcpy(map->fit->kept + batch->first * map->fit->edges.n, batch->distances,
+               (size_t)map->fit->edges.n * NY_LANES * sizeof(float));
     return NY_OK;
 }
 
@@ -236,6 +241,7 @@ static int accumulate(struct ny_job *job)
     if (err == NY_OK) err = load_state(&map, &sources);
     if (err == NY_OK && sources == 0 && ny_isomap_keeps_columns(fit->base.settings))
         err = ny_isomap_check_room(&map);
+    if (err == NY_OK && sources == 0) err = ny_graph_fit_keep(fit);
     if (err == NY_OK) err = ny_isomap_sweep(&map, sources, take_distances, save_distances);
     if (err == NY_OK)
         err = ny_job_put_part(job, "geodesics", map.state, ny_isomap_state_bytes(map.m));
@@ -253,7 +259,7 @@ static struct ny_stage_bytes accumulate_bytes(const struct ny_job_sizes *sizes, 
     struct ny_stage_bytes bytes = ny_isomap_common(f);
     size_t n = (size_t)f->nodes, state = ny_isomap_state_bytes(f->m);
 
-    bytes.by_purpose[NY_MEM_TILES] += ny_map_sweep_bytes(f, workers);
+    bytes.by_purpose[NY_MEM_TILES] += ny_map_sweep_bytes(f, workers) + f->kept;
     bytes.by_purpose[NY_MEM_OTHER] += state;
     bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, state);
     if (ny_isomap_keeps_columns(f->settings))
@@ -283,6 +289,14 @@ static unsigned ways(const struct ny_fit_settings *settings)
            (settings->rule->paths ? 0 : NY_MAP_PAGED);
 }
 
+/* Column sampling has Δ on disk; all nodes as landmarks need no second sweep. */
+static size_t kept_bytes(const struct ny_map_sizes *f)
+{
+    bool never = ny_isomap_keeps_columns(f->settings) || f->lanes != NY_LANES || f->m == f->nodes;
+
+    return never ? 0 : (size_t)ny_isomap_columns_bytes(f->nodes, f->m);
+}
+
 static const struct ny_stage *const stages[] = {
     &stage_landmarks, &stage_sweep, &ny_stage_isomap_solve, &ny_stage_isomap_unfold, NULL};
 static const struct ny_course course = {.stages = stages, .bytes = ny_map_course_bytes};
@@ -290,4 +304,5 @@ static const struct ny_course course = {.stages = stages, .bytes = ny_map_course
 const struct ny_graph_map ny_graph_map_isomap = {.map = &ny_map_isomap,
                                                  .course = &course,
                                                  .ways = ways,
+                                                 .kept_bytes = kept_bytes,
                                                  .transform = ny_isomap_transform};

@@ -48,6 +48,23 @@ static int add_columns(void *arg, const struct ny_swept *batch)
     return NY_OK;
 }
 
+/* Y += CP of the path lengths that are kept, in the same batches. */
+static int add_kept(struct ny_isomap *map)
+{
+    struct ny_graph_fit *fit = map->fit;
+    int err = NY_OK;
+
+    for (size_t first = 0; first < map->m && err == NY_OK; first += NY_LANES) {
+        size_t left = map->m - first, count = left < NY_LANES ? left : NY_LANES;
+
+        add_columns(map, &(struct ny_swept){first, count, NY_LANES,
+                                            fit->kept + first * fit->edges.n});
+        err = ny_check_interrupt(fit->base.job.ctx);
+    }
+    ny_graph_fit_drop_kept(fit);
+    return err;
+}
+
 static int save_columns(void *arg, uint64_t sources)
 {
     struct ny_isomap *map = arg;
@@ -124,6 +141,8 @@ static int project(struct ny_job *job)
         err = ny_isomap_replay(&map, add_columns);
     else if (map.m == fit->edges.n)
         take_all(&map);
+    else if (fit->kept)
+        err = add_kept(&map);
     else
         err = ny_isomap_sweep(&map, sources, add_columns, save_columns);
     if (err == NY_OK) err = ny_isomap_measure(&map);
@@ -148,7 +167,8 @@ static struct ny_stage_bytes project_bytes(const struct ny_job_sizes *sizes, uns
     size_t during = ny_batch_put_bytes(limit, columns);
     size_t after = ny_graph_embed_bytes(f, limit); /* the sweep is gone by then */
 
-    if (batches > sweep) sweep = batches; /* the sources of pairs come before their sweep */
+    if (batches > sweep) sweep = batches; /* the sources of pairs come before their sweep, */
+    if (f->kept > sweep) sweep = f->kept; /* and what is kept is gone by then */
     after = after > sweep ? after - sweep : 0;
     bytes.by_purpose[NY_MEM_PROCESS] += ny_blas_bytes(f->job.threads, workers, m);
     bytes.by_purpose[NY_MEM_TILES] += sweep;
@@ -173,7 +193,7 @@ static void project_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
         plan->disk_bytes += 2 * f->nodes * f->settings->components * sizeof(double);
     }
     if (!all || keeps) *seconds += 2 * n * m * p / plan->rates.gemm64;
-    if (!all && !keeps) *seconds += ny_isomap_sweep_s(f, f->m);
+    if (!all && !keeps && !f->kept) *seconds += ny_isomap_sweep_s(f, f->m);
 }
 
 const struct ny_stage ny_stage_isomap_unfold = {NY_STAGE_PROJECT, project, project_bytes,

@@ -217,6 +217,7 @@ static struct ny_stage_bytes solve_bytes(const struct ny_job_sizes *sizes, unsig
     bytes.by_purpose[NY_MEM_PROCESS] +=
         ny_blas_bytes(f->job.threads, solvers(f->settings, workers), f->m);
     bytes.by_purpose[NY_MEM_SOLVE] += problem_bytes(f);
+    bytes.by_purpose[NY_MEM_TILES] += f->kept;
     if (ny_isomap_keeps_columns(f->settings))
         bytes.by_purpose[NY_MEM_GRAM] += ny_isomap_gram_bytes(f->m, workers);
     bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, map);

@@ -1,5 +1,6 @@
 /* Memory of a fit of a graph's map, and the workers for which there is enough. */
 #include "base/budget.h"
+#include "base/memory.h"
 #include "graph/sweep.h"
 #include "maps/graph_map.h"
 
@@ -58,13 +59,13 @@ static bool may_be(const struct ny_map_sizes *f, size_t way)
            (f->ways & NY_MAP_PAGED || !ways[way].paged);
 }
 
-/* Tells whether one worker fits the budget. */
-static bool fits(const struct ny_map_sizes *f, size_t limit)
+/* Tells whether so many workers fit the budget. */
+static bool fits(const struct ny_map_sizes *f, unsigned workers, size_t limit)
 {
     struct ny_course_bytes bytes;
     bool fit;
 
-    course_bytes(f, 1, limit, &bytes);
+    course_bytes(f, workers, limit, &bytes);
     fit = ny_stage_bytes_total(&bytes.before) <= limit;
     for (int stage = 0; stage < NY_STAGE_DONE; stage++)
         fit &= ny_stage_bytes_total(&bytes.of[stage]) <= limit;
@@ -73,12 +74,19 @@ static bool fits(const struct ny_map_sizes *f, size_t limit)
 
 void ny_map_way(struct ny_map_sizes *f, size_t limit)
 {
+    f->kept = 0;
     for (size_t way = 0; way < WAYS; way++) {
         if (!may_be(f, way)) continue;
         f->paged = ways[way].paged;
         f->lanes = ways[way].lanes;
-        if (fits(f, limit)) return;
+        if (fits(f, 1, limit)) return;
     }
+}
+
+void ny_map_keep(struct ny_map_sizes *f, unsigned workers, size_t limit)
+{
+    f->kept = f->map->kept_bytes ? f->map->kept_bytes(f) : 0;
+    if (f->kept > limit || !fits(f, workers, limit)) f->kept = 0;
 }
 
 void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, size_t limit,
@@ -87,6 +95,7 @@ void ny_map_course_bytes(const struct ny_job_sizes *sizes, unsigned workers, siz
     struct ny_map_sizes f = *ny_map_sizes_of(sizes);
 
     ny_map_way(&f, limit);
+    ny_map_keep(&f, workers, limit);
     course_bytes(&f, workers, limit, bytes);
 }
 
@@ -97,6 +106,7 @@ struct ny_map_sizes ny_map_sizes_make(const struct ny_graph_map *map,
     struct ny_map_sizes sizes = {.job = {.ctx = ny_store_context(graph->store),
                                          .course = map->course,
                                          .threads = settings->threads},
+                                 .map = map,
                                  .settings = settings,
                                  .n = graph->n,
                                  .nodes = graph->largest,
@@ -130,18 +140,30 @@ static double speed(const struct ny_map_sizes *f, unsigned workers)
     return workers * ny_paths_rate(f->lanes);
 }
 
+/* Returns the sizes of a fit whose graph is open, in the way of the stage under way. */
+static struct ny_map_sizes sizes_of(const struct ny_graph_fit *fit)
+{
+    const struct ny_job *job = &fit->base.job;
+    const struct ny_edges *edges = &fit->edges;
+    return (struct ny_map_sizes){
+        .job = {job->ctx, job->course, job, fit->base.settings->threads},
+        .map = fit->map,
+        .settings = fit->base.settings,
+        .n = job->points.n,
+        .nodes = edges->n,
+        .edges = ny_edges_count(edges),
+        .m = fit->base.m,
+        .paged = !!edges->pages,
+        .lanes = fit->lanes,
+        .ways = fit->ways,
+        .kept = fit->kept_bytes,
+    };
+}
+
 int ny_graph_fit_workers(struct ny_graph_fit *fit)
 {
     struct ny_job *job = &fit->base.job;
-    const struct ny_edges *edges = &fit->edges;
-    struct ny_map_sizes sizes = {.job = {job->ctx, job->course, job, fit->base.settings->threads},
-                                 .settings = fit->base.settings,
-                                 .n = job->points.n,
-                                 .nodes = edges->n,
-                                 .edges = ny_edges_count(edges),
-                                 .m = fit->base.m,
-                                 .paged = !!edges->pages,
-                                 .ways = fit->ways};
+    struct ny_map_sizes sizes = sizes_of(fit);
     double fastest = 0;
 
     job->workers = 0;
@@ -161,4 +183,24 @@ int ny_graph_fit_workers(struct ny_graph_fit *fit)
         return ny_budget_refuse(job->ctx, "fit", ny_plan_memory_least(&sizes.job), "", "");
     ny_context_set_crew(job->ctx, job->workers);
     return NY_OK;
+}
+
+int ny_graph_fit_keep(struct ny_graph_fit *fit)
+{
+    struct ny_job *job = &fit->base.job;
+    struct ny_map_sizes sizes = sizes_of(fit);
+
+    ny_map_keep(&sizes, job->workers, ny_memory_limit(job->ctx));
+    if (!sizes.kept) return NY_OK;
+    fit->kept = ny_alloc(job->ctx, NY_MEM_TILES, sizes.kept);
+    fit->kept_bytes = sizes.kept;
+    ny_field_set_count(ny_job_report(job), "columns_kept_bytes", sizes.kept);
+    return fit->kept ? NY_OK : NY_EBUDGET;
+}
+
+void ny_graph_fit_drop_kept(struct ny_graph_fit *fit)
+{
+    ny_free(fit->base.job.ctx, fit->kept);
+    fit->kept = NULL;
+    fit->kept_bytes = 0;
 }

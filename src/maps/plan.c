@@ -54,6 +54,8 @@ int ny_graph_fit_plan(struct ny_store *store, const struct ny_fit_settings *sett
         ((ny_settings_pairs(settings) + settings->asymmetric) * element + sizeof(uint32_t));
     plan->disk_bytes = plan->result_bytes;
     ny_map_way(&sizes, ny_memory_limit(sizes.job.ctx));
+    ny_map_keep(&sizes, plan->workers, ny_memory_limit(sizes.job.ctx));
+    plan->cache_bytes = sizes.kept;
     if (sizes.paged) {
         uint64_t pages = ny_pages_disk_bytes(sizes.nodes, sizes.edges, sizes.neighbors);
         /* Edges of a graph that is still to be made may all be in two lists. */

@@ -46,9 +46,9 @@ same_part() { # NAME NAME PART
     [ "$(nystream fit r.nys other --map isomap --graph g --landmarks 12 2>&1)" != "" ]
 }
 
-# Each thread has 66 bytes a node for 16 paths at a time, and 18 for four.
-@test "a small budget has fewer paths at a time, and the same bytes" {
-    local least usual part disk
+# Each thread has 66 bytes a node for 16 paths at a time, and 18 for four; 32 sources are kept.
+@test "a small budget has fewer paths at a time and finds them twice, and the same bytes" {
+    local least usual part disk kept=$((150000 * 32 * 4))
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 150000 -o roll.npy
     nystream import r.nys roll.npy -q
     nystream graph r.nys g --connect -q
@@ -58,7 +58,9 @@ same_part() { # NAME NAME PART
     usual=$(sed -nE '/"stage_memory_bytes"/,/}/ s/.*"project": ([0-9]+).*/\1/p' <<<"$output")
     [ "$least" -lt "$usual" ] || { echo "$least for $usual" >&2; return 1; }
     disk=$(field "$output" disk_bytes)
+    [ "$(field "$output" columns_kept_bytes)" = "$kept" ]
     ny plan r.nys --map isomap --graph g --landmarks 20 --threads 1 --memory "$least" --json
+    [ "$(field "$output" columns_kept_bytes)" = "" ]
     exits 0 # the edges are in a file: 8 bytes for each of three or more of a node, twice
     [ "$(field "$output" disk_bytes)" -gt $((disk + 150000 * 72)) ]
     ny fit r.nys much --map isomap --graph g --landmarks 20 --memory 1G -q
@@ -66,6 +68,8 @@ same_part() { # NAME NAME PART
     ny fit r.nys little --map isomap --graph g --landmarks 20 --memory "$least" -q
     exits 0
     for part in embedding eigenvectors landmarks rows; do same_part much little $part; done
+    [ "$(field "$(nystream info r.nys much --json)" columns_kept_bytes)" = "$kept" ]
+    [ "$(field "$(nystream info r.nys little --json)" columns_kept_bytes)" = null ]
     [ "$(field "$(nystream info r.nys much --json)" residual_variance)" = \
         "$(field "$(nystream info r.nys little --json)" residual_variance)" ]
     ny fit r.nys none --map isomap --graph g --landmarks 20 --memory $((least - 4096))

@@ -365,11 +365,40 @@ static void select_goes_on_as_if_unbroken(void **state)
     kill_fits(&run);
 }
 
+/* Fits with the smallest budget that does. */
+static int call_least(struct ny_context *ctx, const struct run *run, const char *path,
+                      const char *name, const struct ny_options *options)
+{
+    struct ny_report *plan = NULL;
+    double least = 0;
+    int err = ny_plan(ctx, path, options, &plan);
+
+    if (err == NY_OK) assert_true(ny_report_number(plan, "memory_min_bytes", &least));
+    ny_report_free(plan);
+    ny_context_set_memory(ctx, (size_t)least);
+    return err ? err : call_fit(ctx, run, path, name, options);
+}
+
+/* Returns the bytes of path lengths that a fit held from its first sweep on. */
+static double kept_bytes(const char *name)
+{
+    struct ny_context *ctx;
+    struct ny_report *report;
+    double bytes = 0;
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    assert_int_equal(ny_result_report(ctx, store, name, &report), NY_OK);
+    ny_report_number(report, "columns_kept_bytes", &bytes);
+    ny_report_free(report);
+    ny_context_free(ctx);
+    return bytes;
+}
+
 /* Kills maps of a stored graph, as the stages of the graph would take most of the kills. */
-static void kill_maps_of_graph(const char *approx)
+static void kill_maps_of_graph(__typeof__(&call_fit) call, const char *approx)
 {
     const struct run graph = {.call = call_graph, .name = "graph", .option = {"neighbors", "4"}};
-    const struct run run = {.call = call_fit,
+    const struct run run = {.call = call,
                             .name = approx,
                             .writes = 150, /* of all stages */
                             .option = {"map", "isomap", "landmarks", "150", "graph", "graph",
@@ -382,13 +411,21 @@ static void kill_maps_of_graph(const char *approx)
 static void isomap_goes_on_as_if_unbroken(void **state)
 {
     (void)state;
-    kill_maps_of_graph("nystrom");
+    kill_maps_of_graph(call_fit, "nystrom");
+    assert_true(kept_bytes("whole") > 0);
+}
+
+static void isomap_of_two_sweeps_goes_on_as_if_unbroken(void **state)
+{
+    (void)state;
+    kill_maps_of_graph(call_least, "nystrom");
+    assert_true(kept_bytes("whole") <= 0);
 }
 
 static void isomap_by_columns_goes_on_as_if_unbroken(void **state)
 {
     (void)state;
-    kill_maps_of_graph("column");
+    kill_maps_of_graph(call_fit, "column");
 }
 
 /* Kills a graph of all pairs, whose parts are joined. */
@@ -536,6 +573,8 @@ int main(void)
                                         remove_store),
         cmocka_unit_test_setup_teardown(eigenmaps_go_on_as_if_unbroken, new_store, remove_store),
         cmocka_unit_test_setup_teardown(isomap_goes_on_as_if_unbroken, new_store, remove_store),
+        cmocka_unit_test_setup_teardown(isomap_of_two_sweeps_goes_on_as_if_unbroken, new_store,
+                                        remove_store),
         cmocka_unit_test_setup_teardown(isomap_by_columns_goes_on_as_if_unbroken, new_store,
                                         remove_store),
     };
