@@ -124,6 +124,10 @@ static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t
     json_object_del(record, "clusters"); /* ny_update_finish() takes those of then */
     json_object_del(record, "stale");
     json_object_del(record, "coarse");
+    if (mode == NY_UPDATE_FULL) { /* the Gram's precision is chosen for all rows, as in a fit */
+        json_object_del(record, "gram_noise");
+        json_object_del(record, "gram_f64");
+    }
     ny_field_set_text(
         record, "stage",
         ny_stage_name(mode == NY_UPDATE_FULL ? NY_STAGE_SELECT : NY_STAGE_ACCUMULATE));

@@ -65,6 +65,30 @@ as_from_scratch() {
     as_from_scratch --landmarks 40 --gamma 2 --select uniform --precision f64
 }
 
+@test "full sums up rows of another scale as precisely as a fit of all rows" {
+    local options="--map svd --kernel linear --approx projected --landmarks-file four.csv"
+    seq 0 3 >four.csv # the landmarks span columns 1 to 4: half of the first rows, all of the later ones
+    table 36864 8 3 | awk -F, -v OFS=, 'NR <= 4 { $5 = $6 = $7 = $8 = 0 } 1' >first.csv
+    awk -F, -v OFS=, '{ for (j = 1; j <= 8; j++) $j *= j > 4 ? 0 : 100 } 1' first.csv >later.csv
+    nystream import a.nys first.csv --dtype f32 -q
+    ny fit a.nys r $options --json
+    [ "$(field "$output" gram_precision)" = f32 ]
+    nystream import a.nys later.csv --append -q
+    ny fit a.nys r --update full --json
+    exits 0
+    [ "$(field "$output" gram_precision)" = f64 ]
+    nystream fit a.nys s $options -q
+    nystream export a.nys r -o r.npy
+    nystream export a.nys s -o s.npy
+    cmp r.npy s.npy
+    # f32 rows that are added to sums in f32 stay so where a fit of all of them is in f32.
+    nystream import b.nys first.csv --dtype f32 -q
+    nystream fit b.nys r $options -q
+    nystream import b.nys first.csv --append -q
+    ny fit b.nys r --update full --json
+    [ "$(field "$output" gram_precision)" = f32 ]
+}
+
 @test "residuals that a full update does not measure are no longer told of" {
     table 3000 3 | nystream import a.nys - --format csv --quiet
     nystream fit a.nys r --landmarks 100 --quiet
