@@ -134,7 +134,8 @@ static int choose_shift(struct ny_fit *fit)
     if (ny_settings_gram_f64(fit->settings, fit->job.points.n) ||
         json_is_true(json_object_get(fit->job.record, "gram_f64")))
         return NY_OK;
-    if (ny_peers_leads(ny_context_peers(fit->job.ctx))) {
+    err = ny_shards_meet(fit);
+    if (!err && ny_peers_leads(ny_context_peers(fit->job.ctx))) {
         ny_blas_parallel(ny_context_whole(fit->job.ctx), fit->m);
         err = ny_gram_choose(fit->job.ctx, fit->W, fit->a, mean_diagonal, &choice);
         ny_blas_serial();

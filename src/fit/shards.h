@@ -9,6 +9,9 @@
 int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settings);
 /* Brings all shards to the stage of the one that is least far, before the first stage. */
 int ny_shards_align(struct ny_fit *fit);
+/* Waits until all shards have come here. BLAS has one number of threads for all shards of a
+ * process: none may run products beside a problem that the shard that leads solves by many. */
+int ny_shards_meet(const struct ny_fit *fit);
 /* All go on with the precision of the Gram that the shard that leads has chosen. */
 int ny_shards_share_gram(struct ny_fit *fit);
 /* The place of a checkpoint of steps: step · places + units done. */

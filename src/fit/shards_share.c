@@ -4,6 +4,13 @@
 #include "peers/peers.h"
 #include "results/degrees.h"
 
+int ny_shards_meet(const struct ny_fit *fit)
+{
+    uint64_t here = 0;
+
+    return ny_peers_least(ny_context_peers(fit->job.ctx), &here);
+}
+
 int ny_shards_share_gram(struct ny_fit *fit)
 {
     int32_t gram = fit->gram;

@@ -253,7 +253,8 @@ int ny_fit_solve_problem(struct ny_fit *fit, struct ny_solution *solution, bool 
     int err = ny_fit_prepare(fit);
 
     if (err == NY_OK) err = ny_fit_load_accumulator(fit);
-    if (err == NY_OK && fit->acc) err = ny_accumulator_fold_peers(fit->acc, peers);
+    if (err == NY_OK)
+        err = fit->acc ? ny_accumulator_fold_peers(fit->acc, peers) : ny_shards_meet(fit);
     if (err || !ny_peers_leads(peers)) goto done; /* the shard that leads solves for all */
     err = keep_diagonal(fit, &diagonal);
     if (err) goto done;

@@ -159,6 +159,23 @@ END
     done
 }
 
+@test "a solve by several threads has the bytes of one store, whatever the other shards do meanwhile" {
+    local large="--approx nystrom --select uniform --landmarks 2100 --gamma 0.01 --components 3" shard
+    table 12288 6 3 | awk -F, -v OFS=, '{ for (j = 1; j <= 6; j++) $j = int($j * 60) } 1' >many.csv
+    nystream import all many.csv --dtype u8 -q
+    nystream fit all f $large -q
+    nystream export all f --part model -o all.nym -q
+    for shard in 0 1 2 3 4 5; do
+        tail -n +$((1 + shard * 2048)) many.csv | head -n 2048 |
+            nystream import six --shard $shard/6 - --format csv --dtype u8 -q
+    done
+    for _ in 1 2 3 4; do # a shard that is late would end the leader's threads, or have them itself
+        nystream fit six f $large --restart -q
+        nystream export six f --part model -o six.nym -q
+        cmp six.nym all.nym
+    done
+}
+
 @test "a result over shards says whether it has the bytes of one store, or why not" {
     local store options differs
     while IFS='|' read -r store options differs; do
