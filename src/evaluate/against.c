@@ -29,7 +29,6 @@ enum { BUCKETS = sizeof(bucket_ends) / sizeof(bucket_ends[0]) };
 struct against {
     struct ny_evaluation *of;
     struct ny_context *ctx;
-    struct ny_result other;
     size_t u, v, x, y;  /* columns of û, û′ and ỹ, y */
     size_t z;           /* of all, with the 1 */
     struct ny_matrix Z; /* NY_VECTOR_ROWS × z */
@@ -45,7 +44,7 @@ static int read_rows(struct against *run, uint64_t first, size_t count)
 {
     const struct ny_result_part *vectors = ny_part_find("eigenvectors");
     const struct ny_result_part *rows = ny_part_find("embedding");
-    struct ny_result *own = &run->of->result, *other = &run->other;
+    struct ny_result *own = &run->of->result, *other = &run->of->reference;
     size_t u = run->u, v = run->v, x = run->x;
     struct ny_matrix Z = run->Z;
     int err = ny_check_interrupt(run->ctx);
@@ -149,7 +148,7 @@ static double mean_accuracy(const struct against *run, size_t first, size_t w)
     double mean = 0;
 
     for (size_t k = first; k < first + w; k++) {
-        double value = ny_vectors_value(&run->other, k);
+        double value = ny_vectors_value(&run->of->reference, k);
 
         mean += 1 - fabs(ny_vectors_value(&run->of->result, k) - value) / fabs(value);
     }
@@ -281,37 +280,42 @@ static int align(struct against *run)
 
 /* ---- the measure --------------------------------------------------------------------------- */
 
-static int open_other(struct against *run, const char *name)
+/* Refuses a reference of other rows, and prepares both results to be read. */
+static int prepare(struct ny_evaluation *of)
 {
-    struct ny_result *other = &run->other;
-    int err = ny_result_open_any(other, run->of->result.store, name);
+    const struct ny_result_part *vectors = ny_part_find("eigenvectors");
+    struct ny_result *own = &of->result, *other = &of->reference;
     bool same;
+    int err = ny_result_rows_same(&other->rows, &own->rows, &same);
 
     if (err) return err;
-    if (!other->coordinates.pairs)
-        return ny_fail(run->ctx, NY_EUSAGE, "--against %s: it has no embedding", name);
-    err = ny_result_rows_same(&other->rows, &run->of->result.rows, &same);
-    if (err) return err;
     if (!same)
-        return ny_fail(run->ctx, NY_EUSAGE,
+        return ny_fail(of->ctx, NY_EUSAGE,
                        "--against %s: it has %llu rows, and '%s' has others, %llu; a reference is "
                        "of the same rows",
-                       name, (unsigned long long)other->rows.count, run->of->result.name,
-                       (unsigned long long)run->of->result.rows.count);
-    err = ny_result_prepare(other, ny_part_find("eigenvectors"), NY_VECTOR_ROWS);
-    if (err == NY_OK)
-        err = ny_result_prepare(&run->of->result, ny_part_find("eigenvectors"), NY_VECTOR_ROWS);
-    return err;
+                       other->name, (unsigned long long)other->rows.count, own->name,
+                       (unsigned long long)own->rows.count);
+    err = ny_result_prepare(other, vectors, NY_VECTOR_ROWS);
+    return err ? err : ny_result_prepare(own, vectors, NY_VECTOR_ROWS);
+}
+
+/* Sets how many columns of each kind Z has. */
+static void count_columns(struct against *run, const struct ny_evaluation *of)
+{
+    const struct ny_coordinates *own = &of->result.coordinates, *other = &of->reference.coordinates;
+
+    run->u = own->pairs;
+    run->v = other->pairs;
+    run->x = ny_coordinates_count(own);
+    run->y = ny_coordinates_count(other);
+    run->z = run->u + run->v + run->x + run->y + 1;
 }
 
 static int allocate(struct against *run)
 {
-    size_t columns = run->u > run->v ? run->u : run->v, z;
+    size_t columns = run->u > run->v ? run->u : run->v, z = run->z;
     double *Z, *M, *B;
 
-    run->x = ny_coordinates_count(&run->of->result.coordinates);
-    run->y = ny_coordinates_count(&run->other.coordinates);
-    z = run->z = run->u + run->v + run->x + run->y + 1;
     Z = ny_calloc(run->ctx, NY_MEM_SOLVE, NY_VECTOR_ROWS, z * sizeof(double));
     M = ny_calloc(run->ctx, NY_MEM_SOLVE, z, z * sizeof(double));
     B = ny_calloc(run->ctx, NY_MEM_SOLVE, run->x, run->y * sizeof(double));
@@ -333,10 +337,9 @@ static int run_against(struct ny_evaluation *evaluation)
                                  "not asked for; --against NAME says what to compare with");
         return NY_OK;
     }
-    err = open_other(&run, name);
+    err = prepare(evaluation);
     if (err) goto done;
-    run.u = evaluation->result.coordinates.pairs;
-    run.v = run.other.coordinates.pairs;
+    count_columns(&run, evaluation);
     ny_blas_serial();
     err = allocate(&run);
     if (err == NY_OK) err = sum_up(&run);
@@ -348,28 +351,34 @@ done:
     ny_free(run.ctx, run.B.at);
     ny_free(run.ctx, run.M.at);
     ny_free(run.ctx, run.Z.at);
-    ny_result_close_any(&run.other);
     return err;
 }
 
-/* The reference is taken to have as many pairs. */
-static size_t columns_of(const struct ny_evaluation *run)
+/* Beside the pieces of both results, either a bucket or the regression is worked on. */
+static size_t bytes(const struct ny_evaluation *evaluation)
 {
-    return 4 * run->result.coordinates.pairs + 1;
+    struct against run = {0};
+    size_t most, pairs, bucket, regression;
+
+    if (!evaluation->settings->against) return 0;
+    count_columns(&run, evaluation);
+    most = run.u > run.v ? run.u : run.v;
+    pairs = run.u < run.v ? run.u : run.v;
+    bucket = (4 * pairs + 1) * pairs * sizeof(double) + ny_eigen_top_bytes(pairs, pairs);
+    regression =
+        (2 * run.x + 2 * run.y + 1) * run.x * sizeof(double) + ny_eigen_top_bytes(run.x, run.x);
+    return (NY_VECTOR_ROWS * (run.z + most) + run.z * run.z + run.x * run.y) * sizeof(double) +
+           (bucket > regression ? bucket : regression) +
+           NY_VECTOR_ROWS * evaluation->reference.layout.row_bytes + 2 * NY_CHUNK_BYTES;
 }
 
-static size_t bytes(const struct ny_evaluation *run)
+static size_t order(const struct ny_evaluation *evaluation)
 {
-    size_t z = columns_of(run), k = run->result.coordinates.pairs;
+    struct against run = {0};
 
-    if (!run->settings->against) return 0;
-    return (NY_VECTOR_ROWS * (z + 2 * k) + z * z + 5 * k * k) * sizeof(double) +
-           ny_eigen_top_bytes(k, k) + 2 * NY_CHUNK_BYTES;
-}
-
-static size_t order(const struct ny_evaluation *run)
-{
-    return run->settings->against ? columns_of(run) : 0;
+    if (!evaluation->settings->against) return 0;
+    count_columns(&run, evaluation);
+    return run.z;
 }
 
 const struct ny_measure ny_measure_against = {.name = "against",

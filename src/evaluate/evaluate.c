@@ -332,6 +332,16 @@ static int open_result(struct ny_evaluation *run, struct ny_store *store, const 
                    name, run->result.only_graph ? "graph" : "dictionary");
 }
 
+/* Opens the reference of option against, whose pairs count in the memory that is planned. */
+static int open_reference(struct ny_evaluation *run)
+{
+    const char *name = run->settings->against;
+    int err = name ? ny_result_open_any(&run->reference, run->result.store, name) : NY_OK;
+
+    if (err || !name || run->reference.coordinates.pairs) return err;
+    return ny_fail(run->ctx, NY_EUSAGE, "--against %s: it has no embedding", name);
+}
+
 /* Fills the report with the facts known before measuring, and null for every key of every measure.
  */
 static void describe(struct ny_evaluation *run)
@@ -382,6 +392,7 @@ int ny_evaluate_run(struct ny_store *store, const char *name,
     err = open_result(&run, store, name);
     if (err == NY_OK) err = check_words(&run);
     if (err == NY_OK) err = check_typed(&run);
+    if (err == NY_OK) err = open_reference(&run);
     if (err) goto done;
     run.report = json_object();
     run.reasons = json_object();
@@ -402,6 +413,7 @@ done:
     ny_free(run.ctx, run.cluster);
     json_decref(run.reasons);
     json_decref(run.report);
+    if (settings->against) ny_result_close_any(&run.reference);
     ny_result_close_any(&run.result);
     return err;
 }

@@ -34,6 +34,7 @@ struct ny_evaluation {
     struct ny_context *ctx;
     const struct ny_evaluate_settings *settings;
     struct ny_result result;
+    struct ny_result reference;    /* the one of option against */
     uint64_t n;                    /* rows that have coordinates, numbered from 0 */
     struct ny_lost unreached;      /* rows of the result that have none */
     struct ny_row_classes classes; /* of its rows */

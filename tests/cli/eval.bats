@@ -598,6 +598,23 @@ groups() {
     exits 0
 }
 
+@test "the least budget beside a reference of many components is enough" {
+    store s.nys 600
+    nystream fit s.nys few --landmarks 300 --components 2 -q
+    nystream fit s.nys many --landmarks 300 --components 280 -q
+    local results least
+    for results in "few many" "many few"; do
+        set -- $results
+        ny eval s.nys $1 --against $2 --measures against --memory 32M
+        exits 8
+        least=$(sed -nE 's/.*give --memory ([0-9]+M).*/\1/p' <<<"$stderr")
+        ny eval s.nys $1 --against $2 --measures against --memory "$least"
+        exits 0
+        ny eval s.nys $1 --against $2 --measures against --memory $((${least%M} - 3))M
+        exits 8
+    done
+}
+
 @test "against another result" {
     groups
     nystream fit g.nys k --approx nystrom --landmarks 20 -q
