@@ -357,9 +357,9 @@ static size_t bytes(const struct ny_evaluation *run)
 
     return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +
            n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
-           ny_silhouette_bytes(run, k) + ny_matching_bytes(k, run->classes.count) +
-           3 * how.inits * sizeof(double) + run->classes.count +
-           k * (sizeof(uint64_t) + 3 * LISTED_BYTES) + 4096;
+           ny_silhouette_bytes(run, clusters_of(run), k) +
+           ny_matching_bytes(k, run->classes.count) + 3 * how.inits * sizeof(double) +
+           run->classes.count + k * (sizeof(uint64_t) + 3 * LISTED_BYTES) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)

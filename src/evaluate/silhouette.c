@@ -216,12 +216,13 @@ done:
     return err;
 }
 
-size_t ny_silhouette_bytes(const struct ny_evaluation *run, size_t k)
+size_t ny_silhouette_bytes(const struct ny_evaluation *run, size_t k, size_t most)
 {
     size_t p = ny_coordinates_count(&run->result.coordinates), s = sample_of(run, k);
-    size_t piece = piece_of(p), longest = s > piece ? s : piece;
+    size_t piece = piece_of(p), longest = s > piece ? s : piece, sums = s * most;
 
-    return s * (p + 4 + k) * sizeof(double) + (k + piece) * sizeof(uint64_t) +
+    if (sums > SUMS_MAX) sums = most > SUMS_MAX ? most : SUMS_MAX;
+    return (s * (p + 4) + sums) * sizeof(double) + (most + piece) * sizeof(uint64_t) +
            longest * p * sizeof(float) + piece * (p + 1) * sizeof(double) +
            run->workers * BLOCK_ROWS * BLOCK_OTHERS * sizeof(double);
 }

@@ -212,6 +212,26 @@ static void what_cannot_act_says_why(void **state)
     forget(&few);
 }
 
+/* Where several numbers of clusters are tried, there is memory for each of them: silhouettes of few
+ * clusters take more rows. */
+static void a_range_of_clusters_has_room_for_each(void **state)
+{
+    struct ny_evaluate_settings settings = {.inits = 1, .sample = 60000};
+    struct ny_evaluation run = {.ctx = ctx, .settings = &settings, .n = 100000, .workers = 1};
+    size_t all;
+
+    (void)state;
+    run.result.coordinates.pairs = 300;
+    settings.clusters = 100;
+    settings.clusters_to = 2000;
+    all = ny_measure_clusters.bytes(&run);
+    settings.clusters_to = 0;
+    for (size_t k = 100; k <= 2000; k += 5) {
+        settings.clusters = k;
+        if (ny_measure_clusters.bytes(&run) > all) fail_msg("%zu clusters need more", k);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +241,7 @@ int main(void)
         cmocka_unit_test(one_alone_is_itself),
         cmocka_unit_test(options_are_those_of_the_entry),
         cmocka_unit_test(what_cannot_act_says_why),
+        cmocka_unit_test(a_range_of_clusters_has_room_for_each),
     };
 
     return cmocka_run_group_tests(tests, make_results, remove_results);
