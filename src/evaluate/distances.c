@@ -88,16 +88,6 @@ static void report_variance(struct ny_evaluation *evaluation, const struct dista
         ny_evaluate_inapplicable(evaluation, "residual_variance", "all distances are equal");
 }
 
-static void report_error(struct ny_evaluation *evaluation, const struct ny_sample *sample,
-                         const struct distances *run)
-{
-    struct ny_ratio error =
-        ny_sample_ratio(sample, run->sums + ERROR * run->s, run->sums + SQUARE * run->s);
-
-    ny_field_set_number(evaluation->report, "distance_error", error.value);
-    ny_field_set_number(evaluation->report, "distance_standard_error", error.standard_error);
-}
-
 /* Tells why the kernel's distances are not those that the map keeps; NULL: they are. */
 static const char *no_distances(const struct ny_evaluation *evaluation,
                                 const struct ny_sample *sample)
@@ -136,7 +126,9 @@ static int run_distances(struct ny_evaluation *evaluation)
     if (err == NY_OK) err = ny_sample_pairs(sample, evaluation->cloud.scale, look, &run);
     if (err) goto done;
     report_variance(evaluation, &run);
-    if (!why) report_error(evaluation, sample, &run);
+    if (!why)
+        ny_sample_report_ratio(evaluation, &keys[1], run.sums + ERROR * run.s,
+                               run.sums + SQUARE * run.s, "all distances are 0");
     if (why) ny_evaluate_inapplicable(evaluation, "distance_error", "%s", why);
     if (why) ny_evaluate_inapplicable(evaluation, "distance_standard_error", "%s", why);
 done:

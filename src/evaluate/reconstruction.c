@@ -29,6 +29,9 @@ static const char *const keys[] = {"relative_error",
 /* The keys that need all rows. */
 static const char *const exact_keys[] = {"relative_accuracy", "projection_error",
                                          "projection_accuracy", "distance_accuracy"};
+enum { EXACT_KEYS = sizeof(exact_keys) / sizeof(exact_keys[0]) };
+
+static const char nothing[] = "all entries of the matrix that the map decomposes are 0";
 
 struct reconstruction {
     struct ny_evaluation *of;
@@ -227,6 +230,9 @@ static int compare_whole(struct reconstruction *run, const struct ny_map *map)
 
     if (err) return err;
     run->norm = norm_of(run->rows + run->s, run->s);
+    for (size_t i = 0; !(run->norm > 0) && i < EXACT_KEYS; i++)
+        ny_evaluate_inapplicable(run->of, exact_keys[i], "%s", nothing);
+    if (!(run->norm > 0)) return NY_OK;
     square_rows(run->E, 1, run->rows);
     best = norm_of(run->rows, run->s);
     report_accuracy(run, "relative_accuracy", best, spectral);
@@ -245,10 +251,8 @@ static int compare_whole(struct reconstruction *run, const struct ny_map *map)
 
 static int compare(struct reconstruction *run, const struct ny_map *map)
 {
-    json_t *report = run->of->report;
     double n = (double)run->sample->n;
-    double diagonal = ((double)run->s - 1) / (n - 1); /* 1 of all rows */
-    struct ny_ratio ratio;
+    double diagonal = run->whole ? 1 : ((double)run->s - 1) / (n - 1);
     int err = make_K(run, map);
 
     if (err == NY_OK) err = load_vectors(run);
@@ -257,10 +261,8 @@ static int compare(struct reconstruction *run, const struct ny_map *map)
     square_rows(run->K, diagonal, run->rows + run->s);
     subtract_spectral(run);
     square_rows(run->E, diagonal, run->rows);
-    ratio = ny_sample_ratio(run->sample, run->rows, run->rows + run->s);
-    ny_field_set_number(report, "relative_error", ratio.value);
-    ny_field_set_number(report, "relative_standard_error", ratio.standard_error);
-    for (size_t i = 0; !run->whole && i < sizeof(exact_keys) / sizeof(exact_keys[0]); i++)
+    ny_sample_report_ratio(run->of, keys, run->rows, run->rows + run->s, nothing);
+    for (size_t i = 0; !run->whole && i < EXACT_KEYS; i++)
         ny_evaluate_inapplicable(run->of, exact_keys[i], "it needs all rows; give --sample %llu",
                                  (unsigned long long)run->sample->n);
     return run->whole ? compare_whole(run, map) : NY_OK;

@@ -305,19 +305,45 @@ int ny_sample_pairs(const struct ny_sample *sample, double scale, ny_pair_fn *ea
                               &pairs);
 }
 
-struct ny_ratio ny_sample_ratio(const struct ny_sample *sample, const double *e, const double *f)
+static double sum_of(const double *values, size_t count)
 {
-    double s = (double)sample->s, E = 0, F = 0, mean = 0, squares = 0, share;
+    double sum = 0;
 
-    for (size_t i = 0; i < sample->s; i++) {
-        E += e[i];
-        F += f[i];
-    }
+    for (size_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+/* The standard error of √(Σ e/Σ f); not finite where no pairs are left without one of the rows. */
+static double standard_error(const struct ny_sample *sample, const double *e, const double *f)
+{
+    double s = (double)sample->s, E = sum_of(e, sample->s), F = sum_of(f, sample->s);
+    double share = 1 - s / (double)sample->n; /* of the rows that the sample does not have */
+    double mean = 0, squares = 0;
+
+    if (sample->s == sample->n) return 0;
     for (size_t i = 0; i < sample->s; i++)
         mean += sqrt(fmax(E - 2 * e[i], 0) / (F - 2 * f[i]));
     mean /= s;
     for (size_t i = 0; i < sample->s; i++)
         squares += pow(sqrt(fmax(E - 2 * e[i], 0) / (F - 2 * f[i])) - mean, 2);
-    share = 1 - s / (double)sample->n; /* of the rows that the sample does not have */
-    return (struct ny_ratio){sqrt(E / F), sqrt(share * (s - 1) / s * squares)};
+    return sqrt(share * (s - 1) / s * squares);
+}
+
+void ny_sample_report_ratio(struct ny_evaluation *run, const char *const keys[2], const double *e,
+                            const double *f, const char *nothing)
+{
+    const struct ny_sample *sample = run->sample;
+    double F = sum_of(f, sample->s), error = standard_error(sample, e, f);
+
+    if (!(F > 0)) {
+        ny_evaluate_inapplicable(run, keys[0], "%s", nothing);
+        ny_evaluate_inapplicable(run, keys[1], "%s", nothing);
+        return;
+    }
+    ny_field_set_number(run->report, keys[0], sqrt(sum_of(e, sample->s) / F));
+    ny_field_set_number(run->report, keys[1], error);
+    if (!isfinite(error))
+        ny_evaluate_inapplicable(run, keys[1],
+                                 "without one of its rows the sample has nothing to compare");
 }

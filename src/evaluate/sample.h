@@ -40,12 +40,10 @@ typedef void ny_pair_fn(void *arg, const struct ny_pair_rows *rows);
  */
 int ny_sample_pairs(const struct ny_sample *sample, double scale, ny_pair_fn *each, void *arg);
 
-/* √(Σ e/Σ f) of a symmetric matrix of pairs from the sums of its rows, and its standard error by
- * leaving each row out in turn; 0 where the sample is all rows. */
-struct ny_ratio {
-    double value, standard_error;
-};
-/* Computes the ratio from e and f, which hold a sum for each row of the sample. */
-struct ny_ratio ny_sample_ratio(const struct ny_sample *sample, const double *e, const double *f);
+/* Reports √(Σ e/Σ f) of a symmetric matrix of pairs, from e and f, which hold a sum for each row of
+ * the sample, under keys[0], and under keys[1] its standard error by leaving each row out in turn;
+ * 0 where the sample is all rows. Where all f are 0 the reason is `nothing`. */
+void ny_sample_report_ratio(struct ny_evaluation *run, const char *const keys[2], const double *e,
+                            const double *f, const char *nothing);
 
 #endif

@@ -615,6 +615,24 @@ groups() {
     done
 }
 
+@test "of rows that are all equal each figure has a reason" {
+    local key
+    store s.nys 300
+    nystream fit s.nys f --landmarks 40 -q
+    nystream export s.nys f --part model -o f.nym -q
+    printf '.1,.2,.3,.4\n%.0s' 1 2 3 >equal.csv
+    nystream import equal.nys equal.csv -q
+    nystream fit equal.nys f --model f.nym -q # a fit of them is refused
+    ny eval equal.nys f --json
+    exits 0
+    for key in residual_variance distance_error distance_standard_error relative_error relative_standard_error \
+        relative_accuracy projection_error projection_accuracy distance_accuracy; do
+        [[ $output == *"\"$key\": null"*"\"reasons\": {"*"\"$key\": \"all "* ]]
+    done
+    ny eval equal.nys f --measures distance_error
+    usage "distance_error of 'f' cannot be measured: all distances are 0"
+}
+
 @test "against another result" {
     groups
     nystream fit g.nys k --approx nystrom --landmarks 20 -q
