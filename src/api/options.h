@@ -68,6 +68,9 @@ uint64_t ny_options_fingerprint(const struct ny_options *options, unsigned group
  * the error set when there is no memory. */
 char *ny_options_differences(const struct ny_options *options, unsigned groups,
                              const json_t *stored);
+/* Names the first option whose values in two stored identities differ; NULL: none does. A name that
+ * is in one of them alone counts as its default in the other. */
+const char *ny_options_other(const json_t *stored, const json_t *other);
 /* Options that have the stored identity; NY_EUSAGE with the difference where one that is typed in
  * `typed` has another value. ny_options_free() them. */
 int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed, unsigned groups,

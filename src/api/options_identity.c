@@ -171,6 +171,15 @@ static bool same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+const char *ny_options_other(const json_t *stored, const json_t *other)
+{
+    const struct ny_option_info *info;
+
+    for (int i = 0; (info = ny_option_at(i)); i++)
+        if (!same(stored_value(stored, info), stored_value(other, info))) return info->name;
+    return NULL;
+}
+
 /* Tells whether the option names a file that is known by its digest, wherever it lies. */
 static bool by_digest(const char *name)
 {

@@ -131,6 +131,16 @@ static int take_result(struct ny_summed **out, struct ny_store *store, const cha
     return err;
 }
 
+/* Adds sums to those before. */
+static int add(const struct ny_sums *sums, const char *name, const struct ny_summed *more,
+               const char *more_name)
+{
+    const char *option = ny_options_other(json_object_get(sums->summed->about, "options"),
+                                          json_object_get(more->about, "options"));
+
+    return ny_summed_add(sums->summed, name, more, more_name, option);
+}
+
 /* Adds a part, which is taken over. */
 static int add_part(struct ny_sums *sums, struct ny_summed *part, const char *name)
 {
@@ -140,7 +150,7 @@ static int add_part(struct ny_sums *sums, struct ny_summed *part, const char *na
         sums->summed = part;
         return NY_OK;
     }
-    err = ny_summed_add(sums->summed, "the parts before", part, name);
+    err = add(sums, "the parts before", part, name);
     ny_summed_free(part);
     return err;
 }
@@ -227,8 +237,7 @@ int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other)
 
     if (err || !other->summed) return err;
     drop_image(sums);
-    if (sums->summed)
-        return ny_summed_add(sums->summed, "the first sums", other->summed, "the second");
+    if (sums->summed) return add(sums, "the first sums", other->summed, "the second");
     err = ny_summed_image(other->summed, &image, &bytes);
     if (!err) err = ny_summed_load(&copy, sums->ctx, image, bytes, "the sums");
     ny_free(sums->ctx, image);

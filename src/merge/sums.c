@@ -232,20 +232,6 @@ static int digest_base(const struct ny_summed *sums, uint64_t *digest)
     return err;
 }
 
-/* Finds the first option that differs; NULL: none does. */
-static const char *find_other_option(const struct ny_summed *a, const struct ny_summed *b)
-{
-    json_t *options = json_object_get(a->about, "options"), *value;
-    const json_t *others = json_object_get(b->about, "options");
-    const char *key;
-
-    json_object_foreach(options, key, value)
-    {
-        if (!json_equal(value, json_object_get(others, key))) return key;
-    }
-    return NULL;
-}
-
 /* Names what differs in the bases; NULL: all that has a name agrees. */
 static const char *find_difference(const struct ny_model *a, const struct ny_model *b)
 {
@@ -260,11 +246,11 @@ static const char *find_difference(const struct ny_model *a, const struct ny_mod
     return NULL;
 }
 
-/* Refuses sums that are over other landmarks, or of fits with other options. */
+/* Refuses sums that are over other landmarks, or of fits with another value of `option`. */
 static int check_agree(const struct ny_summed *a, const char *name, const struct ny_summed *b,
-                       const char *other)
+                       const char *other, const char *option)
 {
-    const char *what = find_difference(a->base, b->base), *option = find_other_option(a, b);
+    const char *what = find_difference(a->base, b->base);
     uint64_t digests[2] = {0};
     int err = NY_OK;
 
@@ -381,14 +367,14 @@ static int move_centre(const struct ny_summed *sums, const struct ny_summed *mor
 }
 
 int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summed *more,
-                  const char *more_name)
+                  const char *more_name, const char *option)
 {
     double rows = (double)sums->acc->rows, others = (double)more->acc->rows, all = rows + others;
     bool scaled = divides(sums);
     struct ny_accumulator *moved = NULL;
     json_t *part;
     size_t i;
-    int err = check_agree(sums, name, more, more_name);
+    int err = check_agree(sums, name, more, more_name, option);
 
     if (!err) err = check_parts(sums, name, more, more_name);
     if (!err && ny_summed_columns(sums)) err = move_centre(sums, more, &moved);

@@ -53,9 +53,10 @@ struct ny_landmark_points ny_summed_landmarks(const struct ny_summed *sums);
  * the other. */
 int ny_summed_name_batch(struct ny_summed *batch, const char *name, const struct ny_summed *sums);
 /* Adds the parts of `more` to `sums`. NY_EUSAGE, with nothing changed, where they differ in what
- * parts agree in, or have a part in common. `more_name` and `name` are for messages. */
+ * parts agree in, or have a part in common. `option` is one whose values in the options of both
+ * differ (NULL: none does), which the caller knows; `more_name` and `name` are for messages. */
 int ny_summed_add(struct ny_summed *sums, const char *name, const struct ny_summed *more,
-                  const char *more_name);
+                  const char *more_name, const char *option);
 
 /* Makes the image: a header, `about` as text, the image of the base, that of the sums and a
  * checksum. ny_free() it; NULL after an error. */

@@ -135,6 +135,21 @@ compare_columns() {
         }' >&2
 }
 
+@test "sums of version 1.0.0 are merged with those of today, in either order" {
+    old_jobs
+    head -n 901 points.csv | cut -d, -f1-3 >some.csv
+    nystream import today.nys some.csv --dtype i16 -q
+    nystream fit today.nys scatter --map pca --approx exact --components 2 -q
+    ny merge points.nys today.nys --name scatter -o one.nym --json
+    exits 0
+    [ "$(field "$output" n)" = 3000 ]
+    ny merge today.nys points.nys --name scatter -o other.nym
+    exits 0
+    nystream fit today.nys scatter --map pca --approx exact --components 1 --restart -q
+    ny merge today.nys points.nys --name scatter -o other.nym
+    usage "different values of --components"
+}
+
 # bats test_tags=slow
 @test "what version 1.0.0 finished is exported to the same bytes" {
     local store name part sum
