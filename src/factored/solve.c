@@ -186,6 +186,16 @@ static void report_pairs(struct ny_fit *fit, const struct problem *problem)
                fit->settings->tol);
 }
 
+/* The mean of 𝒟^-½Û₁, where Û₁ = ±𝒟^½1/√Σd and Σd = ‖g‖²: P has the sign. */
+static double mean_trivial(const double *g, struct ny_matrix P)
+{
+    double sum = 0;
+
+    for (size_t j = 0; j < P.rows; j++)
+        sum += g[j] * P.at[j * P.stride];
+    return copysign(1 / sqrt(ny_dot(g, g, P.rows)), sum);
+}
+
 /* Finds the solution from what the products have left. */
 static int make_solution(struct ny_fit *fit, const struct problem *problem,
                          struct ny_solution *solution)
@@ -202,8 +212,7 @@ static int make_solution(struct ny_fit *fit, const struct problem *problem,
     if (err) return err;
     find_offset(problem->mu, d, solution);
     find_averages(fit, problem->mu, solution);
-    if (fit->degrees.v) /* Û₁ = 𝒟^½1/√Σd, and Σd = ‖g‖² */
-        solution->trivial_mean = 1 / sqrt(ny_dot(fit->degrees.v, fit->degrees.v, d));
+    if (fit->degrees.v) solution->trivial_mean = mean_trivial(fit->degrees.v, solution->P);
     certify(problem, solution);
     report_pairs(fit, problem);
     if (problem->sizes.centred || fit->settings->map->additive) solution->trace_of = "centred";

@@ -159,6 +159,20 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     nystream verify t.nys -q
 }
 
+@test "rows of the other sign have the same kernel, and the same asymmetric map" {
+    table 2500 60 >plus.csv
+    sed -E 's/(^|,)/\1-/g' plus.csv >minus.csv
+    for rows in plus minus; do
+        nystream import $rows.nys $rows.csv -q
+        exact $rows.nys f --map diffusion --normalize asymmetric --kernel cosine --components 2 --json
+        [ "$(field "$output" way)" = krylov ]
+        nystream export $rows.nys f -o $rows.out.csv -q
+    done
+    paste -d, plus.out.csv minus.out.csv | awk -F, '{
+        for (j = 1; j <= 2; j++) { d = $j - $(j + 2); if (d * d > 1e-10) bad++ }
+    } END { exit bad || NR != 2500 }'
+}
+
 @test "a result from all of K does not become one by products when rows arrive" {
     here
     head -n 2000 t.libsvm >few.libsvm
