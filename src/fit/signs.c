@@ -72,6 +72,16 @@ bool ny_signs_negative(struct ny_matrix U, size_t k)
     return negative;
 }
 
+void ny_signs_turn(struct ny_solution *solution, struct ny_matrix U)
+{
+    for (size_t k = 0; k < solution->p; k++) {
+        if (!ny_signs_negative(U, k)) continue;
+        solution->q[k] = -solution->q[k];
+        for (size_t j = 0; j < solution->P.rows; j++)
+            solution->P.at[j * solution->P.stride + k] *= -1;
+    }
+}
+
 int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
                   struct ny_selection *chosen)
 {
@@ -106,12 +116,7 @@ int ny_signs_fix(struct ny_fit *fit, struct ny_solution *solution)
     if (err || !p) goto done; /* other shards wanted the rows alone */
     err = eigenvectors_of(fit, solution, raw, ny_matrix(at, sample.m, p));
     if (err) goto done;
-    for (size_t k = 0; k < p; k++) {
-        if (!ny_signs_negative(ny_matrix(at, sample.m, p), k)) continue;
-        solution->q[k] = -solution->q[k];
-        for (size_t j = 0; j < solution->P.rows; j++)
-            solution->P.at[j * solution->P.stride + k] *= -1;
-    }
+    ny_signs_turn(solution, ny_matrix(at, sample.m, p));
 done:
     ny_free(ctx, at);
     ny_free(ctx, raw);

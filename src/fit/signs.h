@@ -13,6 +13,8 @@ int ny_signs_rows(const struct ny_fit *fit, const struct ny_edges *graph,
                   struct ny_selection *chosen);
 /* Tells whether the entry that decides the sign of column k of Û over them is negative. */
 bool ny_signs_negative(struct ny_matrix U, size_t k);
+/* Turns the columns of the solution for which U, which may be its P, has such an entry. */
+void ny_signs_turn(struct ny_solution *solution, struct ny_matrix U);
 /* Tells that of all columns at once: rows of U may be long, and many. */
 void ny_signs_find(struct ny_matrix U, bool *negative);
 /* Bytes that ny_signs_fix() takes, besides a gather of so many rows. */

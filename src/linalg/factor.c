@@ -24,18 +24,13 @@ struct factor {
     bool failed;
 };
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Rows and columns of a block of a matrix. */
 static struct ny_matrix block_of(struct ny_matrix A, size_t i, size_t j)
 {
     size_t row = i * BLOCK, column = j * BLOCK;
 
-    return ny_cols(ny_rows(A, row, smaller(A.rows - row, BLOCK)), column,
-                   smaller(A.cols - column, BLOCK));
+    return ny_cols(ny_rows(A, row, ny_smaller(A.rows - row, BLOCK)), column,
+                   ny_smaller(A.cols - column, BLOCK));
 }
 
 /* The blocks of row i that are left of its diagonal, from column block j on. */

@@ -24,6 +24,12 @@ struct ny_matrix32 {
     bool transposed;
 };
 
+/* Returns the smaller one of two sizes. */
+static inline size_t ny_smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Returns a view of rows × cols packed doubles; it owns nothing. */
 static inline struct ny_matrix ny_matrix(double *at, size_t rows, size_t cols)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "linalg/matrix.h"
 
 enum { AVX2 = NY_VECTOR_BYTES == 32 };
 /* Rows of a group, and those of them whose sums the registers hold. */
@@ -65,22 +66,18 @@ add_part(struct part A, const double *X, double *Y, size_t rows, const double si
         add_rows(&A, X, Y + i * NY_NARROW, 1, sign);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Adds AX to rows first … end−1 of Y, of A its first `inner` columns, or those left of the group's
  * diagonal square. X is taken by pieces that stay in cache. */
 static void add_rows_of(const struct ny_narrow_product *p, size_t first, size_t end, bool left)
 {
     for (size_t from = 0; from < p->inner; from += COLUMNS)
         for (size_t at = first; at < end; at += GROUP) {
-            size_t until = smaller(from + COLUMNS, left ? at : p->inner);
+            size_t until = ny_smaller(from + COLUMNS, left ? at : p->inner);
 
             if (until <= from) continue;
             add_part((struct part){p->A + at * p->stride + from, p->stride, 1, until - from},
-                     p->X + from * NY_NARROW, p->Y + at * NY_NARROW, smaller(end - at, GROUP), 1);
+                     p->X + from * NY_NARROW, p->Y + at * NY_NARROW, ny_smaller(end - at, GROUP),
+                     1);
         }
 }
 
@@ -93,9 +90,9 @@ static inline __attribute__((always_inline)) void add_columns_of(const struct ny
 {
     for (size_t from = below ? first : 0; from < p->inner; from += STREAMS)
         for (size_t at = first; at < end; at += GROUP) {
-            size_t rows = smaller(end - at, GROUP);
+            size_t rows = ny_smaller(end - at, GROUP);
             size_t begin = below && at + rows > from ? at + rows : from;
-            size_t until = smaller(from + STREAMS, p->inner);
+            size_t until = ny_smaller(from + STREAMS, p->inner);
 
             if (until <= begin) continue;
             add_part((struct part){p->A + begin * p->stride + at, 1, p->stride, until - begin},
@@ -107,7 +104,7 @@ static inline __attribute__((always_inline)) void add_columns_of(const struct ny
 static void add_squares(const struct ny_narrow_product *p, size_t first, size_t end)
 {
     for (size_t at = first; at < end; at += GROUP) {
-        size_t rows = smaller(end - at, GROUP);
+        size_t rows = ny_smaller(end - at, GROUP);
         double square[GROUP * GROUP];
 
         for (size_t i = 0; i < rows; i++)

@@ -22,17 +22,12 @@ enum { PANEL = 32, STRIP = 64, PIECE = 128 };
 /* Reflections that are applied as one, and rows that they are applied to at a time. */
 enum { BLOCK = 64, LINES = 32 };
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Returns the columns, from *first on, that a piece has of 0 … end−1; none where it is another
  * worker's. */
 static size_t piece_of(const struct ny_worker *worker, size_t piece, size_t end, size_t *first)
 {
     *first = piece * PIECE;
-    return ny_part_is_mine(worker, piece) ? smaller(end - *first, PIECE) : 0;
+    return ny_part_is_mine(worker, piece) ? ny_smaller(end - *first, PIECE) : 0;
 }
 
 /* ---- reduction ------------------------------------------------------------------------------- */
@@ -111,7 +106,7 @@ static void update_row(struct reduction *r, const struct ny_worker *worker, size
     factors_of(r, done, i, f);
     for (size_t piece = 0; piece < ny_parts_of(i + 1, PIECE); piece++) {
         size_t first, count = piece_of(worker, piece, i + 1, &first);
-        size_t removed = i - 1 > first ? smaller(i - 1 - first, PIECE) : 0;
+        size_t removed = i - 1 > first ? ny_smaller(i - 1 - first, PIECE) : 0;
 
         if (!count) continue;
         subtract_panel(r, done, f, first, count, a + first);
@@ -158,7 +153,7 @@ static void multiply(struct reduction *r, const struct ny_worker *worker, size_t
     const double *v = row_of(r->VW, k);
 
     for (size_t strip = 0; strip < ny_parts_of(i, STRIP); strip++) {
-        size_t first = strip * STRIP, rows = smaller(i - first, STRIP);
+        size_t first = strip * STRIP, rows = ny_smaller(i - first, STRIP);
         double *y = row_of(r->parts, strip);
 
         if (!ny_part_is_mine(worker, strip)) continue;
@@ -186,7 +181,7 @@ static void gather(struct reduction *r, const struct ny_worker *worker, size_t i
         if (!count) continue;
         memset(w + first, 0, count * sizeof(*w));
         for (size_t strip = first / STRIP; strip < ny_parts_of(i, STRIP); strip++) {
-            size_t end = smaller(first + count, smaller(i, (strip + 1) * STRIP));
+            size_t end = ny_smaller(first + count, ny_smaller(i, (strip + 1) * STRIP));
 
             for (size_t j = first; j < end; j++)
                 w[j] += row_of(r->parts, strip)[j];
@@ -253,7 +248,7 @@ static void finish_corner(struct reduction *r, size_t done)
 static void update_triangle(struct reduction *r, const struct ny_worker *worker, size_t order)
 {
     for (size_t strip = 0; strip < ny_parts_of(order, STRIP); strip++) {
-        size_t first = strip * STRIP, rows = smaller(order - first, STRIP);
+        size_t first = strip * STRIP, rows = ny_smaller(order - first, STRIP);
         struct ny_matrix A = ny_rows(r->A, first, rows);
 
         if (!ny_part_is_mine(worker, strip)) continue;
@@ -272,7 +267,7 @@ static int reduce(void *arg, const struct ny_worker *worker)
     int err = NY_OK;
 
     while (left > 1 && !err) {
-        done = smaller(left - 1, PANEL);
+        done = ny_smaller(left - 1, PANEL);
         for (size_t k = 0; k < done; k++)
             reduce_row(r, worker, left - 1 - k, k);
         left -= done;
@@ -314,7 +309,7 @@ struct application {
 
 static size_t reflections_of(const struct application *of, size_t block)
 {
-    return smaller(of->A.rows - 1 - block * BLOCK, BLOCK);
+    return ny_smaller(of->A.rows - 1 - block * BLOCK, BLOCK);
 }
 
 /* V's columns in front of its triangle, and the triangle. */
@@ -358,7 +353,7 @@ static void join(const struct application *of, size_t block)
 static void reflect(const struct application *of, size_t part)
 {
     size_t m = of->A.rows;
-    struct ny_matrix Z = ny_rows(of->Z, part * LINES, smaller(of->Z.rows - part * LINES, LINES));
+    struct ny_matrix Z = ny_rows(of->Z, part * LINES, ny_smaller(of->Z.rows - part * LINES, LINES));
     double *at = of->lines + part * LINES * 2 * BLOCK;
 
     for (size_t block = 0; block < ny_parts_of(m - 1, BLOCK); block++) {

@@ -42,17 +42,6 @@ static int prepare(struct ny_fit *fit, const struct ny_summed *sums)
     return err;
 }
 
-/* Fixes the signs of principal axes, which no landmarks fix: the largest entry is positive. */
-static void fix_signs(struct ny_solution *solution)
-{
-    for (size_t k = 0; k < solution->p; k++) {
-        if (!ny_signs_negative(solution->P, k)) continue;
-        solution->q[k] = -solution->q[k];
-        for (size_t j = 0; j < solution->P.rows; j++)
-            solution->P.at[j * solution->P.stride + k] *= -1;
-    }
-}
-
 /* Begins the report as a fit does. */
 static void describe(const struct ny_fit *fit, const struct ny_summed *sums, json_t *report)
 {
@@ -146,7 +135,7 @@ int ny_summed_solve(const struct ny_summed *sums, const struct ny_fit_settings *
 
     if (!err) err = solve(&fit, sums, &solution);
     if (err) goto done;
-    if (ny_summed_columns(sums)) fix_signs(&solution);
+    if (ny_summed_columns(sums)) ny_signs_turn(&solution, solution.P); /* no landmarks fix them */
     describe(&fit, sums, ny_job_report(&fit.job));
     ny_fit_report_solution(&fit, &solution);
     err = ny_fit_make_model(&fit, &solution);

@@ -16,6 +16,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "stream/share.h"
@@ -472,5 +473,27 @@ void ny_accumulator_restore(struct ny_accumulator *acc, const void *image)
     from = take(from, acc->s, acc->m * sizeof(*acc->s));
     for (size_t i = 0; i < acc->m && acc->G.at; i++)
         from = take(from, acc->G.at + i * acc->G.stride, (i + 1) * sizeof(double));
+    take(from, &acc->omega, sizeof(acc->omega));
+}
+
+void ny_accumulator_restore_placed(struct ny_accumulator *acc, const void *image, size_t m,
+                                   const size_t *place)
+{
+    const char *from = take(image, &acc->rows, sizeof(acc->rows));
+    double value;
+
+    from = take(from, &acc->t, sizeof(acc->t));
+    for (size_t j = 0; j < m; j++) {
+        from = take(from, &value, sizeof(value));
+        if (place[j] != SIZE_MAX) acc->s[place[j]] = value;
+    }
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j <= i; j++) {
+            size_t a = place[i], b = place[j];
+
+            from = take(from, &value, sizeof(value));
+            if (a == SIZE_MAX || b == SIZE_MAX) continue;
+            acc->G.at[a > b ? a * acc->G.stride + b : b * acc->G.stride + a] = value;
+        }
     take(from, &acc->omega, sizeof(acc->omega));
 }

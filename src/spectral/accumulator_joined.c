@@ -131,34 +131,6 @@ void ny_accumulator_fold_joined(struct ny_accumulator *acc, const struct ny_join
         acc->s[part->columns[k]] += part->s[k];
 }
 
-static const char *take(const char *from, void *part, size_t bytes)
-{
-    memcpy(part, from, bytes);
-    return from + bytes;
-}
-
-void ny_accumulator_restore_placed(struct ny_accumulator *acc, const void *image, size_t m,
-                                   const size_t *place)
-{
-    const char *from = take(image, &acc->rows, sizeof(acc->rows));
-    double value;
-
-    from = take(from, &acc->t, sizeof(acc->t));
-    for (size_t j = 0; j < m; j++) {
-        from = take(from, &value, sizeof(value));
-        if (place[j] != SIZE_MAX) acc->s[place[j]] = value;
-    }
-    for (size_t i = 0; i < m; i++)
-        for (size_t j = 0; j <= i; j++) {
-            size_t a = place[i], b = place[j];
-
-            from = take(from, &value, sizeof(value));
-            if (a == SIZE_MAX || b == SIZE_MAX) continue;
-            acc->G.at[a > b ? a * acc->G.stride + b : b * acc->G.stride + a] = value;
-        }
-    take(from, &acc->omega, sizeof(acc->omega));
-}
-
 void ny_accumulator_shift(struct ny_accumulator *acc, const double *delta)
 {
     const double *s = acc->s;

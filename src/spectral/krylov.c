@@ -28,24 +28,19 @@ enum { T_SUM, OMEGA, RESIDUAL, RANK, NUMBERS };
  * that landmarks leave in K is larger. */
 static const double tolerance = 1e-2;
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Rounds p + oversample up to a multiple of 16: products with fewer columns take as long. */
 size_t ny_krylov_width(const struct ny_problem *problem, size_t m)
 {
     const size_t columns = 16;
-    size_t p = smaller(problem->components, m);
-    size_t asked = smaller(problem->randomized.oversample, m - p) + p;
+    size_t p = ny_smaller(problem->components, m);
+    size_t asked = ny_smaller(problem->randomized.oversample, m - p) + p;
 
-    return smaller((asked + columns - 1) / columns * columns, m);
+    return ny_smaller((asked + columns - 1) / columns * columns, m);
 }
 
 size_t ny_krylov_most(const struct ny_problem *problem, size_t width, size_t rank)
 {
-    return smaller(((size_t)problem->randomized.power + 1) * width, rank);
+    return ny_smaller(((size_t)problem->randomized.power + 1) * width, rank);
 }
 
 unsigned ny_krylov_steps(const struct ny_problem *problem, size_t m)
@@ -57,7 +52,7 @@ unsigned ny_krylov_steps(const struct ny_problem *problem, size_t m)
 
 size_t ny_krylov_before(const struct ny_krylov *krylov, unsigned step)
 {
-    return smaller(step * krylov->width, krylov->most);
+    return ny_smaller(step * krylov->width, krylov->most);
 }
 
 /* Columns of that block. */
@@ -173,7 +168,7 @@ static int find_whitening(struct ny_krylov *krylov)
     struct ny_problem *problem = &krylov->problem;
     struct ny_basis *basis = &krylov->basis;
     bool lifted = problem->normalisation == NY_CENTRED_LANDMARKS && basis->r == basis->m;
-    size_t rows = problem->rank ? smaller(problem->rank, basis->r) : basis->r;
+    size_t rows = problem->rank ? ny_smaller(problem->rank, basis->r) : basis->r;
     bool full_rank;
     int err;
 
@@ -262,7 +257,7 @@ static void sample(const struct ny_krylov *krylov, struct ny_matrix X)
 static int begin(struct ny_krylov *krylov)
 {
     struct ny_context *ctx = krylov->problem.ctx;
-    size_t r = krylov->basis.r, l = smaller(ny_krylov_width(&krylov->problem, r), r);
+    size_t r = krylov->basis.r, l = ny_smaller(ny_krylov_width(&krylov->problem, r), r);
     struct ny_matrix X = ny_matrix(krylov->U.at, r, l), Y = ny_matrix(krylov->Y.at, r, l);
     int err = NY_OK;
 
@@ -298,7 +293,7 @@ static int enter(struct ny_krylov *krylov, double *image)
 {
     struct ny_problem *problem = &krylov->problem;
 
-    krylov->width = smaller(ny_krylov_width(problem, problem->m), krylov->rank);
+    krylov->width = ny_smaller(ny_krylov_width(problem, problem->m), krylov->rank);
     krylov->most = ny_krylov_most(problem, krylov->width, krylov->rank);
     ny_free(problem->ctx, krylov->sums.s);
     krylov->sums.s = NULL;
@@ -427,7 +422,7 @@ static double noise_of(const struct ny_krylov *krylov)
 static int find_residual(const struct ny_krylov *krylov, size_t known, double *residual)
 {
     struct ny_context *ctx = krylov->problem.ctx;
-    size_t count = krylov->Y.cols, pairs = smaller(krylov->problem.components, known);
+    size_t count = krylov->Y.cols, pairs = ny_smaller(krylov->problem.components, known);
     size_t numbers = 1 + known + krylov->rank;
     double *values = ny_calloc(ctx, NY_MEM_SOLVE, pairs, numbers * sizeof(double));
     struct ny_matrix X, R;

@@ -5,11 +5,6 @@
 #include "spectral/methods.h"
 #include "spectral/projected.h"
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Computes tr K and Σλ of the pairs that are kept. If implicitly centred, also u = −W⁺c = −BBᵀc,
  * and tr K loses n cᵀW⁺c. */
 static int certify(struct ny_krylov *krylov, struct ny_solution *solution)
@@ -64,7 +59,7 @@ int ny_krylov_solve(struct ny_krylov *krylov, struct ny_solution *solution)
     int err = ny_solution_new(solution, problem);
 
     if (err) goto done;
-    pairs = smaller(problem->components, known);
+    pairs = ny_smaller(problem->components, known);
     values = ny_calloc(problem->ctx, NY_MEM_SOLVE, pairs, (1 + known) * sizeof(double));
     err = NY_EBUDGET;
     if (!values) goto done;
@@ -99,7 +94,7 @@ static double flops(size_t m, size_t p, size_t k, const struct ny_problem *probl
 static size_t bytes(size_t m, size_t p, size_t k, const struct ny_problem *problem)
 {
     size_t width = ny_krylov_width(problem, m), most = ny_krylov_most(problem, width, m);
-    size_t rows = k ? k : m, square = m * rows, pairs = smaller(p, most);
+    size_t rows = k ? k : m, square = m * rows, pairs = ny_smaller(p, most);
     size_t eigen = (m * sizeof(double)) + ny_eigen_top_bytes(m, rows);
     size_t ritz = most * most * sizeof(double) + ny_eigen_top_bytes(most, pairs);
     size_t residual = pairs * (1 + most + m) * sizeof(double) + ritz;

@@ -24,22 +24,17 @@ enum { USED, COUNT, STEP, CONVERGED, SEEDS, SEEDED, WAITS, NUMBERS };
 /* Below this share of the largest, values are rounding. */
 static const double floor_share = 0x1p-20;
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 struct ny_restarted_shape ny_restarted_shape(size_t order, size_t pairs, size_t oversample)
 {
-    struct ny_restarted_shape shape = {.order = order, .pairs = smaller(pairs, order)};
+    struct ny_restarted_shape shape = {.order = order, .pairs = ny_smaller(pairs, order)};
     size_t wanted = shape.pairs + oversample, blocks;
 
-    shape.width = smaller((wanted + GROUP - 1) / GROUP * GROUP, order);
-    shape.start = smaller((wanted / 3 + GROUP - 1) / GROUP * GROUP, shape.width);
-    shape.keep = smaller(wanted, shape.width);
+    shape.width = ny_smaller((wanted + GROUP - 1) / GROUP * GROUP, order);
+    shape.start = ny_smaller((wanted / 3 + GROUP - 1) / GROUP * GROUP, shape.width);
+    shape.keep = ny_smaller(wanted, shape.width);
     blocks = basis_bytes / (order * shape.width * sizeof(double));
-    blocks = blocks < BLOCKS_LEAST ? BLOCKS_LEAST : smaller(blocks, BLOCKS_MOST);
-    shape.most = smaller(blocks * shape.width, order);
+    blocks = blocks < BLOCKS_LEAST ? BLOCKS_LEAST : ny_smaller(blocks, BLOCKS_MOST);
+    shape.most = ny_smaller(blocks * shape.width, order);
     return shape;
 }
 
@@ -68,7 +63,7 @@ size_t ny_restarted_bytes(const struct ny_restarted_shape *shape)
 {
     size_t most = shape->most, keep = looked_at(shape);
     size_t ritz = (most * most + keep * (most + 1)) * sizeof(double) +
-                  ny_eigen_top_bytes(most, smaller(keep, most)) +
+                  ny_eigen_top_bytes(most, ny_smaller(keep, most)) +
                   shape->width * shape->width * sizeof(double);
 
     return ny_tall_inner_bytes(most, shape->width) + ritz +
@@ -130,7 +125,7 @@ static void disturb(const struct ny_restarted *it, struct ny_matrix E, double si
 
     for (size_t i = 0; i < E.rows; i++)
         for (size_t j = 0; j < E.cols; j += AT_ONCE) {
-            size_t count = smaller(AT_ONCE, E.cols - j);
+            size_t count = ny_smaller(AT_ONCE, E.cols - j);
 
             ny_gaussian(it->how.seed, NY_STREAM_RANGE, first + i * it->how.shape.width + j, g,
                         count);
@@ -299,7 +294,7 @@ static size_t count_found(const struct ny_restarted *it, const double *values, s
 static int find_pairs(struct ny_restarted *it, size_t count, double *values, double *Y,
                       const double *R)
 {
-    size_t pairs = smaller(it->how.shape.pairs, count);
+    size_t pairs = ny_smaller(it->how.shape.pairs, count);
     double next_residual = 0;
     int err = ritz(it, 0, count, values, Y);
 
@@ -392,7 +387,7 @@ static size_t count_certain(const struct ny_restarted *it, size_t seeds)
 static size_t widen(struct ny_restarted *it, double size)
 {
     size_t count = it->count, order = it->how.shape.order;
-    size_t wide = smaller(count + it->how.shape.start, it->how.shape.width);
+    size_t wide = ny_smaller(count + it->how.shape.start, it->how.shape.width);
 
     for (size_t i = order; i-- > 0 && wide > count;) {
         memmove(it->H.at + i * wide, it->H.at + i * count, count * sizeof(double));
@@ -411,13 +406,13 @@ static size_t widen(struct ny_restarted *it, double size)
 static int next_block(struct ny_restarted *it, const double *R, double largest, bool hidden)
 {
     const double lost = 0x1p-45;
-    size_t left = it->how.shape.order - it->used, count = smaller(it->count, left);
+    size_t left = it->how.shape.order - it->used, count = ny_smaller(it->count, left);
     double least = count < it->count ? 0 : INFINITY; /* any vectors complete the space */
 
     for (size_t j = 0; j < count; j++)
         least = fmin(least, R[j * it->count + j]);
     if (!(sqrt(least) > lost * largest)) disturb(it, it->H, largest > 0 ? lost * largest : 1);
-    if (hidden) count = smaller(widen(it, largest), left);
+    if (hidden) count = ny_smaller(widen(it, largest), left);
     centre(it, it->H);
     return append_block(it, count);
 }
@@ -427,7 +422,7 @@ static int next_block(struct ny_restarted *it, const double *R, double largest, 
 static int look(struct ny_restarted *it, const double *R, bool *done, bool *hidden)
 {
     const struct ny_restarted_shape *shape = &it->how.shape;
-    size_t count = smaller(looked_at(shape), it->used), certain = shape->pairs;
+    size_t count = ny_smaller(looked_at(shape), it->used), certain = shape->pairs;
     double *values = ny_alloc(it->ctx, NY_MEM_SOLVE, count * (1 + it->used) * sizeof(double));
     double *Y = values ? values + count : NULL;
     int err = values ? find_pairs(it, count, values, Y, R) : NY_EBUDGET;
@@ -438,12 +433,12 @@ static int look(struct ny_restarted *it, const double *R, bool *done, bool *hidd
         certain = count_certain(it, waits ? it->seeds - shape->start : it->seeds);
     *done = it->used == shape->order || it->step >= it->how.steps_most ||
             (it->converged == shape->pairs && certain == shape->pairs);
-    if (*done) it->converged = smaller(it->converged, certain);
+    if (*done) it->converged = ny_smaller(it->converged, certain);
     *hidden = it->converged == shape->pairs && !waits && !*done;
     full =
         it->used + (*hidden ? shape->width : it->count) > shape->most && shape->most < shape->order;
     if (*done)
-        err = restart(it, smaller(shape->width, it->used), values, Y);
+        err = restart(it, ny_smaller(shape->width, it->used), values, Y);
     else if (full)
         err = restart(it, shape->keep, values, Y);
 done:
@@ -476,7 +471,7 @@ done:
 
 void ny_restarted_vectors(const struct ny_restarted *it, struct ny_matrix X)
 {
-    size_t pairs = smaller(X.cols, it->used);
+    size_t pairs = ny_smaller(X.cols, it->used);
 
     for (size_t i = 0; i < X.rows; i++) {
         memcpy(X.at + i * X.stride, it->V.at + i * it->V.stride, pairs * sizeof(double));
