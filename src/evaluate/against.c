@@ -354,7 +354,7 @@ done:
     return err;
 }
 
-/* Beside the pieces of both results, either a bucket or the regression is worked on. */
+/* Adds the larger one of a bucket and the regression to the pieces of both results. */
 static size_t bytes(const struct ny_evaluation *evaluation)
 {
     struct against run = {0};

@@ -212,8 +212,8 @@ static void what_cannot_act_says_why(void **state)
     forget(&few);
 }
 
-/* Where several numbers of clusters are tried, there is memory for each of them: silhouettes of few
- * clusters take more rows. */
+/* A range of numbers of clusters has the memory that each of them needs: silhouettes of few clusters
+ * take more rows. */
 static void a_range_of_clusters_has_room_for_each(void **state)
 {
     struct ny_evaluate_settings settings = {.inits = 1, .sample = 60000};
