@@ -17,6 +17,7 @@
 
 #include "api/option_table.h"
 #include "api/synonyms.h"
+#include "base/decimal.h"
 #include "base/text.h"
 
 /* Bounds of a list such as "auto|yes|no": its words, and the bytes of a word. */
@@ -27,7 +28,7 @@ bool ny_value_number(const char *text, double *value)
     char *end;
 
     if (text[0] == '\0' || strspn(text, "0123456789+-.eE") != strlen(text)) return false;
-    *value = strtod(text, &end);
+    *value = ny_decimal_read(text, &end);
     return *end == '\0' && isfinite(*value);
 }
 
@@ -51,7 +52,7 @@ bool ny_value_bytes(const char *text, uint64_t *bytes)
     char *end;
 
     if (digits == 0 || (unit[0] == '\0' && strchr(text, '.'))) return false;
-    value = strtod(text, &end);
+    value = ny_decimal_read(text, &end);
     if (end != unit) return false;
     if (unit[0] != '\0') {
         power = strchr(units, toupper((unsigned char)unit[0]));
@@ -75,7 +76,7 @@ bool ny_value_seconds(const char *text, double *seconds)
     char *end;
 
     if (!strchr("0123456789.", text[0])) return false;
-    value = strtod(text, &end);
+    value = ny_decimal_read(text, &end);
     if (end == text || strpbrk(text, "xX")) return false;
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
         if (strcmp(end, units[i].unit) != 0) continue;

@@ -8,12 +8,12 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/option_values.h"
 #include "api/options_private.h"
 #include "api/report.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "graph/settings.h"
 
@@ -27,8 +27,8 @@ static const char unset[] = "unset";
 static void write_number(double value, char *text)
 {
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, NUMBER_BYTES, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) return;
+        ny_decimal_print(text, NUMBER_BYTES, "%.*g", digits, value);
+        if (ny_decimal_read(text, NULL) == value) return;
     }
 }
 
@@ -204,7 +204,7 @@ static const char *spelt(const char *name, const char *value, char buffer[NUMBER
 
     if (!value || !(sigma || strcmp(name, "epsilon") == 0)) return value;
     if (!ny_value_number(value, &gamma) || !(gamma > 0)) return value;
-    snprintf(buffer, NUMBER_BYTES, "%.6g", sigma ? sqrt(0.5 / gamma) : 1 / gamma);
+    ny_decimal_print(buffer, NUMBER_BYTES, "%.6g", sigma ? sqrt(0.5 / gamma) : 1 / gamma);
     return buffer;
 }
 

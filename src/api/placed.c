@@ -15,6 +15,7 @@
 #include "api/options_private.h"
 #include "api/landmark_table.h"
 #include "base/checksum.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "results/geometry.h"
@@ -82,7 +83,7 @@ static int set_number(struct ny_options *options, const char *name, double value
 {
     char text[40];
 
-    snprintf(text, sizeof(text), "%.17g", value);
+    ny_decimal_print(text, sizeof(text), "%.17g", value);
     return ny_options_set(options, name, text);
 }
 

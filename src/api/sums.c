@@ -16,6 +16,7 @@
 #include "api/scratch.h"
 #include "api/settings.h"
 #include "base/borrowed.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "io/memory.h"
 #include "io/output.h"
@@ -52,7 +53,7 @@ static int need_options(struct ny_sums *sums)
     err =
         ny_options_of_stored(&sums->options, ny_options_given(NULL, sums->ctx, &none), NY_GROUP_FIT,
                              json_object_get(sums->summed->about, "options"), result);
-    snprintf(gamma, sizeof(gamma), "%.17g", base->spec.params.gamma);
+    ny_decimal_print(gamma, sizeof(gamma), "%.17g", base->spec.params.gamma);
     if (!err && base->spec.kernel->has_gamma) err = ny_options_set(sums->options, "gamma", gamma);
     if (!err && !ny_summed_columns(sums->summed)) err = ny_landmark_table_set(sums->options, base);
     if (!err) err = ny_options_set(sums->options, "until", "sums");

@@ -8,8 +8,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/decimal.h"
 
 enum { PIECE = 256, SMALL = 128 };
 
@@ -41,7 +42,7 @@ enum ny_dtype ny_prepared_dtype(const struct ny_prepared *how, enum ny_dtype dty
 const char *ny_prepared_rows(const struct ny_prepared *how, char text[NY_PREPARED_WORD_BYTES])
 {
     if (how->rows == NY_ROWS_TOTAL)
-        snprintf(text, NY_PREPARED_WORD_BYTES, "total:%.17g", how->total);
+        ny_decimal_print(text, NY_PREPARED_WORD_BYTES, "total:%.17g", how->total);
     else
         snprintf(text, NY_PREPARED_WORD_BYTES, "%s", row_words[how->rows]);
     return text;
@@ -58,7 +59,7 @@ static bool parse_total(const char *text, double *total)
     char *end;
 
     if (!*text || strspn(text, "0123456789.eE+-") != strlen(text)) return false;
-    *total = strtod(text, &end);
+    *total = ny_decimal_read(text, &end);
     return !*end && isfinite(*total) && *total > 0;
 }
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "columns/kernels.h"
@@ -104,7 +105,7 @@ static struct ny_kernel_params params_of(const struct ny_result *result)
 
     return (struct ny_kernel_params){.gamma = ny_field_number(result->report, "gamma", 1),
                                      .degree = degree ? (unsigned)strtoul(degree, NULL, 10) : 1,
-                                     .coef0 = coef0 ? strtod(coef0, NULL) : 0};
+                                     .coef0 = coef0 ? ny_decimal_read(coef0, NULL) : 0};
 }
 
 static int make_columns(struct ny_sample *sample, const struct ny_kernel *kernel, double gamma,

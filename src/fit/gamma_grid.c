@@ -14,10 +14,10 @@
 #include "fit/gamma_grid.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/budget.h"
+#include "base/decimal.h"
 #include "base/progress.h"
 #include "columns/kernels.h"
 #include "results/record.h"
@@ -362,7 +362,7 @@ static int parse_widths(struct ny_context *ctx, const char *text, struct ny_gamm
     char *end;
 
     do {
-        double gamma = strtod(at, &end);
+        double gamma = ny_decimal_read(at, &end);
 
         if (end == at || (*end && *end != ',') || !(gamma > 0 && isfinite(gamma)))
             return ny_fail(ctx, NY_EUSAGE,

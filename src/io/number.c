@@ -5,17 +5,18 @@
  * The result is correctly rounded, by the first of three ways that can do it. Up to 19 digits with
  * a mantissa of at most 2^53 and a power of ten up to 22: one exact operation on doubles. Up to 19
  * digits with a power up to 27: one operation in 64-bit precision, unless its result is a tie
- * between two doubles. All else: strtod() in the locale C. The locale of the process never
+ * between two doubles. All else: ny_decimal_read(). The locale of the process never
  * matters, and a comma is never a decimal point.
  */
 #include "io/number.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/decimal.h"
 
 enum {
     DIGITS_EXACT = 19,  /* decimal digits that a uint64_t always holds */
@@ -29,17 +30,6 @@ static const double powers[POWER_DOUBLE + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e
 
 static const long double extended_powers[POWER_EXTENDED - POWER_DOUBLE] = {1e23L, 1e24L, 1e25L,
                                                                            1e26L, 1e27L};
-
-/* strtod() in the locale C, for numbers that neither of the exact ways can round. They are rare
- * enough for a new locale each time. */
-static double slow(const char *text)
-{
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    double value = strtod_l(text, NULL, c);
-
-    freelocale(c);
-    return value;
-}
 
 /* mantissa · 10^exponent through one operation in 64-bit precision. Its rounding error cannot
  * carry the value over a tie between two doubles, so rounding it to a double is right unless it
@@ -113,7 +103,7 @@ const char *ny_number(const char *text, double *value)
             return p;
         }
     }
-    *value = slow(text);
+    *value = ny_decimal_read(text, NULL);
     return p;
 }
 

@@ -12,13 +12,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "io/convert.h"
 #include "io/draft.h"
@@ -284,11 +284,10 @@ int ny_writer_rows(struct ny_writer *writer, const void *values, size_t count)
         return ny_fail(writer->ctx, NY_EINTERNAL, "%s: more rows than the %llu announced",
                        writer->path, (unsigned long long)writer->rows);
     if (writer->text.delimiter) { /* numbers have a point in every locale */
-        locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(c);
+        locale_t before = ny_decimal_begin();
 
         err = put_text(writer, values, count);
-        uselocale(before);
-        freelocale(c);
+        ny_decimal_end(before);
     } else {
         err = ny_product(writer->ctx, &bytes, count, writer->cols ? (size_t)writer->cols : 1,
                          element_size(writer->element));

@@ -8,9 +8,9 @@
  */
 #include "place/neighbors.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "place/search.h"
 #include "results/graph.h"
@@ -163,7 +163,7 @@ static int decide_recall(struct by_list *run, const json_t *record)
     const char *asked = ny_field_text(options, "recall"); /* a forest or a sieve has it */
     double *recall = &run->new->recall;
 
-    if (*recall == 0) *recall = asked ? atof(asked) : 1;
+    if (*recall == 0) *recall = asked ? ny_decimal_read(asked, NULL) : 1;
     run->search.recall = *recall;
     if (*recall > 0 && *recall <= 1) return NY_OK;
     return ny_fail(run->base.spec.ctx, NY_EUSAGE, "--recall is a share, above 0 and up to 1");

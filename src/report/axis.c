@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/decimal.h"
 
 struct ny_axis ny_axis_of(double *values, size_t count, bool all)
 {
@@ -52,7 +53,7 @@ static double round_step(double raw)
 /* A minus sign is as wide as a plus; a hyphen is not. */
 static void print_tick(char *text, size_t bytes, double value, int decimals)
 {
-    snprintf(text, bytes, "%s%.*f", value < 0 ? "−" : "", decimals, fabs(value));
+    ny_decimal_print(text, bytes, "%s%.*f", value < 0 ? "−" : "", decimals, fabs(value));
 }
 
 void ny_ticks_make(struct ny_ticks *ticks, const struct ny_axis *axis, size_t wanted)
@@ -111,7 +112,7 @@ const char *ny_short_number(double number, char text[48])
                  ny_grouped((uint64_t)(fabs(number) + 0.5), whole));
         return text;
     }
-    snprintf(plain, sizeof(plain), "%s%.3g", number < 0 ? "−" : "", fabs(number));
+    ny_decimal_print(plain, sizeof(plain), "%s%.3g", number < 0 ? "−" : "", fabs(number));
     exponent = strchr(plain, 'e');
     if (exponent) {
         ny_power_of_ten(atoi(exponent + 1), power);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/labels.h"
@@ -253,7 +254,7 @@ static int by_word(const void *a, const void *b)
 {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
     char *x_end, *y_end;
-    double of_x = strtod(x, &x_end), of_y = strtod(y, &y_end);
+    double of_x = ny_decimal_read(x, &x_end), of_y = ny_decimal_read(y, &y_end);
     bool x_counts = x_end > x && !*x_end, y_counts = y_end > y && !*y_end;
 
     if (x_counts != y_counts) return x_counts ? -1 : 1;

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "report/axis.h"
 #include "report/page_values.h"
 #include "report/words.h"
@@ -313,7 +314,7 @@ static void begin_chart(struct ny_sink *sink, const struct ny_axis *y, const cha
  * digits in a column are below one another. */
 static const char *share_words(double share, char text[48])
 {
-    snprintf(text, 48, share < 0.9995 ? "%#.3g" : "%.0f", 100 * share);
+    ny_decimal_print(text, 48, share < 0.9995 ? "%#.3g" : "%.0f", 100 * share);
     return text;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "report/axis.h"
 #include "report/words.h"
 #include "results/map.h"
@@ -39,7 +40,7 @@ static const char *rest_words(double error, char text[32])
     else if (digits > 4)
         snprintf(text, 32, "over 99.99\u00a0%%");
     else
-        snprintf(text, 32, "%.*f\u00a0%%", digits < 2 ? 1 : digits - 1, 100 * (1 - error));
+        ny_decimal_print(text, 32, "%.*f\u00a0%%", digits < 2 ? 1 : digits - 1, 100 * (1 - error));
     return text;
 }
 

@@ -2,7 +2,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "report/axis.h"
 #include "report/markup.h"
@@ -13,7 +15,7 @@ static const char *scaled(double value, const char *unit, char text[48])
 {
     int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 
-    snprintf(text, 48, "%.*f\u00a0%s", digits, value, unit);
+    ny_decimal_print(text, 48, "%.*f\u00a0%s", digits, value, unit);
     return text;
 }
 
@@ -36,9 +38,9 @@ const char *ny_time_words(double seconds, char text[48])
     double whole = floor(seconds + 0.5);
 
     if (seconds < 0.9995)
-        snprintf(text, 48, "%.*f\u00a0ms", seconds < 0.00995 ? 1 : 0, 1000 * seconds);
+        ny_decimal_print(text, 48, "%.*f\u00a0ms", seconds < 0.00995 ? 1 : 0, 1000 * seconds);
     else if (seconds < 59.95)
-        snprintf(text, 48, "%.1f\u00a0s", seconds);
+        ny_decimal_print(text, 48, "%.1f\u00a0s", seconds);
     else if (whole < 3600)
         snprintf(text, 48, "%.0f\u00a0min %02.0f\u00a0s", floor(whole / 60), fmod(whole, 60));
     else

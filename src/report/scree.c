@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "report/words.h"
 
@@ -15,8 +16,9 @@ static void describe(const struct ny_result *result, size_t count, char text[NY_
     for (size_t k = 0; k < count; k++)
         share += ny_eigenvalue_share(result, k);
     if (isfinite(share))
-        snprintf(text, NY_WORDS_BYTES, "%zu eigenvalues, %.3g %% of the trace%s%s%s", count,
-                 100 * share, trace_of ? " (" : "", trace_of ? trace_of : "", trace_of ? ")" : "");
+        ny_decimal_print(text, NY_WORDS_BYTES, "%zu eigenvalues, %.3g %% of the trace%s%s%s", count,
+                         100 * share, trace_of ? " (" : "", trace_of ? trace_of : "",
+                         trace_of ? ")" : "");
     else
         snprintf(text, NY_WORDS_BYTES, "%zu eigenvalues", count);
 }

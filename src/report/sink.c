@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 void ny_put_bytes(struct ny_sink *sink, const char *text, size_t bytes)
 {
     if (!sink->err && bytes) sink->err = sink->write(sink->user, text, bytes);
@@ -19,7 +21,7 @@ void ny_putf(struct ny_sink *sink, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    ny_decimal_vprint(text, sizeof(text), format, args);
     va_end(args);
     ny_put(sink, text);
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/palette.h"
@@ -284,7 +285,7 @@ static const char *tick_text(const struct ny_ticks *ticks, size_t k, char text[4
     if (at == 0)
         snprintf(text, 40, "0");
     else if (ticks->exponent < 0 && decimals <= 4)
-        snprintf(text, 40, "%s%.*f", at < 0 ? "−" : "", decimals, fabs(at));
+        ny_decimal_print(text, 40, "%s%.*f", at < 0 ? "−" : "", decimals, fabs(at));
     else if (ticks->exponent)
         snprintf(text, 40, "%se%d", ticks->text[k], ticks->exponent);
     else

@@ -12,9 +12,9 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -82,7 +82,7 @@ static bool is_number(const char *text)
 {
     char *end;
 
-    strtod(text, &end);
+    ny_decimal_read(text, &end);
     return end > text && !*end;
 }
 
@@ -109,7 +109,7 @@ static int name_classes(struct ny_tint *tint, struct ny_data_frame *frame)
             ny_clean_text(names[(size_t) class->value], class->name, sizeof(class->name));
             tint->words = tint->words || !is_number(class->name);
         } else {
-            snprintf(class->name, sizeof(class->name), "%.6g", class->value);
+            ny_decimal_print(class->name, sizeof(class->name), "%.6g", class->value);
         }
     }
     ny_free(tint->ctx, stored);

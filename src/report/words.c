@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "report/axis.h"
 
@@ -60,7 +61,8 @@ const char *ny_eigenvalue_words(double value, char text[48])
     double left = 1 - value;
 
     if (!(left >= 1e-7 && left < 5e-3)) return ny_short_number(value, text); /* below: rounding */
-    snprintf(text, 48, "%.*g", (int)ceil(-log10(left)) + 1, value); /* two digits of 1 − λ */
+    /* two digits of 1 − λ */
+    ny_decimal_print(text, 48, "%.*g", (int)ceil(-log10(left)) + 1, value);
     return text;
 }
 
@@ -97,8 +99,8 @@ void ny_describe_column(const struct ny_data_frame *frame, size_t place, char wo
         snprintf(text, sizeof(text), ": λ = %s", ny_eigenvalue_words(value, number));
     if (isfinite(value)) strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     if (isfinite(share)) {
-        snprintf(text, sizeof(text), ", %.*g %% of the %s", share < 0.995 ? 2 : 3, 100 * share,
-                 ny_shared_word(frame->result.report));
+        ny_decimal_print(text, sizeof(text), ", %.*g %% of the %s", share < 0.995 ? 2 : 3,
+                         100 * share, ny_shared_word(frame->result.report));
         strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     }
 }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/output.h"
@@ -112,7 +113,7 @@ static int put_label(const struct beside *beside, double label)
 
     if (!isnan(label) && label >= 0 && label < (double)beside->class_count)
         return put_word(beside, beside->classes[(size_t)label]);
-    if (!isnan(label)) snprintf(number, sizeof(number), "%.17g", label);
+    if (!isnan(label)) ny_decimal_print(number, sizeof(number), "%.17g", label);
     return put_word(beside, number);
 }
 

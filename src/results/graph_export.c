@@ -9,10 +9,10 @@
  */
 #include "results/graph_export.h"
 
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/npz_write.h"
@@ -68,12 +68,11 @@ static int put_lines(const struct ny_edge_list *list, struct form form, struct n
 static int put_text(const struct ny_stored_graph *graph, const struct ny_edge_list *list,
                     struct form form, struct ny_writer *writer)
 {
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(c);
+    locale_t before = ny_decimal_begin();
     int err = form.mtx ? put_head(graph, list, writer) : NY_OK;
 
     if (err == NY_OK) err = put_lines(list, form, writer);
-    uselocale(before);
-    freelocale(c);
+    ny_decimal_end(before);
     return err;
 }
 

@@ -1,5 +1,6 @@
 /* Rows of a reader as a source: they come once, in order. A whole unit is fetched when it is taken,
  * into the taking worker's buffer. */
+#include "base/decimal.h"
 #include "stream/source.h"
 
 #include <math.h>
@@ -79,7 +80,7 @@ static int add_label(const struct reader_source *source, double label, struct ny
     if (label >= 0 && label < (double)count)
         return ny_names_add(texts, ctx, words[(size_t)label], strlen(words[(size_t)label]));
     return ny_names_add(texts, ctx, number,
-                        (size_t)snprintf(number, sizeof(number), "%.17g", label));
+                        (size_t)ny_decimal_print(number, sizeof(number), "%.17g", label));
 }
 
 /* Hands on what stands before each row: its name, its label, or both. */

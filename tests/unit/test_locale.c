@@ -1,0 +1,233 @@
+/*
+ * A host whose locale has a decimal comma: options, records and files are those of the locale C, to
+ * the byte.
+ */
+#include "unit/table_case.h"
+
+#include <locale.h>
+
+#include "base/decimal.h"
+
+/* Sets a locale with a decimal comma, or skips the test with words. */
+static void set_comma(void)
+{
+    char text[8];
+
+    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8")) {
+        print_message("no locale with a decimal comma here\n");
+        skip();
+    }
+    snprintf(text, sizeof(text), "%.1f", 0.5);
+    assert_string_equal(text, "0,5");
+}
+
+/* Ends a test: later ones begin in the locale C. */
+static int teardown_locale(void **state)
+{
+    setlocale(LC_ALL, "C");
+    return teardown(state);
+}
+
+static struct ny_options *options_of(const char *const options[][2])
+{
+    struct ny_options *o;
+
+    ok(ny_options_new(&o, in.ctx));
+    for (size_t i = 0; options[i][0]; i++)
+        ok(ny_options_set(o, options[i][0], options[i][1]));
+    return o;
+}
+
+/* Puts rows into the store, whose labels are not whole. */
+static void put_rows(void)
+{
+    struct ny_table table = dense(NY_F32, 0);
+    static double labels[ROWS];
+
+    for (int i = 0; i < ROWS; i++)
+        labels[i] = i % 3 + 0.5;
+    table.labels = labels;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    free((void *)(uintptr_t)table.values);
+}
+
+static const char *const polynomial[][2] = {{"kernel", "polynomial"}, {"gamma", "1e-05"},
+                                            {"coef0", "0.5"},         {"landmarks", "30"},
+                                            {"components", "3"},      {NULL, NULL}};
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+static void numbers_have_a_point(void **state)
+{
+    const char *text = "-2.5e-3,7";
+    char printed[32], *end;
+    locale_t before;
+
+    (void)state;
+    set_comma();
+    assert_true(ny_decimal_read(text, &end) == -2.5e-3);
+    assert_ptr_equal(end, text + 7);
+    assert_int_equal(ny_decimal_print(printed, sizeof(printed), "%g %.1f", 0.25, 1.5), 8);
+    assert_string_equal(printed, "0.25 1.5");
+    before = ny_decimal_begin();
+    snprintf(printed, sizeof(printed), "%g", 0.5);
+    ny_decimal_end(before);
+    assert_string_equal(printed, "0.5");
+    snprintf(printed, sizeof(printed), "%g", 0.5);
+    assert_string_equal(printed, "0,5");
+}
+
+static void options_are_read_with_a_point(void **state)
+{
+    static const char *const good[][2] = {{"gamma", "0.5"},     {"memory", "1.5G"},
+                                          {"coef0", "-2.25"},   {"time-limit", "1.5h"},
+                                          {"rows", "total:.5"}, {NULL, NULL}};
+    struct ny_options *o;
+
+    (void)state;
+    set_comma();
+    o = options_of(good);
+    assert_int_equal(ny_context_memory(in.ctx), (uint64_t)3 << 29);
+    fails(NY_EUSAGE, "not '0,5'", ny_options_set(o, "tolerance", "0,5"));
+    fails(NY_EUSAGE, "not '1,5G'", ny_options_set(o, "memory", "1,5G"));
+    fails(NY_EUSAGE, "not '1,5h'", ny_options_set(o, "time-limit", "1,5h"));
+    ny_options_free(o);
+}
+
+static void widths_of_a_grid_are_read_with_a_point(void **state)
+{
+    static const char *const grid[][2] = {{"gamma-grid", "0.01,0.5"}, {NULL, NULL}};
+    struct ny_options *o;
+    struct ny_report *report;
+
+    (void)state;
+    put_rows();
+    set_comma();
+    o = options_of(grid);
+    ok(ny_gamma_grid(in.ctx, in.store, o, &report));
+    assert_non_null(strstr(ny_report_json(report), "\"gamma\": 0.5"));
+    ny_report_free(report);
+    ny_options_free(o);
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static void a_fit_is_known_again_in_any_locale(void **state)
+{
+    static const char *const by_sigma[][2] = {
+        {"sigma", "200"}, {"landmarks", "30"}, {NULL, NULL}}; /* which is a gamma in the record */
+    struct ny_options *o;
+    struct ny_report *report;
+
+    (void)state;
+    put_rows();
+    o = options_of(by_sigma);
+    ok(ny_fit(in.ctx, in.store, "point", o, NULL));
+    set_comma();
+    ok(ny_fit(in.ctx, in.store, "point", o, NULL)); /* done: nothing differs */
+    ok(ny_fit(in.ctx, in.store, "comma", o, &report));
+    assert_non_null(strstr(ny_report_json(report), "\"gamma\": \"1.25e-05\""));
+    ny_report_free(report);
+    setlocale(LC_ALL, "C");
+    ok(ny_fit(in.ctx, in.store, "comma", o, NULL));
+    ny_options_free(o);
+}
+
+/* Kernels of points are those of the fit: an offset that is read as 0 makes other neighbours. */
+static void an_evaluation_reads_the_record(void **state)
+{
+    static const char *const measures[][2] = {{"measures", "reconstruction"}, {NULL, NULL}};
+    double value[2];
+    struct ny_options *o;
+
+    (void)state;
+    put_rows();
+    o = options_of(polynomial);
+    ok(ny_fit(in.ctx, in.store, "a", o, NULL));
+    ny_options_free(o);
+    o = options_of(measures);
+    for (int turn = 0; turn < 2; turn++) {
+        struct ny_report *report;
+
+        if (turn) set_comma();
+        ok(ny_evaluate(in.ctx, in.store, "a", o, &report));
+        assert_true(ny_report_number(report, "relative_error", &value[turn]));
+        ny_report_free(report);
+    }
+    assert_true(value[0] == value[1]);
+    ny_options_free(o);
+}
+
+static void a_model_says_its_numbers_with_a_point(void **state)
+{
+    struct ny_options *o;
+    char model[200];
+
+    (void)state;
+    snprintf(model, sizeof(model), "%s/a.nym", in.folder);
+    put_rows();
+    o = options_of(polynomial);
+    ok(ny_fit(in.ctx, in.store, "a", o, NULL));
+    ny_options_free(o);
+    ok(ny_export(in.ctx, in.store, "a", "model", model));
+    set_comma();
+    o = options_of((const char *const[][2]){{"model", model}, {NULL, NULL}});
+    ok(ny_fit(in.ctx, in.store, "placed", o, NULL));
+    ny_options_free(o);
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* Writes a file of each kind that has numbers in words. */
+static void write_files(const char *ends[], char path[][220], int turn)
+{
+    static const char *const by_label[][2] = {{"color", "label"}, {NULL, NULL}};
+    const char *name = "a";
+    struct ny_options *o = options_of(by_label);
+
+    for (size_t i = 0; ends[i]; i++)
+        snprintf(path[i], 220, "%s/%d%s", in.folder, turn, ends[i]);
+    ok(ny_export_with(in.ctx, in.store, name, "embedding", path[0], "header,labels"));
+    ok(ny_plot(in.ctx, in.store, name, path[1], o));
+    ok(ny_write_report(in.ctx, in.store, &name, 1, path[2], NULL));
+    ny_options_free(o);
+}
+
+static void files_are_the_same_in_any_locale(void **state)
+{
+    const char *ends[] = {".csv", ".png", ".html", NULL};
+    char path[2][3][220];
+    struct ny_options *o;
+
+    (void)state;
+    put_rows();
+    o = options_of(polynomial);
+    ok(ny_fit(in.ctx, in.store, "a", o, NULL));
+    ny_options_free(o);
+    write_files(ends, path[0], 0);
+    set_comma();
+    write_files(ends, path[1], 1);
+    for (size_t i = 0; ends[i]; i++) {
+        char command[500];
+
+        snprintf(command, sizeof(command), "cmp '%s' '%s'", path[0][i], path[1][i]);
+        assert_int_equal(system(command), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(numbers_have_a_point, setup, teardown_locale),
+        cmocka_unit_test_setup_teardown(options_are_read_with_a_point, setup, teardown_locale),
+        cmocka_unit_test_setup_teardown(widths_of_a_grid_are_read_with_a_point, setup,
+                                        teardown_locale),
+        cmocka_unit_test_setup_teardown(a_fit_is_known_again_in_any_locale, setup, teardown_locale),
+        cmocka_unit_test_setup_teardown(an_evaluation_reads_the_record, setup, teardown_locale),
+        cmocka_unit_test_setup_teardown(a_model_says_its_numbers_with_a_point, setup,
+                                        teardown_locale),
+        cmocka_unit_test_setup_teardown(files_are_the_same_in_any_locale, setup, teardown_locale),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
