@@ -46,13 +46,20 @@
  * Ownership. The caller frees what a function makes, the context last; free() functions accept
  * NULL. Arguments are read during the call, and copied where they are kept. Texts live as long as
  * the handle that returned them, those of an error until the next call with its context. If a call
- * fails and has nothing to report, its *report or *out is NULL. Structs are handed out by pointer
- * alone: later versions of 1.x may add fields at their ends.
+ * fails and has nothing to report, its *report or *out is NULL. Structs that the library hands out
+ * come by pointer alone: later versions of 1.x may add fields at their ends. Those that the caller
+ * makes (ny_placing, ny_screen, ny_dense_room, ny_csr_room, ny_neighbors_room) keep their fields
+ * through 1.x; ny_table says its own size.
  *
  * Arguments. Matrices are row-major and packed, rows are numbered from 0. `options` may be NULL for
  * all defaults, `report` where none is wanted. Any other pointer that is NULL is NY_EUSAGE, unless
  * the function says what NULL stands for; setters of a context that is NULL do nothing, and what
  * reads from a handle that is NULL finds nothing.
+ *
+ * Contexts. All handles that a call is given, options too, are of one context; ny_sums_merge()
+ * alone takes sums of another. No call checks this: a handle of another context counts in that
+ * one's budget, an error about it may be told there alone, and its context is in use by this
+ * thread, too.
  *
  * Threads. A context, and what was made with it, is used by one thread at a time; contexts do not
  * know of one another, also on one store. ny_context_interrupt() may be called from anywhere, a

@@ -59,14 +59,15 @@ NY_API int ny_append(struct ny_context *context, const char *path, const struct 
 /* An appender takes rows that come a table at a time. Nothing is visible before the commit, which
  * is one transaction; ny_appender_free() before it leaves the store as it was. All tables have the
  * columns of the first one, and all of them labels or none. One thread at a time; the store is
- * locked for other writers meanwhile (NY_EBUSY). */
+ * locked for other writers meanwhile (NY_EBUSY). An appender commits once: after the commit, or a
+ * failure, only ny_appender_free() is of use, and other calls are NY_EUSAGE. */
 struct ny_appender;
 NY_API int ny_appender_open(struct ny_appender **out, struct ny_context *context, const char *path,
                             const struct ny_options *options);
-/* Adds the rows of the table; one without rows adds none. After a failure only
- * ny_appender_free() is of use. */
+/* Adds the rows of the table; one without rows adds none. */
 NY_API int ny_appender_put(struct ny_appender *appender, const struct ny_table *table);
-/* Makes all rows visible; NY_EDATA where there are none. *report as of ny_import(). */
+/* Makes all rows visible; NY_EDATA where there are none, which may still come. *report as of
+ * ny_import(). */
 NY_API int ny_appender_commit(struct ny_appender *appender, struct ny_report **report);
 NY_API void ny_appender_free(struct ny_appender *appender);
 

@@ -44,8 +44,10 @@ NY_API int ny_sums_add(struct ny_sums *sums, const struct ny_table *table);
  * NY_EUSAGE where it has none, where it is of other landmarks or options than the parts before, or
  * is one of them. */
 NY_API int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name);
-/* Adds the parts of another sums, which stays. Errors as of ny_sums_add_result(), after which
- * nothing has changed. The order in which parts come changes last bits, and nothing else. */
+/* Adds the parts of another sums, which stays, and may be of another context: nothing of it is
+ * kept. Errors as of ny_sums_add_result(), after which nothing has changed; what does not fit in
+ * the budget of the other context is told there. The order in which parts come changes last bits,
+ * and nothing else. */
 NY_API int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other);
 /* The sums as bytes, which live until the next call with these sums and are charged to the budget;
  * and sums from such bytes. NY_ESTORE where they are none, or damaged, or of a later version. */

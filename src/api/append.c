@@ -17,7 +17,7 @@
 struct ny_appender {
     struct ny_import import;
     double started_s;
-    bool failed;
+    bool failed, committed;
 };
 
 /* Refuses options that say how to read a file. */
@@ -81,7 +81,8 @@ static int add_table(struct ny_context *context, const char *path, const struct 
     struct ny_import import;
     struct ny_table rows;
     double started_s = ny_now();
-    int err = NY_GIVEN(context, path, table);
+    int err = ny_given(context, borrows ? "ny_borrow" : "ny_append", "path, table",
+                       (const void *const[]){path, table}, 2);
 
     if (report) *report = NULL;
     if (!err) err = ny_given_table(context, table, &rows);
@@ -152,14 +153,27 @@ int ny_appender_open(struct ny_appender **out, struct ny_context *context, const
     return err;
 }
 
+/* Refuses a call with an appender that has failed, or has committed its rows. */
+static int check_usable(const struct ny_appender *appender, const char *function)
+{
+    struct ny_context *ctx = appender->import.ctx;
+
+    if (appender->failed)
+        return ny_fail(ctx, NY_EUSAGE, "%s() after a failure; free the appender and begin again",
+                       function);
+    if (!appender->committed) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "%s() after the commit, which has put all rows into the store; free the "
+                   "appender, and open another one for more rows",
+                   function);
+}
+
 int ny_appender_put(struct ny_appender *appender, const struct ny_table *table)
 {
     struct ny_table rows;
     int err = NY_GIVEN(appender ? appender->import.ctx : NULL, table);
 
-    if (!err && appender->failed)
-        err = ny_fail(appender->import.ctx, NY_EUSAGE,
-                      "ny_appender_put() after a failure; free the appender and begin again");
+    if (!err) err = check_usable(appender, __func__);
     if (!err) err = ny_given_table(appender->import.ctx, table, &rows);
     if (!err && rows.rows)
         err = ny_import_source(&appender->import, (struct ny_import_source){.table = &rows});
@@ -173,13 +187,13 @@ int ny_appender_commit(struct ny_appender *appender, struct ny_report **report)
     int err = NY_GIVEN(import ? import->ctx : NULL, appender);
 
     if (report) *report = NULL;
+    if (!err) err = check_usable(appender, __func__);
     if (err) return err;
-    if (appender->failed || !import->ingest)
-        return ny_fail(import->ctx, appender->failed ? NY_EUSAGE : NY_EDATA,
-                       appender->failed ? "ny_appender_commit() after a failure; free the appender "
-                                          "and begin again"
-                                        : "no rows were put into the appender");
+    if (!import->ingest)
+        return ny_fail(import->ctx, NY_EDATA, "no rows were put into the appender");
     err = ny_import_finish(import, NY_OK);
+    appender->failed = err != NY_OK;
+    appender->committed = !err;
     if (!err) err = ny_import_describe(import, ny_now() - appender->started_s, report);
     ny_ingest_free(import->ingest);
     import->ingest = NULL;

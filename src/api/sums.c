@@ -241,7 +241,7 @@ int ny_sums_merge(struct ny_sums *sums, const struct ny_sums *other)
     if (sums->summed) return add(sums, "the first sums", other->summed, "the second");
     err = ny_summed_image(other->summed, &image, &bytes);
     if (!err) err = ny_summed_load(&copy, sums->ctx, image, bytes, "the sums");
-    ny_free(sums->ctx, image);
+    ny_free(other->ctx, image); /* whose budget it was charged to */
     return err ? err : add_part(sums, copy, "the sums");
 }
 

@@ -143,13 +143,12 @@ static int fill_source(struct ny_view *view, uint64_t first, size_t count, void 
     return ny_points_source(view->store, first, count, out);
 }
 
-/* Finds a part of the points; *part has no rows where they do not have it. */
+/* Finds a part of the points; *part is left as it was where they do not have it. */
 static int find_of_points(struct ny_view *view, const char *name, struct viewed *part)
 {
     struct ny_points_info info;
     int err = ny_points_info(view->store, &info);
 
-    *part = (struct viewed){0};
     if (err) return err;
     if (strcmp(name, "points") == 0)
         *part = (struct viewed){NULL, fill_points, info.n, info.d, (int)info.dtype, 0};
@@ -199,9 +198,11 @@ static int find_of_result(struct ny_view *view, const char *name, struct viewed 
 /* Finds a part of what is viewed, and what a row of it is. */
 static int find(struct ny_view *view, const char *name, struct viewed *part)
 {
-    int err = view->name ? find_of_result(view, name, part) : find_of_points(view, name, part);
+    int err;
 
-    part->row_bytes = (size_t)(part->columns ? part->columns : 1) * size_of(part->type);
+    *part = (struct viewed){0};
+    err = view->name ? find_of_result(view, name, part) : find_of_points(view, name, part);
+    if (!err) part->row_bytes = (size_t)(part->columns ? part->columns : 1) * size_of(part->type);
     return err;
 }
 
