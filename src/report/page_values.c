@@ -75,13 +75,16 @@ static const char *number_words(const char *key, const json_t *value, char text[
 void ny_put_key(struct ny_sink *sink, const char *key)
 {
     const struct ny_fact *fact = ny_fact_find(key);
+    char words[128];
 
     if (fact && fact->label) {
         ny_put(sink, fact->label);
         return;
     }
-    for (const char *at = key; *at; at++)
-        ny_put_bytes(sink, *at == '_' ? " " : at, 1);
+    ny_clean_text(key, words, sizeof(words)); /* a record may have any key */
+    for (char *at = words; (at = strchr(at, '_'));)
+        *at = ' ';
+    ny_put_html(sink, words);
 }
 
 void ny_put_value(struct ny_sink *sink, const char *key, const json_t *value)

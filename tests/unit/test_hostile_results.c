@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/sparse.h"
+#include "support/files.h"
 #include "support/hostile_case.h"
 
 #define FIT "landmarks=20 components=2 "
@@ -542,6 +543,30 @@ static void updates_that_no_job_has_begun_are_refused(void **state)
     }
 }
 
+/* Names of figures and stages are text in a page, whatever the record calls them. */
+static void figures_of_any_name_are_text_in_a_page(void **state)
+{
+    json_t *record = make(FIT), *report = json_object_get(record, "report");
+    char page[160], *text;
+    const char *name = "r";
+    size_t bytes;
+
+    (void)state;
+    ny_field_set_count(report, "<img src=x onerror=alert(1)>", 1);
+    ny_field_set_count(json_object_get(report, "stages"), "<svg onload=alert(2)>", 1);
+    save(record);
+    json_decref(record);
+    snprintf(page, sizeof(page), "%s/page.html", in.folder);
+    is(ny_write_report(in.ctx, in.store, &name, 1, page, NULL), NY_OK);
+    text = file_content(page, &bytes);
+    text = realloc(text, bytes + 1);
+    text[bytes] = '\0';
+    assert_null(strstr(text, "<img src=x"));
+    assert_null(strstr(text, "<svg onload"));
+    assert_non_null(strstr(text, "&lt;svg onload=alert(2)&gt;"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -561,6 +586,7 @@ int main(void)
         cmocka_unit_test(points_of_other_columns_are_refused),
         cmocka_unit_test(points_that_the_record_does_not_count_are_refused),
         cmocka_unit_test(updates_that_no_job_has_begun_are_refused),
+        cmocka_unit_test(figures_of_any_name_are_text_in_a_page),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
