@@ -77,44 +77,6 @@ static const struct condition {
 
 enum { CONDITIONS = sizeof(conditions) / sizeof(conditions[0]) };
 
-/* Finds name and options of an entry in the table of methods or rules; no name past the last. */
-struct entry {
-    const char *name, *options;
-};
-
-static struct entry entry_at(const char *governor, size_t index)
-{
-    const struct ny_method *method = ny_method_at(index);
-    const struct ny_rule *rule = ny_rule_at(index);
-
-    if (is(governor, "approx"))
-        return method ? (struct entry){method->name, method->options} : (struct entry){0};
-    return rule ? (struct entry){rule->name, rule->options} : (struct entry){0};
-}
-
-/* Tells whether the entry `name` of the governor's table takes the option. */
-static bool lists(const char *governor, const char *name, const char *option)
-{
-    struct entry entry;
-
-    for (size_t i = 0; (entry = entry_at(governor, i)).name; i++)
-        if (is(name, entry.name)) return ny_one_of(option, entry.options);
-    return false;
-}
-
-/* "a|b|c": the entries that list the option. */
-static const char *listing(const char *governor, const char *option, char *text, size_t bytes)
-{
-    struct entry entry;
-    size_t length = 0;
-
-    for (size_t i = 0; (entry = entry_at(governor, i)).name && length < bytes; i++)
-        if (ny_one_of(option, entry.options))
-            length += (size_t)snprintf(text + length, bytes - length, "%s%s", length ? "|" : "",
-                                       entry.name);
-    return text;
-}
-
 /* Tells whether the governor's value in force lets the option act. A governor that has no value
  * lets only a negated condition hold. */
 static bool acts(const struct ny_options *options, const struct condition *condition)
@@ -123,13 +85,16 @@ static bool acts(const struct ny_options *options, const struct condition *condi
     bool negated = condition->values[0] == '!';
 
     if (!condition->values[negated])
-        return value ? lists(condition->governor, value, condition->option) : negated;
+        return value ? ny_governor_takes(condition->governor, value, condition->option) : negated;
     return ny_one_of(value, condition->values + negated) != negated;
 }
 
+/* Returns the kernel in force; NULL for a map without one. */
 static const struct ny_kernel *kernel_of(const struct ny_options *options)
 {
-    return ny_kernel_find(ny_options_get(options, "kernel"));
+    const char *name = ny_options_get(options, "kernel");
+
+    return name ? ny_kernel_find(name) : NULL;
 }
 
 /* Returns the method in force; NULL for a graph's map without one. */
@@ -151,11 +116,13 @@ static const struct ny_rule *rule_of(const struct ny_options *options)
 /* Tells whether the option is no parameter of a kernel, or one of the kernel in force. */
 static bool kernel_takes(const struct ny_options *options, int option)
 {
-    unsigned acts = ny_option_rule(option)->acts;
+    unsigned acts =
+        ny_option_rule(option)->acts & (NY_ACTS_ON_GAMMA | NY_ACTS_ON_SIGMA | NY_ACTS_ON_DEGREE);
+    const struct ny_kernel *kernel = acts ? kernel_of(options) : NULL;
 
-    if (acts & NY_ACTS_ON_GAMMA) return kernel_of(options)->has_gamma;
-    if (acts & NY_ACTS_ON_SIGMA) return kernel_of(options)->has_sigma;
-    return !(acts & NY_ACTS_ON_DEGREE) || kernel_of(options)->has_polynomial;
+    if (!kernel) return true; /* a map without a kernel is refused as such */
+    if (acts & NY_ACTS_ON_GAMMA) return kernel->has_gamma;
+    return acts & NY_ACTS_ON_SIGMA ? kernel->has_sigma : kernel->has_polynomial;
 }
 
 /* Tells whether the rule takes the option. greedy finds its tolerance if none is given. */
@@ -333,7 +300,7 @@ static int check_conditions(const struct ny_options *options, unsigned groups)
         if (negated)
             return ny_fail(options->ctx, NY_EUSAGE, "--%s does not act with --%s %s", rule->option,
                            rule->governor, value);
-        if (!*values) values = listing(rule->governor, rule->option, text, sizeof(text));
+        if (!*values) values = ny_governor_list(rule->governor, rule->option, text, sizeof(text));
         return ny_fail(options->ctx, NY_EUSAGE, "--%s acts only with --%s %s%s%s", rule->option,
                        rule->governor, values, value ? ", and here it is " : "",
                        value ? value : "");
@@ -396,22 +363,28 @@ static int check_map(const struct ny_options *options, unsigned groups)
     return NY_OK;
 }
 
-/* Refuses options of landmarks where the method works on all of K, and options of the randomized
- * solver where projected solves exactly. */
+/* Refuses options of landmarks where the method works on all of K or takes all rows, and options of
+ * the randomized solver where projected solves exactly. */
 static int check_method(const struct ny_options *options)
 {
+    const struct ny_method *method = method_of(options);
+    bool all = method && method->all_rows && !typed(options, "select");
     const struct ny_option_info *option;
 
     for (int i = 0; (option = ny_option_at(i)); i++) {
         if (!options->typed[i]) continue;
+        if (all && ny_one_of(option->name, "landmarks|tolerance"))
+            return ny_fail(options->ctx, NY_EUSAGE,
+                           "--%s does not act with --approx %s, which takes every row",
+                           option->name, method->name);
         if (!method_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s does not act with --approx %s, which works on all of K",
-                           option->name, ny_options_get(options, "approx"));
+                           option->name, method->name);
         if (!solver_takes(options, i))
             return ny_fail(options->ctx, NY_EUSAGE,
                            "--%s acts with --approx %s only beside --inner randomized",
-                           option->name, method_of(options)->name);
+                           option->name, method->name);
     }
     return NY_OK;
 }
@@ -513,7 +486,7 @@ static int check_affine(const struct ny_options *options, unsigned groups)
 
     if (!typed(options, "affine") || rule_of(options)->by_tolerance) return NY_OK;
     if (method && ny_one_of("affine", method->options)) return NY_OK;
-    listing("approx", "affine", methods, sizeof(methods));
+    ny_governor_list("approx", "affine", methods, sizeof(methods));
     return ny_fail(options->ctx, NY_EUSAGE, "--affine acts only with --select greedy%s%s",
                    groups & NY_GROUP_FIT ? " or --approx " : "",
                    groups & NY_GROUP_FIT ? methods : "");

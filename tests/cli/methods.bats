@@ -158,7 +158,7 @@ below() { # VALUE BOUND
     usage "is all points of s, which exact needs to place others"
     [ ! -e a.nym ]
     ny fit s b --approx exact --landmarks 100
-    usage "--landmarks does not act with --select all"
+    usage "--landmarks does not act with --approx exact, which takes every row"
     ny fit s b --approx exact --select greedy --tolerance 0.1
     usage "--approx exact takes every row"
     ny fit s b --approx exact --averages implicit

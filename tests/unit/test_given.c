@@ -151,8 +151,12 @@ static void options_of_graphs_do_not_select(void **state)
     (void)state;
     ACCEPTS(ny_options_new(&of_graph, ctx));
     ACCEPTS(ny_options_set(of_graph, "map", "isomap"));
-    assert_int_equal(ny_select(ctx, store, "near", of_graph, NULL), NY_EUSAGE);
-    assert_non_null(strstr(ny_context_message(ctx), "this --map has none"));
+    for (int i = 0; i < 2; i++) {
+        if (i) ACCEPTS(ny_options_set(of_graph, "gamma", "0.5"));
+        if (i) ACCEPTS(ny_options_set(of_graph, "select", "greedy"));
+        assert_int_equal(ny_select(ctx, store, "near", of_graph, NULL), NY_EUSAGE);
+        assert_non_null(strstr(ny_context_message(ctx), "this --map has none"));
+    }
     ny_options_free(of_graph);
 }
 
