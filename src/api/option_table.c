@@ -252,12 +252,12 @@
       "exact: from all pairs of rows; tree: the same neighbours by boxes of rows, for dense rows " \
       "of few columns; forest: nearly all neighbours from far fewer pairs, by trees of random "    \
       "projections and neighbours of neighbours; sieve: nearly all, or all, from codes of dense "  \
-      "rows; auto: all neighbours, or with a --recall below 1 so many, "   \
+      "rows; auto: all neighbours, or with a --recall below 1 so many, "                           \
       "in the way that is the least work")                                                         \
-    X("recall", NY_NUMBER, 0, true, "R", "0.95", NEIGHBORS, FIT | GRAPH | RARE,                    \
+    X("recall", NY_NUMBER, 0, true, "R", NULL, NEIGHBORS, FIT | GRAPH | RARE,                      \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "the share of true neighbours to find, measured on a sample of rows; auto finds all by "     \
-      "default")                                                                                   \
+      "the share of true neighbours to find, measured on a sample of rows; by default 0.95 of "    \
+      "forest and sieve, and all of them of auto")                                                 \
     X("leaf", NY_COUNT, 1, true, "N", "256", NEIGHBORS, FIT | GRAPH | RARE,                        \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
       "forest: rows of a leaf, all pairs of which are compared, at most")                          \

@@ -237,7 +237,7 @@ static bool implied(const struct ny_options *options, const char *name, const ch
     if (is(name, "approx") && ny_options_map(options)->graph)
         *value = default_method(ny_options_map(options));
     if (is(name, "edge-weights")) *value = "heat";
-    if (is(name, "recall") && is(ny_options_get(options, "knn"), "auto")) return true; /* all */
+    if (is(name, "recall") && !is(ny_options_get(options, "knn"), "auto")) *value = "0.95";
     if (is(name, "kernel")) *value = ny_options_map(options)->kernel;
     if (is(name, "kernel") && typed(options, "columns-file")) *value = "precomputed";
     if (ny_one_of(name, "inner|oversample|power") && (randomized = randomized_of(options))) {
