@@ -106,6 +106,20 @@ void ny_sums_free(struct ny_sums *sums)
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
+/* Says of a result whose options leave no sums which it is; why, the settings have said. */
+static int refuse_result(struct ny_context *ctx, const char *path, const char *name)
+{
+    char why[512];
+
+    snprintf(why, sizeof(why), "%s", ny_context_message(ctx));
+    ny_error_clear(ctx);
+    return ny_fail(
+        ctx, NY_EUSAGE,
+        "'%s' in %s has no sums that can be merged; fit it with options that leave some: "
+        "%s",
+        name, path, why);
+}
+
 /* Takes the sums of a result that is open. */
 static int take_result(struct ny_summed **out, struct ny_store *store, const char *name)
 {
@@ -125,6 +139,7 @@ static int take_result(struct ny_summed **out, struct ny_store *store, const cha
                                    json_object_get(record, "options"), name);
     if (!err) err = ny_options_set(options, "until", "sums");
     if (!err) err = ny_settings_new(&settings, store, options, NY_GROUP_FIT, &own);
+    if (err == NY_EUSAGE && options) err = refuse_result(ctx, ny_store_path(store), name);
     if (!err) err = ny_summed_of_result(out, store, name, record, &settings.fit);
     ny_settings_release(&settings, ctx);
     ny_options_free(options);

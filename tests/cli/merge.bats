@@ -53,6 +53,15 @@ sum_up() {
 }
 
 # bats test_tags=slow
+@test "a result without sums is named, with what leaves some" {
+    table 40 3 >rows.csv
+    nystream import plain rows.csv -q
+    nystream fit plain first --landmarks 9 -q
+    ny merge plain --name first -o no.nym
+    usage "'first' in plain has no sums that can be merged; fit it with options that leave some: --until sums needs --landmarks-points FILE"
+    [ ! -e no.nym ]
+}
+
 @test "parts summed up, merged and placed are one fit of all rows" {
     local options
     while read -r options; do
