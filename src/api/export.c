@@ -68,6 +68,16 @@ static int export_together(struct ny_context *ctx, const char *path, const char 
     return err;
 }
 
+/* Begins the public function of that name: NY_EUSAGE where something that it needs is NULL. Parts
+ * of points need no result. */
+static int check_given(struct ny_context *ctx, const char *function, const char *path,
+                       const char *name, const char *part, const char *output)
+{
+    const void *const given[] = {path, part && of_points(part) ? part : name, part, output};
+
+    return ny_given(ctx, function, "path, name, part, output", given, 4);
+}
+
 /* Exports a part. With `salvage`, rows that are damaged are marked in the file and counted
  * instead of ending the export. */
 static int export_part(struct ny_context *ctx, const char *path, const char *name, const char *part,
@@ -75,11 +85,8 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
 {
     struct ny_store *store = NULL;
     bool done = false;
-    int err;
+    int err = ny_part_check(ctx, part);
 
-    err = name || (part && of_points(part)) ? NY_GIVEN(ctx, path, part, output)
-                                            : NY_GIVEN(ctx, path, name, part, output);
-    if (!err) err = ny_part_check(ctx, part);
     if (!err) err = ny_output_check(ctx, output, output_of(part));
     if (err) return err;
     err = ny_call_begin(ctx);
@@ -97,15 +104,18 @@ static int export_part(struct ny_context *ctx, const char *path, const char *nam
 int ny_export(struct ny_context *context, const char *path, const char *name, const char *part,
               const char *output)
 {
-    return export_part(context, path, name, part, output, NULL);
+    int err = check_given(context, __func__, path, name, part, output);
+
+    return err ? err : export_part(context, path, name, part, output, NULL);
 }
 
 int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                         const char *part, const char *output, uint64_t *missing)
 {
     struct ny_salvage salvage = {0};
-    int err = export_part(context, path, name, part, output, &salvage);
+    int err = check_given(context, __func__, path, name, part, output);
 
+    if (!err) err = export_part(context, path, name, part, output, &salvage);
     if (missing) *missing = salvage.rows;
     return err;
 }
@@ -115,9 +125,9 @@ int ny_export_with(struct ny_context *context, const char *path, const char *nam
 {
     struct ny_store *store = NULL;
     struct ny_beside beside;
-    int err = name || (part && of_points(part)) ? NY_GIVEN(context, path, part, output, with)
-                                                : NY_GIVEN(context, path, name, part, output);
+    int err = check_given(context, __func__, path, name, part, output);
 
+    if (!err) err = NY_GIVEN(context, with);
     if (!err) err = ny_part_check(context, part);
     if (!err) err = ny_output_check(context, output, output_of(part));
     if (!err) err = ny_beside_parse(&beside, context, with, output);

@@ -316,6 +316,7 @@ static int run(struct ny_request *request)
 }
 
 const struct ny_request_kind ny_request_fit = {.name = "fit",
+                                               .function = "ny_fit",
                                                .groups = NY_GROUP_FIT,
                                                .settings = take_settings,
                                                .inputs = inputs_of,
@@ -326,6 +327,7 @@ const struct ny_request_kind ny_request_fit = {.name = "fit",
                                                .update = ny_update_run};
 
 const struct ny_request_kind ny_request_select = {.name = "dictionary",
+                                                  .function = "ny_select",
                                                   .groups = NY_GROUP_SELECT,
                                                   .settings = take_settings,
                                                   .inputs = inputs_of,

@@ -188,6 +188,7 @@ static int run(struct ny_request *request)
 }
 
 const struct ny_request_kind ny_request_graph = {.name = "graph",
+                                                 .function = "ny_graph",
                                                  .groups = NY_GROUP_GRAPH,
                                                  .makes_store = "edges",
                                                  .settings = take_settings,

@@ -387,7 +387,7 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
 {
     struct ny_request request = {.ctx = context, .name = name, .kind = kind};
     struct ny_options none;
-    int err = NY_GIVEN(context, path, name);
+    int err = ny_given(context, kind->function, "path, name", (const void *const[]){path, name}, 2);
 
     if (report) *report = NULL;
     if (err) return err;

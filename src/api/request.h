@@ -16,6 +16,7 @@ struct ny_request;
 
 struct ny_request_kind {
     const char *name;                              /* in records */
+    const char *function;                          /* the public one, for messages */
     unsigned groups;                               /* of its options */
     const char *makes_store; /* if this option is set, a store that is not there is made; NULL:
                               * none is */

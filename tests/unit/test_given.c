@@ -52,11 +52,12 @@ static int end(void **state)
     return 0;
 }
 
-/* NULL for what a function needs. */
+/* NULL for what a function needs: the message begins with the name of the function. */
 #define REFUSES(argument, call)                                                                    \
     do {                                                                                           \
         assert_int_equal(call, NY_EUSAGE);                                                         \
-        if (!strstr(ny_context_message(ctx), "NULL as its " argument ","))                         \
+        if (!strstr(ny_context_message(ctx), "NULL as its " argument ",") ||                       \
+            strncmp(ny_context_message(ctx), #call, strcspn(#call, "(")) != 0)                     \
             fail_msg("%s says: %s", #call, ny_context_message(ctx));                               \
     } while (0)
 /* A call without a context has no place for a message. */
