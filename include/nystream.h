@@ -496,8 +496,8 @@ NY_API int ny_export_with(struct ny_context *context, const char *path, const ch
 NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
                    const char *output, const struct ny_options *options);
 /* Draws it in letters, handed to `write` piece by piece; if that returns a value other than 0, so
- * does this. Classes beyond ten share colours. NY_EUSAGE for options size, scree and
- * mark-landmarks. */
+ * does this. Classes beyond ten share colours. NY_EUSAGE for options size, scree,
+ * names and mark-landmarks. */
 struct ny_screen {
     unsigned columns, lines;
     int utf8, colors; /* whether it shows them; colours by the sequences of ECMA-48 */

@@ -109,6 +109,20 @@ int ny_plan(struct ny_context *context, const char *path, const struct ny_option
     return err ? err : ny_report_of_json(report, context, json);
 }
 
+/* Refuses options that ask for what only the plan or the run of a fit has. */
+static int check_grid(struct ny_context *ctx, const struct ny_options *options)
+{
+    static const char *const names[] = {"time-limit", "probe"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (ny_options_is_set(options, names[i]))
+            return ny_fail(ctx, NY_EUSAGE,
+                           "--%s does not act with --gamma-grid, which looks at a sample and plans "
+                           "no fit; leave one of them out",
+                           names[i]);
+    return NY_OK;
+}
+
 int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_options *options,
                   struct ny_report **report)
 {
@@ -123,6 +137,8 @@ int ny_gamma_grid(struct ny_context *context, const char *path, const struct ny_
     if (report) *report = NULL;
     if (err) return err;
     options = ny_options_given(options, context, &none);
+    err = check_grid(context, options);
+    if (err) return err;
     widths = ny_options_text(options, "gamma-grid");
     ny_settings_nothing_to_replace(options, context);
     err = ny_call_begin(context);

@@ -134,10 +134,12 @@ int ny_plot_text(struct ny_context *context, const char *path, const char *name,
     if (err == NY_OK) err = begin(&plot, context, path, options);
     if (err) return err;
     out = (struct ny_sink){.write = screen->write, .user = screen->user};
-    if (plot.spec.scree || plot.spec.scene.rows)
+    if (plot.spec.scree || plot.spec.scene.rows || plot.names)
         err = ny_fail(context, NY_EUSAGE,
                       "--%s needs a picture in a file (-o OUT.png); --terminal shows points alone",
-                      plot.spec.scree ? "scree" : "mark-landmarks");
+                      plot.spec.scree        ? "scree"
+                      : plot.spec.scene.rows ? "mark-landmarks"
+                                             : "names");
     else
         err = ny_terminal_draw(plot.store, name, &plot.spec.scene, plot.spec.title, screen, &out);
     end(&plot, context);

@@ -74,6 +74,10 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     exits 0
     ny plan s --gamma-grid=1,x
     usage "0.01,0.1,1"
+    ny plan s --gamma-grid --time-limit 1h
+    usage "--time-limit does not act with --gamma-grid"
+    ny plan s --gamma-grid --probe 9
+    usage "--probe does not act with --gamma-grid"
     ny plan s --gamma-grid --kernel linear
     usage "does not act on the linear kernel"
     ny fit s a --gamma-grid

@@ -216,6 +216,8 @@ size() {
     COLUMNS=40 LINES=12 ny plot s a --terminal --color 2
     exits 0
     [ "$(wc -L <<<"$(head -n -3 <<<"$output" | tail -n +3)")" -le 40 ]
+    ny plot s a --terminal --names
+    usage "--names needs a picture in a file"
     ny plot s a --terminal --scree
     usage "--scree needs a picture in a file"
     ny plot s a --terminal -o out.png

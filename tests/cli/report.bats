@@ -373,6 +373,11 @@ whole() { # FILE: a page, every hole filled, every section closed
     usage "--image 3x3: rows of s have 3 columns"
     ny report s a -o out.html --image 3
     usage "--image 3: height and width"
+    for i in {1..30}; do echo "0 1:$i 2:$((i % 7)) 3:1"; done >s.svm
+    nystream import sparse s.svm --layout sparse -q
+    nystream fit sparse a --landmarks 5 -q
+    ny report sparse -o out.html --image 1x3
+    usage "--image 1x3: the rows of sparse are sparse"
     nystream rm s a
     ny report s -o out.html
     usage "s has no result that is done"
