@@ -211,6 +211,14 @@ groups() {
     usage "neighbors and no clusters"
     ny transform g.nys f --input rows.csv -o places.csv --clusters places.csv
     usage "give two names"
+    mkdir -p there
+    ln -sfn . here
+    for file in ./places.csv here/places.csv there/../places.csv "$PWD/places.csv"; do
+        ny transform g.nys f --input rows.csv -o places.csv --clusters "$file"
+        usage "give two names"
+    done
+    nystream transform g.nys f --input rows.csv -o places.csv --clusters there/places.csv -q
+    [ -s there/places.csv ]
     ny transform g.nys f --input rows.csv -o places.csv --clusters rows.csv
     exits 2
 }
