@@ -26,7 +26,7 @@ static enum quoting quoting_of(const char *word)
     if (word[0] != '\0' && strspn(word, safe) == strlen(word)) return PLAIN;
     for (size_t bytes; *word; word += bytes) {
         bytes = ny_utf8_bytes(word);
-        if (bytes == 0 || (unsigned char)*word < ' ' || *word == 0x7f) return ESCAPED;
+        if (bytes == 0 || ny_utf8_is_control(word, bytes)) return ESCAPED;
     }
     return QUOTED;
 }

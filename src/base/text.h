@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/utf8.h"
+
 /* The result of ny_suggest() as the end of a message: "; did you mean 'x'?", or "". */
 struct ny_hint {
     char text[96];
@@ -24,8 +26,6 @@ bool ny_one_of(const char *text, const char *words);
 /* Ignores case: "a.CSV" ends with ".csv". */
 bool ny_ends_with(const char *text, const char *end);
 
-/* Bytes of the UTF-8 sequence at `text` (RFC 3629), 0 when it is not one. */
-size_t ny_utf8_bytes(const char *text);
 /* `text` as valid UTF-8 without control characters, ? in their place; what is longer than `bytes`
  * is cut, with … at its end. */
 void ny_clean_text(const char *text, char *clean, size_t bytes);

@@ -181,8 +181,8 @@ void cli_prepare_output(void);
 
 /* Writes text as a string of JSON, with ? for bytes that are not UTF-8. */
 void cli_write_json_string(FILE *file, const char *text);
-/* Prints text with ? for control characters, as a terminal would obey those that files and stores
- * hold. */
+/* Prints text with ? for bytes that are not UTF-8 and for control characters, as a terminal would
+ * obey those that files and stores hold. */
 void cli_print_text(FILE *file, const char *text);
 
 /* ---- resume.c ----------------------------------------------------------------------------- */

@@ -145,6 +145,19 @@ END
     [ -z "$(ls -A)" ]
 }
 
+@test "control characters and broken UTF-8 reach neither a terminal nor JSON" {
+    local name=$'a\xc2\x9b2Jb\xe0\x80\x80c\xed\xa0\x80d\xf0\x80\x80\x80e\x9bf\x7fg\xc3\xa9' words
+    ny info "$name"
+    exits 4
+    says "a?2Jb???c???d????e?f?g"$'\xc3\xa9'
+    ny info "$name" --json
+    exits 4
+    words=$(/usr/bin/python3 -c 'import json, sys; print(ascii(json.loads(sys.stdin.buffer.read().decode())["error"]["file"]))' \
+        <<<"$stderr")
+    [ "$words" = "'a\\x9b2Jb???c???d????e?f\\x7fg\\xe9'" ]
+    [[ $stderr != *$'\xc2\x9b'* ]]
+}
+
 @test "the binaries are hardened" {
     [ -z "${NYSTREAM_SANITIZER-}" ] || skip "sanitizers have flags of their own"
     command -v readelf >/dev/null || skip "readelf is not installed"
