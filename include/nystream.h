@@ -92,8 +92,8 @@ extern "C" {
     X(NY_END, 1, "end", "no more items (internal: never leaves the library)")                      \
     X(NY_EUSAGE, 2, "usage", "unknown verb, option, value or name")                                \
     X(NY_EDATA, 3, "bad-input", "the input data cannot be used")                                   \
-    X(NY_EIO, 4, "io", "a file cannot be read or written")                                         \
-    X(NY_ESTORE, 5, "damaged", "the store is damaged, or not a store")                             \
+    X(NY_EIO, 4, "io", "a file cannot be read or written, or a path is not a store")               \
+    X(NY_ESTORE, 5, "damaged", "the store is damaged")                                             \
     X(NY_EBUSY, 6, "busy", "another process holds what is needed")                                 \
     X(NY_ENUMERIC, 7, "numerics", "the mathematics do not go through")                             \
     X(NY_EBUDGET, 8, "budget", "it does not fit in the memory, or takes longer than allowed")      \
