@@ -287,6 +287,32 @@ int ny_fit_conclude(struct ny_fit *fit, const struct ny_solution *solution)
     return NY_OK;
 }
 
+/* Tells whether K of all rows is made and solved in this stage, without a pass before it. */
+static bool makes_K(const struct ny_fit_settings *settings)
+{
+    return settings->method->all_rows && !ny_settings_unit_landmarks(settings);
+}
+
+/* Flops of K, of which one half is computed. */
+static double flops_of_K(double m, double entry_products)
+{
+    return m * m * entry_products;
+}
+
+/* Counts what making and solving K took, where no pass does: all rows are read once. */
+static void count_K(struct ny_fit *fit)
+{
+    const struct ny_fit_settings *settings = fit->settings;
+    const struct ny_columns_spec spec = ny_fit_spec(fit);
+    struct ny_problem problem = ny_settings_problem(settings, fit->m);
+
+    if (!makes_K(settings)) return;
+    ny_job_count_pass(&fit->job, fit->m,
+                      flops_of_K((double)fit->m, ny_entry_products(&spec)) +
+                          settings->method->flops(fit->m, ny_settings_pairs(settings),
+                                                  ny_settings_rank(settings, fit->m), &problem));
+}
+
 int ny_fit_run_solve(struct ny_fit *fit, int (*fix_signs)(struct ny_fit *, struct ny_solution *))
 {
     struct ny_peers *peers = ny_context_peers(fit->job.ctx);
@@ -298,6 +324,7 @@ int ny_fit_run_solve(struct ny_fit *fit, int (*fix_signs)(struct ny_fit *, struc
     if (err == NY_OK && coarse) err = ny_fit_try_again(fit);
     if (err || coarse) goto done;
     if (fix_signs) err = fix_signs(fit, &solution);
+    if (err == NY_OK) count_K(fit); /* saved with the stage's end, so once */
     if (err == NY_OK && ny_peers_leads(peers)) err = ny_fit_conclude(fit, &solution);
     if (err == NY_OK) err = ny_shards_share_solution(fit);
     if (err == NY_OK) err = ny_job_save(&fit->job, ny_job_next(&fit->job));
@@ -362,6 +389,10 @@ void ny_solve_work(const struct ny_job_sizes *sizes, struct ny_plan *plan)
     double rate = few ? narrow * t->plan->rates.gemm64 : reduced * t->plan->rates.eigen;
 
     t->plan->flops += small;
+    if (makes_K(settings)) {
+        t->plan->passes++;
+        t->plan->flops += flops_of_K(t->m, t->price.d);
+    }
     t->plan->stage_s[NY_STAGE_SOLVE] =
         ny_price_commit(&t->price, t->m * ((double)pairs * 8 + t->price.raw_bytes)) +
         (whole ? small / rate : small * slower / t->plan->rates.gemm64);

@@ -151,6 +151,11 @@ below() { # VALUE BOUND
         [ "$(field "$output" landmarks)" = 600 ]
         [ "$(field "$output" select)" = all ]
         [[ $output == *'"trace_error": 0.'* ]]
+        fit=$output
+        ny plan s --approx exact --components 4 --map $map --json
+        [ "$(field "$fit" passes)" = "$(field "$output" passes)" ]
+        [ "$(field "$fit" rows_read)" = $((600 * $(field "$output" passes))) ]
+        [ "$(field "$fit" flops)" = "$(field "$output" flops)" ]
     done
     ny plan s --approx exact
     says "transform compares each new point with all of them"
