@@ -12,7 +12,6 @@ import numpy as np
 from nystream import _batch, _lib
 from nystream._context import Context, free_handle
 from nystream._lib import lib
-from nystream.report import Report
 
 
 class Shape(NamedTuple):
@@ -43,15 +42,24 @@ class View:
         self.__init__(**state)  # type: ignore[misc]
 
     def close(self) -> None:
-        """Forget what was seen: the next look opens the store anew."""
-        if self._opened and os.getpid() == self._pid:
-            self._release()
-        self._opened = False
+        """Forget what was seen: the next look opens the store anew.
 
-    def _open(self) -> C.c_void_p:
-        """Return the handle, opened where this process has not done so yet."""
+        It waits for a thread that reads.
+        """
+        with self._in_use:
+            if self._opened:
+                self._release()
+            self._opened = False
+
+    @property
+    def _in_use(self) -> Any:
+        """Held while the handle is used; a process that was forked has its own lock, and handle."""
         if os.getpid() != self._pid:
             self._opened, self._pid, self._lock = False, os.getpid(), threading.RLock()
+        return self._lock
+
+    def _open(self) -> C.c_void_p:
+        """Return the handle, opened where that was not done yet; `_in_use` is held."""
         if not self._opened:
             self._context = Context(progress=False)
             self._pointer = C.c_void_p()
@@ -66,7 +74,7 @@ class View:
 
     def shape(self, part: str) -> Shape:
         """Return rows, columns and type of a part."""
-        with self._lock:
+        with self._in_use:
             pointer = self._open()
             if part not in self._shapes:
                 rows, columns, dtype = C.c_uint64(), C.c_uint64(), C.c_int()
@@ -82,7 +90,7 @@ class View:
 
     def read(self, part: str, first: int, count: int) -> Any:
         """Return rows first … first + count - 1 of a part."""
-        with self._lock:
+        with self._in_use:
             if self.shape(part).dtype == object:
                 return self._read_names(part, first, count)
             pointer, out = self._open(), self._room(part, count)
@@ -110,7 +118,7 @@ class View:
     def gather(self, part: str, rows: Any) -> Any:
         """Return the rows of a part whose numbers are listed, in that order."""
         rows = np.ascontiguousarray(rows, dtype=np.uint64)
-        with self._lock:
+        with self._in_use:
             if self.shape(part).dtype == object:
                 return self._gather_names(part, rows)
             pointer, out = self._open(), self._room(part, len(rows))
@@ -121,7 +129,7 @@ class View:
 
     def read_sparse(self, first: int, count: int, entries: int) -> Tuple[Any, Any, Any]:
         """Return values, column numbers and row starts of sparse points, as scipy has them."""
-        with self._lock:
+        with self._in_use:
             pointer = self._open()
             starts = np.zeros(count + 1, dtype=np.uint64)
             columns = np.empty(entries, dtype=np.uint32)
@@ -131,16 +139,6 @@ class View:
             self._context.run(lib.ny_view_read_sparse, pointer, first, count, C.byref(room))
         used = int(starts[-1])
         return values[:used], columns[:used].astype(np.int64), starts.astype(np.int64)
-
-    def report(self) -> Report:
-        """Return the report of the store, or of the result."""
-        with self._lock:
-            path, context = self.path, (self._open(), self._context)[1]
-            if self.name is None:
-                return Report(context.report(lib.ny_store_report, context.pointer, path,
-                                             long=False))
-            return Report(context.report(lib.ny_result_report, context.pointer, path,
-                                         self.name.encode(), long=False))
 
 
 class Part:
@@ -193,8 +191,11 @@ class Part:
         values = self._rows(rows)
         if not columns:
             return values
-        return values[tuple(columns)] if np.ndim(rows) == 0 and not isinstance(rows, slice) else \
-            values[(slice(None), *columns)]
+        if isinstance(rows, slice):
+            return values[(slice(None), *columns)]
+        chosen = values.shape[:values.ndim - self.ndim + 1]  # the shape of the row numbers
+        values = values.reshape(-1, *self.shape[1:])
+        return values[(np.arange(len(values)).reshape(chosen), *columns)]
 
     def batches(self, rows: Optional[int] = None) -> Iterator[Any]:
         """Read all rows, an array of some of them at a time.
@@ -228,4 +229,4 @@ class Part:
         if rows.size and (wanted.min() < 0 or wanted.max() >= count):
             raise IndexError(f"{self._name} has rows 0 to {count - 1}")
         values = self._view.gather(self._name, wanted.ravel())
-        return values[0] if rows.ndim == 0 else values
+        return values[0] if rows.ndim == 0 else values.reshape(rows.shape + values.shape[1:])

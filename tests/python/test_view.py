@@ -1,0 +1,66 @@
+"""Parts of stores that are read: numpy's shapes, and threads that read while others close."""
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import nystream
+from nystream._lib import lib
+
+quick = pytest.mark.quick
+
+
+@quick
+@pytest.mark.parametrize("key", [
+    (np.array([[0, 3], [-1, 7], [5, 5]]),), (np.array([[2]]), 1), (np.array([[0, 3], [1, 7]]), [1, 2]),
+    ([0, 3, 5], [1, 2, 0]), (np.array([[0], [9]]), [4, 1, 0]), (3, [1, 2]), (-2, 1), (4, Ellipsis),
+    ([1, 2], slice(1, 4)), (np.array([[1, 2]]), slice(None, None, 2)), (slice(2, 9, 3), [0, 1]),
+    (np.arange(2000) % 700 == 5, 2), (np.empty((0, 3), int),), (Ellipsis, 1)], ids=str)
+def test_indices_give_the_shapes_of_numpy(store, rows, key):
+    expected = rows[key]
+    found = store.points[key if len(key) > 1 else key[0]]
+    assert np.shape(found) == expected.shape and np.array_equal(found, expected)
+
+
+@quick
+def test_numbers_of_rows_in_a_table_give_labels_in_one(store):
+    wanted = np.array([[0, 1], [2, 4]])
+    assert np.array_equal(store.labels[wanted], wanted % 3)
+    with pytest.raises(IndexError):
+        store.labels[0, 1]
+
+
+@quick
+@pytest.mark.parametrize("end", [lambda store: store.close(),
+                                 lambda store: store.append(np.ones((3, 6)))],
+                         ids=["close", "append"])
+def test_a_view_is_closed_when_no_thread_reads_it(tmp_path, rows, monkeypatch, end):
+    read, free, reading, log = lib.ny_view_read, lib.ny_view_free, threading.Event(), []
+
+    def slow_read(*arguments):
+        log.append("read")
+        reading.set()
+        time.sleep(0.2)
+        status = read(*arguments)
+        log.append("done")
+        return status
+
+    def logged_free(pointer):
+        log.append("free")
+        free(pointer)
+
+    monkeypatch.setattr(lib, "ny_view_free", logged_free)
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(rows)
+    assert len(store.points) == 2000
+    monkeypatch.setattr(lib, "ny_view_read", slow_read)
+    found = []
+    thread = threading.Thread(target=lambda: found.append(store.points[5:9]))
+    log.clear()
+    thread.start()
+    assert reading.wait(10)
+    end(store)
+    thread.join()
+    assert log == ["read", "done", "free"]
+    assert np.array_equal(found[0], rows[5:9])
