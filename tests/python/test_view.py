@@ -13,7 +13,8 @@ quick = pytest.mark.quick
 
 @quick
 @pytest.mark.parametrize("key", [
-    (np.array([[0, 3], [-1, 7], [5, 5]]),), (np.array([[2]]), 1), (np.array([[0, 3], [1, 7]]), [1, 2]),
+    (np.array([[0, 3], [-1, 7], [5, 5]]),), (np.array([[2]]), 1),
+    (np.array([[0, 3], [1, 7]]), [1, 2]),
     ([0, 3, 5], [1, 2, 0]), (np.array([[0], [9]]), [4, 1, 0]), (3, [1, 2]), (-2, 1), (4, Ellipsis),
     ([1, 2], slice(1, 4)), (np.array([[1, 2]]), slice(None, None, 2)), (slice(2, 9, 3), [0, 1]),
     (np.arange(2000) % 700 == 5, 2), (np.empty((0, 3), int),), (Ellipsis, 1)], ids=str)

@@ -133,7 +133,8 @@ class Context:
 
     def __init__(self, memory: Union[None, int, str] = None, threads: Optional[int] = None,
                  progress: ProgressOption = None) -> None:
-        self.memory, self.threads, self.progress = memory, threads, progress
+        self.memory, self.threads = memory, threads
+        self.progress = progress if callable(progress) or progress is None else bool(progress)
         self._open()
 
     def __getstate__(self) -> Dict[str, Any]:

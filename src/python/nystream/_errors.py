@@ -179,11 +179,16 @@ def no_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError
 # Parameters of the estimator that calls, by options; None: the caller gives options.
 _NAMES: "contextvars.ContextVar[Optional[Dict[str, str]]]" = contextvars.ContextVar(
     "_NAMES", default=None)
+_REMOVAL = r"give another name=, or remove this one: nystream.open(STORE).remove(\1)"
 # Advice in place of options that no estimator has: its rows are prepared before it gets them.
 _PREPARATION = ((r'nan="drop" leaves such rows out', "take such rows out of X first"),
                 (r'scale="\w+"', "sklearn.preprocessing.StandardScaler in front of it"),
                 (r"an import by columns=", "a selection of columns"),
-                (r"of the store \(from 0\)", "of X (from 0)"))
+                (r"of the store \(from 0\)", "of X (from 0)"),
+                (r"^('[^']*') (.*); give (?:restart=True to replace it, or another name|another "
+                 r"name, or (?:resume with: .*|it can be resumed))$", rf"\1 \2; {_REMOVAL}"),
+                (r"\b(?:begin|fit|make) it (?:anew|again) with restart=True",
+                 "remove the result (nystream.open(STORE).remove(NAME)), and fit again"))
 
 
 def spell_for_caller(text: str) -> str:

@@ -6,10 +6,11 @@ no model: their estimators keep the store, and are pickled with it.
 """
 from __future__ import annotations
 
+import contextlib
 import numbers
 import os
 import warnings
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -209,6 +210,8 @@ class StoreEstimator(RowsEstimator):
         with renamed(self._parameters), lost_when_stopped(
                 self.store is None and not isinstance(X, Store)):
             store = self._store_of(X, rows, rows_to)
+            if self.random_state is None and self._scratch is None:
+                self.seed_ = self._seed_of(store)
             n, d = store.shape
             options = self._options(n, d)
             if self._is_left(rows_to) and self._scratch and self._leaves_rows(rows):
@@ -241,13 +244,23 @@ class StoreEstimator(RowsEstimator):
     def _call(self, store: Store, options: Dict[str, Any]) -> Tuple[str, Dict[str, Any]]:
         """Return the name and all options of the fit."""
         precision = "f64" if store.dtype == np.float64 else "f32"
-        return (self.name or type(self).__name__,
-                {"seed": self.seed_, "precision": precision, **options})
+        return self._name(), {"seed": self.seed_, "precision": precision, **options}
+
+    def _name(self) -> str:
+        """Return the name of the result in the store."""
+        return self.name or type(self).__name__
+
+    def _seed_of(self, store: Store) -> int:
+        """Return the seed of the result that is there, finished or not: the fit goes on with it."""
+        if self._name() not in store.results:
+            return int(self.seed_)
+        options = store.result(self._name()).report.get("options") or {}
+        return int(options.get("seed", self.seed_))
 
     def _store_of(self, X: Any, rows: Any, rows_to: str) -> Store:
         """Return the store that X is, that is named, or a scratch one, with the rows in it."""
         if isinstance(X, Store):
-            return X
+            return self._with_limits(X)
         context = self._context()
         if self.store is None:
             kept = None
@@ -262,6 +275,15 @@ class StoreEstimator(RowsEstimator):
                 return store
         self._append(store, rows)
         return store
+
+    def _with_limits(self, store: Store) -> Store:
+        """Return a store with the budget, threads and progress that are given here, or its own."""
+        threads, given = count_threads(self.n_jobs), store._context
+        if self.memory is None and threads is None and not self.verbose:
+            return store
+        return Store._of(store.path, Context(
+            given.memory if self.memory is None else self.memory,
+            given.threads if threads is None else threads, self.verbose or given.progress))
 
     def _is_left(self, rows_to: str) -> bool:
         """Return whether the embedding need not be in the store."""
@@ -288,11 +310,20 @@ class StoreEstimator(RowsEstimator):
         else:
             self._placer = KeptResult(self._scratch, result)
 
-    def _done(self) -> None:
-        """Let go of the scratch store; without another owner it is removed."""
-        if self._scratch is not None and not isinstance(self._placer, KeptResult):
-            self._scratch.remove()
-        del self._scratch
+    @contextlib.contextmanager
+    def _fitting(self) -> Iterator[None]:
+        """Let go of the scratch store at the end of a fit.
+
+        Without another owner it is removed, and in any case where something fails.
+        """
+        is_kept = False
+        try:
+            yield
+            is_kept = isinstance(self._placer, KeptResult)
+        finally:
+            scratch = self.__dict__.pop("_scratch", None)
+            if scratch is not None and not is_kept:
+                scratch.remove()
 
     def fit(self, X: Any, y: Any = None) -> Any:
         """Fit the rows of X.
@@ -307,20 +338,20 @@ class StoreEstimator(RowsEstimator):
         -------
         self
         """
-        self._fit(X, NOWHERE)
-        self._done()
+        with self._fitting():
+            self._fit(X, NOWHERE)
         return self
 
     def _embed(self, X: Any) -> Any:
         """Fit, and return the embedding; of a store a part that is read when it is indexed."""
-        result = self._fit(X, MEMORY)
-        if self._rows is not None:
-            embedding, self._rows = self._rows, None
-        elif isinstance(X, Store):
-            embedding = result.embedding
-        else:
-            embedding = result.embedding[:]
-        self._done()
+        with self._fitting():
+            result = self._fit(X, MEMORY)
+            if self._rows is not None:
+                embedding, self._rows = self._rows, None
+            elif isinstance(X, Store):
+                embedding = result.embedding
+            else:
+                embedding = result.embedding[:]
         return embedding
 
     def _place(self, X: Any) -> Any:

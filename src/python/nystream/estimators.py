@@ -534,17 +534,18 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
         -------
         self
         """
-        result = self._without_mute_vectors(self._fit(X))
-        count = min(self.n_clusters, len(result.embedding))
-        result.evaluate(measures="clusters", clusters=count, n_init=self.n_init, seed=self.seed_)
-        self.labels_ = result.clusters[:].astype(np.int64)
-        sums, sizes = np.zeros((count, self._n_features_out)), np.zeros((count, 1))
-        for at in range(0, len(self.labels_), _data.SLICE_ROWS):
-            labels = self.labels_[at:at + _data.SLICE_ROWS]
-            np.add.at(sums, labels, result.embedding[at:at + _data.SLICE_ROWS])
-            np.add.at(sizes, labels, 1)
-        self.cluster_centers_ = sums / np.maximum(sizes, 1)
-        self._done()
+        with self._fitting():
+            result = self._without_mute_vectors(self._fit(X))
+            count = min(self.n_clusters, len(result.embedding))
+            result.evaluate(measures="clusters", clusters=count, n_init=self.n_init,
+                            seed=self.seed_)
+            self.labels_ = result.clusters[:].astype(np.int64)
+            sums, sizes = np.zeros((count, self._n_features_out)), np.zeros((count, 1))
+            for at in range(0, len(self.labels_), _data.SLICE_ROWS):
+                labels = self.labels_[at:at + _data.SLICE_ROWS]
+                np.add.at(sums, labels, result.embedding[at:at + _data.SLICE_ROWS])
+                np.add.at(sizes, labels, 1)
+            self.cluster_centers_ = sums / np.maximum(sizes, 1)
         return self
 
     def _without_mute_vectors(self, result: Result) -> Result:

@@ -32,8 +32,8 @@ class Model:
     solution : Report or None
         Report of the fit, where `Sums.solve()` has made the model; a file does not keep it.
     column_names : list of str, or None
-        Names of the columns that it places, where `Result.model()` has made the model and the rows
-        of the store have some. A pickle keeps them; a .nym file, and bytes, do not.
+        Names of the columns that it places, where `Result.model()` or `Sums.solve()` has made the
+        model and the rows have some. A pickle keeps them; a .nym file, and bytes, do not.
     """
 
     solution: Optional[Report] = None
@@ -102,19 +102,20 @@ class Model:
         Path(file).write_bytes(self.to_bytes())
 
     def __getstate__(self) -> Dict[str, Any]:
-        return {"image": self.to_bytes(), "solution": self.solution,
+        return {"image": self.to_bytes(), "context": self._context, "solution": self.solution,
                 "column_names": self.column_names, "sparse": self._sparse}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
-        image = state["image"]
-        self.__init__(Context(), lib.ny_model_load, image, len(image))  # type: ignore[misc]
+        image, context = state["image"], state.get("context") or Context()
+        self.__init__(context, lib.ny_model_load, image, len(image))  # type: ignore[misc]
         self.solution, self.column_names = state.get("solution"), state.get("column_names")
         self._sparse = state.get("sparse", False)
 
     @property
     def report(self) -> Report:
         """Kernel and its parameters, landmarks, d, components, precision, dtype, format, bytes."""
-        return Report(self._context.report(lib.ny_model_report, self._handle(), long=False))
+        handle = self._handle()  # before the context, which it may replace
+        return Report(self._context.report(lib.ny_model_report, handle, long=False))
 
     @property
     def dimensions(self) -> int:
@@ -157,5 +158,6 @@ class Model:
                                self._place, nan)
 
     def _place(self, table: CTable, places: Any) -> None:
-        self._context.run(lib.ny_model_place, self._handle(), C.byref(table),
+        handle = self._handle()  # before the context, which it may replace
+        self._context.run(lib.ny_model_place, handle, C.byref(table),
                           NUMBERS[places.dtype.name], places.ctypes.data, 0)

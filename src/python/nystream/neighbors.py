@@ -72,7 +72,7 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
                                  metric, self.seed_)}
 
     def _make(self, store: Store, options: Dict[str, Any]) -> Result:
-        return store.graph(self.name or type(self).__name__, **options)
+        return store.graph(self._name(), **options)
 
     def _keep(self, result: Result) -> None:
         self.n_samples_fit_ = self._n_features_out = int(self.report_["n"])
@@ -93,14 +93,14 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         scipy.sparse.csr_matrix of shape (n_samples, n_samples), float64
             A row's first entry is its own, then come the others, nearest first.
         """
-        result = self._fit(X)
-        count = self._count() - 1
-        shape = (self.n_samples_fit_, count + 1)
-        distances, indices = np.zeros(shape), np.empty(shape, np.int64)
-        indices[:, 0] = np.arange(shape[0])
-        distances[:, 1:] = result.distances[:, :count]
-        indices[:, 1:] = result.neighbors[:, :count].view(np.int64)
-        self._done()
+        with self._fitting():
+            result = self._fit(X)
+            count = self._count() - 1
+            shape = (self.n_samples_fit_, count + 1)
+            distances, indices = np.zeros(shape), np.empty(shape, np.int64)
+            indices[:, 0] = np.arange(shape[0])
+            distances[:, 1:] = result.distances[:, :count]
+            indices[:, 1:] = result.neighbors[:, :count].view(np.int64)
         return self._matrix(distances, indices)
 
     def transform(self, X: Any) -> Any:

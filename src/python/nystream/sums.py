@@ -117,8 +117,8 @@ class Sums:
 
     def to_bytes(self) -> bytes:
         """Return the sums as bytes, for a file or a message; UsageError without rows."""
-        image, count = C.c_void_p(), C.c_size_t()
-        self._context.call(lib.ny_sums_image, self._handle(), C.byref(image), C.byref(count))
+        image, count, handle = C.c_void_p(), C.c_size_t(), self._handle()
+        self._context.call(lib.ny_sums_image, handle, C.byref(image), C.byref(count))
         return C.string_at(image, count.value)
 
     def copy(self) -> "Sums":
@@ -143,7 +143,8 @@ class Sums:
     @property
     def report(self) -> Report:
         """Figures: rows, and once there are some parts, landmarks, d, dtype, map, kernel, …"""
-        return Report(self._context.report(lib.ny_sums_report, self._handle(), long=False))
+        handle = self._handle()
+        return Report(self._context.report(lib.ny_sums_report, handle, long=False))
 
     @property
     def rows(self) -> int:
@@ -208,10 +209,10 @@ class Sums:
         return self
 
     def _put(self, batch: Batch, part: str) -> None:
-        table = batch.table(part)
+        table, handle = batch.table(part), self._handle()
         self._model = None
         with renamed(PARAMETERS):
-            self._context.run(lib.ny_sums_add, self._handle(), C.byref(table))
+            self._context.run(lib.ny_sums_add, handle, C.byref(table))
 
     def _pieces(self, X: Any) -> Iterator[Batch]:
         """Read rows in pieces of about BATCH_BYTES, in the type that is summed up."""
@@ -252,8 +253,8 @@ class Sums:
         UsageError where it was added before, or is of other landmarks or options.
         """
         path = store.path if isinstance(store, Store) else Path(store)
-        self._model = None
-        self._context.run(lib.ny_sums_add_result, self._handle(), os.fsencode(path), name.encode())
+        self._model, handle = None, self._handle()
+        self._context.run(lib.ny_sums_add_result, handle, os.fsencode(path), name.encode())
         return self
 
     def merge(self, other: "Sums") -> "Sums":
@@ -295,11 +296,12 @@ class Sums:
         return self._model
 
     def _solve(self) -> Model:
-        context, pointer = self._context, C.c_void_p()
+        handle, pointer = self._handle(), C.c_void_p()
+        context = self._context
         image, count = C.c_void_p(), C.c_size_t()
         try:
             with renamed(PARAMETERS):
-                report = context.report(lib.ny_sums_solve, self._handle(), C.byref(pointer))
+                report = context.report(lib.ny_sums_solve, handle, C.byref(pointer))
             context.call(lib.ny_model_image, pointer, C.byref(image), C.byref(count))
             found = C.string_at(image, count.value)
         finally:

@@ -1,0 +1,178 @@
+"""Fits that are made again: by name in a store, in a store that is given, after a failure."""
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+sklearn = pytest.importorskip("sklearn")
+from sklearn.base import clone  # noqa: E402
+
+import nystream  # noqa: E402
+from nystream.estimators import Isomap, KernelPCA, SpectralClustering  # noqa: E402
+from nystream.neighbors import KNeighborsTransformer  # noqa: E402
+
+quick = pytest.mark.quick
+
+
+# ---- by name -----------------------------------------------------------------------------------
+
+
+@quick
+@pytest.mark.parametrize("estimator", [
+    KernelPCA(n_landmarks=40), SpectralClustering(3, n_landmarks=40), Isomap(n_landmarks=50),
+    KNeighborsTransformer()], ids=repr)
+def test_a_fit_in_a_store_is_there_when_it_is_asked_again(tmp_path, rows, estimator):
+    estimator.set_params(store=tmp_path / "s.nys").fit(rows)
+    seed, begun = estimator.seed_, estimator.report_["total_seconds"]
+    estimator.fit(rows)
+    assert estimator.report_["total_seconds"] == begun  # nothing was computed
+    if not isinstance(estimator, KNeighborsTransformer):  # whose exact search has no seed
+        assert estimator.seed_ == seed
+
+
+def test_a_fit_that_was_stopped_goes_on_with_its_seed(tmp_path):
+    def stop(progress):
+        if progress.stage == "accumulate":
+            raise ZeroDivisionError
+
+    X = np.random.default_rng(1).normal(size=(60_000, 16)).astype("float32")
+    ours = KernelPCA(n_landmarks=900, n_jobs=1, store=tmp_path / "s.nys", verbose=stop)
+    with pytest.raises(ZeroDivisionError):
+        ours.fit(X)
+    seed = ours.seed_
+    assert nystream.open(ours.store).result("KernelPCA").status == "interrupted"
+    with pytest.raises(nystream.UsageError, match=r"not finished; give another name=, or remove "
+                       r"this one: nystream\.open\(STORE\)\.remove\('KernelPCA'\)$"):
+        clone(ours).set_params(n_components=3).fit(X)
+    assert ours.set_params(verbose=False).fit(X).seed_ == seed
+    told = KernelPCA(n_landmarks=900, random_state=seed).fit(X)
+    assert np.array_equal(ours.eigenvalues_, told.eigenvalues_)
+
+
+@quick
+def test_a_seed_that_is_given_is_kept_to(tmp_path, rows):
+    ours = KernelPCA(n_landmarks=40, store=tmp_path / "s.nys").fit(rows)
+    ours.set_params(random_state=ours.seed_ + 1)
+    with pytest.raises(nystream.UsageError, match="exists with other options") as refused:
+        ours.fit(rows)
+    assert "restart" not in str(refused.value)
+    advice = "give another name=, or remove this one: nystream.open(STORE).remove('KernelPCA')"
+    assert str(refused.value).endswith(advice)
+    nystream.open(tmp_path / "s.nys").remove("KernelPCA")
+    assert ours.fit(rows).seed_ == ours.random_state
+
+
+# ---- of a store --------------------------------------------------------------------------------
+
+
+@quick
+def test_the_limits_of_an_estimator_hold_for_a_store(store):
+    seen = []
+    ours = KernelPCA(n_landmarks=30, n_jobs=1, memory="400M", verbose=seen.append).fit(store)
+    assert ours.report_["threads"] == 1 and ours.report_["memory_budget_bytes"] == 400 << 20
+    assert seen
+    with pytest.raises(nystream.BudgetError):
+        KernelPCA(n_landmarks=1500, memory="60M", name="large").fit(store)
+
+
+@quick
+def test_a_store_has_its_own_limits_where_none_are_given(tmp_path, rows):
+    store = nystream.open(tmp_path / "s.nys", memory="500M", threads=1)
+    store.append(rows)
+    for options, budget in ({}, 500), ({"n_jobs": 1}, 500), ({"memory": "400M"}, 400):
+        report = KernelPCA(n_landmarks=30, name=str(options)[2:8] or "plain", **options).fit(
+            store).report_
+        assert (report["threads"], report["memory_budget_bytes"]) == (1, budget << 20)
+
+
+@quick
+def test_a_model_that_is_pickled_keeps_its_limits(result):
+    store = nystream.open(result.store.path, memory="300M", threads=1)
+    model = pickle.loads(pickle.dumps(store.result("map").model()))
+    assert (model._context.memory, model._context.threads) == ("300M", 1)
+
+
+# ---- after a failure ---------------------------------------------------------------------------
+
+
+@quick
+@pytest.mark.parametrize("estimator", [
+    KernelPCA(n_landmarks=30), KernelPCA(n_landmarks=30, kernel="typo"), Isomap(n_landmarks=50),
+    SpectralClustering(3, n_landmarks=30), SpectralClustering(3, n_init=-1),
+    KNeighborsTransformer(n_neighbors=3)], ids=repr)
+def test_a_fit_that_fails_leaves_no_folder(folders, rows, estimator):
+    def stop(progress):
+        raise ZeroDivisionError
+
+    if getattr(estimator, "kernel", "") != "typo" and getattr(estimator, "n_init", 1) > 0:
+        estimator.set_params(verbose=stop)
+    kept = []
+    for _ in range(2):
+        try:
+            estimator.fit(rows)
+        except (ZeroDivisionError, ValueError) as error:
+            kept.append(error)  # its traceback holds what the fit had
+    assert len(kept) == 2 and folders() == []
+
+
+@quick
+def test_an_earlier_fit_outlives_one_that_fails(folders, rows):
+    ours = Isomap(n_landmarks=50, random_state=0).fit(rows)
+    places = ours.transform(rows[:5])
+    with pytest.raises(ValueError):
+        ours.set_params(metric="typo").fit(rows)
+    assert len(folders()) == 1 and np.array_equal(ours.transform(rows[:5]), places)
+
+
+# ---- verbose -----------------------------------------------------------------------------------
+
+
+@quick
+@pytest.mark.parametrize("verbose", [1, 2, np.True_, "yes"])
+def test_any_true_verbose_is_a_bar(rows, verbose, capsys):
+    pytest.importorskip("tqdm")
+    with_bar = KernelPCA(n_landmarks=200, verbose=verbose, random_state=0).fit(rows)
+    assert "%" in capsys.readouterr().err
+    copy = pickle.loads(pickle.dumps(with_bar))
+    assert np.array_equal(copy.transform(rows[:9]), with_bar.transform(rows[:9]))
+
+
+@quick
+def test_a_true_progress_is_a_bar(store, capsys):
+    pytest.importorskip("tqdm")
+    nystream.open(store.path, progress=1).fit("map", landmarks=40)
+    assert "%" in capsys.readouterr().err
+
+
+# ---- after a fork ------------------------------------------------------------------------------
+
+
+def said_in_child(call):
+    """Return what a call raises in a process that is forked."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            call()
+        except BaseException as error:
+            os.write(writing, f"{type(error).__name__}: {error}".encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as pipe:
+        return pipe.read()
+
+
+@quick
+@pytest.mark.parametrize("call", [
+    lambda model, sums: model.transform(np.ones((3, 2))),
+    lambda model, sums: sums.add_result("/nowhere.nys", "map"),
+    lambda model, sums: nystream.Sums.add(sums, np.full((3, 6), np.nan))])
+def test_an_error_in_a_forked_process_has_its_words(result, rows, call):
+    sums = nystream.Sums(rows[:20], gamma=0.1, components=2).add(rows)
+    model = result.model()
+    with pytest.raises(nystream.NystreamError) as expected:
+        call(model, sums)
+    said = said_in_child(lambda: call(model, sums))
+    assert said == f"{type(expected.value).__name__}: {expected.value}"
