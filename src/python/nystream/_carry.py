@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from nystream import _data
+from nystream._centers import nearest_centers
 from nystream._errors import NystreamWarning, hint
 from nystream._ingest import as_clustered, stored
 from nystream._options import search_options
@@ -50,7 +51,7 @@ def _of_clusters(adata_ref: Any, name: str, places: Dict[str, Any]) -> Any:
     if key not in places:
         raise ValueError(f"obs={name!r} are clusters of {key}, of which adata_ref keeps no model; "
                          f"make {key} by nystream.tl")
-    found = _nearest_centers(as_clustered(adata_ref, key, places[key]), centers)
+    found = nearest_centers(as_clustered(adata_ref, key, places[key]), centers)
     return pandas.Categorical.from_codes(found, list(map(str, range(len(centers)))))
 
 
@@ -65,19 +66,18 @@ def _votes(adata_ref: Any, names: Sequence[str], places: Dict[str, Any], use_rep
                          f"are {', '.join(places)}")
     pairs = {name: _category_pairs(adata_ref.obs[name]) for name in names}
     count = min(n_neighbors, adata_ref.n_obs)
+    has_place = ~np.isnan(places[key]).any(axis=1)
     with stored(np.asarray(adata_ref.obsm[key]), **run) as store, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
         graph = store.graph("neighbors", neighbors=1, **search_options(
             None, (len(store), store.shape[1]), "euclidean", 0))
-        lists = graph.kneighbors(places[key], count)[1]
-    return {name: pandas.Categorical.from_codes(_vote(lists, codes, len(words)), words)
-            for name, (codes, words) in pairs.items()}
-
-
-def _nearest_centers(rows: Any, centers: Any) -> Any:
-    """Return for each row which of the centers it is nearest to."""
-    distances = np.square(centers).sum(axis=1) - 2 * rows.astype(np.float64) @ centers.T
-    return np.argmin(distances, axis=1)
+        lists = graph.kneighbors(places[key][has_place], count)[1]
+    found = {}
+    for name, (codes, words) in pairs.items():
+        winners = np.full(len(has_place), -1)
+        winners[has_place] = _vote(lists, codes, len(words))
+        found[name] = pandas.Categorical.from_codes(winners, words)
+    return found
 
 
 def _vote(lists: Any, codes: Any, classes: int) -> Any:

@@ -42,6 +42,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
+from nystream._centers import centers_of, nearest_centers
 from nystream._errors import hint, usage_error
 from nystream._estimator import PARAMETERS, StoreEstimator
 from nystream._view import Part
@@ -493,9 +494,9 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
 
     Attributes
     ----------
-    labels_ : array (n_samples,)
+    labels_ : array (n_samples,), -1 of a row that no landmark reaches
     cluster_centers_ : array (n_clusters, n_components), in the embedding, which has
-        n_clusters - 1 components, and of a small graph fewer
+        n_clusters - 1 components, and of a small graph fewer; NaN of a cluster without rows
     eigenvalues_, report_, seed_, n_features_in_, feature_names_in_
     """
 
@@ -540,12 +541,7 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
             result.evaluate(measures="clusters", clusters=count, n_init=self.n_init,
                             seed=self.seed_)
             self.labels_ = result.clusters[:].astype(np.int64)
-            sums, sizes = np.zeros((count, self._n_features_out)), np.zeros((count, 1))
-            for at in range(0, len(self.labels_), _data.SLICE_ROWS):
-                labels = self.labels_[at:at + _data.SLICE_ROWS]
-                np.add.at(sums, labels, result.embedding[at:at + _data.SLICE_ROWS])
-                np.add.at(sizes, labels, 1)
-            self.cluster_centers_ = sums / np.maximum(sizes, 1)
+            self.cluster_centers_ = centers_of(result.embedding, self.labels_, count)
         return self
 
     def _without_mute_vectors(self, result: Result) -> Result:
@@ -573,9 +569,6 @@ class SpectralClustering(ClusterMixin, StoreEstimator):
 
         Returns
         -------
-        array of shape (n_samples,)
+        array of shape (n_samples,), -1 of a row that has no place, as no landmark reaches it
         """
-        places = self._place(X).astype(np.float64)
-        products = places @ self.cluster_centers_.T
-        distances = (self.cluster_centers_ ** 2).sum(axis=1) - 2 * products
-        return np.argmin(distances, axis=1)
+        return nearest_centers(self._place(X), self.cluster_centers_)

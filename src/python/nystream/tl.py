@@ -38,6 +38,7 @@ from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, T
 import numpy as np
 
 from nystream import _carry, _data
+from nystream._centers import centers_of
 from nystream._context import stack_level
 from nystream._errors import NystreamWarning, nearest, no_attribute, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
@@ -433,8 +434,7 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
         told = result.evaluate(measures="clusters", clusters=n_clusters, n_init=n_init,
                                seed=random_state)
         found = result.clusters[:].astype(np.int64)
-    centers = np.array([rows[found == at].mean(axis=0, dtype=np.float64)
-                        for at in range(n_clusters)])
+    centers = centers_of(rows, found, n_clusters)
     adata.obs[key_added] = pandas.Categorical.from_codes(found, list(map(str, range(n_clusters))))
     adata.uns[key_added] = {
         "centers": centers, "params": {"n_clusters": n_clusters, "use_rep": key, "n_init": n_init,
