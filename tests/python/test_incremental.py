@@ -16,6 +16,7 @@ from sklearn.utils import estimator_checks  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
 import nystream  # noqa: E402
+from nystream import incremental  # noqa: E402
 from nystream.estimators import KernelPCA  # noqa: E402
 from nystream.incremental import IncrementalKernelPCA  # noqa: E402
 
@@ -170,3 +171,29 @@ def test_rows_that_are_refused_change_nothing(X):
         with pytest.raises(ValueError, match=words):
             ours.partial_fit(wrong)
     assert ours.n_samples_seen_ == 900 and np.array_equal(ours.transform(X[:9]), places)
+
+
+@quick
+def test_batches_of_wide_sparse_rows_go_by_their_entries(tmp_path):
+    X = scipy.sparse.random(900, 60_000, 2e-4, "csr", np.float32, random_state=0)
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(X)
+    assert store.report.format == "sparse"
+    for rows in X, store:  # 64 MB are 139 rows that are dense
+        ours = IncrementalKernelPCA(n_landmarks=200, kernel="linear", random_state=0).fit(rows)
+        assert len(ours.landmarks_) == 200
+        assert ours.report_.parts == 1
+
+
+@quick
+def test_the_first_batch_has_landmarks_to_choose_from(monkeypatch, X):
+    monkeypatch.setattr(incremental, "BATCH_BYTES", 8 * 5 * 20)  # 20 rows
+    ours = IncrementalKernelPCA(n_landmarks=50, random_state=0).fit(X)
+    assert len(ours.landmarks_) == 50 and ours.report_.parts == 1 + (900 - 200) // 20
+    given = IncrementalKernelPCA(landmarks=X[:50]).fit(X)
+    assert given.report_.parts == 900 // 20
+    with pytest.warns(nystream.NystreamWarning, match="batch_size=30 is less than n_landmarks=50"):
+        assert len(clone(ours).set_params(batch_size=30).fit(X).landmarks_) == 30
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(clone(ours).fit(X[:40]).landmarks_) == 40

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Iterator, List, NamedTuple, NoReturn, Optional, Tuple
+from typing import Any, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
 from nystream._context import logger, stack_level
 from nystream._errors import DataError, NystreamWarning, hint, usage_error
 from nystream._labels import Names
+from nystream._sources import CsrGroup
 
 ABSENT = -1  # in place of the number of a column that sparse rows lack
 
@@ -40,15 +41,20 @@ class Columns(NamedTuple):
         return whole, _data.named(X, found, self.names)
 
     def _read(self, X: Any, labels: Any) -> Tuple[bool, Iterator[Batch]]:
-        if self.names is None:
-            return _data.batches(X, labels)
-        if hasattr(X, "__next__"):
-            pieces = (self.select(piece, quiet=at > 0) for at, piece in enumerate(X))
-            return _data.batches(pieces, labels)
         if is_frame(X):
             return _data.batches(self.select(X), labels)
-        order, (whole, found) = self._order(X), _data.batches(X, labels)
+        order = None if self.names is None else self._order(X)
+        whole, found = _data.batches(X, labels, self._arrange)
         return (whole, found) if order is None else (False, _take(found, order))
+
+    def _arrange(self, pieces: Iterable[Any]) -> Iterator[Any]:
+        """Give pieces of rows with these columns; where they have no names, with the first's."""
+        columns, quiet = self, False
+        for piece in pieces:
+            yield columns.select(piece, quiet)
+            quiet = True
+            if columns.names is None:
+                columns = Columns(_data.column_names(_rows_of(piece)), "the first piece")
 
     def read_named(self, X: Any, labels: Any, names: Any) -> Tuple[bool, Iterator[Batch]]:
         """Read rows without names of columns, whose columns have these names."""
@@ -78,8 +84,8 @@ class Columns(NamedTuple):
 
         All else stays as it is. quiet: columns that are left out are not told.
         """
-        if isinstance(piece, tuple) and len(piece) == 2:
-            return self.select(piece[0], quiet), piece[1]
+        if _rows_of(piece) is not piece:
+            return (self.select(piece[0], quiet), *piece[1:])
         if self.names is None or not is_frame(piece) or self._order(piece, quiet) is None:
             return piece
         return choose(piece, self.names)
@@ -179,8 +185,23 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _is_sparse(X: Any) -> bool:
-    """Return whether X, or the matrix of an AnnData, is one of scipy.sparse."""
-    return is_sparse(X.X if hasattr(X, "obs") and hasattr(X, "X") else X)
+    """Return whether X, or the matrix of an AnnData or of its file, is sparse."""
+    rows = _data.unwrap(X)
+    return is_sparse(rows) or isinstance(rows, CsrGroup)
+
+
+def columns_of(X: Any, whose: str) -> Columns:
+    """Return the columns that rows of any kind have, which messages call those of `whose`."""
+    names = _data.column_names(X)
+    if names and is_arrow(X) and not hasattr(X, "iloc"):
+        is_table = is_frame(X) and row_width(X) == len(names)  # no column is of lists of numbers
+        names = names if is_table else None
+    return Columns(names, whose, names is not None and _is_sparse(X))
+
+
+def _rows_of(piece: Any) -> Any:
+    """Return the rows of a piece that an iterator gives, which may come with their labels."""
+    return piece[0] if _data.has_labels(piece) else piece
 
 
 def _take(found: Iterator[Batch], order: List[int]) -> Iterator[Batch]:

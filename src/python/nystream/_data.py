@@ -6,6 +6,7 @@ about 16 MB.
 """
 from __future__ import annotations
 
+import numbers
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple
 
@@ -21,7 +22,7 @@ from nystream._sources import (ENTRY_BYTES, OPENED, CsrGroup, are_files, dask_bl
                                is_path, is_sparse_group, names_in_file, open_file)
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
-           "count_bytes",
+           "count_bytes", "has_labels",
            "is_sparse", "place", "slice_rows", "unwrap"]
 
 
@@ -82,6 +83,11 @@ def _piece(piece: Any, labels: Any = None) -> Iterator[Batch]:
         yield from _slices(piece, labels)
 
 
+def has_labels(piece: Any) -> bool:
+    """Return whether a piece of an iterator is a pair (rows, labels), or a list of rows alone."""
+    return isinstance(piece, (tuple, list)) and 0 < len(piece) <= 2 and _are_rows(piece[0])
+
+
 def _check_kind(labels: Optional[Labels], before: Optional[bool]) -> Optional[bool]:
     """Return whether labels are words, None where none says; ValueError unless as before."""
     if labels is None or not np.any(labels.values == labels.values):
@@ -99,7 +105,7 @@ def _pieces(X: Iterable[Any]) -> Iterator[Batch]:
     words: Optional[bool] = None
     for piece in X:
         labels = None
-        if isinstance(piece, (tuple, list)) and 0 < len(piece) <= 2 and _are_rows(piece[0]):
+        if has_labels(piece):
             piece, labels = (*piece, None)[:2]
             labels = as_labels(labels)
             words = _check_kind(labels, words)
@@ -122,7 +128,7 @@ def _parts(X: Any) -> Optional[Iterable[Any]]:
     if is_dask(X):
         return dask_blocks(X)
     if is_arrow(X) and not hasattr(X, "iloc"):
-        return arrow_rows(X)
+        return X if hasattr(X, "read_next_batch") else arrow_rows(X)  # whose batches have names
     for method in ("iter_batches", "to_batches"):  # files and data sets of pyarrow
         if hasattr(X, method):
             pieces: Iterable[Any] = getattr(X, method)()
@@ -130,7 +136,11 @@ def _parts(X: Any) -> Optional[Iterable[Any]]:
     return None
 
 
-def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
+Arrangement = Callable[[Iterable[Any]], Iterable[Any]]
+
+
+def batches(X: Any, labels: Any = None,
+            arrange: Arrangement = iter) -> Tuple[bool, Iterator[Batch]]:
     """Read rows of any kind.
 
     Parameters
@@ -141,6 +151,8 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
         Anything that has a two-dimensional `shape` and gives rows by `X[a:b]` will do.
     labels : array of shape (rows,), optional
         One number or word a row; not with an iterator, which may give pairs (rows, labels).
+    arrange : callable
+        Changes the pieces of what comes in pieces, such as the order of their columns.
 
     Returns
     -------
@@ -155,7 +167,7 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
         return True, iter([make_batch(X, labels)])
     parts = _parts(X)
     if parts is not None:
-        found = (batch for part in parts for batch in _piece(part))
+        found = (batch for part in arrange(parts) for batch in _piece(part))
         return False, found if labels is None else _labelled(found, labels)
     if hasattr(X, "shape"):
         return False, _slices(X, labels)
@@ -165,7 +177,7 @@ def batches(X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
     if labels is not None:
         raise ValueError("labels of an iterator come with its rows: let it give pairs "
                          "(rows, labels)")
-    return False, _pieces(X)
+    return False, _pieces(arrange(X))
 
 
 def column_names(X: Any) -> Optional[List[str]]:
@@ -191,7 +203,7 @@ def named(X: Any, found: Iterator[Batch], known: Optional[List[str]]) -> Iterato
     rows, columns = getattr(X, "obs_names", None), column_names(X)
     if is_path(X):
         rows = names_in_file(X)[0]
-    if hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index"):
+    if hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index") and not is_dask(X):
         rows = X.index if isinstance(next(iter(X.index), None), str) else None
     if known is None and is_arrow(X) and not hasattr(X, "iloc"):
         columns = None
@@ -217,8 +229,9 @@ def count_bytes(X: Any) -> Optional[int]:
         return int(X.nnz) * ENTRY_BYTES
     if isinstance(X, np.ndarray):
         return X.nbytes
-    size = float(np.prod(getattr(X, "shape", (np.nan,)), dtype=np.float64))  # NaN: of Dask
-    return None if np.isnan(size) else int(size) * 8
+    shape = getattr(X, "shape", (np.nan,))
+    known = all(isinstance(size, numbers.Real) and size == size for size in shape)  # Dask: may not
+    return int(np.prod(shape, dtype=np.float64)) * 8 if known else None
 
 
 def _finite_rows(batch: Batch) -> Any:

@@ -18,11 +18,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from nystream import _data
+from nystream._arrow import is_arrow
+from nystream._columns import columns_of
 from nystream._context import Context, stack_level
 from nystream._embed import lies_in_memory, scratch_store
 from nystream._errors import NystreamWarning, renamed
 from nystream._scratch import Scratch, lost_when_stopped
-from nystream._sources import is_path
+from nystream._sources import is_dask, is_path
 from nystream._view import Part
 from nystream.store import Result, Store
 
@@ -104,8 +106,10 @@ def _with_names(X: Any) -> Any:
     """Return what has the names of the columns of X where scikit-learn looks for them."""
     if isinstance(X, Store):
         names = X._columns().names
-    elif hasattr(X, "var_names") or is_path(X):
+    elif hasattr(X, "var_names") or is_path(X) or is_dask(X):
         names = _data.column_names(X)
+    elif is_arrow(X) and not hasattr(X, "iloc"):
+        names = columns_of(X, "").names
     else:
         return X
     return None if names is None else _Named(names)
@@ -214,7 +218,7 @@ class StoreEstimator(RowsEstimator):
                 self.seed_ = self._seed_of(store)
             n, d = store.shape
             options = self._options(n, d)
-            if self._is_left(rows_to) and self._scratch and self._leaves_rows(rows):
+            if self._is_left(rows_to) and self._scratch and self._leaves_rows(n, d):
                 name, options = self._call(store, options)
                 result, self._rows = store._fit_into(name, rows_to == MEMORY, **options)
             else:
@@ -264,7 +268,7 @@ class StoreEstimator(RowsEstimator):
         context = self._context()
         if self.store is None:
             kept = None
-            if self._leaves_rows(rows) and lies_in_memory(rows):
+            if lies_in_memory(rows) and self._leaves_rows(*rows.shape):
                 options = self._options(*rows.shape)
                 kept = 0 if self._is_left(rows_to) else 8 * len(rows) * options["components"]
             self._scratch, store = scratch_store(rows, context, self.tmpdir, kept)
@@ -289,9 +293,9 @@ class StoreEstimator(RowsEstimator):
         """Return whether the embedding need not be in the store."""
         return rows_to != STORE and not self._reads_rows
 
-    def _leaves_rows(self, rows: Any) -> bool:
-        """Return whether nothing reads the rows of the store after the fit."""
-        return self._options(*rows.shape).get("map", GRAPH_MAPS[0]) not in GRAPH_MAPS
+    def _leaves_rows(self, n: int, d: int) -> bool:
+        """Return whether nothing reads the n rows of d columns of the store after the fit."""
+        return self._options(n, d).get("map", GRAPH_MAPS[0]) not in GRAPH_MAPS
 
     def _append(self, store: Store, rows: Any) -> None:
         """Append rows, whose columns have the names that those of X have."""

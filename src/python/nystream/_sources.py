@@ -147,6 +147,18 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__") and (hasattr(X, "numblocks") or hasattr(X, "partitions"))
 
 
+def with_length(X: Any) -> Any:
+    """Return what is of Dask as an array whose number of rows is known, all else as it is.
+
+    To know it, the blocks are computed once more.
+    """
+    if not is_dask(X):
+        return X
+    if not hasattr(X, "numblocks"):
+        return X.to_dask_array(lengths=True)
+    return X if X.shape[0] == X.shape[0] else X.copy().compute_chunk_sizes()
+
+
 def dask_blocks(X: Any) -> Iterator[Any]:
     """Compute an array or a frame of Dask block of rows by block of rows."""
     if not hasattr(X, "numblocks"):

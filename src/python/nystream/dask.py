@@ -14,6 +14,7 @@ import numpy as np
 from nystream._batch import check_shape
 from nystream._columns import Columns
 from nystream._context import Context
+from nystream._data import column_names
 from nystream._sources import beside
 from nystream.model import Model
 from nystream.sums import Sums
@@ -29,6 +30,7 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
     ----------
     X : array or frame of Dask, of shape (rows, columns)
         Chunks of rows are tasks. Those of columns are joined; they may be sparse matrices of scipy.
+        Columns of a frame are put in the order of those of a frame of landmarks.
     landmarks, gamma, dtype
         The points that all chunks share, the width of the kernel, and the type of rows: see
         nystream.Sums.
@@ -45,14 +47,15 @@ def fit(X: Any, landmarks: Any, *, gamma: Optional[float] = None, dtype: Any = N
     """
     from dask.delayed import delayed
 
-    empty = delayed(Sums(landmarks, gamma=gamma, dtype=dtype, memory=memory, threads=threads,
-                         **options))
+    sums = Sums(landmarks, gamma=gamma, dtype=dtype, memory=memory, threads=threads, **options)
+    X, empty = sums._columns.select(X), delayed(sums)
     parts = [delayed(_sum_up)(empty, block, number) for number, block in enumerate(_blocks(X))]
     while len(parts) > 1:
         parts = [delayed(_merge)(parts[at:at + MERGED]) for at in range(0, len(parts), MERGED)]
     if not parts:
         raise ValueError("X has no rows")
     model: Model = delayed(_solve)(parts[0], memory).compute()
+    model.column_names = model.column_names or column_names(X)
     return model
 
 

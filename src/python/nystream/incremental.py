@@ -1,6 +1,7 @@
 """Kernel PCA of rows that come in batches, for scikit-learn: sums that grow, solved when asked."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, Dict, Iterator, Optional
 
 import numpy as np
@@ -8,14 +9,35 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
+from nystream._context import stack_level
 from nystream._embed import scratch_rows
-from nystream._errors import renamed
+from nystream._errors import NystreamWarning, renamed
 from nystream._estimator import RowsEstimator, count_threads
+from nystream._sources import ENTRY_BYTES, with_length
 from nystream.estimators import KERNELS_WITH_GAMMA, kernel_options, most_landmarks
 from nystream.model import Model
 from nystream.report import Report
 from nystream.store import Store
 from nystream.sums import BATCH_BYTES, Sums
+
+CHOICE = 4  # the first batch has so many rows for each landmark that it chooses
+
+
+class _SparseRows:
+    """Rows of a sparse store, which are read by [a:b] as matrices."""
+
+    def __init__(self, store: Store) -> None:
+        self._store, self.shape, self.dtype = store, store.shape, store.dtype
+        self.nnz = int(store.report["nnz"])
+
+    def __getitem__(self, rows: slice) -> Any:
+        return self._store.to_csr(rows.start, rows.stop)
+
+
+def _row_bytes(rows: Any) -> int:
+    """Return about how many bytes a row takes, of sparse ones its entries."""
+    n, d = rows.shape
+    return max(1, ENTRY_BYTES * rows.nnz // n if hasattr(rows, "nnz") else 8 * d)
 
 
 class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
@@ -39,7 +61,8 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
     landmarks : array of shape (m, n_features), optional
         The landmarks themselves, in place of n_landmarks and selection.
     batch_size : int, optional
-        Rows of a batch of fit(); None: as many as take about 64 MB.
+        Rows of a batch of fit(); None: as many as take about 64 MB, and of the first at least four
+        times n_landmarks.
     memory, n_jobs, random_state, tmpdir, verbose
         See `nystream.estimators`.
 
@@ -80,7 +103,9 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         -------
         self
         """
-        rows = self._check_rows(X, reset=True)
+        rows = with_length(self._check_rows(X, reset=True))
+        if isinstance(X, Store) and X.report["nnz"] is not None:
+            rows = _SparseRows(X)
         sums = None
         for batch in self._batches(rows):
             sums = self._add(sums, batch)
@@ -94,7 +119,7 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         self
         """
         first = not hasattr(self, "_sums")
-        rows = self._check_rows(X, reset=first)
+        rows = with_length(self._check_rows(X, reset=first))
         return self._take(self._add(None if first else self._sums, rows))
 
     def _take(self, sums: Any) -> "IncrementalKernelPCA":
@@ -105,14 +130,23 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         return self
 
     def _batches(self, rows: Any) -> Iterator[Any]:
-        """Cut rows into batches."""
+        """Cut rows into batches, the first of which has landmarks to choose from."""
         n, size = rows.shape[0], self.batch_size
+        wanted = 0 if self.landmarks is not None else most_landmarks(self, n)
         if size is None:
-            size = max(2, BATCH_BYTES // (8 * max(1, rows.shape[1])))
-        if size < 2:
+            size = max(2, BATCH_BYTES // _row_bytes(rows))
+            first = max(size, CHOICE * wanted)
+        elif size < 2:
             raise ValueError(f"batch_size={size} is less than 2, of which no landmarks are chosen")
-        for at in range(0, n, size):
-            yield rows[at:min(at + size, n)]
+        else:
+            first = size
+            if size < wanted:
+                warnings.warn(f"batch_size={size} is less than n_landmarks={wanted}, which are "
+                              "chosen in the first batch: there are no more landmarks than it has "
+                              "rows", NystreamWarning, stacklevel=stack_level())
+        starts = [0, *range(min(first, n), n, size)]
+        for at, end in zip(starts, [*starts[1:], n]):
+            yield rows[at:end]
 
     def _add(self, sums: Optional[Sums], rows: Any) -> Sums:
         """Add a batch to the sums; None: begin them with it."""

@@ -249,6 +249,9 @@ class Store(Appends):
 
     def _work(self, function: Any, name: str, groups: int, options: Dict[str, Any],
               *room: Any) -> "Result":
+        points = options.get("landmarks_points")
+        if points is not None:
+            options = {**options, "landmarks_points": self._columns().select(points)}
         with Options(self._context, groups, options) as pointer:
             try:
                 self._report(function, name.encode(), pointer, *room)

@@ -11,6 +11,7 @@ import numpy as np
 
 from nystream import _data, _lib
 from nystream._batch import make_batch
+from nystream._columns import Columns, columns_of
 from nystream._context import Context, ProgressOption, free_handle
 from nystream._data import Batch
 from nystream._errors import renamed
@@ -45,7 +46,9 @@ class Sums:
     Parameters
     ----------
     landmarks : array or sparse matrix of shape (landmarks, columns), or the name of a file of rows
-        The points that all parts share. None: the results that are added say what fit it is.
+        The points that all parts share. None: the results that are added say what fit it is. The
+        columns of a frame are found in frames that are added by their names, and without such
+        landmarks those of the first frame in later ones.
     gamma : float
         Width of the kernel, where it has one.
     dtype : str, optional
@@ -58,6 +61,7 @@ class Sums:
     """
 
     _release: Any = None
+    _columns = Columns(None, "")
 
     def __init__(self, landmarks: Any = None, *, gamma: Optional[float] = None, dtype: Any = None,
                  memory: Union[None, int, str] = None, threads: Optional[int] = None,
@@ -71,6 +75,7 @@ class Sums:
         """Return landmarks in the type of the sums, as a copy; the name of a file as it is."""
         if landmarks is None or is_path(landmarks):
             return landmarks
+        self._columns = columns_of(landmarks, "the table of landmarks")
         batch = _data.table_of(landmarks)
         rows = self._convert(batch.piece(0, batch.rows))
         self._dtype = self._dtype or rows.dtype
@@ -125,16 +130,18 @@ class Sums:
         """Return sums of the same rows, to which others can be added."""
         made = Sums.__new__(Sums)
         settings = self._context
-        made._options, made._dtype = self._options, self._dtype
+        made._options, made._dtype, made._columns = self._options, self._dtype, self._columns
         made._begin(Context(settings.memory, settings.threads, settings.progress), None)
         return made.merge(self)
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"options": self._options, "dtype": self._dtype, "context": self._context,
+                "columns": self._columns,
                 "image": self.to_bytes() if self.rows else None, "model": self._model}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self._options, self._dtype = state["options"], state["dtype"]
+        self._columns = state.get("columns", self._columns)
         self._begin(state["context"], state["image"])
         self._model = state["model"]
 
@@ -171,6 +178,8 @@ class Sums:
         Parameters
         ----------
         X : rows of any kind that Store.append takes, of shape (rows, columns)
+            Columns that have names are put in the order of those of the landmarks, or of the first
+            rows that had names.
         part : str
             Name of the part that they are, such as its number or its file: equal rows of different
             parts can be merged. Messages have it.
@@ -206,6 +215,8 @@ class Sums:
                 told = "no row was added" if self.rows == rows else "the rows were added"
                 raise KeyboardInterrupt(f"{where}; {told}") from None
             raise
+        if self._columns.names is None:
+            self._columns = columns_of(X, "the first rows' table")
         return self
 
     def _put(self, batch: Batch, part: str) -> None:
@@ -220,7 +231,7 @@ class Sums:
         size = 0
         if self._dtype is None and "dtype" in self.report:
             self._dtype = _as_dtype(self.report["dtype"])
-        for batch in _data.batches(X)[1]:
+        for batch in self._columns.batches(X):
             if not batch.rows:
                 continue
             entry = (self._dtype or batch.values.dtype).itemsize
@@ -268,6 +279,8 @@ class Sums:
         self._model = None
         with first.lock, second.lock:
             self._context.call(lib.ny_sums_merge, handle, theirs)
+        if self._columns.names is None:
+            self._columns = other._columns
         return self
 
     def __iadd__(self, other: "Sums") -> "Sums":
@@ -306,8 +319,10 @@ class Sums:
             found = C.string_at(image, count.value)
         finally:
             lib.ny_model_free(pointer)
-        return Model._of_bytes(found, Context(context.memory, context.threads, context.progress),
-                               Report(report))
+        model = Model._of_bytes(found, Context(context.memory, context.threads, context.progress),
+                                Report(report))
+        model.column_names, model._sparse = self._columns.names, self._columns.sparse
+        return model
 
 
 def _as_dtype(dtype: Any) -> "np.dtype[Any]":

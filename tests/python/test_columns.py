@@ -1,0 +1,252 @@
+"""Columns by their names, whatever the rows come in: sums, iterables, pieces, Dask, landmarks."""
+import pickle
+
+import arrow_made
+import numpy as np
+import pytest
+import scipy.sparse
+
+import nystream
+
+pandas = pytest.importorskip("pandas")
+quick = pytest.mark.quick
+NAMES = ["a", "b", "c"]
+SHARED = {"gamma": 0.2, "components": 2}
+
+
+@pytest.fixture
+def frame():
+    """400 rows of three columns of different spread, with names."""
+    return pandas.DataFrame(np.random.default_rng(3).normal(size=(400, 3)) * (1, 3, 9),
+                            columns=NAMES)
+
+
+@pytest.fixture
+def turned(frame):
+    """The same with its columns in another order, and one more."""
+    return frame[["c", "a", "b"]].assign(more=7.0)
+
+
+def close(ours, theirs):
+    """Compare places that come of other sums, up to signs."""
+    return np.allclose(np.abs(ours), np.abs(theirs), atol=1e-4)
+
+
+class Again:
+    """Gives pieces of rows each time that it is iterated, as a loader does."""
+
+    def __init__(self, *pieces):
+        self.pieces = pieces
+
+    def __iter__(self):
+        return iter(self.pieces)
+
+
+class Batches:
+    """Gives batches as a file or a data set of pyarrow does."""
+
+    def __init__(self, method, *pieces):
+        setattr(self, method, lambda: iter(pieces))
+
+
+class ArrowBatch(arrow_made.ArrowArray):
+    """Stands in for a RecordBatch of pyarrow, with names."""
+
+    def __init__(self, frame):
+        made = [arrow_made.column(name, np.ascontiguousarray(frame[name])) for name in frame]
+        super().__init__(*arrow_made.record(made, len(frame)))
+        self._frame, self.column_names = frame, list(frame)
+
+    def select(self, names):
+        """Return a batch of the columns of these names."""
+        return ArrowBatch(self._frame[names])
+
+
+class Reader(arrow_made.ArrowStream):
+    """Stands in for a RecordBatchReader of pyarrow, which has no names beside those of batches."""
+
+    def __init__(self, frame):
+        self._batch = ArrowBatch(frame)
+        super().__init__(self._batch.schema, [self._batch.array])
+
+    def read_next_batch(self):
+        """Give one batch."""
+        return self._batch
+
+    def __iter__(self):
+        return iter([self._batch])
+
+
+def in_pieces(frame):
+    """Containers of the rows of a frame."""
+    half = len(frame) // 2
+    return {"iterator": iter([frame[:half], frame[half:]]),
+            "iterable": Again(frame[:half], frame[half:]),
+            "pairs": Again((frame[:half], np.zeros(half)), [frame[half:], np.zeros(half)]),
+            "lists": Again([frame[:half]], [frame[half:]]),
+            "to_batches": Batches("to_batches", ArrowBatch(frame[:half]), ArrowBatch(frame[half:])),
+            "iter_batches": Batches("iter_batches", ArrowBatch(frame)),
+            "reader": Reader(frame)}
+
+
+KINDS = ["iterator", "iterable", "pairs", "lists", "to_batches", "iter_batches", "reader"]
+
+
+@quick
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore:X. 1 column is left out")
+def test_pieces_are_put_in_the_order_of_a_store(tmp_path, frame, turned, kind):
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(frame, labels=np.zeros(400) if kind == "pairs" else None)
+    result = store.fit("map", landmarks=50)
+    expected = result.transform(frame)
+    assert np.array_equal(result.transform(in_pieces(turned)[kind]), expected)
+    assert np.array_equal(result.model().transform(in_pieces(turned)[kind]), expected)
+    store.append(in_pieces(turned)[kind])
+    assert np.array_equal(store[400:], frame)
+    with pytest.raises(nystream.DataError, match="X has no column 'b', which"):
+        store.append(in_pieces(frame[["a", "c"]])[kind])
+    assert len(store) == 800
+
+
+@quick
+def test_pieces_of_a_new_store_follow_the_first(tmp_path, frame):
+    for make in iter, lambda pieces: Again(*pieces):
+        store = nystream.open(tmp_path / make.__name__.strip("<>"))
+        store.append(make([frame[:100], frame[["b", "a", "c"]][100:]]))
+        assert np.array_equal(store[:], frame)
+        with pytest.raises(nystream.DataError, match="no column 'b', which the first piece has"):
+            store.append(make([frame, frame[["a", "c"]]]))
+
+
+@quick
+def test_sums_find_columns_of_the_landmarks_by_name(frame, turned):
+    expected = nystream.Sums(frame[:60].to_numpy(), **SHARED).add(frame.to_numpy()).solve()
+    places = expected.transform(frame.to_numpy())
+    for make in lambda sums: sums, lambda sums: pickle.loads(pickle.dumps(sums)), \
+            lambda sums: sums.copy(), \
+            lambda sums: nystream.Sums(frame[:60], **SHARED).merge(sums):
+        sums = make(nystream.Sums(frame[:60], **SHARED))
+        model = sums.add(frame[:200][["b", "c", "a"]]).add(frame[200:]).solve()
+        assert close(model.transform(frame.to_numpy()), places)
+        assert close(model.transform(frame[["c", "b", "a"]]), places)
+    with pytest.raises(nystream.DataError, match="no columns 'b', 'c', which the table of landm"):
+        sums.add(frame[["a"]])
+    with pytest.warns(nystream.NystreamWarning, match="1 column is left out"):
+        sums.add(turned)
+
+
+@quick
+def test_sums_find_columns_of_the_first_rows_by_name(frame):
+    landmarks = frame[:60].to_numpy()
+    expected = nystream.Sums(landmarks, **SHARED).add(frame.to_numpy()).solve()
+    sums = nystream.Sums(landmarks, **SHARED).add(frame[:100])
+    other = nystream.Sums(landmarks, **SHARED).merge(sums)
+    other.add(frame[100:][["c", "b", "a"]])
+    places = expected.transform(frame.to_numpy())
+    assert close(other.solve().transform(frame[["b", "a", "c"]]), places)
+
+
+@quick
+def test_landmarks_in_a_frame_are_put_in_order(tmp_path, frame, turned):
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(frame)
+    expected = store.fit("array", landmarks_points=frame[:60].to_numpy(), gamma=0.1)
+    found = store.fit("frame", landmarks_points=turned[:60][["b", "c", "a"]], gamma=0.1)
+    assert np.array_equal(found.embedding[:], expected.embedding[:])
+    pytest.importorskip("sklearn")
+    ours = [nystream.KernelPCA(gamma=0.1, landmarks=points).fit_transform(frame)
+            for points in (frame[:60].to_numpy(), frame[:60][["b", "c", "a"]])]
+    assert np.array_equal(*ours)
+
+
+@quick
+@pytest.mark.parametrize("kind", ["backed", "file"])
+def test_sparse_rows_in_files_may_lack_columns(tmp_path, kind):
+    anndata = pytest.importorskip("anndata")
+    X = scipy.sparse.random(60, 4, 0.5, "csr", random_state=1, dtype=np.float32)
+    var = pandas.DataFrame(index=["a", "b", "c", "d"])
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(anndata.AnnData(X, var=var, dtype=X.dtype), layout="sparse")
+    few = anndata.AnnData(X[:, [2, 0, 1]], var=var.iloc[[2, 0, 1]], dtype=X.dtype)
+    few.write_h5ad(tmp_path / "x.h5ad")
+    result = store.fit("map", landmarks=20, kernel="linear")
+    expected = result.transform(few)
+    rows = tmp_path / "x.h5ad"
+    rows = rows if kind == "file" else anndata.read_h5ad(rows, backed="r")
+    assert np.array_equal(result.transform(rows), expected)
+
+
+@quick
+def test_estimators_compare_names_of_tables_of_arrow(frame):
+    pytest.importorskip("sklearn")
+
+    class Table(ArrowBatch):
+        def __array__(self, dtype=None):
+            return self._frame.to_numpy(dtype)
+
+    ours = nystream.KernelPCA(n_landmarks=50).fit(Table(frame))
+    assert list(ours.feature_names_in_) == NAMES
+    with pytest.raises(ValueError, match="in the same order"):
+        ours.transform(Table(frame[["b", "a", "c"]]))
+
+
+# ---- Dask --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def dask_frame(frame):
+    """The frame in three partitions."""
+    return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3)
+
+
+@quick
+def test_a_fit_of_dask_finds_columns_by_name(frame, dask_frame):
+    import nystream.dask
+
+    expected = nystream.Sums(frame[:60].to_numpy(), **SHARED).add(frame.to_numpy()).solve()
+    places = expected.transform(frame.to_numpy())
+    for landmarks, rows in ((frame[:60][["c", "a", "b"]], dask_frame),
+                            (frame[:60], dask_frame[["b", "c", "a"]]),
+                            (frame[:60].to_numpy(), dask_frame)):
+        model = nystream.dask.fit(rows, landmarks, **SHARED)
+        turned = nystream.dask.transform(model, dask_frame[["c", "b", "a"]]).compute()
+        assert close(turned, places)
+
+
+ESTIMATORS = [("KernelPCA", {"n_landmarks": 50}), ("PCA", {}), ("TruncatedSVD", {}),
+              ("Nystroem", {"n_components": 20}), ("SpectralEmbedding", {"n_landmarks": 50}),
+              ("DiffusionMap", {"n_landmarks": 50}), ("Isomap", {"n_landmarks": 100}),
+              ("KNeighborsTransformer", {}), ("IncrementalKernelPCA", {"n_landmarks": 50})]
+
+
+@quick
+@pytest.mark.parametrize("name, options", ESTIMATORS, ids=[name for name, _ in ESTIMATORS])
+@pytest.mark.parametrize("form", ["frame", "array"])
+@pytest.mark.filterwarnings("ignore:the graph of neighbours has")
+def test_estimators_take_frames_of_dask(frame, dask_frame, name, options, form):
+    pytest.importorskip("sklearn")
+    rows = dask_frame if form == "frame" else dask_frame.to_dask_array()  # of unknown length
+    ours = getattr(nystream, name)(**options, random_state=0).fit(rows)
+    theirs = getattr(nystream, name)(**options, random_state=0).fit(frame)
+    as_array = [found.toarray() if scipy.sparse.issparse(found) else found
+                for found in (ours.transform(rows), theirs.transform(frame))]
+    assert np.array_equal(*as_array)
+    if form == "frame":
+        assert list(ours.feature_names_in_) == NAMES
+        with pytest.raises(ValueError, match="in the same order"):
+            ours.transform(dask_frame[["b", "a", "c"]])
+
+
+@quick
+def test_clusters_and_embeddings_of_frames_of_dask(tmp_path, frame, dask_frame):
+    pytest.importorskip("sklearn")
+    options = {"n_clusters": 3, "n_landmarks": 50, "random_state": 0}
+    ours = nystream.SpectralClustering(**options).fit(dask_frame)
+    assert np.array_equal(ours.labels_, nystream.SpectralClustering(**options).fit(frame).labels_)
+    assert np.array_equal(nystream.embed(dask_frame, landmarks=50),
+                          nystream.embed(frame, landmarks=50))
+    named = dask_frame.set_index(dask_frame["a"].astype(str))
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(named)
+    assert np.array_equal(store[:], named.compute()) and list(store.column_names) == NAMES
