@@ -1,15 +1,20 @@
-"""Defaults and warnings of estimators."""
+"""Defaults, methods, warnings and refusals of estimators."""
+import pickle
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 sklearn = pytest.importorskip("sklearn")
+import sklearn.decomposition  # noqa: E402
 from sklearn.base import clone  # noqa: E402
 from sklearn.datasets import make_blobs  # noqa: E402
 
 import nystream  # noqa: E402
-from nystream.estimators import (DiffusionMap, Isomap, KernelPCA,  # noqa: E402
+from nystream import _estimator  # noqa: E402
+from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 
 quick = pytest.mark.quick
@@ -52,3 +57,81 @@ def test_warnings_tell_columns_by_their_names():
     assert fitted.transform(frame[:5]).shape == (5, 2)
     with pytest.warns(nystream.NystreamWarning, match=r"^column 1 of X \(from 0\) alone makes up"):
         KernelPCA(n_landmarks=20).fit(X)
+
+
+# ---- methods and kernels -----------------------------------------------------------------------
+
+
+@quick
+@pytest.mark.parametrize("approx", ["projected", "nystrom", "column", "orthonystrom", "ensemble",
+                                    "exact", "randomized", "gaussian"])
+@pytest.mark.parametrize("n_landmarks", [60, None])
+@pytest.mark.filterwarnings("ignore::nystream.NystreamWarning")
+def test_kernel_pca_by_each_method_places_new_rows(approx, n_landmarks):
+    X, _ = make_blobs(300, 5, centers=3, random_state=2)
+    theirs = sklearn.decomposition.KernelPCA(2, kernel="rbf", gamma=0.02).fit_transform(X)
+    ours = KernelPCA(gamma=0.02, approx=approx, n_landmarks=n_landmarks, random_state=0).fit(X)
+    places = ours.transform(X)
+    assert places.shape == (300, 2) and np.isfinite(places).all()
+    if n_landmarks is None:  # all rows are
+        assert np.abs(np.abs(places) - np.abs(theirs)).max() < 0.1 * np.abs(theirs).max()
+    assert np.array_equal(pickle.loads(pickle.dumps(ours)).transform(X), places)
+    with pytest.raises(nystream.UsageError, match="approx= is one of nystrom|column.*typo"):
+        clone(ours).set_params(approx="typo").fit(X)
+    assert approx in KernelPCA.__doc__
+
+
+@quick
+def test_a_fit_by_all_rows_is_kept_in_a_store(tmp_path):
+    X, _ = make_blobs(300, 5, centers=3, random_state=2)
+    ours = KernelPCA(approx="randomized", store=tmp_path / "s.nys", random_state=0).fit(X)
+    assert ours.eigenvectors_.shape == (300, 2)
+    assert np.array_equal(ours.transform(X), clone(ours).set_params(store=None).fit(X).transform(X))
+
+
+@quick
+@pytest.mark.parametrize("estimator, parameter", [
+    (KernelPCA, "kernel"), (Nystroem, "kernel"), (DiffusionMap, "kernel"),
+    (SpectralEmbedding, "affinity"), (SpectralClustering, "affinity")])
+def test_a_polynomial_kernel_has_both_names(estimator, parameter):
+    X, _ = make_blobs(100, 3, centers=2, random_state=2)
+    short, long = (estimator(**{parameter: name}, gamma=0.01, random_state=0).fit(X)
+                   for name in ("poly", "polynomial"))
+    assert np.array_equal(short.eigenvalues_, long.eigenvalues_)
+
+
+# ---- values and versions -----------------------------------------------------------------------
+
+
+@quick
+def test_missing_values_are_answered_with_what_takes_them(tmp_path):
+    X, _ = make_blobs(100, 3, centers=2, random_state=2)
+    fitted, bad = KernelPCA(n_landmarks=30).fit(X), X.copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"^Input X contains NaN; .*append\(X, nan='drop'\).*"
+                       r"embed\(X, nan='keep'\)"):
+        KernelPCA().fit(bad)
+    with pytest.raises(ValueError, match=r"^Input X contains NaN; .*transform\(X, nan='keep'\)"):
+        fitted.transform(bad)
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(bad, nan="drop")
+    assert KernelPCA(n_landmarks=30).fit_transform(store).shape == (99, 2)
+
+
+@quick
+def test_another_scikit_learn_is_told(monkeypatch):
+    for version in "1.2.0", "1.5.2", "1.5.0rc1":
+        _estimator.check_version(version)
+    for version in "1.1.3", "1.6.0", "1.6.dev0", "1.10.1", "2.0":
+        with pytest.raises(ImportError, match=r"for scikit-learn 1\.2 to 1\.5, and " + version):
+            _estimator.check_version(version)
+    project = (Path(nystream.__file__).parents[1] / "pyproject.toml").read_text()
+    (_, first), (_, end) = _estimator.SUPPORTED
+    assert project.count(f"scikit-learn>=1.{first},<1.{end}") == 2
+    for name in [name for name in sys.modules if name.startswith("nystream")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sklearn, "__version__", "1.7.1")
+    import nystream as anew
+
+    with pytest.raises(ImportError, match=r"1\.7\.1 is installed; pip install 'scikit-learn>=1\.2"):
+        anew.KernelPCA

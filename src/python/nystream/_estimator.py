@@ -9,10 +9,12 @@ from __future__ import annotations
 import contextlib
 import numbers
 import os
+import re
 import warnings
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 import numpy as np
+import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -31,13 +33,35 @@ from nystream.store import Result, Store
 STORED = [np.float64, np.float32, np.uint8, np.int16]
 FLOATS = [np.float64, np.float32]
 GRAPH_MAPS = ("isomap", "eigenmaps")  # new rows are placed by all points and the graph
+WHOLE_METHODS = ("randomized", "gaussian")  # and here by all points
 PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select": "selection",
               "neighbors": "n_neighbors", "seed": "random_state", "threads": "n_jobs",
               "clusters": "n_clusters", "time": "t", "landmarks_file": "landmarks",
               "landmarks_points": "landmarks"}
 STORE, MEMORY, NOWHERE = "store", "memory", "nowhere"  # places of an embedding
 FILES = ("anndata", "dask", "h5py", "zarr")  # modules whose objects are not in memory
+NAN_FIT = ("fill such values, as sklearn.impute does, or leave their rows out, as "
+           "nystream.open(STORE).append(X, nan='drop') does of a store that can be fitted in place "
+           "of X; nystream.embed(X, nan='keep') gives such rows NaN for a place")
+NAN_PLACE = ("fill such values, as sklearn.impute does, or leave their rows out; transform(X, "
+             "nan='keep') of a nystream.Result or Model gives such rows NaN for a place")
 LARGEST = float(np.finfo(np.float32).max)
+SUPPORTED = (1, 2), (1, 6)  # versions of scikit-learn, from the first to below the second
+
+
+def check_version(version: str) -> None:
+    """ImportError where scikit-learn is of a version that the estimators are not written for."""
+    (major, first), (_, end) = SUPPORTED
+    found = tuple(map(int, re.findall(r"\d+", version)[:2]))
+    if not SUPPORTED[0] <= found < SUPPORTED[1]:
+        raise ImportError(
+            f"the estimators of nystream are for scikit-learn {major}.{first} to "
+            f"{major}.{end - 1}, and {version} is installed; pip install 'scikit-learn>="
+            f"{major}.{first},<{major}.{end}' (nystream.embed and nystream.open do without it)",
+            name="sklearn")
+
+
+check_version(sklearn.__version__)
 
 
 class KeptResult:
@@ -70,6 +94,12 @@ class KeptResult:
             (path / name).mkdir(parents=True)
             (path / name / "data.mdb").write_bytes(content)
         self._result = Result(Store._of(path, context), state["name"])
+
+
+def needs_rows(figures: Mapping[str, Any]) -> bool:
+    """Return whether a fit with these options, or of this report, places new rows by all rows."""
+    return (figures.get("map", GRAPH_MAPS[0]) in GRAPH_MAPS
+            or figures.get("approx") in WHOLE_METHODS)
 
 
 def count_threads(n_jobs: Optional[int]) -> Optional[int]:
@@ -171,8 +201,15 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     def _check_values(self, X: Any, reset: bool) -> Any:
         """Return rows in memory as an array or a matrix whose values can be fitted."""
         _data.check_values(X)
-        X = check_array(X, accept_sparse="csr", dtype=STORED if reset else FLOATS, estimator=self,
-                        ensure_min_samples=self._least_rows if reset else 1, input_name="X")
+        try:
+            X = check_array(X, accept_sparse="csr", dtype=STORED if reset else FLOATS,
+                            estimator=self, input_name="X",
+                            ensure_min_samples=self._least_rows if reset else 1)
+        except ValueError as error:
+            if str(error).startswith("Input X contains NaN"):
+                advice = NAN_FIT if reset else NAN_PLACE
+                raise ValueError(f"Input X contains NaN; {advice}") from None
+            raise
         if X.dtype == np.float64 and X.size and max(X.max(), -X.min()) > LARGEST:
             raise ValueError("Input X contains infinity or a value too large for "
                              "dtype('float32').")
@@ -295,7 +332,7 @@ class StoreEstimator(RowsEstimator):
 
     def _leaves_rows(self, n: int, d: int) -> bool:
         """Return whether nothing reads the n rows of d columns of the store after the fit."""
-        return self._options(n, d).get("map", GRAPH_MAPS[0]) not in GRAPH_MAPS
+        return not needs_rows(self._options(n, d))
 
     def _append(self, store: Store, rows: Any) -> None:
         """Append rows, whose columns have the names that those of X have."""
@@ -307,7 +344,7 @@ class StoreEstimator(RowsEstimator):
         """Keep what the attributes and transform() need of the result."""
         self._n_features_out = int(self.report_["components"])
         self.eigenvalues_ = result.eigenvalues
-        if self.report_["map"] not in GRAPH_MAPS:
+        if not needs_rows(self.report_):
             self._placer: Any = result.model()
         elif self._scratch is None:
             self._placer = result

@@ -20,10 +20,14 @@ random_state : int, RandomState or None
 store, name : path and str, optional
     A store to keep, and the name of the result in it: a fit that was stopped goes on when it is
     called again, and the rows are not appended again. Other rows than the store has are an error.
+    With random_state=None a result that is there, finished or not, says the seed.
 tmpdir : path, optional
     Folder of the scratch store, where none is named.
 verbose : bool or callable
     True: a bar of tqdm; a callable gets a nystream.Progress.
+
+A Store that is fitted has its own budget, threads and progress, unless they are given here. The
+kernel "poly" may be written "polynomial", as elsewhere in nystream.
 
 Names of columns of an AnnData, an .h5ad file or a Store are compared as scikit-learn compares those
 of a DataFrame: rows to place must have those of the fit in their order, as `adata[:, names]` has.
@@ -50,9 +54,10 @@ from nystream.store import Result
 
 KERNELS = ("rbf", "linear", "laplacian", "poly", "cosine")
 KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
+WITHOUT_LANDMARKS = ("exact", "randomized")
 LANDMARKS = 1000  # the number where n_landmarks is None
 NEIGHBORS = "nearest_neighbors"
-AFFINITIES = ("rbf", "laplacian", "poly", "cosine", "linear", NEIGHBORS)
+AFFINITIES = (*KERNELS, NEIGHBORS)
 MUTE = 1 - 1e-6  # the eigenvalue from which an eigenvector of a graph does not place new rows
 
 
@@ -155,8 +160,11 @@ class KernelPCA(Embedder):
     n_components : int
     kernel : {"rbf", "linear", "laplacian", "poly", "cosine"}
     gamma, degree, coef0 : of the kernel; gamma=None is not 1/n_features, but chosen by the rows
-    approx : {"projected", "nystrom", "exact", …}
-        "exact" decomposes K itself, for small n.
+    approx : {"projected", "nystrom", "column", "orthonystrom", "ensemble", "exact", "randomized", \
+"gaussian"}
+        "exact" decomposes K itself, for small n, "randomized" finds the leading pairs of K by
+        products with it, and "gaussian" by one with n_landmarks random vectors. New rows are placed
+        by all rows after these two, which the estimator keeps, and is pickled with.
     n_landmarks, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.
 
@@ -166,9 +174,10 @@ class KernelPCA(Embedder):
     eigenvectors_ : part (n_samples, n_components), of the same, read from the store when it is
         indexed; only of a fit whose store is kept
     gamma_ : float or None
-    landmarks_ : array (n_landmarks,), row numbers of the landmarks; None with approx="exact", and
-        where points were given
-    trace_error_ : float, the share of the trace of K that the landmarks leave out
+    landmarks_ : array (n_landmarks,), row numbers of the landmarks; None of a method that has none,
+        and where points were given
+    trace_error_ : float, the share of the trace of K that the landmarks leave out; None where the
+        method does not tell it
     report_, seed_, n_features_in_, feature_names_in_
     """
 
@@ -191,14 +200,14 @@ class KernelPCA(Embedder):
                              "all of them the map is as wide as the kernel matrix")
         options = {"map": "kpca", "approx": self.approx, "components": self.n_components,
                    **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
-        if self.approx != "exact":
+        if self.approx not in WITHOUT_LANDMARKS:
             options.update(landmark_options(self, most_landmarks(self, n)))
         return options
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
-        self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_["trace_error"]
-        rows = self.approx != "exact" and has_rows(self)
+        self.gamma_, self.trace_error_ = self.report_["gamma"], self.report_.get("trace_error")
+        rows = has_rows(self) and self.approx not in (*WITHOUT_LANDMARKS, "gaussian")
         self.landmarks_ = result.landmarks if rows else None
         self._kept = result if self._scratch is None else None
 
@@ -383,7 +392,7 @@ class SpectralEmbedding(KeptEmbedder):
 
 def affinity_options(estimator: Any, n: int) -> Dict[str, Any]:
     """Return the options of the affinity of a Laplacian."""
-    if estimator.affinity not in AFFINITIES:
+    if estimator.affinity not in (*AFFINITIES, "polynomial"):
         raise ValueError(f"affinity= is one of {'|'.join(AFFINITIES)}, not {estimator.affinity!r}; "
                          "an affinity of your own is Store.graph(edges=…)")
     if estimator.affinity == NEIGHBORS:
