@@ -160,11 +160,11 @@ class KernelPCA(Embedder):
     n_components : int
     kernel : {"rbf", "linear", "laplacian", "poly", "cosine"}
     gamma, degree, coef0 : of the kernel; gamma=None is not 1/n_features, but chosen by the rows
-    approx : {"projected", "nystrom", "column", "orthonystrom", "ensemble", "exact", "randomized", \
-"gaussian"}
-        "exact" decomposes K itself, for small n, "randomized" finds the leading pairs of K by
-        products with it, and "gaussian" by one with n_landmarks random vectors. New rows are placed
-        by all rows after these two, which the estimator keeps, and is pickled with.
+    approx : str
+        "projected", "nystrom", "column", "orthonystrom" or "ensemble", by landmarks; or of K
+        itself: "exact", for small n, "randomized", by products with it, or "gaussian", by one with
+        n_landmarks random vectors. The last two place new rows by all rows, which the estimator
+        keeps, and is pickled with.
     n_landmarks, selection, landmarks, memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.
 
