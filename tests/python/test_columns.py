@@ -16,14 +16,14 @@ SHARED = {"gamma": 0.2, "components": 2}
 
 @pytest.fixture
 def frame():
-    """400 rows of three columns of different spread, with names."""
+    """Return 400 rows of three columns of different spread, with names."""
     return pandas.DataFrame(np.random.default_rng(3).normal(size=(400, 3)) * (1, 3, 9),
                             columns=NAMES)
 
 
 @pytest.fixture
 def turned(frame):
-    """The same with its columns in another order, and one more."""
+    """Return them with the columns in another order, and one more."""
     return frame[["c", "a", "b"]].assign(more=7.0)
 
 
@@ -196,7 +196,7 @@ def test_estimators_compare_names_of_tables_of_arrow(frame):
 
 @pytest.fixture
 def dask_frame(frame):
-    """The frame in three partitions."""
+    """Return the frame in three partitions."""
     return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3)
 
 
@@ -226,7 +226,7 @@ ESTIMATORS = [("KernelPCA", {"n_landmarks": 50}), ("PCA", {}), ("TruncatedSVD", 
 @pytest.mark.filterwarnings("ignore:the graph of neighbours has")
 def test_estimators_take_frames_of_dask(frame, dask_frame, name, options, form):
     pytest.importorskip("sklearn")
-    rows = dask_frame if form == "frame" else dask_frame.to_dask_array()  # of unknown length
+    rows = dask_frame if form == "frame" else dask_frame.to_dask_array()  # its length is unknown
     ours = getattr(nystream, name)(**options, random_state=0).fit(rows)
     theirs = getattr(nystream, name)(**options, random_state=0).fit(frame)
     as_array = [found.toarray() if scipy.sparse.issparse(found) else found

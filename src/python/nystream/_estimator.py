@@ -355,7 +355,7 @@ class StoreEstimator(RowsEstimator):
     def _fitting(self) -> Iterator[None]:
         """Let go of the scratch store at the end of a fit.
 
-        Without another owner it is removed, and in any case where something fails.
+        It is removed where it has no other owner, and in any case where something fails.
         """
         is_kept = False
         try:

@@ -57,7 +57,7 @@ KERNELS_WITH_GAMMA = ("rbf", "laplacian", "polynomial")
 WITHOUT_LANDMARKS = ("exact", "randomized")
 LANDMARKS = 1000  # the number where n_landmarks is None
 NEIGHBORS = "nearest_neighbors"
-AFFINITIES = (*KERNELS, NEIGHBORS)
+AFFINITIES = ("rbf", "laplacian", "poly", "cosine", "linear", NEIGHBORS)
 MUTE = 1 - 1e-6  # the eigenvalue from which an eigenvector of a graph does not place new rows
 
 

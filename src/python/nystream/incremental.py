@@ -37,7 +37,7 @@ class _SparseRows:
 def _row_bytes(rows: Any) -> int:
     """Return about how many bytes a row takes, of sparse ones its entries."""
     n, d = rows.shape
-    return max(1, ENTRY_BYTES * rows.nnz // n if hasattr(rows, "nnz") else 8 * d)
+    return max(1, int(ENTRY_BYTES * rows.nnz // n if hasattr(rows, "nnz") else 8 * d))
 
 
 class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowsEstimator):
