@@ -215,7 +215,8 @@ static int read_base(struct ny_ingest *ingest)
     return err ? err : end;
 }
 
-/* Starts an import that has nothing to take up, at the base. */
+/* Starts an import that has nothing to take up, at the base, whatever a damaged staging has left in
+ * the buffer. */
 static int start_anew(struct ny_ingest *ingest)
 {
     struct ny_snapshot *view;
@@ -223,6 +224,9 @@ static int start_anew(struct ny_ingest *ingest)
     int end, err = ny_ingest_drop(ingest, ingest->base.n);
 
     if (err) return err;
+    ingest->first_block = ingest->base.n / ingest->block_rows;
+    ingest->filled = 0;
+    ny_names_clear(&ingest->names);
     ingest->sparse.rows = 0;
     ingest->full = (struct ny_sparse_progress){ingest->block_rows, ingest->base.nnz,
                                                ingest->base.row_nnz, ingest->base.block_nnz};

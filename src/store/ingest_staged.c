@@ -177,7 +177,8 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
     ingest->first_block = record->rows / ingest->block_rows;
     for (unsigned kind = NY_KIND_POINTS; !err && rows > 0 && kind; kind = ny_kind_after(kind))
         if (ingest->has[kind]) err = load_open(ingest, view, kind, rows);
-    if (err) return NY_END; /* what is staged is of no use, and nobody has seen it */
+    if (err == NY_ESTORE) err = NY_END; /* what is staged is of no use, and nobody has seen it */
+    if (err) return err;
     memcpy(ingest->moments.cells, record + 1, moments_bytes(ingest));
     if (ingest->norms_known)
         memcpy(&ingest->norms,
@@ -272,7 +273,7 @@ int ny_ingest_resume(struct ny_ingest *ingest)
     return err;
 }
 
-/* Fills with zeros, which nothing reads, the lost rows that new ones share a block with. */
+/* Fills with zeros, which no reader hands out, the lost rows that new ones share a block with. */
 static int blank_tail(struct ny_ingest *ingest, size_t rows)
 {
     if (ingest->is_sparse) {
@@ -310,7 +311,6 @@ int ny_ingest_load_tail(struct ny_ingest *ingest)
     bool lost_tail = false;
     int end, err = NY_OK;
 
-    ingest->first_block = ingest->base.n / ingest->block_rows;
     ingest->filled = rows;
     if (rows == 0) return NY_OK;
     err = ny_snapshot_begin(&view, ingest->store, ingest->store->points);

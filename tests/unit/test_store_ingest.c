@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/thread.h"
+#include "store/store_private.h"
 
 /* ---- appending ----------------------------------------------------------------------------- */
 
@@ -232,6 +233,68 @@ static void another_import_discards_what_was_staged(void **state)
     check_rows(8, 0, 2000, 0);
 }
 
+/* Damages one kind of the unfinished block, which is the last that is staged. */
+static void spoil_open(enum ny_kind kind, uint64_t blocks)
+{
+    struct ny_frame frame = {.store = store->id, .number = blocks, .kind = kind};
+    struct ny_write write;
+    struct ny_key key;
+    size_t bytes = 0;
+
+    CHECK(ny_write_begin(&write, store, store->points, 1 << 20));
+    while (!bytes && frame.number-- > 0) {
+        key = ny_points_key(kind | NY_STAGED, frame.number);
+        CHECK(ny_write_size(&write, &key, &bytes));
+    }
+    assert_true(bytes > 0);
+    CHECK(ny_write_record(&write, &key, &frame, ""));
+    CHECK(ny_write_commit(&write));
+}
+
+/* Leaves `import` unfinished, damages one kind of the block that it was filling, and repeats it. */
+static void go_on_after_damage(struct case_import import, enum ny_kind kind)
+{
+    import.no_commit = 1;
+    CHECK(case_import(store, &import));
+    spoil_open(kind, 40);
+    import.no_commit = 0;
+    import.batch = 333;
+    CHECK(case_import(store, &import));
+}
+
+static int no_damage(void *user, const struct ny_damage *damage)
+{
+    (void)user;
+    fail_msg("%s", damage->what);
+    return NY_OK;
+}
+
+static void damage_to_what_is_staged_starts_the_import_anew(void **state)
+{
+    static const enum ny_kind kinds[] = {NY_KIND_POINTS, NY_KIND_LABELS, NY_KIND_SOURCE};
+    static const uint64_t bases[] = {0, 1300, 2048};
+    struct case_import import = import_of(NY_U8, 784, 1300);
+    struct ny_points_info info;
+
+    (void)state;
+    ny_context_set_memory(ctx, 100 << 20);
+    import.spec.labels = import.spec.source = import.spec.append = true;
+    for (size_t i = 0; i < 9; i++) {
+        new_store();
+        import.first = 0;
+        import.batch = 777;
+        import.count = bases[i % 3];
+        if (import.count) CHECK(case_import(store, &import));
+        import.first = import.count;
+        import.count = 30000;
+        go_on_after_damage(import, kinds[i / 3]);
+        CHECK(ny_points_info(store, &info));
+        assert_int_equal(info.n, import.first + 30000);
+        check_rows(3, 0, info.n, 0);
+        CHECK(ny_store_verify(store, no_damage, NULL));
+    }
+}
+
 static void discarding_leaves_the_store_as_it_was(void **state)
 {
     struct case_import import = import_of(NY_U8, 784, 1500);
@@ -398,6 +461,7 @@ int main(void)
         TEST(nothing_is_seen_before_the_commit),
         TEST(an_unfinished_import_goes_on),
         TEST(another_import_discards_what_was_staged),
+        TEST(damage_to_what_is_staged_starts_the_import_anew),
         TEST(discarding_leaves_the_store_as_it_was),
         TEST(dropped_rows_are_counted),
         TEST(an_import_killed_after_its_commit_is_done),
