@@ -325,13 +325,27 @@ int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, ui
     return err;
 }
 
+/* Cuts rows `row` … end − 1 where rows of the store that are lost end: others of the same block
+ * came in behind them, and can be read. */
+static uint64_t cut_at_lost(struct ny_store *store, uint64_t row, uint64_t end)
+{
+    struct ny_lost lost;
+
+    if (ny_points_lost(store, &lost)) ny_error_clear(ny_store_context(store));
+    for (size_t i = 0; i < lost.count; i++)
+        if (lost.range[i].end > row && lost.range[i].end < end) end = lost.range[i].end;
+    ny_lost_release(&lost, ny_store_context(store));
+    return end;
+}
+
 uint64_t ny_part_grain_end(const struct ny_result *result, const struct ny_result_part *part,
                            uint64_t row)
 {
     uint64_t grain = part->grain(result), begin = 0, end;
     size_t k;
 
-    if (!result->span || !part->by_row) return (row / grain + 1) * grain;
+    if (!result->span || !part->by_row)
+        return cut_at_lost(result->store, row, (row / grain + 1) * grain);
     k = shard_of(result, row);
     begin = result->span->first[k];
     end = begin + ((row - begin) / grain + 1) * grain;

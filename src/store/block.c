@@ -71,6 +71,9 @@ int ny_block_damaged(struct ny_store *store, const struct ny_manifest *m, enum n
         ny_lost_covers(&lost, first, first + rows)) {
         wrong = "its rows are lost, 'nystream repair' has set them aside";
         cure = "";
+    } else if (!wrong) {
+        wrong = "rows of it are lost, 'nystream repair' has set them aside";
+        cure = "";
     }
     ny_lost_release(&lost, store->ctx);
     return ny_fail_at(store->ctx, NY_ESTORE, store->points->path, first,

@@ -121,6 +121,13 @@ bool ny_lost_covers(const struct ny_lost *lost, uint64_t first, uint64_t end)
     return false;
 }
 
+bool ny_lost_meets(const struct ny_lost *lost, uint64_t first, uint64_t end)
+{
+    for (size_t i = 0; i < lost->count; i++)
+        if (lost->range[i].first < end && lost->range[i].end > first) return true;
+    return false;
+}
+
 /* Ranges in order, none touching another. */
 int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, uint64_t end)
 {

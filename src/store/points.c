@@ -114,6 +114,7 @@ struct cache {
     struct ny_points_info info; /* of sparse points */
     char *rows;                 /* or the room of a sparse block */
     struct ny_borrowed_rows borrowed; /* of points: all rows, of which `rows` is then a part */
+    struct ny_lost lost;              /* of points: blocks may hold zeros in their place */
     size_t reserved;
     uint64_t block; /* UINT64_MAX: none yet */
 };
@@ -137,10 +138,12 @@ static int cache_init(struct cache *cache, struct ny_store *store, enum ny_kind 
     *cache = (struct cache){.store = store, .kind = kind, .slots = slots, .block = UINT64_MAX};
     if (err) return err;
     err = ny_manifest_read(view, &cache->m);
+    if (!err && kind == NY_KIND_POINTS) err = ny_lost_read(view, &cache->m, &cache->lost);
     end = ny_snapshot_end(view);
-    if (!err && !end) err = check_layout(cache);
-    if (!err && !end && slots) err = ny_points_info_all(store, &cache->info);
-    if (err || end) return err ? err : end;
+    if (end) return end;
+    if (!err) err = check_layout(cache);
+    if (!err && slots) err = ny_points_info_all(store, &cache->info);
+    if (err) return err;
     cache->row_bytes =
         slots ? ny_row_bytes(cache->info.dtype, 0, slots) : read_row_bytes(store, &cache->m, kind);
     if (kind == NY_KIND_POINTS) cache->borrowed = ny_points_borrowed(store);
@@ -158,6 +161,7 @@ static void cache_release(struct cache *cache)
 {
     if (!cache->borrowed.at) ny_free(cache->store->ctx, cache->rows);
     ny_unreserve(cache->store->ctx, NY_MEM_STORE, cache->reserved);
+    ny_lost_release(&cache->lost, cache->store->ctx);
 }
 
 static int check_range(const struct cache *cache, uint64_t first, size_t count)
@@ -167,6 +171,15 @@ static int check_range(const struct cache *cache, uint64_t first, size_t count)
                    "rows %llu to %llu were asked for, and %s has %llu rows",
                    (unsigned long long)first, (unsigned long long)(first + count - 1),
                    cache->store->path, (unsigned long long)cache->m.n);
+}
+
+/* Refuses rows first … end − 1 of a block where some are lost. Those that an append has put behind
+ * them in their block can be read. */
+static int check_lost(const struct cache *cache, uint64_t first, uint64_t end)
+{
+    if (!ny_lost_meets(&cache->lost, first, end)) return NY_OK;
+    return ny_block_damaged(cache->store, &cache->m, NY_KIND_POINTS, first / cache->m.block_rows,
+                            NULL);
 }
 
 static int cache_load(struct cache *cache, uint64_t block)
@@ -224,6 +237,8 @@ static int read_range(struct cache *cache, uint64_t first, size_t count, char *o
         uint64_t block = first / block_rows, at = first % block_rows;
         size_t piece = count < block_rows - at ? count : (size_t)(block_rows - at);
 
+        err = check_lost(cache, first, first + piece);
+        if (err) return err;
         if (piece == block_rows && !cache->slots) {
             err = load_block(cache->store, cache->kind, block, &cache->m, out);
         } else {
@@ -335,7 +350,8 @@ static int find_rows(struct cache *cache, const uint64_t *rows, size_t count, fo
         uint64_t row = wishes[i].row;
 
         look_ahead(cache, wishes, count, i);
-        err = cache_load(cache, row / cache->m.block_rows);
+        err = check_lost(cache, row, row + 1);
+        if (!err) err = cache_load(cache, row / cache->m.block_rows);
         if (!err) err = found(arg, cache, row % cache->m.block_rows, wishes[i].position);
     }
     ny_free(store->ctx, wishes);

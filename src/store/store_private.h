@@ -346,6 +346,8 @@ int ny_lost_read(struct ny_snapshot *view, const struct ny_manifest *manifest,
                  struct ny_lost *lost);
 /* Tells whether rows first … end − 1 are all within one lost range. */
 bool ny_lost_covers(const struct ny_lost *lost, uint64_t first, uint64_t end);
+/* Tells whether one of rows first … end − 1 is lost. */
+bool ny_lost_meets(const struct ny_lost *lost, uint64_t first, uint64_t end);
 /* Adds rows first … end − 1 and joins ranges that touch. */
 int ny_lost_add(struct ny_lost *lost, struct ny_context *ctx, uint64_t first, uint64_t end);
 
@@ -409,7 +411,7 @@ uint64_t ny_column_entries(uint64_t d);
 struct ny_names_entry ny_column_entry(uint64_t d, uint64_t number);
 /* Sets the error for damaged names of columns. */
 int ny_columns_damaged(struct ny_store *store, const char *wrong);
-/* Sets the error for a damaged block. */
+/* Sets the error for a damaged block; `wrong` is NULL where rows of it are lost. */
 int ny_block_damaged(struct ny_store *store, const struct ny_manifest *manifest, enum ny_kind kind,
                      uint64_t block, const char *wrong);
 /* Next link of the digest chain. */

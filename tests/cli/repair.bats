@@ -144,6 +144,46 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
     exits 5
 }
 
+# The rows of a CSV file that are all NaN, as "first last count".
+nan_rows() { awk '/^nan(,nan)*$/ { if (!n++) first = NR - 1; last = NR - 1 } END { print first, last, n }' "$1"; }
+
+@test "lost rows stay lost when an append fills up their block" {
+    local data=$BATS_FILE_TMPDIR/whole/points/data.mdb share
+    for share in 95 90 85 80 75; do # of the file, until the short last block is met
+        cp "$data" s/points/data.mdb
+        spoil s/points/data.mdb "$data" $(($(stat -c %s "$data") * share / 100))
+        [[ $(nystream verify s 2>/dev/null) == "block 2 (rows 8192 to 11999): points"* ]] && break
+    done
+    ny repair s
+    exits 0
+    [ "$output" = "rows 8192 to 11999: lost" ]
+    head -n 1000 "$BATS_FILE_TMPDIR/all.csv" >more.csv
+    cat "$BATS_FILE_TMPDIR/all.csv" more.csv >both.csv
+    nystream import both both.csv --label-column 65 --dtype f32 -q
+    nystream export both --part points -o both.csv
+    for n in 12000 13000; do
+        [ $n = 12000 ] || nystream import s more.csv --label-column 65 --append -q
+        ny export s --part points -o lost.csv
+        exits 5
+        says "lost"
+        [ ! -e lost.csv ]
+        ny export s --part points -o left.csv --skip-damaged
+        exits 0
+        says "3808 rows of the points of 'points' are damaged"
+        says "rows 8192 to 11999"
+        [ "$(nan_rows left.csv)" = "8192 11999 3808" ]
+        cmp <(sed 8193,12000d left.csv) <(head -n $n both.csv | sed 8193,12000d)
+        ny eval s old
+        exits 5
+        says "lost"
+    done
+    ny verify s
+    exits 0
+    ny export s --part labels -o labels.csv # they are there
+    exits 0
+    [ "$(wc -l <labels.csv)" = 13000 ]
+}
+
 # bats test_tags=slow
 @test "repair of sparse rows whose last block is lost; more are appended" {
     awk 'BEGIN { for (i = 0; i < 70000; i++)
