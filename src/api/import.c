@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "io/memory.h"
+#include "io/mtx_tables.h"
 #include "results/graph.h"
 #include "results/record.h"
 
@@ -437,25 +438,36 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     return NY_OK;
 }
 
+/* Adds name, size and time of a file to the fingerprint. */
+static void identify_file(struct ny_import *import, const char *file)
+{
+    uint64_t parts[5] = {import->fingerprint, ny_checksum(file, strlen(file))};
+    struct stat status;
+
+    if (stat(file, &status) == 0) {
+        parts[2] = (uint64_t)status.st_size;
+        parts[3] = (uint64_t)status.st_mtim.tv_sec;
+        parts[4] = (uint64_t)status.st_mtim.tv_nsec;
+    }
+    import->fingerprint = ny_checksum(parts, sizeof(parts));
+}
+
 int ny_import_identify(struct ny_import *import, const struct ny_import_files *all)
 {
-    const char *const *files = all->names;
     size_t count = all->count;
-    uint64_t parts[5] = {import->fingerprint};
 
-    if (all->rows) parts[0] ^= ny_checksum(all->rows, count * sizeof(*all->rows));
+    if (all->rows) import->fingerprint ^= ny_checksum(all->rows, count * sizeof(*all->rows));
+    for (size_t i = 0; i < count; i++)
+        identify_file(import, all->names[i]);
     for (size_t i = 0; i < count; i++) {
-        struct stat status = {0};
+        char beside[NY_MTX_TABLES][PATH_MAX];
 
-        parts[1] = ny_checksum(files[i], strlen(files[i]));
-        if (stat(files[i], &status) == 0) {
-            parts[2] = (uint64_t)status.st_size;
-            parts[3] = (uint64_t)status.st_mtim.tv_sec;
-            parts[4] = (uint64_t)status.st_mtim.tv_nsec;
-        }
-        parts[0] = ny_checksum(parts, sizeof(parts));
+        ny_mtx_tables_find(all->names[i], beside);
+        for (size_t k = 0; k < NY_MTX_TABLES; k++)
+            if (beside[k][0]) identify_file(import, beside[k]);
     }
-    import->fingerprint = parts[0];
+    if (import->reading.labels_file) identify_file(import, import->reading.labels_file);
+    if (import->reading.column_names) identify_file(import, import->reading.column_names);
     if (count == 1 || !import->reading.labels_file) return NY_OK;
     return ny_fail(import->ctx, NY_EUSAGE,
                    "--labels goes with one FILE; import the files one after "

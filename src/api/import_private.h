@@ -70,8 +70,8 @@ struct ny_import {
 
 /* Prepares an import from its options, which begin its fingerprint; NY_EUSAGE. */
 int ny_import_prepare(struct ny_import *import, const struct ny_options *options);
-/* Adds the names, sizes and times of files to the fingerprint, by which the same call is known
- * after a kill. */
+/* Adds the names, sizes and times of files, and of those that their labels and names are in, to the
+ * fingerprint, by which the same call is known after a kill. */
 int ny_import_identify(struct ny_import *import, const struct ny_import_files *files);
 /* Begins a call: takes no more memory of the budget than an import needs, unless option memory says
  * so, and makes the store where there is none; and ends it. */

@@ -8,35 +8,35 @@
  */
 #include "io/mtx_tables.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "io/format.h"
 #include "io/row_names.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
 /* A table that is there. */
 struct table {
-    char path[PATH_MAX];
+    const char *path;
     unsigned field; /* the field of a line that holds the name */
     uint64_t names;
     bool of_rows; /* they are names of points; else of columns */
 };
 
-/* Finds the first of `stems` that is a file; *table has an empty path where none is. */
-static void find(struct table *table, const char *path, int prefix, const char *const *stems)
+/* Finds the first of `stems` that is a file; *table is an empty path where none is. */
+static void find(char table[PATH_MAX], const char *path, int prefix, const char *const *stems)
 {
     for (size_t i = 0; stems[i]; i++)
         for (int packed = 0; packed < 2; packed++) {
-            int length = snprintf(table->path, PATH_MAX, "%.*s%s%s", prefix, path, stems[i],
-                                  packed ? ".gz" : "");
+            int length =
+                snprintf(table, PATH_MAX, "%.*s%s%s", prefix, path, stems[i], packed ? ".gz" : "");
 
-            if (length < PATH_MAX && access(table->path, F_OK) == 0) return;
+            if (length < PATH_MAX && access(table, F_OK) == 0) return;
         }
-    table->path[0] = '\0';
+    table[0] = '\0';
 }
 
 /* Counts the lines of a table up to the last that is not empty. */
@@ -118,18 +118,29 @@ static int prefix_of(const char *path)
     return -1;
 }
 
-int ny_mtx_tables_open(struct ny_reader *reader)
+void ny_mtx_tables_find(const char *path, char tables[NY_MTX_TABLES][PATH_MAX])
 {
     static const char *const cells[] = {"barcodes.tsv", NULL};
     static const char *const features[] = {"features.tsv", "genes.tsv", NULL};
-    struct table tables[2] = {{.field = 0}, {.field = 1}};
-    bool turned = reader->options.transpose;
-    int prefix = prefix_of(reader->path), err = NY_OK;
+    int prefix = prefix_of(path);
 
-    if (prefix < 0) return NY_OK;
-    find(&tables[0], reader->path, prefix, cells);
-    if (!reader->options.column_names) find(&tables[1], reader->path, prefix, features);
-    for (size_t i = 0; !err && i < 2; i++) {
+    tables[0][0] = tables[1][0] = '\0';
+    if (prefix < 0) return;
+    find(tables[0], path, prefix, cells);
+    find(tables[1], path, prefix, features);
+}
+
+int ny_mtx_tables_open(struct ny_reader *reader)
+{
+    char paths[NY_MTX_TABLES][PATH_MAX];
+    struct table tables[NY_MTX_TABLES] = {{.path = paths[0], .field = 0},
+                                          {.path = paths[1], .field = 1}};
+    bool turned = reader->options.transpose;
+    int err = NY_OK;
+
+    ny_mtx_tables_find(reader->path, paths);
+    if (reader->options.column_names) paths[1][0] = '\0';
+    for (size_t i = 0; !err && i < NY_MTX_TABLES; i++) {
         if (!tables[i].path[0]) continue;
         err = count(reader, &tables[i]);
         if (!err) err = decide(reader, &tables[i], i == 0 ? turned : !turned);

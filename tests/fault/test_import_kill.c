@@ -28,8 +28,19 @@ static void write_table(const char *path, uint64_t first, uint64_t rows)
     fclose(file);
 }
 
-/* Writes rows of a table by columns, which the import sorts first, and their labels. */
-static void write_matrix(const char *path, const char *labels, uint64_t rows)
+/* Writes a label for each row: one of them is "even" in `of`. */
+static void write_labels(const char *path, uint64_t rows, uint64_t of)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    for (uint64_t i = 0; i < rows; i++)
+        fprintf(file, "%s\n", i % of ? "odd" : "even");
+    fclose(file);
+}
+
+/* Writes rows of a table by columns, which the import sorts first. */
+static void write_matrix(const char *path, uint64_t rows)
 {
     FILE *file = fopen(path, "w");
 
@@ -41,21 +52,16 @@ static void write_matrix(const char *path, const char *labels, uint64_t rows)
             fprintf(file, "%llu %llu %.6g\n", (unsigned long long)i + 1, (unsigned long long)j + 1,
                     (double)value_of(i, j));
     fclose(file);
-    file = fopen(labels, "w");
-    assert_non_null(file);
-    for (uint64_t i = 0; i < rows; i++)
-        fprintf(file, "%s\n", i % 3 ? "odd" : "even");
-    fclose(file);
 }
 
 /* Writes names beside the matrix, of rows and of columns. */
-static void write_names(const char *cells, const char *features, uint64_t rows)
+static void write_names(const char *cells, const char *features, uint64_t rows, const char *cell)
 {
     FILE *file = fopen(cells, "w");
 
     assert_non_null(file);
     for (uint64_t i = 0; i < rows; i++)
-        fprintf(file, "cell %llu\n", (unsigned long long)i);
+        fprintf(file, "%s %llu\n", cell, (unsigned long long)i);
     fclose(file);
     file = fopen(features, "w");
     assert_non_null(file);
@@ -177,7 +183,7 @@ static void kill_imports(const struct run *run, const char *base)
     print_message("%s: %d kills\n", run->name, kills);
 }
 
-static char first[200], second[200], matrix[200], labels[200];
+static char first[200], second[200], matrix[200], labels[200], cells[200], features[200];
 
 static const struct run plain = {.call = call_import,
                                  .name = "import of two files",
@@ -224,17 +230,17 @@ static const struct run append = {.call = call_import,
 
 static int write_tables(void **state)
 {
-    char cells[200], features[200];
     int err = start(state);
 
     snprintf(first, sizeof(first), "%s/first.csv", directory);
     snprintf(second, sizeof(second), "%s/second.csv", directory);
     snprintf(matrix, sizeof(matrix), "%s/matrix.mtx", directory);
     snprintf(labels, sizeof(labels), "%s/labels.txt", directory);
-    write_matrix(matrix, labels, ROWS);
+    write_matrix(matrix, ROWS);
+    write_labels(labels, ROWS, 3);
     snprintf(cells, sizeof(cells), "%s/barcodes.tsv", directory);
     snprintf(features, sizeof(features), "%s/features.tsv", directory);
-    write_names(cells, features, ROWS);
+    write_names(cells, features, ROWS, "cell");
     write_table(first, 0, ROWS);
     write_table(second, ROWS + 1, ROWS / 2); /* class names in the same order as in the first */
     return err;
@@ -270,11 +276,58 @@ static void an_append_goes_on_as_if_unbroken(void **state)
     case_remove(base);
 }
 
+/* Tells whether rows of an import that was killed wait in a store. */
+static bool has_staged(const char *path)
+{
+    struct ny_store *opened;
+    struct ny_context *ctx;
+    bool waits = false;
+
+    assert_int_equal(ny_context_new(&ctx), NY_OK);
+    if (ny_shards_open(&opened, ctx, path) == NY_OK) {
+        assert_int_equal(ny_ingest_waits(opened, &waits), NY_OK);
+        ny_store_close(opened);
+    }
+    ny_context_free(ctx);
+    return waits;
+}
+
+/* Rows that were staged with labels or names which were corrected since are not gone on with. */
+static void files_beside_the_rows_are_corrected(void **state)
+{
+    const uint64_t rows = 5 * ROWS; /* some are staged before the end */
+    char whole[200], broken[200];
+
+    (void)state;
+    write_matrix(matrix, rows);
+    write_labels(labels, rows, 3);
+    write_names(cells, features, rows, "cell");
+    snprintf(whole, sizeof(whole), "%s/whole.nys", directory);
+    snprintf(broken, sizeof(broken), "%s/broken.nys", directory);
+    for (int names = 0; names < 2; names++) {
+        for (int tries = 0; !has_staged(broken); tries++) {
+            assert_true(tries < TRIES_MAX);
+            if (!kill_once(&sorted, broken, NULL, 1, 0)) case_remove(broken);
+        }
+        if (names)
+            write_names(cells, features, rows, "of another kind");
+        else
+            write_labels(labels, rows, 2);
+        run_whole(&sorted, whole, NULL);
+        run_whole(&sorted, broken, NULL);
+        same_points(whole, broken);
+        check_sound(broken);
+        case_remove(whole);
+        case_remove(broken);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(imports_go_on_as_if_unbroken),
         cmocka_unit_test(an_append_goes_on_as_if_unbroken),
+        cmocka_unit_test(files_beside_the_rows_are_corrected),
     };
 
     return cmocka_run_group_tests_name("imports killed at any moment", tests, write_tables, stop);
