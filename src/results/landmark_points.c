@@ -146,14 +146,15 @@ static bool are_records(const char *rows, size_t count, size_t slots, size_t d, 
     return true;
 }
 
-/* Tells whether a record of the part can be turned into one of these. */
+/* Tells whether a record of the part, of at most d values, can be turned into one of these. */
 static bool holds(const struct ny_landmark_points *how, const struct ny_landmark_points *as,
-                  uint64_t first)
+                  uint64_t first, size_t d)
 {
     bool type = ny_dtype_common(how->dtype, as->dtype) == as->dtype;
     bool layout = as->slots ? how->slots && how->slots <= as->slots : true;
 
-    return type && layout && first <= how->count && as->count <= how->count - first;
+    return type && layout && how->slots <= d && first <= how->count &&
+           as->count <= how->count - first;
 }
 
 static int not_these(struct ny_store *store, const char *name)
@@ -206,8 +207,8 @@ int ny_landmark_points_get(struct ny_store *store, const char *name, const json_
     int err = ny_points_info(store, &info);
 
     if (err) return err;
-    if (!holds(&how, as, first)) return not_these(store, name);
     d = (size_t)info.d;
+    if (!holds(&how, as, first, d)) return not_these(store, name);
     layout = layout_of(&how, d);
     wide = ny_row_bytes(as->dtype, d, as->slots);
     piece = as->count < layout.chunk_rows ? as->count : layout.chunk_rows;

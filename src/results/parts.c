@@ -132,6 +132,12 @@ static int find_axes(struct ny_result *result)
     struct ny_model *model = NULL;
     int err = ny_model_of_result(&model, result->store, result->name);
 
+    if (!err && (model->p != result->coordinates.pairs || model->d != columns_of_points(result)))
+        err =
+            ny_fail(result->ctx, NY_ESTORE,
+                    "the model of '%s' has %zu axes of %zu columns, and not those that its record "
+                    "speaks of; fit it again with --restart",
+                    result->name, model->p, model->d);
     if (err) goto done;
     result->axes = ny_calloc(result->ctx, NY_MEM_MODEL, model->d, (model->p + 1) * sizeof(double));
     err = result->axes ? ny_model_axes(model, result->axes) : NY_EBUDGET;

@@ -16,6 +16,7 @@
 #include "support/hostile_case.h"
 
 #define FIT "landmarks=20 components=2 "
+#define PCA "map=pca kernel=linear "
 #define GRAPH "neighbors=8 knn=exact connect=yes "
 #define ISOMAP GRAPH "map=isomap landmarks=20 components=2 approx=nystrom"
 
@@ -317,40 +318,76 @@ static void new_rows_beyond_all_numbers_are_told(void **state)
 
 /* ---- models --------------------------------------------------------------------------------- */
 
-/* A model that is whole, but of points with other columns. */
-static void a_model_of_other_columns_is_refused(void **state)
+/* Puts the model of points with other columns, which is whole, in the place of that of "r". */
+static void put_model_of_others(json_t *record, size_t columns, const char *options)
 {
     static float rows[50 * (COLUMNS + 2)];
+    char whole[sizeof(in.store)];
     struct ny_store *store;
-    json_t *record;
-    char other[160];
+    json_t *other;
     size_t bytes;
     void *image;
 
-    (void)state;
-    snprintf(other, sizeof(other), "%s/other.nys", in.folder);
+    strcpy(whole, in.store);
+    snprintf(in.store, sizeof(in.store), "%s/other.nys", in.folder);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         rows[i] = (float)cos((double)i);
-    assert_int_equal(ny_append_rows(in.ctx, other, rows, 50, COLUMNS + 2, NULL), NY_OK);
-    assert_int_equal(ny_fit(in.ctx, other, "o", NULL, NULL), NY_OK);
-    assert_int_equal(ny_store_create(&store, in.ctx, other), NY_OK);
-    assert_int_equal(ny_record_load(store, "o", &record), NY_OK);
-    bytes = (size_t)ny_field_count(record, "model_bytes", 0);
-    json_decref(record);
+    assert_int_equal(ny_append_rows(in.ctx, in.store, rows, 50, columns, NULL), NY_OK);
+    other = make(options);
+    bytes = (size_t)ny_field_count(other, "model_bytes", 0);
+    json_decref(other);
     image = malloc(bytes);
     assert_non_null(image);
-    assert_int_equal(ny_blob_get(store, "o", "model", image, bytes), NY_OK);
+    assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+    assert_int_equal(ny_blob_get(store, "r", "model", image, bytes), NY_OK);
     ny_store_close(store);
-
-    record = make(FIT);
+    case_remove(in.store);
+    strcpy(in.store, whole);
     put("model", image, bytes);
+    free(image);
     ny_field_set_count(record, "model_bytes", bytes);
+}
+
+/* A model that is whole, but of points with other columns. */
+static void a_model_of_other_columns_is_refused(void **state)
+{
+    json_t *record = make(FIT);
+
+    (void)state;
+    put_model_of_others(record, COLUMNS + 2, FIT);
     ny_field_set_text(record, "stage", "project");
     json_object_clear(json_object_get(record, "checkpoint"));
     save(record);
     json_decref(record);
-    free(image);
     is(run(FIT), NY_ESTORE);
+}
+
+static int export(const char *part)
+{
+    char output[160];
+
+    snprintf(output, sizeof(output), "%s/out.npy", in.folder);
+    return ny_export(in.ctx, in.store, "r", part, output);
+}
+
+/* Axes are of as many components and columns as the record and the points have. */
+static void axes_of_another_shape_are_refused(void **state)
+{
+    json_t *record = make(PCA "components=2");
+
+    (void)state;
+    is(export("axes"), NY_OK);
+    is(export("mean"), NY_OK);
+    ny_field_set_json(record, "coordinates", json_loads("{\"pairs\": 500}", 0, NULL));
+    save(record);
+    is(export("axes"), NY_ESTORE);
+    json_decref(record);
+    record = make(PCA "components=1");
+    put_model_of_others(record, 1, PCA "components=1");
+    save(record);
+    json_decref(record);
+    is(export("axes"), NY_ESTORE);
+    is(export("mean"), NY_ESTORE);
 }
 
 /* ---- landmarks that are points --------------------------------------------------------------- */
@@ -390,14 +427,6 @@ static json_t *fit_points(void)
     return record;
 }
 
-static int export_points(void)
-{
-    char output[160];
-
-    snprintf(output, sizeof(output), "%s/points.npy", in.folder);
-    return ny_export(in.ctx, in.store, "r", "landmark-points", output);
-}
-
 static void points_of_other_columns_are_refused(void **state)
 {
     static const uint32_t forged[][SLOTS] = {{0, COLUMNS}, {1, 1}, {2, 0}, {UINT32_MAX, 0}};
@@ -411,16 +440,16 @@ static void points_of_other_columns_are_refused(void **state)
     strcpy(whole, in.store);
     snprintf(in.store, sizeof(in.store), "%s/sparse.nys", in.folder);
     json_decref(fit_points());
-    is(export_points(), NY_OK);
+    is(export("landmark-points"), NY_OK);
     for (size_t i = 0; i < GIVEN; i++)
         ny_sparse_pack(rows + i * bytes, SLOTS, NY_F64, (struct ny_sparse){SLOTS, good, values});
     put("landmark-points", rows, GIVEN * bytes);
-    is(export_points(), NY_OK);
+    is(export("landmark-points"), NY_OK);
     for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
         ny_sparse_pack(rows + (GIVEN - 1) * bytes, SLOTS, NY_F64,
                        (struct ny_sparse){SLOTS, forged[i], values});
         put("landmark-points", rows, GIVEN * bytes);
-        is(export_points(), NY_ESTORE);
+        is(export("landmark-points"), NY_ESTORE);
         assert_non_null(strstr(ny_context_message(in.ctx), "are not those that its record"));
     }
     case_remove(in.store);
@@ -434,6 +463,8 @@ static void points_that_the_record_does_not_count_are_refused(void **state)
         "{\"landmarks\": 4, \"dtype\": \"f64\", \"slots\": 2}",
         "{\"landmarks\": 6, \"dtype\": \"f64\", \"slots\": 2}",
         "{\"landmarks\": 5, \"dtype\": \"f64\", \"slots\": 3}",
+        "{\"landmarks\": 5, \"dtype\": \"f64\", \"slots\": 4}",
+        "{\"landmarks\": 5, \"dtype\": \"f64\", \"slots\": 4611686018427387906}", /* 2 + 2^62 */
     };
     char whole[sizeof(in.store)];
     json_t *record;
@@ -446,7 +477,7 @@ static void points_that_the_record_does_not_count_are_refused(void **state)
         ny_field_set_json(record, "given", json_loads(given[i], 0, NULL));
         ny_field_set_count(json_object_get(record, "report"), "landmarks", i == 1 ? 6 : 5);
         save(record);
-        is(export_points(), NY_ESTORE);
+        is(export("landmark-points"), NY_ESTORE);
     }
     json_decref(record);
     case_remove(in.store);
@@ -583,6 +614,7 @@ int main(void)
         cmocka_unit_test(scales_that_are_too_large_are_told),
         cmocka_unit_test(new_rows_beyond_all_numbers_are_told),
         cmocka_unit_test(a_model_of_other_columns_is_refused),
+        cmocka_unit_test(axes_of_another_shape_are_refused),
         cmocka_unit_test(points_of_other_columns_are_refused),
         cmocka_unit_test(points_that_the_record_does_not_count_are_refused),
         cmocka_unit_test(updates_that_no_job_has_begun_are_refused),
