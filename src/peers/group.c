@@ -141,6 +141,10 @@ static int speak(struct ny_peers *speaker, const size_t *sizes)
     if (!group->transport || speaker->kind == NY_ROUND_DEPART) return NY_OK;
     ny_mutex_lock(&group->lock);
     begin_speaking(group);
+    if (group->status) { /* the watch has ended the job: who waits for this round, has left it */
+        end_speaking(group);
+        return hear_of_failure(speaker);
+    }
     ny_mutex_unlock(&group->lock);
     err = speaker->kind == NY_ROUND_GATHER ? ny_group_gather_remote(speaker, sizes)
                                            : ny_group_fold_remote(speaker);

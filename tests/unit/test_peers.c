@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "nystream.h"
@@ -185,6 +186,58 @@ static void test_a_failure_ends_all(void **state)
         assert_int_equal(ended[shard], shard != 3);
 }
 
+/* ---- a process that is lost while the last peer is about to speak -----------------------------
+ */
+
+static struct {
+    atomic_bool watched, coming, spoken;
+} losing;
+
+static int losing_gather(struct ny_transport *t, const void *mine, const size_t *sizes, void *all)
+{
+    (void)t;
+    (void)mine;
+    (void)sizes;
+    (void)all;
+    losing.spoken = true;
+    return 0;
+}
+
+/* Takes until the last peer waits for its turn. */
+static int losing_lost(struct ny_transport *t)
+{
+    losing.watched = true;
+    while (!losing.coming)
+        usleep(1000);
+    usleep(200000);
+    t->status = NY_EIO;
+    snprintf(t->why, sizeof(t->why), "rank 1 has ended");
+    return 1;
+}
+
+static int come_late(void *arg, struct ny_context *peer, unsigned shard)
+{
+    (void)arg;
+    while (shard && !losing.watched)
+        usleep(1000);
+    if (shard) losing.coming = true;
+    return ny_peers_agree(ny_context_peers(peer), 1, "anything");
+}
+
+/* What the waiting peers gave is gone: the last one does not speak for them. */
+static void test_nobody_speaks_after_a_loss(void **state)
+{
+    static const struct ny_transport_ops ops = {
+        .gather = losing_gather, .abandon = net_abandon, .lost = losing_lost};
+    struct ny_transport transport = {.ops = &ops, .ranks = 2};
+    struct ny_group_shape shape = ny_group_shape(3, 0, 2);
+
+    (void)state;
+    assert_int_equal(ny_group_run(ctx, &shape, &transport, come_late, NULL), NY_EIO);
+    assert_non_null(strstr(ny_context_message(ctx), "rank 1 has ended"));
+    assert_false(losing.spoken);
+}
+
 static int disagree(void *arg, struct ny_context *peer, unsigned shard)
 {
     (void)arg;
@@ -263,6 +316,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_number_of_processes),
         cmocka_unit_test(test_a_failure_ends_all),
+        cmocka_unit_test_setup(test_nobody_speaks_after_a_loss, forget),
         cmocka_unit_test_setup(test_differing_digests_are_refused, forget),
         cmocka_unit_test_setup(test_an_interrupt_reaches_all, forget),
         cmocka_unit_test(test_alone),
