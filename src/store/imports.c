@@ -163,7 +163,7 @@ int ny_points_imports(struct ny_store *store, struct ny_imports *imports)
     if (err) return err;
     err = ny_imports_read(view, imports, &wrong);
     end = ny_snapshot_end(view);
-    return err ? err : end;
+    return end ? end : err;
 }
 
 void ny_imports_release(struct ny_imports *imports, struct ny_context *ctx)

@@ -81,7 +81,7 @@ int ny_points_lost(struct ny_store *store, struct ny_lost *lost)
     end = ny_snapshot_end(view);
     if (!err && !end) return NY_OK;
     ny_lost_release(lost, store->ctx);
-    return err ? err : end;
+    return end ? end : err;
 }
 
 int ny_store_skip_lost(struct ny_store *store)

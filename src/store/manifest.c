@@ -241,7 +241,7 @@ int ny_points_stats_here(struct ny_store *store, struct ny_points_stats *stats)
             err = record_damaged(store, "sum of norms", wrong);
     }
     end = ny_snapshot_end(view);
-    if (!err) err = end;
+    if (end) err = end;
     if (!err && record && (record->n != m.n || record->d != m.d))
         err = record_damaged(store, "statistics", "they are of other points");
     if (!err && record) err = unpack_stats(stats, record, store->ctx);
@@ -323,7 +323,7 @@ int ny_points_class_names(struct ny_store *store, char ***names, size_t *count)
     err = ny_manifest_read(view, &m);
     if (!err && m.classes > 0) err = read_classes(view, m.classes, names);
     end = ny_snapshot_end(view);
-    if (!err) err = end;
+    if (end) err = end;
     if (err) {
         ny_free(store->ctx, *names);
         *names = NULL;

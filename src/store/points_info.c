@@ -31,7 +31,7 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
     if (!err) ny_lengths_read(view, &m, &lengths, &wrong);
     ny_free(store->ctx, lost.range);
     end = ny_snapshot_end(view);
-    if (err || end) return err ? err : end;
+    if (err || end) return end ? end : err;
     sparse = m.n > 0 && m.layout == NY_CSR;
     stored = (enum ny_dtype)m.dtype;
     how = ny_manifest_preparation(store, &m);

@@ -334,6 +334,7 @@ static int read_chunk(struct ny_store *store, const struct ny_key *key, void *da
     err = ny_snapshot_chunk(view, &want, data, wrong);
     end = ny_snapshot_end(view);
     if (!err || want.frame.raw_bytes > capacity) *bytes = want.frame.raw_bytes;
+    if (end) *wrong = NULL;
     return end ? end : err;
 }
 

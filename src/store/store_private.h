@@ -217,7 +217,8 @@ struct ny_snapshot {
 
 /* Begins a view, one that is not in use where there is one; end it with ny_snapshot_end(). */
 int ny_snapshot_begin(struct ny_snapshot **out, struct ny_store *store, struct ny_env *env);
-/* NY_EBUSY: the store has no locks and was changed meanwhile; what was read may be torn. */
+/* NY_EBUSY: the store has no locks and was changed meanwhile; what was read may be torn, and an
+ * NY_ESTORE about it is forgotten. */
 int ny_snapshot_end(struct ny_snapshot *view);
 
 /* The properties that a value must have. */

@@ -133,7 +133,7 @@ static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block
     else
         ny_block_read(view, &now, kind, block, reader->block, &wrong);
     end = ny_snapshot_end(view);
-    if (err || end || !wrong) return err ? err : end;
+    if (err || end || !wrong) return end ? end : err;
     return ny_verify_note(v, (struct ny_finding){.kind = kind, .block = block, .wrong = wrong});
 }
 
@@ -298,7 +298,7 @@ static int read_record(struct ny_verifying *v, enum ny_kind kind, size_t bytes, 
         *wrong = check_stats(v, view, room);
     end = ny_snapshot_end(view);
     ny_free(v->store->ctx, room);
-    return err ? err : end;
+    return end ? end : err;
 }
 
 /* Checks the sum of norms. */
@@ -365,7 +365,7 @@ static int verify_imports(struct ny_verifying *v)
     err = ny_imports_read(view, &imports, &wrong);
     end = ny_snapshot_end(view);
     ny_imports_release(&imports, v->store->ctx);
-    if (err || end || !wrong) return err ? err : end;
+    if (err || end || !wrong) return end ? end : err;
     snprintf(what, sizeof(what), "list of imports: %s", wrong);
     return ny_verify_tell(v, (struct ny_damage){.kind = NY_DAMAGED_IMPORTS, .what = what});
 }

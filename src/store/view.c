@@ -9,7 +9,7 @@
  *
  * A store that is read without locks may be changed by another process meanwhile; ny_snapshot_end()
  * finds that out by the number of the last transaction, and NY_EBUSY says that what was read may
- * be torn.
+ * be torn. What looked like damage then is none, so that its status goes before any other.
  */
 #include <string.h>
 #include <unistd.h>
@@ -125,6 +125,7 @@ int ny_snapshot_end(struct ny_snapshot *view)
     store->views = view;
     ny_mutex_unlock(&store->lock);
     if (!moved) return NY_OK;
+    if (ny_context_error(store->ctx)->status == NY_ESTORE) ny_error_clear(store->ctx);
     return ny_fail_at(store->ctx, NY_EBUSY, env->path, NY_NO_LINE,
                       "%s was changed while it was read, and it is read without locks because it "
                       "cannot be written; run the command again",

@@ -2,6 +2,7 @@
  * and locks whose files were replaced. What the code compares is compared here, one by one. */
 #include "store_checks.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
@@ -58,6 +59,74 @@ static void statistics_of_other_points(void **state)
         CHECK(ny_store_verify(store, count_damage, &damages));
         assert_int_equal(damages, 1);
     }
+}
+
+/* Has the last transaction of a file that is read without locks be another one than was read. */
+static bool moved;
+
+__attribute__((visibility("default"))) int mdb_env_info(MDB_env *env, MDB_envinfo *info)
+{
+    static __typeof__(&mdb_env_info) real;
+    int code;
+
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "mdb_env_info");
+    code = real(env, info);
+    info->me_last_txnid += moved;
+    return code;
+}
+
+/* Puts a chunk whose header belongs to another one. */
+static void forge_chunk(const char *part)
+{
+    struct ny_key key = ny_chunk_key("r", part, 0);
+    struct ny_frame frame = {.store = store->id, .kind = NY_KIND_CHUNK, .raw_bytes = 4};
+    struct ny_write write;
+
+    CHECK(ny_write_begin(&write, store, store->results, 1 << 20));
+    CHECK(ny_write_record(&write, &key, &frame, "data"));
+    CHECK(ny_write_commit(&write));
+}
+
+static void read_without_locks(bool without)
+{
+    store->points->read_only = store->results->read_only = without;
+}
+
+/* What was read while a file without locks changed may look like damage, which it is not. */
+static void a_torn_read_is_no_damage(void **state)
+{
+    static const char *const what[] = {"is damaged", "changed while it was read"};
+    static const int status[] = {NY_ESTORE, NY_EBUSY};
+    char data[4], **names;
+    struct ny_chunk chunk = {.data = data, .capacity = sizeof(data)};
+    struct ny_points_stats stats;
+    struct ny_points_info info;
+    struct ny_lost lost;
+    size_t count;
+
+    (void)state;
+    import_rows();
+    forge(NY_KIND_STATS, 0, "", 0);
+    forge_chunk("x");
+    read_without_locks(true);
+    for (int k = 0; k < 2; k++) {
+        moved = k;
+        refused(ny_points_stats(store, &stats), status[k], what[k]);
+        refused(ny_chunk_get(store, "r", "x", 0, &chunk), status[k], what[k]);
+        refused(ny_blob_get(store, "r", "x", data, sizeof(data)), status[k], what[k]);
+    }
+    moved = false;
+    read_without_locks(false);
+    forge(NY_KIND_MANIFEST, 0, "", 0);
+    read_without_locks(true);
+    for (int k = 0; k < 2; k++) {
+        moved = k;
+        refused(ny_points_info(store, &info), status[k], what[k]);
+        refused(ny_points_lost(store, &lost), status[k], what[k]);
+        refused(ny_points_class_names(store, &names, &count), status[k], what[k]);
+    }
+    moved = false;
+    read_without_locks(false);
 }
 
 /* The number of rows and the bytes of a block must both be right. */
@@ -129,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(statistics_of_other_points),
+        TEST(a_torn_read_is_no_damage),
         TEST(blocks_of_another_size),
         TEST(a_lock_whose_file_was_replaced),
     };
