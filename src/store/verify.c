@@ -126,6 +126,7 @@ static int verify_block(struct reader *reader, enum ny_kind kind, uint64_t block
 
     if (err) return err;
     now = manifest_now(v, view);
+    if (ny_rows_in_block(&now, block) == 0) return ny_snapshot_end(view); /* it was cut off */
     if (kind == NY_KIND_POINTS)
         err = read_points(reader, view, &now, block, &wrong);
     else if (kind == NY_KIND_NAMES)

@@ -435,6 +435,13 @@ static int stop_at_once(void *user, const struct ny_damage *damage)
     return NY_EUSAGE;
 }
 
+static int agree(void *user, bool now)
+{
+    (void)user;
+    (void)now;
+    return NY_OK;
+}
+
 static void the_caller_may_stop(void **state)
 {
     float *values = malloc((size_t)N * D * sizeof(*values));
@@ -448,6 +455,42 @@ static void the_caller_may_stop(void **state)
     assert_int_equal(ny_store_verify(store, stop_at_once, &calls), NY_EUSAGE);
     assert_int_equal(calls, 1);
     free(values);
+}
+
+/* Cuts off all but ten rows, once, from another handle. */
+static void cut_off(void *user, const struct ny_progress *progress)
+{
+    int *cuts = user;
+    struct ny_context *other;
+    struct ny_store *same;
+
+    if (strcmp(progress->stage, "verify") != 0 || (*cuts)++) return;
+    assert_int_equal(ny_context_new(&other), NY_OK);
+    assert_int_equal(ny_store_open(&same, other, path), NY_OK);
+    if (ny_store_truncate(same, 10, agree, NULL)) fail_msg("%s", ny_context_message(other));
+    ny_store_close(same);
+    ny_context_free(other);
+}
+
+static void blocks_that_are_cut_off_meanwhile_are_not_damaged(void **state)
+{
+    float *values = malloc((size_t)N * D * sizeof(float));
+    struct ny_points_info info;
+    struct list list = {0};
+    int cuts = 0;
+
+    (void)state;
+    fill(values);
+    import_noise(store, values);
+    free(values);
+    ny_context_set_threads(ctx, 1);
+    ny_context_set_progress(ctx, cut_off, &cuts);
+    CHECK(ny_store_verify(store, note, &list));
+    ny_context_set_progress(ctx, NULL, NULL);
+    assert_true(cuts > 0);
+    assert_int_equal(list.count, 0);
+    CHECK(ny_points_info(store, &info));
+    assert_int_equal(info.n, 10);
 }
 
 static void a_sound_store_verifies(void **state)
@@ -532,6 +575,7 @@ int main(void)
         TEST(a_page_of_a_value_in_the_tree_of_the_free),
         TEST(a_value_that_claims_too_many_pages),
         TEST(the_caller_may_stop),
+        TEST(blocks_that_are_cut_off_meanwhile_are_not_damaged),
         TEST(a_sound_store_verifies),
         TEST(threads_find_the_same),
     };
