@@ -3,14 +3,34 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/error.h"
 
+/* Makes a file under a name that nobody has, and takes the name away; −1: it cannot be made. */
+static int open_named(const char *folder)
+{
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    char path[PATH_MAX];
+    uint64_t number;
+    int fd;
+
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number) ||
+        snprintf(path, sizeof(path), "%s/.nystream-%016llx.tmp", folder,
+                 (unsigned long long)number) >= PATH_MAX)
+        return -1;
+    fd = open(path, flags, 0600);
+    if (fd >= 0) unlink(path);
+    return fd;
+}
+
 int ny_scratch_open(struct ny_scratch *scratch)
 {
     scratch->fd = open(scratch->folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (scratch->fd < 0) scratch->fd = open_named(scratch->folder); /* NFS, FUSE */
     if (scratch->fd >= 0) return NY_OK;
     return ny_fail_errno(scratch->ctx, "make a temporary file in", scratch->folder);
 }
