@@ -1,6 +1,7 @@
 /* Loads models (results/stored_model.h): from the parts of a result, or from a file of its own. */
 #include "results/stored_model.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
@@ -141,6 +142,7 @@ static int read_file(struct ny_context *ctx, const char *path, void **image, siz
     while (done < *bytes && err == NY_OK) {
         ssize_t got = read(fd, (char *)*image + done, *bytes - done);
 
+        if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             err = ny_fail_errno(ctx, "read", path);
         else if (got == 0)
