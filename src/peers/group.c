@@ -172,6 +172,7 @@ static int meet(struct ny_peers *peers, const size_t *sizes)
             return err;
         }
         ny_mutex_lock(&group->lock);
+        if (group->status && peers->kind != NY_ROUND_DEPART) return hear_of_failure(peers);
         group->arrived = 0;
         group->round++;
         ny_cond_broadcast(&group->changed);
