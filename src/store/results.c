@@ -328,12 +328,11 @@ static int read_chunk(struct ny_store *store, const struct ny_key *key, void *da
     struct ny_snapshot *view;
     int end, err = ny_snapshot_begin(&view, store, store->results);
 
-    *bytes = 0;
     *wrong = NULL;
     if (err) return err;
     err = ny_snapshot_chunk(view, &want, data, wrong);
     end = ny_snapshot_end(view);
-    if (!err || want.frame.raw_bytes > capacity) *bytes = want.frame.raw_bytes;
+    *bytes = !err || want.frame.raw_bytes > capacity ? want.frame.raw_bytes : 0;
     if (end) *wrong = NULL;
     return end ? end : err;
 }

@@ -224,7 +224,7 @@ static int come_late(void *arg, struct ny_context *peer, unsigned shard)
     return ny_peers_agree(ny_context_peers(peer), 1, "anything");
 }
 
-/* What the waiting peers gave is gone: the last one does not speak for them. */
+/* The last peer does not speak for those that waited, whose buffers are gone. */
 static void test_nobody_speaks_after_a_loss(void **state)
 {
     static const struct ny_transport_ops ops = {

@@ -92,7 +92,7 @@ static void read_without_locks(bool without)
     store->points->read_only = store->results->read_only = without;
 }
 
-/* What was read while a file without locks changed may look like damage, which it is not. */
+/* Reads of a file that changes meanwhile, without locks, find damage that is none. */
 static void a_torn_read_is_no_damage(void **state)
 {
     static const char *const what[] = {"is damaged", "changed while it was read"};
