@@ -1,6 +1,7 @@
 /* The job of a fit of a graph's map: the graph, then the map's stages on its largest component. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "results/embedding.h"
@@ -54,6 +55,42 @@ static int load_graph(struct ny_graph_fit *fit, const struct ny_stored_graph *gr
                        : ny_stored_edges(graph, 0, &fit->edges);
 }
 
+/* A digest of a graph, as a record has it. */
+struct digest {
+    char text[17];
+};
+
+static int digest_of(const struct ny_stored_graph *graph, struct digest *digest)
+{
+    uint64_t number;
+    int err = ny_stored_graph_digest(graph, &number);
+
+    if (!err) snprintf(digest->text, sizeof(digest->text), "%016llx", (unsigned long long)number);
+    return err;
+}
+
+/* Refuses a graph of another NAME that is not the one which the fit was begun with: NY_EUSAGE. Fits
+ * of earlier versions have no digest, and know it by its figures. */
+static int check_adopted(const struct ny_job *job, const struct ny_stored_graph *graph,
+                         const json_t *of_graph)
+{
+    const json_t *facts = ny_graph_facts(job->record);
+    const char *known = ny_field_text(job->record, "graph_digest");
+    bool same = graph->n == ny_field_count(ny_job_report(job), "n", 0) &&
+                graph->largest == ny_field_count(facts, "largest", 0);
+    struct digest now;
+    int err = same && known ? digest_of(graph, &now) : NY_OK;
+
+    if (err) return err;
+    if (same && (known ? strcmp(known, now.text) == 0
+                       : ny_graph_facts_agree(facts, ny_graph_facts(of_graph))))
+        return NY_OK;
+    return ny_fail(job->ctx, NY_EUSAGE,
+                   "graph '%s' is not the one any more that '%s' was made with; fit it again "
+                   "with --restart",
+                   graph->name, job->name);
+}
+
 /* Opens the graph of a fit that is done, or under way. `places`: new rows are to find a place in
  * it. */
 static int open_graph(struct ny_graph_fit *fit, bool places)
@@ -63,7 +100,6 @@ static int open_graph(struct ny_graph_fit *fit, bool places)
     const char *name = job->name;
     const json_t *record = job->record;
     const char *other = ny_field_text(ny_graph_facts(record), "name");
-    uint64_t largest = ny_field_count(ny_graph_facts(record), "largest", 0);
     struct ny_stored_graph graph;
     json_t *of_graph = NULL;
     int err = NY_OK;
@@ -72,13 +108,7 @@ static int open_graph(struct ny_graph_fit *fit, bool places)
         err = ny_stored_graph_check(&graph);
     else
         err = ny_graph_need(store, other ? other : name, &graph, &of_graph);
-    if (err == NY_OK &&
-        (graph.n != ny_field_count(json_object_get(record, "report"), "n", 0) ||
-         graph.largest != largest))
-        err = ny_fail(ny_store_context(store), NY_EUSAGE,
-                      "graph '%s' is not the one any more that '%s' was made with; fit it again "
-                      "with --restart",
-                      graph.name, name);
+    if (err == NY_OK && of_graph) err = check_adopted(job, &graph, of_graph);
     if (err == NY_OK && places) err = ny_stored_graph_places(&graph);
     if (err == NY_OK) err = load_graph(fit, &graph);
     json_decref(of_graph);
@@ -91,9 +121,12 @@ static int adopt_graph(struct ny_graph_fit *fit)
     struct ny_job *job = &fit->base.job;
     json_t *graph_record = NULL, *facts = ny_graph_facts(job->record);
     struct ny_stored_graph graph;
+    struct digest digest;
     int err = ny_graph_need(job->store, fit->base.settings->graph_name, &graph, &graph_record);
 
+    if (err == NY_OK) err = digest_of(&graph, &digest);
     if (err) goto done;
+    ny_field_set_text(job->record, "graph_digest", digest.text);
     ny_graph_facts_adopt(facts, ny_graph_facts(graph_record));
     ny_field_set_text(facts, "name", graph.name);
     ny_field_set_count(ny_job_report(job), "n", graph.n);

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "results/embedding.h"
 #include "results/near_rows.h"
 
@@ -39,6 +40,20 @@ void ny_graph_facts_adopt(json_t *facts, const json_t *others)
 
         if (fact) ny_field_set_json(facts, given_facts[i], json_incref(fact));
     }
+}
+
+bool ny_graph_facts_agree(const json_t *facts, const json_t *others)
+{
+    static const char *const keys[] = {"neighbors",  "metric",     "distance_limit", "edges",
+                                       "components", "degree_max", "bridges",        "edge_values"};
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const json_t *fact = json_object_get(facts, keys[i]);
+        const json_t *other = json_object_get(others, keys[i]);
+
+        if (fact && other && !json_equal(fact, other)) return false;
+    }
+    return true;
 }
 
 struct ny_embedding_layout ny_graph_layout(const char *part, uint64_t n, size_t columns)
@@ -78,6 +93,20 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
 const char *ny_stored_graph_part(const struct ny_stored_graph *graph)
 {
     return graph->given ? "edges" : "bridges";
+}
+
+int ny_stored_graph_digest(const struct ny_stored_graph *graph, uint64_t *digest)
+{
+    const char *const parts[] = {"neighbors", "distances", ny_stored_graph_part(graph)};
+    uint64_t head[] = {graph->n,       graph->neighbors, graph->stored,     0,
+                       graph->bridges, graph->mutual,    graph->affinities, graph->given};
+    int err = NY_OK;
+
+    memcpy(&head[3], &graph->limit, sizeof(graph->limit));
+    *digest = ny_checksum(head, sizeof(head));
+    for (size_t i = 0; !err && i < sizeof(parts) / sizeof(parts[0]); i++)
+        err = ny_part_digest(graph->store, graph->name, parts[i], digest);
+    return err;
 }
 
 int ny_stored_graph_check(const struct ny_stored_graph *graph)

@@ -32,6 +32,9 @@ static inline bool ny_stored_graph_any(const struct ny_stored_graph *graph)
 json_t *ny_graph_facts(const json_t *record);
 /* Takes the facts of another graph into those of a fit, which has all that are there. */
 void ny_graph_facts_adopt(json_t *facts, const json_t *others);
+/* Tells whether figures of two graphs agree: those by which fits of earlier versions, which keep no
+ * digest, know theirs. */
+bool ny_graph_facts_agree(const json_t *facts, const json_t *others);
 /* Returns the name of the part that holds bridges, or the edges of a graph from elsewhere. */
 const char *ny_stored_graph_part(const struct ny_stored_graph *graph);
 /* Returns the layout of a part of `columns` 4-byte numbers a row: neighbours, distances, rows. */
@@ -55,6 +58,8 @@ int ny_stored_graph_lengths(const struct ny_stored_graph *graph, const char *who
  * place in it. */
 int ny_stored_graph_places(const struct ny_stored_graph *graph);
 
+/* Computes a digest of all that makes the edges of the graph, which is read once for that. */
+int ny_stored_graph_digest(const struct ny_stored_graph *graph, uint64_t *digest);
 /* Fails with NY_ESTORE where what the record says of the graph cannot be so. */
 int ny_stored_graph_check(const struct ny_stored_graph *graph);
 

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "results/figures.h"
 #include "results/resume.h"
@@ -95,6 +96,26 @@ struct ny_part ny_part_of(const char *part, uint64_t generation)
 struct ny_part ny_record_part(const json_t *record, const char *part)
 {
     return ny_part_of(part, ny_field_count(json_object_get(record, "generations"), part, 0));
+}
+
+int ny_part_digest(struct ny_store *store, const char *name, const char *part, uint64_t *digest)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_chunk chunk = {.data = ny_alloc(ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
+                             .capacity = NY_CHUNK_BYTES};
+    int err = chunk.data ? NY_OK : NY_EBUDGET;
+
+    for (uint64_t index = 0; !err; index++) {
+        uint64_t link[2] = {*digest, 0};
+
+        err = ny_check_interrupt(ctx);
+        if (!err) err = ny_chunk_get(store, name, part, index, &chunk);
+        if (err) break;
+        link[1] = ny_checksum(chunk.data, chunk.bytes);
+        *digest = ny_checksum(link, sizeof(link));
+    }
+    ny_free(ctx, chunk.data);
+    return err == NY_END ? NY_OK : err;
 }
 
 uint64_t ny_record_generation(const json_t *record)

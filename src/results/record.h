@@ -27,6 +27,7 @@
  *   selected    rows that selection has looked at, fewer than n after a frozen update
  *   width_rows  rows for which the kernel's width was last compared with the data; of all shards
  *   node_order  NY_NODE_ORDER of a map of a graph (graph/order.h)
+ *   graph_digest of the graph of another NAME that a map was made of (ny_stored_graph_digest())
  *   generation  how many updates the result has had; absent: 0
  *   generations of which of them a part is; a part that is not there: of the fit itself
  *   update      only while one is under way (update/update.h)
@@ -51,6 +52,8 @@ struct ny_part {
 struct ny_part ny_part_of(const char *part, uint64_t generation);
 /* Returns the name that a part has now, by field "generations" of the record. */
 struct ny_part ny_record_part(const json_t *record, const char *part);
+/* Adds the bytes of a part to a digest: those of a part that is not there leave it as it is. */
+int ny_part_digest(struct ny_store *store, const char *name, const char *part, uint64_t *digest);
 /* Returns how many updates the result has had, the one under way included. */
 uint64_t ny_record_generation(const json_t *record);
 /* Makes the part one of the record's generation. */

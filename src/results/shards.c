@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checksum.h"
 #include "base/memory.h"
 #include "shards/set.h"
 
@@ -109,21 +108,9 @@ static int check_there(struct ny_store *set, const char *name)
 static int digest_model(struct ny_result *result, uint64_t *digest)
 {
     struct ny_part part = ny_record_part(result->record, "model");
-    struct ny_chunk chunk = {.data = ny_alloc(result->ctx, NY_MEM_OTHER, NY_CHUNK_BYTES),
-                             .capacity = NY_CHUNK_BYTES};
-    int err = chunk.data ? NY_OK : NY_EBUDGET;
 
     *digest = 0;
-    for (uint64_t index = 0; !err; index++) {
-        uint64_t link[2] = {*digest, 0};
-
-        err = ny_chunk_get(result->store, result->name, part.name, index, &chunk);
-        if (err) break;
-        link[1] = ny_checksum(chunk.data, chunk.bytes);
-        *digest = ny_checksum(link, sizeof(link));
-    }
-    ny_free(result->ctx, chunk.data);
-    return err == NY_END ? NY_OK : err;
+    return ny_part_digest(result->store, result->name, part.name, digest);
 }
 
 /* Refuses what one shard, in the store `whole`, has for itself alone. */

@@ -297,6 +297,41 @@ same_part() { # NAME NAME PART
     exits 0
 }
 
+# Columns a and b hold the same numbers in another order, so that their graphs have the same figures.
+@test "a graph that was made again is not taken for the one of a fit that is done" {
+    local again
+    awk -v OFS=, 'BEGIN { print "a,b"; for (i = 0; i < 101; i++) print i, i * 7 % 101 }' >t.csv
+    nystream import s t.csv -q
+    printf 'a,b\n5.5,3.5\n' >new.csv
+    echo a >a
+    echo b >b
+    nystream graph s g --neighbors 5 --features a -q
+    nystream fit s e --map isomap --graph g --landmarks 10 -q
+    nystream transform s e --input new.csv -o first.csv -q
+    for again in "--neighbors 8 --features a" "--neighbors 5 --features b"; do
+        nystream graph s g $again --restart -q
+        rm -f y.csv
+        ny transform s e --input new.csv -o y.csv
+        usage "graph 'g' is not the one any more that 'e' was made with; fit it again with --restart"
+        [ ! -e y.csv ]
+    done
+    nystream graph s g --neighbors 5 --features a --knn exact --restart -q
+    nystream transform s e --input new.csv -o y.csv -q
+    cmp first.csv y.csv
+}
+
+@test "a fit that was interrupted does not go on with a graph that was made again" {
+    local options="--map isomap --graph g --select uniform --landmarks 600 --memory 64M --threads 1"
+    "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 50000 -o roll.npy
+    nystream import s roll.npy -q
+    nystream graph s g --neighbors 5 --connect -q
+    run timeout -s INT 1 nystream fit s e $options -q
+    [ "$status" = 124 ]
+    nystream graph s g --neighbors 6 --connect --restart -q
+    ny fit s e $options
+    usage "graph 'g' is not the one any more that 'e' was made with; fit it again with --restart"
+}
+
 @test "data that no paths can be found in" {
     for ((i = 0; i < 50; i++)); do echo 7,7; done >t.csv
     nystream import s t.csv -q
