@@ -87,11 +87,6 @@ const void *ny_neighbors_piece(const void *lists, size_t at, size_t count)
     return (const char *)((const struct ny_neighbors *)lists)->bound + at;
 }
 
-void ny_neighbors_restore(struct ny_neighbors *lists, const void *image)
-{
-    memcpy(lists->bound, image, ny_neighbors_image_bytes(lists));
-}
-
 /* Returns how many of the ascending values are not above one. Lists are short, so that to compare
  * all takes less time than to guess at branches. */
 static size_t place_of(const float *values, size_t count, float value)

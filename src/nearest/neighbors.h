@@ -64,11 +64,9 @@ void ny_neighbors_meet(struct ny_neighbors *lists, size_t list, const float *val
 /* Row numbers that were stored, which may be anybody's: each is below n, or none. */
 bool ny_rows_below(const uint32_t *rows, size_t count, uint64_t n);
 
-/* Returns the bytes of the image of the lists that a checkpoint saves. */
+/* Returns the bytes of the image of the lists that a checkpoint saves; it begins at `bound`. */
 size_t ny_neighbors_image_bytes(const struct ny_neighbors *lists);
 /* Returns the image from byte `at` on, for writers that take it in pieces. */
 const void *ny_neighbors_piece(const void *lists, size_t at, size_t count);
-/* Copies a saved image of the same rows and width into the lists. */
-void ny_neighbors_restore(struct ny_neighbors *lists, const void *image);
 
 #endif

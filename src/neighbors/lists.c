@@ -19,6 +19,20 @@ static int checkpoint(void *arg, uint64_t tiles_done)
     return ny_job_checkpoint_pieces(&g->job, NY_STAGE_NEIGHBORS, "lists", &pieces, tiles_done);
 }
 
+/* Reads the image of the checkpoint, if there is one, into the lists, which are its room; the first
+ * tile is then the next one. */
+static int restore(struct ny_graph_job *g, uint64_t *first_tile)
+{
+    const struct ny_job *job = &g->job;
+    size_t bytes = ny_neighbors_image_bytes(&g->lists);
+
+    if (!ny_job_has_image(job, "lists")) return NY_OK;
+    *first_tile = ny_field_count(ny_job_checkpoint(job), "units", 0);
+    if (ny_field_count(ny_job_checkpoint(job), "bytes", 0) != bytes)
+        return ny_job_not_its_checkpoint(job);
+    return ny_job_read_image(job, "lists", g->lists.bound, bytes);
+}
+
 /* The range under way: that of the checkpoint, whatever the budget was then, or the next. */
 static int open_range(struct ny_graph_job *g, uint64_t *first_tile)
 {
@@ -26,8 +40,6 @@ static int open_range(struct ny_graph_job *g, uint64_t *first_tile)
     json_t *at = ny_job_checkpoint(job);
     uint64_t first = ny_field_count(at, "first_row", 0);
     uint64_t rows = ny_field_count(at, "range_rows", 0), left = job->points.n - first;
-    struct ny_image_shape shape;
-    void *image;
     int err;
 
     if (first >= job->points.n || first % NY_UNIT_ROWS || rows > left)
@@ -38,11 +50,7 @@ static int open_range(struct ny_graph_job *g, uint64_t *first_tile)
         ny_field_set_count(at, "range_rows", rows);
     }
     err = ny_neighbors_new(&g->lists, job->ctx, first, (size_t)rows, ny_knn_width(&g->knn));
-    if (err) return err;
-    shape = (struct ny_image_shape){ny_neighbors_image_bytes(&g->lists), UINT64_MAX};
-    err = ny_job_load_image(job, "lists", &shape, &image, first_tile);
-    if (err == NY_OK && image) ny_neighbors_restore(&g->lists, image);
-    ny_free(job->ctx, image);
+    if (err == NY_OK) err = restore(g, first_tile);
     if (err || ny_rows_below(g->lists.row, g->lists.rows * g->lists.width, job->points.n))
         return err;
     return ny_job_not_its_checkpoint(job);
@@ -67,7 +75,7 @@ static int run_range(struct ny_graph_job *g)
     struct ny_job *job = &g->job;
     json_t *at = ny_job_checkpoint(job), *facts = ny_graph_facts(job->record);
     struct ny_held held = {.ctx = job->ctx};
-    uint64_t first_tile, next;
+    uint64_t first_tile = 0, next;
     int err = open_range(g, &first_tile);
 
     next = g->lists.first + g->lists.rows;

@@ -54,6 +54,17 @@ line() {
     [[ $output != *none* ]]
 }
 
+# The lists take half of the budget.
+@test "exact lists are gone on with in the budget that they were begun in" {
+    local options="--knn exact --neighbors 200 --threads 1 --memory 200M" run
+    "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 60000 -o roll.npy
+    nystream import s roll.npy -q
+    for run in first second third; do # the first may still measure what this machine does
+        run timeout -s INT 1 nystream graph s g $options -q
+        [ "$status" = 124 ]
+    done
+}
+
 @test "--connect joins components by their closest pairs" {
     line
     ny graph line.nys joined --neighbors 2 --connect -v
