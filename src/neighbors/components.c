@@ -32,7 +32,7 @@ static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t *
                                .stored = t,
                                .t = g->settings->neighbors,
                                .row = *rows,
-                               .limit = g->settings->max_distance,
+                               .limit = (float)g->settings->max_distance, /* as distances are */
                                .mutual = g->settings->mutual};
     if (err || !ny_graph_limited(g->settings)) return err;
     *far = ny_calloc(job->ctx, NY_MEM_DICTIONARY, (size_t)n, t * sizeof(float));
@@ -59,6 +59,12 @@ static int decide_limit(struct ny_graph_job *g, struct ny_lists *lists)
     return NY_OK;
 }
 
+/* Returns the limit as it was asked for. */
+static double asked_limit(const struct ny_graph_job *g, const struct ny_lists *lists)
+{
+    return isnan(g->settings->distance_quantile) ? g->settings->max_distance : lists->limit;
+}
+
 /* One line of the table: t neighbours, with the limit or without it. */
 static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, bool limited)
 {
@@ -74,7 +80,7 @@ static int sweep_line(struct ny_graph_job *g, struct ny_lists lists, size_t t, b
         return err;
     }
     ny_field_set_count(line, "neighbors", t);
-    ny_field_set_number(line, "distance_limit", limited ? lists.limit : INFINITY);
+    ny_field_set_number(line, "distance_limit", limited ? asked_limit(g, &lists) : INFINITY);
     ny_field_set_count(line, "components", components.count);
     ny_field_set_number(line, "largest_share", (double)components.largest / (double)lists.n);
     ny_field_append(json_object_get(ny_graph_facts(g->job.record), "sweep"), line);
@@ -132,6 +138,8 @@ static int describe(struct ny_graph_job *g, const struct ny_lists *lists,
     int err = ny_graph_describe(&g->job, lists, components);
 
     if (err) return err;
+    ny_field_set_number(ny_graph_facts(g->job.record), "distance_limit", asked_limit(g, lists));
+    ny_field_set_number(g->job.record, "edge_limit", lists->limit);
     if (components->largest < 2)
         return ny_fail(g->job.ctx, NY_EDATA,
                        "no two rows are neighbours within a distance of %g; raise --max-distance "

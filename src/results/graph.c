@@ -76,7 +76,8 @@ bool ny_stored_graph_of(struct ny_stored_graph *graph, struct ny_store *store, c
     graph->n = ny_field_count(report, "n", 0);
     graph->neighbors = (size_t)ny_field_count(facts, "neighbors", 0);
     graph->stored = (size_t)ny_field_count(facts, "neighbors_stored", 0);
-    graph->limit = ny_field_number(facts, "distance_limit", INFINITY);
+    graph->limit =
+        ny_field_number(record, "edge_limit", ny_field_number(facts, "distance_limit", INFINITY));
     graph->largest = ny_field_count(facts, "largest", 0);
     graph->bridges = (size_t)ny_field_count(facts, "bridges", 0);
     graph->largest_edges =

@@ -27,6 +27,8 @@
  *   selected    rows that selection has looked at, fewer than n after a frozen update
  *   width_rows  rows for which the kernel's width was last compared with the data; of all shards
  *   node_order  NY_NODE_ORDER of a map of a graph (graph/order.h)
+ *   edge_limit  of a graph: what its distances are compared with, --max-distance in f32; not there:
+ *               the report's distance_limit
  *   graph_digest of the graph of another NAME that a map was made of (ny_stored_graph_digest())
  *   generation  how many updates the result has had; absent: 0
  *   generations of which of them a part is; a part that is not there: of the fit itself

@@ -40,6 +40,17 @@ line() {
     ny graph line.nys as-far --neighbors 2 --max-distance 3 --json -q # what is as far stays
     exits 0
     [ "$(field "$output" edges)" = 7 ]
+    awk 'BEGIN { for (i = 0; i < 12; i++) printf "%.1f,%.1f\n", i % 4 / 10, int(i / 4) / 10 }' >grid.csv
+    nystream import grid.nys grid.csv --dtype f64 -q
+    ny graph grid.nys g --neighbors 4 --max-distance 0.1 --sweep 3 --json -q
+    exits 0
+    [ "$(field "$output" edges)" = 17 ]
+    [[ $output == *'"distance_limit": 0.10000000000000001,'* && $output != *0.100000001* ]]
+    ny path grid.nys g --from 0 --to 11 --json
+    exits 0
+    [[ $output == *'"length": 0.5,'* ]]
+    nystream export grid.nys g --part graph -o g.mtx
+    [ "$(grep -c '^[0-9]* [0-9]* 0.1' g.mtx)" = 17 ]
     # of the 16 distances 1 1 1 1 2 2 2 2 3 3 3 3 3 5 897 899 the 80 % one is at place 12
     ny graph line.nys q --neighbors 2 --distance-quantile 0.8 --json -q
     exits 0
