@@ -299,9 +299,11 @@ static int keep(struct ny_request *request)
 static int announce(struct ny_request *request)
 {
     const json_t *report = json_object_get(request->record, "report");
-    int err = ny_fit_plan(request->store, &request->settings.fit,
-                          (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
+    int err;
 
+    request->settings.fit.graph.n = ny_field_count(report, "n", 0);
+    err = ny_fit_plan(request->store, &request->settings.fit,
+                      (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
     if (!err)
         err =
             ny_plan_announce(request->store, request->name, &request->plan, &request->settings.fit);

@@ -135,9 +135,11 @@ static int announce(struct ny_request *request)
     int err;
 
     if (is_given(request)) return announce_edges(request);
+    err = ny_points_info(request->store, &points);
+    if (err) return err;
+    request->graph.n = ny_field_count(json_object_get(request->record, "report"), "n", points.n);
     err = ny_graph_plan_make(request->store, &request->graph, &graph);
     *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph.workers};
-    if (err == NY_OK) err = ny_points_info(request->store, &points);
     if (err == NY_OK)
         err = ny_calibration_get(request->ctx, graph.flops, false, graph.workers, &plan->rates);
     if (err) return err;
@@ -151,11 +153,11 @@ static int announce(struct ny_request *request)
     if (!err) err = ny_plan_check_time(request->options, plan, request->record, "this graph");
     if (err) return err;
     ny_graph_plan_note(request->ctx, &graph);
-    if (graph.way == NY_KNN_FOREST && graph.held_rows < points.n)
+    if (graph.way == NY_KNN_FOREST && graph.held_rows < request->graph.n)
         ny_log(request->ctx, NY_LOG_NOTE,
                "%.0f %% of the rows are in memory at a time, so that each tree reads them several "
                "times; a larger --memory saves time",
-               100 * (double)graph.held_rows / (double)points.n);
+               100 * (double)graph.held_rows / (double)request->graph.n);
     return NY_OK;
 }
 

@@ -36,6 +36,7 @@ struct ny_graph_settings {
     size_t leaf;   /* forest: rows of its leaves, at most */
     double recall; /* share of the true neighbours to find: 1 of exact and tree */
     uint64_t seed; /* of a forest */
+    uint64_t n;    /* rows of a graph that is under way; 0: those of the store */
     unsigned threads;
 };
 

@@ -21,6 +21,7 @@ static int sizes_of(struct ny_store *store, const struct ny_fit_settings *settin
     if (err == NY_OK) err = ny_graph_check_weights(&graph, settings);
     if (err) return err;
     if (!name) {
+        if (settings->graph.n) points.n = settings->graph.n;
         graph.n = graph.largest = points.n;
         graph.stored = settings->graph.stored;
         graph.neighbors = settings->graph.neighbors;

@@ -78,13 +78,14 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                              .tree_ns = INFINITY};
     uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
     size_t blas_bytes = 0;
-    int err = plan_way(&g, &own);
+    int err = ny_points_info(store, &g.job.points);
 
-    if (err == NY_OK) err = ny_points_info(store, &g.job.points);
     if (err == NY_OK && (n < 2 || n > g.job.points.n))
         err = ny_fail(ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",
                       ny_store_path(store), (unsigned long long)g.job.points.n, name,
                       (unsigned long long)n);
+    own.n = n;
+    if (err == NY_OK) err = plan_way(&g, &own);
     if (err) return err;
     g.job.points.n = n;
     g.job.workers = g.plan.workers;

@@ -271,6 +271,7 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     spec.dtype = points.dtype;
     spec.slots = (size_t)points.row_slots;
     spec.row_nnz = (double)points.nnz / (double)points.n;
+    if (settings->n) points.n = settings->n;
     sizes.knn =
         (struct ny_knn){.spec = &spec, .n = points.n, .neighbors = settings->stored, .workers = 1};
     plan->visits = ny_geometry_passes(&wish, &points);

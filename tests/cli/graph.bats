@@ -76,6 +76,26 @@ line() {
     done
 }
 
+# 30,000 rows fit the budget, and the 430,000 that are there later do not.
+@test "a graph that is gone on with is planned for its own rows, whatever was appended" {
+    local options="--knn exact --neighbors 30 --threads 1 --memory 64M" rows
+    for rows in 30000 400000; do "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n $rows -o $rows.npy; done
+    nystream import s 30000.npy -q
+    run timeout -s INT 1 nystream graph s g $options -q
+    [ "$status" = 124 ]
+    run timeout -s INT 1 nystream fit s e --map isomap --landmarks 50 $options -q
+    [ "$status" = 124 ]
+    nystream import s 400000.npy --append -q
+    ny graph s other $options
+    exits 8
+    ny graph s g $options -q
+    exits 0
+    ny info s g --json
+    [ "$(field "$output" n)" = 30000 ]
+    ny fit s e --map isomap --landmarks 50 $options -q
+    exits 0
+}
+
 @test "--connect joins components by their closest pairs" {
     line
     ny graph line.nys joined --neighbors 2 --connect -v
