@@ -42,7 +42,8 @@ static bool proved(const struct measure *measure, size_t list, size_t i, double 
     const struct ny_columns_spec *spec = measure->knn->spec;
     double bound = measure->lists->bound[list], gamma = spec->params.gamma, slack;
 
-    if (isinf(bound) || measure->width + 1 == measure->knn->n) return true;
+    if (isinf(bound)) return false; /* values beyond f32 are no candidates */
+    if (measure->width + 1 == measure->knn->n) return true;
     if (spec->kernel->base == NY_BASE_SQUARE) {
         /* Products may give less than 0, which is no whole number. */
         if (bound >= 0 && bound / gamma < ny_columns_whole_below(spec)) return true;

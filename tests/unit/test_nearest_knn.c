@@ -167,6 +167,36 @@ static void ranges_and_workers_change_nothing(void **state)
     lists_free(&b);
 }
 
+/* Values that are beyond f32 enter no list: one that has room left has not seen all rows. */
+static void lists_with_room_prove_nothing(void **state)
+{
+    enum { N = 500, T = 2 };
+    struct ny_measured want = lists_new(N, T), got = lists_new(N, T);
+    struct ny_neighbors lists;
+    struct cloud cloud;
+    struct ny_knn knn;
+
+    (void)state;
+    cloud_new(&cloud, SCATTERED, NY_F32, N, 5, &ny_kernel_euclidean);
+    run_knn(&cloud, T, 99, 1, NULL, &want);
+    knn = (struct ny_knn){.spec = &cloud.spec,
+                          .store = cloud.store,
+                          .n = N,
+                          .neighbors = T,
+                          .workers = 1,
+                          .checkpoint_s = 3600};
+    assert_int_equal(ny_neighbors_new(&lists, ctx, 0, N, ny_knn_width(&knn)), NY_OK);
+    for (size_t i = 0; i < N; i++)
+        for (uint64_t k = 1; k <= T; k++)
+            ny_neighbors_insert(&lists, i, 1e30f, (i + 100 * k) % N);
+    assert_int_equal(ny_knn_measure(&knn, &lists, 0, N, &got), NY_OK);
+    check_same(&want, &got, (size_t)N * T);
+    ny_neighbors_release(&lists);
+    cloud_free(&cloud);
+    lists_free(&want);
+    lists_free(&got);
+}
+
 /* ---- graphs --------------------------------------------------------------------------------- */
 
 enum { NODES = 300, STORED = 4 };
@@ -318,6 +348,7 @@ int main(void)
         cmocka_unit_test(equal_distances_go_by_row_number),
         cmocka_unit_test(far_from_the_origin_digits_are_kept),
         cmocka_unit_test(ranges_and_workers_change_nothing),
+        cmocka_unit_test(lists_with_room_prove_nothing),
         cmocka_unit_test(components_are_those_of_the_matrix),
         cmocka_unit_test(quantiles_are_interpolated),
     };
