@@ -90,7 +90,6 @@ struct ny_graph_job {
     struct ny_columns_spec spec;
     struct ny_knn knn;
     struct ny_neighbors lists; /* exact: of the range under way */
-    uint64_t again;            /* rows that needed more than their candidates */
     struct ny_forest forest;
     struct ny_tree_lists *boxed; /* tree: what is written (neighbors/tree.c) */
     struct ny_sieving *sieving;  /* sieve: as long as the stage runs */
@@ -105,7 +104,7 @@ int ny_graph_load_spec(struct ny_graph_job *g);
 typedef int ny_graph_measure_fn(struct ny_graph_job *g, uint64_t first, size_t count,
                                 struct ny_measured *out);
 /* Writes the neighbours and distances of these rows in commits that also move the checkpoint, and
- * adds the rows that were compared once more to g->again. */
+ * reports the rows that were compared once more. */
 int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_t first,
                    uint64_t end);
 

@@ -95,8 +95,7 @@ static int run_range(struct ny_graph_job *g)
     ny_held_release(&held);
     g->knn.held = NULL;
     if (err) return err;
-    ny_field_set_count(facts, "remeasured", ny_field_count(facts, "remeasured", 0) + g->again);
-    g->again = 0;
+    ny_field_set_count(facts, "remeasured", ny_field_count(facts, "remeasured", 0));
     json_object_clear(at);
     ny_field_set_count(at, "first_row", next);
     ny_field_set_count(at, "rows", next);

@@ -4,6 +4,9 @@
  * the record that says how far they go, so that a killed job goes on behind them. Distances are
  * measured in f64 and stored in f32.
  */
+#include <float.h>
+#include <math.h>
+
 #include "base/clock.h"
 #include "results/embedding.h"
 #include "neighbors/job_private.h"
@@ -18,11 +21,16 @@ struct writers {
 static int commit(struct ny_graph_job *g, struct writers *out, uint64_t measured)
 {
     struct ny_job *job = &g->job;
+    json_t *facts = ny_graph_facts(job->record);
     struct ny_batch *batch;
     int err = ny_embedding_batch(&out->rows, &out->distances, &batch);
 
     if (err) return err;
     ny_field_set_count(ny_job_checkpoint(job), "measured", measured);
+    if (out->measured.again)
+        ny_field_set_count(facts, "remeasured",
+                           ny_field_count(facts, "remeasured", 0) + out->measured.again);
+    out->measured.again = 0;
     ny_job_mark_time(job);
     return ny_job_commit(job, batch, NY_STAGE_NEIGHBORS);
 }
@@ -45,11 +53,30 @@ static int open_writers(struct ny_graph_job *g, struct writers *out, uint64_t ro
     return out->measured.row && out->measured.distance && out->narrow ? NY_OK : NY_EBUDGET;
 }
 
+/* Takes the distances of `count` rows from `row` on to f32. NY_ENUMERIC where one is beyond that.
+ */
+static int narrow(const struct ny_graph_job *g, const struct writers *out, uint64_t row,
+                  size_t count)
+{
+    size_t t = g->settings->stored;
+
+    for (size_t k = 0; k < count * t; k++) {
+        out->narrow[k] = (float)out->measured.distance[k];
+        if (out->measured.row[k] != NY_NO_ROW && !isfinite(out->narrow[k]))
+            return ny_fail(
+                g->job.ctx, NY_ENUMERIC,
+                "rows %llu and %u are farther apart than %.2g, the most that a graph can "
+                "tell; rescale the data (--scale unit), or leave out rows with huge "
+                "values",
+                (unsigned long long)(row + k / t), out->measured.row[k], (double)FLT_MAX);
+    }
+    return NY_OK;
+}
+
 int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_t first,
                    uint64_t end)
 {
     struct ny_job *job = &g->job;
-    size_t t = g->settings->stored;
     uint64_t row = ny_field_count(ny_job_checkpoint(job), "measured", first);
     struct writers out = {0};
     int err =
@@ -57,12 +84,15 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
 
     for (; row < end && err == NY_OK; row += NY_MEASURE_ROWS) {
         size_t count = end - row < NY_MEASURE_ROWS ? (size_t)(end - row) : NY_MEASURE_ROWS;
+        uint64_t again = out.measured.again;
 
         err = ny_check_interrupt(job->ctx);
         if (err == NY_OK) err = measure(g, row, count, &out.measured);
-        if (err) break;
-        for (size_t k = 0; k < count * t; k++)
-            out.narrow[k] = (float)out.measured.distance[k];
+        if (err == NY_OK) err = narrow(g, &out, row, count);
+        if (err) {
+            out.measured.again = again; /* these rows are measured once more */
+            break;
+        }
         ny_embedding_add(&out.rows, out.measured.row, count);
         ny_embedding_add(&out.distances, out.narrow, count);
         if (ny_embedding_full(&out.rows) || ny_now() - job->marked_s > g->knn.checkpoint_s)
@@ -74,7 +104,6 @@ int ny_graph_write(struct ny_graph_job *g, ny_graph_measure_fn *measure, uint64_
 
         if (late) err = late;
     }
-    g->again += out.measured.again;
     ny_free(job->ctx, out.narrow);
     ny_free(job->ctx, out.measured.distance);
     ny_free(job->ctx, out.measured.row);

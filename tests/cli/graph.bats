@@ -96,6 +96,43 @@ line() {
     exits 0
 }
 
+@test "values whose distances are beyond 32 bits are told as such, and leave no graph" {
+    local knn
+    table 600 3 | sed 's/\(,\|$\)/e50\1/g' >huge.csv
+    nystream import s huge.csv --dtype f64 -q
+    for knn in exact tree forest sieve; do
+        ny graph s g --knn $knn --neighbors 4
+        exits 7
+        says "are farther apart than 3.4e+38, the most that a graph can tell; rescale the data (--scale unit)"
+        ny list s
+        [[ $output != *g* ]]
+        ny graph s g --knn $knn --neighbors 4 --scale unit -q
+        exits 0
+        nystream rm s g
+    done
+}
+
+# Five clusters, in which f32 has nothing to say.
+@test "rows that are compared with all others are counted, through interrupts" {
+    local options="--knn exact --neighbors 4 --threads 1 -q" run whole
+    awk 'BEGIN {
+        for (x = i = 1; i <= 24000; i++) {
+            x = x * 16807 % 2147483647
+            printf "%d.%06d,%d\n", i % 5 * 1000000, x % 1000000, i % 5
+        }
+    }' >t.csv
+    nystream import s t.csv --dtype f64 -q
+    nystream graph s g $options
+    whole=$(field "$(nystream info s g --json)" remeasured)
+    [ "$whole" -gt 10000 ]
+    nystream rm s g
+    for ((run = 0; run < 40; run++)); do
+        timeout -s INT 0.5 nystream graph s g $options && break
+    done
+    [ "$run" -gt 0 ]
+    [ "$(field "$(nystream info s g --json)" remeasured)" = "$whole" ]
+}
+
 @test "--connect joins components by their closest pairs" {
     line
     ny graph line.nys joined --neighbors 2 --connect -v
