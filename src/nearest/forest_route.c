@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "columns/tiles.h"
 #include "nearest/forest_private.h"
+#include "nearest/knn_private.h"
 
 /* Points of the sample to a bucket: a median of so many is off by a tenth of the node or less. */
 enum { SAMPLE_POINTS = 64 };
@@ -52,15 +53,15 @@ size_t ny_forest_buckets_max(uint64_t n, size_t leaf)
 size_t ny_forest_route_bytes(const struct ny_knn *knn, size_t leaf)
 {
     unsigned levels = levels_of(knn->n, leaf);
-    size_t nodes = ((size_t)1 << levels) * sizeof(struct upper);
+    size_t nodes = ((size_t)1 << levels) * (sizeof(struct upper) + sizeof(uint64_t));
     size_t sample = sample_of(levels) * (NY_PIVOTS * sizeof(float) + sizeof(struct ny_item) +
                                          2 * sizeof(uint32_t)) +
                     NY_STRIP_ROWS * NY_PIVOTS * sizeof(float) +
                     ny_columns_workspace_bytes(knn->spec, NY_STRIP_ROWS);
-    size_t pass = (size_t)knn->n * sizeof(uint32_t) +
-                  knn->workers * ny_tiles_bytes(knn->spec, NY_PIVOTS, NY_PRECISION_F32);
+    size_t buckets = (size_t)knn->n * sizeof(uint32_t);
+    size_t pass = buckets + knn->workers * ny_tiles_bytes(knn->spec, NY_PIVOTS, NY_PRECISION_F32);
 
-    if (!levels) return 0;
+    if (!levels) return nodes + buckets;
     return nodes + ny_columns_bytes(knn->spec, NY_PIVOTS) +
            2 * NY_PIVOTS * ny_raw_bytes(knn->spec) + (sample > pass ? sample : pass);
 }
@@ -180,34 +181,22 @@ static int unit(void *arg, const struct ny_tile *tile)
     return err;
 }
 
-static int open_source(const struct ny_forest *forest, struct ny_source **points)
-{
-    const struct ny_knn *knn = forest->knn;
-    int err;
-
-    if (!ny_held_all(&forest->held))
-        return ny_source_of_points(points, knn->store, knn->n, knn->spec->slots, knn->workers);
-    err = ny_source_of_memory(points, knn->spec->ctx, forest->held.rows, knn->spec->dtype, knn->n,
-                              knn->spec->geometry->d);
-    if (err == NY_OK) ny_source_of_memory_slots(*points, knn->spec->slots, false);
-    return err;
-}
-
 static int route_all(struct route *route)
 {
     static const struct ny_pass_work work = {unit, NULL, NULL};
-    const struct ny_knn *knn = route->forest->knn;
+    struct ny_knn knn = *route->forest->knn;
     struct ny_source *points = NULL;
-    int err = ny_tiles_new(&route->tiles, route->pivots, NULL, NY_PRECISION_F32, knn->workers);
+    int err = ny_tiles_new(&route->tiles, route->pivots, NULL, NY_PRECISION_F32, knn.workers);
 
-    if (err == NY_OK) err = open_source(route->forest, &points);
+    if (ny_held_all(&route->forest->held)) knn.held = &route->forest->held;
+    if (err == NY_OK) err = ny_knn_source(&knn, &points);
     if (err == NY_OK)
         err = ny_pass_run(
-            &(struct ny_pass){.ctx = knn->spec->ctx,
+            &(struct ny_pass){.ctx = knn.spec->ctx,
                               .source = points,
                               .stage = "trees: buckets",
-                              .workers = knn->workers,
-                              .flops_per_row = 2.0 * NY_PIVOTS * ny_entry_products(knn->spec)},
+                              .workers = knn.workers,
+                              .flops_per_row = 2.0 * NY_PIVOTS * ny_entry_products(knn.spec)},
             &work, route);
     ny_source_free(points);
     ny_tiles_release(&route->tiles);
@@ -271,14 +260,14 @@ int ny_forest_route(struct ny_forest *forest, uint64_t tree)
     int err = NY_EBUDGET;
 
     route.node = ny_calloc(ctx, NY_MEM_TILES, buckets, sizeof(*route.node));
-    route.bucket = ny_calloc(ctx, NY_MEM_TILES, (size_t)knn->n, sizeof(uint32_t));
-    if (!first || !route.node || !route.bucket) goto done;
+    if (!first || !route.node) goto done;
     err = NY_OK;
-    if (route.levels) {
-        err = ny_pivots_new(&route.pivots, forest, NULL, knn->n, tree << 44);
-        if (err == NY_OK) err = plant_all(&route);
-        if (err == NY_OK) err = route_all(&route);
-    }
+    if (route.levels) err = ny_pivots_new(&route.pivots, forest, NULL, knn->n, tree << 44);
+    if (err == NY_OK && route.levels) err = plant_all(&route);
+    if (err) goto done;
+    /* The sample is gone by now: a large one takes as much as the buckets of all rows. */
+    route.bucket = ny_calloc(ctx, NY_MEM_TILES, (size_t)knn->n, sizeof(uint32_t));
+    err = !route.bucket ? NY_EBUDGET : route.levels ? route_all(&route) : NY_OK;
     if (err) goto done;
     sort_rows(&route, first);
     settle(forest, first, buckets);

@@ -38,6 +38,33 @@ static void trees_and_rounds(struct ny_forest *forest, unsigned trees, unsigned 
     }
 }
 
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Small leaves make a sample that takes as much as the buckets of all rows. */
+static void check_route_bytes(size_t n, size_t leaf)
+{
+    const size_t headers = 16 << 10;
+    struct cloud cloud;
+    struct grown grown;
+    size_t before;
+
+    cloud_new(&cloud, SCATTERED, NY_F32, n, 2, &ny_kernel_euclidean);
+    grow(&grown, &cloud, 3, leaf, n, 1);
+    before = ny_memory_used(ctx);
+    ny_memory_peak_reset(ctx);
+    assert_int_equal(ny_forest_route(&grown.forest, 0), NY_OK);
+    assert_true(ny_memory_peak(ctx) - before <= ny_forest_route_bytes(&grown.knn, leaf) + headers);
+    ny_forest_release(&grown.forest);
+    cloud_free(&cloud);
+}
+
+static void routing_takes_no_more_than_is_forecast(void **state)
+{
+    (void)state;
+    check_route_bytes(200000, 16);
+    check_route_bytes(60000, 4096);
+}
+
 /* ---- trees ---------------------------------------------------------------------------------- */
 
 static void check_buckets(const struct ny_forest *forest, size_t n, size_t leaf)
@@ -417,6 +444,7 @@ static void held_rows_are_those_wanted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(routing_takes_no_more_than_is_forecast),
         cmocka_unit_test(every_row_is_in_a_leaf),
         cmocka_unit_test(recall_is_what_is_told),
         cmocka_unit_test(a_leaf_of_all_rows_finds_all_neighbours),
