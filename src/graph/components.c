@@ -6,12 +6,12 @@
  *
  * Components come from a forest of parents with path halving; the root of a tree is its smallest
  * row, so that the numbering depends on the lists alone, and not on the order in which edges are
- * met. The quantile is Hoare's selection, in place: it leaves the values reordered.
+ * met; numbers come from a count of the sizes. The quantile is Hoare's selection, in place: it
+ * leaves the values reordered.
  */
 #include "graph/components.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/memory.h"
 
@@ -71,47 +71,48 @@ static void join_all(const struct ny_lists *lists, uint32_t *parent)
         ny_components_join(parent, lists->bridge[k].from, lists->bridge[k].to);
 }
 
-struct size_of_root {
-    uint32_t rows, root;
-};
-
-static int by_size(const void *a, const void *b)
-{
-    const struct size_of_root *x = a, *y = b;
-
-    if (x->rows != y->rows) return x->rows < y->rows ? 1 : -1;
-    return x->root < y->root ? -1 : x->root > y->root;
-}
-
 size_t ny_components_bytes(uint64_t n)
 {
-    return (size_t)n * (2 * sizeof(uint32_t) + sizeof(struct size_of_root));
+    return ((size_t)n * 3 + 2) * sizeof(uint32_t);
+}
+
+/* Turns the sizes of roots into numbers of components: counts those of each size, so that the
+ * largest come first, and those of one size as their roots do. */
+static void number_roots(uint32_t *size, uint64_t n, uint32_t *first, uint64_t largest)
+{
+    uint32_t before = 0;
+
+    for (uint64_t i = 0; i < n; i++)
+        first[size[i]]++;
+    for (uint64_t s = largest; s > 0; s--) {
+        uint32_t count = first[s];
+
+        first[s] = before;
+        before += count;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        if (size[i]) size[i] = first[size[i]]++;
 }
 
 /* Turns parents into component numbers, by way of the sizes of the roots. */
 static int number(struct ny_components *components, uint32_t *rows)
 {
-    uint32_t *of = components->of;
-    struct size_of_root *roots;
+    uint32_t *of = components->of, *first;
 
     for (uint64_t i = 0; i < components->n; i++)
         rows[i] = 0;
     for (uint64_t i = 0; i < components->n; i++) {
         of[i] = root_of(of, (uint32_t)i);
         components->count += rows[of[i]]++ == 0;
+        if (rows[of[i]] > components->largest) components->largest = rows[of[i]];
     }
-    roots = ny_calloc(components->ctx, NY_MEM_DICTIONARY, (size_t)components->count,
-                      sizeof(*roots));
-    if (!roots) return NY_EBUDGET;
-    for (uint64_t i = 0, c = 0; i < components->n; i++)
-        if (rows[i]) roots[c++] = (struct size_of_root){rows[i], (uint32_t)i};
-    qsort(roots, (size_t)components->count, sizeof(*roots), by_size);
-    components->largest = roots[0].rows;
-    for (uint64_t c = 0; c < components->count; c++)
-        rows[roots[c].root] = (uint32_t)c;
+    first = ny_calloc(components->ctx, NY_MEM_DICTIONARY, (size_t)components->largest + 1,
+                      sizeof(*first));
+    if (!first) return NY_EBUDGET;
+    number_roots(rows, components->n, first, components->largest);
     for (uint64_t i = 0; i < components->n; i++)
         of[i] = rows[of[i]];
-    ny_free(components->ctx, roots);
+    ny_free(components->ctx, first);
     return NY_OK;
 }
 
