@@ -93,23 +93,34 @@ static int load_unit(const struct ny_isomap *map, uint64_t batch, uint64_t unit,
                    (unsigned long long)index, job->name, ny_store_path(job->store));
 }
 
+/* Loads the distances of a batch to all nodes. */
+static int load_batch(const struct ny_isomap *map, uint64_t batch, float *out)
+{
+    uint64_t units = ny_units_of(map->fit->edges.n);
+    int err = NY_OK;
+
+    for (uint64_t unit = 0; unit < units && err == NY_OK; unit++)
+        err = load_unit(map, batch, unit, out + unit * NY_UNIT_ROWS * NY_LANES);
+    return err;
+}
+
 int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, const struct ny_swept *))
 {
-    struct ny_context *ctx = map->fit->base.job.ctx;
-    uint64_t units = ny_units_of(map->fit->edges.n);
-    float *distances = ny_calloc(ctx, NY_MEM_TILES, map->fit->edges.n, NODE_BYTES);
-    int err = distances ? NY_OK : NY_EBUDGET;
+    struct ny_graph_fit *fit = map->fit;
+    struct ny_context *ctx = fit->base.job.ctx;
+    float *loaded = fit->kept ? NULL : ny_calloc(ctx, NY_MEM_TILES, fit->edges.n, NODE_BYTES);
+    int err = fit->kept || loaded ? NY_OK : NY_EBUDGET;
 
     for (size_t first = 0; first < map->m && err == NY_OK; first += NY_LANES) {
         size_t count = map->m - first < NY_LANES ? map->m - first : NY_LANES;
+        const float *distances = loaded ? loaded : fit->kept + first * fit->edges.n;
 
-        for (uint64_t unit = 0; unit < units && err == NY_OK; unit++)
-            err =
-                load_unit(map, first / NY_LANES, unit, distances + unit * NY_UNIT_ROWS * NY_LANES);
+        if (loaded) err = load_batch(map, first / NY_LANES, loaded);
         if (err == NY_OK) err = ny_check_interrupt(ctx);
         if (err == NY_OK) err = fold(map, &(struct ny_swept){first, count, NY_LANES, distances});
     }
-    ny_free(ctx, distances);
+    ny_free(ctx, loaded);
+    ny_graph_fit_drop_kept(fit);
     return err;
 }
 

@@ -51,8 +51,8 @@ uint64_t ny_isomap_batches(size_t sources);
 /* Puts the distances of such a batch into part "paths", in as many commits as the budget makes of
  * it. */
 int ny_isomap_keep(const struct ny_isomap *map, uint64_t batch, const float *distances);
-/* Calls `fold` with the kept distances of all batches in order, as a sweep would. NY_ESTORE if a
- * chunk is missing or short. */
+/* Calls `fold` with the kept distances of all batches in order, as a sweep would. Those that are in
+ * memory are freed; of those in the store NY_ESTORE tells that a chunk is missing or short. */
 int ny_isomap_replay(struct ny_isomap *map, int (*fold)(void *, const struct ny_swept *));
 /* Sums G′ = C′ᵀC′ of the kept columns into the accumulator of the fit, in a pass with checkpoints;
  * a resumed job goes on where its last one was. */

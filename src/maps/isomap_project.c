@@ -48,23 +48,6 @@ static int add_columns(void *arg, const struct ny_swept *batch)
     return NY_OK;
 }
 
-/* Y += CP of the path lengths that are kept, in the same batches. */
-static int add_kept(struct ny_isomap *map)
-{
-    struct ny_graph_fit *fit = map->fit;
-    int err = NY_OK;
-
-    for (size_t first = 0; first < map->m && err == NY_OK; first += NY_LANES) {
-        size_t left = map->m - first, count = left < NY_LANES ? left : NY_LANES;
-
-        add_columns(map, &(struct ny_swept){first, count, NY_LANES,
-                                            fit->kept + first * fit->edges.n});
-        err = ny_check_interrupt(fit->base.job.ctx);
-    }
-    ny_graph_fit_drop_kept(fit);
-    return err;
-}
-
 static int save_columns(void *arg, uint64_t sources)
 {
     struct ny_isomap *map = arg;
@@ -115,6 +98,13 @@ static void take_all(struct ny_isomap *map)
                 json_number_value(json_array_get(values, k));
 }
 
+/* Makes sweep 2. A job that went on after sweep 1 has nothing any more of what that kept. */
+static int sweep_again(struct ny_isomap *map, uint64_t sources)
+{
+    ny_field_set_json(ny_job_report(&map->fit->base.job), "columns_kept_bytes", json_null());
+    return ny_isomap_sweep(map, sources, add_columns, save_columns);
+}
+
 static int finish(struct ny_job *job)
 {
     static const char *const parts[] = {"geodesics", "sweep.0", "sweep.1", "sums.0",
@@ -137,14 +127,12 @@ static int project(struct ny_job *job)
     if (err == NY_OK) err = ny_fit_reserve_blas(&fit->base, map.p);
     if (err == NY_OK) err = open_columns(&map, &sources);
     if (err) goto done;
-    if (ny_isomap_keeps_columns(fit->base.settings))
+    if (fit->kept || ny_isomap_keeps_columns(fit->base.settings))
         err = ny_isomap_replay(&map, add_columns);
     else if (map.m == fit->edges.n)
         take_all(&map);
-    else if (fit->kept)
-        err = add_kept(&map);
     else
-        err = ny_isomap_sweep(&map, sources, add_columns, save_columns);
+        err = sweep_again(&map, sources);
     if (err == NY_OK) err = ny_isomap_measure(&map);
     if (err == NY_OK) err = ny_graph_embed(fit, map.Y);
     if (err == NY_OK) err = finish(job);

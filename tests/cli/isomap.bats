@@ -332,6 +332,24 @@ same_part() { # NAME NAME PART
     usage "graph 'g' is not the one any more that 'e' was made with; fit it again with --restart"
 }
 
+@test "columns that a fit has found again are not told to have been kept" {
+    local options="--map isomap --graph g --select uniform --landmarks 1200 --memory 1G --threads 1 -q" seconds stage
+    "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 6000 -o roll.npy
+    nystream import r.nys roll.npy -q
+    nystream graph r.nys g --neighbors 5 --connect -q
+    nystream fit r.nys whole $options
+    [ "$(field "$(nystream info r.nys whole --json)" columns_kept_bytes)" = $((6000 * 1200 * 4)) ]
+    for seconds in 0.{2..9} 1.{0..9} 2.{0..9}; do # until it ends behind the first sweep
+        run timeout -s INT $seconds nystream fit r.nys e $options --restart
+        stage=$(field "$(nystream info r.nys e --json)" stage)
+        [ "$stage" = solve ] && break
+    done
+    [ "$stage" = solve ]
+    nystream fit r.nys e $options
+    [ "$(field "$(nystream info r.nys e --json)" columns_kept_bytes)" = null ]
+    same_part whole e embedding
+}
+
 @test "data that no paths can be found in" {
     for ((i = 0; i < 50; i++)); do echo 7,7; done >t.csv
     nystream import s t.csv -q
