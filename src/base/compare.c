@@ -15,3 +15,10 @@ int ny_compare_rows(const void *a, const void *b)
 
     return (x > y) - (x < y);
 }
+
+int ny_compare_nodes(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}

@@ -6,5 +6,7 @@
 int ny_compare_doubles(const void *a, const void *b);
 /* Compares two row numbers, uint64_t. */
 int ny_compare_rows(const void *a, const void *b);
+/* Compares two numbers of nodes, uint32_t. */
+int ny_compare_nodes(const void *a, const void *b);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "graph/pages.h"
 
@@ -256,18 +257,11 @@ static void release(struct order *order)
         ny_free(order->graph->ctx, all[i]);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 void ny_order_targets(uint32_t *target, size_t count)
 {
     enum { FEW = 16 };
 
-    if (count > FEW) qsort(target, count, sizeof(*target), ascending);
+    if (count > FEW) qsort(target, count, sizeof(*target), ny_compare_nodes);
     for (size_t i = 1; i < count && count <= FEW; i++) {
         uint32_t moved = target[i];
         size_t k = i;

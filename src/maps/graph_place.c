@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "results/embedding.h"
 
 /* A point is far if it is so many times the mean length of an edge from the nearest node. */
@@ -95,19 +96,13 @@ static int begin(struct ny_placer *placer)
     return ny_embedding_rows(job->store, job->name, &numbers, 0, n, run->rows);
 }
 
-static int by_row(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Reads the stored row of a node. */
 static int copy_node(const struct by_graph *run, uint32_t node, double *y)
 {
     const struct ny_job *job = &run->fit->base.job;
     const struct ny_edges *edges = &run->fit->edges;
-    const uint32_t *at = bsearch(&edges->row[node], run->rows, edges->n, sizeof(uint32_t), by_row);
+    const uint32_t *at =
+        bsearch(&edges->row[node], run->rows, edges->n, sizeof(uint32_t), ny_compare_nodes);
     void *stored = is_f64(run) ? (void *)y : run->base.narrow;
     int err;
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/thread.h"
 #include "nearest/forest.h"
@@ -51,13 +52,6 @@ size_t ny_sieve_learn_bytes(const struct ny_knn *knn)
 
 /* ---- codes ---------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Returns how far a point is by code from a drawn row, in shares of the bound that is safe. */
 static double share_of(const struct learning *learning, size_t row, uint32_t point)
 {
@@ -89,7 +83,7 @@ static int find_share(struct learning *learning)
 
             if (point != NY_NO_ROW) share[count++] = share_of(learning, known->index[i], point);
         }
-    qsort(share, count, sizeof(*share), compare);
+    qsort(share, count, sizeof(*share), ny_compare_doubles);
     if (count) {
         double missed = missed_by_code * (1 - known->recall) * (double)count;
 
