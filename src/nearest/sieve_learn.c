@@ -269,11 +269,12 @@ int ny_sieve_learn(const struct ny_sieve *sieve, const struct ny_sieve_known *kn
     if (!err && t <= learning.most.measured)
         err = ny_parallel(ctx, sieve->knn->workers, rank_some, &learning);
     if (!err) {
-        double codes = (double)known->drawn * (double)n, looked = 0;
+        double codes = (double)known->drawn * (double)n;
+        uint64_t looked = 0; /* a whole number, whichever rows each worker has taken */
 
         for (unsigned w = 0; w < sieve->knn->workers; w++)
-            looked += (double)sieve->worker[w].looked / codes;
-        if (t <= learning.most.measured) *reach = choose(&learning, looked);
+            looked += sieve->worker[w].looked;
+        if (t <= learning.most.measured) *reach = choose(&learning, (double)looked / codes);
         if (reach->measured) found = found_by(&learning, reach);
         learned->found += found.sum;
         learned->squares += found.squares;
