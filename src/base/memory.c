@@ -6,7 +6,8 @@
  * A header of 64 bytes in front of every block keeps its size and its purpose, so that ny_free()
  * needs the pointer alone and all blocks are aligned to 64 bytes. Example: 100 bytes are charged as
  * 192, two units for the block and one for the header. Blocks of 256 KiB or more are mapped and go
- * back to the system when they are freed; smaller ones come from the heap.
+ * back to the system when they are freed, and the end of one when it shrinks; smaller ones come
+ * from the heap.
  *
  * All counters are atomic: workers allocate at the same time without a lock. The peak that tests
  * compare with the plan of a stage is raised by ny_reserve() alone.
@@ -137,6 +138,12 @@ static struct header *take(size_t total)
     return at;
 }
 
+/* Returns what a block of so many bytes is charged: whole units, and one for the header. */
+static size_t charge_of(size_t bytes)
+{
+    return (bytes + 2 * NY_ALIGNMENT - 1) / NY_ALIGNMENT * NY_ALIGNMENT;
+}
+
 void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
 {
     struct header *header;
@@ -146,7 +153,7 @@ void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)
         ny_product(ctx, &total, bytes, NY_ALIGNMENT, 1);
         return NULL;
     }
-    total = (bytes + 2 * NY_ALIGNMENT - 1) / NY_ALIGNMENT * NY_ALIGNMENT;
+    total = charge_of(bytes);
     if (ny_reserve(ctx, purpose, total)) return NULL;
     header = take(total);
     if (!header) {
@@ -174,11 +181,29 @@ void *ny_calloc(struct ny_context *ctx, enum ny_purpose purpose, size_t count, s
     return ptr;
 }
 
+/* Gives back the pages behind the first `total` bytes of a mapped block that stays one. False where
+ * it does not, or the system refuses. */
+static bool shrink(struct ny_context *ctx, struct header *header, size_t total)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), kept = (total + page - 1) / page * page;
+    size_t old = header->bytes;
+
+    if (total > old || total < mapped_bytes_min) return false;
+    if (kept < old && munmap((char *)header + kept, old - kept)) return false;
+    header->bytes = total;
+    ny_unreserve(ctx, header->purpose, old - total);
+    return true;
+}
+
 void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size_t bytes)
 {
-    void *moved = ny_alloc(ctx, purpose, bytes);
     size_t old;
+    void *moved;
 
+    if (ptr && bytes < header_of(ptr)->bytes && header_of(ptr)->purpose == purpose &&
+        shrink(ctx, header_of(ptr), charge_of(bytes)))
+        return ptr;
+    moved = ny_alloc(ctx, purpose, bytes);
     if (!moved || !ptr) return moved;
     old = header_of(ptr)->bytes - NY_ALIGNMENT;
     memcpy(moved, ptr, old < bytes ? old : bytes);

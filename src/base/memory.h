@@ -49,7 +49,8 @@ const char *ny_purpose_name(enum ny_purpose purpose);
 void *ny_alloc(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes);
 /* Returns count × size zeroed bytes, after checking that the product does not overflow. */
 void *ny_calloc(struct ny_context *ctx, enum ny_purpose purpose, size_t count, size_t size);
-/* Grows or shrinks a block; the old one stays valid on failure. ptr may be NULL. */
+/* Grows or shrinks a block; the old one stays valid on failure. ptr may be NULL. A large block is
+ * shrunk in its place, others are copied. */
 void *ny_resize(struct ny_context *ctx, enum ny_purpose purpose, void *ptr, size_t bytes);
 /* Gives a block back to the system and to its purpose; NULL is allowed. */
 void ny_free(struct ny_context *ctx, void *ptr);

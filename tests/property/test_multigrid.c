@@ -143,6 +143,35 @@ static void check_coarse(enum net_shape shape, size_t n, bool joined)
     net_free(&net);
 }
 
+/* Random ties, of which nearly all stay: the finer graph's entries are room for them. */
+static void test_coarse_bytes(void **state)
+{
+    enum { N = 40000, TIES = 12 };
+    const size_t headers = 16 << 10;
+    struct ny_coarse coarse;
+    struct made made;
+    struct net net;
+    size_t before, entries;
+
+    (void)state;
+    if (getenv("NYSTREAM_SANITIZER")) skip(); /* its blocks are all copied */
+    net_new(&net, N, TIES);
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < TIES; k++)
+            net_link(&net, i, (i + 1 + ny_hash64(k, NY_STREAM_DATA, i) % (N - 1)) % N, 1);
+    make(&made, ctx, &net, -1);
+    entries = (size_t)made.graph.head[made.graph.n];
+    before = ny_memory_used(ctx);
+    ny_memory_peak_reset(ctx);
+    assert_int_equal(ny_coarse_new(&coarse, &made.affinity, false), NY_OK);
+    assert_true(coarse.graph.head[coarse.graph.n] > entries / 2);
+    assert_true(ny_memory_peak(ctx) - before <= ny_coarse_bytes(made.graph.n, entries) + headers);
+    ny_coarse_release(&coarse);
+    assert_int_equal(ny_memory_used(ctx), before);
+    unmake(&made);
+    net_free(&net);
+}
+
 static void test_coarse(void **state)
 {
     (void)state;
@@ -259,9 +288,8 @@ static void test_multigrid(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_products),
-        cmocka_unit_test(test_gamma),
-        cmocka_unit_test(test_coarse),
+        cmocka_unit_test(test_products),  cmocka_unit_test(test_gamma),
+        cmocka_unit_test(test_coarse),    cmocka_unit_test(test_coarse_bytes),
         cmocka_unit_test(test_multigrid),
     };
 
