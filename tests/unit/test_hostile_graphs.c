@@ -1,0 +1,190 @@
+/* Graphs whose checksums are right and whose edges, components and rows no job has written: they
+ * are refused, as are maps of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "support/hostile_parts.h"
+
+#define GRAPH "neighbors=8 knn=exact connect=yes "
+#define ISOMAP GRAPH "map=isomap landmarks=20 components=2 approx=nystrom"
+
+static void a_graph_without_a_largest_component_is_refused(void **state)
+{
+    json_t *record = make("graph " GRAPH);
+    struct ny_options *options;
+
+    (void)state;
+    ny_field_set_count(json_object_get(record, "report"), "largest", 0);
+    save(record);
+    json_decref(record);
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "map", "isomap"), NY_OK);
+    assert_int_equal(ny_options_set(options, "graph", "r"), NY_OK);
+    assert_int_equal(ny_plan(in.ctx, in.store, options, NULL), NY_ESTORE);
+    ny_options_free(options);
+}
+
+/* Edges from elsewhere are as little believed as lists: nodes, order, lengths and components. */
+static void edges_that_cannot_be_are_refused(void **state)
+{
+    const struct {
+        double length;
+        uint32_t from, to;
+    } good[] = {{1, 0, 1}, {1, 1, 2}},
+      cases[] = {{-1, 1, 2}, {NAN, 1, 2},  {INFINITY, 1, 2},   {1, 2, 1},
+                 {1, 1, 1},  {1, 1, ROWS}, {1, 1, UINT32_MAX}, {1, 1, 3}};
+    char options[200], file[160], out[160];
+    FILE *lines;
+
+    (void)state;
+    snprintf(file, sizeof(file), "%s/edges.txt", in.folder);
+    snprintf(out, sizeof(out), "%s/out.txt", in.folder);
+    snprintf(options, sizeof(options), "graph edges=%s", file);
+    lines = fopen(file, "w");
+    assert_non_null(lines);
+    fputs("0 1 1\n1 2 1\n", lines);
+    fclose(lines);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char part[sizeof(good)];
+
+        json_decref(make(options));
+        is(ny_export(in.ctx, in.store, "r", "graph", out), NY_OK);
+        memcpy(part, good, sizeof(good));
+        memcpy(part + sizeof(good[0]), &cases[i], sizeof(good[0]));
+        put("edges", part, sizeof(part));
+        is(ny_export(in.ctx, in.store, "r", "graph", out), NY_ESTORE);
+        put("edges", good, sizeof(good[0])); /* fewer than the record says */
+        is(ny_export(in.ctx, in.store, "r", "graph", out), NY_ESTORE);
+    }
+}
+
+/* A record that says it has more edges than memory, or none. */
+static void counts_of_edges_that_cannot_be_are_refused(void **state)
+{
+    static const uint64_t counts[] = {0, (uint64_t)1 << 48, (uint64_t)1 << 62};
+    char options[200], out[160];
+
+    (void)state;
+    snprintf(options, sizeof(options), "graph edges=%s/edges.txt", in.folder);
+    snprintf(out, sizeof(out), "%s/out.txt", in.folder);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        json_t *record = make(options);
+
+        ny_field_set_count(json_object_get(record, "report"), "edges", counts[i]);
+        save(record);
+        json_decref(record);
+        is(ny_export(in.ctx, in.store, "r", "graph", out), NY_ESTORE);
+    }
+}
+
+static void components_that_are_not_those_counted_are_refused(void **state)
+{
+    static const char *const rules[] = {"uniform", "maxmin"};
+    static const uint32_t fills[] = {0, 1};
+    uint32_t *components = malloc(ROWS * sizeof(*components));
+
+    (void)state;
+    assert_non_null(components);
+    for (size_t i = 0; i < 4; i++) {
+        char options[200];
+        json_t *record;
+
+        snprintf(options, sizeof(options), ISOMAP " select=%s", rules[i / 2]);
+        record = make(options);
+        for (size_t row = 0; row < ROWS; row++)
+            components[row] = fills[i % 2];
+        put("components", components, ROWS * sizeof(*components));
+        if (!fills[i % 2])
+            ny_field_set_count(json_object_get(json_object_get(record, "report"), "graph"),
+                               "largest", ROWS - 1);
+        ny_field_set_text(record, "stage", "select");
+        save(record);
+        json_decref(record);
+        is(run(options), NY_ESTORE);
+    }
+    free(components);
+}
+
+static void rows_that_the_store_has_not_are_refused(void **state)
+{
+    static uint32_t rows[ROWS];
+    char out[160];
+
+    (void)state;
+    snprintf(out, sizeof(out), "%s/out.npy", in.folder);
+    json_decref(make(ISOMAP));
+    for (uint32_t row = 0; row < ROWS; row++)
+        rows[row] = row + (row == ROWS - 1);
+    put("rows", rows, sizeof(rows));
+    is(ny_export(in.ctx, in.store, "r", "source", out), NY_ESTORE);
+    is(ny_evaluate(in.ctx, in.store, "r", NULL, NULL), NY_ESTORE);
+}
+
+/* Asks for the path from row 0 to one that was of another component. */
+static int path_to(const char *row)
+{
+    struct ny_options *options;
+    int err;
+
+    assert_int_equal(ny_options_new(&options, in.ctx), NY_OK);
+    assert_int_equal(ny_options_set(options, "from", "0"), NY_OK);
+    assert_int_equal(ny_options_set(options, "to", row), NY_OK);
+    err = ny_path(in.ctx, in.store, "r", options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+static void edges_that_do_not_join_their_component_are_refused(void **state)
+{
+    static uint32_t neighbors[ROWS * 10], components[ROWS];
+    char row[20] = "";
+
+    (void)state;
+    for (int pieces = 0; pieces < 2; pieces++) {
+        json_t *record = make("graph neighbors=3 knn=exact"), *report, *stored;
+        struct ny_store *store;
+
+        report = json_object_get(record, "report");
+        stored = json_object_get(report, "neighbors_stored");
+        assert_true(json_integer_value(stored) <= 10);
+        assert_true(ny_field_count(report, "components", 0) > 1);
+        assert_int_equal(ny_store_create(&store, in.ctx, in.store), NY_OK);
+        assert_int_equal(ny_blob_get(store, "r", "components", components, sizeof(components)),
+                         NY_OK);
+        ny_store_close(store);
+        for (int i = 0; i < ROWS; i++)
+            if (components[i] != components[0]) snprintf(row, sizeof(row), "%d", i);
+        is(path_to(row), NY_EDATA);
+        memset(components, 0, sizeof(components));
+        put("components", components, sizeof(components));
+        memset(neighbors, 0xff, sizeof(neighbors)); /* none: each row is a piece */
+        if (pieces)
+            put("neighbors", neighbors,
+                (size_t)json_integer_value(stored) * ROWS * sizeof(*neighbors));
+        ny_field_set_count(report, "largest", ROWS);
+        save(record);
+        json_decref(record);
+        is(path_to(row), NY_ESTORE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_graph_without_a_largest_component_is_refused),
+        cmocka_unit_test(edges_that_cannot_be_are_refused),
+        cmocka_unit_test(counts_of_edges_that_cannot_be_are_refused),
+        cmocka_unit_test(components_that_are_not_those_counted_are_refused),
+        cmocka_unit_test(rows_that_the_store_has_not_are_refused),
+        cmocka_unit_test(edges_that_do_not_join_their_component_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, start, stop);
+}
