@@ -4,22 +4,8 @@
  */
 #include "unit/table_case.h"
 
-#include <locale.h>
-
 #include "base/decimal.h"
-
-/* Sets a locale with a decimal comma, or skips the test with words. */
-static void set_comma(void)
-{
-    char text[8];
-
-    if (!setlocale(LC_ALL, "de_DE.UTF-8") && !setlocale(LC_ALL, "fr_FR.UTF-8")) {
-        print_message("no locale with a decimal comma here\n");
-        skip();
-    }
-    snprintf(text, sizeof(text), "%.1f", 0.5);
-    assert_string_equal(text, "0,5");
-}
+#include "support/locale_case.h"
 
 /* Ends a test: later ones begin in the locale C. */
 static int teardown_locale(void **state)
@@ -208,9 +194,10 @@ static void files_are_the_same_in_any_locale(void **state)
     set_comma();
     write_files(ends, path[1], 1);
     for (size_t i = 0; ends[i]; i++) {
-        char command[500];
+        char command[2 * sizeof(path[0][0]) + 20];
 
-        snprintf(command, sizeof(command), "cmp '%s' '%s'", path[0][i], path[1][i]);
+        snprintf(command, sizeof(command), "cmp '%.*s' '%.*s'", (int)sizeof(path[0][0]) - 1,
+                 path[0][i], (int)sizeof(path[0][0]) - 1, path[1][i]);
         assert_int_equal(system(command), 0);
     }
 }
@@ -229,5 +216,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(files_are_the_same_in_any_locale, setup, teardown_locale),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, locale_case_end);
 }
