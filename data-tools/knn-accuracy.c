@@ -117,14 +117,16 @@ int main(int argc, char **argv)
     uint64_t k = 1;
     const struct tool_option options[] = {{"--k", TOOL_COUNT, &k}, {NULL, TOOL_TEXT, NULL}};
     struct ny_context *ctx;
+    struct ny_classes *classes = NULL;
     struct tool_table train, test;
     struct knn knn;
     size_t right = 0;
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){paths, 4, 0});
     ctx = tool_start();
-    tool_table_read(ctx, paths[0], paths[1], &train);
-    tool_table_read(ctx, paths[2], paths[3], &test);
+    tool_check(ctx, ny_classes_new(&classes, ctx));
+    tool_table_read(ctx, paths[0], paths[1], classes, &train);
+    tool_table_read(ctx, paths[2], paths[3], classes, &test);
     if (train.d != test.d)
         tool_fail(NY_EDATA, "%s has %zu columns, %s has %zu.", paths[0], train.d, paths[2], test.d);
     if (k == 0 || k > train.n)
@@ -138,6 +140,7 @@ int main(int argc, char **argv)
     printf(
         "accuracy %.4f (%zu of %zu, %zu-nearest neighbours among %zu points in %zu dimensions)\n",
         (double)right / (double)test.n, right, test.n, (size_t)k, train.n, train.d);
+    ny_classes_free(classes);
     tool_end(ctx);
     return 0;
 }

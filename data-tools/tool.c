@@ -210,10 +210,10 @@ static void grow(struct ny_context *ctx, struct tool_table *table, size_t rows, 
 }
 
 void tool_table_read(struct ny_context *ctx, const char *path, const char *labels,
-                     struct tool_table *table)
+                     struct ny_classes *classes, struct tool_table *table)
 {
     enum { BATCH = 4096 };
-    const struct ny_reader_options options = {.labels_file = labels};
+    const struct ny_reader_options options = {.labels_file = labels, .classes = classes};
     struct ny_reader *reader = NULL;
     const struct ny_file_table *format;
     struct ny_row_batch batch = {0};

@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "base/dtype.h"
+#include "io/classes.h"
 #include "io/writer.h"
 
 enum tool_kind {
@@ -60,8 +61,9 @@ struct tool_table {
     double *labels; /* n, or NULL */
     size_t n, d;
 };
-/* Reads any format of the library, with the labels of another file (NULL: none). */
+/* Reads any format of the library, with the labels of another file (NULL: none). Labels that are
+ * words are numbered by `classes`, the same ones in all tables that share it. */
 void tool_table_read(struct ny_context *ctx, const char *path, const char *labels,
-                     struct tool_table *table);
+                     struct ny_classes *classes, struct tool_table *table);
 
 #endif

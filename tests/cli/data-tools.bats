@@ -195,6 +195,23 @@ on_shape() {
     done
 }
 
+@test "knn-accuracy: labels that are words are the same ones in both files" {
+    printf '0,0\n0,1\n10,10\n10,11\n' >train.csv
+    printf 'cat\ncat\ndog\ndog\n' >train.labels
+    printf '10,10.2\n0,0.2\n' >test.csv
+    printf 'dog\ncat\n' >test.labels
+    run knn-accuracy train.csv train.labels test.csv test.labels
+    [ "$status" -eq 0 ]
+    [[ $output == "accuracy 1.0000 (2 of 2, "* ]]
+    printf 'dog\nfish\n' >test.labels # a class that the training points do not have
+    run knn-accuracy train.csv train.labels test.csv test.labels
+    [[ $output == "accuracy 0.5000 (1 of 2, "* ]]
+    printf '0\n0\n1\n1\n' >train.labels
+    run knn-accuracy train.csv train.labels test.csv test.labels
+    [ "$status" -eq 3 ]
+    [[ $output == *"test.labels"* ]]
+}
+
 @test "without a library all tools but its own are built" {
     mkdir bin
     printf '%s\n' '#!/bin/sh' 'case "$*" in *hdf5*|*libjpeg*) exit 1 ;; esac' \
