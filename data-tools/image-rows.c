@@ -140,7 +140,9 @@ static void read_png(struct images *x, const char *path, bool asked)
     check_shape(x, path, image.width, image.height, color);
     check_color(x, path, color, asked);
     image.format = x->color ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
-    if (!png_image_finish_read(&image, &black, x->row, 0, NULL) || image.warning_or_error)
+    /* It succeeds with warnings, of what else is in the file; a picture that is cut short is an
+     * error. */
+    if (!png_image_finish_read(&image, &black, x->row, 0, NULL))
         tool_fail(NY_EDATA, "%s cannot be read as PNG: %s.", path, image.message);
 }
 
