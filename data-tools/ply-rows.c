@@ -65,14 +65,15 @@ _Noreturn static void fail_header(const struct ply *ply, const char *what)
     tool_fail(NY_EDATA, "%s, line %llu: %s.", ply->path, ULL(ply->bytes->line), what);
 }
 
-/* The next line without its end, as a string in the window. */
+/* The next line without its end, which the last one need not have, as a string in the window. */
 static char *next_line(struct ply *ply)
 {
     struct ny_bytes *bytes = ply->bytes;
-    const char *end;
+    const char *end, *next;
     char *line;
 
     while (!(end = memchr(bytes->at, '\n', (size_t)(bytes->end - bytes->at)))) {
+        if (bytes->ended && bytes->at < bytes->end) break;
         if (bytes->ended)
             tool_fail(NY_EDATA, "%s ends in line %llu, before its last point.", ply->path,
                       ULL(bytes->line + 1));
@@ -80,9 +81,11 @@ static char *next_line(struct ply *ply)
         tool_check(ply->ctx, ny_bytes_more(bytes));
     }
     line = bytes->buffer + (bytes->at - bytes->buffer);
+    next = end ? end + 1 : bytes->end;
+    if (!end) end = bytes->end;
     line[end - bytes->at] = '\0';
     if (end > bytes->at && end[-1] == '\r') line[end - 1 - bytes->at] = '\0';
-    bytes->at = end + 1;
+    bytes->at = next;
     bytes->line++;
     return line;
 }

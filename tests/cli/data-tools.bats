@@ -508,6 +508,21 @@ make_image() {
     [ "$(bytes x.npy 130 2 | xargs)" = "10 11" ]
 }
 
+@test "image-rows: a PNG whose picture is whole is read, whatever else in it is damaged" {
+    mkdir set
+    make_image png gray 3 2 10 a.png
+    # a note whose checksum is wrong, behind the signature and the header
+    { head -c 33 a.png; printf '\0\0\0\5tEXta\0bcd\1\2\3\4'; tail -c +34 a.png; } >set/a.png
+    run image-rows set -o x.npy
+    [ "$status" -eq 0 ]
+    [ "$(bytes x.npy 128 6 | xargs)" = "10 11 12 13 14 15" ]
+    # the picture itself is cut short
+    perl -0777 -pe 's/(....)IDAT/pack("N", unpack("N", $1) - 4) . "IDAT"/se' a.png >set/a.png
+    refused 3 "set/a.png cannot be read as PNG" image-rows set
+    head -c -20 a.png >set/a.png
+    refused 3 "set/a.png cannot be read as PNG" image-rows set
+}
+
 @test "image-rows: what cannot be a row is named" {
     mkdir set empty
     make_image png gray 3 2 10 set/a.png
@@ -557,6 +572,8 @@ text_ply() {
     ply-rows t.ply --properties red,x | nystream import s.nys - -q
     ply-rows t.ply --properties red,x -o c.npy
     [ "$(rows c.npy 2 | xargs)" = "255 1.5 1 0 2 -2" ]
+    head -n -1 t.ply >m.ply # its last point is the last line
+    head -c -1 m.ply | ply-rows - | cmp - b.npy
     sed 's/property float x/property double x/' t.ply | ply-rows - >d.npy
     [[ $(npy_header d.npy) == *"'<f8'"*"(3, 3)"* ]]
 }
@@ -566,6 +583,8 @@ text_ply() {
     binary_ply >b.ply
     head -n -3 t.ply >f
     refused 3 "f ends in line 16, before its last point" ply-rows f
+    printf '0 1.5' >>f
+    refused 3 'line 16: z of the point is ""' ply-rows f
     sed 's/^0 1.5/0 nine/' t.ply >f
     refused 3 'line 16: y of the point is "nine"' ply-rows f
     sed 's/^0 1.5 -2 1/0 1.5 -2 1 1/' t.ply >f
