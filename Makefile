@@ -395,6 +395,11 @@ format: ## clang-format on every source
 CONVERTERS := $(filter $(patsubst %,$(BUILD)/data-tools/%,hdf5-rows image-rows ply-rows wfdb-rows \
                 windows),$(TOOLS))
 
+# What a static program needs beside the library. Libraries given by hand (data-tools/recipes) may
+# have no files of pkg-config, without which it would not even say how to link with the shared one.
+PC_PACKAGES := $(if $(filter file,$(origin PACKAGE_LIBS)),$(LINKED))
+PC_LIBS     := $(if $(PC_PACKAGES),-lm -lpthread -ldl,$(PACKAGE_LIBS))
+
 install: all docs $(CONVERTERS) ## honours DESTDIR, PREFIX and the GNU directory variables
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(libdir) $(includedir) $(pkgconfigdir))
 	$(INSTALL) -m 644 $(STATIC_LIB) $(DESTDIR)$(libdir)
@@ -403,8 +408,8 @@ install: all docs $(CONVERTERS) ## honours DESTDIR, PREFIX and the GNU directory
 	ln -sf libnystream.so.$(SOVERSION) $(DESTDIR)$(libdir)/libnystream.so
 	$(INSTALL) -m 644 $(wildcard include/*.h) $(DESTDIR)$(includedir)
 	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' -e 's|@includedir@|$(includedir)|' \
-	  -e 's|@version@|$(VERSION)|' -e 's|@packages@|$(LINKED)|' src/nystream.pc.in \
-	  >$(DESTDIR)$(pkgconfigdir)/nystream.pc
+	  -e 's|@version@|$(VERSION)|' -e 's|@packages@|$(PC_PACKAGES)|' -e 's|@libraries@|$(PC_LIBS)|' \
+	  src/nystream.pc.in >$(DESTDIR)$(pkgconfigdir)/nystream.pc
 ifneq (,$(CLI))
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(bashdir) $(zshdir))
 	$(INSTALL) -m 755 $(CLI) $(HDF5_READER) $(DESTDIR)$(bindir)

@@ -83,6 +83,21 @@ END
     [ "$output" = fitted ]
 }
 
+@test "libraries that were given by hand need no files of pkg-config" {
+    local libraries
+    libraries="$(pkg-config --libs lmdb openblas lapacke liblz4 libxxhash zlib jansson) -lm -lpthread -ldl"
+    make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" install DESTDIR="$PWD/own" PREFIX=/usr \
+        PACKAGE_LIBS="$libraries" >log
+    [ ! -s log ]
+    export PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=$PWD/own/usr/lib/pkgconfig # where there is no lmdb.pc
+    run pkg-config --cflags --libs nystream
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ $output == *"-lnystream"* && $output != *"-llmdb"* ]]
+    run pkg-config --static --libs nystream
+    [[ $output == *"-lnystream"*"-llmdb"*"-ldl"* ]]
+}
+
 @test "the program at the top of the header compiles and runs" {
     cd "$BATS_TEST_TMPDIR"
     {
