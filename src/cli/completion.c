@@ -4,7 +4,7 @@
  * for the names of results they run `nystream list STORE` when a key is pressed.
  *
  * An option's values follow from its placeholder: "a|b|c" are words, FILE and DIR are paths. Only
- * the few that values_of() names are known by the option's name.
+ * the few that is_file() and values_of() name are known by the option's name.
  */
 #include "cli/cli.h"
 
@@ -27,11 +27,13 @@ static bool choices_of(const struct option_view *view, char *words, size_t size)
     return used > 0;
 }
 
-/* Tells whether an option's value is a path, by its placeholder. */
+/* Tells whether an option's value is a path, or may be one, by its placeholder. */
 static bool is_file(const struct option_view *view)
 {
-    return view->argument && (strncmp(view->argument, "FILE", 4) == 0 ||
-                              strstr(view->argument, ".npy") || strcmp(view->argument, "DIR") == 0);
+    return view->argument &&
+           (strncmp(view->argument, "FILE", 4) == 0 || strstr(view->argument, ".npy") ||
+            strstr(view->argument, ".nym") || strcmp(view->argument, "DIR") == 0 ||
+            strcmp(view->name, "features") == 0);
 }
 
 /* Kinds of option values besides words and files. */
@@ -66,34 +68,56 @@ static void put_verbs(FILE *file, const struct verb *verbs)
         fprintf(file, "%s%s", verb > verbs ? " " : "", verb->name);
 }
 
-/* Writes a branch of `case $prev` for each option that takes a value: the words that may follow, or
- * that the shell completes file names, or nothing. */
-static void put_bash_values(FILE *file)
+/* Writes the rest of a branch of `case` for an option: the words that may follow, or that the shell
+ * completes file names, or nothing. Behind a switch the script goes on. */
+static void put_bash_value(FILE *file, const struct option_view *view)
 {
-    struct option_view view;
     char words[256];
 
-    for (size_t i = 0; cli_option_at(NULL, i, &view); i++) {
-        if (!view.argument) continue;
-        fprintf(file, "    --%s%s%c) ", view.name, view.letter ? "|-" : "",
-                view.letter ? view.letter : ' ');
-        if (values_of(&view) == VALUES_NAMES) {
-            fputs("words=$(_nystream_names) ;;\n", file);
-        } else if (values_of(&view) == VALUES_COLORS) {
-            fprintf(file, "words=\"%s\" ;;\n", colors);
-        } else if (values_of(&view) == VALUES_COLUMNS) {
-            fputs("words=$(_nystream_columns) ;;\n", file);
-        } else if (view.own == OWN_PART) {
-            fputs("words=\"", file);
-            put_parts(file);
-            fputs("\" ;;\n", file);
-        } else if (choices_of(&view, words, sizeof(words))) {
-            fprintf(file, "words=\"%s\" ;;\n", words);
-        } else {
-            fprintf(file, "%s\n",
-                    is_file(&view) ? "COMPREPLY=($(compgen -f -- \"$cur\")); return ;;"
-                                   : "return ;;");
+    if (!view->argument) {
+        fputs(";;\n", file);
+    } else if (values_of(view) == VALUES_NAMES) {
+        fputs("words=$(_nystream_names) ;;\n", file);
+    } else if (values_of(view) == VALUES_COLORS) {
+        fprintf(file, "words=\"%s\" ;;\n", colors);
+    } else if (values_of(view) == VALUES_COLUMNS) {
+        fputs("words=$(_nystream_columns) ;;\n", file);
+    } else if (view->own == OWN_PART) {
+        fputs("words=\"", file);
+        put_parts(file);
+        fputs("\" ;;\n", file);
+    } else if (choices_of(view, words, sizeof(words))) {
+        fprintf(file, "words=\"%s\" ;;\n", words);
+    } else {
+        fputs(is_file(view) ? "_nystream_files -f; return ;;\n" : "return ;;\n", file);
+    }
+}
+
+/* Tells whether an option of the command has the name of one of the library, which other verbs
+ * take. */
+static bool has_namesake(const struct option_view *view)
+{
+    struct option_view first;
+
+    return view->own && cli_option_find(NULL, view->name, &first) && !first.own;
+}
+
+/* Writes the branches of `case VERB:OPTION` that tell what follows options. Those of the command
+ * that have a namesake go first. */
+static void put_bash_values(FILE *file, const struct verb *verbs)
+{
+    struct option_view view;
+
+    for (const struct verb *verb = verbs; verb->name; verb++)
+        for (size_t i = 0; cli_option_at(verb, i, &view); i++) {
+            if (!has_namesake(&view)) continue;
+            fprintf(file, "    %s:--%s) ", verb->name, view.name);
+            put_bash_value(file, &view);
         }
+    for (size_t i = 0; cli_option_at(NULL, i, &view); i++) {
+        if (!view.argument || has_namesake(&view)) continue;
+        fprintf(file, view.letter ? "    *:--%s|*:-%c) " : "    *:--%s) ", view.name, view.letter);
+        put_bash_value(file, &view);
     }
 }
 
@@ -143,7 +167,8 @@ static bool takes_names(const struct verb *verb)
 }
 
 /* Functions of the script that print the names of the store's results, and the columns of the first
- * line of each CSV or TSV file on the command line. */
+ * line of each CSV or TSV file on the command line; and one that offers files (-f) or folders (-d),
+ * whose names may have blanks. */
 static const char bash_helpers[] = "_nystream_names() {\n"
                                    "    nystream list \"${COMP_WORDS[2]}\" 2>/dev/null | cut -f 1\n"
                                    "}\n"
@@ -155,6 +180,9 @@ static const char bash_helpers[] = "_nystream_names() {\n"
                                    "'\"\\r' | tr ',\\t' '\\n\\n' ;;\n"
                                    "        esac\n"
                                    "    done\n"
+                                   "}\n"
+                                   "_nystream_files() {\n"
+                                   "    mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$cur\")\n"
                                    "}\n";
 
 /* Places decide what is offered: word 1 is a verb, word 2 mostly a store, word 3 mostly a name. An
@@ -171,8 +199,10 @@ void cli_print_bash_completion(FILE *file, const struct verb *verbs)
           "        COMPREPLY=($(compgen -W \"",
           file);
     put_verbs(file, verbs);
-    fputs(" --help --version\" -- \"$cur\"))\n        return\n    fi\n    case $prev in\n", file);
-    put_bash_values(file);
+    fputs(" --help --version\" -- \"$cur\"))\n        return\n    fi\n"
+          "    case ${COMP_WORDS[1]}:$prev in\n",
+          file);
+    put_bash_values(file, verbs);
     fputs("    esac\n    if [ -z \"$words\" ] && [[ $cur == -* ]]; then\n"
           "        case ${COMP_WORDS[1]} in\n",
           file);
@@ -193,7 +223,7 @@ void cli_print_bash_completion(FILE *file, const struct verb *verbs)
           "        case ${COMP_WORDS[1]} in\n        ",
           file);
     put_verbs_with(file, verbs, takes_store);
-    fputs(")\n            COMPREPLY=($(compgen -d -- \"$cur\")) ;;\n        help)\n            "
+    fputs(")\n            _nystream_files -d ;;\n        help)\n            "
           "words=\"",
           file);
     put_verbs(file, verbs);
@@ -201,18 +231,18 @@ void cli_print_bash_completion(FILE *file, const struct verb *verbs)
           "    if [ -n \"$words\" ]; then\n"
           "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
           "    elif [ ${#COMPREPLY[@]} -eq 0 ]; then\n"
-          "        COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+          "        _nystream_files -f\n"
           "    fi\n"
           "}\n"
           "complete -o filenames -F _nystream nystream\n",
           file);
 }
 
-/* Writes the first sentence of a text so that it can stand inside single quotes and the brackets of
- * _arguments. */
-static void put_zsh_text(FILE *file, const char *text)
+/* Writes the first bytes of a text so that they can stand inside single quotes, and in the brackets
+ * or the list of words of _arguments. */
+static void put_zsh_text(FILE *file, const char *text, size_t length)
 {
-    for (const char *end = text + cli_first_sentence(text); text < end; text++) {
+    for (const char *end = text + length; text < end; text++) {
         if (*text == '\'')
             fputs("'\\''", file);
         else if (strchr("[]:\\", *text))
@@ -222,6 +252,12 @@ static void put_zsh_text(FILE *file, const char *text)
     }
 }
 
+/* Writes the first sentence of a text in the same way. */
+static void put_zsh_summary(FILE *file, const char *text)
+{
+    put_zsh_text(file, text, (size_t)cli_first_sentence(text));
+}
+
 /* Writes a line of _arguments, such as '--skip-damaged[write rows that are damaged as NaN, and go
  * on]', and a second one for the --no-S of a switch. */
 static void put_zsh_option(FILE *file, const struct option_view *view)
@@ -229,7 +265,7 @@ static void put_zsh_option(FILE *file, const struct option_view *view)
     char words[256];
 
     fprintf(file, "            '--%s%s[", view->name, view->argument ? "=" : "");
-    put_zsh_text(file, view->summary);
+    put_zsh_summary(file, view->summary);
     fputc(']', file);
     if (values_of(view) == VALUES_NAMES) {
         fprintf(file, ":%s:_nystream_names", view->name);
@@ -240,14 +276,16 @@ static void put_zsh_option(FILE *file, const struct option_view *view)
         put_parts(file);
         fputc(')', file);
     } else if (choices_of(view, words, sizeof(words))) {
-        fprintf(file, ":%s:(%s)", view->name, words);
+        fprintf(file, ":%s:(", view->name);
+        put_zsh_text(file, words, strlen(words));
+        fputc(')', file);
     } else if (view->argument) {
         fprintf(file, ":%s:%s", view->name, is_file(view) ? "_files" : "");
     }
     fputs("' \\\n", file);
     if (view->switch_both_ways) {
         fprintf(file, "            '--no-%s[", view->name);
-        put_zsh_text(file, view->summary);
+        put_zsh_summary(file, view->summary);
         fputs("]' \\\n", file);
     }
 }
@@ -266,7 +304,7 @@ void cli_print_zsh_completion(FILE *file, const struct verb *verbs)
           file);
     for (const struct verb *verb = verbs; verb->name; verb++) {
         fprintf(file, "        '%s:", verb->name);
-        put_zsh_text(file, verb->summary);
+        put_zsh_summary(file, verb->summary);
         fputs("'\n", file);
     }
     fputs("    )\n    if (( CURRENT == 2 )); then\n        _describe verb verbs\n        return\n"

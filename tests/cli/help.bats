@@ -238,12 +238,39 @@ version" ]
     [ "$(complete_line nystream export s fi)" = first ]
 }
 
+@test "bash completion of files and folders, whose names may have blanks" {
+    nystream help --bash-completion >script
+    source ./script
+    completes() { # WANTED WORD…: the last word is completed; answers are parted by |
+        local wanted=$1 IFS='|'
+        shift
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        _nystream
+        [ "${COMPREPLY[*]}" = "$wanted" ] || { echo "$*: ${COMPREPLY[*]}" >&2; return 1; }
+    }
+    mkdir "my store"
+    touch "my rows.csv" "my model.nym"
+    completes "my rows.csv" nystream import s "my r"
+    completes "my store" nystream info my
+    completes "my rows.csv" nystream transform s map --input "my r"
+    completes "my model.nym" nystream fit s map --model "my m"
+    completes "my model.nym" nystream fit s map --features "my m"
+    completes "my rows.csv" nystream transform s map --clusters "my r"
+    completes "my rows.csv" nystream import s my.csv --labels "my r"
+    completes "" nystream eval s map --clusters "my r" # which is a number there
+}
+
 @test "zsh completion" {
     ny help --zsh-completion
     exits 0
     [ "${lines[0]}" = "#compdef nystream" ]
     prints "'--kernel=["
     prints ":kernel:("
+    # A colon parts what _arguments takes; in a list of words it is written \:.
+    prints ':rows:(none total\:S unit)'
+    prints ':peers:(alone mpi folder\:PATH)'
+    prints ':model:_files'
     printf '%s\n' "$output" >_nystream
     command -v zsh >/dev/null || skip "zsh is not installed"
     zsh -n _nystream
