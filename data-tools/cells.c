@@ -353,6 +353,7 @@ int main(int argc, char **argv)
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){NULL, 0, 0});
     check_options(&cells, path);
+    tool_apart(path, labels_path);
     ctx = tool_start();
     make_types(&cells, ctx);
     make_rows(&cells, ctx);

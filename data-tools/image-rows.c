@@ -250,6 +250,9 @@ int main(int argc, char **argv)
 
     tool_arguments(argc, argv, usage, options, (struct tool_positional){&folder, 1, 0});
     if (x.gray && x.color) tool_fail(NY_EUSAGE, "Give --gray or --color, not both.");
+    tool_apart(out ? out : "-", files);
+    tool_apart(out ? out : "-", labels);
+    tool_apart(files, labels);
     x.ctx = tool_start();
     look_into(&x, folder, 0);
     if (!x.count)

@@ -321,6 +321,7 @@ int main(int argc, char **argv)
     if ((labels_out || classes) && !paths[1])
         tool_fail(NY_EUSAGE, "--labels-out and --classes need the LABELS of the originals (see "
                              "--help).");
+    tool_apart(path ? path : "-", labels_out);
     prepare(&d, paths, classes, width);
     if (labels_out) write_labels(&d, labels_out, range);
     out = tool_create(d.ctx, path);

@@ -231,6 +231,7 @@ int main(int argc, char **argv)
         tool_fail(NY_EUSAGE, "-n must be positive, --noise not negative.");
     if (!p.pieces || !p.dimension || p.dimension >= COLUMNS_MAX)
         tool_fail(NY_EUSAGE, "--pieces must be positive, --dimension 1 to %d.", COLUMNS_MAX - 1);
+    tool_apart(files[0], files[1]);
     ctx = tool_start();
     write_points(ctx, &p, shape, files);
     tool_end(ctx);

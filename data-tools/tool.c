@@ -7,6 +7,7 @@
 
 #include "base/dtype.h"
 #include "base/memory.h"
+#include "io/output.h"
 #include "io/reader.h"
 
 /* The file that is being written; it is removed when the tool fails. */
@@ -143,6 +144,12 @@ struct ny_writer *tool_create(struct ny_context *ctx, const char *path)
     tool_check(ctx,
                ny_writer_open(&outputs[at].writer, ctx, path, NY_OUT_BYTES, NY_ROWS_COUNTED, 1));
     return outputs[at].writer;
+}
+
+void tool_apart(const char *a, const char *b)
+{
+    if (a && b && ny_output_is_same(a, b))
+        tool_fail(NY_EUSAGE, "Two outputs both go to %s: give two names.", a);
 }
 
 static int output_of(const struct ny_writer *out)

@@ -50,6 +50,9 @@ void *tool_alloc(struct ny_context *ctx, size_t count, size_t size);
 /* A file that appears under its name, whole, when it is closed; a tool that ends before leaves
  * nothing behind. NULL or "-": standard output, which must not be a terminal. */
 struct ny_writer *tool_create(struct ny_context *ctx, const char *path);
+/* Ends the tool where two outputs have one name, so that one would replace the other; NULL: that
+ * output was not asked for. */
+void tool_apart(const char *a, const char *b);
 void tool_write(struct ny_writer *out, const void *bytes, size_t count);
 void tool_print(struct ny_writer *out, const char *format, ...) NY_PRINTF(2, 3);
 void tool_close(struct ny_writer *out);

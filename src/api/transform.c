@@ -9,11 +9,9 @@
  * the way: the share of their trace that the landmarks leave out. If it is large beside that of the
  * rows of the fit, a warning says so, since units or the order of columns have then often changed.
  */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "maps/graph_map.h"
 #include "place/drift.h"
@@ -292,35 +290,12 @@ static int place(struct run *run)
     return err;
 }
 
-/* Finds the folder of a path, which need not be there itself. */
-static bool find_folder(const char *path, struct stat *folder)
-{
-    const char *slash = strrchr(path, '/');
-    char text[PATH_MAX];
-    int length = slash ? snprintf(text, sizeof(text), "%.*s/", (int)(slash - path), path)
-                       : snprintf(text, sizeof(text), ".");
-
-    return length < (int)sizeof(text) && stat(text, folder) == 0;
-}
-
-/* Tells whether two paths are the same name in the same folder, however they are spelled. */
-static bool is_same_output(const char *a, const char *b)
-{
-    const char *slashes[] = {strrchr(a, '/'), strrchr(b, '/')};
-    struct stat folders[2];
-
-    if (strcmp(a, b) == 0) return true;
-    if (strcmp(slashes[0] ? slashes[0] + 1 : a, slashes[1] ? slashes[1] + 1 : b) != 0) return false;
-    return find_folder(a, &folders[0]) && find_folder(b, &folders[1]) &&
-           folders[0].st_dev == folders[1].st_dev && folders[0].st_ino == folders[1].st_ino;
-}
-
 /* Checks the name of the second file, of distances or of clusters. */
 static int check_beside(struct ny_context *ctx, const struct ny_placing *placing, const char *file)
 {
     int err = ny_writer_apart(ctx, file, placing->input);
 
-    if (!err && is_same_output(file, placing->output))
+    if (!err && ny_output_is_same(file, placing->output))
         err = ny_fail(ctx, NY_EUSAGE, "the %s both go to %s; give two names",
                       placing->clusters ? "coordinates and the clusters"
                                         : "numbers and the distances",

@@ -4,6 +4,7 @@
  * file. */
 #include "io/output.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -35,6 +36,28 @@ bool ny_output_is_stream(const char *path)
 
     return ny_output_is_stdout(path) ||
            (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+/* Finds the folder of a path, which need not be there itself. */
+static bool find_folder(const char *path, struct stat *folder)
+{
+    const char *slash = strrchr(path, '/');
+    char text[PATH_MAX];
+    int length = slash ? snprintf(text, sizeof(text), "%.*s/", (int)(slash - path), path)
+                       : snprintf(text, sizeof(text), ".");
+
+    return length < (int)sizeof(text) && stat(text, folder) == 0;
+}
+
+bool ny_output_is_same(const char *a, const char *b)
+{
+    const char *slashes[] = {strrchr(a, '/'), strrchr(b, '/')};
+    struct stat folders[2];
+
+    if (strcmp(a, b) == 0) return true;
+    if (strcmp(slashes[0] ? slashes[0] + 1 : a, slashes[1] ? slashes[1] + 1 : b) != 0) return false;
+    return find_folder(a, &folders[0]) && find_folder(b, &folders[1]) &&
+           folders[0].st_dev == folders[1].st_dev && folders[0].st_ino == folders[1].st_ino;
 }
 
 struct ny_table_text ny_output_text(const char *path)

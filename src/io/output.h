@@ -28,6 +28,9 @@ int ny_output_check(struct ny_context *ctx, const char *path, enum ny_output wha
 bool ny_output_is_stream(const char *path);
 /* Tells whether `path` is the standard output. */
 bool ny_output_is_stdout(const char *path);
+/* Tells whether two paths are the same name in the same folder, however they are spelled; the files
+ * need not be there. */
+bool ny_output_is_same(const char *a, const char *b);
 
 /* The form of a text table, which the end of its name decides. */
 struct ny_table_text {

@@ -344,6 +344,30 @@ END
     [ -z "$(ls)" ]
 }
 
+@test "two outputs of one name are refused, however it is spelled" {
+    apart() {
+        run "$@"
+        [ "$status" -eq 2 ] && [[ $output == *"both go to "*": give two names"* ]] && return
+        echo "$*: exit $status, $output" >&2
+        return 1
+    }
+    make_images
+    mkdir set folder
+    apart manifold spiral -o x.npy --parameters x.npy
+    apart manifold spiral -o folder/../x.npy --parameters ./x.npy
+    apart cells -o x.npz --labels-out "$PWD/x.npz"
+    apart infinite-digits images labels -n 3 -o x --labels-out ./x
+    apart infinite-digits images labels -n 3 --labels-out -
+    [ ! -e x.npy ] && [ ! -e x.npz ] && [ ! -e x ]
+    manifold spiral -o x.npy --parameters folder/x.npy
+    make_image png gray 3 2 10 set/a.png
+    apart image-rows set -o y --files y
+    apart image-rows set -o y --labels y
+    apart image-rows set -o y --files z --labels ./z
+    [ ! -e y ] && [ ! -e z ]
+    image-rows set -o y --files z --labels -
+}
+
 # Two leads, 11 times: 1 … 11 and 101 … 111, as int16 npy.
 make_series() {
     local i header="{'descr': '<i2', 'fortran_order': False, 'shape': (11, 2), }"
