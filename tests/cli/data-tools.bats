@@ -230,6 +230,15 @@ on_shape() {
     [[ $output == *"new/nystream-hdf5"* ]]
 }
 
+@test "setup asks Python itself what it has, of any version" {
+    sed "s|/usr/bin/python3|$PWD/python3|" "$BATS_TEST_DIRNAME/../../data-tools/setup" >setup
+    printf '#!/bin/sh\n[ "$*" = "-c import ensurepip" ]\n' >python3
+    chmod +x python3 setup
+    [[ " $(./setup --missing python) " != *" python3-venv "* ]]
+    printf '#!/bin/sh\nexit 1\n' >python3
+    [[ " $(./setup --missing python) " == *" python3-venv "* ]]
+}
+
 @test "every tool explains itself" {
     for tool in infinite-digits manifold sparse-text cells knn-accuracy windows ply-rows wfdb-rows; do
         run $tool --help
