@@ -38,6 +38,9 @@ mandir       ?= $(PREFIX)/share/man
 pkgconfigdir ?= $(libdir)/pkgconfig
 bashdir      ?= $(PREFIX)/share/bash-completion/completions
 zshdir       ?= $(PREFIX)/share/zsh/site-functions
+# make takes a path with a space for two.
+$(foreach name,CURDIR BUILD DESTDIR PREFIX bindir libdir includedir mandir pkgconfigdir bashdir zshdir,$(if \
+  $(word 2,$($(name))),$(error $(name) is "$($(name))": a path with a space, which make cannot work with; choose another)))
 
 # `make check SAN=address,undefined`: in a folder of its own; NYSTREAM_SANITIZER tells tests that
 # time, memory and plain linking are not what they were.
@@ -441,9 +444,12 @@ deb: all docs $(if $(HAS_MPI),mpi) ## Debian packages nystream, libnystream-dev,
 	@MAKE='$(MAKE)' BUILD=$(BUILD) VERSION=$(VERSION) SOVERSION=$(SOVERSION) data-tools/deb
 
 # The last commit, so that it depends on nothing that lies about; its date is that of all files.
+DIST := $(BUILD)/nystream-$(VERSION).tar
 dist: ## the sources of the last commit in build/nystream-VERSION.tar.gz
+	@[ -e .git ] || { echo "make dist packs the last commit, and $(CURDIR) is no clone of a git repository" >&2; exit 1; }
 	@mkdir -p $(BUILD)
-	git archive --format=tar --prefix=nystream-$(VERSION)/ HEAD | gzip -n9 >$(BUILD)/nystream-$(VERSION).tar.gz
+	git archive --format=tar --prefix=nystream-$(VERSION)/ -o $(DIST) HEAD
+	gzip -nf9 $(DIST)
 
 clean: ## removes build/
 	rm -rf $(BUILD)

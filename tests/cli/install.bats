@@ -182,6 +182,40 @@ END
     [ ! -x "$NYSTREAM_BUILD/data-tools/image-rows" ] || "$STAGE/usr/bin/nystream-image-rows" --help | grep -q FOLDER
 }
 
+@test "a path of two words is refused before anything is made" {
+    refuses() { # NAME ARGUMENT…: make ends with that name, and nothing is written
+        local name=$1
+        shift
+        run make -s "$@" </dev/null
+        [ "$status" -eq 2 ] && [[ $output == *"$name is "*": a path with a space"* ]] && return
+        echo "$*: exit $status, $output" >&2
+        return 1
+    }
+    mkdir "a b" && cp -r "$ROOT/Makefile" "$ROOT/include" "a b"
+    refuses CURDIR -C "a b" help
+    refuses DESTDIR -C "$ROOT" BUILD="$NYSTREAM_BUILD" install DESTDIR="$PWD/stage at" PREFIX=/usr
+    refuses PREFIX -C "$ROOT" BUILD="$NYSTREAM_BUILD" install PREFIX="$PWD/stage at"
+    [ "$(ls)" = "a b" ]
+}
+
+@test "an archive of the sources is made of a commit, or not at all" {
+    mkdir tree && cp -r "$ROOT/Makefile" "$ROOT/include" tree
+    run make -s -C tree dist </dev/null
+    echo "$output"
+    [ "$status" -eq 2 ]
+    [[ $output == *"make dist packs the last commit"* ]]
+    [ -z "$(find tree -name '*.tar*')" ]
+    git -C tree init -q # and has no commit
+    run make -s -C tree dist </dev/null
+    [ "$status" -eq 2 ]
+    [ -z "$(find tree -name '*.tar.gz')" ]
+    git -C tree -c user.name=a -c user.email=a@b add -A
+    git -C tree -c user.name=a -c user.email=a@b commit -qm all
+    make -s -C tree dist </dev/null
+    tar -tzf tree/build/nystream-1.1.0.tar.gz | grep -qx nystream-1.1.0/Makefile
+    [ "$(find tree -name '*.tar*')" = tree/build/nystream-1.1.0.tar.gz ]
+}
+
 @test "uninstall leaves no file" {
     make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" uninstall DESTDIR="$STAGE" PREFIX=/usr
     [ -z "$(find "$STAGE" ! -type d)" ]
