@@ -187,9 +187,9 @@ END
         local name=$1
         shift
         run make -s "$@" </dev/null
-        [ "$status" -eq 2 ] && [[ $output == *"$name is "*": a path with a space"* ]] && return
-        echo "$*: exit $status, $output" >&2
-        return 1
+        echo "$*: exit $status, $output"
+        [ "$status" -eq 2 ]
+        [[ $output == *"$name is "*": a path with a space"* ]]
     }
     mkdir "a b" && cp -r "$ROOT/Makefile" "$ROOT/include" "a b"
     refuses CURDIR -C "a b" help
@@ -200,18 +200,18 @@ END
 
 @test "an archive of the sources is made of a commit, or not at all" {
     mkdir tree && cp -r "$ROOT/Makefile" "$ROOT/include" tree
-    run make -s -C tree dist </dev/null
+    run make -s -C tree BUILD=build dist </dev/null
     echo "$output"
     [ "$status" -eq 2 ]
     [[ $output == *"make dist packs the last commit"* ]]
     [ -z "$(find tree -name '*.tar*')" ]
     git -C tree init -q # and has no commit
-    run make -s -C tree dist </dev/null
+    run make -s -C tree BUILD=build dist </dev/null
     [ "$status" -eq 2 ]
     [ -z "$(find tree -name '*.tar.gz')" ]
     git -C tree -c user.name=a -c user.email=a@b add -A
     git -C tree -c user.name=a -c user.email=a@b commit -qm all
-    make -s -C tree dist </dev/null
+    make -s -C tree BUILD=build dist </dev/null
     tar -tzf tree/build/nystream-1.1.0.tar.gz | grep -qx nystream-1.1.0/Makefile
     [ "$(find tree -name '*.tar*')" = tree/build/nystream-1.1.0.tar.gz ]
 }
