@@ -3,6 +3,7 @@
  * three bytes.
  *
  * Members may follow one another, as `cat a.gz b.gz` makes them; their contents are one stream.
+ * Zeros behind the last one, as tapes and block devices leave them, are passed over, as gzip does.
  * The end of the input is the end of the data only between two members: anywhere else the file is
  * truncated, and NY_EDATA says after how many unpacked bytes.
  */
@@ -20,6 +21,7 @@ struct ny_unpacker {
     struct ny_unpack_input input;
     z_stream z;
     bool between; /* members: the end of the input is the end of the data here */
+    bool padded;  /* zeros came behind a member: there is no other */
     unsigned char packed[PACKED_BYTES];
 };
 
@@ -46,7 +48,7 @@ int ny_unpack_begin(struct ny_unpacker **out, const struct ny_unpack_input *inpu
         return ny_fail(input->ctx, NY_EINTERNAL, "%zu bytes of gzip data at once", head_bytes);
     }
     unpacker->input = *input;
-    unpacker->between = false;
+    unpacker->between = unpacker->padded = false;
     unpacker->z = (z_stream){.zalloc = allocate, .zfree = release, .opaque = input->ctx};
     memcpy(unpacker->packed, head, head_bytes);
     unpacker->z.next_in = unpacker->packed;
@@ -77,6 +79,16 @@ static int damaged(struct ny_unpacker *unpacker, const char *what)
                       input->path, what, (unsigned long long)unpacker->z.total_out);
 }
 
+/* Passes over zeros between two members, of which only more zeros may follow. */
+static void pass_zeros(struct ny_unpacker *unpacker)
+{
+    z_stream *z = &unpacker->z;
+
+    if (!unpacker->between) return;
+    for (; z->avail_in > 0 && *z->next_in == 0; z->avail_in--, z->next_in++)
+        unpacker->padded = true;
+}
+
 int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got)
 {
     z_stream *z = &unpacker->z;
@@ -96,6 +108,9 @@ int ny_unpack(struct ny_unpacker *unpacker, void *to, size_t wanted, size_t *got
             if (count == 0 && unpacker->between) break;
             if (count == 0) return damaged(unpacker, "end too early (a truncated file)");
         }
+        pass_zeros(unpacker);
+        if (unpacker->padded && z->avail_in == 0) continue;
+        if (unpacker->padded) return damaged(unpacker, "go on behind zeros");
         switch (inflate(z, Z_NO_FLUSH)) {
         case Z_OK:
         case Z_BUF_ERROR:
