@@ -117,19 +117,21 @@ int ny_names_part_read(const struct ny_names_part *part, uint64_t first, size_t 
     return ny_points_names(part->store, first, count, names);
 }
 
-/* Writes one name and the end of its line. */
+/* Writes one name and the end of its line. Names of classes may have line ends in them: a table
+ * quotes these, and in text, where a line is a name, they are blanks. */
 static int write_line(struct ny_writer *out, const char *name, struct ny_table_text form)
 {
-    const char special[] = {'"', form.delimiter, '\0'};
+    const char special[] = {'"', '\n', '\r', form.delimiter, '\0'};
     bool quoted = form.delimiter && (*name == '\0' || strpbrk(name, special));
     int err = quoted ? ny_writer_rows(out, "\"", 1) : NY_OK;
 
     for (const char *at = name; !err && *at; at++) {
-        size_t plain = quoted ? strcspn(at, "\"") : strlen(at);
+        size_t plain = strcspn(at, quoted ? "\"" : "\n\r");
 
         err = ny_writer_rows(out, at, plain);
         at += plain;
-        if (!err && *at) err = ny_writer_rows(out, "\"\"", 2);
+        if (!err && *at)
+            err = quoted ? ny_writer_rows(out, "\"\"", 2) : ny_writer_rows(out, " ", 1);
         if (!*at) break;
     }
     return err ? err : ny_writer_rows(out, "\"\n" + !quoted, quoted ? 2 : 1);

@@ -10,6 +10,15 @@ points() {
     cat "$1.points.csv"
 }
 
+@test "the name of a class that has a line end in it stays one name" {
+    printf 'y,a\n"p\nq",2\nr,3\n' >t.csv
+    nystream import t.nys t.csv --label-column y -q
+    nystream export t.nys --part classes -o classes.txt
+    [ "$(cat classes.txt)" = $'p q\nr' ]
+    nystream export t.nys --part classes -o classes.csv
+    [ "$(cat classes.csv)" = $'"p\nq"\nr' ]
+}
+
 @test "zeros behind gzip data are padding" {
     printf '1,2\n3,4\n' | gzip >t.csv.gz
     cp t.csv.gz junk.csv.gz
