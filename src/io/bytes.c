@@ -5,8 +5,9 @@
  * `at`; a line that the window cuts is begun again after ny_bytes_more(), which at least doubles
  * what there is, so that the work for a long line stays linear. Binary readers call
  * ny_bytes_read(), which passes by the window for 64 KiB and more. gzip is recognised by its first
- * three bytes and not by the file name. One read() takes at most 8 MiB, and between two of them an
- * interrupt is seen.
+ * three bytes and not by the file name. The byte order mark that Windows puts before UTF-8 is
+ * passed over here, for all text; no binary format begins with its bytes. One read() takes at most
+ * 8 MiB, and between two of them an interrupt is seen.
  *
  * A stream of another process is waited for in short steps, which are counted: so an interrupt is
  * seen at once whichever thread gets the signal, a process that hangs is told from a slow one,
@@ -267,11 +268,11 @@ int ny_bytes_read_at(struct ny_bytes *bytes, uint64_t place, void *to, size_t wa
     return NY_OK;
 }
 
-/* Reads the first bytes, decides whether they are gzip's, and starts the window at line 1. At
- * least one byte is then there, unless the input is empty. */
+/* Reads the first bytes, decides whether they are gzip's, and starts the window at line 1, behind a
+ * byte order mark. At least one byte is then there, unless the input is empty. */
 static int begin(struct ny_bytes *bytes)
 {
-    static const unsigned char gzip[] = {0x1f, 0x8b, 8};
+    static const unsigned char gzip[] = {0x1f, 0x8b, 8}, mark[] = {0xef, 0xbb, 0xbf};
     size_t length = 0, got = 0;
     int err;
 
@@ -293,7 +294,12 @@ static int begin(struct ny_bytes *bytes)
     if (length > 0) bytes->last = bytes->buffer[length - 1];
     bytes->buffer[length] = '\0';
     bytes->end = bytes->buffer + length;
-    return err ? err : ny_bytes_need(bytes, 1);
+    if (!err) err = ny_bytes_need(bytes, sizeof(mark));
+    if (err || (size_t)(bytes->end - bytes->at) < sizeof(mark) ||
+        memcmp(bytes->at, mark, sizeof(mark)) != 0)
+        return err;
+    bytes->at += sizeof(mark);
+    return ny_bytes_need(bytes, 1);
 }
 
 int ny_bytes_rewind(struct ny_bytes *bytes)

@@ -13,8 +13,7 @@
 #include "io/csv.h"
 #include "io/like.h"
 
-/* Takes the names of the columns of points. Where one of them is too long or has a line end in it,
- * none is taken: they are no more than a help, and the rows can be read all the same. */
+/* Takes the names of the columns of points. */
 static int take_names(struct ny_reader *reader, const size_t *order)
 {
     const struct ny_csv *csv = reader->state;
@@ -22,13 +21,8 @@ static int take_names(struct ny_reader *reader, const size_t *order)
 
     for (size_t i = 0; !err && i < reader->table.d; i++) {
         const char *name = csv->header.names[order[i]];
-        size_t length = strlen(name);
 
-        if (ny_name_wrong(name, length)) {
-            ny_names_clear(&reader->columns);
-            return NY_OK;
-        }
-        err = ny_names_add(&reader->columns, reader->ctx, name, length);
+        err = ny_names_add(&reader->columns, reader->ctx, name, strlen(name));
     }
     return err;
 }

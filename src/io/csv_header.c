@@ -9,6 +9,7 @@
  */
 #include "io/csv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -149,6 +150,90 @@ static bool looks_like_header(const struct ny_reader *reader, const struct glimp
     return false;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Lists the names by their texts; NULL: there is no memory. */
+static const char **sort_names(struct ny_context *ctx, const struct ny_names *names)
+{
+    const char **sorted = ny_calloc(ctx, NY_MEM_IO, names->count, sizeof(*sorted));
+    const char *name = names->text;
+
+    if (!sorted) return NULL;
+    for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1)
+        sorted[i] = name;
+    qsort(sorted, names->count, sizeof(*sorted), by_text);
+    return sorted;
+}
+
+/* Adds the fields of a line, as names are. */
+static int add_fields(struct ny_reader *reader, const struct glimpse *line, struct ny_names *to)
+{
+    struct ny_csv *csv = reader->state;
+    int err = NY_OK;
+
+    for (size_t i = 0; !err && i < line->count; i++) {
+        const struct span *span = &line->spans[i];
+        const struct ny_field field = {
+            .text = span->text, .length = span->length, .quoted = span->quoted};
+        size_t length = ny_field_copy(&field, csv->unquoted);
+
+        err = ny_names_add(to, reader->ctx, csv->unquoted, length);
+    }
+    return err;
+}
+
+/* Tells whether the fields of the first line are the names of options.like in any order, each once:
+ * a header of numbers, such as years, is one, though it looks like a row. */
+static int names_like(struct ny_reader *reader, const struct glimpse *first, bool *header)
+{
+    const struct ny_columns_like *like = reader->options.like;
+    struct ny_names has = {0}, comes = {0};
+    const char **a = NULL, **b = NULL;
+    int err = NY_OK;
+
+    if (!like || first->count != like->count) return NY_OK;
+    err = like->load(like->arg, &has);
+    if (!err) err = add_fields(reader, first, &comes);
+    if (err || has.count != comes.count) goto done;
+    a = sort_names(reader->ctx, &has);
+    b = sort_names(reader->ctx, &comes);
+    if (!a || !b) err = NY_EBUDGET;
+    *header = !err;
+    for (size_t i = 0; *header && i < has.count; i++)
+        *header = strcmp(a[i], b[i]) == 0 && (i == 0 || strcmp(a[i], a[i - 1]) != 0);
+done:
+    ny_names_release(&has, reader->ctx);
+    ny_names_release(&comes, reader->ctx);
+    ny_free(reader->ctx, a);
+    ny_free(reader->ctx, b);
+    return err;
+}
+
+/* Makes a word of the header a name: a line end in it becomes a blank, and a word that is too long
+ * is cut, with a warning, between two letters. */
+static void make_name(struct ny_reader *reader, char *word, size_t column)
+{
+    char *to = word;
+    size_t length;
+
+    for (const char *at = word; *at; at++) {
+        if (*at == '\r' && at[1] == '\n') at++;
+        *to++ = *at == '\n' || *at == '\r' ? ' ' : *at;
+    }
+    *to = '\0';
+    length = (size_t)(to - word);
+    if (length <= NY_NAME_BYTES_MAX) return;
+    ny_log(reader->ctx, NY_LOG_WARNING,
+           "%s: the name of column %zu has %zu bytes, and is cut to the first %d", reader->path,
+           column + 1, length, NY_NAME_BYTES_MAX);
+    for (length = NY_NAME_BYTES_MAX; (word[length] & 0xc0) == 0x80 && length > 1;)
+        length--;
+    word[length] = '\0';
+}
+
 /* Copies the names of the columns out of the window, without their quotes, and passes over the
  * header. All names share one allocation. */
 static int keep_names(struct ny_reader *reader, const struct glimpse *first)
@@ -167,8 +252,11 @@ static int keep_names(struct ny_reader *reader, const struct glimpse *first)
         const struct ny_field field = {
             .text = span->text, .length = span->length, .quoted = span->quoted};
 
-        csv->header.names[i] = csv->name_text + used;
-        used += ny_field_copy(&field, csv->name_text + used) + 1;
+        char *name = csv->name_text + used;
+
+        csv->header.names[i] = name;
+        used += ny_field_copy(&field, name) + 1;
+        make_name(reader, name, i);
     }
     reader->bytes->at = first->after;
     reader->bytes->line += first->newlines + 1;
@@ -283,16 +371,13 @@ static int read_comments(struct ny_reader *reader, char delimiter, struct glimps
     return err;
 }
 
-/* Moves past the byte order mark, empty lines and comments; a short first line is then in the
+/* Moves past empty lines and comments; a short first line is then in the
  * window. */
 static int first_line(struct ny_reader *reader, char delimiter, struct glimpse two[2])
 {
     struct ny_csv *csv = reader->state;
-    struct ny_bytes *bytes = reader->bytes;
-    int err = ny_bytes_need(bytes, 3);
+    int err;
 
-    if (err) return err;
-    if (bytes->end - bytes->at >= 3 && memcmp(bytes->at, "\xef\xbb\xbf", 3) == 0) bytes->at += 3;
     ny_dialect_set(&csv->dialect, delimiter ? delimiter : ',');
     err = pass_empty(reader);
     if (!err) err = read_comments(reader, delimiter, two);
@@ -336,7 +421,8 @@ int ny_csv_open(struct ny_reader *reader, char delimiter)
     csv->columns = csv->header.count = two[0].count;
     header = options->header == NY_HEADER_YES || csv->commented ||
              (options->header == NY_HEADER_AUTO && looks_like_header(reader, two));
-    if (header) err = keep_names(reader, &two[0]);
+    if (!header && options->header == NY_HEADER_AUTO) err = names_like(reader, &two[0], &header);
+    if (!err && header) err = keep_names(reader, &two[0]);
     if (!err) err = ny_csv_choose_columns(reader);
     if (!err && options->nan_drop) {
         csv->empty = ny_calloc(reader->ctx, NY_MEM_IO, csv->columns, sizeof(*csv->empty));
