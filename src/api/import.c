@@ -81,6 +81,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
                                            .dtype = table->dtype,
                                            .labels = table->labels,
                                            .names = table->names,
+                                           .indices = import->reading.indices,
                                            .source = import->shuffle || import->reading.nan_drop ||
                                                      import->min_values,
                                            .raw = import->raw,
@@ -149,7 +150,8 @@ static int begin_names(struct ny_import *import, const struct ny_reader *reader,
                has ? "%s: the rows of %s have no names, and those of these rows are left out"
                    : "%s: the rows of %s have names, and these rows get empty ones",
                name_of(source), ny_store_path(import->store));
-    return columns->count ? ny_ingest_column_names(import->ingest, columns) : NY_OK;
+    return columns->count ? ny_ingest_column_names(import->ingest, columns, name_of(source))
+                          : NY_OK;
 }
 
 int ny_import_class_names(struct ny_import *import, const struct ny_reader *reader)
@@ -208,7 +210,8 @@ static int begin_classes(struct ny_import *import)
     return err;
 }
 
-/* Rows to append are as wide as the points, which a LIBSVM file does not say by itself. */
+/* Rows to append are as wide as the points, which a LIBSVM file does not say by itself, and their
+ * indices begin as those of the points do. Text is parsed to f64 where the points are f64. */
 int ny_import_open(struct ny_import *import, struct ny_import_source source,
                    struct ny_reader **reader)
 {
@@ -225,8 +228,11 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
     if (import->append && info.n > 0) {
         import->reading.dims = info.d;
         import->reading.dims_of = "the store has";
+        if (info.indices) import->reading.indices = info.indices;
+        if (!import->reading.dtype && info.stored_dtype == NY_F64) import->reading.dtype = NY_F64;
     }
     import->reading.any_order = info.n == 0;
+    import->reading.no_labels = import->ingest ? !import->spec.labels : info.n && !info.labels;
     import->has = (struct ny_columns_like){.whose = ny_store_path(import->store),
                                            .count = info.d,
                                            .load = ny_points_all_columns,
@@ -235,8 +241,11 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
                                            .names = info.names};
     import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;
     if (info.n == 0 && !import->ingest) ny_import_follow(import);
-    if (source.file) return ny_reader_open(reader, import->ctx, source.file, &import->reading);
-    return ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
+    err = source.file ? ny_reader_open(reader, import->ctx, source.file, &import->reading)
+                      : ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
+    if (!err && !import->reading.indices)
+        import->reading.indices = ny_reader_table(*reader)->indices;
+    return err;
 }
 
 /* Notes a file that is imported, as in "a.npy" or "a.npy and 2 more". */

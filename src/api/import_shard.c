@@ -113,6 +113,7 @@ void ny_import_follow(struct ny_import *import)
         import->reading.dims = facts->d;
         import->reading.dims_of = ny_claim_who(import->claim);
     }
+    if (!import->reading.indices) import->reading.indices = facts->indices;
     if (import->layout == NY_READ_AUTO)
         import->layout = facts->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
     import->reading.reading = import->layout;
@@ -134,6 +135,7 @@ int ny_import_tell_facts(struct ny_import *import, const struct ny_points_info *
         .preparation = import->spec.preparation,
         .labels = import->spec.labels ? NY_LABELS_SOME : NY_LABELS_NONE,
         .row_names = import->spec.names,
+        .indices = import->spec.indices,
         .column_names = columns->count > 0,
         .column_digest = columns->count ? ny_checksum(columns->text, columns->bytes) : 0};
 

@@ -30,6 +30,9 @@
 
 enum ny_layout { NY_DENSE = 0, NY_CSR = 1 }; /* part of the store format */
 
+/* The index of the first column in LIBSVM files. */
+enum ny_indices { NY_INDICES_UNKNOWN, NY_INDICES_FROM_0, NY_INDICES_FROM_1 };
+
 /* Bytes of a row in memory: a multiple of 8 for records. */
 size_t ny_row_bytes(enum ny_dtype dtype, size_t d, size_t slots);
 

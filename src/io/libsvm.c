@@ -1,6 +1,7 @@
 /*
  * LIBSVM's sparse text, "label index:value …", into dense or sparse rows. Indices begin at 1, or
- * at 0 if index 0 occurs.
+ * at 0 if index 0 occurs. Only the first file is judged so: a file of rows that join others may
+ * lack the first column by chance, and has its indices as these had them (options.indices).
  *
  * The first index, the number of dimensions and the share of values that are not 0 are known only
  * from the lines themselves. So a regular file is read twice: open_libsvm() looks at all of it
@@ -165,6 +166,12 @@ static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previo
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
                           "%s, line %llu: index %llu after index %llu; they must ascend",
                           reader->path, line, ULL(index), ULL(previous));
+    if (index < libsvm->base && reader->options.indices)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+                          "%s, line %llu: index 0, while the rows that these join were read with "
+                          "indices from 1, as none of theirs was 0; add 1 to each index of this "
+                          "file, or, if theirs begin at 0 too, import a file with an index 0 first",
+                          reader->path, line);
     if (index < libsvm->base)
         return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
                           "%s, line %llu: index 0, after lines that were read with indices from 1; "
@@ -217,7 +224,7 @@ static enum outcome take(struct ny_reader *reader, struct line *line, void *to, 
     }
     outcome = pair(reader, at, &index, &value, &line->at);
     if (outcome != ROW) return outcome;
-    if ((*previous != UINT64_MAX && index <= *previous) ||
+    if ((*previous != UINT64_MAX && index <= *previous) || index < libsvm->base ||
         (!libsvm->looking && index - libsvm->base >= libsvm->columns)) {
         index_error(reader, index, *previous);
         return FAILED;
@@ -315,7 +322,7 @@ static int look(struct ny_reader *reader, uint64_t *rows)
     }
     libsvm->looked = *rows;
     libsvm->looking = false;
-    libsvm->base = libsvm->zero ? 0 : 1;
+    if (!reader->options.indices) libsvm->base = libsvm->zero ? 0 : 1;
     if (outcome == FAILED) return ny_context_error(reader->ctx)->status;
     if (bytes->regular) return ny_bytes_rewind(bytes);
     bytes->at = first;
@@ -340,6 +347,22 @@ static void choose_layout(const struct ny_reader *reader, struct ny_file_table *
     if (!table->slots) table->slots = 1;
 }
 
+/* Says which indices the rows were read with, and that it is a guess where they join rows of which
+ * that is not known. */
+static void tell_indices(struct ny_reader *reader)
+{
+    const struct libsvm *libsvm = reader->state;
+    const struct ny_reader_options *options = &reader->options;
+
+    if (libsvm->any || options->indices)
+        reader->table.indices = libsvm->base ? NY_INDICES_FROM_1 : NY_INDICES_FROM_0;
+    if (libsvm->any && libsvm->base && !options->indices && options->dims_of && !options->again)
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s is read with indices from 1, as none of them is 0, and the rows that these join "
+               "do not say",
+               reader->path);
+}
+
 /* Opens the reader: looks at the lines, then says d, the type and the layout. A pipe needs --dims,
  * since the largest index may come in its last line. */
 static int open_libsvm(struct ny_reader *reader)
@@ -351,6 +374,7 @@ static int open_libsvm(struct ny_reader *reader)
 
     if (!libsvm) return NY_EBUDGET;
     reader->state = libsvm;
+    libsvm->base = options->indices == NY_INDICES_FROM_1;
     if (!options->dims && !reader->bytes->regular)
         return ny_fail(
             reader->ctx, NY_EUSAGE,
@@ -379,7 +403,12 @@ static int open_libsvm(struct ny_reader *reader)
         libsvm->columns = INDEX_MAX + 1;
     }
     table->dtype = options->dtype ? options->dtype : NY_F32;
-    table->labels = true;
+    table->labels = !options->no_labels;
+    if (options->no_labels && !options->labels_file && !options->again)
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s: the rows that these join have no labels, and those of these rows are left out",
+               reader->path);
+    tell_indices(reader);
     choose_layout(reader, table);
     return NY_OK;
 }
@@ -464,7 +493,8 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
         if (line.missing) {
             ny_reader_drop(reader, reader->bytes->line);
         } else {
-            int err = reader->options.labels_file ? NY_OK : take_label(reader, &line, &value);
+            bool labels = reader->table.labels && !reader->options.labels_file;
+            int err = labels ? take_label(reader, &line, &value) : NY_OK;
 
             if (!err && sparse) err = keep_sparse(reader, batch->sparse, &line);
             if (err) return err;

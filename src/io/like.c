@@ -149,7 +149,7 @@ static void tell_lost(const struct match *match)
     const struct ny_columns_like *like = reader->options.like;
     size_t count = match->lost.count;
 
-    if (count && !like->quiet)
+    if (count && !reader->options.again)
         ny_log(reader->ctx, NY_LOG_NOTE,
                "%s: %zu of the %zu columns of %s %s not there, and %s 0 in its rows: %s",
                reader->path, count, match->names.count, like->whose, count == 1 ? "is" : "are",
@@ -167,7 +167,7 @@ static void tell(const struct match *match, bool turned)
 
     for (size_t i = 0; i < match->count; i++)
         if (!match->is_found[i]) add_to_list(&others, match->columns[i].name);
-    if (like->quiet || !(others.count || turned)) return;
+    if (reader->options.again || !(others.count || turned)) return;
     end_list(&others);
     advise(reader, others.count == 1 ? others.text : NULL, advice, sizeof(advice));
     if (others.count)

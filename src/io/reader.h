@@ -25,7 +25,6 @@ struct ny_columns_like {
     uint64_t count;
     int (*load)(void *arg, struct ny_names *names); /* adds all names, in order */
     void *arg;
-    bool quiet; /* columns that are left out, or in another order, are not told */
     bool labels, names; /* rows that are there have some: columns left out may hold more of them */
 };
 
@@ -48,15 +47,18 @@ struct ny_reader_options {
     bool whole_rows;          /* the user cannot choose columns: messages do not say so */
     bool new_columns_drop;    /* sparse rows: values in columns from dims on are left out */
     const char *dims_of;      /* who wants dims, for messages; NULL: "--dims says" */
+    enum ny_indices indices;  /* libsvm: of the rows that these join; unknown: by the data */
     enum ny_reading
         reading; /* sparse formats; auto: sparse where fewer than one in eight is not 0 */
     struct ny_classes *classes; /* numbers of label words, of the caller; NULL: the reader's own */
+    bool no_labels;           /* libsvm: those of the file are left out, as none are kept */
     bool nan_drop;            /* a row with NaN or Inf is left out (else NY_EDATA) */
     bool nan_option;          /* the user has an option for nan_drop: messages name it */
     bool nan_may_stay;        /* the user may have them kept: messages say so */
     bool nan_kept;            /* with nan_drop: its place in the output holds NaN */
     bool names;               /* names of rows and of columns are wanted */
     bool notes;               /* what was read as what, and what looks like a slip, is logged */
+    bool again;               /* the file was opened before: what it has is not told once more */
 };
 
 struct ny_file_table {
@@ -68,6 +70,7 @@ struct ny_file_table {
     uint64_t slots; /* sparse: values of the fullest row; of an average one where that is unknown */
     bool labels;
     bool names; /* rows have names, where options.names asks for them */
+    enum ny_indices indices; /* libsvm: those that it was read with */
     const char *format;
 };
 

@@ -30,8 +30,7 @@ static int open_input(const struct ny_placer *placer, const struct ny_new_rows *
     struct ny_reader_options options =
         rows->options ? *rows->options : (struct ny_reader_options){0};
     struct ny_points_info info = {.column_names = false};
-    struct ny_columns_like like = {
-        .load = ny_points_all_columns, .arg = rows->like, .quiet = again};
+    struct ny_columns_like like = {.load = ny_points_all_columns, .arg = rows->like};
     int err = rows->like ? ny_points_info(rows->like, &info) : NY_OK;
 
     if (err) return err;
@@ -42,6 +41,8 @@ static int open_input(const struct ny_placer *placer, const struct ny_new_rows *
     }
     options.dims = spec->geometry->d;
     options.dims_of = placer->whose;
+    options.indices = info.indices;
+    options.again = again;
     options.nan_drop = options.nan_kept;
     options.nan_may_stay = rows->input && !placer->ops->open;
     options.notes = options.nan_kept && !again;

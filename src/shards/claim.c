@@ -112,6 +112,11 @@ static int compare(const struct ny_claim *claim, const struct ny_shard_facts *mi
     if (mine->row_names != others->row_names)
         return differ(claim, "as names of rows", some[mine->row_names], some[others->row_names],
                       "");
+    if (mine->indices && others->indices && mine->indices != others->indices)
+        return differ(claim, "indices that begin at",
+                      mine->indices == NY_INDICES_FROM_1 ? "1" : "0",
+                      others->indices == NY_INDICES_FROM_1 ? "1" : "0",
+                      "; import the shard with an index 0 first");
     return compare_columns(claim, mine, others);
 }
 

@@ -26,6 +26,7 @@ struct ny_shard_facts {
     struct ny_prepared preparation;
     enum ny_shard_labels labels;
     bool row_names, column_names;
+    enum ny_indices indices; /* of LIBSVM files, where the first import was of such */
     uint64_t column_digest; /* covers the names of all columns; 0: they have none */
 };
 

@@ -5,9 +5,10 @@
  *   shards   how many there are
  *   agreed   null as long as no import has opened its files, else: d, dtype, layout, rows and
  * values (how they are prepared), labels ("none", "some", "numbers", "words"), row_names,
- * column_names (a digest, or null) classes  names of classes, in the order of their numbers closed
- * true: the facts are those of another folder, and no class comes in addition arrived  [{shard, id,
- * rows}] of the shards whose import has begun; rows 0: it has not ended
+ * column_names (a digest, or null), indices (of LIBSVM files: "from 0", "from 1"; null, or not
+ * there: not known) classes  names of classes, in the order of their numbers closed true: the facts
+ * are those of another folder, and no class comes in addition arrived  [{shard, id, rows}] of the
+ * shards whose import has begun; rows 0: it has not ended
  */
 #include "shards/text.h"
 
@@ -24,6 +25,7 @@
 enum { NY_SHARDS_FORMAT = 1, HEX_BYTES = 33, PATH_TAIL = 24 };
 
 static const char *const label_words[] = {"none", "some", "numbers", "words", NULL};
+static const char *const indices_words[] = {"from 0", "from 1", NULL}; /* enum ny_indices − 1 */
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
@@ -85,6 +87,7 @@ static bool take_facts(const json_t *agreed, struct ny_shard_facts *facts)
         return false;
     facts->layout = layout ? NY_CSR : NY_DENSE;
     facts->labels = (enum ny_shard_labels)labels;
+    facts->indices = (enum ny_indices)(1 + word_of(agreed, "indices", indices_words));
     facts->column_names = json_is_string(columns);
     if (facts->column_names && !take_hex(json_string_value(columns), 16, digest)) return false;
     for (size_t i = 0; facts->column_names && i < sizeof(digest); i++)
@@ -240,11 +243,12 @@ static json_t *facts_of(const struct ny_shard_facts *facts)
     if (!facts->d) return json_null();
     snprintf(hex, sizeof(hex), "%016llx", (unsigned long long)facts->column_digest);
     return json_pack(
-        "{s:I, s:s, s:s, s:s, s:s, s:s, s:b, s:s?}", "d", (json_int_t)facts->d, "dtype",
+        "{s:I, s:s, s:s, s:s, s:s, s:s, s:b, s:s?, s:s?}", "d", (json_int_t)facts->d, "dtype",
         ny_dtype_name(facts->dtype), "layout", facts->layout == NY_CSR ? "sparse" : "dense", "rows",
         ny_prepared_rows(&facts->preparation, rows), "values",
         ny_prepared_values(&facts->preparation), "labels", label_words[facts->labels], "row_names",
-        facts->row_names, "column_names", facts->column_names ? hex : NULL);
+        facts->row_names, "column_names", facts->column_names ? hex : NULL, "indices",
+        facts->indices ? indices_words[facts->indices - 1] : NULL);
 }
 
 /* Makes the arrays of names and of shards; false: there is no memory. */

@@ -108,8 +108,10 @@ enum {
     NY_FLAG_SOURCE = 2,
     NY_FLAG_LOST = 4,
     NY_FLAG_PREPARED = 8,
-    NY_FLAG_NAMES = 16,  /* rows have names, from the first on */
-    NY_FLAG_COLUMNS = 32 /* columns have names */
+    NY_FLAG_NAMES = 16,   /* rows have names, from the first on */
+    NY_FLAG_COLUMNS = 32, /* columns have names */
+    NY_FLAG_FROM_0 = 64,  /* LIBSVM files of these rows have indices from 0, */
+    NY_FLAG_FROM_1 = 128  /* or from 1; neither: not known, as of 1.0, which passes over both */
 };
 
 struct ny_manifest {

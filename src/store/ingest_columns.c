@@ -10,19 +10,26 @@
 
 #define ULL(x) ((unsigned long long)(x))
 
+/* Names that came, and the file they came from. */
+struct coming {
+    const struct ny_names *names;
+    const char *from;
+};
+
 /* Fails because a column is called otherwise than that of the store. */
-static int differs(struct ny_ingest *ingest, uint64_t column, const char *has, const char *comes)
+static int differs(struct ny_ingest *ingest, const struct coming *coming, uint64_t column,
+                   const char *has, const char *comes)
 {
-    return ny_fail(ingest->ctx, NY_EDATA,
-                   "column %llu (from 0) is called '%.80s', and that of %s '%.80s': give rows of "
-                   "the same columns, in the same order",
-                   ULL(column), comes, ingest->store->path, has);
+    return ny_fail_at(ingest->ctx, NY_EDATA, coming->from, NY_NO_LINE,
+                      "%s: column %llu (from 0) is called '%.80s', and that of %s '%.80s': give "
+                      "rows of the same columns, in the same order",
+                      coming->from, ULL(column), comes, ingest->store->path, has);
 }
 
 /* Compares names with those of the store, entry by entry. */
-static int compare(struct ny_ingest *ingest, const struct ny_names *names)
+static int compare(struct ny_ingest *ingest, const struct coming *coming)
 {
-    const char *comes = names->text, *wrong = NULL;
+    const char *comes = coming->names->text, *wrong = NULL;
     struct ny_names entry = {0};
     struct ny_snapshot *view;
     uint64_t d = ingest->base.d;
@@ -38,7 +45,7 @@ static int compare(struct ny_ingest *ingest, const struct ny_names *names)
         has = entry.text;
         for (size_t i = 0; !err && i < next.count; i++) {
             if (strcmp(has, comes) != 0)
-                err = differs(ingest, number * NY_COLUMN_NAMES + i, has, comes);
+                err = differs(ingest, coming, number * NY_COLUMN_NAMES + i, has, comes);
             has += strlen(has) + 1;
             comes += strlen(comes) + 1;
         }
@@ -50,29 +57,35 @@ static int compare(struct ny_ingest *ingest, const struct ny_names *names)
 }
 
 /* Compares names with those that came before them in this import. */
-static int compare_files(struct ny_ingest *ingest, const struct ny_names *names)
+static int compare_files(struct ny_ingest *ingest, const struct coming *coming)
 {
-    const char *has = ingest->columns.text, *comes = names->text;
+    const char *has = ingest->columns.text, *comes = coming->names->text;
 
-    for (size_t i = 0; i < names->count; i++) {
-        if (strcmp(has, comes) != 0) return differs(ingest, i, has, comes);
+    for (size_t i = 0; i < coming->names->count; i++) {
+        if (strcmp(has, comes) != 0)
+            return ny_fail_at(ingest->ctx, NY_EDATA, coming->from, NY_NO_LINE,
+                              "%s: column %llu (from 0) is called '%.80s', and in what came before "
+                              "it '%.80s': import it in a call of its own with --append, which "
+                              "finds columns by their names",
+                              coming->from, ULL(i), comes, has);
         has += strlen(has) + 1;
         comes += strlen(comes) + 1;
     }
     return NY_OK;
 }
 
-int ny_ingest_column_names(struct ny_ingest *ingest, const struct ny_names *names)
+int ny_ingest_column_names(struct ny_ingest *ingest, const struct ny_names *names, const char *from)
 {
+    const struct coming coming = {names, from};
     int err = NY_OK;
 
     if (names->count != ingest->base.d)
         err = ny_fail(ingest->ctx, NY_EINTERNAL, "%zu names came for %llu columns", names->count,
                       ULL(ingest->base.d));
     else if (ingest->base.flags & NY_FLAG_COLUMNS)
-        err = compare(ingest, names);
+        err = compare(ingest, &coming);
     else if (ingest->columns.count)
-        err = compare_files(ingest, names);
+        err = compare_files(ingest, &coming);
     else if (ingest->base.n == 0)
         err = ny_names_append(&ingest->columns, ingest->ctx, names->text, names->count);
     if (err) ingest->failed = err;

@@ -58,6 +58,9 @@ int ny_points_info_all(struct ny_store *store, struct ny_points_info *info)
         .source = (m.flags & NY_FLAG_SOURCE) != 0,
         .names = (m.flags & NY_FLAG_NAMES) != 0,
         .column_names = (m.flags & NY_FLAG_COLUMNS) != 0,
+        .indices = m.flags & NY_FLAG_FROM_0   ? NY_INDICES_FROM_0
+                   : m.flags & NY_FLAG_FROM_1 ? NY_INDICES_FROM_1
+                                              : NY_INDICES_UNKNOWN,
         .digest = m.digest,
         .tail_digest = m.tail_digest,
     };

@@ -111,6 +111,7 @@ struct ny_points_info {
     bool source;           /* row numbers in the source files are kept (shuffled or dropped) */
     bool names;            /* rows have names, empty where one came without */
     bool column_names;
+    enum ny_indices indices; /* of LIBSVM files that rows came from */
     bool imagined; /* only the shape is known (ny_store_imagine()): no row can be read */
     uint8_t id[16];
     uint64_t digest;      /* over the full blocks */
@@ -365,6 +366,7 @@ struct ny_ingest_spec {
     uint64_t row_nnz;      /* sparse: values of a row on average, for the size of blocks */
     struct ny_prepared preparation; /* likewise, where the store holds no points yet */
     bool labels, source;
+    enum ny_indices indices; /* of the files, for a store that does not know those of its rows */
     bool names;           /* rows have names; a store that holds points keeps them if it has some */
     bool raw;             /* keep blocks as they are: no LZ4 even where it would save */
     bool piece; /* the rows go on with those before, and are not compared with them */
@@ -416,7 +418,8 @@ int ny_ingest_rows(struct ny_ingest *ingest, const struct ny_rows *rows);
 int ny_ingest_class_names(struct ny_ingest *ingest, const char *const *names, size_t count);
 /* Names of the columns, one each, before the commit; copied. Points that are there keep theirs, or
  * none: NY_EDATA names the first column that is called otherwise. */
-int ny_ingest_column_names(struct ny_ingest *ingest, const struct ny_names *names);
+int ny_ingest_column_names(struct ny_ingest *ingest, const struct ny_names *names,
+                           const char *from);
 /* Makes all of it visible in one transaction. Until ny_ingest_free() the same import, begun by
  * another process after a kill, is known as done; afterwards it adds its rows again. */
 int ny_ingest_commit(struct ny_ingest *ingest);

@@ -10,6 +10,72 @@ points() {
     cat "$1.points.csv"
 }
 
+@test "text that joins f64 rows is read as f64" {
+    printf 'a,b\n0.1,0.2\n' >t.csv
+    printf '1 1:0.1 2:0.7\n' >t.svm
+    printf '%%%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 0.3\n1 2 0.7\n' >t.mtx
+    nystream import f64.nys t.csv --dtype f64 -q
+    printf 'a,b\n123456789.25,0.7\n' >u.csv
+    ny import f64.nys u.csv --append
+    exits 0
+    [[ $stderr != *rounded* ]]
+    nystream import f64.nys t.svm t.mtx --append -q
+    [ "$(points f64.nys)" = "$(printf '0.10000000000000001,%s\n' 0.20000000000000001
+        printf '%s,0.69999999999999996\n' 123456789.25 0.10000000000000001 0.29999999999999999)" ]
+    nystream import f64.nys u.csv --append --dtype f32 -q
+    [[ $(points f64.nys | tail -n 1) == 123456792,0.69999* ]]
+}
+
+@test "indices of LIBSVM files begin where those of the rows that are there do" {
+    printf '1 0:1 1:2 2:3\n' >zero.svm
+    printf '1 1:2 2:3\n' >none.svm
+    printf '1 1:5 2:6 3:7\n' >one.svm
+    nystream import zero.nys zero.svm -q
+    ny import zero.nys none.svm --append
+    exits 0
+    [ "$(points zero.nys)" = $'1,2,3\n0,2,3' ]
+    cat none.svm | nystream import zero.nys - --append --format libsvm -q
+    [ "$(points zero.nys | tail -n 1)" = 0,2,3 ]
+
+    nystream import both.nys zero.svm none.svm -q
+    [ "$(points both.nys)" = $'1,2,3\n0,2,3' ]
+
+    nystream import one.nys one.svm -q
+    ny import one.nys none.svm zero.svm --append
+    exits 3
+    says "zero.svm, line 1: index 0, while the rows that these join were read with indices from 1"
+    ny import new.nys none.svm zero.svm
+    exits 3
+    says "zero.svm, line 1: index 0"
+
+    printf '1 0:1 1:2 2:3\n1 0:2 1:1 2:7\n1 0:5 1:1 2:0.5\n' >fit.svm
+    nystream import fit.nys fit.svm -q
+    nystream fit fit.nys m --map pca --approx exact --components 2 -q
+    printf '1 0:0 1:2 2:3\n' >same.svm
+    nystream transform fit.nys m --input none.svm -o a.csv
+    nystream transform fit.nys m --input same.svm -o b.csv
+    cmp a.csv b.csv
+
+    nystream import s --shard 0/2 zero.svm -q
+    nystream import s --shard 1/2 none.svm -q
+    [ "$(points s)" = $'1,2,3\n0,2,3' ]
+}
+
+@test "where the indices of the rows that are there are not known, a guess is told" {
+    printf '1,2,3\n' >t.csv
+    printf '1 1:2 2:3\n' >none.svm
+    printf '1 0:2 2:3\n' >zero.svm
+    nystream import t.nys t.csv -q
+    ny import t.nys none.svm --append
+    exits 0
+    says "none.svm is read with indices from 1, as none of them is 0"
+    ny import t.nys none.svm --append
+    [[ $stderr != *"indices from 1"* ]]
+    ny import t.nys zero.svm --append
+    exits 3
+    says "zero.svm, line 1: index 0"
+}
+
 @test "a line end in a name of a header is a blank, and a long name is cut" {
     printf '"a\nq","b\r\nr"\n1,2\n3,4\n' >t.csv
     nystream import t.nys t.csv -q
@@ -75,6 +141,36 @@ points() {
     ny import more.nys more.csv.gz
     exits 3
     says "go on behind zeros"
+}
+
+@test "labels of a LIBSVM file are left out where the rows that are there have none" {
+    printf '1,2\n3,4\n' >t.csv
+    printf '1 1:5 2:6\n' >u.svm
+    nystream import t.nys t.csv -q
+    ny import t.nys u.svm --append
+    exits 0
+    says "u.svm: the rows that these join have no labels, and those of these rows are left out"
+    [ "$(points t.nys)" = $'1,2\n3,4\n5,6' ]
+    ny import new.nys t.csv u.svm
+    exits 0
+    [ "$(points new.nys)" = $'1,2\n3,4\n5,6' ]
+    printf '1\n' >labels.txt
+    ny import t.nys u.svm --append --labels labels.txt
+    exits 3
+    says "these rows have labels"
+}
+
+@test "files of one import whose columns differ are told by their names" {
+    printf 'a,b\n1,2\n' >t.csv
+    printf 'b,a\n4,3\n' >u.csv
+    ny import t.nys t.csv u.csv
+    exits 3
+    says "u.csv: column 0 (from 0) is called 'b', and in what came before it 'a'"
+    says "with --append"
+    [[ $stderr != *t.nys* ]]
+    nystream import t.nys t.csv -q
+    nystream import t.nys u.csv --append -q
+    [ "$(points t.nys)" = $'1,2\n3,4' ]
 }
 
 @test "a header of numbers is one where the rows that are there have these names" {

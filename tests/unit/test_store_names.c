@@ -71,7 +71,7 @@ static int import_names(const struct naming *naming)
 
     resumed_at = done;
     if (naming->columns) columns = column_names(naming->columns, D);
-    if (!err && naming->columns) err = ny_ingest_column_names(ingest, &columns);
+    if (!err && naming->columns) err = ny_ingest_column_names(ingest, &columns, "rows");
     for (at = done; !err && at < naming->count;) {
         size_t some = naming->count - at < 100 ? (size_t)(naming->count - at) : 100;
         struct ny_rows rows = {.values = values, .count = some};
@@ -219,7 +219,7 @@ static void a_name_of_two_columns(void **state)
     (void)state;
     CHECK(ny_names_append(&names, ctx, "b\0a\0b", 3));
     CHECK(ny_ingest_begin(&ingest, store, &spec, &column));
-    CHECK(ny_ingest_column_names(ingest, &names));
+    CHECK(ny_ingest_column_names(ingest, &names, "rows"));
     CHECK(ny_ingest_rows(ingest, &(struct ny_rows){.values = "abc", .count = 1, .consumed = 1}));
     CHECK(ny_ingest_commit(ingest));
     ny_ingest_free(ingest);
