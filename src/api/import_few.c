@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/import_private.h"
+#include "base/text.h"
 
 /* Returns how many values of a row are not 0. */
 static uint64_t values_of(enum ny_dtype dtype, struct ny_sparse row)
@@ -85,20 +86,18 @@ void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch)
 
 int ny_import_end_few(struct ny_import *import, const char *name, uint64_t rows)
 {
+    const struct ny_counted least = ny_counted(import->min_values, "value", "values");
     uint64_t few = import->few;
 
     import->few = 0;
     if (!few) return NY_OK;
     if (few == rows)
         return ny_fail_at(import->ctx, NY_EDATA, name, NY_NO_LINE,
-                          "all %llu rows of %s have fewer than %llu values: give a smaller "
-                          "--min-values",
-                          (unsigned long long)rows, name, (unsigned long long)import->min_values);
+                          "all %llu rows of %s have fewer than %s: give a smaller --min-values",
+                          (unsigned long long)rows, name, least.text);
     ny_log(import->ctx, NY_LOG_NOTE,
-           "%s: %llu row%s with fewer than %llu values %s left out, the first of them row %llu "
-           "(from 0)",
-           name, (unsigned long long)few, few == 1 ? "" : "s",
-           (unsigned long long)import->min_values, few == 1 ? "is" : "are",
+           "%s: %llu row%s with fewer than %s %s left out, the first of them row %llu (from 0)",
+           name, (unsigned long long)few, few == 1 ? "" : "s", least.text, few == 1 ? "is" : "are",
            (unsigned long long)import->first_few);
     return NY_OK;
 }

@@ -307,7 +307,9 @@ static int convert_piece(struct ny_reader *reader, uint64_t first, size_t count,
     n = *kept = select_raw(binary, first, count);
     if (binary->swap) ny_swap(binary->raw, ny_element_size(type), n);
     wrong = ny_widen(type, binary->raw, values, n);
-    if (wrong < n) return unfit(reader, first, wrong);
+    if (wrong < n)
+        return ny_reader_fail_whole(reader, file_column(reader, first, wrong), type,
+                                    (const char *)binary->raw + wrong * sizeof(uint64_t));
     if (rounding && reader->nan != NY_NAN_KEEP && !*bad) {
         wrong = ny_first_nonfinite(NY_F64, values, n);
         *bad = wrong < n;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "io/number.h"
 #include "io/text.h"
 
@@ -76,6 +77,7 @@ static void without_column(const struct ny_reader *reader, size_t column, char *
     int length;
 
     text[0] = '\0';
+    if (reader->options.dims_of && !reader->options.any_order) return; /* who needs all columns */
     if (csv->columns < 2 || reader->options.columns || !reader->options.nan_option) return;
     length =
         snprintf(text, size, ", or leave the column out: --drop-columns %s%s%s",
@@ -394,12 +396,15 @@ static void count_rounded(struct ny_csv *csv, const struct record *record, uint6
 static void warn_of_rounded(const struct ny_reader *reader)
 {
     const struct ny_csv *csv = reader->state;
+    bool one = csv->rounded == 1;
 
     if (csv->rounded && reader->options.dtype == NY_DTYPE_NONE)
         ny_log(reader->ctx, NY_LOG_WARNING,
-               "%s: %llu whole numbers, the first in line %llu, column %zu, have more digits than "
-               "f32 holds and were rounded; --dtype f64 keeps them",
-               reader->path, ULL(csv->rounded), ULL(csv->rounded_line), csv->rounded_column + 1);
+               "%s: %s, %s line %llu, column %zu, %s more digits than f32 holds and %s rounded; "
+               "--dtype f64 keeps them",
+               reader->path, ny_counted(csv->rounded, "whole number", "whole numbers").text,
+               one ? "in" : "the first in", ULL(csv->rounded_line), csv->rounded_column + 1,
+               one ? "has" : "have", one ? "was" : "were");
 }
 
 /* Reads up to max_rows records into the batch. Rows with NaN are counted as dropped and leave no

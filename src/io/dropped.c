@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "io/format.h"
 #include "io/number.h"
 #include "io/row_names.h"
@@ -91,12 +92,39 @@ int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, 
                       ny_reader_nan_cure(reader));
 }
 
-int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, const char *type, double value)
+/* Fails because of a value, `number` in messages. */
+static int fail_number(struct ny_reader *reader, uint64_t column, const char *type,
+                       const char *number, const char *wanted, const char *cure)
 {
     return ny_fail_at(reader->ctx, NY_EDATA, reader->path, reader->consumed,
-                      "%s: %s: the %s %.17g is not exactly a value of %s; give a wider --dtype",
-                      reader->path, place_of(reader, reader->consumed, column).text, type, value,
-                      ny_dtype_name(reader->table.dtype));
+                      "%s: %s: the %s %s is not exactly a value of %s; %s", reader->path,
+                      place_of(reader, reader->consumed, column).text, type, number, wanted, cure);
+}
+
+int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, const char *type, double value)
+{
+    char number[40];
+
+    ny_decimal_print(number, sizeof(number), "%.17g", value);
+    return fail_number(reader, column, type, number, ny_dtype_name(reader->table.dtype),
+                       "give a wider --dtype");
+}
+
+int ny_reader_fail_whole(struct ny_reader *reader, uint64_t column, enum ny_element_type type,
+                         const void *value)
+{
+    bool is_signed = type == NY_E_I8;
+    char number[24];
+    uint64_t bits;
+
+    memcpy(&bits, value, sizeof(bits));
+    if (is_signed)
+        snprintf(number, sizeof(number), "%lld", (long long)(int64_t)bits);
+    else
+        snprintf(number, sizeof(number), "%llu", ULL(bits));
+    return fail_number(reader, column, ny_element_name(type), number, "f64",
+                       "no type of a store holds more than 53 bits: leave the column out, or have "
+                       "it rounded by converting it to float64 first");
 }
 
 uint64_t ny_reader_dropped_count(const struct ny_reader *reader)

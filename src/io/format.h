@@ -4,6 +4,7 @@
 
 #include "io/bytes.h"
 #include "io/classes.h"
+#include "io/convert.h"
 #include "io/reader.h"
 
 /* Rows longer than any machine holds are a file that lies. */
@@ -120,5 +121,8 @@ int ny_reader_fail_row(struct ny_reader *reader, uint64_t row, uint64_t column, 
 /* Fails because a value of row reader->consumed (column from 0), `type` in messages, cannot be
  * kept in the type of the table. */
 int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, const char *type, double value);
+/* Likewise because a value of 64 bits, whole, is not even one of f64. */
+int ny_reader_fail_whole(struct ny_reader *reader, uint64_t column, enum ny_element_type type,
+                         const void *value);
 
 #endif

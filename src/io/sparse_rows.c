@@ -16,6 +16,7 @@
 #include "io/sparse_rows.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -430,9 +431,16 @@ int ny_sparse_rows_next(struct ny_reader *reader, struct ny_sparse_rows *rows, s
 
 void ny_sparse_rows_tell(const struct ny_reader *reader, const struct ny_sparse_rows *rows)
 {
-    if (reader->options.notes && (rows->unsorted || rows->doubled))
-        ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: %s had columns out of order, and were sorted; %llu named a column "
-               "twice, and its values were added",
-               reader->path, ny_counted(rows->unsorted, "row", "rows").text, ULL(rows->doubled));
+    char sorted[120] = "", added[120] = "";
+
+    if (!reader->options.notes || !(rows->unsorted || rows->doubled)) return;
+    if (rows->unsorted)
+        snprintf(sorted, sizeof(sorted), "%s had columns out of order, and %s sorted",
+                 ny_counted(rows->unsorted, "row", "rows").text,
+                 rows->unsorted == 1 ? "was" : "were");
+    if (rows->doubled)
+        snprintf(added, sizeof(added), "%s named a column twice, and its values were added",
+                 ny_counted(rows->doubled, "row", "rows").text);
+    ny_log(reader->ctx, NY_LOG_NOTE, "%s: %s%s%s", reader->path, sorted,
+           sorted[0] && added[0] ? "; " : "", added);
 }

@@ -35,10 +35,10 @@ static inline bool ny_text_store(enum ny_dtype dtype, void *row, size_t column, 
 }
 
 /* A whole number loses digits in the table's type: it is more likely a time or a name than a
- * measurement, whose last digits say nothing. */
+ * measurement, whose last digits say nothing. One of more than 20 digits is neither. */
 static inline bool ny_text_rounds(enum ny_dtype dtype, double value)
 {
-    return dtype == NY_F32 && fabs(value) > 0x1p24 && (double)(float)value != value &&
+    return dtype == NY_F32 && fabs(value) > 0x1p24 && fabs(value) < 0x1p64 && (double)(float)value != value &&
            floor(value) == value;
 }
 

@@ -189,3 +189,35 @@ points() {
     nystream transform t.nys m --input u.csv -o out.csv
     [ "$(wc -l <out.csv)" = 1 ]
 }
+
+@test "a value that is missing: the advice to leave its column out is for files that may" {
+    printf 'a,b\n1,2\n' >t.csv
+    printf 'a,b\n1,\n' >u.csv
+    nystream import t.nys t.csv -q
+    ny import t.nys u.csv --append
+    exits 3
+    says "is empty; --nan drop leaves such rows out"
+    [[ $stderr != *--drop-columns* ]]
+    ny import new.nys u.csv
+    says "or leave the column out: --drop-columns b"
+}
+
+@test "words about numbers that do not fit, and about how many there are" {
+    printf 'a,b\n1234567891,2\n3.40282347e+38,2\n' >t.csv
+    ny import t.nys t.csv
+    says "t.csv: 1 whole number, in line 2, column 1, has more digits than f32 holds and was rounded"
+    printf '1 1:0 2:3\n1 1:1 2:1\n' >t.svm
+    ny import min.nys t.svm --min-values 1
+    ny import min.nys t.svm --append --min-values 2
+    says "1 row with fewer than 2 values is left out"
+    printf '1 1:0\n' >none.svm
+    ny import none.nys none.svm --min-values 1
+    says "fewer than 1 value:"
+
+    { printf "\223NUMPY\001\000\166\000%-117s\n" "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 2), }"
+      printf '\001\000\000\000\000\000\040\000\001\000\000\000\000\000\000\000'; } >t.npy
+    ny import npy.nys t.npy
+    exits 3
+    says "the int64 9007199254740993 is not exactly a value of f64"
+    [[ $stderr != *"wider --dtype"* ]]
+}

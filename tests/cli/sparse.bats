@@ -270,7 +270,7 @@ PY
     printf '%%%%MatrixMarket matrix coordinate real general\n2 40 4\n1 9 1\n1 3 2\n2 5 1\n2 5 1.5\n' >t.mtx
     ny import t.nys t.mtx
     exits 0
-    says "1 row had columns out of order, and were sorted; 1 named a column twice, and its values were added"
+    says "1 row had columns out of order, and was sorted; 1 row named a column twice, and its values were added"
 }
 
 @test "columns beyond those of the store are refused, or left out: --new-columns drop" {
