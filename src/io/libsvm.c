@@ -347,22 +347,6 @@ static void choose_layout(const struct ny_reader *reader, struct ny_file_table *
     if (!table->slots) table->slots = 1;
 }
 
-/* Says which indices the rows were read with, and that it is a guess where they join rows of which
- * that is not known. */
-static void tell_indices(struct ny_reader *reader)
-{
-    const struct libsvm *libsvm = reader->state;
-    const struct ny_reader_options *options = &reader->options;
-
-    if (libsvm->any || options->indices)
-        reader->table.indices = libsvm->base ? NY_INDICES_FROM_1 : NY_INDICES_FROM_0;
-    if (libsvm->any && libsvm->base && !options->indices && options->dims_of && !options->again)
-        ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s is read with indices from 1, as none of them is 0, and the rows that these join "
-               "do not say",
-               reader->path);
-}
-
 /* Opens the reader: looks at the lines, then says d, the type and the layout. A pipe needs --dims,
  * since the largest index may come in its last line. */
 static int open_libsvm(struct ny_reader *reader)
@@ -404,11 +388,8 @@ static int open_libsvm(struct ny_reader *reader)
     }
     table->dtype = options->dtype ? options->dtype : NY_F32;
     table->labels = !options->no_labels;
-    if (options->no_labels && !options->labels_file && !options->again)
-        ny_log(reader->ctx, NY_LOG_NOTE,
-               "%s: the rows that these join have no labels, and those of these rows are left out",
-               reader->path);
-    tell_indices(reader);
+    if (libsvm->any || options->indices)
+        table->indices = libsvm->base ? NY_INDICES_FROM_1 : NY_INDICES_FROM_0;
     choose_layout(reader, table);
     return NY_OK;
 }
@@ -468,6 +449,24 @@ static int keep_sparse(struct ny_reader *reader, struct ny_csr *csr, const struc
     return err;
 }
 
+/* Tells at the end of the file what was guessed and what was left out, of rows that join others. */
+static void tell_joined(const struct ny_reader *reader)
+{
+    const struct libsvm *libsvm = reader->state;
+    const struct ny_reader_options *options = &reader->options;
+
+    if (options->again) return;
+    if (options->no_labels && !options->labels_file)
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s: the rows that these join have no labels, and those of these rows are left out",
+               reader->path);
+    if (libsvm->any && libsvm->base && !options->indices && options->dims_of)
+        ny_log(reader->ctx, NY_LOG_NOTE,
+               "%s is read with indices from 1, as none of them is 0, and the rows that these join "
+               "do not say",
+               reader->path);
+}
+
 /* Reads up to max_rows rows into the batch. A sparse row that is dropped leaves its values behind
  * the last row that counts, for the next row to overwrite. */
 static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
@@ -486,6 +485,7 @@ static int next_libsvm(struct ny_reader *reader, size_t max_rows, struct ny_row_
         case ROW:
             break;
         case LAST:
+            if (r == 0) tell_joined(reader);
             return r > 0 ? NY_OK : NY_END;
         default:
             return ny_context_error(reader->ctx)->status;
