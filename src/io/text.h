@@ -38,8 +38,8 @@ static inline bool ny_text_store(enum ny_dtype dtype, void *row, size_t column, 
  * measurement, whose last digits say nothing. One of more than 20 digits is neither. */
 static inline bool ny_text_rounds(enum ny_dtype dtype, double value)
 {
-    return dtype == NY_F32 && fabs(value) > 0x1p24 && fabs(value) < 0x1p64 && (double)(float)value != value &&
-           floor(value) == value;
+    return dtype == NY_F32 && fabs(value) > 0x1p24 && fabs(value) < 0x1p64 &&
+           (double)(float)value != value && floor(value) == value;
 }
 
 /* "is not a value of u8; give a wider --dtype" */

@@ -41,6 +41,7 @@
 
 #include "base/lengths.h"
 #include "base/prepare.h"
+#include "base/sparse.h"
 
 #define NY_FORMAT_VERSION 3u
 #define NY_FORMAT_OF_1_0 2u
@@ -113,6 +114,14 @@ enum {
     NY_FLAG_FROM_0 = 64,  /* LIBSVM files of these rows have indices from 0, */
     NY_FLAG_FROM_1 = 128  /* or from 1; neither: not known, as of 1.0, which passes over both */
 };
+
+/* Returns the flag of a manifest that says them; 0: they are not known. */
+static inline uint32_t ny_indices_flag(enum ny_indices indices)
+{
+    return indices == NY_INDICES_FROM_0   ? NY_FLAG_FROM_0
+           : indices == NY_INDICES_FROM_1 ? NY_FLAG_FROM_1
+                                          : 0u;
+}
 
 struct ny_manifest {
     uint32_t dtype, layout, flags, classes;

@@ -119,6 +119,8 @@ static void choose_layout(struct ny_ingest *ingest)
                                ? ny_sparse_block_rows_for(spec->row_nnz, spec->dtype)
                                : ny_block_rows_for(spec->d, spec->dtype);
     }
+    if (!(base->flags & (NY_FLAG_FROM_0 | NY_FLAG_FROM_1)))
+        base->flags |= ny_indices_flag(spec->indices);
     ingest->is_sparse = base->layout == NY_CSR;
     ingest->dtype = (enum ny_dtype)base->dtype;
     ingest->block_rows = base->block_rows;

@@ -527,8 +527,7 @@ static int write_classes(struct ny_ingest *ingest)
 
 static int write_manifest(struct ny_ingest *ingest, struct ny_manifest *now)
 {
-    static const uint32_t flag_of[] = {0, NY_FLAG_FROM_0, NY_FLAG_FROM_1}; /* enum ny_indices */
-    const struct ny_packed *tail = &ingest->packed[NY_KIND_POINTS];        /* packed last, alone */
+    const struct ny_packed *tail = &ingest->packed[NY_KIND_POINTS]; /* packed last, alone */
     struct ny_manifest m = ingest->base;
     struct ny_key key = ny_points_key(NY_KIND_MANIFEST, 0);
     struct ny_frame frame = {.store = ingest->store->id,
@@ -553,7 +552,6 @@ static int write_manifest(struct ny_ingest *ingest, struct ny_manifest *now)
                        "--values: import into another store",
                        ingest->store->path);
     if (ingest->columns.count) m.flags |= NY_FLAG_COLUMNS;
-    if (!(m.flags & (NY_FLAG_FROM_0 | NY_FLAG_FROM_1))) m.flags |= flag_of[ingest->spec.indices];
     if (ingest->has[NY_KIND_SOURCE]) {
         m.flags |= NY_FLAG_SOURCE;
         m.source_from = ingest->source_from;
