@@ -83,6 +83,7 @@ static int read_table(struct table *table, const struct ny_options *options)
     struct ny_reader_options how = {.dtype = table->info.dtype == NY_F64 ? NY_F64 : NY_DTYPE_NONE,
                                     .dims = table->info.d,
                                     .dims_of = "the store has",
+                                    .indices = table->info.indices,
                                     .whole_rows = true,
                                     .reading =
                                         table->info.row_slots ? NY_READ_SPARSE : NY_READ_DENSE};

@@ -56,6 +56,13 @@ points() {
     nystream transform fit.nys m --input same.svm -o b.csv
     cmp a.csv b.csv
 
+    # Landmarks that are given as points are rows as well.
+    nystream fit fit.nys a --landmarks-points none.svm --gamma 0.1 --components 1 -q
+    nystream fit fit.nys b --landmarks-points same.svm --gamma 0.1 --components 1 -q
+    nystream export fit.nys a -o a.csv -q
+    nystream export fit.nys b -o b.csv -q
+    cmp a.csv b.csv
+
     nystream import s --shard 0/2 zero.svm -q
     nystream import s --shard 1/2 none.svm -q
     [ "$(points s)" = $'1,2,3\n0,2,3' ]
