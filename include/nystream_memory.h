@@ -136,8 +136,9 @@ NY_API int ny_fit_into(struct ny_context *context, const char *path, const char 
  * Parts out: views of stores and results.
  * ------------------------------------------------------------------------------------------- */
 /* The points of a store (`name` NULL), or a finished result of it, opened once and read in any
- * pieces; free it before its context. Other calls write meanwhile; a result that is fitted anew
- * needs a new view. NY_EUSAGE where there is no such result, or it is not done. */
+ * pieces; free it before its context. Other calls write meanwhile. NY_EUSAGE where there is no such
+ * result, or it is not done; and of every call that reads a view whose result was fitted anew,
+ * updated or removed since: it needs a new view. */
 struct ny_view;
 NY_API int ny_view_open(struct ny_view **out, struct ny_context *context, const char *path,
                         const char *name);
@@ -240,10 +241,17 @@ struct ny_neighbors_room {
  * columns. */
 NY_API int ny_neighbors_of(struct ny_context *context, const char *path, const char *name,
                            const struct ny_table *table, struct ny_neighbors_room *room);
-/* Places the rows of a table by any finished result, also one that has no model of its own; `out`
- * takes rows × components coordinates of type NY_F32 or NY_F64. Errors as of ny_model_place(). */
+/* Room of the caller for the places of rows: rows × components values, row-major. */
+struct ny_places_room {
+    int dtype; /* NY_F32 or NY_F64 */
+    void *values;
+    uint64_t components; /* of each row: those of the part "embedding" (ny_view_shape()) */
+};
+/* Places the rows of a table by any finished result, also one that has no model of its own. Errors
+ * as of ny_model_place(), and NY_EUSAGE where the result has another number of components than the
+ * room, as when it was fitted anew since its shape was asked for. */
 NY_API int ny_place_rows(struct ny_context *context, const char *path, const char *name,
-                         const struct ny_table *table, int dtype, void *out);
+                         const struct ny_table *table, const struct ny_places_room *room);
 /* Finds the cluster of each row of a table: of those that ny_evaluate() has left with the result,
  * the one whose centre its place is nearest to. Centres are the means of the clusters' rows, which
  * takes one pass over the embedding and 8 × clusters × components bytes. `clusters` has room for

@@ -92,7 +92,7 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
 int ny_model_place(struct ny_model *model, const struct ny_table *table, int dtype, void *out,
                    uint64_t row_bytes)
 {
-    struct ny_new_rows rows = {.room = {out, (enum ny_dtype)dtype, row_bytes}};
+    struct ny_new_rows rows = {.room = {out, (enum ny_dtype)dtype, row_bytes, NY_ANY_COMPONENTS}};
     struct ny_table given;
     struct ny_drift drift;
     int err = NY_GIVEN(model ? model->ctx : NULL, table, out);

@@ -392,17 +392,19 @@ int ny_transform_model(struct ny_context *context, const char *model, const char
 }
 
 int ny_place_rows(struct ny_context *context, const char *path, const char *name,
-                  const struct ny_table *table, int dtype, void *out)
+                  const struct ny_table *table, const struct ny_places_room *room)
 {
     const struct ny_placing placing = {.path = path, .name = name};
     struct run run = {.ctx = context, .placing = &placing, .placed = {.drift = ny_drift_unknown}};
     struct ny_table rows;
-    int err = NY_GIVEN(context, path, name, table, out);
+    int err = NY_GIVEN(context, path, name, table, room);
 
+    if (!err) err = NY_GIVEN(context, room->values);
     if (!err) err = ny_given_table(context, table, &rows);
     if (err) return err;
     run.from = ny_memory_name(&rows);
-    run.rows = (struct ny_new_rows){.table = &rows, .room = {out, (enum ny_dtype)dtype, 0}};
+    run.rows = (struct ny_new_rows){
+        .table = &rows, .room = {room->values, (enum ny_dtype)room->dtype, 0, room->components}};
     return place(&run);
 }
 

@@ -284,11 +284,16 @@ static int check_room(struct ny_placer *placer)
 {
     struct ny_context *ctx = placer->spec.ctx;
     struct ny_room *room = &placer->room;
-    uint64_t row_bytes, all;
+    uint64_t row_bytes, all, components = ny_coordinates_count(&placer->coordinates);
 
+    if (room->components != components && room->components != NY_ANY_COMPONENTS)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "a place has %llu components, and there is room for %llu; where the result "
+                       "was fitted anew, ask for its shape again",
+                       (unsigned long long)components, (unsigned long long)room->components);
     if (room->type != NY_F32 && room->type != NY_F64)
         return ny_fail(ctx, NY_EUSAGE, "coordinates are of type NY_F32 or NY_F64");
-    row_bytes = ny_coordinates_count(&placer->coordinates) * ny_dtype_size(room->type);
+    row_bytes = components * ny_dtype_size(room->type);
     if (!room->row_bytes) room->row_bytes = row_bytes;
     if (room->row_bytes >= row_bytes &&
         !__builtin_mul_overflow(placer->rows, room->row_bytes, &all) && all <= PTRDIFF_MAX)

@@ -19,11 +19,14 @@
 #include "stream/row_ids.h"
 #include "stream/source.h"
 
-/* Room of a caller for coordinates: `row_bytes` from one row to the next. */
+/* In place of the components of a room: as many as the rows have. */
+#define NY_ANY_COMPONENTS UINT64_MAX
+/* Room of a caller for coordinates: `row_bytes` from one row to the next; 0: they are packed. */
 struct ny_room {
     void *at;           /* NULL: there is none */
     enum ny_dtype type; /* f32 or f64 */
     uint64_t row_bytes;
+    uint64_t components; /* that a row has, or else it is refused */
 };
 
 /* The source of new rows, and the place for their coordinates. */

@@ -74,7 +74,8 @@ static void rows_in_memory_are_placed(void **state)
         other = dense(dtype, 2);
         other.rows = 5;
         ok(ny_model_place(model, &other, NY_F64, wide, 4 * sizeof(double)));
-        ok(ny_place_rows(in.ctx, in.store, "a", &other, NY_F32, narrow));
+        ok(ny_place_rows(in.ctx, in.store, "a", &other,
+                         &(struct ny_places_room){NY_F32, narrow, 3}));
         for (int i = 0; i < 5; i++)
             for (int k = 0; k < 3; k++) {
                 assert_true(fabs(wide[i * 4 + k] - stored[i * 3 + k]) < 1e-9);
@@ -96,6 +97,37 @@ static void rows_in_memory_are_placed(void **state)
     free((void *)(uintptr_t)other.values);
     ny_model_free(model);
     free(stored);
+}
+
+/* Places of another width than the room are refused, and nothing is written: the result may have
+ * been fitted anew since its shape was asked for. */
+static void a_room_of_another_width_is_refused(void **state)
+{
+    static const char *const wide[][2] = {{"components", "3"}, {"restart", NULL}, {NULL, NULL}};
+    struct ny_table table = dense(NY_F32, 0);
+    float places[5 * 3], before[5 * 3];
+    struct ny_places_room room = {NY_F32, places, 2};
+
+    (void)state;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_fit(in.ctx, in.store, "a", NULL, NULL));
+    table.rows = 5;
+    memset(places, 1, sizeof(places));
+    memcpy(before, places, sizeof(places));
+    ok(ny_place_rows(in.ctx, in.store, "a", &table, &room));
+    assert_memory_equal(places + 10, before + 10, 5 * sizeof(float));
+    memcpy(places, before, sizeof(places));
+    fit("a", wide);
+    fails(NY_EUSAGE, "a place has 3 components, and there is room for 2",
+          ny_place_rows(in.ctx, in.store, "a", &table, &room));
+    room.components = 0;
+    fails(NY_EUSAGE, "there is room for 0", ny_place_rows(in.ctx, in.store, "a", &table, &room));
+    room.components = 4;
+    fails(NY_EUSAGE, "there is room for 4", ny_place_rows(in.ctx, in.store, "a", &table, &room));
+    assert_memory_equal(places, before, sizeof(places));
+    room.components = 3;
+    ok(ny_place_rows(in.ctx, in.store, "a", &table, &room));
+    free((void *)(uintptr_t)table.values);
 }
 
 /* The first rows are placed alike with many others and alone: the same bits, by a tile of a unit
@@ -156,7 +188,8 @@ static void rows_are_placed_without_a_model(void **state)
         const char *name = i ? "graph" : "whole";
 
         ok(ny_embedding_read(in.ctx, in.store, name, 0, 5, values));
-        ok(ny_place_rows(in.ctx, in.store, name, &table, NY_F64, placed));
+        ok(ny_place_rows(in.ctx, in.store, name, &table,
+                         &(struct ny_places_room){NY_F64, placed, 2}));
         for (int k = 0; k < 10; k++) {
             stored[k] = (double)values[k];
             assert_true(fabs(placed[k] - stored[k]) < 1e-4 * (1 + fabs(stored[k])));
@@ -293,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_model_is_its_image, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_in_memory_are_placed, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_room_of_another_width_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(few_rows_get_the_bits_of_many, setup, teardown),
         cmocka_unit_test_setup_teardown(new_rows_find_their_neighbors, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_are_placed_without_a_model, setup, teardown),

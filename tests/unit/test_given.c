@@ -295,6 +295,7 @@ static void sizes_that_overflow_are_refused(void **state)
 static void rows_to_place_are_needed(void **state)
 {
     struct ny_neighbors_room near = {.neighbors = 1};
+    struct ny_places_room places = {NY_F32, embedding, 2}, nowhere = {.dtype = NY_F32};
 
     (void)state;
     REFUSES("path", ny_clusters_of(ctx, NULL, "a", &(struct ny_table){0}, &(uint64_t){0}));
@@ -306,10 +307,11 @@ static void rows_to_place_are_needed(void **state)
     REFUSES("table", ny_neighbors_of(ctx, store, "a", NULL, &near));
     REFUSES("room", ny_neighbors_of(ctx, store, "a", &(struct ny_table){0}, NULL));
     REFUSES("room->numbers", ny_neighbors_of(ctx, store, "a", &(struct ny_table){0}, &near));
-    REFUSES("path", ny_place_rows(ctx, NULL, "a", &(struct ny_table){0}, NY_F32, embedding));
-    REFUSES("name", ny_place_rows(ctx, store, NULL, &(struct ny_table){0}, NY_F32, embedding));
-    REFUSES("table", ny_place_rows(ctx, store, "a", NULL, NY_F32, embedding));
-    REFUSES("out", ny_place_rows(ctx, store, "a", &(struct ny_table){0}, NY_F32, NULL));
+    REFUSES("path", ny_place_rows(ctx, NULL, "a", &(struct ny_table){0}, &places));
+    REFUSES("name", ny_place_rows(ctx, store, NULL, &(struct ny_table){0}, &places));
+    REFUSES("table", ny_place_rows(ctx, store, "a", NULL, &places));
+    REFUSES("room", ny_place_rows(ctx, store, "a", &(struct ny_table){0}, NULL));
+    REFUSES("room->values", ny_place_rows(ctx, store, "a", &(struct ny_table){0}, &nowhere));
 }
 
 static void memory_of_the_caller_is_needed(void **state)
@@ -420,7 +422,7 @@ static void without_a_context_nothing_is_done(void **state)
     REFUSES_SILENTLY(ny_model_report(NULL, NULL));
     REFUSES_SILENTLY(ny_model_place(NULL, NULL, NY_F32, embedding, 0));
     REFUSES_SILENTLY(ny_neighbors_of(NULL, store, "a", NULL, NULL));
-    REFUSES_SILENTLY(ny_place_rows(NULL, store, "a", NULL, NY_F32, embedding));
+    REFUSES_SILENTLY(ny_place_rows(NULL, store, "a", NULL, NULL));
     REFUSES_SILENTLY(ny_append(NULL, store, NULL, NULL, NULL));
     REFUSES_SILENTLY(ny_appender_open(NULL, NULL, store, NULL));
     REFUSES_SILENTLY(ny_appender_put(NULL, NULL));

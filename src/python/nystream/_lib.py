@@ -77,6 +77,12 @@ class CDenseRoom(C.Structure):
     _fields_ = [("dtype", C.c_int), ("values", C.c_void_p)]
 
 
+class CPlacesRoom(C.Structure):
+    """struct ny_places_room."""
+
+    _fields_ = [("dtype", C.c_int), ("values", C.c_void_p), ("components", C.c_uint64)]
+
+
 class CNeighborsRoom(C.Structure):
     """struct ny_neighbors_room."""
 
@@ -128,7 +134,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_transform": [_P, _S, _S, _S, _S, _P],
     "ny_clusters_of": [_P, _S, _S, _TABLE, _P],
     "ny_neighbors_of": [_P, _S, _S, _TABLE, C.POINTER(CNeighborsRoom)],
-    "ny_place_rows": [_P, _S, _S, _TABLE, C.c_int, _P],
+    "ny_place_rows": [_P, _S, _S, _TABLE, C.POINTER(CPlacesRoom)],
     "ny_export": [_P, _S, _S, _S, _S],
     "ny_plot": [_P, _S, _S, _S, _P],
     "ny_write_report": [_P, _S, C.POINTER(_S), C.c_size_t, _S, _P],

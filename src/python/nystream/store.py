@@ -7,6 +7,7 @@ import ctypes as C
 import html
 import operator
 import os
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
@@ -69,6 +70,7 @@ class Store(Appends):
     def _begin(self, path: PathLike, context: Context) -> None:
         self.path, self._context = Path(path), context
         self._view = View(self._path, None)
+        self._seen: "weakref.WeakSet[Result]" = weakref.WeakSet()  # results that someone holds
 
     def __getstate__(self) -> Dict[str, Any]:
         return {"path": self.path.absolute(), "context": self._context}
@@ -258,6 +260,9 @@ class Store(Appends):
             except KeyboardInterrupt as stopped:
                 raise KeyboardInterrupt(f"{stopped}, and the rows are in the store: "
                                         "do not append them again") from None
+        for result in list(self._seen):
+            if result.name == name:
+                result._look_again()
         return Result(self, name)
 
     @property
@@ -319,6 +324,11 @@ class Result(GraphParts):
         self.store, self.name = store, name
         self.report = self._read_report()
         self._view = View(store._path, name)
+        store._seen.add(self)
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.store._seen.add(self)
 
     def _read_report(self) -> Report:
         return self.store._report(lib.ny_result_report, self.name.encode())
@@ -461,7 +471,7 @@ class Result(GraphParts):
             This one, which has the new rows from then on.
         """
         self.store.fit(self.name, **{"update": mode, **options})
-        return self._look_again()
+        return self
 
     def resume(self) -> "Result":
         """Go on with what was stopped, with the options that it was begun with; return this."""
@@ -505,18 +515,20 @@ class Result(GraphParts):
         -------
         array of shape (rows, components), of the type of the embedding
         """
-        shape = self.embedding.shape
+        embedding = self._look_again().embedding
         found = self._columns().batches(X)
         with self.store._context.once():
-            return _data.place(found, shape[1], self.embedding.dtype, self._place, nan)
+            return _data.place(found, embedding.shape[1], embedding.dtype, self._place, nan)
 
     def _columns(self) -> Columns:
         return self.store._columns()
 
     def _place(self, table: _lib.CTable, places: Any) -> None:
         context = self.store._context
+        room = _lib.CPlacesRoom(_lib.NUMBERS[places.dtype.name], places.ctypes.data,
+                                places.shape[1])
         context.run(lib.ny_place_rows, context.pointer, self.store._path, self.name.encode(),
-                    C.byref(table), _lib.NUMBERS[places.dtype.name], places.ctypes.data)
+                    C.byref(table), C.byref(room))
 
     def predict(self, X: Any) -> Any:
         """Find the clusters of new rows, of those that evaluate(clusters=K) has found.
