@@ -5,6 +5,10 @@
  * A result's parts are those of the table in results/parts.c; points have "points", "labels" and
  * "source". Rows that are asked for one by one are read in runs of neighbours where they are in
  * order. What a part needs beside its output is room for PIECE_ROWS of its rows.
+ *
+ * A result may be made anew while it is viewed. Its record is compared with that of the view before
+ * rows are read, and behind them, by a digest: rows of two fits are never mixed. Clusters that an
+ * evaluation has left since are no reason: the view then takes the record that has them.
  */
 #include <stddef.h>
 #include <string.h>
@@ -29,6 +33,7 @@ struct ny_view {
     struct ny_store *store;
     char *name; /* of the result; NULL: the points are viewed */
     struct ny_result result;
+    uint64_t record;          /* digest of the result's record */
     struct ny_report *report; /* NULL until it is asked for */
     struct ny_names names;    /* that were read last */
     uint64_t walked;          /* rows of a graph's largest component read so far, in order */
@@ -59,6 +64,7 @@ int ny_view_open(struct ny_view **out, struct ny_context *context, const char *p
     view->ctx = context;
     if (name) view->name = ny_strdup(context, name);
     err = name && !view->name ? NY_EBUDGET : ny_shards_open(&view->store, context, path);
+    if (err == NY_OK && name) err = ny_record_digest(view->store, name, &view->record);
     if (err == NY_OK && name) err = ny_result_open_any(&view->result, view->store, view->name);
     if (err)
         ny_view_free(view);
@@ -92,6 +98,64 @@ struct ny_report *ny_view_report(struct ny_view *view)
     else
         ny_store_describe(&view->report, view->store);
     return view->report;
+}
+
+/* ---- is it still that result -------------------------------------------------------------- */
+
+/* Takes the result as it is now. */
+static int take(struct ny_view *view)
+{
+    struct ny_result now;
+    int err = ny_result_open_any(&now, view->store, view->name);
+
+    if (err) {
+        ny_result_close_any(&now);
+        return err;
+    }
+    ny_result_close_any(&view->result);
+    view->result = now;
+    view->walked = 0;
+    return NY_OK;
+}
+
+/* Fails as the result is another one than that which was opened. */
+static int fail_changed(const struct ny_view *view)
+{
+    return ny_fail(view->ctx, NY_EUSAGE,
+                   "'%s' in %s was fitted anew, updated or removed since it was opened; open it "
+                   "again",
+                   view->name, ny_store_path(view->store));
+}
+
+/* NY_EUSAGE where the result of the view was made anew or removed since it was opened. */
+static int check_current(struct ny_view *view)
+{
+    json_t *record = NULL;
+    uint64_t digest;
+    bool same;
+    int err = view->name ? ny_record_digest(view->store, view->name, &digest) : NY_OK;
+
+    if (err || !view->name || digest == view->record) return err;
+    ny_fields_begin();
+    err = ny_record_load(view->store, view->name, &record);
+    same = record && ny_record_same(record, view->result.record);
+    json_decref(record);
+    if (!err) err = same ? take(view) : fail_changed(view);
+    if (!err) view->record = digest;
+    return err;
+}
+
+/* Returns the status of what was read, `err`; NY_EUSAGE where it is that of another fit. What looks
+ * damaged may be gone for the same reason. */
+static int check_read(struct ny_view *view, int err)
+{
+    uint64_t digest;
+
+    if (!err) return check_current(view);
+    if (!view->name || ny_record_digest(view->store, view->name, &digest) || digest == view->record)
+        return err;
+    ny_error_clear(view->ctx);
+    return fail_changed(view);
 }
 
 /* ---- parts of the points ------------------------------------------------------------------ */
@@ -167,7 +231,10 @@ static int find_of_points(struct ny_view *view, const char *name, struct viewed 
 /* Finds a part of names. */
 static int find_names(struct ny_view *view, const char *name, struct ny_names_part *names)
 {
-    return ny_names_part_find(names, view->store, view->name ? &view->result : NULL, name);
+    int err = check_current(view);
+
+    return err ? err
+               : ny_names_part_find(names, view->store, view->name ? &view->result : NULL, name);
 }
 
 static size_t size_of(int type)
@@ -198,9 +265,10 @@ static int find_of_result(struct ny_view *view, const char *name, struct viewed 
 /* Finds a part of what is viewed, and what a row of it is. */
 static int find(struct ny_view *view, const char *name, struct viewed *part)
 {
-    int err;
+    int err = check_current(view);
 
     *part = (struct viewed){0};
+    if (err) return err;
     err = view->name ? find_of_result(view, name, part) : find_of_points(view, name, part);
     if (!err) part->row_bytes = (size_t)(part->columns ? part->columns : 1) * size_of(part->type);
     return err;
@@ -281,7 +349,7 @@ int ny_view_read(struct ny_view *view, const char *part, uint64_t first, uint64_
 
     if (!err) err = find(view, part, &viewed);
     if (!err) err = check_rows(view, &viewed, part, first, count);
-    return err ? err : read_rows(view, &viewed, first, count, out);
+    return err ? err : check_read(view, read_rows(view, &viewed, first, count, out));
 }
 
 int ny_view_gather(struct ny_view *view, const char *part, const uint64_t *rows, uint64_t count,
@@ -294,13 +362,14 @@ int ny_view_gather(struct ny_view *view, const char *part, const uint64_t *rows,
     if (!err) err = find(view, part, &viewed);
     for (uint64_t i = 0; !err && i < count; i++)
         err = check_rows(view, &viewed, part, rows[i], 1);
+    if (err) return err;
     for (uint64_t i = 0; !err && i < count; i += run) {
         for (run = 1; i + run < count && rows[i + run] == rows[i] + run; run++)
             continue;
         err = ny_check_interrupt(view->ctx);
         if (!err) err = read_rows(view, &viewed, rows[i], run, (char *)out + i * viewed.row_bytes);
     }
-    return err;
+    return check_read(view, err);
 }
 
 /* ---- names -------------------------------------------------------------------------------- */
@@ -320,7 +389,7 @@ int ny_view_names(struct ny_view *view, const char *part, uint64_t first, uint64
     if (!err) err = check_rows(view, &(struct viewed){.rows = found.count}, part, first, count);
     if (err) return err;
     ny_names_clear(&view->names);
-    err = ny_names_part_read(&found, first, (size_t)count, &view->names);
+    err = check_read(view, ny_names_part_read(&found, first, (size_t)count, &view->names));
     if (err) return err;
     *names = view->names.text ? view->names.text : "";
     *bytes = view->names.bytes;

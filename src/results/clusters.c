@@ -122,8 +122,7 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
     int err = ny_record_need_done(store, result->name, &record);
 
     if (err) return err;
-    if (ny_record_generation(record) != ny_record_generation(result->record) ||
-        !json_equal(json_object_get(record, "report"), result->report)) {
+    if (!ny_record_same(record, result->record)) {
         err = ny_fail(result->ctx, NY_EBUSY, "'%s' has been made anew meanwhile", result->name);
         goto done;
     }

@@ -118,6 +118,18 @@ int ny_part_digest(struct ny_store *store, const char *name, const char *part, u
     return err == NY_END ? NY_OK : err;
 }
 
+int ny_record_digest(struct ny_store *store, const char *name, uint64_t *digest)
+{
+    *digest = 0;
+    return ny_part_digest(store, name, visible, digest);
+}
+
+bool ny_record_same(const json_t *one, const json_t *other)
+{
+    return ny_record_generation(one) == ny_record_generation(other) &&
+           json_equal(json_object_get(one, "report"), json_object_get(other, "report"));
+}
+
 uint64_t ny_record_generation(const json_t *record)
 {
     return ny_field_count(record, "generation", 0);

@@ -56,6 +56,8 @@ struct ny_part ny_part_of(const char *part, uint64_t generation);
 struct ny_part ny_record_part(const json_t *record, const char *part);
 /* Adds the bytes of a part to a digest: those of a part that is not there leave it as it is. */
 int ny_part_digest(struct ny_store *store, const char *name, const char *part, uint64_t *digest);
+/* Computes a digest of the record of NAME that readers see; 0 where there is none. */
+int ny_record_digest(struct ny_store *store, const char *name, uint64_t *digest);
 /* Returns how many updates the result has had, the one under way included. */
 uint64_t ny_record_generation(const json_t *record);
 /* Makes the part one of the record's generation. */
@@ -70,6 +72,8 @@ int ny_record_load_update(struct ny_store *store, const char *name, json_t **out
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);
 /* Like ny_record_need(), and the result must be done: NY_EUSAGE with its progress otherwise. */
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
+/* Tells whether two records are of the same rows and figures: all but the clusters in them. */
+bool ny_record_same(const json_t *one, const json_t *other);
 /* Finds the rows done at the last checkpoint. False if the stage under way does not go by rows, or
  * not once: a map of a graph goes by sources or steps. */
 bool ny_record_rows_done(const json_t *record, uint64_t *rows);

@@ -260,6 +260,15 @@ static size_t shard_of(const struct ny_result *whole, uint64_t row)
     return k;
 }
 
+/* Tells whether a row of one result is as wide as one of the other, in every part. */
+static bool has_rows_of(const struct ny_result *one, const struct ny_result *other)
+{
+    const struct ny_coordinates *a = &one->coordinates, *b = &other->coordinates;
+
+    return one->f64 == other->f64 && a->pairs == b->pairs && a->skip == b->skip &&
+           a->asymmetric == b->asymmetric;
+}
+
 /* Reads rows of the shard that is open, and numbers them as the whole does. */
 static int fill_shard(struct ny_result *whole, const struct ny_result_part *part, uint64_t first,
                       size_t count, void *out)
@@ -270,6 +279,13 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
     uint64_t *numbers = out, begin = rows ? set->first[span->k] : set->source[span->k];
     int err;
 
+    if (!has_rows_of(&span->result, whole) ||
+        span->result.rows.count != span->first[span->k + 1] - span->first[span->k])
+        return ny_fail(
+            whole->ctx, NY_EUSAGE,
+            "'%s' of shard %u of %s was fitted anew or updated since it was opened; open "
+            "it again",
+            whole->name, ny_shards_number(whole->store, span->k), ny_store_path(whole->store));
     if (part->count(&span->result) != span->result.rows.count)
         return ny_fail(whole->ctx, NY_EUSAGE, "'%s' of shard %u of %s has no %s", whole->name,
                        ny_shards_number(whole->store, span->k), ny_store_path(whole->store),

@@ -1,0 +1,67 @@
+"""Results that are made anew, here and elsewhere, while they are held."""
+import pickle
+
+import numpy as np
+import pytest
+
+import nystream
+
+quick = pytest.mark.quick
+FIT = {"landmarks": 40, "restart": True}
+
+
+def elsewhere(store):
+    """Open the store as another program would."""
+    return nystream.open(store.path)
+
+
+@quick
+def test_new_rows_are_placed_by_the_fit_that_there_is(store, result, rows):
+    assert result.transform(rows[:1000]).shape == (1000, 3)
+    for components in (40, 2):
+        anew = elsewhere(store).fit("map", components=components, **FIT)
+        places = result.transform(rows[:1000])
+        assert places.shape == (1000, components)
+        assert np.array_equal(places, anew.transform(rows[:1000]))
+        assert result.report.components == components
+
+
+@quick
+def test_rows_of_two_fits_are_not_mixed(store, result):
+    part = result.embedding
+    before = part[:]
+    elsewhere(store).fit("other", landmarks=40)
+    elsewhere(store).result("map").evaluate(clusters=3)
+    assert np.array_equal(part[:], before)
+    elsewhere(store).fit("map", components=5, **FIT)
+    for read in (lambda: part[:], lambda: part[[5, 2]], lambda: next(part.batches()),
+                 lambda: np.asarray(part), lambda: result.residuals, lambda: result.eigenvalues):
+        with pytest.raises(nystream.UsageError, match="'map' in .* was fitted anew, updated or "
+                           "removed since it was opened; open it again$"):
+            read()
+    assert store.result("map").embedding[:].shape == (2000, 5)
+
+
+@quick
+def test_a_graph_of_another_width_is_not_read_as_the_earlier_one(store):
+    graph = store.graph("near", neighbors=5)
+    assert graph.neighbors[:2].shape == (2, 5)
+    elsewhere(store).graph("near", neighbors=3, restart=True)
+    with pytest.raises(nystream.UsageError, match="open it again"):
+        graph.neighbors[:2]
+
+
+@quick
+@pytest.mark.parametrize("copy", [lambda result: result,
+                                  lambda result: result.store.result(result.name),
+                                  lambda result: pickle.loads(pickle.dumps(result))],
+                         ids=["same", "another", "pickled"])
+def test_parts_see_what_their_store_has_made_anew(result, copy):
+    held = copy(result)
+    part = held.embedding
+    assert part.shape == (2000, 3)
+    held.store.fit("map", components=2, **FIT)
+    assert part.shape == part[:].shape == (2000, 2) and held.report.components == 2
+    held.store.append(np.ones((5, 6)))
+    held.store.result("map").update("frozen")
+    assert part.shape == part[:].shape == (2005, 2) and held.report.n == 2005

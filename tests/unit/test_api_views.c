@@ -1,0 +1,101 @@
+/* Views of results that are made anew, evaluated or removed while they are viewed. */
+#include "unit/table_case.h"
+
+static void fit(const char *name, const char *components)
+{
+    struct ny_options *o;
+
+    ok(ny_options_new(&o, in.ctx));
+    ok(ny_options_set(o, "components", components));
+    ok(ny_options_set(o, "landmarks", "40"));
+    ok(ny_options_set(o, "restart", NULL));
+    ok(ny_fit(in.ctx, in.store, name, o, NULL));
+    ny_options_free(o);
+}
+
+/* Opens a view of result "a", of two components, of a store of its own. */
+static struct ny_view *viewed(void)
+{
+    struct ny_table table = dense(NY_F32, 0);
+    struct ny_view *view;
+
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    free((void *)(uintptr_t)table.values);
+    fit("a", "2");
+    ok(ny_view_open(&view, in.ctx, in.store, "a"));
+    return view;
+}
+
+/* No call reads rows of the fit that came in the place of that which was opened. */
+static void check_refused(struct ny_view *view)
+{
+    static float rows[ROWS * 2];
+    uint64_t numbers[] = {5, 2}, count;
+
+    fails(NY_EUSAGE, "open it again", ny_view_read(view, "embedding", 0, ROWS, rows));
+    fails(NY_EUSAGE, "open it again", ny_view_gather(view, "embedding", numbers, 2, rows));
+    fails(NY_EUSAGE, "open it again", ny_view_shape(view, "embedding", &count, NULL, NULL));
+}
+
+static void a_result_that_is_fitted_anew_needs_a_new_view(void **state)
+{
+    struct ny_view *view = viewed();
+    uint64_t columns;
+
+    (void)state;
+    fit("a", "3");
+    check_refused(view);
+    ny_view_free(view);
+    ok(ny_view_open(&view, in.ctx, in.store, "a"));
+    ok(ny_view_shape(view, "embedding", NULL, &columns, NULL));
+    assert_int_equal(columns, 3);
+    ny_view_free(view);
+}
+
+static void a_result_that_is_removed_is_not_read(void **state)
+{
+    struct ny_view *view = viewed();
+
+    (void)state;
+    ok(ny_remove(in.ctx, in.store, "a"));
+    check_refused(view);
+    ny_view_free(view);
+}
+
+/* Other results are fitted, and this one is evaluated: its rows are what they were. */
+static void a_result_that_stays_is_read_on(void **state)
+{
+    struct ny_view *view = viewed();
+    static float before[ROWS * 2], after[ROWS * 2];
+    struct ny_options *o;
+    uint64_t cluster = 9;
+
+    (void)state;
+    ok(ny_view_read(view, "embedding", 0, ROWS, before));
+    fit("b", "3");
+    ok(ny_view_read(view, "embedding", 0, ROWS, after));
+    assert_memory_equal(before, after, sizeof(before));
+    for (int k = 3; k < 5; k++) {
+        ok(ny_options_new(&o, in.ctx));
+        ok(ny_options_set(o, "clusters", k == 3 ? "3" : "4"));
+        ok(ny_evaluate(in.ctx, in.store, "a", o, NULL));
+        ny_options_free(o);
+        ok(ny_view_read(view, "embedding", 0, ROWS, after));
+        assert_memory_equal(before, after, sizeof(before));
+        ok(ny_view_read(view, "clusters", 0, 1, &cluster));
+        assert_true(cluster < (uint64_t)k);
+    }
+    ny_view_free(view);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_result_that_is_fitted_anew_needs_a_new_view, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_result_that_is_removed_is_not_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_result_that_stays_is_read_on, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
