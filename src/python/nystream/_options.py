@@ -184,7 +184,19 @@ def as_columns(value: Any) -> Any:
     columns = np.asarray(value)
     if columns.ndim == 1 and columns.dtype.kind == "b":
         columns = np.flatnonzero(columns)
+        if not len(columns):
+            raise usage_error("features= is a mask that chooses no column", "features")
     return as_numbers(columns, "numbers of columns, or a mask of them,")
+
+
+def check_mask(options: Dict[str, Any], columns: Callable[[], int]) -> None:
+    """UsageError where features is a mask of another length than there are columns."""
+    mask = options.get("features")
+    if mask is None or isinstance(mask, str) or np.asarray(mask).dtype.kind != "b":
+        return
+    if np.shape(mask) != (columns(),):
+        raise usage_error(f"features= is a mask of shape {np.shape(mask)}, and there are "
+                          f"{columns()} columns", "features")
 
 
 # Options whose file may be an array, each with what makes a table of it.

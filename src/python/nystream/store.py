@@ -21,7 +21,7 @@ from nystream._errors import NystreamError, UsageError
 from nystream._graph import GraphParts
 from nystream._labels import write_values
 from nystream._lib import lib
-from nystream._options import Options
+from nystream._options import Options, check_mask
 from nystream._scratch import Scratch
 from nystream._view import Part, View
 from nystream.report import Page, Picture, Plan, Report
@@ -178,11 +178,13 @@ class Store(Appends):
         return Columns(names, str(self.path), sparse)
 
     def to_csr(self, first: int = 0, stop: Optional[int] = None) -> Any:
-        """Return rows of a sparse store as a scipy.sparse.csr_matrix."""
+        """Return rows as a scipy.sparse.csr_matrix; those of a dense store lose their zeros."""
         import scipy.sparse
 
         first, stop, _ = slice(first, stop).indices(len(self))
-        entries = self._report(lib.ny_store_report)["nnz"] or 0
+        entries = self.report["nnz"]
+        if entries is None:
+            return scipy.sparse.csr_matrix(self[first:stop])
         found = self._view.read_sparse(first, max(0, stop - first), entries)
         return scipy.sparse.csr_matrix(found, shape=(max(0, stop - first), self.shape[1]))
 
@@ -193,6 +195,7 @@ class Store(Appends):
 
         With gamma_grid=True, or a list of widths, it is a Report whose `grid` has a dict of each.
         """
+        check_mask(options, lambda: self.shape[1])
         grid = options.pop("gamma_grid", None)
         if grid is None or grid is False:
             with Options(self._context, FITTING, options) as pointer:
@@ -251,6 +254,7 @@ class Store(Appends):
 
     def _work(self, function: Any, name: str, groups: int, options: Dict[str, Any],
               *room: Any) -> "Result":
+        check_mask(options, lambda: self.shape[1])
         points = options.get("landmarks_points")
         if points is not None:
             options = {**options, "landmarks_points": self._columns().select(points)}
@@ -557,14 +561,19 @@ class Result(GraphParts):
             context.run(lib.ny_transform, context.pointer, self.store._path, self.name.encode(),
                         os.fsencode(input), os.fsencode(output), pointer)
 
-    def export(self, part: str, output: PathLike) -> None:
+    def export(self, part: str, output: PathLike, skip_damaged: bool = False) -> None:
         """Write a part to a .npy, .csv, .csv.gz or .tsv file, or the model to a .nym file.
 
-        The graph is a .npz, .mtx, .txt, .csv or .tsv file.
+        The graph is a .npz, .mtx, .txt, .csv or .tsv file. With skip_damaged, rows that cannot be
+        read are NaN in the file, with a warning, and all others are as they were.
         """
         context = self.store._context
-        context.run(lib.ny_export, context.pointer, self.store._path, self.name.encode(),
-                    part.encode(), os.fsencode(output))
+        what = (context.pointer, self.store._path, self.name.encode(), part.encode(),
+                os.fsencode(output))
+        if skip_damaged:
+            context.run(lib.ny_export_undamaged, *what, None)
+        else:
+            context.run(lib.ny_export, *what)
 
     # ---- pictures ------------------------------------------------------------------------------
 
