@@ -33,6 +33,16 @@ def test_numbers_of_rows_in_a_table_give_labels_in_one(store):
 
 
 @quick
+def test_rows_come_one_by_one(store, result, monkeypatch):
+    monkeypatch.setattr(nystream._batch, "SLICE_BYTES", 3000)  # some rows of a batch
+    assert np.array_equal(list(result.embedding), result.embedding[:])
+    assert list(store.labels) == [row % 3 for row in range(2000)]
+    pandas = pytest.importorskip("pandas")
+    assert np.array_equal(pandas.DataFrame(result.embedding), result.embedding[:])
+    assert np.array_equal(pandas.Series(store.labels), store.labels[:])
+
+
+@quick
 @pytest.mark.parametrize("end", [lambda store: store.close(),
                                  lambda store: store.append(np.ones((3, 6)))],
                          ids=["close", "append"])

@@ -176,6 +176,10 @@ class Part:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self.batches():
+            yield from batch
+
     def __repr__(self) -> str:
         return f"<{self._name}: {' × '.join(map(str, self.shape))}, {self.dtype}>"
 
