@@ -55,6 +55,14 @@ def same_matrix(ours, theirs):
     assert not (differ & ~ties.ravel()).any() and differ.mean() < 0.05
 
 
+@quick
+def test_components_are_no_reason_to_warn():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KNeighborsTransformer(n_neighbors=4).fit(np.vstack([X, X + 1000]))
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("mode", ["distance", "connectivity"])
 def test_matrices_are_scikit_learns(digits, metric, mode):

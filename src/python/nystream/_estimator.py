@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import numbers
+import operator
 import os
 import re
 import warnings
@@ -24,7 +25,7 @@ from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
 from nystream._embed import lies_in_memory, scratch_store
-from nystream._errors import NystreamWarning, renamed
+from nystream._errors import NystreamWarning, renamed, usage_error
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import is_dask, is_path
 from nystream._view import Part
@@ -38,6 +39,7 @@ PARAMETERS = {"landmarks": "n_landmarks", "components": "n_components", "select"
               "neighbors": "n_neighbors", "seed": "random_state", "threads": "n_jobs",
               "clusters": "n_clusters", "time": "t", "landmarks_file": "landmarks",
               "landmarks_points": "landmarks"}
+COUNTS = ("n_components", "n_clusters", "n_neighbors", "n_landmarks", "n_init")
 STORE, MEMORY, NOWHERE = "store", "memory", "nowhere"  # places of an embedding
 FILES = ("anndata", "dask", "h5py", "zarr")  # modules whose objects are not in memory
 NAN_FIT = ("fill such values, as sklearn.impute does, or leave their rows out, as "
@@ -174,6 +176,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     tmpdir: Any = None
     verbose: Any = False
     _least_rows = 2
+    _may_be_none = ("n_landmarks",)  # of COUNTS
     _parameters = PARAMETERS
 
     def __new__(cls, *_positional: Any, **parameters: Any) -> Any:
@@ -188,7 +191,12 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         return {"preserves_dtype": FLOATS}
 
     def _check_rows(self, X: Any, reset: bool) -> Any:
-        """Check X as scikit-learn does; what is streamed only by its names and its shape."""
+        """Check X as scikit-learn does; what is streamed only by its names and its shape.
+
+        A fit resets what is known of X, and checks the parameters first.
+        """
+        if reset:
+            self._check_counts()
         self._check_feature_names(_with_names(X), reset=reset)
         X = X.points if isinstance(X, Store) else _data.unwrap(X)
         if isinstance(X, Part) or is_streamed(X):
@@ -197,6 +205,19 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
             X = self._check_values(X, reset)
         self._check_n_features(X, reset=reset)
         return X
+
+    def _check_counts(self) -> None:
+        """UsageError for a number of things that is none, by the name of the parameter."""
+        for name in set(COUNTS) & self.get_params(deep=False).keys():
+            value = getattr(self, name)
+            if value is None and name in self._may_be_none:
+                continue
+            try:
+                count = operator.index(value)
+            except TypeError:
+                raise usage_error(f"{name}={value!r} is not a whole number", name) from None
+            if count < 1:
+                raise usage_error(f"{name}={value} must be at least 1", name)
 
     def _check_values(self, X: Any, reset: bool) -> Any:
         """Return rows in memory as an array or a matrix whose values can be fitted."""

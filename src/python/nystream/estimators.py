@@ -181,6 +181,8 @@ class KernelPCA(Embedder):
     report_, seed_, n_features_in_, feature_names_in_
     """
 
+    _may_be_none = ("n_landmarks", "n_components")  # which _options() answers
+
     def __init__(self, n_components: int = 2, *, kernel: str = "rbf",
                  gamma: Optional[float] = None, degree: int = 3, coef0: float = 1,
                  approx: str = "projected", n_landmarks: Optional[int] = 1000,
@@ -239,6 +241,8 @@ class PCA(Embedder):
     n_components_, n_samples_ : int
     report_, seed_, n_features_in_, feature_names_in_
     """
+
+    _may_be_none = ("n_components",)
 
     def __init__(self, n_components: Optional[int] = None, *, memory: Any = None,
                  n_jobs: Optional[int] = None, random_state: Any = None, store: Any = None,

@@ -6,12 +6,14 @@ openTSNE their neighbours. The search is over rows in a store, in bounded memory
 """
 from __future__ import annotations
 
+import warnings
 from typing import Any, Dict, Optional
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from nystream._errors import NystreamWarning
 from nystream._estimator import PARAMETERS, STORE, KeptResult, StoreEstimator
 from nystream._options import search_options
 from nystream.store import Result, Store
@@ -72,7 +74,9 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
                                  metric, self.seed_)}
 
     def _make(self, store: Store, options: Dict[str, Any]) -> Result:
-        return store.graph(self._name(), **options)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
+            return store.graph(self._name(), **options)
 
     def _keep(self, result: Result) -> None:
         self.n_samples_fit_ = self._n_features_out = int(self.report_["n"])
@@ -81,8 +85,6 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
     def _fit(self, X: Any, rows_to: str = STORE) -> Result:
         if self.mode not in ("distance", "connectivity"):
             raise ValueError(f"mode={self.mode!r} is neither 'distance' nor 'connectivity'")
-        if self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors={self.n_neighbors} must be at least 1")
         return super()._fit(X, rows_to)
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
