@@ -178,6 +178,9 @@ def test_sparse_matrices(tmp_path, kind):
     back = store.to_csr()
     assert back.dtype == np.float64 and (back != X.tocsr()).nnz == 0
     assert np.array_equal(store.to_csr(10, 20).toarray(), X.toarray()[10:20])
+    dense = nystream.open(tmp_path / "dense.nys")
+    dense.append(X.toarray())
+    assert (dense.to_csr(5, 50) != X.tocsr()[5:50]).nnz == 0
 
 
 @quick

@@ -59,6 +59,41 @@ def test_warnings_tell_columns_by_their_names():
         KernelPCA(n_landmarks=20).fit(X)
 
 
+@quick
+@pytest.mark.parametrize("estimator", [KernelPCA, nystream.PCA, nystream.TruncatedSVD, Nystroem,
+                                       SpectralEmbedding, DiffusionMap, Isomap, SpectralClustering,
+                                       nystream.KNeighborsTransformer,
+                                       nystream.IncrementalKernelPCA])
+def test_a_number_of_things_is_checked_by_its_name(estimator, monkeypatch):
+    monkeypatch.setattr(nystream.Store, "append", None)  # before any work is done
+    counts = set(_estimator.COUNTS) & set(estimator().get_params())
+    assert counts
+    for name in counts:
+        optional = name == "n_landmarks" or (estimator is nystream.PCA and name == "n_components")
+        for value in (0, -1, 2.5, "3", *([] if optional else [None])):
+            with pytest.raises(ValueError, match=f"^{name}={value!r}.*(whole number|at least 1|"
+                               "give a number)"):
+                estimator(**{name: value}).fit(np.eye(9))
+
+
+@quick
+def test_dates_are_answered_with_their_column():
+    pandas = pytest.importorskip("pandas")
+    days = pandas.Series(pandas.date_range("2020-01-01", periods=9))
+    for column, words in ((days, "dates"), (days.dt.tz_localize("UTC"), "dates"),
+                          (days - days[0], "differences of times")):
+        frame = pandas.DataFrame({"a": np.arange(9.0), "when": column})
+        with pytest.raises(ValueError, match=f"^column 'when' of X holds {words}, which are no "
+                           r"numbers; leave it out, as X.drop\(columns=\['when'\]\)") as refused:
+            nystream.PCA(1).fit(frame)
+        advice = str(refused.value).rpartition("such as ")[2]
+        assert eval(advice, {"X": frame}).dtype == float
+        with pytest.raises(ValueError, match="^column 'when' of X"):
+            nystream.embed(frame)
+    with pytest.raises(ValueError, match="dates and times are not coordinates"):
+        nystream.PCA(1).fit(days.to_numpy().reshape(3, 3))
+
+
 # ---- methods and kernels -----------------------------------------------------------------------
 
 

@@ -68,6 +68,20 @@ def test_results_of_all_shards_are_one(tmp_path, rows):
     assert store.results == []
 
 
+def test_a_shard_that_is_fitted_anew_is_not_read_as_before(tmp_path, rows):
+    store = in_shards(tmp_path / "big", rows)
+    model = nystream.open(store.path / "shard-00000").fit("fit", landmarks=20).model()
+    for number in range(3):
+        nystream.open(store.path / f"shard-{number:05d}").fit("map", model=model)
+    part = store.result("map").embedding
+    first, last = part[:2], part[-2:]
+    assert np.array_equal(part[:2], first)
+    nystream.open(store.path / "shard-00002").fit("map", landmarks=20, components=9, restart=True)
+    with pytest.raises(nystream.UsageError, match="'map' of shard 2 of .* was fitted anew"):
+        part[-2:]
+    assert np.array_equal(part[:2], first) and last.shape == (2, 2)
+
+
 def test_names_of_rows_are_those_of_all_shards(tmp_path):
     pandas = pytest.importorskip("pandas")
     names = [f"row {i}" for i in range(90)]

@@ -446,8 +446,11 @@ def test_truncate_takes_rows_back(store, rows):
     store.append(rows[:30] * np.float32(1000))
     store.fit("bad", landmarks=20)
     assert [entry["first"] for entry in store.report.imports] == [0, 2000]
-    with pytest.raises(nystream.UsageError, match="from row 2000 on: bad"):
+    with pytest.raises(nystream.UsageError,
+                       match="from row 2000 on: bad; give drop_results=True to remove it"):
         store.truncate(2000)
+    with pytest.raises(nystream.UsageError, match="; store.report lists which rows each import"):
+        store.truncate(9999)
     with pytest.raises(nystream.UsageError):
         store.truncate(-1)
     report = store.truncate(2000, drop_results=True)

@@ -78,6 +78,19 @@ def test_rows_after_a_solution_are_in_the_next(rows, landmarks, whole):
 
 
 @quick
+def test_rows_of_another_width_are_told_from_the_landmarks(rows, landmarks):
+    sums = sums_of(landmarks)
+    for given in (sums, sums_of(landmarks, rows[:9]), Sums.from_bytes(sums_of(landmarks, rows[:9])
+                                                                      .to_bytes())):
+        before = given.rows
+        for X, columns in ((rows[:, :3], 3), (scipy.sparse.csr_matrix(np.c_[rows, rows]), 12)):
+            with pytest.raises(nystream.DataError,
+                               match=f"^X has {columns} columns, and the landmarks 6$"):
+                given.add(X)
+        assert given.rows == before
+
+
+@quick
 def test_rows_of_any_kind(rows, landmarks, whole, tmp_path):
     np.save(tmp_path / "rows.npy", rows)
     pandas = pytest.importorskip("pandas")

@@ -147,20 +147,36 @@ def on_host(X: Any) -> Any:
 
 
 def check_values(X: Any) -> None:
-    """ValueError for masked values, and for columns of a DataFrame that hold words, by their names.
+    """ValueError for masked values and dates, and for columns of a frame that hold words or dates.
 
     Whatever makes an array of X would take the values under the mask, or not say which column.
     """
     if isinstance(X, np.ma.MaskedArray) and np.any(X.mask):
         raise ValueError("X has masked values; fill them, such as by X.filled(0), or leave "
                          "their rows out")
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        stored_dtype(X.dtype)  # refuses it
     words = {}
     for name, column in X.items() if hasattr(X, "iloc") and hasattr(X, "columns") else ():
-        word = None if column.dtype.kind in "biufc" else _word_of(column)
+        kind = column.dtype.kind
+        if kind in "mM" and len(column):
+            _refuse_times(name, kind)
+        word = None if kind in "biufc" else _word_of(column)
         if word is not None:
             words[name] = word
     if words:
         _refuse_words(words)
+
+
+_TIMES = {"M": "dates", "m": "differences of times"}
+
+
+def _refuse_times(name: Any, kind: str) -> NoReturn:
+    """Raise the ValueError for a column that holds dates or differences of times."""
+    raise ValueError(f"column {name!r} of X holds {_TIMES[kind]}, which are no numbers; leave it "
+                     f"out, as X.drop(columns=[{name!r}]) does, or make numbers of it, such as "
+                     + (f"(X[{name!r}] - X[{name!r}].min()).dt.total_seconds()" if kind == "M"
+                        else f"X[{name!r}].dt.total_seconds()"))
 
 
 def _refuse_words(words: Dict[Any, str]) -> NoReturn:

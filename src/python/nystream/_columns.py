@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Iterable, Iterator, List, NamedTuple, NoReturn, Optional, Tuple
+from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from nystream import _data
 from nystream._arrow import is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
 from nystream._context import logger, stack_level
-from nystream._errors import DataError, NystreamWarning, hint, usage_error
+from nystream._errors import NystreamWarning, data_error, hint, usage_error
 from nystream._labels import Names
 from nystream._sources import CsrGroup
 
@@ -107,11 +107,11 @@ class Columns(NamedTuple):
                 return None  # a column holds a list of numbers
         if lost and not (self.sparse and len(lost) < len(names) and _is_sparse(X)):
             s, them = ("s", "them") if len(lost) > 1 else ("", "it")
-            _refuse(f"X has no column{s} {_listed(lost)}, which {self.whose} has; give {them}, or "
-                    "an array, whose columns are taken as they stand")
+            raise data_error(f"X has no column{s} {_listed(lost)}, which {self.whose} has; give "
+                             f"{them}, or an array, whose columns are taken as they stand")
         if len(set(names)) < len(names) or len(places) < len(found):
-            _refuse(f"X has other columns than {self.whose}, and some of one name, so that their "
-                    "order cannot be told; give them in its order")
+            raise data_error(f"X has other columns than {self.whose}, and some of one name, so "
+                             "that their order cannot be told; give them in its order")
         if not quiet:
             self._tell(found, lost)
         return [places.get(name, ABSENT) for name in names]
@@ -176,12 +176,6 @@ def _listed(names: List[str]) -> str:
     """Write "'a', 'b' and 3 more"."""
     more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
     return ", ".join(map(repr, names[:TOLD])) + more
-
-
-def _refuse(message: str) -> NoReturn:
-    error = DataError(message)
-    error.status, error.kind = 3, "bad-input"
-    raise error
 
 
 def _is_sparse(X: Any) -> bool:

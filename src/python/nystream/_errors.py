@@ -85,8 +85,8 @@ CLASSES: Dict[int, Type[NystreamError]] = {
     2: UsageError, 3: DataError, 4: FileError, 5: StoreError, 6: BusyError, 7: NumericError,
     8: BudgetError}
 
-_METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "export": "part",
-            "report": "html"}
+_METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "report": "html"}
+_READ = re.compile(r"--part (rows|columns)\b")  # of what an export writes, and Python reads
 # Rows in memory are in a store of this name meanwhile.
 _SCRATCH = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/rows\.nys\b")
 _OPERAND = "the first operand names the store, and "
@@ -94,16 +94,27 @@ _COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'|\(nystream ([a-z]+)\)")
 _WORD = r"[0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'"
 _OPTION = re.compile(rf"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({_WORD}))?")
 
+_SWITCHES = ("drop-results",)  # of verbs, which no option is
+_RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
+
 
 def _spell_command(match: "re.Match[str]") -> str:
-    verb = match[1] or match[2]
+    verb, part = match[1] or match[2], _READ.search(match[0])
     call = _METHODS.get(verb, verb) + "()"
+    if verb == "info":
+        call = "store.report"
+    elif part:
+        call = f'part("{part[1]}")'
+    elif "--skip-damaged" in match[0]:
+        call = "export(skip_damaged=True)"
     return call if match[1] else f"({call})"
 
 
 def _spell_option(match: "re.Match[str]") -> str:
     negative, name, word = match.groups()
     option = OPTIONS.get(name)
+    if name in _SWITCHES:
+        return match.group().replace(f"--{name}", f"{name.replace('-', '_')}=True", 1)
     if option is None:
         return match.group().replace("--", "", 1)
     spelled = name.replace("-", "_") + "="
@@ -141,6 +152,7 @@ def spell_for_python(text: str) -> str:
     """
     text = _SCRATCH.sub("X", text.replace(_OPERAND, ""))
     text = _WIDTHS.sub(_advise_widths, text)
+    text = _RESUME.sub("resume with: store.result(NAME).resume()", text)
     text = _COMMAND.sub(_spell_command, text)
     return _OPTION.sub(_spell_option, text)
 
@@ -157,6 +169,13 @@ def usage_error(message: str, option: str) -> UsageError:
     """Make the error of an option that the library would refuse in other words."""
     error = UsageError(message)
     error.status, error.kind, error.option = 2, "usage", option
+    return error
+
+
+def data_error(message: str) -> DataError:
+    """Make the error of rows that the library would refuse in other words."""
+    error = DataError(message)
+    error.status, error.kind = 3, "bad-input"
     return error
 
 

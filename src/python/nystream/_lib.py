@@ -136,6 +136,7 @@ _CALLS: Dict[str, List[Any]] = {
     "ny_neighbors_of": [_P, _S, _S, _TABLE, C.POINTER(CNeighborsRoom)],
     "ny_place_rows": [_P, _S, _S, _TABLE, C.POINTER(CPlacesRoom)],
     "ny_export": [_P, _S, _S, _S, _S],
+    "ny_export_undamaged": [_P, _S, _S, _S, _S, C.POINTER(_U64)],
     "ny_plot": [_P, _S, _S, _S, _P],
     "ny_write_report": [_P, _S, C.POINTER(_S), C.c_size_t, _S, _P],
     "ny_model_open": [_OUT, _P, _S, _S],

@@ -14,7 +14,7 @@ from nystream._batch import make_batch
 from nystream._columns import Columns, columns_of
 from nystream._context import Context, ProgressOption, free_handle
 from nystream._data import Batch
-from nystream._errors import renamed
+from nystream._errors import data_error, renamed
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._sources import is_path
@@ -220,10 +220,21 @@ class Sums:
         return self
 
     def _put(self, batch: Batch, part: str) -> None:
+        self._check_columns(batch, part)
         table, handle = batch.table(part), self._handle()
         self._model = None
         with renamed(PARAMETERS):
             self._context.run(lib.ny_sums_add, handle, C.byref(table))
+
+    def _check_columns(self, batch: Batch, part: str) -> None:
+        """DataError where rows have another number of columns than the landmarks, if it is known.
+
+        The library sees landmarks as an option, and rows as a store.
+        """
+        points = self._options.get("landmarks_points")
+        wanted = points.shape[1] if hasattr(points, "shape") else self.report.get("d")
+        if wanted not in (None, batch.columns):
+            raise data_error(f"{part} has {batch.columns} columns, and the landmarks {wanted}")
 
     def _pieces(self, X: Any) -> Iterator[Batch]:
         """Read rows in pieces of about BATCH_BYTES, in the type that is summed up."""
