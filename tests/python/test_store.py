@@ -308,7 +308,7 @@ def embed_in_child(part, model, store, rows, folder, queue):
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_other_processes_read_and_fit(store, result, rows, method):
-    model, scratch = result.model(), nystream.store.Scratch()
+    model, scratch = result.model(), nystream._scratch.Scratch()
     store[0], result.embedding[0], model.transform(rows[:1])
     context = multiprocessing.get_context(method)
     queue = context.Queue()
@@ -326,7 +326,7 @@ def test_other_processes_read_and_fit(store, result, rows, method):
 
 @quick
 def test_a_forked_child_that_ends_leaves_scratch_folders(tmp_path):
-    scratch = nystream.store.Scratch(tmp_path)
+    scratch = nystream._scratch.Scratch(tmp_path)
     child = os.fork()
     if child == 0:
         try:
@@ -426,6 +426,25 @@ def test_verify_reports_damage(store, tmp_path):
         nystream.open(store.path).verify()
     assert failure.value.status == 5 and not failure.value.report["ok"]
     assert failure.value.report["rows_damaged"] > 0
+
+
+@quick
+def test_what_is_left_of_a_damaged_part_is_exported(store, tmp_path):
+    result = store.fit("wide", landmarks=200, components=150, precision="f64", seed=1)
+    rows = result.embedding[:]
+    store.close()
+    data = store.path / "results" / "data.mdb"
+    text = bytearray(data.read_bytes())
+    text[text.index(rows[0].tobytes())] ^= 0xff
+    data.write_bytes(text)
+    again = nystream.open(store.path).result("wide")
+    with pytest.raises(nystream.StoreError):
+        again.export("embedding", tmp_path / "a.npy")
+    with pytest.warns(nystream.NystreamWarning, match="damaged|cannot be read"):
+        again.export("embedding", tmp_path / "a.npy", skip_damaged=True)
+    left = np.load(tmp_path / "a.npy")
+    there = np.isfinite(left).all(axis=1)
+    assert not there[0] and there[-1] and np.array_equal(left[there], rows[there])
 
 
 @quick

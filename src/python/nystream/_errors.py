@@ -86,15 +86,14 @@ CLASSES: Dict[int, Type[NystreamError]] = {
     8: BudgetError}
 
 _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "report": "html"}
-_READ = re.compile(r"--part (rows|columns)\b")  # of what an export writes, and Python reads
+_READ = re.compile(r"--part (rows|columns)\b")  # parts that Python reads
 # Rows in memory are in a store of this name meanwhile.
 _SCRATCH = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/rows\.nys\b")
 _OPERAND = "the first operand names the store, and "
 _COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'|\(nystream ([a-z]+)\)")
 _WORD = r"[0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'"
 _OPTION = re.compile(rf"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({_WORD}))?")
-
-_SWITCHES = ("drop-results",)  # of verbs, which no option is
+_SWITCHES = ("drop-results",)  # arguments of calls, and no options
 _RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
 
 

@@ -176,7 +176,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     tmpdir: Any = None
     verbose: Any = False
     _least_rows = 2
-    _may_be_none = ("n_landmarks",)  # of COUNTS
+    _may_be_none: Tuple[str, ...] = ("n_landmarks",)
     _parameters = PARAMETERS
 
     def __new__(cls, *_positional: Any, **parameters: Any) -> Any:

@@ -231,7 +231,7 @@ class Sums:
 
         The library sees landmarks as an option, and rows as a store.
         """
-        points = self._options.get("landmarks_points")
+        points: Any = self._options.get("landmarks_points")
         wanted = points.shape[1] if hasattr(points, "shape") else self.report.get("d")
         if wanted not in (None, batch.columns):
             raise data_error(f"{part} has {batch.columns} columns, and the landmarks {wanted}")
