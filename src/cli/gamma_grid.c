@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Returns a fact as a number; NAN, which is printed as "-", where it does not apply. */
 static double number(const json_t *facts, const char *key)
@@ -66,6 +67,7 @@ static void print_row(FILE *file, const json_t *row, double centre)
 void cli_print_gamma_grid(FILE *file, const json_t *facts)
 {
     const json_t *grid = json_object_get(facts, "grid"), *row;
+    bool normalised = strcmp(cli_fact_text(facts, "trace_of"), "normalised") == 0;
     size_t index;
 
     print_head(file, facts);
@@ -75,8 +77,9 @@ void cli_print_gamma_grid(FILE *file, const json_t *facts)
     }
     fprintf(file,
             "trace error: share of K that the landmarks miss; in top: share of its trace in the %s "
-            "components;\n90 %% in: eigenvalues that hold 90 %% of it; mean k: 1 where all rows "
+            "components;\n90 %% in: eigenvalues that hold 90 %% of it%s; mean k: 1 where all rows "
             "look alike, 0 where none sees another%s\n",
             cli_count(number(facts, "components")).text,
+            normalised ? " but for the trivial one" : "",
             number(facts, "centre") > 0 ? "; *: --gamma" : "");
 }

@@ -7,7 +7,8 @@
  * a width costs a pointwise step, the eigenvalues of at most 1,000 rows and one pivoted Cholesky.
  * The sample is that of `--select uniform` with the job's seed: its first m rows, at most 2,000,
  * are the landmarks that such a fit would take (at the wanted m; a smaller budget takes fewer), and
- * up to 2,000 more rows measure the residual k(x,x) − ‖L⁻¹k_D(x)‖².
+ * up to 2,000 more rows measure the residual k(x,x) − ‖L⁻¹k_D(x)‖². Maps that divide K take it over
+ * the degrees that such a fit would have.
  *
  * Nothing is written: the caller prints the grid or the JSON of it.
  */
@@ -20,6 +21,7 @@
 #include "base/decimal.h"
 #include "base/progress.h"
 #include "columns/kernels.h"
+#include "results/degrees.h"
 #include "results/record.h"
 #include "linalg/eigen.h"
 #include "store/store.h"
@@ -41,7 +43,7 @@ struct sample {
     struct ny_matrix base; /* rows × rows: x·y, ‖x−y‖² or ‖x−y‖₁ */
     struct ny_matrix K, A; /* of one width; A: spectrum × spectrum */
     double *values;        /* spectrum: λ, descending */
-    double *weight;        /* rows: 1/d_i where the map divides by degrees, else 1 */
+    double *weight;        /* rows: 1/d_i of K where the map divides by degrees, else 1 */
     double *row;           /* rows */
     size_t *order;         /* m */
 };
@@ -234,12 +236,12 @@ static void centre(struct ny_matrix A, double *mean)
             A.at[i * A.stride + j] += grand - mean[i] - mean[j];
 }
 
-/* Measures how fast the λ fall; negative ones, of a kernel that is not PSD, and the trivial one of
- * degrees are dropped. */
+/* Measures how fast the λ fall. Negative ones, of a kernel that is not PSD, are dropped, and the
+ * trivial one of degrees counts in the trace alone. */
 static int measure_spectrum(struct sample *s, struct ny_grid_row *row)
 {
     size_t first = s->settings->map->divided ? 1 : 0, count = first;
-    double sum = 0, squares = 0, top = 0, held = 0;
+    double sum = 0, squares = 0, top = 0, held = 0, trivial;
     int err;
 
     for (size_t i = 0; i < s->spectrum; i++)
@@ -254,7 +256,8 @@ static int measure_spectrum(struct sample *s, struct ny_grid_row *row)
         squares += s->values[count] * s->values[count];
         if (count < first + s->settings->components) top = sum;
     }
-    row->top_share = top / sum;
+    trivial = first ? s->values[0] : 0;
+    row->top_share = top / (trivial + sum); /* of the trace, as variance_kept of a fit */
     row->effective_rank = sum * sum / squares;
     for (size_t k = first; k < count && held < 0.9 * sum; k++) {
         held += s->values[k];
@@ -275,41 +278,122 @@ static void reorder(struct ny_matrix X, const size_t *order, double *row)
     }
 }
 
-/* Weighted mean of δ(x) = k(x,x) − ‖L⁻¹k_D(x)‖², W = LLᵀ, over the rows that are not landmarks. W
- * is cut where pivots are rounding. */
-static int measure_residual(struct sample *s, double *residual)
+/* Finds z = L⁻¹k_D of the sample, W = LLᵀ, so that K̃ = ZZᵀ: in place of K's first m columns, rank
+ * of which are left. W is cut where pivots are rounding. */
+static int project(struct sample *s, size_t *rank)
 {
-    size_t m = s->m, rank;
+    size_t m = s->m;
     struct ny_matrix W = ny_rows(s->K, 0, m), X = ny_rows(s->K, m, s->tested), L;
     double largest = 0;
     int err;
 
-    *residual = 0;
-    if (!s->tested) return NY_OK;
     W.cols = X.cols = m;
     for (size_t i = 0; i < s->rows; i++)
         largest = fmax(largest, s->K.at[i * s->rows + i]);
-    err = ny_cholesky_pivoted(s->ctx, W, (double)m * 0x1p-53 * largest, s->order, &rank);
+    err = ny_cholesky_pivoted(s->ctx, W, (double)m * 0x1p-53 * largest, s->order, rank);
     if (err) return err;
     reorder(X, s->order, s->row);
     L = W;
-    L.rows = L.cols = X.cols = rank;
+    L.rows = L.cols = X.cols = *rank;
     ny_solve_rows(L, X);
-    for (size_t i = 0; i < s->tested; i++) {
-        const double *x = X.at + i * X.stride;
-        double delta = s->K.at[(m + i) * (s->rows + 1)] - ny_dot(x, x, rank);
-
-        *residual += s->weight[m + i] * fmax(delta, 0) / (double)s->tested;
-    }
     return NY_OK;
 }
 
-static const char *reading_of(const struct ny_grid_row *row, const struct ny_kernel *kernel)
+/* Mean of δ(x) = k(x,x) − ‖z(x)‖² over the rows that are not landmarks. */
+static double mean_residual(const struct sample *s, size_t rank)
 {
+    double residual = 0;
+
+    for (size_t i = s->m; i < s->rows; i++) {
+        const double *z = s->K.at + i * s->rows;
+
+        residual += fmax(z[i] - ny_dot(z, z, rank), 0) / (double)s->tested;
+    }
+    return residual;
+}
+
+/* How many of the n rows stand behind row i of the sample. */
+static double rows_behind(const struct sample *s, size_t i)
+{
+    return i < s->m ? 1 : (s->n - (double)s->m) / (double)s->tested;
+}
+
+/* Length of z of row i. Landmarks are in the order of their pivots, z being a row of L. */
+static size_t length_of(const struct sample *s, size_t i, size_t rank)
+{
+    return i < s->m ? min_of(i + 1, rank) : rank;
+}
+
+/* Finds the sum of z by which d_i = z_i·sum are the degrees of the model: those of K̃, or over D. */
+static void sum_rows(const struct sample *s, size_t rank, double *sum)
+{
+    bool over_landmarks = s->settings->normalisation == NY_DIVIDED_LANDMARKS;
+    size_t rows = over_landmarks ? s->m : s->rows;
+
+    memset(sum, 0, rank * sizeof(*sum));
+    for (size_t i = 0; i < rows; i++) {
+        double share = over_landmarks ? s->n / (double)s->m : rows_behind(s, i);
+
+        for (size_t k = 0; k < length_of(s, i, rank); k++)
+            sum[k] += share * s->K.at[i * s->rows + k];
+    }
+}
+
+/* Returns the share of tr 𝒟^-½K𝒟^-½ that the landmarks miss, 𝒟 being the model's own degrees, as
+ * in the certificate of a fit: K's are larger where landmarks reach little. NaN where a fit would
+ * be refused, as landmarks do not reach more than 1 % of the rows. */
+static double divided_error(const struct sample *s, size_t rank)
+{
+    double *sum = s->row, residual = 0, trace = 0, unreached = 0, mean;
+
+    sum_rows(s, rank, sum);
+    mean = ny_dot(sum, sum, rank) / s->n;
+    for (size_t i = 0; i < s->rows; i++) {
+        const double *z = s->K.at + i * s->rows;
+        size_t length = length_of(s, i, rank);
+        double held = ny_dot(z, z, length), share = rows_behind(s, i);
+        double delta = i < s->m ? 0 : fmax(z[i] - held, 0), degree = ny_dot(z, sum, length);
+
+        if (!ny_degree_reaches(degree, mean)) {
+            unreached += share;
+            continue;
+        }
+        residual += share * delta / degree;
+        trace += share * (held + delta) / degree;
+    }
+    return 100 * unreached > s->n ? NAN : residual / trace;
+}
+
+/* Finds the error of the landmarks; `diagonal` is K's mean over it. K is lost. */
+static int measure_error(struct sample *s, double diagonal, struct ny_grid_row *row)
+{
+    const struct ny_map *map = s->settings->map;
+    double n = s->n, missed, trace = diagonal;
+    size_t rank;
+    int err = project(s, &rank);
+
+    if (err) return err;
+    if (map->divided) {
+        row->trace_error = divided_error(s, rank);
+        return NY_OK;
+    }
+    /* tr K/n of the matrix that the map decomposes, less K's mean where it centres. */
+    if (map->additive) trace = (n - 1) / n * (diagonal - row->mean_kernel);
+    missed = (n - (double)s->m) / n * mean_residual(s, rank);
+    row->trace_error = trace > 0 ? missed / trace : NAN;
+    return NY_OK;
+}
+
+static const char *reading_of(const struct ny_grid_row *row, const struct ny_fit_settings *settings)
+{
+    const struct ny_kernel *kernel = settings->kernel;
     const double alike = 0.9, apart = 0.1, much = 0.5, little = 0.1;
 
     if (!isfinite(row->mean_kernel)) return "kernel values overflow";
-    if (!isfinite(row->trace_error)) return "nothing is left of K";
+    if (!isfinite(row->trace_error))
+        return settings->map->divided
+                   ? "no fit: landmarks do not reach all rows; more of them, or a wider kernel"
+                   : "nothing is left of K";
     if (kernel->constant_diagonal && row->mean_kernel > alike)
         return "very wide: all rows look alike, nearly a linear method";
     if (row->trace_error <= little) return "good: the landmarks hold nearly all of K";
@@ -321,8 +405,7 @@ static const char *reading_of(const struct ny_grid_row *row, const struct ny_ker
 
 static int measure(struct sample *s, double gamma, struct ny_grid_row *row)
 {
-    const struct ny_map *map = s->settings->map;
-    double diagonal, residual, n = s->n, trace = 0;
+    double diagonal;
     int err;
 
     *row = (struct ny_grid_row){.gamma = gamma,
@@ -331,17 +414,12 @@ static int measure(struct sample *s, double gamma, struct ny_grid_row *row)
                                 .effective_rank = NAN,
                                 .mean_kernel = NAN};
     fill_kernel(s, gamma, &diagonal, &row->mean_kernel);
-    if (!isfinite(diagonal) || !isfinite(row->mean_kernel) || !weigh(s)) goto done;
-    for (size_t i = 0; i < s->rows; i++)
-        trace += s->weight[i] * s->K.at[i * (s->rows + 1)] / (double)s->rows;
-    err = measure_spectrum(s, row);
-    if (err == NY_OK) err = measure_residual(s, &residual);
-    if (err) return err;
-    /* tr K/n of the matrix that the map decomposes, less K's mean where it centres. */
-    if (map->additive) trace = (n - 1) / n * (diagonal - row->mean_kernel);
-    row->trace_error = trace > 0 ? (n - (double)s->m) / n * residual / trace : NAN;
-done:
-    row->reading = reading_of(row, s->settings->kernel);
+    if (isfinite(diagonal) && isfinite(row->mean_kernel) && weigh(s)) {
+        err = measure_spectrum(s, row);
+        if (err == NY_OK) err = measure_error(s, diagonal, row);
+        if (err) return err;
+    }
+    row->reading = reading_of(row, s->settings);
     return NY_OK;
 }
 

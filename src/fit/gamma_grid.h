@@ -13,12 +13,13 @@
 enum { NY_GRID_WIDTHS_MAX = 64 };
 
 /* The figures of one width. λ are the eigenvalues of the sample's K as the map normalises it:
- * centred, or divided by degrees and without the trivial one. NaN where kernel values overflow or
- * vanish. */
+ * centred, or divided by degrees and without the trivial one, which its trace has beside them. NaN
+ * where kernel values overflow or vanish; the trace error also where a fit would be refused, since
+ * landmarks do not reach all rows. */
 struct ny_grid_row {
     double gamma;
     double trace_error;    /* expected of `landmarks` uniform ones */
-    double top_share;      /* of the p largest λ in Σλ */
+    double top_share;      /* of the p largest λ in the trace: the variance_kept of a fit */
     double effective_rank; /* (Σλ)²/Σλ² */
     size_t rank_90;        /* λ that hold 90 % of Σλ */
     double mean_kernel;    /* of k(x,y), x ≠ y */

@@ -68,6 +68,9 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     exits 0
     has_keys "$output" grid gamma sigma epsilon trace_error top_share effective_rank mean_kernel reading
     [ "$(grep -c '"gamma"' <<<"$output")" -eq 2 ]
+    ! grep -q trivial <<<"$output" || false
+    ny plan s --gamma-grid 0.1 --landmarks 50 --map laplacian
+    prints "hold 90 % of it but for the trivial one;"
     ny plan --gamma-grid s --landmarks 50 # the next word is no list
     exits 0
     ny plan --landmarks 50 --gamma-grid -- s
