@@ -5,7 +5,7 @@
 #include "results/fields.h"
 
 /* Returns the share of the trace of K that the eigenvalues of the map keep; NaN where the record
- * has no trace. The trivial pair of a divided kernel is left out. */
+ * has no trace. The trivial pair of a divided kernel counts in the trace alone. */
 static double variance_kept(const json_t *record, const json_t *report)
 {
     const json_t *values = json_object_get(report, "eigenvalues");

@@ -7,7 +7,8 @@
 /* Sets in the report of a record, once the figures that they follow from are known:
  *
  *   variance_kept   the share of `trace` that the components hold: the sum of their eigenvalues,
- *                   without that of a trivial pair, over it; null where the trace is
+ *                   without that of a trivial pair, over it, which has that too; null where the
+ *                   trace is, as of `column` and other methods that do not know it
  *   trace_error     0 of an exact decomposition of a kernel matrix: nothing was approximated.
  *                   Version 1.0 wrote the share outside the components. */
 void ny_figures_derive(json_t *record);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "columns/kernels.h"
 #include "results/coordinates.h"
 #include "results/embedding.h"
 #include "fit/plan.h"
@@ -179,6 +180,45 @@ static int save_map(struct ny_products_state *state, const struct pairs *pairs)
     return err;
 }
 
+/* Tells whether the spread of the columns gives the trace: K is that of dot products, centred. */
+static bool has_spread(const struct ny_fit_settings *settings)
+{
+    return settings->map->additive && settings->kernel == ny_kernel_find("linear");
+}
+
+/* tr HXXᵀH: the squares of all columns about their means. */
+static int find_spread(const struct ny_fit *fit, double *trace)
+{
+    struct ny_points_stats stats;
+    double n = (double)fit->job.points.n, sum = 0;
+    int err = ny_points_stats(fit->job.store, &stats);
+
+    if (err) return err;
+    for (uint64_t j = 0; j < stats.d; j++)
+        sum += n * stats.variance[j] * fit->geometry->factor[j] * fit->geometry->factor[j];
+    if (stats.n == fit->job.points.n) *trace = sum;
+    ny_points_stats_release(&stats, fit->job.ctx);
+    return NY_OK;
+}
+
+/* Finds the trace of the matrix that is decomposed, as far as it takes no pass: where k(x,x) is 1,
+ * Σ g_i², or n less what centring takes off, 1ᵀK1/n. Other kernels leave it as it is. */
+static int find_trace(const struct ny_products_state *state, double *trace)
+{
+    const struct ny_fit_settings *settings = state->fit->settings;
+    double sum = 0;
+
+    if (has_spread(settings)) return find_spread(state->fit, trace);
+    if (!settings->kernel->constant_diagonal) return NY_OK;
+    for (size_t i = 0; i < state->V.rows; i++) {
+        sum += state->roots ? state->roots[i] * state->roots[i] : 1;
+        if (state->shape.centred)
+            sum -= state->Y.at[i * state->Y.stride + state->shape.r] / (double)state->V.rows;
+    }
+    *trace = sum;
+    return NY_OK;
+}
+
 /* Saves the averages with which a probe centres K: r = K1/n, and its mean. */
 static int save_averages(const struct ny_products_state *state)
 {
@@ -253,6 +293,7 @@ static int run_solve(struct ny_job *job)
     err = count_values(&state, &pairs, &solution);
     if (err) goto done;
     err = make_map(&state, &pairs, &solution);
+    if (err == NY_OK) err = find_trace(&state, &solution.trace);
     if (err) goto done;
     ny_fit_report_solution(fit, &solution);
     ny_job_mark_time(&fit->job);
@@ -281,6 +322,10 @@ static struct ny_stage_bytes reduce_bytes(const struct ny_job_sizes *sizes, unsi
     bytes.by_purpose[NY_MEM_DICTIONARY] = hashed_bytes;
     bytes.by_purpose[NY_MEM_SOLVE] =
         map + r * (r + products.rank + 6) * sizeof(double) + (most > signs ? most : signs);
+    if (has_spread(f->settings)) { /* statistics of four arrays, from a record of four */
+        bytes.by_purpose[NY_MEM_STORE] += ny_shard_stats_bytes(f->points->d, 1);
+        bytes.by_purpose[NY_MEM_OTHER] += ny_sizes_arrays(f, 8);
+    }
     if (f->settings->probes && products.centred) {
         bytes.by_purpose[NY_MEM_SOLVE] += roots;
         bytes.by_purpose[NY_MEM_STORE] += ny_batch_put_bytes(limit, roots);

@@ -186,6 +186,8 @@ static void check_fit(const char *approx, const char *map, const char *precision
                                       "64"}};
     double K[ROWS * ROWS], V[ROWS * ROWS], values[ROWS], y[ROWS], Y[ROWS * P], T[ROWS * P];
     double tolerance = strcmp(precision, "f64") == 0 ? 1e-8 : 3e-5, gamma = 0;
+    double trace, told, kept = 0;
+    bool divided = strcmp(map, "laplacian") == 0 || strcmp(map, "diffusion") == 0;
     char in[160], out[160], again[160];
     struct ny_options *options;
     struct ny_report *report;
@@ -204,7 +206,14 @@ static void check_fit(const char *approx, const char *map, const char *precision
     read_matrix(out, Y);
     read_matrix(again, T);
     matrix_of(map, gamma, K);
+    trace = brute_trace(K, ROWS);
     brute_eigen(K, ROWS, values, V);
+    assert_true(ny_report_number(report, "trace", &told));
+    near_to(told / trace, 1, tolerance);
+    for (size_t k = 0; k < P; k++)
+        kept += values[k + divided] / trace;
+    assert_true(ny_report_number(report, "variance_kept", &told));
+    near_to(told, kept, tolerance);
     for (size_t k = 0; k < P; k++) {
         coordinate_of(map, values, V, k, y);
         for (size_t i = 0; i < ROWS; i++) {
