@@ -67,7 +67,7 @@ static void nystrom_of_the_same_landmarks_places_new_rows_alone(void **state)
 
 /* ---- frozen -------------------------------------------------------------------------------- */
 
-/* Rows that are placed are those that transform gives. */
+/* Rows that are placed are those that transform gives, and the others stay what they are. */
 static void frozen_is_transform(void **state)
 {
     static const struct update_case cases[] = {
@@ -75,11 +75,16 @@ static void frozen_is_transform(void **state)
         {"diffusion", {"map", "diffusion", "normalize", "asymmetric", "landmarks", "60"}, 0, 0,
          false, false},
         {"f64", {"landmarks", "60", "precision", "f64", "map", "svd"}, 0, 0, false, false},
+        {"column", {"approx", "column", "landmarks", "60"}, 0, 0, false, false},
+        {"orthonystrom", {"approx", "orthonystrom", "landmarks", "60"}, 0, 0, false, false},
+        {"ensemble", {"approx", "ensemble", "landmarks", "80", "experts", "4"}, 0, 0, false, false},
+        {"divided", {"approx", "ensemble", "map", "laplacian", "landmarks", "80", "experts", "4"},
+         0, 0, false, false},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        float *rows = malloc((SECOND - FIRST) * D * sizeof(float)), *placed, *after;
+        float *rows = malloc((SECOND - FIRST) * D * sizeof(float)), *placed, *before, *after;
         struct ny_model *model;
         uint64_t n, p;
         char store[200];
@@ -94,13 +99,16 @@ static void frozen_is_transform(void **state)
         for (uint64_t k = 0; k < (SECOND - FIRST) * D; k++)
             rows[k] = value_of(FIRST + k / D, k % D);
         assert_int_equal(ny_model_transform(model, rows, SECOND - FIRST, placed), NY_OK);
+        before = embedding_of(store, &n, &p);
         append(store, FIRST, SECOND);
         ny_report_free(fit_well(&cases[i], store, "frozen"));
         after = embedding_of(store, &n, &p);
+        assert_memory_equal(after, before, FIRST * p * sizeof(float));
         for (uint64_t k = 0; k < (SECOND - FIRST) * p; k++)
             assert_true(fabs((double)after[FIRST * p + k] - (double)placed[k]) <=
                         2e-5 * (1e-3 + fabs((double)placed[k])) + 2e-6);
         ny_model_free(model);
+        free(before);
         free(after);
         free(placed);
         free(rows);
