@@ -324,7 +324,7 @@ static size_t length_of(const struct sample *s, size_t i, size_t rank)
     return i < s->m ? min_of(i + 1, rank) : rank;
 }
 
-/* Finds the sum of z by which d_i = z_i·sum are the degrees of the model: those of K̃, or over D. */
+/* Finds the sum of z by which d_i = z_i·sum are the degrees of a fit: of K̃, or over D. */
 static void sum_rows(const struct sample *s, size_t rank, double *sum)
 {
     bool over_landmarks = s->settings->normalisation == NY_DIVIDED_LANDMARKS;
@@ -384,7 +384,8 @@ static int measure_error(struct sample *s, double diagonal, struct ny_grid_row *
     return NY_OK;
 }
 
-static const char *reading_of(const struct ny_grid_row *row, const struct ny_fit_settings *settings)
+static const char *reading_of(const struct ny_grid_row *row,
+                              const struct ny_fit_settings *settings)
 {
     const struct ny_kernel *kernel = settings->kernel;
     const double alike = 0.9, apart = 0.1, much = 0.5, little = 0.1;

@@ -282,9 +282,8 @@ static void a_fit_certifies_what_was_expected(void **state)
     }
 }
 
-/* Of more rows than a sample has, errors are those of fits to 6 %: the degrees and the residuals of
- * the rows that are not in it vary by as much (4 % were seen), and by a factor of 2 from one choice
- * of landmarks to the next. */
+/* If the sample is a part of the rows, errors are those of fits to 6 %: what it tells of the
+ * others varies by as much (4 % were seen). Other landmarks change the error up to twofold. */
 static void errors_of_divided_maps_are_those_of_fits(void **state)
 {
     static const struct kind divided[] = {{"rbf", "laplacian", NULL},
@@ -354,7 +353,7 @@ static void the_share_in_top_is_that_of_an_exact_fit(void **state)
     }
 }
 
-/* Where a fit is refused, as landmarks do not reach all rows, no error is told. */
+/* No error is told where a fit is refused, as landmarks do not reach all rows. */
 static void a_width_that_a_fit_refuses_is_said_to_be_one(void **state)
 {
     static const struct kind kind = {"rbf", "laplacian", NULL};
