@@ -8,7 +8,7 @@
  * written.
  *
  * The page holds, for each result, rasters of all points as grey images, which the script colours
- * for light and dark, and rows that can be pointed at: at most 6,000, as numbers of 16 bits.
+ * for light and dark, and rows that can be pointed at: at most 6,000, as f32.
  * Points, landmarks, raster cells and bytes of images have limits for all results together, so that
  * the page stays below 5 MB, whatever the number of rows. A shortest path (report/page_path.c) is
  * found as the verb path finds it. All text goes through report/markup.h: neither in the HTML nor

@@ -36,11 +36,8 @@
     return out;
   }
   const codes = text => new Uint16Array(bytes(text).buffer);
-  const numbers = text => new Float64Array(bytes(text).buffer);
-  function values(coded) {
-    const step = (coded.high - coded.low) / (NONE - 1);
-    return Float64Array.from(codes(coded.codes), c => c === NONE ? NaN : coded.low + c * step);
-  }
+  const rowNumbers = text => new Float64Array(bytes(text).buffer);
+  const values = ({ unit, numbers }) => Float64Array.from(new Float32Array(bytes(numbers).buffer), v => v * unit);
   function short(x) {
     if (!Number.isFinite(x)) return '–';
     return (Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(3) : String(+x.toPrecision(4)))
@@ -97,10 +94,10 @@
       this.data = data;
       this.canvas = figure.querySelector('canvas');
       this.tip = figure.querySelector('.tip');
-      this.rows = numbers(data.rows);
+      this.rows = rowNumbers(data.rows);
       this.count = this.rows.length;
-      this.markRows = numbers(data.landmarks);
-      this.pathRows = numbers(data.path);
+      this.markRows = rowNumbers(data.landmarks);
+      this.pathRows = rowNumbers(data.path);
       this.axes = data.components.map(c => ({ title: c.title, axis: c.axis, values: values(c.values),
         marks: values(c.landmarks), path: values(c.path) }));
       this.axes.push({ title: 'row', axis: [-0.04 * data.n, 1.04 * Math.max(data.n - 1, 1)], values: this.rows,

@@ -3,9 +3,9 @@
  * sampled rows, landmarks and the path with their coordinates, colours, images, and rasters of all
  * rows.
  *
- * Columns are whole numbers of 16 bits in base64 between a low and a high, so that the page stays
- * small. Row numbers are f64 in base64. Rasters are grey images, which the script colours for a
- * light or dark page.
+ * Columns are f32 in base64, so that one row far from all others takes no digits from these. Row
+ * numbers are f64, classes whole numbers of 16 bits. Rasters are grey images, which the script
+ * colours for a light or dark page.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "report/words.h"
 #include "results/map.h"
 
-enum { NO_CODE = 65535 }; /* of a number of 16 bits: not finite, no class */
+enum { NO_CODE = 65535 }; /* of a number of 16 bits: no class */
 
 /* The data under way, with one buffer that every column is encoded in. */
 struct json {
@@ -38,31 +38,31 @@ static void put_rows(struct json *json, const uint64_t *rows, size_t count)
     ny_put(json->sink, "\"");
 }
 
-/* Writes every `stride`-th value from the first on in 65,534 steps from low to high; NO_CODE stands
- * for values that are not finite. */
-static void put_codes(struct json *json, const double *values, size_t stride, size_t count)
+/* What f32 values are to be multiplied by: 1, unless they would be too large or too small. */
+static double unit_of(const double *values, size_t stride, size_t count)
 {
-    uint16_t *codes = json->room;
-    double low = INFINITY, high = -INFINITY;
+    double most = 0;
+    int exponent;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(values[i * stride])) continue;
-        low = fmin(low, values[i * stride]);
-        high = fmax(high, values[i * stride]);
-    }
-    for (size_t i = 0; i < count; i++) {
-        double value = values[i * stride];
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i * stride])) most = fmax(most, fabs(values[i * stride]));
+    if (most == 0 || (most > 1e-30 && most < 1e38)) return 1;
+    frexp(most, &exponent);
+    return ldexp(1, exponent - 1);
+}
 
-        codes[i] = !isfinite(value) ? NO_CODE
-                   : high > low     ? (uint16_t)lround((value - low) / (high - low) * (NO_CODE - 1))
-                                    : 0;
-    }
-    ny_put(json->sink, "{\"low\":");
-    ny_put_number(json->sink, low);
-    ny_put(json->sink, ",\"high\":");
-    ny_put_number(json->sink, high);
-    ny_put(json->sink, ",\"codes\":\"");
-    ny_put_base64(json->sink, codes, count * sizeof(*codes));
+/* Writes every `stride`-th value from the first on; NaN stands for all that are not finite. */
+static void put_values(struct json *json, const double *values, size_t stride, size_t count)
+{
+    double unit = unit_of(values, stride, count);
+    float *room = json->room;
+
+    for (size_t i = 0; i < count; i++)
+        room[i] = isfinite(values[i * stride]) ? (float)(values[i * stride] / unit) : NAN;
+    ny_put(json->sink, "{\"unit\":");
+    ny_put_number(json->sink, unit);
+    ny_put(json->sink, ",\"numbers\":\"");
+    ny_put_base64(json->sink, room, count * sizeof(*room));
     ny_put(json->sink, "\"}");
 }
 
@@ -82,11 +82,11 @@ static void put_components(struct json *json)
         ny_put(json->sink, ",");
         ny_put_number(json->sink, p->axes[k].high);
         ny_put(json->sink, "],\"values\":");
-        put_codes(json, p->values + k, p->frame.count, p->count);
+        put_values(json, p->values + k, p->frame.count, p->count);
         ny_put(json->sink, ",\"landmarks\":");
-        put_codes(json, p->marks + k, p->components, p->mark_count);
+        put_values(json, p->marks + k, p->components, p->mark_count);
         ny_put(json->sink, ",\"path\":");
-        put_codes(json, p->path_values + k, p->components, p->path->count);
+        put_values(json, p->path_values + k, p->components, p->path->count);
         ny_put(json->sink, "}");
     }
 }
@@ -159,7 +159,7 @@ static void put_tints(struct json *json)
             ny_put(json->sink, ",");
             ny_put_number(json->sink, tint->range.high);
             ny_put(json->sink, "],\"values\":");
-            put_codes(json, p->values + tint->column, p->frame.count, p->count);
+            put_values(json, p->values + tint->column, p->frame.count, p->count);
         }
         ny_put(json->sink, "}");
     }

@@ -165,17 +165,14 @@ static void test_data(void **state)
     for (size_t k = 0; k < 3; k++) {
         component =
             json_object_get(json_array_get(json_object_get(data, "components"), k), "values");
-        double low = json_number_value(json_object_get(component, "low"));
-        double high = json_number_value(json_object_get(component, "high"));
-        uint16_t *codes = (void *)decode(text_at(component, "codes"));
+        assert_true(json_number_value(json_object_get(component, "unit")) == 1);
+        float *values = (void *)decode(text_at(component, "numbers"));
 
         for (size_t i = 0; i < ROWS; i++) {
-            double value = low + (high - low) * codes[i] / 65534;
-
             assert_true(rows[i] == (double)i);
-            assert_true(fabs(value - (double)y[3 * i + k]) < (high - low) * 1e-4);
+            assert_true(values[i] == y[3 * i + k]);
         }
-        free(codes);
+        free(values);
     }
     json_t *tint = json_array_get(json_object_get(data, "tints"), 0);
     uint16_t *codes = (void *)decode(text_at(tint, "codes"));
@@ -189,6 +186,44 @@ static void test_data(void **state)
     }
     free(codes);
     free(rows);
+    free(y);
+    json_decref(data);
+    free(page);
+}
+
+/* One row far from all others takes no digits from these. */
+static void test_far_row(void **state)
+{
+    struct fixture *f = *state;
+    const char *path = f->rows;
+    float *y = malloc(ROWS * 3 * sizeof(float));
+    FILE *rows = fopen(f->rows, "w");
+    struct ny_options *o;
+    char *page;
+    json_t *data, *component;
+
+    for (int i = 0; i < ROWS; i++)
+        fprintf(rows, "%g,%g,%g\n", i == 5 ? 1e6 : value_of(i, 0) / 256,
+                i == 7 ? -3e5 : value_of(i, 1) / 256, value_of(i * i, 2) / 256);
+    fclose(rows);
+    assert_int_equal(ny_import(f->in.ctx, f->in.store, &path, 1, NULL, NULL), NY_OK);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    set(o, "map", "pca");
+    set(o, "approx", "exact");
+    set(o, "components", "3");
+    assert_int_equal(ny_fit(f->in.ctx, f->in.store, "a", o, NULL), NY_OK);
+    ny_options_free(o);
+    page = report(f, NULL, NULL);
+    data = data_of(page);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 0, ROWS, y), NY_OK);
+    for (size_t k = 0; k < 3; k++) {
+        component = json_array_get(json_object_get(data, "components"), k);
+        float *values = (void *)decode(text_at(json_object_get(component, "values"), "numbers"));
+
+        for (size_t i = 0; i < ROWS; i++)
+            assert_true(values[i] == y[3 * i + k]);
+        free(values);
+    }
     free(y);
     json_decref(data);
     free(page);
@@ -318,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_data, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_far_row, setup, teardown),
         cmocka_unit_test_setup_teardown(test_images, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hostile_text, setup, teardown),
         cmocka_unit_test(test_markup),
