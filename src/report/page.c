@@ -72,10 +72,11 @@ static int fill_plot(void *user, const char *hole, struct ny_sink *sink)
         ny_put_html(sink, p->frame.result.name);
     } else if (strcmp(hole, "caption") == 0) {
         if (p->count < p->frame.n)
-            ny_putf(sink, "%s of %s points can be pointed at%s.", shown, all,
+            ny_putf(sink, "%s of %s points can be pointed at%s", shown, all,
                     p->raster_count ? "; the image behind them counts all" : "");
         else
-            ny_putf(sink, "All %s points.", all);
+            ny_putf(sink, "All %s points", all);
+        ny_put(sink, "<span class=\"left-out\"></span>."); /* page.js knows the axes */
         if (p->components < p->frame.components)
             ny_putf(sink,
                     " Its axes are the first %zu of %zu components; <code>nystream plot "

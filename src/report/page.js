@@ -43,6 +43,8 @@
     return (Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(3) : String(+x.toPrecision(4)))
       .replace('-', '−');
   }
+  const ends = numbers => numbers.reduce(([low, high], v) => Number.isNaN(v) ? [low, high] : [Math.min(low, v), Math.max(high, v)],
+    [Infinity, -Infinity]);
   const grouped = n => n.toLocaleString('en');
 
   function ticks(low, high, wanted) {
@@ -94,6 +96,7 @@
       this.data = data;
       this.canvas = figure.querySelector('canvas');
       this.tip = figure.querySelector('.tip');
+      this.leftOut = figure.querySelector('.left-out');
       this.rows = rowNumbers(data.rows);
       this.count = this.rows.length;
       this.markRows = rowNumbers(data.landmarks);
@@ -130,7 +133,7 @@
         this.order[j] = kept;
       }
       this.fillControls();
-      this.whole();
+      this.home();
       this.listen();
       this.loadRasters();
     }
@@ -142,8 +145,8 @@
         select.addEventListener('change', () => { set(+select.value); this.draw(); });
       };
       const names = this.axes.map(a => a.title.split(':')[0]);
-      choose(find('across'), names, this.x, k => { this.x = k; this.whole(); });
-      choose(find('upwards'), names, this.y, k => { this.y = k; this.whole(); });
+      choose(find('across'), names, this.x, k => { this.x = k; this.home(); });
+      choose(find('upwards'), names, this.y, k => { this.y = k; this.home(); });
       choose(find('tint'), this.tints.map(t => t.name), this.tint, k => { this.tint = k; });
       this.points = find('points');
       this.marks = find('marks');
@@ -156,9 +159,24 @@
       find('whole').addEventListener('click', () => { this.whole(); this.draw(); });
     }
 
-    whole() {
-      this.view = { x: [...this.axes[this.x].axis], y: [...this.axes[this.y].axis] };
+    // The axes as at first, which may leave out points that are far from all others.
+    home() {
+      this.view = { x: [...this.axes[this.x].axis], y: [...this.axes[this.y].axis], whole: false };
       this.hide();
+    }
+
+    // All points; where all are in view, the axes as at first.
+    whole() {
+      const { whole } = this.view;
+      this.home();
+      if (!whole) this.view = { x: this.widest(this.x), y: this.widest(this.y), whole: true };
+    }
+
+    // The axis, as far as the farthest of its values.
+    widest(k) {
+      const { axis, values, marks, path } = this.axes[k];
+      const [low, high] = ends([...axis, ...values, ...marks, ...path]), margin = 0.04 * (high - low);
+      return [low < axis[0] ? low - margin : low, high > axis[1] ? high + margin : high];
     }
 
     // Rasters are grey images: how many points a cell has, and which colour most of them.
@@ -179,10 +197,13 @@
       })).then(() => { this.figure.dataset.ready = 'yes'; this.draw(); });
     }
 
+    pair() { // what is known of all rows for these axes
+      return this.data.rasters.find(r => r.x === this.x && r.y === this.y || r.x === this.y && r.y === this.x);
+    }
+
     raster() {
-      const r = this.data.rasters.find(r => r.levels &&
-        (r.x === this.x && r.y === this.y || r.x === this.y && r.y === this.x));
-      return r && { raster: r, turned: r.x !== this.x };
+      const r = this.pair();
+      return r?.levels && { raster: r, turned: r.x !== this.x };
     }
 
     // The raster in colours, for the tint, the theme, and its classes that are shown.
@@ -208,6 +229,20 @@
       if (this.layers.size > 12) this.layers.clear();
       this.layers.set(key, canvas);
       return canvas;
+    }
+
+    // Says in the caption what is not seen: of points that are all drawn, in this view.
+    tellLeftOut() {
+      const all = this.count === this.data.n, pair = this.pair(), { x, y } = this.view;
+      let { outside, missing } = pair && !all ? pair : { outside: 0, missing: 0 };
+      for (let i = 0; i < this.count && (all || !pair); i++) {
+        const a = this.axes[this.x].values[i], b = this.axes[this.y].values[i];
+        if (Number.isNaN(a + b)) missing++;
+        else if (a < x[0] || a > x[1] || b < y[0] || b > y[1]) outside++;
+      }
+      const of = all || pair ? '' : ' of them'; // other rows are not known
+      this.leftOut.textContent = (outside ? `; ${grouped(outside)}${of} outside the axes` : '')
+        + (missing ? `; ${grouped(missing)}${of} without a place` : '');
     }
 
     // Sets the box within the axes. Its left side depends on how long the numbers beside it are.
@@ -250,6 +285,7 @@
       const g = this.canvas.getContext('2d');
       g.setTransform(ratio, 0, 0, ratio, 0, 0);
       this.setBox(g, wide, high);
+      this.tellLeftOut();
       this.drawAxes(g, wide, high);
       g.save();
       g.beginPath();
@@ -446,6 +482,7 @@
     zoom(factor, x = 0.5, y = 0.5) { // about a place in the box
       for (const [range, at] of [[this.view.x, x], [this.view.y, 1 - y]]) {
         const middle = range[0] + at * (range[1] - range[0]), next = range.map(v => middle + (v - middle) * factor);
+        this.view.whole = false;
         if (next[1] - next[0] > 1e-12 * Math.max(Math.abs(next[0]), Math.abs(next[1]))) [range[0], range[1]] = next;
       }
       this.hide();
@@ -454,7 +491,7 @@
 
     move(dx, dy) { // in boxes
       const { x, y } = this.view, wide = x[1] - x[0], high = y[1] - y[0];
-      this.view = { x: x.map(v => v - dx * wide), y: y.map(v => v + dy * high) };
+      this.view = { x: x.map(v => v - dx * wide), y: y.map(v => v + dy * high), whole: false };
       this.hide();
       this.draw();
     }

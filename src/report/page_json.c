@@ -252,9 +252,10 @@ static int put_rasters(struct json *json)
         const struct ny_page_raster *r = &json->points->rasters[k];
 
         ny_putf(json->sink,
-                "%s{\"x\":%zu,\"y\":%zu,\"most\":%llu,\"outside\":%llu,\"level\":", k ? "," : "",
-                r->x, r->y, (unsigned long long)ny_raster_most(&r->raster),
-                (unsigned long long)r->raster.outside);
+                "%s{\"x\":%zu,\"y\":%zu,\"most\":%llu,\"outside\":%llu,\"missing\":%llu,"
+                "\"level\":",
+                k ? "," : "", r->x, r->y, (unsigned long long)ny_raster_most(&r->raster),
+                (unsigned long long)r->raster.outside, (unsigned long long)r->raster.missing);
         err = put_grey(json, &r->raster, false);
         if (err == NY_OK && r->raster.kind == NY_RASTER_CLASSES) {
             ny_put(json->sink, ",\"color\":");

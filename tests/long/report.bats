@@ -25,6 +25,51 @@ probed() {
     grep -q '"ready": true' seen.json
 }
 
+# asked FILE.html <SCRIPT: prints the lines that the script puts into `told` of the page's first plot.
+asked() {
+    command -v chromium >/dev/null || skip "no chromium"
+    local script
+    script=$(cat)
+    {
+        cat "$1" - <<'JS'
+<script>
+(async () => {
+  const figure = document.querySelector('figure.plot'), canvas = figure.querySelector('canvas'), told = [];
+  const pause = () => new Promise(done => setTimeout(done, 50));
+  const key = async (name, more) => { canvas.dispatchEvent(new KeyboardEvent('keydown', { key: name, cancelable: true, ...more })); await pause(); };
+  const choose = async (name, text) => {
+    const select = figure.querySelector('.' + name);
+    select.value = [...select.options].find(o => o.textContent === text).value;
+    select.dispatchEvent(new Event('change'));
+    await pause();
+  };
+  const press = async (name) => { figure.querySelector('.' + name).click(); await pause(); };
+  const caption = () => figure.querySelector('figcaption').textContent.split('.')[0];
+  const entries = () => [...figure.querySelectorAll('.key button')].map(b => b.textContent).join();
+  const colors = () => { // how many differ among the pixels of the plot
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), found = new Set();
+    for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
+    return found.size;
+  };
+  for (let i = 0; i < 100 && !figure.dataset.ready; i++) await pause();
+  await pause();
+JS
+        printf '%s\n' "$script"
+        cat <<'JS'
+  return told;
+})().catch(e => [e.stack]).then(told => {
+  const out = document.createElement('pre');
+  out.id = 'told';
+  out.textContent = told.join('\n');
+  document.body.replaceChildren(out);
+});
+</script>
+JS
+    } >asked.html
+    browse asked.html --window-size=1000,1400 --dump-dom "${@:2}" 2>browser.log |
+        sed -n '/<pre id="told">/,/<\/pre>/p' | sed 's/.*<pre id="told">//; s/<\/pre>.*//; s/&lt;/</g'
+}
+
 # ink NAME: prints how many pixels of points were seen.
 ink() {
     sed -nE "/^ \"$1\": \{/,/\}/s/.*\"count\": ([0-9]+).*/\1/p" seen.json
@@ -167,4 +212,42 @@ check_tips() {
     browse page.html --print-to-pdf=page.pdf --no-pdf-header-footer 2>browser.log
     head -c 5 page.pdf | grep -q '%PDF-'
     [ "$(stat -c %s page.pdf)" -gt 10000 ]
+}
+
+@test "points outside the axes, and points without a place, are told; the whole has all that have one" {
+    table 3000 3 | awk -F, 'NR == 6 {$1 = 1e6} NR == 8 {$2 = -3e5} 1' OFS=, >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --landmarks 3 -q
+    nystream report s -o page.html
+    asked page.html >told <<'JS'
+  told.push(caption());
+  await press('whole');
+  told.push(caption());
+  await press('whole');
+  told.push(caption());
+  canvas.dispatchEvent(new MouseEvent('dblclick'));
+  await pause();
+  told.push(caption());
+  await press('in');
+  await key('0');
+  told.push(caption());
+JS
+    cat told
+    out='All 3,000 points; 2 outside the axes' all='All 3,000 points'
+    [ "$(cat told)" = "$(printf '%s\n' "$out" "$all" "$out" "$all" "$all")" ]
+    # a row that no landmark reaches has no place; of many rows the image knows all
+    { table 300 3; printf '%d,0,0\n' 10000 -10000; } >u.csv
+    nystream import u u.csv -q
+    nystream fit u i --map laplacian --gamma 1 --landmarks 20 --select uniform -q
+    nystream report u i -o page.html
+    asked page.html >told <<<'told.push(caption());'
+    cat told
+    grep -qx 'All 302 points; 2 without a place' told
+    table 20000 3 | awk -F, 'NR % 5000 == 6 {$1 = 1e6} 1' OFS=, >m.csv
+    nystream import m m.csv -q
+    nystream fit m a --map pca --landmarks 3 -q
+    nystream report m -o page.html
+    asked page.html >told <<<'told.push(caption());'
+    cat told
+    grep -qx '6,000 of 20,000 points can be pointed at; the image behind them counts all; 4 outside the axes' told
 }
