@@ -38,19 +38,26 @@
   const codes = text => new Uint16Array(bytes(text).buffer);
   const rowNumbers = text => new Float64Array(bytes(text).buffer);
   const values = ({ unit, numbers }) => Float64Array.from(new Float32Array(bytes(numbers).buffer), v => v * unit);
+  const isShort = x => x === 0 || Math.abs(x) >= 1e-3 && Math.abs(x) < 1e7; // without a power of ten
   function short(x) {
     if (!Number.isFinite(x)) return '–';
-    return (Math.abs(x) >= 1e5 || (x !== 0 && Math.abs(x) < 1e-3) ? x.toExponential(3) : String(+x.toPrecision(4)))
-      .replace('-', '−');
+    return (isShort(x) ? String(Math.abs(x) < 1000 ? +x.toPrecision(4) : Math.round(x)) : x.toExponential(3)).replaceAll('-', '−');
   }
   const ends = numbers => numbers.reduce(([low, high], v) => Number.isNaN(v) ? [low, high] : [Math.min(low, v), Math.max(high, v)],
     [Infinity, -Infinity]);
   const grouped = n => n.toLocaleString('en');
 
+  // Round numbers of a range, with the decimals that their step has.
   function ticks(low, high, wanted) {
     const raw = (high - low) / wanted, power = 10 ** Math.floor(Math.log10(raw)), part = raw / power;
     const step = power * (part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10), out = [];
-    for (let k = Math.ceil(low / step); k * step <= high && out.length < 20; k++) out.push(k * step);
+    const most = Math.max(Math.abs(low), Math.abs(high)), exponent = isShort(most) ? 0 : Math.floor(Math.log10(most));
+    const decimals = Math.min(Math.max(exponent - Math.floor(Math.log10(step) + 1e-9), 0), 12);
+    const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    for (let k = Math.ceil(low / step); k * step <= high && out.length < 20; k++) {
+      const at = k * step || 0, text = (at / 10 ** exponent).toLocaleString('en', digits); // no -0
+      out.push({ at, text: (at && exponent ? `${text}e${exponent}` : text).replaceAll('-', '−') });
+    }
     return out;
   }
 
@@ -251,7 +258,7 @@
         this.box = {top : MARGIN.top, height : high - MARGIN.top - MARGIN.bottom};
         g.font = FONT;
         this.box.left = Math.max(
-            58, ...this.upwards().map(t => MARGIN.left + Math.ceil(g.measureText(short(t)).width)));
+            58, ...this.upwards().map(t => MARGIN.left + Math.ceil(g.measureText(t.text).width)));
         this.box.width = wide - this.box.left - MARGIN.right;
         this.keepScale();
     }
@@ -259,6 +266,14 @@
     upwards()
     {
         return ticks(...this.view.y, Math.max(this.box.height / 60, 2));
+    }
+
+    // Fewer where their texts would touch.
+    across(g) {
+      for (let wanted = Math.max(this.box.width / 90, 2);; wanted /= 1.5) {
+        const list = ticks(...this.view.x, wanted), widest = Math.max(...list.map(t => g.measureText(t.text).width));
+        if (list.length < 2 || this.px(list[1].at) - this.px(list[0].at) > widest + 10) return list;
+      }
     }
 
     // Widens one of the axes, so that both have one scale where the map's coordinates are distances.
@@ -309,18 +324,19 @@
       g.fillStyle = style.getPropertyValue('--soft');
       g.textAlign = 'center';
       g.textBaseline = 'top';
-      for (const t of ticks(...this.view.x, Math.max(width / 90, 2))) {
-        g.beginPath(); g.moveTo(this.px(t), top); g.lineTo(this.px(t), top + height); g.stroke();
-        g.fillText(short(t), this.px(t), top + height + 5);
+      for (const { at, text } of this.across(g)) {
+        const half = g.measureText(text).width / 2;
+        g.beginPath(); g.moveTo(this.px(at), top); g.lineTo(this.px(at), top + height); g.stroke();
+        g.fillText(text, Math.min(this.px(at), wide - half - 2), top + height + 5);
       }
       g.textAlign = 'right';
       g.textBaseline = 'middle';
-      for (const t of this.upwards()) {
+      for (const { at, text } of this.upwards()) {
           g.beginPath();
-          g.moveTo(left, this.py(t));
-          g.lineTo(left + width, this.py(t));
+          g.moveTo(left, this.py(at));
+          g.lineTo(left + width, this.py(at));
           g.stroke();
-          g.fillText(short(t), left - 5, this.py(t));
+          g.fillText(text, left - 5, this.py(at));
       }
       g.textAlign = 'center';
       g.textBaseline = 'bottom';

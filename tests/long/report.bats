@@ -251,3 +251,29 @@ JS
     cat told
     grep -qx '6,000 of 20,000 points can be pointed at; the image behind them counts all; 4 outside the axes' told
 }
+
+@test "numbers beside the axes have the digits of their step, and powers of ten only where they must" {
+    awk 'BEGIN {for (i = 0; i < 120000; i++) print i % 997 "," 1e9 * (i % 991)}' >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact -q
+    nystream report s -o page.html
+    asked page.html >told <<'JS'
+  const drawn = [];
+  CanvasRenderingContext2D.prototype.fillText = function (text) { drawn.push([this.textAlign, text]); };
+  const numbers = align => drawn.filter(d => d[0] === align && /^[-−0-9.,e]+$/.test(d[1])).map(d => d[1]);
+  const differ = list => new Set(list).size === list.length && !list.join().includes('-');
+  await choose('across', 'row');
+  drawn.length = 0;
+  await choose('upwards', 'component 1');
+  told.push(numbers('center').join(' '), numbers('right').join(' '));
+  for (let k = 0; k < 25; k++) {
+    drawn.length = 0;
+    await press('in');
+    told.push(differ(numbers('center')) && differ(numbers('right')));
+  }
+JS
+    cat told
+    head -n 1 told | grep -qx '0 10,000 20,000 .* 100,000 110,000 120,000'
+    sed -n 2p told | grep -qE '^−[1-9](\.[0-9])?e11 .* 0(\.0)? .* [1-9](\.[0-9])?e11$'
+    [ "$(grep -cx true told)" -eq 25 ]
+}
