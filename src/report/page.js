@@ -448,7 +448,7 @@
 
     drawKey() {
       const key = this.figure.querySelector('.key'), tint = this.tints[this.tint];
-      const state = [this.tint, isDark(), tint.hidden.size].join();
+      const found = this.raster(), state = [this.tint, isDark(), tint.hidden.size, this.x, this.y, !!found].join();
       if (key.dataset.state === state) return;
       key.dataset.state = state;
       key.replaceChildren();
@@ -480,17 +480,29 @@
         if (tint.classes.length > 60) key.append(`and ${tint.classes.length - 60} more`);
         return;
       }
-      const found = this.raster(), axis = tint.axis || (found && [1, found.raster.most]);
-      if (!axis || (!tint.axis && this.count === this.data.n)) return;
+      if (tint.axis) this.addScale(key, tint);
+      else if (found && this.count < this.data.n) this.addRamp(key, amount, '1', `${grouped(found.raster.most)} points a cell (logarithmic)`);
+    }
+
+    // The least and the most of the values that are drawn; the ends of the colours, where some are beyond.
+    addScale(key, { axis, number }) {
+      const [least, most] = ends(number), low = Math.max(least, axis[0]), high = Math.min(most, axis[1]);
+      const at = v => (v - axis[0]) / (axis[1] - axis[0]);
+      if (least <= most)
+        this.addRamp(key, t => viridis(at(low) + t * (at(high) - at(low))), short(low) + (least < low ? ' or less' : ''),
+          short(high) + (most > high ? ' or more' : ''));
+    }
+
+    addRamp(key, color, low, high) {
       const ramp = document.createElement('canvas'), g = ramp.getContext('2d');
       ramp.width = 128;
       ramp.height = 1;
       ramp.className = 'ramp';
       for (let i = 0; i < 128; i++) {
-        g.fillStyle = css(tint.axis ? viridis(i / 127) : amount(i / 127));
+        g.fillStyle = css(color(i / 127));
         g.fillRect(i, 0, 1, 1);
       }
-      key.append(short(axis[0]), ramp, short(axis[1]) + (tint.axis ? '' : ' points a cell (logarithmic)'));
+      key.append(low, ramp, high);
     }
 
     // ---- moving ------------------------------------------------------------------------------

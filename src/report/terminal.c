@@ -364,19 +364,23 @@ static void put_classes(struct page *page)
     if (at) ny_put(page->out, "\n");
 }
 
-/* Says which column colours show, and the values of the darkest and the brightest. */
+/* Says which column colours show, and the values of the darkest and the brightest rows. */
 static void put_scale(struct page *page)
 {
     const struct ny_tint *tint = &page->scene.tint;
-    char words[NY_WORDS_BYTES], low[48], high[48];
+    double least = fmax(tint->least, tint->range.low), most = fmin(tint->most, tint->range.high);
+    char words[NY_WORDS_BYTES], number[48];
 
-    if (tint->kind != NY_RASTER_VALUES || !page->screen.colors) return;
+    if (tint->kind != NY_RASTER_VALUES || !page->screen.colors || !(least <= most)) return;
     ny_describe_column(&page->scene.frame, tint->column, words);
     put_spaces(page, MARGIN);
     put_words(page, "colours: ");
     put_words(page, words);
-    ny_putf(page->out, ", from %s (dark) to %s (bright)\n", ny_short_number(tint->range.low, low),
-            ny_short_number(tint->range.high, high));
+    put_words(page, ", from ");
+    put_words(page, ny_short_number(least, number));
+    put_words(page, least > tint->least ? " or less (dark) to " : " (dark) to ");
+    put_words(page, ny_short_number(most, number));
+    put_words(page, most < tint->most ? " or more (bright)\n" : " (bright)\n");
 }
 
 static void put_notes(struct page *page)

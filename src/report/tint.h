@@ -29,6 +29,7 @@ struct ny_tint {
     uint64_t nameless; /* rows of no class, or of one beyond the most that are told apart */
     struct ny_tint_class *classes; /* in the order of their values */
     struct ny_axis range;          /* of quantities */
+    double least, most;            /* of those of a scene's sample; least > most: none */
 };
 
 /* `name`: of a column, "density", or "auto": labels, else density. Reads that

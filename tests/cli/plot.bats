@@ -318,7 +318,7 @@ numbers() {
     ! cmp -s x.svg name.svg || false
     nystream plot s a -o axes.svg --axes age,column:x --color row
     NO_COLOR='' TERM=xterm script -qec "nystream plot s a --terminal --color age" /dev/null \
-        </dev/null | grep -q 'colours: age, from .* (dark) to .* (bright)'
+        </dev/null | grep -q 'colours: age, from 0 (dark) to 39 (bright)'
     ny plot s a -o out.png --color column:agee
     exits 3
     says "agee"

@@ -277,3 +277,17 @@ JS
     sed -n 2p told | grep -qE '^−[1-9](\.[0-9])?e11 .* 0(\.0)? .* [1-9](\.[0-9])?e11$'
     [ "$(grep -cx true told)" -eq 25 ]
 }
+
+@test "a scale names values that rows have" {
+    awk 'BEGIN {for (i = 0; i < 2000; i++) print cos(i) "," sin(2 * i) "," (i == 1999 ? 1e6 : i / 8)}' >t.csv
+    nystream import s t.csv --label-column 3 -q
+    nystream fit s a --map pca --approx exact -q
+    nystream report s -o page.html
+    asked page.html >told <<'JS'
+  await choose('tint', 'label');
+  told.push(figure.querySelector('.key').textContent);
+JS
+    cat told
+    grep -qE '^0[0-9.]+ or more$' told
+    [ "$(sed -E 's,^0|[.].*,,g' told)" -le 400 ]
+}
