@@ -225,7 +225,7 @@
         const level = data[4 * i];
         if (!level) continue;
         const slot = byClass ? r.colors.data[4 * i] - 1 : 0;
-        if (byClass && slot < CLASSES.length && !shown[slot]) continue;
+        if (byClass && (slot < CLASSES.length ? !shown[slot] : tint.hidden.has(-1))) continue;
         const color = byClass ? rgb(classColor(slot < CLASSES.length ? slot : -1)) : this.tint ? [128, 128, 136] : ramp[level];
         out.set(color, 4 * i);
         const faint = byClass ? (isDark() ? 150 : 70) : isDark() ? 110 : 40, full = byClass ? 255 : 180;
@@ -374,7 +374,7 @@
         return tint.hidden.has(k) ? null : [classColor(k), k < 0 ? 0 : shapeOf(k)];
       }
       if (!tint.number) return [isDark() ? '#56b4e9' : '#0072b2', 0];
-      if (Number.isNaN(tint.number[i])) return [classColor(-1), 0];
+      if (Number.isNaN(tint.number[i])) return tint.hidden.has(-1) ? null : [classColor(-1), 0];
       return [css(viridis((tint.number[i] - tint.axis[0]) / (tint.axis[1] - tint.axis[0]))), 0];
     }
 
@@ -453,35 +453,41 @@
       key.dataset.state = state;
       key.replaceChildren();
       if (tint.classes) {
-        tint.classes.slice(0, 60).forEach((name, k) => {
-          const button = document.createElement('button'), svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-          const path = document.createElementNS('http://www.w3.org/2000/svg', 'path'), steps = [];
-          const pen = { moveTo: (a, b) => steps.push(`M${a} ${b}`), lineTo: (a, b) => steps.push(`L${a} ${b}`),
-            closePath: () => steps.push('Z'), arc: (a, b, r) => steps.push(`a${r} ${r} 0 1 1 ${-2 * r} 0a${r} ${r} 0 1 1 ${2 * r} 0`) };
-          shape(pen, shapeOf(k), 8, 8, 5.5);
-          svg.setAttribute('viewBox', '0 0 16 16');
-          svg.setAttribute('aria-hidden', 'true');
-          path.setAttribute('d', steps.join(''));
-          path.setAttribute('fill', classColor(k));
-          svg.append(path);
-          button.type = 'button';
-          button.append(svg, name);
-          button.title = `${grouped(tint.sizes[k])} rows`;
-          button.setAttribute('aria-pressed', String(!tint.hidden.has(k)));
-          button.addEventListener('click', () => {
-            if (!tint.hidden.delete(k)) tint.hidden.add(k);
-            key.dataset.state = '';
-            this.layers.clear();
-            this.draw();
-            this.figure.querySelectorAll('.key button')[k].focus();
-          });
-          key.append(button);
-        });
+        tint.classes.slice(0, 60).forEach((name, k) => this.addEntry(key, k, name, tint.sizes[k]));
         if (tint.classes.length > 60) key.append(`and ${tint.classes.length - 60} more`);
+        const none = this.data.n - tint.sizes.reduce((sum, rows) => sum + rows, 0);
+        if (none) this.addEntry(key, -1, 'none', none);
         return;
       }
       if (tint.axis) this.addScale(key, tint);
       else if (found && this.count < this.data.n) this.addRamp(key, amount, '1', `${grouped(found.raster.most)} points a cell (logarithmic)`);
+    }
+
+    addEntry(key, k, name, rows) { // a class, which it hides and shows; -1: none
+      const { hidden } = this.tints[this.tint], button = document.createElement('button');
+      const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+      const path = document.createElementNS('http://www.w3.org/2000/svg', 'path'), steps = [];
+      const pen = { moveTo: (a, b) => steps.push(`M${a} ${b}`), lineTo: (a, b) => steps.push(`L${a} ${b}`),
+        closePath: () => steps.push('Z'), arc: (a, b, r) => steps.push(`a${r} ${r} 0 1 1 ${-2 * r} 0a${r} ${r} 0 1 1 ${2 * r} 0`) };
+      shape(pen, k < 0 ? 0 : shapeOf(k), 8, 8, 5.5);
+      svg.setAttribute('viewBox', '0 0 16 16');
+      svg.setAttribute('aria-hidden', 'true');
+      path.setAttribute('d', steps.join(''));
+      path.setAttribute('fill', classColor(k));
+      svg.append(path);
+      button.type = 'button';
+      button.append(svg, name);
+      button.title = `${grouped(rows)} row${rows === 1 ? '' : 's'}`;
+      button.setAttribute('aria-pressed', String(!hidden.has(k)));
+      button.addEventListener('click', () => {
+        const place = [...key.children].indexOf(button);
+        if (!hidden.delete(k)) hidden.add(k);
+        key.dataset.state = '';
+        this.layers.clear();
+        this.draw();
+        key.children[place].focus();
+      });
+      key.append(button);
     }
 
     // The least and the most of the values that are drawn; the ends of the colours, where some are beyond.
@@ -491,6 +497,8 @@
       if (least <= most)
         this.addRamp(key, t => viridis(at(low) + t * (at(high) - at(low))), short(low) + (least < low ? ' or less' : ''),
           short(high) + (most > high ? ' or more' : ''));
+      const none = number.filter((v, i) => Number.isNaN(v) && !Number.isNaN(this.axes[0].values[i])).length;
+      if (none) this.addEntry(key, -1, 'none', none);
     }
 
     addRamp(key, color, low, high) {

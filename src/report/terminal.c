@@ -337,27 +337,31 @@ static void put_below(struct page *page, const struct ny_ticks *ticks)
     ny_put(page->out, "\n");
 }
 
-/* Writes the legend: each class as its letter or in its colour, and its name, in lines that fit. */
+/* Writes the legend: each class as its letter or in its colour, and its name, in lines that fit;
+ * last the rows of none. */
 static void put_classes(struct page *page)
 {
     const struct ny_tint *tint = &page->scene.tint;
     size_t at = 0;
 
-    for (size_t k = 0; k < tint->count; k++) {
-        size_t width = columns_of(tint->classes[k].name) + 4;
+    for (size_t k = 0; k < tint->count + (tint->nameless > 0); k++) {
+        bool none = k == tint->count;
+        const char *name = none ? "none" : tint->classes[k].name;
+        size_t width = columns_of(name) + 4;
 
         if (at && at + width > page->columns) {
             ny_put(page->out, "\n");
             at = 0;
         }
         if (!at) put_spaces(page, MARGIN);
-        set_color(page, color_number(ny_class_color[k % NY_CLASS_COLORS]));
+        set_color(page,
+                  color_number(none ? NY_NO_CLASS_COLOR : ny_class_color[k % NY_CLASS_COLORS]));
         if (page->letters)
-            ny_putf(page->out, "%c=", page->letter_of[k % NY_CLASS_COLORS]);
+            ny_putf(page->out, "%c=", none ? '?' : page->letter_of[k % NY_CLASS_COLORS]);
         else
             ny_put(page->out, page->screen.utf8 ? "● " : "* ");
         set_color(page, NO_COLOR);
-        put_words(page, tint->classes[k].name);
+        put_words(page, name);
         ny_put(page->out, "  ");
         at += width;
     }

@@ -105,6 +105,11 @@ size() {
     nystream fit w a --map pca --approx exact -q
     ny plot w a --terminal
     prints "l=left  o=lower"
+    table 300 2 | awk -F, '{print $0 "," (NR % 2 ? "left" : "")}' >n.csv
+    nystream import n n.csv --label-column 3 -q
+    nystream fit n a --map pca --approx exact -q
+    ny plot n a --terminal
+    prints "l=left  ?=none"
 }
 
 # bats test_tags=slow

@@ -290,4 +290,33 @@ JS
     cat told
     grep -qE '^0[0-9.]+ or more$' told
     [ "$(sed -E 's,^0|[.].*,,g' told)" -le 400 ]
+    awk 'BEGIN {for (i = 0; i < 200; i++) print cos(i) "," sin(2 * i) "," (i % 4 ? i / 8 : "")}' >u.csv
+    nystream import u u.csv --label-column 3 -q
+    nystream fit u a --map pca --approx exact -q
+    nystream report u -o page.html
+    asked page.html >told <<'JS'
+  await choose('tint', 'label');
+  told.push(entries(), figure.querySelector('.key button').title);
+JS
+    [ "$(paste -sd' ' told)" = "none 50 rows" ]
+}
+
+@test "points without a label are in the key, and can be hidden" {
+    table 300 3 | awk -F, '{print $0 "," (NR % 3 ? "" : "c" NR % 2)}' >t.csv
+    nystream import s t.csv --label-column 4 -q
+    nystream fit s a --landmarks 20 -q
+    nystream report s -o page.html
+    asked page.html >told <<'JS'
+  const shown = () => [...canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data].join();
+  told.push(entries());
+  const before = shown(), none = figure.querySelectorAll('.key button')[2];
+  none.click();
+  await pause();
+  told.push(none.title, shown() !== before, document.activeElement.textContent, document.activeElement.ariaPressed);
+  document.activeElement.click();
+  await pause();
+  told.push(shown() === before);
+JS
+    cat told
+    [ "$(paste -sd' ' told)" = "c1,c0,none 200 rows true none false true" ]
 }
