@@ -367,13 +367,30 @@
       g.restore();
     }
 
+    // How many points lie around each of those that are drawn: in a cell of the axes and the eight
+    // beside it; as a logarithm, 1 for the most.
+    crowd() {
+      const of = [this.x, this.y].join();
+      if (this.crowded?.of === of) return this.crowded;
+      const [a, b] = [[this.x, 64], [this.y, 48]].map(([k, cells]) => {
+        const { axis, values } = this.axes[k];
+        return Array.from(values, v => Math.floor((v - axis[0]) / (axis[1] - axis[0]) * cells));
+      });
+      const counts = new Map(), around = [-1, 0, 1].flatMap(dx => [-1, 0, 1].map(dy => [dx, dy]));
+      a.forEach((cell, i) => counts.set(`${cell} ${b[i]}`, 1 + (counts.get(`${cell} ${b[i]}`) ?? 0)));
+      const sums = a.map((cell, i) => around.reduce((sum, [dx, dy]) => sum + (counts.get(`${cell + dx} ${b[i] + dy}`) ?? 0), 0));
+      const most = Math.max(...sums.filter((_, i) => !Number.isNaN(a[i] + b[i])));
+      this.crowded = { of, most, levels: sums.map(sum => most > 1 ? Math.log(sum) / Math.log(most) : 1) };
+      return this.crowded;
+    }
+
     look(i) { // colour, shape; null: not shown
       const tint = this.tints[this.tint];
       if (tint.classes) {
         const k = tint.code[i] === NONE ? -1 : tint.code[i];
         return tint.hidden.has(k) ? null : [classColor(k), k < 0 ? 0 : shapeOf(k)];
       }
-      if (!tint.number) return [isDark() ? '#56b4e9' : '#0072b2', 0];
+      if (!tint.number) return [this.count < this.data.n ? isDark() ? '#56b4e9' : '#0072b2' : css(amount(this.crowd().levels[i])), 0];
       if (Number.isNaN(tint.number[i])) return tint.hidden.has(-1) ? null : [classColor(-1), 0];
       return [css(viridis((tint.number[i] - tint.axis[0]) / (tint.axis[1] - tint.axis[0]))), 0];
     }
@@ -460,6 +477,7 @@
         return;
       }
       if (tint.axis) this.addScale(key, tint);
+      else if (this.count === this.data.n && this.crowd().most > 1) this.addRamp(key, amount, '1', `${grouped(this.crowd().most)} points nearby (logarithmic)`);
       else if (found && this.count < this.data.n) this.addRamp(key, amount, '1', `${grouped(found.raster.most)} points a cell (logarithmic)`);
     }
 

@@ -46,11 +46,6 @@ asked() {
   const press = async (name) => { figure.querySelector('.' + name).click(); await pause(); };
   const caption = () => figure.querySelector('figcaption').textContent.split('.')[0];
   const entries = () => [...figure.querySelectorAll('.key button')].map(b => b.textContent).join();
-  const colors = () => { // how many differ among the pixels of the plot
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), found = new Set();
-    for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
-    return found.size;
-  };
   for (let i = 0; i < 100 && !figure.dataset.ready; i++) await pause();
   await pause();
 JS
@@ -319,4 +314,20 @@ JS
 JS
     cat told
     [ "$(paste -sd' ' told)" = "c1,c0,none 200 rows true none false true" ]
+}
+
+@test "few points without labels are coloured by how many are near" {
+    awk 'BEGIN {for (i = 0; i < 400; i++) print i % 20 / (i < 300 ? 60 : 1) "," i / (i < 300 ? 900 : 7)}' >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact -q
+    nystream report s -o page.html
+    asked page.html >told <<'JS'
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const count = is => data.reduce((sum, red, i) => sum + (i % 4 === 0 && is(red, data[i + 1], data[i + 2])), 0);
+  told.push(figure.querySelector('.tint').selectedOptions[0].textContent);
+  told.push(count((r, g, b) => g > b + 60) > 100 && count((r, g, b) => b > g + 30) > 100); // green, violet
+  told.push(figure.querySelector('.key').textContent);
+JS
+    cat told
+    paste -sd' ' told | grep -qE '^density true 1[0-9]+ points nearby \(logarithmic\)$'
 }
