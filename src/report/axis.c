@@ -7,6 +7,7 @@
  */
 #include "report/axis.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +18,12 @@
 
 struct ny_axis ny_axis_of(double *values, size_t count, bool all)
 {
-    const double margin = 0.04;
+    const double margin = 0.04, farthest = DBL_MAX / 8; /* so that high - low is a number */
     double low, high, least, most, spread;
     size_t finite = 0, tail;
 
     for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i])) values[finite++] = values[i];
+        if (isfinite(values[i])) values[finite++] = fmin(fmax(values[i], -farthest), farthest);
     if (!finite) return (struct ny_axis){-1, 1};
     qsort(values, finite, sizeof(*values), ny_compare_doubles);
     tail = all ? 0 : finite / 1000;

@@ -171,7 +171,7 @@ double ny_tint_of(const struct ny_tint *tint, double value)
     size_t place;
 
     if (tint->kind == NY_RASTER_VALUES)
-        return isnan(value) ? NAN : fmin(fmax(ny_axis_place(&tint->range, value), 0), 1);
+        return !isfinite(value) ? NAN : fmin(fmax(ny_axis_place(&tint->range, value), 0), 1);
     if (tint->kind == NY_RASTER_AMOUNT) return 0;
     place = place_of(tint, value);
     return is_at(tint, place, value) ? (double)place : -1;

@@ -37,7 +37,8 @@ struct ny_tint {
 int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *name);
 /* Frees the classes; a zeroed tint is left alone. */
 void ny_tint_release(struct ny_tint *tint);
-/* The tint for ny_raster_add(): the class of a value, −1 for none, or its place in the range. */
+/* The tint for ny_raster_add(): the class of a value, −1 for none, or its place in the range, NaN
+ * for none. */
 double ny_tint_of(const struct ny_tint *tint, double value);
 
 #endif

@@ -7,6 +7,7 @@
 #include "report/axis.h"
 #include "report/palette.h"
 #include "report/raster.h"
+#include "report/tint.h"
 #include "report/words.h"
 #include "support/context.h"
 
@@ -43,6 +44,22 @@ static void test_axis_without_extent(void **state)
     assert_float_equal(ny_axis_place(&axis, 0), 0.5, 1e-9);
     axis = ny_axis_of(none, 2, false);
     assert_true(axis.low < axis.high);
+}
+
+/* The largest numbers that there are have colours between the ends, and infinite ones have none. */
+static void test_largest(void **state)
+{
+    double values[] = {-1.7e308, 1.7e308, 0, INFINITY};
+    struct ny_tint tint = {.kind = NY_RASTER_VALUES};
+
+    (void)state;
+    tint.range = ny_axis_of(values, 4, false);
+    assert_true(isfinite(tint.range.high - tint.range.low));
+    assert_float_equal(ny_tint_of(&tint, -1.7e308), 0, 0);
+    assert_float_equal(ny_tint_of(&tint, 0), 0.5, 1e-9);
+    assert_float_equal(ny_tint_of(&tint, 1.7e308), 1, 0);
+    assert_true(isnan(ny_tint_of(&tint, INFINITY)));
+    assert_true(isnan(ny_tint_of(&tint, -INFINITY)));
 }
 
 /* Each label, read as a number, is the place of its tick; steps are 1, 2 or 5 and even. */
@@ -245,6 +262,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_axis),
         cmocka_unit_test(test_axis_without_extent),
+        cmocka_unit_test(test_largest),
         cmocka_unit_test(test_ticks),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_colors), cmocka_unit_test(test_colors_of_classes),
