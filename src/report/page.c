@@ -222,9 +222,9 @@ static int put_store(const struct page *page, struct ny_sink *sink)
 
     if (err) return err;
     put_store_name(page, sink);
-    ny_putf(sink, ": %s rows of %s columns, %s%s", ny_grouped(info.n, rows),
-            ny_grouped(info.d, columns), ny_dtype_name(info.dtype),
-            info.layout == NY_CSR ? ", sparse" : "");
+    ny_putf(sink, ": %s row%s of %s column%s, %s%s", ny_grouped(info.n, rows),
+            info.n == 1 ? "" : "s", ny_grouped(info.d, columns), info.d == 1 ? "" : "s",
+            ny_dtype_name(info.dtype), info.layout == NY_CSR ? ", sparse" : "");
     put_left_out(page, sink);
     return sink->err;
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "report/axis.h"
+#include "report/words.h"
 #include "results/clusters.h"
 
 /* Writes the rows of each cluster, by its number, as in ", of 40, 39 and 41 rows"; of many the
@@ -44,8 +45,7 @@ static void put_measures(struct ny_sink *sink, const json_t *told, const char *b
         double value = ny_field_number(told, keys[k], NAN);
 
         if (isnan(value)) continue;
-        ny_putf(sink, "%s%s %s", written++ ? ", " : before, labels[k],
-                ny_short_number(value, text));
+        ny_putf(sink, "%s%s %s", written++ ? ", " : before, labels[k], ny_unit_words(value, text));
     }
     if (written) ny_put(sink, ".</li>");
 }

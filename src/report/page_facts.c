@@ -138,21 +138,21 @@ static bool put_error(struct ny_sink *sink, const json_t *report)
     double spread = ny_field_number(report, "probe_standard_error", NAN);
     const char *trace_of = ny_field_text(report, "trace_of");
     bool exact = ny_field_is(report, "approx", "exact");
-    char text[48];
+    char text[48], percent[48];
 
     put_kept(sink, report);
     if (isfinite(trace) && !exact) {
         ny_putf(sink, "<li>Trace error %s: what the landmarks leave out of K%s",
                 ny_short_number(trace, text), trace_of ? " (" : "");
         ny_put_html(sink, trace_of ? trace_of : "");
-        ny_putf(sink, "%s is at most %.3g\u00a0%% of its trace.</li>", trace_of ? ")" : "",
-                trace > 0 ? 100 * trace : 0);
+        ny_putf(sink, "%s is at most %s\u00a0%% of its trace.</li>", trace_of ? ")" : "",
+                ny_short_number(trace > 0 ? 100 * trace : 0, percent));
     }
     if (isfinite(residual))
         ny_putf(sink,
                 "<li>Residual %s: the largest squared distance of a row to the span of the "
                 "landmarks.</li>",
-                residual >= 1e-12 ? ny_short_number(residual, text) : "below 1e-12");
+                residual >= 1e-12 ? ny_short_number(residual, text) : "below 10⁻¹²");
     if (isfinite(probe)) {
         ny_putf(sink, "<li>Probe error %s", ny_short_number(probe, text));
         if (isfinite(spread)) ny_putf(sink, " ± %.1g", spread);
@@ -323,24 +323,28 @@ static void put_spectrum_table(struct ny_sink *sink, const struct ny_result *res
 {
     const char *of = ny_shared_word(result->report);
     size_t first = ny_eigenvalue_first(result);
-    char text[48];
+    bool shares = false;
+    char text[64];
 
+    for (size_t k = 0; k < count; k++)
+        shares = shares || isfinite(ny_eigenvalue_share(result, k));
     ny_putf(sink, "<details%s><summary>Eigenvalues</summary>", open ? " open" : "");
-    snprintf(text, sizeof(text), "Eigenvalues and their shares of the %s", of);
+    snprintf(text, sizeof(text), "Eigenvalues%s%s", shares ? " and their shares of the " : "",
+             shares ? of : "");
     begin_table(sink, "wide", text);
-    ny_putf(sink,
-            "<thead><tr><th scope=\"col\" class=\"n\">component</th><th scope=\"col\" "
-            "class=\"n\">eigenvalue</th><th scope=\"col\" class=\"n\">of the %s</th></tr>"
-            "</thead><tbody>\n",
-            of);
+    ny_put(sink, "<thead><tr><th scope=\"col\" class=\"n\">component</th><th scope=\"col\" "
+                 "class=\"n\">eigenvalue</th>");
+    if (shares) ny_putf(sink, "<th scope=\"col\" class=\"n\">of the %s</th>", of);
+    ny_put(sink, "</tr></thead><tbody>\n");
     for (size_t k = 0; k < count; k++) {
         double share = ny_eigenvalue_share(result, k);
 
-        ny_putf(sink, "<tr><td class=\"n\">%s%zu</td><td class=\"n\">%s</td><td class=\"n\">",
+        ny_putf(sink, "<tr><td class=\"n\">%s%zu</td><td class=\"n\">%s</td>",
                 first + k ? "" : "trivial: ", first + k,
-                ny_eigenvalue_words(ny_eigenvalue(result, k), text));
+                ny_unit_words(ny_eigenvalue(result, k), text));
+        if (shares) ny_put(sink, "<td class=\"n\">");
         if (isfinite(share)) ny_putf(sink, "%s\u00a0%%", share_words(share, text));
-        ny_put(sink, "</td></tr>\n");
+        ny_put(sink, shares ? "</td></tr>\n" : "</tr>\n");
     }
     ny_put(sink, "</tbody></table></div></details>");
 }

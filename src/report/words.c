@@ -56,12 +56,12 @@ double ny_eigenvalue(const struct ny_result *result, size_t place)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-const char *ny_eigenvalue_words(double value, char text[48])
+const char *ny_unit_words(double value, char text[48])
 {
     double left = 1 - value;
 
     if (!(left >= 1e-7 && left < 5e-3)) return ny_short_number(value, text); /* below: rounding */
-    /* two digits of 1 − λ */
+    /* two digits of what is missing */
     ny_decimal_print(text, 48, "%.*g", (int)ceil(-log10(left)) + 1, value);
     return text;
 }
@@ -95,8 +95,7 @@ void ny_describe_column(const struct ny_data_frame *frame, size_t place, char wo
     value = ny_eigenvalue(&frame->result, at);
     share = ny_eigenvalue_share(&frame->result, at);
     snprintf(words, NY_WORDS_BYTES, "component %zu", column->component);
-    if (isfinite(value))
-        snprintf(text, sizeof(text), ": λ = %s", ny_eigenvalue_words(value, number));
+    if (isfinite(value)) snprintf(text, sizeof(text), ": λ = %s", ny_unit_words(value, number));
     if (isfinite(value)) strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     if (isfinite(share)) {
         ny_decimal_print(text, sizeof(text), ", %.*g %% of the %s", share < 0.995 ? 2 : 3,

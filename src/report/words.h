@@ -15,8 +15,9 @@ void ny_describe_result(const struct ny_result *result, char words[NY_WORDS_BYTE
 size_t ny_eigenvalue_first(const struct ny_result *result);
 /* Returns eigenvalue `place`, counted from 0, of the record; NaN if there is none. */
 double ny_eigenvalue(const struct ny_result *result, size_t place);
-/* Writes an eigenvalue for people: "0.025", and "0.99989" where it is 1 but for a little. */
-const char *ny_eigenvalue_words(double value, char text[48]);
+/* Writes a number of which many are at most 1, for people: "0.025", and "0.99989" where it is 1 but
+ * for a little. */
+const char *ny_unit_words(double value, char text[48]);
 /* Returns the share of the trace that the eigenvalue is; NaN if that is not known. */
 double ny_eigenvalue_share(const struct ny_result *result, size_t place);
 /* Returns what eigenvalues are shares of: "variance" of a centred kernel, else "trace". */

@@ -389,3 +389,26 @@ whole() { # FILE: a page, every hole filled, every section closed
     run bash -c 'nystream report t -o - >/dev/full 2>err'
     [ "$status" -eq 4 ]
 }
+
+@test "numbers are written in one way, and columns without any are left out" {
+    awk 'BEGIN {for (i = 0; i < 300; i++) print cos(i) "," (i == 7 ? 1e5 : sin(3 * i)) "," cos(i * i)}' >t.csv
+    nystream import s t.csv --dtype f64 -q
+    nystream fit s a --map svd --kernel linear --landmarks 1 --components 1 -q
+    awk 'BEGIN {for (i = 0; i < 300; i++) print (i % 2 ? 100 : 0) + cos(i)}' >one.csv
+    nystream import one one.csv -q
+    nystream fit one b --map svd --kernel linear --landmarks 1 --components 1 --certify -q
+    nystream report s -o s.html
+    nystream report one -o one.html
+    grep -qE 'Trace error .*×10⁻.*is at most .*×10⁻.*% of its trace' s.html
+    grep -q 'Residual below 10⁻¹²' one.html
+    run ! grep -qE '<li>.*[0-9]e-[0-9]' s.html one.html
+    nystream fit one a --landmarks 20 -q
+    nystream eval one a --clusters 2 --measures clusters -q >/dev/null
+    nystream report one -o one.html
+    grep -q '300 rows of 1 column, ' one.html
+    grep -qE 'variance between them 0\.99' one.html
+    nystream fit one i --map isomap --neighbors 5 --connect --landmarks 20 -q
+    nystream report one i -o i.html
+    grep -q 'unseen">Eigenvalues</caption>' i.html
+    run ! grep -qE 'of the (variance|trace)' i.html
+}
