@@ -122,17 +122,22 @@ static const char *missing_words(const struct ny_data_frame *frame)
 static int unknown_column(const struct ny_data_frame *frame, const char *name)
 {
     const char *names[WORDS + 1];
+    struct ny_hint hint;
     char has[64];
+    int err = NY_OK;
 
     for (size_t i = 0; i < WORDS; i++)
         names[i] = words[i].name;
     names[WORDS] = "row";
+    hint = ny_hint(name, names, WORDS + 1);
+    if (!*hint.text) err = ny_store_hint_column(frame->result.store, name, &hint);
+    if (err) return err;
     list_columns(frame, has, sizeof(has));
     return ny_fail(frame->ctx, NY_EUSAGE,
                    "there is no column '%s' of '%s': it has %s, and its components, from 1 to "
                    "%zu%s; column:NAME is a column of the points%s",
                    name, frame->result.name, has, frame->components, missing_words(frame),
-                   ny_hint(name, names, WORDS + 1).text);
+                   hint.text);
 }
 
 static int unknown_component(const struct ny_data_frame *frame, unsigned long number)

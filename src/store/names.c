@@ -11,7 +11,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "store/store_private.h"
+
+enum { NEAR_BYTES = 80 }; /* ny_suggest() compares 64 */
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -269,6 +272,36 @@ static void match(struct sought *sought, size_t count, const struct ny_names *na
     }
 }
 
+/* Keeps the name of an entry that is nearer to `name` than the nearest so far. */
+static void keep_nearest(const char *name, const struct ny_names *entry, char nearest[NEAR_BYTES])
+{
+    const char *at = entry->text;
+
+    for (size_t i = 0; i < entry->count; i++, at = ny_names_skip(at, 1)) {
+        const char *const two[] = {nearest, at};
+
+        if (ny_suggest(name, two, 2) == at) snprintf(nearest, NEAR_BYTES, "%s", at);
+    }
+}
+
+int ny_store_hint_column(struct ny_store *store, const char *name, struct ny_hint *hint)
+{
+    struct ny_names entry = {0};
+    struct ny_points_info info;
+    char nearest[NEAR_BYTES] = "";
+    const char *const found = nearest;
+    int err = ny_points_info_all(store, &info);
+
+    for (uint64_t number = 0; !err && number < ny_column_entries(info.d); number++) {
+        ny_names_clear(&entry);
+        err = load(store, NY_KIND_COLUMNS, number, &entry);
+        if (!err) keep_nearest(name, &entry, nearest);
+    }
+    *hint = ny_hint(name, &found, !err);
+    ny_names_release(&entry, store->ctx);
+    return err;
+}
+
 /* Judges what was found: the first names that no column has, in the order of the list, and how many
  * others; or a name of two columns. */
 static int judge(struct ny_store *store, const struct sought *sought, size_t count,
@@ -278,6 +311,8 @@ static int judge(struct ny_store *store, const struct sought *sought, size_t cou
     char list[TOLD * 80] = "";
     size_t unknown = 0, used = 0;
     const char *first[TOLD];
+    struct ny_hint hint;
+    int err;
 
     for (size_t i = 0; i < count; i++) {
         if (sought[i].second == UINT64_MAX) continue;
@@ -298,10 +333,12 @@ static int judge(struct ny_store *store, const struct sought *sought, size_t cou
         used += (size_t)snprintf(list + used, sizeof(list) - used, "%s'%.60s'", i ? ", " : "",
                                  first[i]);
     if (unknown > TOLD) snprintf(list + used, sizeof(list) - used, " and %zu more", unknown - TOLD);
+    err = ny_store_hint_column(store, first[0], &hint);
+    if (err) return err;
     return ny_fail_at(store->ctx, NY_EDATA, store->path, NY_NO_LINE,
                       "no column of %s is called %s; 'nystream export %s --part columns -o "
-                      "names.txt' lists the names",
-                      store->path, list, store->path);
+                      "names.txt' lists the names%s",
+                      store->path, list, store->path, hint.text);
 }
 
 int ny_store_find_columns(struct ny_store *store, const char *const *names, size_t count,

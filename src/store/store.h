@@ -27,6 +27,7 @@
 #include "base/names.h"
 #include "base/prepare.h"
 #include "base/sparse.h"
+#include "base/text.h"
 
 struct ny_store;
 
@@ -290,6 +291,9 @@ int ny_points_check_columns(struct ny_store *store, const struct ny_names *names
  * Reads the names of all columns once, and holds 4,096 of them. */
 int ny_store_find_columns(struct ny_store *store, const char *const *names, size_t count,
                           uint64_t *columns);
+/* The column whose name is nearest to one that no column has, as the end of a message; an empty one
+ * where none is near. */
+int ny_store_hint_column(struct ny_store *store, const char *name, struct ny_hint *hint);
 /* Hints for the mapped pages of blocks first … first+count−1: start reading them / drop them from
  * the resident set. Never fails; thread-safe. */
 void ny_points_will_need(struct ny_store *store, uint64_t first, uint64_t count);

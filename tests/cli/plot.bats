@@ -327,6 +327,9 @@ numbers() {
     ny plot s a -o out.png --color column:agee
     exits 3
     says "agee"
+    says "; did you mean 'age'?"
+    ny plot s a -o out.png --color agee
+    usage "column:NAME is a column of the points; did you mean 'age'?"
     tail -n +2 n.csv >plain.csv
     nystream import p plain.csv -q
     nystream fit p a --landmarks 20 -q

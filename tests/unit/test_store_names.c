@@ -205,6 +205,8 @@ static void columns_are_found(void **state)
     assert_int_equal(columns[4], 0);
     refused(ny_store_find_columns(store, unknown, 8, columns), NY_EDATA,
             "called 'a', 'b', 'c', 'd', 'e' and 1 more;");
+    refused(ny_store_find_columns(store, (const char *const[]){"g40999"}, 1, columns), NY_EDATA,
+            "lists the names; did you mean 'g4099'?");
     assert_int_equal(columns[2], 2);
 }
 
