@@ -229,20 +229,37 @@ void ny_letters(struct ny_canvas *canvas, double x, double y, const struct ny_le
     ny_cairo.restore(canvas->cr);
 }
 
+/* Goes back to where a character begins. */
+static size_t character_at(const char *text, size_t at)
+{
+    while (at && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+void ny_letters_shorten(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text,
+                        double room, bool middle, char shorter[NY_SHORT_BYTES])
+{
+    size_t length = strlen(text), keep = length;
+
+    snprintf(shorter, NY_SHORT_BYTES, "%s", text);
+    if (keep >= NY_SHORT_BYTES) keep = NY_SHORT_BYTES - 1;
+    while (keep && ny_letters_width(canvas, how, shorter) > room) {
+        size_t begin, end = length;
+
+        keep = character_at(text, keep - 1);
+        begin = middle ? character_at(text, (keep + 1) / 2) : keep;
+        if (middle) end = character_at(text, length - (keep - begin));
+        snprintf(shorter, NY_SHORT_BYTES, "%.*s…%s", (int)begin, text, text + end);
+    }
+}
+
 void ny_letters_within(struct ny_canvas *canvas, double x, double y, const struct ny_lettering *how,
                        const char *text, double room)
 {
-    char shorter[256];
-    size_t length = strlen(text);
+    char shorter[NY_SHORT_BYTES];
 
-    snprintf(shorter, sizeof(shorter), "%s", text);
-    if (length >= sizeof(shorter)) length = sizeof(shorter) - 1;
-    while (length && ny_letters_width(canvas, how, shorter) > room) {
-        do /* a character, not a byte */
-            length--;
-        while (length && ((unsigned char)text[length] & 0xc0) == 0x80);
-        snprintf(shorter, sizeof(shorter), "%.*s…", (int)length, text);
-    }
+    ny_letters_shorten(canvas, how, text, room, false, shorter);
     ny_letters(canvas, x, y, how, shorter);
 }
 

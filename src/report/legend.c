@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/compare.h"
 #include "base/memory.h"
@@ -47,6 +48,24 @@ static void say_count(struct pen *pen, uint64_t count, const char *what)
     say(pen, text);
 }
 
+/* Shortens the names of the first classes to the room that they have: at the end or, where another
+ * would then be the same, in the middle. */
+static void shorten_names(const struct pen *pen, const struct ny_lettering *how,
+                          const struct ny_tint *tint, size_t count, char (*names)[NY_SHORT_BYTES])
+{
+    double room = (double)pen->canvas->width - 42 * pen->unit - pen->x;
+    bool twin[CLASSES_LISTED] = {false};
+
+    for (size_t k = 0; k < count; k++)
+        ny_letters_shorten(pen->canvas, how, tint->classes[k].name, room, false, names[k]);
+    for (size_t k = 0; k < count; k++)
+        for (size_t j = 0; j < count; j++)
+            twin[k] = twin[k] || (j != k && strcmp(names[j], names[k]) == 0);
+    for (size_t k = 0; k < count; k++)
+        if (twin[k])
+            ny_letters_shorten(pen->canvas, how, tint->classes[k].name, room, true, names[k]);
+}
+
 /* Lists the classes with their marks; the rest are counted in a last line, "12 more". */
 static void list_classes(struct pen *pen, const struct ny_legend *legend)
 {
@@ -54,14 +73,15 @@ static void list_classes(struct pen *pen, const struct ny_legend *legend)
     const struct ny_tint *tint = legend->tint;
     size_t listed = tint->count <= CLASSES_LISTED ? tint->count : CLASSES_LISTED - 1;
     double unit = pen->unit, left = pen->x + 30 * unit;
+    char names[CLASSES_LISTED][NY_SHORT_BYTES];
 
+    shorten_names(pen, &name, tint, listed, names);
     for (size_t k = 0; k < listed; k++) {
         ny_ink(pen->canvas, ny_class_color[k % NY_CLASS_COLORS], 1);
         ny_mark(pen->canvas, pen->x + 9 * unit, pen->y, 9 * unit,
                 legend->raster ? NY_SQUARE : ny_class_shape(k));
         ny_ink(pen->canvas, ink_dark, 1);
-        ny_letters_within(pen->canvas, left, pen->y, &name, tint->classes[k].name,
-                          (double)pen->canvas->width - 12 * unit - left);
+        ny_letters(pen->canvas, left, pen->y, &name, names[k]);
         pen->y += 36 * unit;
     }
     if (listed < tint->count) say_count(pen, tint->count - listed, "more");

@@ -242,6 +242,18 @@ size() {
     awk '$1 > 340 {near++} $1 > 396 || $1 < 0 {out++} END {exit !(near && !out)}' ends
 }
 
+@test "names of classes that begin alike can be told apart in the legend" {
+    local ends
+    for ends in ab cd; do
+        table 40 3 | awk -F, -v ends=$ends '{print $0 ",cells of the left lung é, sample " substr(ends, NR % 2 + 1, 1)}' |
+            sed -E 's/,(cells.*)/,"\1"/' >$ends.csv
+        nystream import $ends $ends.csv --label-column 4 -q
+        nystream fit $ends a --landmarks 20 -q
+        nystream plot $ends a -o $ends.png --no-names --title same -q
+    done
+    run ! cmp ab.png cd.png
+}
+
 @test "on the terminal, short numbers are written in full, and 0 is 0" {
     awk 'BEGIN {for (i = 0; i < 90; i++) print i / 3000 "," (i % 9) / 3000}' >t.csv
     nystream import s t.csv -q
