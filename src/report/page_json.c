@@ -38,7 +38,7 @@ static void put_rows(struct json *json, const uint64_t *rows, size_t count)
     ny_put(json->sink, "\"");
 }
 
-/* What f32 values are to be multiplied by: 1, unless they would be too large or too small. */
+/* Returns what f32 values are multiplied by: 1, unless they would be too large or too small. */
 static double unit_of(const double *values, size_t stride, size_t count)
 {
     double most = 0;
