@@ -301,7 +301,7 @@ static int announce(struct ny_request *request)
     const json_t *report = json_object_get(request->record, "report");
     int err;
 
-    request->settings.fit.graph.n = ny_field_count(report, "n", 0);
+    request->settings.fit.graph.n = ny_job_rows(request->record, 0);
     err = ny_fit_plan(request->store, &request->settings.fit,
                       (size_t)ny_field_count(report, "landmarks", 0), &request->plan);
     if (!err)

@@ -137,7 +137,7 @@ static int announce(struct ny_request *request)
     if (is_given(request)) return announce_edges(request);
     err = ny_points_info(request->store, &points);
     if (err) return err;
-    request->graph.n = ny_field_count(json_object_get(request->record, "report"), "n", points.n);
+    request->graph.n = ny_job_rows(request->record, points.n);
     err = ny_graph_plan_make(request->store, &request->graph, &graph);
     *plan = (struct ny_plan){.fits = true, .whole = true, .workers = graph.workers};
     if (err == NY_OK)

@@ -59,6 +59,7 @@ static int count_rows(struct ny_fit *fit)
     if (err) return err;
     if (json_is_true(json_object_get(job->record, "arriving"))) /* those that are there now */
         ny_field_set_count(report, "n", job->points.n);
+    ny_job_count_anew(job->store, job->name, job->record, job->points.n);
     n = ny_field_count(report, "n", 0);
     if (job->points.n < n)
         return ny_fail(job->ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",

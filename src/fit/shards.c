@@ -185,8 +185,10 @@ static enum ny_stage_id stage_at(uint64_t rank)
     return stage;
 }
 
-/* Compares what all shards have to have in common. */
-static int check_standing(const struct ny_fit *fit, const struct standing *all, unsigned shards)
+/* Compares what all shards have to have in common. Where one of them has made nothing of its rows,
+ * all begin anew with those that there are now. */
+static int check_standing(const struct ny_fit *fit, const struct standing *all, unsigned shards,
+                          bool anew)
 {
     for (unsigned k = 1; k < shards; k++) {
         if (all[k].options != all[0].options)
@@ -194,11 +196,11 @@ static int check_standing(const struct ny_fit *fit, const struct standing *all, 
                            "'%s' has other options in shard %u than in shard 0; give the same "
                            "command to all, or --restart",
                            fit->job.name, k);
-        if (all[k].rows != all[0].rows || all[k].updates != all[0].updates)
+        if ((!anew && all[k].rows != all[0].rows) || all[k].updates != all[0].updates)
             return ny_fail(
                 fit->job.ctx, NY_EUSAGE,
                 "'%s' was begun on %llu rows in shard %u and on %llu in shard 0, as rows "
-                "were appended meanwhile; fit it anew with --restart",
+                "were appended or taken out meanwhile; fit it anew with --restart",
                 fit->job.name, (unsigned long long)all[k].rows, k, (unsigned long long)all[0].rows);
         if (all[k].machine != all[0].machine)
             return ny_fail(fit->job.ctx, NY_EUSAGE,
@@ -278,10 +280,10 @@ int ny_shards_align(struct ny_fit *fit)
     all = ny_calloc(fit->job.ctx, NY_MEM_OTHER, shards, sizeof(*all));
     if (!all) return NY_EBUDGET;
     err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
-    if (!err) err = check_standing(fit, all, shards);
     if (err) goto done;
     to = compare(all, shards);
-    err = prepare_probe(fit, &to, mine.stage == DONE_RANK);
+    err = check_standing(fit, all, shards, to.least.stage == ny_stage_rank(NY_STAGE_STATS));
+    if (!err) err = prepare_probe(fit, &to, mine.stage == DONE_RANK);
     if (err) goto done;
     if (mine.stage > to.least.stage) go_back(&fit->job, stage_at(to.least.stage));
     if (!to.least.measured) {

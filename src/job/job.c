@@ -53,6 +53,25 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
     return record;
 }
 
+uint64_t ny_job_rows(const json_t *record, uint64_t n)
+{
+    if (!record || ny_field_is(record, "stage", ny_stage_name(NY_STAGE_STATS))) return n;
+    return ny_field_count(json_object_get(record, "report"), "n", n);
+}
+
+void ny_job_count_anew(struct ny_store *store, const char *name, json_t *record, uint64_t n)
+{
+    json_t *report = json_object_get(record, "report");
+    uint64_t then = ny_field_count(report, "n", 0), now = ny_job_rows(record, n);
+
+    if (now == then) return;
+    ny_log(ny_store_context(store), NY_LOG_NOTE,
+           "'%s' was stopped before anything was made of %llu rows, and begins anew with the %llu "
+           "that %s has now",
+           name, (unsigned long long)then, (unsigned long long)now, ny_store_path(store));
+    ny_field_set_count(report, "n", now);
+}
+
 json_t *ny_job_report(const struct ny_job *job)
 {
     return json_object_get(job->record, "report");

@@ -40,6 +40,12 @@ struct ny_job {
  * is taken over. */
 json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind);
 
+/* Returns how many rows a job is of, where the store has n: those that its record counts, unless it
+ * is still in stage stats, or NULL. Nothing is made of them before. */
+uint64_t ny_job_rows(const json_t *record, uint64_t n);
+/* Makes the record count the rows that ny_job_rows() tells, and says so where they are others. */
+void ny_job_count_anew(struct ny_store *store, const char *name, json_t *record, uint64_t n);
+
 /* Puts version, BLAS and CPU of this run into a report. */
 void ny_job_describe_machine(json_t *report);
 

@@ -76,10 +76,12 @@ int ny_graph_job_run(struct ny_store *store, const char *name,
                                      .marked_s = ny_now()},
                              .settings = &own,
                              .tree_ns = INFINITY};
-    uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
     size_t blas_bytes = 0;
+    uint64_t n;
     int err = ny_points_info(store, &g.job.points);
 
+    if (err == NY_OK) ny_job_count_anew(store, name, record, g.job.points.n);
+    n = ny_field_count(json_object_get(record, "report"), "n", 0);
     if (err == NY_OK && (n < 2 || n > g.job.points.n))
         err = ny_fail(ctx, NY_ESTORE, "%s has %llu rows, but '%s' was begun on %llu",
                       ny_store_path(store), (unsigned long long)g.job.points.n, name,
