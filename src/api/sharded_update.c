@@ -323,7 +323,7 @@ static int follow(void *arg, struct ny_context *ctx, unsigned shard)
     json_t *record = NULL, *last = NULL;
     int err = hold(&held, update, ctx, shard);
 
-    if (!err) err = ny_record_need_done(held.store, update->name, &record);
+    if (!err) err = ny_record_need_done_held(held.store, update->name, &record);
     if (!err) err = share(ctx, update, shard, record, &last);
     if (!err && shard != last_of(update)) err = adopt(held.store, update->name, record, last);
     if (!err && shard == update->first) err = take_report(update, held.store, record);

@@ -50,7 +50,7 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
             return ny_fail(ctx, NY_EUSAGE,
                            "--%s does not go with --update, which keeps what the result is",
                            of_fits[i]);
-    err = ny_record_need_done(store, name, record);
+    err = ny_record_need_done_held(store, name, record);
     if (err) return err;
     if (ny_field_is(*record, "kind", "fit")) {
         err = ny_store_skip_lost(store);
@@ -81,18 +81,33 @@ static void tell_given_up(const struct update *update)
                update->name);
 }
 
-/* The update that was interrupted, if it is of this mode; another is forgotten. */
-static int find_begun(struct update *update)
+/* The update that was interrupted, if it is of this mode; *other: of the other one. */
+static int find_begun(struct update *update, json_t **other)
 {
-    int err = ny_record_load_update(update->store, update->name, &update->record);
+    json_t *begun;
+    int err = ny_record_load_update(update->store, update->name, &begun);
 
-    if (err || !update->record) return err;
-    if (ny_earlier_of(update->record).mode == update->mode) return NY_OK;
-    tell_given_up(update);
-    err = ny_update_discard(update->store, update->name, update->record);
-    json_decref(update->record);
-    update->record = NULL;
-    return err;
+    *other = NULL;
+    if (err || !begun) return err;
+    if (ny_earlier_of(begun).mode == update->mode)
+        update->record = begun;
+    else
+        *other = begun;
+    return NY_OK;
+}
+
+/* Begins the update, for which one of the other mode is forgotten. */
+static int begin(struct update *update, const json_t *other)
+{
+    int err = NY_OK;
+
+    if (other) {
+        tell_given_up(update);
+        err = ny_update_discard(update->store, update->name, other);
+    }
+    return err ? err
+               : ny_update_begin(update->store, update->name, update->result, update->n,
+                                 update->mode, &update->record);
 }
 
 /* Landmarks of the plan: as before where they depend on the data; 0: what the options say. */
@@ -136,12 +151,9 @@ static bool is_up_to_date(const struct update *update, uint64_t rows)
     return update->n <= rows && !(update->mode == NY_UPDATE_FULL && placed);
 }
 
-/* Begins the update, or goes on with the one that was interrupted. Without new rows there is
- * nothing to do, and a note says so. */
-static int run(struct update *update)
+/* Refuses what this result cannot have. */
+static int check_allowed(const struct update *update)
 {
-    uint64_t rows = ny_field_count(json_object_get(update->result, "report"), "n", 0);
-    struct ny_plan plan;
     int err = ny_update_allowed(update->ctx, update->settings, update->mode, update->name,
                                 json_object_get(update->result, "report"));
 
@@ -157,19 +169,31 @@ static int run(struct update *update)
                     "'%s' is one of the shards' results of one fit; give --update frozen with the "
                     "path of all shards, or place the rows with 'nystream transform'",
                     update->name);
-    if (!err) err = find_begun(update);
+    return err;
+}
+
+/* Begins the update, or goes on with the one that was interrupted. Without new rows there is
+ * nothing to do, and a note says so. Nothing stored is changed before the plan fits. */
+static int run(struct update *update)
+{
+    uint64_t rows = ny_field_count(json_object_get(update->result, "report"), "n", 0);
+    struct ny_plan plan;
+    json_t *other = NULL;
+    int err = check_allowed(update);
+
+    if (!err) err = find_begun(update, &other);
     if (err) return err;
     if (!update->record && is_up_to_date(update, rows)) {
         ny_memory_lend(update->ctx, 0);
         ny_log(update->ctx, NY_LOG_NOTE, "'%s' has all %llu rows of %s: nothing to update",
                update->name, (unsigned long long)rows, ny_store_path(update->store));
+        json_decref(other);
         return ny_clusters_carry(update->store, update->name);
     }
     err = announce(update, &plan);
     ny_memory_lend(update->ctx, 0);
-    if (!err && !update->record)
-        err = ny_update_begin(update->store, update->name, update->result, update->n,
-                              update->mode, &update->record);
+    if (!err && !update->record) err = begin(update, other);
+    json_decref(other);
     if (err) return err;
     ny_stages_begin(update->ctx, plan.stage_s);
     err = ny_fit_start(update->store, update->name, update->settings, update->record, &plan);

@@ -119,7 +119,7 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
     json_t *record = NULL;
     uint64_t before;
     unsigned slot;
-    int err = ny_record_need_done(store, result->name, &record);
+    int err = ny_record_need_done_held(store, result->name, &record);
 
     if (err) return err;
     if (!ny_record_same(record, result->record)) {

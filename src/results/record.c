@@ -175,7 +175,7 @@ bool ny_record_rows_done(const json_t *record, uint64_t *rows)
     return !json_is_object(json_object_get(report, "graph")) && done <= units * NY_UNIT_ROWS;
 }
 
-int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
+static int need_done(struct ny_store *store, const char *name, bool running, json_t **out)
 {
     struct ny_context *ctx = ny_store_context(store);
     char share[40] = "";
@@ -188,11 +188,20 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
         snprintf(share, sizeof(share), ", %.0f %% of its rows", 100 * (double)rows / (double)n);
     err = ny_fail(ctx, NY_EUSAGE, "'%s' is not finished: stage %s%s; %s", name,
                   ny_field_text(*out, "stage"), share,
-                  ny_name_held(store, name) ? "it is running"
-                                            : ny_resume_words(store, name, *out).text);
+                  running ? "it is running" : ny_resume_words(store, name, *out).text);
     json_decref(*out);
     *out = NULL;
     return err;
+}
+
+int ny_record_need_done(struct ny_store *store, const char *name, json_t **out)
+{
+    return need_done(store, name, ny_name_held(store, name), out);
+}
+
+int ny_record_need_done_held(struct ny_store *store, const char *name, json_t **out)
+{
+    return need_done(store, name, false, out);
 }
 
 int ny_record_put(struct ny_batch *batch, const char *name, const json_t *record)

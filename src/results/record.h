@@ -72,6 +72,8 @@ int ny_record_load_update(struct ny_store *store, const char *name, json_t **out
 int ny_record_need(struct ny_store *store, const char *name, json_t **out);
 /* Like ny_record_need(), and the result must be done: NY_EUSAGE with its progress otherwise. */
 int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
+/* Like ny_record_need_done(), of a NAME whose lock the caller has: nobody else works at it. */
+int ny_record_need_done_held(struct ny_store *store, const char *name, json_t **out);
 /* Tells whether two records are of the same rows and figures: all but the clusters in them. */
 bool ny_record_same(const json_t *one, const json_t *other);
 /* Finds the rows done at the last checkpoint. False if the stage under way does not go by rows, or
