@@ -302,7 +302,7 @@ static int read_kept(struct ny_given_choice *given, struct ny_store *store, uint
         record = json_incref((json_t *)own->record);
     if (!err && ny_stored_choice_count(record)) {
         err = ny_stored_choice(store, own->name, record, d, &given->columns);
-        given->kept = true;
+        given->kept = !own->again;
         given->choice = (struct ny_column_choice){.rule = NY_CHOOSE_LISTED,
                                                   .number = ny_stored_choice_count(record),
                                                   .listed = given->columns};
@@ -321,8 +321,9 @@ int ny_given_choice_read(struct ny_given_choice *given, struct ny_store *store,
     *given = (struct ny_given_choice){.kept = !text};
     if (!text) return NY_OK;
     err = ny_points_info(store, &points);
-    if (!err && own) err = read_kept(given, store, points.d, own);
-    if (err || given->kept) return err;
+    if (!err && own && !(own->again && is_rule(text)))
+        err = read_kept(given, store, points.d, own);
+    if (err || given->kept || given->columns) return err;
     return is_rule(text) ? parse_rule(ny_store_context(store), text, &given->choice)
                          : read_list(store, options, points.d, given);
 }

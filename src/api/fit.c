@@ -185,7 +185,8 @@ static bool leaves_rows(const struct ny_request *request)
  * come with the kind, because no option says so. */
 static int take_settings(struct ny_request *request)
 {
-    const struct ny_own_landmarks own = {.name = request->name, .record = request->record};
+    const struct ny_own_landmarks own = {
+        .name = request->name, .record = request->record, .again = request->again != NULL};
     bool placed = ny_options_is_set(request->options, "model");
     int err = placed ? ny_placed_options(request) : NY_OK;
 

@@ -43,7 +43,8 @@ static int take_edges(struct ny_request *request)
  * value: they are for fits. */
 static int take_settings(struct ny_request *request)
 {
-    const struct ny_own_landmarks own = {.name = request->name, .record = request->record};
+    const struct ny_own_landmarks own = {
+        .name = request->name, .record = request->record, .again = request->again != NULL};
     int err = ny_options_check(request->options, NY_GROUP_GRAPH);
 
     if (err == NY_OK && ny_options_is_set(request->options, "edges")) return take_edges(request);

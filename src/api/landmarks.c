@@ -152,7 +152,8 @@ int ny_landmarks_read(struct ny_given_landmarks *given, struct ny_store *store,
     if (!given->named) return NY_OK;
     if (own && own->done) return read_result(store, own->name, true, given);
     if (own && count_kept(own->record))
-        return read_kept(store, own->name, own->record, count_kept(own->record), true, given);
+        return read_kept(store, own->name, own->record, count_kept(own->record), !own->again,
+                         given);
     if (from) return read_result(store, from, false, given);
     if (points) return ny_landmark_points_read(given, store, options);
     err = read_file(ny_store_context(store), options, given);

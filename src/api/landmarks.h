@@ -23,7 +23,8 @@ struct ny_given_landmarks {
 struct ny_own_landmarks {
     const char *name;
     const json_t *record;
-    bool done; /* it is a result that is updated */
+    bool done;  /* it is a result that is updated */
+    bool again; /* it is replaced by one with its options: what it keeps is read, and kept anew */
     uint64_t rows; /* rows by which its settings are decided; 0: those of the store */
 };
 

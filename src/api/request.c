@@ -143,22 +143,19 @@ static int check_existing(const struct ny_request *request)
     return err ? err : check_inputs(request);
 }
 
-/* Deletes all parts of the NAME and forgets its record. */
-static int remove_existing(struct ny_request *request)
+/* Deletes all parts of the NAME, and stores the record, if there is one, in the same batch: a kill
+ * leaves the options of the one or of the other. */
+static int replace_all(struct ny_request *request)
 {
     struct ny_batch *batch;
-    int err;
+    int err = ny_batch_begin(&batch, request->store);
 
-    json_decref(request->record);
-    request->record = NULL;
-    err = ny_batch_begin(&batch, request->store);
     if (err) return err;
     err = ny_batch_delete(batch, request->name, NULL);
-    if (err) {
-        ny_batch_abort(batch);
-        return err;
-    }
-    return ny_batch_commit(batch);
+    if (!err && request->record) err = ny_record_put(batch, request->name, request->record);
+    if (!err) return ny_batch_commit(batch);
+    ny_batch_abort(batch);
+    return err;
 }
 
 /* Keeps the lost rows in the new record, and warns that they are not in the result. */
@@ -172,7 +169,7 @@ static void note_lost(struct ny_request *request, uint64_t rows)
            (unsigned long long)rows, ny_store_path(request->store), request->name);
 }
 
-/* A new record, stored at once. */
+/* A new record, stored at once in the place of all that was there. */
 static int create_record(struct ny_request *request)
 {
     struct ny_points_info points;
@@ -200,14 +197,19 @@ static int create_record(struct ny_request *request)
         ny_field_set_count(request->record, "shards",
                            ny_peers_shards(ny_context_peers(request->ctx)));
     if (points.lost) note_lost(request, points.lost);
-    return ny_record_save(request->store, request->name, request->record);
+    request->fresh = !request->stored;
+    return replace_all(request);
 }
 
-/* A job that would fail again in the same way leaves no trace; one that may go on when there is
- * space, memory or time is kept as it is. */
+/* A new job that would fail again in the same way leaves no trace. One that may go on when there is
+ * space, memory or time is kept as it is, and so are options that nobody has typed now: --restart
+ * needs them. */
 static int forget_hopeless(struct ny_request *request, int err)
 {
-    if (ny_is_final(err)) remove_existing(request);
+    if (!ny_is_final(err) || !request->fresh) return err;
+    json_decref(request->record);
+    request->record = NULL;
+    replace_all(request);
     return err;
 }
 
@@ -284,9 +286,10 @@ static int run_job(struct ny_request *request)
     err = request->kind->announce(request);
     if (err == NY_OK) err = reserve_process(request);
     if (err) return err;
-    if (restart) err = remove_existing(request);
-    if (request->record) note_going_on(request);
-    if (err == NY_OK && !request->record) err = create_record(request);
+    if (request->record)
+        note_going_on(request);
+    else
+        err = create_record(request);
     if (err == NY_OK && request->kind->keep) err = request->kind->keep(request);
     if (err) return err;
     if (request->plan.seconds > 0)
@@ -298,6 +301,20 @@ static int run_job(struct ny_request *request)
     return forget_hopeless(request, err);
 }
 
+/* Refuses to take options of what is not there, or of another kind: the defaults would be a result
+ * that nobody has asked for. */
+static int refuse_to_keep(const struct ny_request *request)
+{
+    if (request->record)
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "'%s' is a %s, whose options are not those of a %s; give these beside "
+                       "--restart",
+                       request->name, ny_record_kind(request->record), request->kind->name);
+    return ny_fail(request->ctx, NY_EUSAGE,
+                   "%s has no result '%s' whose options --restart alone could keep; give them",
+                   ny_store_path(request->store), request->name);
+}
+
 /* Takes the options of the result that `restart` replaces, if no other option chooses anything. */
 static int keep_options(struct ny_request *request)
 {
@@ -306,7 +323,9 @@ static int keep_options(struct ny_request *request)
     if (!ny_options_flag(request->options, "restart") || ny_options_choose(request->options))
         return NY_OK;
     err = ny_record_load(request->store, request->name, &request->record);
-    if (err || !ny_field_is(request->record, "kind", request->kind->name)) return err;
+    if (err || (!request->record && ny_context_scratch(request->ctx))) return err;
+    if (!ny_field_is(request->record, "kind", request->kind->name))
+        return refuse_to_keep(request);
     if (json_is_true(json_object_get(request->record, "placed")))
         return ny_fail(request->ctx, NY_EUSAGE,
                        "'%s' was placed by a model; give --model beside --restart", request->name);

@@ -51,6 +51,7 @@ struct ny_request {
     struct ny_model *model;    /* that places the rows; NULL: the job makes its own, or has it */
     const struct ny_request_kind *kind;
     json_t *record; /* NULL: there is none yet */
+    bool fresh;     /* this call has made it, with options that were typed */
     bool reserved;  /* what the process takes */
     struct ny_owned_settings settings; /* fit, select; the choice of columns graph, too */
     struct ny_plan plan;
