@@ -188,7 +188,7 @@ static int take_settings(struct ny_request *request)
     const struct ny_own_landmarks own = {
         .name = request->name, .record = request->record, .again = request->again != NULL};
     bool placed = ny_options_is_set(request->options, "model");
-    int err = placed ? ny_placed_options(request) : NY_OK;
+    int err = placed ? ny_placed_options(request) : ny_placed_check(request);
 
     if (err) return err;
     err = ny_settings_new(&request->settings, request->store, request->options,

@@ -128,6 +128,22 @@ int ny_placed_options(struct ny_request *request)
 
 /* ---- parts that the job keeps --------------------------------------------------------------- */
 
+/* Tells whether the job has its model already. */
+static bool has_model(const json_t *record)
+{
+    return ny_field_count(record, "model_bytes", 0) > 0;
+}
+
+int ny_placed_check(const struct ny_request *request)
+{
+    if (!json_is_true(json_object_get(request->record, "placed")) || request->model ||
+        has_model(request->record))
+        return NY_OK;
+    return ny_fail(request->ctx, NY_EUSAGE,
+                   "'%s' was stopped before its model was kept; give --model once more",
+                   request->name);
+}
+
 /* Makes the image of a model; ny_free() it. */
 static int make_image(const struct ny_model *model, void **image, size_t *bytes)
 {
@@ -227,11 +243,7 @@ int ny_placed_keep(struct ny_request *request)
     size_t bytes;
     int err;
 
-    if (ny_field_count(request->record, "model_bytes", 0)) return NY_OK;
-    if (!request->model)
-        return ny_fail(request->ctx, NY_EUSAGE,
-                       "'%s' was stopped before its model was kept; give --model once more",
-                       request->name);
+    if (has_model(request->record)) return NY_OK;
     err = make_own(request, &own);
     if (!err) err = make_image(own, &image, &bytes);
     if (!err) err = ny_blob_put(request->store, request->name, "model", image, bytes);

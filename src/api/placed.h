@@ -11,6 +11,9 @@
  * and landmarks would have. NY_EUSAGE for other options beside it, and for models that have no
  * landmarks. */
 int ny_placed_options(struct ny_request *request);
+/* Refuses to go on without option model where the job was stopped before it had kept its model:
+ * NY_EUSAGE. */
+int ny_placed_check(const struct ny_request *request);
 /* Sets *digest to that of the model, by which the same options are known as another job. */
 int ny_placed_digest(const struct ny_request *request, uint64_t *digest);
 /* Keeps the model with the job, whose landmarks are kept already, unless it is: in the type of its

@@ -1,0 +1,446 @@
+/* What was interrupted and is then asked for in another way: made anew with --restart alone, after
+ * rows were appended, updated, or gone on with without its model. Jobs are killed at each sync. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "nystream.h"
+#include "results/fields.h"
+#include "support/files.h"
+#include "support/killed.h"
+#include "support/store_folder.h"
+
+enum { ROWS = 400, MORE = 100, D = 4, POINTS = 20, OPTIONS = 12 };
+
+static float values[(ROWS + MORE) * D];
+static char before[160], now[160], points[160], model[160], output[2][160];
+static char said[4096]; /* notes and warnings of this process */
+
+/* The job that is killed: its options are names and values in turn. */
+static const char *result = "m", *const *wanted;
+static int (*verb)(struct ny_context *context, const char *store, const char *name,
+                   const struct ny_options *options, struct ny_report **report);
+
+static void listen(void *user, int level, const char *text)
+{
+    size_t used = strlen(said);
+
+    (void)user, (void)level;
+    snprintf(said + used, sizeof(said) - used, "%s\n", text);
+}
+
+static int job(struct ny_context *own)
+{
+    struct ny_options *options;
+    int err = ny_options_new(&options, own);
+
+    for (int i = 0; !err && wanted[i]; i += 2)
+        err = ny_options_set(options, wanted[i], wanted[i + 1]);
+    if (!err) err = verb(own, now, result, options, NULL);
+    ny_options_free(options);
+    return err;
+}
+
+/* Calls with these options, in this process. */
+static int call(const char *const *options)
+{
+    said[0] = 0;
+    wanted = options;
+    return job(ctx);
+}
+
+#define OPTIONS(...) ((const char *const[OPTIONS]){__VA_ARGS__, NULL})
+
+/* Copies the store of before, and kills the job with these options at a sync; false: it ended. */
+static bool killed_at(long at, const char *const *options)
+{
+    case_remove(now);
+    case_copy(before, now);
+    wanted = options;
+    return killed_at_sync(at, job);
+}
+
+/* Returns the stage of the result; NULL: there is none. */
+static const char *stage_of(const char *name)
+{
+    static char stage[32];
+    struct ny_report *report = NULL;
+    const char *text = NULL;
+
+    if (ny_result_report(ctx, now, name, &report) == NY_OK) text = ny_report_text(report, "stage");
+    if (text) snprintf(stage, sizeof(stage), "%s", text);
+    ny_error_clear(ctx);
+    ny_report_free(report);
+    return text ? stage : NULL;
+}
+
+static void write_points(void)
+{
+    FILE *file = fopen(points, "w");
+
+    assert_non_null(file);
+    for (int i = 0; i < POINTS * D; i++)
+        fprintf(file, "%.9g%s", values[i] + 0.25, i % D == D - 1 ? "\n" : ",");
+    fclose(file);
+}
+
+static void append_more(void)
+{
+    CHECK(ny_append_rows(ctx, now, values + ROWS * D, MORE, D, NULL));
+}
+
+/* Compares a part of result m with that which the same options give under another name. */
+static void same_as_unbroken(const char *const *options, const char *part)
+{
+    struct ny_options *set;
+
+    CHECK(ny_options_new(&set, ctx));
+    for (int i = 0; options[i]; i += 2)
+        CHECK(ny_options_set(set, options[i], options[i + 1]));
+    CHECK(verb(ctx, now, "straight", set, NULL));
+    ny_options_free(set);
+    CHECK(ny_export(ctx, now, "m", part, output[0]));
+    CHECK(ny_export(ctx, now, "straight", part, output[1]));
+    same_files(output[0], output[1], part);
+}
+
+static int fill(void **state)
+{
+    if (make_folder(state)) return -1;
+    snprintf(before, sizeof(before), "%.120s-before", path);
+    snprintf(now, sizeof(now), "%.120s-now", path);
+    snprintf(points, sizeof(points), "%.120s-points.csv", path);
+    snprintf(model, sizeof(model), "%.120s.nym", path);
+    for (int i = 0; i < 2; i++)
+        snprintf(output[i], sizeof(output[i]), "%.120s-%d.npy", path, i);
+    for (size_t i = 0; i < (ROWS + MORE) * D; i++)
+        values[i] = (float)(ny_hash01(3, 1, i) * (i < ROWS * D ? 1 : 1 + 9 * (double)(i % D)));
+    ny_context_set_log(ctx, listen, NULL);
+    return 0;
+}
+
+static int clean(void **state)
+{
+    case_remove(before);
+    case_remove(now);
+    return remove_folder(state);
+}
+
+/* A store of `rows` rows, without results. */
+static int fresh(void **state)
+{
+    (void)state;
+    verb = ny_fit;
+    case_remove(before);
+    CHECK(ny_append_rows(ctx, before, values, ROWS, D, NULL));
+    write_points();
+    return 0;
+}
+
+/* ---- --restart alone ------------------------------------------------------------------------ */
+
+/* Makes the result that is made again: what was asked for, in `before`. */
+static void make_before(const char *const *options)
+{
+    case_remove(now);
+    case_copy(before, now);
+    CHECK(call(options));
+    case_remove(before);
+    case_copy(now, before);
+}
+
+static void points_are_kept_by_a_result_made_again(void **state)
+{
+    const char *const *options =
+        OPTIONS("landmarks-points", points, "gamma", "0.5", "components", "3");
+
+    (void)state;
+    make_before(options);
+    CHECK(ny_export(ctx, now, "m", "embedding", output[0]));
+    unlink(points);
+    CHECK(call(OPTIONS("restart", "yes")));
+    CHECK(ny_export(ctx, now, "m", "embedding", output[1]));
+    same_files(output[0], output[1], "embedding");
+    CHECK(call(OPTIONS("restart", "yes"))); /* and by this one */
+}
+
+static void points_are_kept_by_a_job_made_again(void **state)
+{
+    const char *const *options =
+        OPTIONS("landmarks-points", points, "gamma", "0.5", "components", "3");
+    long at = 0, kept = 0;
+
+    (void)state;
+    for (; killed_at(at, options); at++) {
+        const char *stage = stage_of("m");
+
+        if (!stage || strcmp(stage, "accumulate") != 0) continue;
+        kept++;
+        unlink(points);
+        CHECK(call(OPTIONS("restart", "yes")));
+        write_points();
+        same_as_unbroken(options, "embedding");
+    }
+    assert_true(kept > 0);
+}
+
+static void its_options_outlive_a_kill(void **state)
+{
+    const char *const *options =
+        OPTIONS("landmarks", "30", "seed", "3", "components", "3", "scale", "standard");
+
+    (void)state;
+    make_before(options);
+    CHECK(ny_export(ctx, before, "m", "embedding", output[0]));
+    for (long at = 0; killed_at(at, OPTIONS("restart", "yes")); at++) {
+        CHECK(ny_verify(ctx, now, NULL));
+        assert_non_null(stage_of("m"));
+        CHECK(call(OPTIONS("restart", "yes")));
+        CHECK(ny_export(ctx, now, "m", "embedding", output[1]));
+        same_files(output[0], output[1], "embedding");
+    }
+}
+
+static void without_a_result_it_says_so(void **state)
+{
+    (void)state;
+    case_remove(now);
+    case_copy(before, now);
+    refused(call(OPTIONS("restart", "yes")), NY_EUSAGE,
+            "has no result 'm' whose options --restart alone could keep; give them");
+    assert_null(stage_of("m"));
+    verb = ny_graph;
+    CHECK(call(OPTIONS("restart", "yes", "neighbors", "3"))); /* which is there afterwards */
+    verb = ny_fit;
+    refused(call(OPTIONS("restart", "yes")), NY_EUSAGE, "'m' is a graph, whose options");
+    assert_string_equal(stage_of("m"), "done");
+}
+
+/* Makes graph g, in the place of the one that is there. */
+static void make_graph(const char *neighbors)
+{
+    verb = ny_graph;
+    result = "g";
+    CHECK(call(OPTIONS("neighbors", neighbors, "connect", "yes", "restart", "yes")));
+    verb = ny_fit;
+    result = "m";
+}
+
+/* A job that fails for good when it is gone on with keeps the options that its advice needs. */
+static void advice_to_restart_can_be_followed(void **state)
+{
+    long at = 0;
+
+    (void)state;
+    case_remove(now);
+    case_copy(before, now);
+    make_graph("5");
+    case_remove(before);
+    case_copy(now, before);
+    while (killed_at(at, OPTIONS("map", "isomap", "graph", "g", "landmarks", "40")) &&
+           !(stage_of("m") && strcmp(stage_of("m"), "accumulate") == 0))
+        at++;
+    make_graph("7");
+    refused(ny_resume(ctx, now, "m", NULL), NY_EUSAGE, "fit it again with --restart");
+    CHECK(call(OPTIONS("restart", "yes")));
+    same_as_unbroken(OPTIONS("map", "isomap", "graph", "g", "landmarks", "40"), "embedding");
+}
+
+/* Columns that a rule chooses are chosen by the rows of now. */
+static void a_rule_chooses_columns_anew(void **state)
+{
+    const char *const *options = OPTIONS("features", "variance:2", "landmarks", "30");
+
+    (void)state;
+    make_before(options);
+    append_more();
+    CHECK(call(OPTIONS("restart", "yes")));
+    same_as_unbroken(options, "embedding");
+}
+
+/* ---- rows that come while nothing is made --------------------------------------------------- */
+
+/* Kills a job at each sync of its first stage; it is then one of all rows. */
+static void takes_rows_that_came(const char *const *options, const char *part)
+{
+    long at = 0, first = 0;
+
+    for (; killed_at(at, options); at++) {
+        const char *stage = stage_of("m");
+
+        if (!stage || strcmp(stage, "stats") != 0) continue;
+        first++;
+        append_more();
+        said[0] = 0;
+        CHECK(ny_resume(ctx, now, "m", NULL));
+        assert_non_null(strstr(said, "'m' was stopped before anything was made of 400 rows, and "
+                                     "begins anew with the 500"));
+        same_as_unbroken(options, part);
+    }
+    assert_true(first > 0);
+}
+
+static void a_fit_takes_all_rows(void **state)
+{
+    (void)state;
+    takes_rows_that_came(OPTIONS("landmarks", "30", "scale", "standard", "features", "variance:3"),
+                         "embedding");
+    takes_rows_that_came(OPTIONS("map", "pca"), "embedding");
+    takes_rows_that_came(OPTIONS("map", "isomap", "neighbors", "6", "connect", "yes"), "embedding");
+}
+
+static void a_graph_takes_all_rows(void **state)
+{
+    (void)state;
+    verb = ny_graph;
+    takes_rows_that_came(OPTIONS("neighbors", "3"), "neighbors");
+}
+
+/* A shard that has come further goes back to the one that has made nothing. */
+static void shards_take_all_rows(void **state)
+{
+    const char *files[] = {points, points};
+    const char *const *options = OPTIONS("landmarks", "12", "scale", "standard");
+    struct ny_options *import;
+    char last[200];
+    long at = 0, first = 0, further = 0;
+
+    (void)state;
+    CHECK(ny_options_new(&import, ctx));
+    CHECK(ny_options_set(import, "shards", "2"));
+    case_remove(before);
+    CHECK(ny_import(ctx, before, files, 2, import, NULL));
+    ny_options_free(import);
+    snprintf(last, sizeof(last), "%s/shard-00001", now);
+    for (; killed_at(at, options); at++) {
+        char one[200];
+        struct ny_report *report = NULL;
+        bool stats[2] = {false, false}, there = true;
+
+        for (int k = 0; k < 2; k++) {
+            snprintf(one, sizeof(one), "%s/shard-%05d", now, k);
+            there = there && ny_result_report(ctx, one, "m", &report) == NY_OK;
+            ny_error_clear(ctx);
+            if (there) stats[k] = strcmp(ny_report_text(report, "stage"), "stats") == 0;
+            ny_report_free(report);
+            report = NULL;
+        }
+        if (!there || !(stats[0] || stats[1])) continue;
+        first++;
+        further += stats[0] != stats[1];
+        CHECK(ny_append_rows(ctx, last, values + ROWS * D, MORE, D, NULL));
+        CHECK(ny_resume(ctx, now, "m", NULL));
+        same_as_unbroken(options, "embedding");
+    }
+    assert_true(first > 0);
+    print_message("%ld kills in stage stats, %ld of them in one shard alone\n", first, further);
+}
+
+/* ---- updates -------------------------------------------------------------------------------- */
+
+/* Kills a full update on its way. */
+static void begin_full_update(void)
+{
+    long at = 0;
+
+    case_remove(now);
+    case_copy(before, now);
+    CHECK(call(OPTIONS("landmarks", "30", "components", "3")));
+    append_more();
+    case_remove(before);
+    case_copy(now, before);
+    while (killed_at(at, OPTIONS("update", "full")))
+        at++;
+    assert_true(killed_at(at / 2, OPTIONS("update", "full")));
+}
+
+static void a_refused_update_gives_no_other_up(void **state)
+{
+    (void)state;
+    begin_full_update();
+    refused(call(OPTIONS("update", "frozen", "time-limit", "0.000001")), NY_EBUDGET,
+            "--time-limit");
+    assert_null(strstr(said, "is given up"));
+    CHECK(ny_resume(ctx, now, "m", NULL));
+    CHECK(call(OPTIONS("update", "full")));
+    assert_non_null(strstr(said, "nothing to update"));
+}
+
+static void one_that_runs_gives_the_other_up(void **state)
+{
+    (void)state;
+    begin_full_update();
+    CHECK(call(OPTIONS("update", "frozen")));
+    assert_non_null(strstr(said, "an interrupted --update full of 'm' is given up"));
+}
+
+static void an_update_of_a_job_says_how_it_goes_on(void **state)
+{
+    const char *const *options = OPTIONS("landmarks", "30");
+    long at = 0;
+
+    (void)state;
+    while (killed_at(at, options) && !stage_of("m"))
+        at++;
+    refused(call(OPTIONS("update", "frozen")), NY_EUSAGE,
+            "'m' is not finished: stage stats, 0 % of its rows; resume with: nystream fit ");
+}
+
+/* ---- models --------------------------------------------------------------------------------- */
+
+static void a_job_without_its_model_asks_for_it(void **state)
+{
+    const char *const *options = OPTIONS("model", model);
+    long at = 0, without = 0;
+
+    (void)state;
+    make_before(OPTIONS("landmarks", "30", "components", "3"));
+    CHECK(ny_export(ctx, before, "m", "embedding", output[0]));
+    CHECK(ny_export(ctx, before, "m", "model", model));
+    CHECK(ny_remove(ctx, before, "m"));
+    for (; killed_at(at, options); at++) {
+        int err;
+
+        if (!stage_of("m")) continue;
+        err = ny_resume(ctx, now, "m", NULL);
+        if (err) {
+            refused(err, NY_EUSAGE,
+                    "'m' was stopped before its model was kept; give --model once more");
+            without++;
+            CHECK(call(options));
+        }
+        CHECK(ny_export(ctx, now, "m", "embedding", output[1]));
+        same_files(output[0], output[1], "embedding");
+    }
+    assert_true(without > 0);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup(name, fresh)
+    const struct CMUnitTest tests[] = {
+        CASE(points_are_kept_by_a_result_made_again),
+        CASE(points_are_kept_by_a_job_made_again),
+        CASE(its_options_outlive_a_kill),
+        CASE(without_a_result_it_says_so),
+        CASE(advice_to_restart_can_be_followed),
+        CASE(a_rule_chooses_columns_anew),
+        CASE(a_fit_takes_all_rows),
+        CASE(a_graph_takes_all_rows),
+        CASE(shards_take_all_rows),
+        CASE(a_refused_update_gives_no_other_up),
+        CASE(one_that_runs_gives_the_other_up),
+        CASE(an_update_of_a_job_says_how_it_goes_on),
+        CASE(a_job_without_its_model_asks_for_it),
+    };
+
+    return cmocka_run_group_tests_name("what was interrupted", tests, fill, clean);
+}
