@@ -321,8 +321,7 @@ int ny_given_choice_read(struct ny_given_choice *given, struct ny_store *store,
     *given = (struct ny_given_choice){.kept = !text};
     if (!text) return NY_OK;
     err = ny_points_info(store, &points);
-    if (!err && own && !(own->again && is_rule(text)))
-        err = read_kept(given, store, points.d, own);
+    if (!err && own && !(own->again && is_rule(text))) err = read_kept(given, store, points.d, own);
     if (err || given->kept || given->columns) return err;
     return is_rule(text) ? parse_rule(ny_store_context(store), text, &given->choice)
                          : read_list(store, options, points.d, given);

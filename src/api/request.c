@@ -324,8 +324,7 @@ static int keep_options(struct ny_request *request)
         return NY_OK;
     err = ny_record_load(request->store, request->name, &request->record);
     if (err || (!request->record && ny_context_scratch(request->ctx))) return err;
-    if (!ny_field_is(request->record, "kind", request->kind->name))
-        return refuse_to_keep(request);
+    if (!ny_field_is(request->record, "kind", request->kind->name)) return refuse_to_keep(request);
     if (json_is_true(json_object_get(request->record, "placed")))
         return ny_fail(request->ctx, NY_EUSAGE,
                        "'%s' was placed by a model; give --model beside --restart", request->name);

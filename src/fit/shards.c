@@ -185,8 +185,8 @@ static enum ny_stage_id stage_at(uint64_t rank)
     return stage;
 }
 
-/* Compares what all shards have to have in common. Where one of them has made nothing of its rows,
- * all begin anew with those that there are now. */
+/* Compares what all shards have to have in common. `anew`: one of them has made nothing of its rows
+ * so far, and none is done, so that all begin with the rows that there are now. */
 static int check_standing(const struct ny_fit *fit, const struct standing *all, unsigned shards,
                           bool anew)
 {
@@ -273,6 +273,7 @@ int ny_shards_align(struct ny_fit *fit)
     unsigned shards = ny_peers_shards(peers);
     struct standing mine, *all;
     struct together to;
+    bool anew;
     int err;
 
     if (!peers) return NY_OK;
@@ -282,7 +283,8 @@ int ny_shards_align(struct ny_fit *fit)
     err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
     if (err) goto done;
     to = compare(all, shards);
-    err = check_standing(fit, all, shards, to.least.stage == ny_stage_rank(NY_STAGE_STATS));
+    anew = !to.done && to.least.stage == ny_stage_rank(NY_STAGE_STATS);
+    err = check_standing(fit, all, shards, anew);
     if (!err) err = prepare_probe(fit, &to, mine.stage == DONE_RANK);
     if (err) goto done;
     if (mine.stage > to.least.stage) go_back(&fit->job, stage_at(to.least.stage));
