@@ -15,6 +15,7 @@
 #include "results/behind.h"
 #include "results/export.h"
 #include "results/shards.h"
+#include "results/unneeded.h"
 #include "shards/set.h"
 
 /* Gathers what a verification finds. */
@@ -326,7 +327,7 @@ static int compact_store(void *arg, const char *path, int shard)
     (void)shard;
     if (err) return err;
     compacted->before += ny_store_bytes(store);
-    err = ny_store_compact(store);
+    err = ny_store_compact(store, ny_unneeded_parts);
     compacted->now += ny_store_bytes(store);
     ny_store_close(store);
     return err;

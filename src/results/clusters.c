@@ -68,6 +68,17 @@ static struct ny_embedding_layout layout_of(unsigned slot, uint64_t rows)
                                         NY_CHUNK_BYTES / sizeof(uint32_t)};
 }
 
+int ny_stored_clusters_unneeded(const json_t *record, ny_part_fn *each, void *user)
+{
+    bool named =
+        current(record) || json_is_true(json_object_get(json_object_get(record, field), "carried"));
+    int err = NY_OK;
+
+    for (unsigned slot = 0; !err && slot < sizeof(slots) / sizeof(slots[0]); slot++)
+        if (!named || slot != slot_of(record)) err = each(user, slots[slot]);
+    return err;
+}
+
 int ny_stored_clusters_get(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
     struct ny_embedding_layout layout = layout_of(slot_of(result->record), result->rows.count);

@@ -3,7 +3,8 @@
  * gets smaller. Here the entries of an environment are copied to a new one beside it, in order,
  * and the two folders exchange their names at once (renameat2): whoever opens the store sees the
  * old one or the new one, whole. Handles that are open go on reading the old one, and are refused
- * what they would write (ny_store_check_place()). A copy that a kill left is removed by the next.
+ * what they would write (ny_store_check_place()). A copy that a kill left is removed by the next one, or
+ * with the next commit of a result.
  *
  * LMDB's own copy is not used: it begins its transactions anew, which the check at open would take
  * for an older state of the file. The copy here says where it goes on counting (go_on_counting()).
@@ -28,12 +29,21 @@
 /* At least one of 16 pages has to be free for the copy to be worth it. */
 enum { WORTH = 16 };
 
+/* A part that is not copied. */
+struct dropped {
+    char name[NY_NAME_MAX + 1], part[NY_NAME_MAX + 1];
+};
+
 struct compaction {
     struct ny_store *store;
     struct ny_context *ctx;
+    ny_unneeded_fn *unneeded;
     struct ny_lock points, commit;
     struct ny_name_lock **name; /* of all results there are */
     size_t names;
+    const char *adding; /* the one whose parts are asked for */
+    struct dropped *dropped;
+    size_t drops;
 };
 
 /* ---- locks ---------------------------------------------------------------------------------- */
@@ -43,16 +53,33 @@ static int refuse_held(void *user, const char *name)
     return ny_name_refuse(((struct compaction *)user)->store, name);
 }
 
+static int add_dropped(void *user, const char *part)
+{
+    struct compaction *c = user;
+    struct dropped *larger =
+        ny_resize(c->ctx, NY_MEM_STORE, c->dropped, (c->drops + 1) * sizeof(*larger));
+
+    if (!larger) return NY_EBUDGET;
+    c->dropped = larger;
+    snprintf(larger[c->drops].name, sizeof(larger->name), "%s", c->adding);
+    snprintf(larger[c->drops++].part, sizeof(larger->part), "%s", part);
+    return NY_OK;
+}
+
+/* Locks a NAME, and asks then which of its parts are not needed. */
 static int add_name(void *user, const char *text)
 {
     struct compaction *c = user;
     struct ny_name_lock **larger =
         ny_resize(c->ctx, NY_MEM_STORE, c->name, (c->names + 1) * sizeof(struct ny_name_lock *));
+    int err;
 
     if (!larger) return NY_EBUDGET;
     c->name = larger;
     larger[c->names] = NULL;
-    return ny_name_lock(&larger[c->names++], c->store, text);
+    c->adding = text;
+    err = ny_name_lock(&larger[c->names++], c->store, text);
+    return err || !c->unneeded ? err : c->unneeded(c->store, text, add_dropped, c);
 }
 
 /* Looks for jobs and imports that run before it takes any lock: whoever comes meanwhile is not
@@ -75,6 +102,7 @@ static void unlock_all(struct compaction *c)
     for (size_t i = 0; i < c->names; i++)
         ny_name_unlock(c->name[i]);
     ny_free(c->ctx, c->name);
+    ny_free(c->ctx, c->dropped);
     ny_lock_release(&c->commit);
     ny_lock_release(&c->points);
 }
@@ -114,8 +142,9 @@ static int copy_value(void *arg)
     return NY_OK;
 }
 
-/* The entry that the cursor comes to next, unless it is the pulse; NY_END: there is none. */
-static int copy_entry(struct copy *copy, struct ny_snapshot *view, struct ny_write *write)
+/* The entry that the cursor comes to next, unless it is the pulse; NY_END: there is none. One on
+ * pages of its own is in the map; others may be on a page that the deletions have changed. */
+static int copy_entry(struct copy *copy, struct ny_write *view, struct ny_write *write)
 {
     struct ny_context *ctx = write->store->ctx;
     int err = ny_guarded(next_entry, copy);
@@ -126,12 +155,14 @@ static int copy_entry(struct copy *copy, struct ny_snapshot *view, struct ny_wri
     if (!err)
         err = ny_write_room(write, &copy->key, copy->value.mv_size, copy->checksum, &copy->room);
     if (err == NY_OK) err = ny_guarded(copy_value, copy);
-    ny_env_touched(view->env, copy->value.mv_data, copy->value.mv_size);
+    ny_env_touched(view->env,
+                   copy->value.mv_size >= view->env->page_bytes ? copy->value.mv_data : NULL,
+                   copy->value.mv_size);
     return err;
 }
 
 /* Transactions of so many bytes as fit the budget. */
-static int copy_entries(struct ny_snapshot *view, struct ny_env *fresh, struct ny_meter *meter)
+static int copy_entries(struct ny_write *view, struct ny_env *fresh, struct ny_meter *meter)
 {
     struct ny_store *store = view->store;
     const size_t most = ny_dirty_bytes_of(store), room = most + NY_CHUNK_BYTES;
@@ -161,16 +192,20 @@ static int copy_entries(struct ny_snapshot *view, struct ny_env *fresh, struct n
     return err == NY_END ? NY_OK : err;
 }
 
-/* Checks that both have as many entries and, in one format, the same sum of their hashes. */
-static int check_copy(struct ny_context *ctx, const struct ny_env *old, const struct ny_env *fresh)
+/* Checks that the old one is sound, and that the copy has as many entries as are to be left and, in
+ * one format, the same sum of their hashes. */
+static int check_copy(const struct ny_write *view, const struct ny_env *fresh)
 {
+    const struct ny_env *old = view->env;
+    const struct ny_pulse *left = &view->pulse;
+    struct ny_context *ctx = view->store->ctx;
     struct ny_pulse was, is;
     char why[NY_WHY_BYTES];
     int err = ny_structure_check(ctx, old->path, &was, why);
 
     if (!err) err = ny_structure_check(ctx, fresh->path, &is, why);
-    if (!err && was.entries == is.entries &&
-        (was.version != is.version || was.key_sum == is.key_sum))
+    if (!err && left->entries == is.entries &&
+        (left->version != is.version || left->key_sum == is.key_sum))
         return NY_OK;
     if (err && err != NY_ESTORE) return err;
     return ny_fail_at(ctx, NY_ESTORE, old->path, NY_NO_LINE,
@@ -213,7 +248,7 @@ static int exchange(const struct compaction *c, const char *old, const char *fre
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Bytes of the pages that hold something. */
-static int used_bytes(const struct ny_snapshot *view, uint64_t *entries, uint64_t *bytes)
+static int used_bytes(const struct ny_write *view, uint64_t *entries, uint64_t *bytes)
 {
     MDB_stat stat;
     int code = mdb_stat(view->txn, view->env->table, &stat);
@@ -239,14 +274,15 @@ static int check_room(const struct compaction *c, uint64_t bytes)
                       c->store->path, (double)bytes / 1048576, (double)room / 1048576);
 }
 
-/* Transactions begin anew in the copy; its epoch goes on. */
-static int go_on_counting(const struct ny_snapshot *view, struct ny_env *copy)
+/* Transactions begin anew in the copy; its epoch goes on from that of the last commit, the one
+ * before the view. */
+static int go_on_counting(const struct ny_write *view, struct ny_env *copy)
 {
     struct ny_memory memory;
     struct ny_write write;
     int err = ny_memory_read(view->store, view->env, view->txn, &memory);
 
-    memory.base += mdb_txn_id(view->txn);
+    memory.base += mdb_txn_id(view->txn) - 1;
     memory.own = memory.base;
     if (!err) err = ny_write_begin(&write, view->store, copy, sizeof(memory));
     if (err) return err;
@@ -257,7 +293,7 @@ static int go_on_counting(const struct ny_snapshot *view, struct ny_env *copy)
 }
 
 /* The copy in the folder `fresh`, which is made. */
-static int make_copy(const struct compaction *c, struct ny_snapshot *view, const char *fresh,
+static int make_copy(const struct compaction *c, struct ny_write *view, const char *fresh,
                      uint64_t entries)
 {
     bool points = view->env == c->store->points;
@@ -271,43 +307,79 @@ static int make_copy(const struct compaction *c, struct ny_snapshot *view, const
     ny_meter_start(&meter, c->ctx, points ? "compact points" : "compact results", 0, entries);
     err = copy_entries(view, copy, &meter);
     ny_meter_finish(&meter);
-    if (!err) err = check_copy(c->ctx, view->env, copy);
+    if (!err) err = check_copy(view, copy);
     if (!err) err = go_on_counting(view, copy);
     ny_env_close(copy);
     return err;
+}
+
+/* Begins what the copy is made of: a transaction that has no part which is dropped, and is never
+ * committed, so that whoever reads the old files has them. */
+static int begin_view(const struct compaction *c, struct ny_env *env, struct ny_write *view)
+{
+    int err = ny_write_begin(view, c->store, env, 0);
+
+    if (err || env != c->store->results) return err;
+    view->mends = true;
+    for (size_t i = 0; !err && i < c->drops; i++)
+        err = ny_write_delete_part(view, c->dropped[i].name, c->dropped[i].part);
+    if (err) ny_write_abort(view);
+    return err;
+}
+
+/* The folder that a copy of part of the store is made in; false: its path is too long. */
+static bool copy_path(char path[PATH_MAX], const struct ny_store *store, const char *part)
+{
+    return snprintf(path, PATH_MAX, "%s/%s.small", store->path, part) < PATH_MAX;
+}
+
+void ny_compact_clear(struct ny_store *store)
+{
+    static const char *const parts[] = {"results", "points"};
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        char path[PATH_MAX];
+        struct stat info;
+
+        if (copy_path(path, store, parts[i]) && !lstat(path, &info) && S_ISDIR(info.st_mode))
+            (void)ny_env_remove(store->ctx, path);
+    }
 }
 
 static int compact(const struct compaction *c, struct ny_env *env, const char *part)
 {
     char old[PATH_MAX], fresh[PATH_MAX];
     uint64_t entries = 0, bytes = 0;
-    struct ny_snapshot *view = NULL;
+    struct ny_write view;
     struct stat info;
     int end, err;
 
     if (snprintf(old, PATH_MAX, "%s/%s", c->store->path, part) >= PATH_MAX ||
-        snprintf(fresh, PATH_MAX, "%s.small", old) >= PATH_MAX)
+        !copy_path(fresh, c->store, part))
         return ny_fail(c->ctx, NY_EIO, "the path of the store is too long: %s", c->store->path);
     err = ny_env_remove(c->ctx, fresh);
-    if (!err) err = ny_snapshot_begin(&view, c->store, env);
+    if (!err) err = begin_view(c, env, &view);
     if (err) return err;
-    err = used_bytes(view, &entries, &bytes);
+    err = used_bytes(&view, &entries, &bytes);
     if (!err && stat(env->path, &info)) err = ny_fail_errno(c->ctx, "read", env->path);
     if (!err && bytes / (WORTH - 1) * WORTH < (uint64_t)info.st_size) {
         err = check_room(c, bytes);
-        if (!err) err = make_copy(c, view, fresh, entries);
+        if (!err) err = make_copy(c, &view, fresh, entries);
         if (!err) err = exchange(c, old, fresh);
         end = ny_env_remove(c->ctx, fresh);
         if (!err) err = end;
     }
-    end = ny_snapshot_end(view);
-    return err ? err : end;
+    ny_write_abort(&view);
+    return err;
 }
 
-int ny_store_compact(struct ny_store *store)
+int ny_store_compact(struct ny_store *store, ny_unneeded_fn *unneeded)
 {
-    struct compaction c = {
-        .store = store, .ctx = store->ctx, .points = {.fd = -1}, .commit = {.fd = -1}};
+    struct compaction c = {.store = store,
+                           .ctx = store->ctx,
+                           .unneeded = unneeded,
+                           .points = {.fd = -1},
+                           .commit = {.fd = -1}};
     int err = lock_all(&c);
 
     if (!err) err = compact(&c, store->results, "results");

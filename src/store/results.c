@@ -172,6 +172,7 @@ int ny_batch_begin(struct ny_batch **out, struct ny_store *store)
     batch->store = store;
     err = ny_lock_wait(&batch->lock, store->ctx, store->path, "commit");
     if (!err) err = ny_store_check_place(store);
+    if (!err) ny_compact_clear(store);
     if (!err)
         err = ny_write_begin(&batch->write, store, store->results,
                              ny_batch_bytes_max(ny_memory_limit(store->ctx)));
@@ -259,9 +260,9 @@ static struct ny_key prefix_of(const char *name, const char *part)
     return key;
 }
 
-static int delete_all(struct ny_batch *batch, const char *name, const char *part)
+int ny_write_delete_part(struct ny_write *write, const char *name, const char *part)
 {
-    struct ny_context *ctx = batch->store->ctx;
+    struct ny_context *ctx = write->store->ctx;
     struct ny_key prefix;
     size_t count;
     int err = check_name(ctx, name);
@@ -269,12 +270,12 @@ static int delete_all(struct ny_batch *batch, const char *name, const char *part
     if (!err && part) err = check_part(ctx, part);
     if (err) return err;
     prefix = prefix_of(name, part);
-    return ny_write_delete_from(&batch->write, &prefix, has_prefix, &prefix, SIZE_MAX, &count);
+    return ny_write_delete_from(write, &prefix, has_prefix, &prefix, SIZE_MAX, &count);
 }
 
 int ny_batch_delete(struct ny_batch *batch, const char *name, const char *part)
 {
-    if (!batch->failed) batch->failed = delete_all(batch, name, part);
+    if (!batch->failed) batch->failed = ny_write_delete_part(&batch->write, name, part);
     return batch->failed;
 }
 

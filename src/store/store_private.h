@@ -162,6 +162,8 @@ typedef bool ny_match_fn(const void *arg, const MDB_val *key);
 /* Deletes entries whose keys match, from `first` on, and counts them. */
 int ny_write_delete_from(struct ny_write *write, const struct ny_key *first, ny_match_fn *match,
                          const void *arg, size_t most, size_t *count);
+/* Deletes a part of a result; NULL: all of them. */
+int ny_write_delete_part(struct ny_write *write, const char *name, const char *part);
 /* Writes the record of what the table remembers (store/epoch.c). */
 int ny_memory_write(struct ny_write *write, const struct ny_memory *memory);
 /* Writes memory and pulse and commits. After a failure nothing is changed, and the environment
@@ -315,6 +317,9 @@ int ny_name_refuse(struct ny_store *store, const char *name);
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file);
 /* Releases the lock and removes its file if removed_after says so; nothing where it is not held. */
 void ny_lock_release(struct ny_lock *lock);
+/* Removes what a compaction that was killed has left, under the lock of commits, which one that runs
+ * has from its beginning to its end. */
+void ny_compact_clear(struct ny_store *store);
 /* Refuses where the store's files are not those that are open: it was removed, or compacted. */
 int ny_store_check_place(struct ny_store *store);
 

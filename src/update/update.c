@@ -5,10 +5,10 @@
  * ny_update_begin() copies the result's record, empties what the update finds anew, notes where
  * the parts of before are, and commits the copy as part "update" of the next generation.
  * ny_update_finish() runs in the batch of the last commit: the record becomes that of the result,
- * parts of before that readers may still read are listed as stale, until the next update begins,
- * and those that served the job alone are deleted. ny_update_discard() deletes everything of the
- * generation; the result is as it was. A kill at any moment leaves the old result whole, and the
- * update to be gone on with.
+ * parts of before that readers may still read are listed as stale (results/unneeded.h), and those
+ * that served the job alone are deleted. ny_update_discard() deletes everything of the generation;
+ * the result is as it was. A kill at any moment leaves the old result whole, and the update to be
+ * gone on with.
  */
 #include "update/update.h"
 
@@ -19,6 +19,7 @@
 #include "results/clusters.h"
 #include "results/facts.h"
 #include "results/resume.h"
+#include "results/unneeded.h"
 
 /* Parts that stay readable, and those that serve the job alone. */
 static const char *const read_parts[] = {"landmarks", "residuals", "model",
@@ -151,13 +152,17 @@ static void note_clusters(struct ny_context *ctx, const char *name, const json_t
                name);
 }
 
-/* Parts that only readers of the record before this result may still be reading. */
-static void delete_stale(struct ny_batch *batch, const char *name, const json_t *result)
-{
-    const json_t *stale = json_object_get(result, "stale");
+/* The parts of a NAME that a batch deletes. */
+struct deletion {
+    struct ny_batch *batch;
+    const char *name;
+};
 
-    for (size_t i = 0; i < json_array_size(stale); i++)
-        ny_batch_delete(batch, name, json_string_value(json_array_get(stale, i)));
+static int delete_part(void *arg, const char *part)
+{
+    const struct deletion *deletion = arg;
+
+    return ny_batch_delete(deletion->batch, deletion->name, part);
 }
 
 int ny_update_begin(struct ny_store *store, const char *name, const json_t *result, uint64_t n,
@@ -177,8 +182,8 @@ int ny_update_begin(struct ny_store *store, const char *name, const json_t *resu
     }
     err = ny_batch_begin(&batch, store);
     if (err) return err;
-    delete_stale(batch, name, result);
-    err = ny_record_put(batch, name, *record);
+    err = ny_unneeded_of(result, delete_part, &(struct deletion){batch, name});
+    if (err == NY_OK) err = ny_record_put(batch, name, *record);
     if (err == NY_OK)
         err = ny_batch_commit(batch);
     else

@@ -103,7 +103,7 @@ static void a_copy_is_on_the_disk_before_it_takes_the_place(void **state)
     fill();
     folder_synced = store_synced = false;
     exchanges = unsafe = 0;
-    CHECK(ny_store_compact(store));
+    CHECK(ny_store_compact(store, NULL));
     assert_true(exchanges >= 1);
     assert_int_equal(unsafe, 0);
     assert_true(store_synced);
@@ -119,15 +119,36 @@ static void a_bad_copy_does_not_take_the_place(void **state)
     fill();
     spoils = true;
     exchanges = 0;
-    refused(ny_store_compact(store), NY_ESTORE, "left as it is");
+    refused(ny_store_compact(store, NULL), NY_ESTORE, "left as it is");
     assert_false(spoils);
     assert_int_equal(exchanges, 0);
     snprintf(small, sizeof(small), "%s/results.small", path);
     assert_int_equal(access(small, F_OK), -1);
     reopen();
     check_kept();
-    CHECK(ny_store_compact(store));
+    CHECK(ny_store_compact(store, NULL));
     reopen();
+    check_kept();
+}
+
+/* As a kill leaves it. */
+static void what_a_kill_has_left_goes_with_the_next_commit(void **state)
+{
+    static const char *const parts[] = {"results", "points"};
+    char small[2][256];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        char file[300];
+
+        snprintf(small[i], sizeof(small[i]), "%s/%s.small", path, parts[i]);
+        snprintf(file, sizeof(file), "%s/data.mdb", small[i]);
+        assert_int_equal(mkdir(small[i], 0777), 0);
+        close(open(file, O_CREAT | O_WRONLY, 0666));
+    }
+    fill();
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(access(small[i], F_OK), -1);
     check_kept();
 }
 
@@ -151,7 +172,7 @@ static void epochs_go_on_over_compactions(void **state)
         CHECK(ny_epoch_read(store, store->points, &before[0]));
         CHECK(ny_epoch_read(store, store->results, &before[1]));
         exchanges = 0;
-        CHECK(ny_store_compact(store));
+        CHECK(ny_store_compact(store, NULL));
         assert_int_equal(exchanges, 2);
         reopen();
         CHECK(ny_epoch_read(store, store->points, &after[0]));
@@ -170,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_copy_is_on_the_disk_before_it_takes_the_place),
         TEST(a_bad_copy_does_not_take_the_place),
+        TEST(what_a_kill_has_left_goes_with_the_next_commit),
         TEST(epochs_go_on_over_compactions),
     };
 

@@ -123,7 +123,7 @@ static void names_come_back(void **state)
         assert_true(info.names && info.column_names && info.n == n);
         check_names(130, 500);
         check_names(n - 1, 1);
-        CHECK(ny_store_compact(store));
+        CHECK(ny_store_compact(store, NULL));
         check_names(0, n);
         new_store();
     }

@@ -1,0 +1,141 @@
+/* What updates leave behind: parts that only readers of the result before may still read. A compact
+ * copy leaves them out, an update deletes them, and readers that are open are not disturbed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "nystream.h"
+#include "results/record.h"
+#include "support/store_folder.h"
+
+enum { ROWS = 3000, MORE = 100, D = 4, P = 20 };
+
+static float values[(ROWS + 2 * MORE) * D];
+
+static void call(int (*verb)(struct ny_context *context, const char *store, const char *name,
+                             const struct ny_options *options, struct ny_report **report),
+                 const char *const *options)
+{
+    struct ny_options *set;
+
+    CHECK(ny_options_new(&set, ctx));
+    for (int i = 0; options[i]; i += 2)
+        CHECK(ny_options_set(set, options[i], options[i + 1]));
+    CHECK(verb(ctx, path, "m", set, NULL));
+    ny_options_free(set);
+}
+
+#define CALL(verb, ...) call(verb, (const char *const[]){__VA_ARGS__, NULL})
+
+static void append(int from, int rows)
+{
+    CHECK(ny_append_rows(ctx, path, values + from * D, (uint64_t)rows, D, NULL));
+}
+
+static bool has_part(const char *part)
+{
+    char *data = malloc(NY_CHUNK_BYTES);
+    struct ny_chunk chunk = {.data = data, .capacity = NY_CHUNK_BYTES};
+    struct ny_store *store;
+    int err;
+
+    assert_non_null(data);
+    CHECK(ny_store_open(&store, ctx, path));
+    err = ny_chunk_get(store, "m", part, 0, &chunk);
+    ny_store_close(store);
+    free(data);
+    assert_true(err == NY_OK || err == NY_END);
+    return err == NY_OK;
+}
+
+/* A result with clusters. */
+static int fill(void **state)
+{
+    if (make_folder(state)) return -1;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        values[i] = (float)ny_hash01(3, 1, i);
+    append(0, ROWS);
+    CALL(ny_fit, "landmarks", "40", "components", "20");
+    CALL(ny_evaluate, "measures", "clusters", "clusters", "3");
+    return 0;
+}
+
+/* Reads the coordinates and the clusters that a view has. */
+static void read_all(struct ny_view *view, float *coordinates, uint64_t *clusters)
+{
+    CHECK(ny_view_read(view, "embedding", 0, ROWS, coordinates));
+    CHECK(ny_view_read(view, "clusters", 0, ROWS, clusters));
+}
+
+static void a_compact_copy_leaves_them_out(void **state)
+{
+    static float before[ROWS * P], after[ROWS * P];
+    static uint64_t clusters[ROWS], now[ROWS];
+    struct ny_view *view;
+    struct ny_report *report;
+    double was, is;
+
+    (void)state;
+    CHECK(ny_view_open(&view, ctx, path, "m"));
+    read_all(view, before, clusters);
+    append(ROWS, MORE);
+    CALL(ny_fit, "update", "full");
+    assert_true(has_part("embedding") && has_part("clusters.0"));
+    read_all(view, after, now);
+    assert_memory_equal(after, before, sizeof(before));
+    CHECK(ny_compact(ctx, path, &report));
+    assert_true(ny_report_number(report, "bytes_before", &was));
+    assert_true(ny_report_number(report, "bytes", &is));
+    assert_true(is < was - (double)sizeof(before));
+    ny_report_free(report);
+    read_all(view, after, now);
+    assert_memory_equal(after, before, sizeof(before));
+    assert_memory_equal(now, clusters, sizeof(clusters));
+    ny_view_free(view);
+    assert_false(has_part("embedding") || has_part("clusters.0"));
+    assert_true(has_part("embedding@1"));
+    CHECK(ny_verify(ctx, path, NULL));
+}
+
+static void an_update_deletes_them(void **state)
+{
+    (void)state;
+    append(ROWS, MORE);
+    CALL(ny_fit, "update", "full");
+    assert_true(has_part("clusters.0"));
+    append(ROWS + MORE, MORE);
+    CALL(ny_fit, "update", "frozen");
+    assert_false(has_part("embedding") || has_part("clusters.0"));
+    CHECK(ny_verify(ctx, path, NULL));
+}
+
+/* Clusters that a frozen update carries, and those of now, are needed. */
+static void clusters_of_the_result_stay(void **state)
+{
+    (void)state;
+    append(ROWS, MORE);
+    CALL(ny_fit, "update", "frozen");
+    CHECK(ny_compact(ctx, path, NULL));
+    assert_true(has_part("clusters.0") != has_part("clusters.1"));
+    append(ROWS + MORE, MORE);
+    CALL(ny_fit, "update", "frozen");
+    assert_true(has_part("clusters.0") != has_part("clusters.1"));
+    CHECK(ny_verify(ctx, path, NULL));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fill, remove_folder)
+    const struct CMUnitTest tests[] = {CASE(a_compact_copy_leaves_them_out),
+                                       CASE(an_update_deletes_them),
+                                       CASE(clusters_of_the_result_stay)};
+
+    return cmocka_run_group_tests_name("what updates leave", tests, NULL, NULL);
+}
