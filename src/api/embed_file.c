@@ -140,7 +140,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
 {
     char folder[4200], store[4300];
     struct ny_import_dropped dropped = {0};
-    struct ny_options none;
+    struct ny_options none, *of_fit = NULL;
     int err = NY_GIVEN(context, file, output);
 
     if (report) *report = NULL;
@@ -150,11 +150,13 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
     options = ny_options_given(options, context, &none);
     if (!err) err = ny_options_check(options, NY_GROUP_FIT | NY_GROUP_EMBED);
     if (!err) ny_settings_nothing_to_replace(options, context);
+    if (!err) err = ny_options_copy(&of_fit, options);
+    if (!err) err = ny_options_set(of_fit, "restart", "no"); /* the store is new */
     if (!err) err = make_folder(context, output, options, folder, sizeof(folder));
-    if (err) return err;
+    if (err) goto done;
     snprintf(store, sizeof(store), "%s/store.nys", folder);
-    err = takes_arrivals(options) ? fit_arrivals(context, store, file, options, &dropped, report)
-                                  : fit_all(context, store, file, options, &dropped, report);
+    err = takes_arrivals(options) ? fit_arrivals(context, store, file, of_fit, &dropped, report)
+                                  : fit_all(context, store, file, of_fit, &dropped, report);
     if (err == NY_OK && report) err = tell_dropped(context, *report, &dropped);
     if (err == NY_OK)
         err = strcmp(ny_options_text(options, "nan"), "keep") == 0
@@ -162,5 +164,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
                   : ny_export(context, store, result, "embedding", output);
     ny_scratch_remove(folder);
     if (err) ny_error_rename(context, store, strcmp(file, "-") == 0 ? "standard input" : file);
+done:
+    ny_options_free(of_fit);
     return err;
 }

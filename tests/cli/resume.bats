@@ -275,6 +275,12 @@ interrupted_full() {
     nystream graph s g --neighbors 7 -q
     nystream graph s g --restart -q
     [[ $(nystream info s g) == *"--neighbors 7"* ]]
+    ny fit s none --restart
+    usage "s has no result 'none' whose options --restart alone could keep; give them"
+    table 100 4 3 >few.csv
+    ny embed few.csv -o e.csv --restart # its store has nothing to replace
+    exits 0
+    says "there is no result of a name here that --restart would replace"
 }
 
 @test "what goes on says where" {
