@@ -3,8 +3,8 @@
  * gets smaller. Here the entries of an environment are copied to a new one beside it, in order,
  * and the two folders exchange their names at once (renameat2): whoever opens the store sees the
  * old one or the new one, whole. Handles that are open go on reading the old one, and are refused
- * what they would write (ny_store_check_place()). A copy that a kill left is removed by the next one, or
- * with the next commit of a result.
+ * what they would write (ny_store_check_place()). A copy that a kill left is removed by the next one,
+ * or with the next commit of a result.
  *
  * LMDB's own copy is not used: it begins its transactions anew, which the check at open would take
  * for an older state of the file. The copy here says where it goes on counting (go_on_counting()).
@@ -327,25 +327,6 @@ static int begin_view(const struct compaction *c, struct ny_env *env, struct ny_
     return err;
 }
 
-/* The folder that a copy of part of the store is made in; false: its path is too long. */
-static bool copy_path(char path[PATH_MAX], const struct ny_store *store, const char *part)
-{
-    return snprintf(path, PATH_MAX, "%s/%s.small", store->path, part) < PATH_MAX;
-}
-
-void ny_compact_clear(struct ny_store *store)
-{
-    static const char *const parts[] = {"results", "points"};
-
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-        char path[PATH_MAX];
-        struct stat info;
-
-        if (copy_path(path, store, parts[i]) && !lstat(path, &info) && S_ISDIR(info.st_mode))
-            (void)ny_env_remove(store->ctx, path);
-    }
-}
-
 static int compact(const struct compaction *c, struct ny_env *env, const char *part)
 {
     char old[PATH_MAX], fresh[PATH_MAX];
@@ -355,7 +336,7 @@ static int compact(const struct compaction *c, struct ny_env *env, const char *p
     int end, err;
 
     if (snprintf(old, PATH_MAX, "%s/%s", c->store->path, part) >= PATH_MAX ||
-        !copy_path(fresh, c->store, part))
+        !ny_env_copy_path(fresh, c->store->path, part))
         return ny_fail(c->ctx, NY_EIO, "the path of the store is too long: %s", c->store->path);
     err = ny_env_remove(c->ctx, fresh);
     if (!err) err = begin_view(c, env, &view);

@@ -461,6 +461,24 @@ int ny_env_remove(struct ny_context *ctx, const char *directory)
     return NY_OK;
 }
 
+bool ny_env_copy_path(char path[PATH_MAX], const char *store, const char *part)
+{
+    return snprintf(path, PATH_MAX, "%s/%s.small", store, part) < PATH_MAX;
+}
+
+void ny_env_remove_copies(struct ny_context *ctx, const char *store)
+{
+    static const char *const parts[] = {"results", "points"};
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        char path[PATH_MAX];
+        struct stat info;
+
+        if (ny_env_copy_path(path, store, parts[i]) && !lstat(path, &info) && S_ISDIR(info.st_mode))
+            (void)ny_env_remove(ctx, path);
+    }
+}
+
 int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t environment,
                   const uint8_t id[16])
 {

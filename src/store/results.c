@@ -172,7 +172,7 @@ int ny_batch_begin(struct ny_batch **out, struct ny_store *store)
     batch->store = store;
     err = ny_lock_wait(&batch->lock, store->ctx, store->path, "commit");
     if (!err) err = ny_store_check_place(store);
-    if (!err) ny_compact_clear(store);
+    if (!err) ny_env_remove_copies(store->ctx, store->path);
     if (!err)
         err = ny_write_begin(&batch->write, store, store->results,
                              ny_batch_bytes_max(ny_memory_limit(store->ctx)));
@@ -262,12 +262,11 @@ static struct ny_key prefix_of(const char *name, const char *part)
 
 int ny_write_delete_part(struct ny_write *write, const char *name, const char *part)
 {
-    struct ny_context *ctx = write->store->ctx;
     struct ny_key prefix;
     size_t count;
-    int err = check_name(ctx, name);
+    int err = check_name(write->store->ctx, name);
 
-    if (!err && part) err = check_part(ctx, part);
+    if (!err && part) err = check_part(write->store->ctx, part);
     if (err) return err;
     prefix = prefix_of(name, part);
     return ny_write_delete_from(write, &prefix, has_prefix, &prefix, SIZE_MAX, &count);

@@ -354,9 +354,9 @@ int ny_store_truncate(struct ny_store *store, uint64_t rows, ny_truncate_fn *rea
 typedef int ny_part_fn(void *user, const char *part);
 typedef int ny_unneeded_fn(struct ny_store *store, const char *name, ny_part_fn *each, void *user);
 /* Gives back to the disk what removed results, replaced chunks and parts that are not needed (NULL:
- * all are) have held: points/ and results/, each where a sixteenth of its file is free, are copied and put in
- * place of the old ones, in one step each. This handle, and others that were opened before, then
- * read the old files, all parts included, and write no more. NY_EBUSY while an import or a job
+ * all are) have held: points/ and results/, each where a sixteenth of its file is free, are copied
+ * and put in place of the old ones, in one step each. This handle, and others that were opened
+ * before, then read the old files, all parts included, and write no more. NY_EBUSY while an import or a job
  * runs; NY_EIO without disk for the copy. */
 int ny_store_compact(struct ny_store *store, ny_unneeded_fn *unneeded);
 

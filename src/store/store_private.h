@@ -73,6 +73,11 @@ int ny_env_create(struct ny_context *ctx, const char *directory, uint32_t enviro
                   const uint8_t id[16]);
 /* Removes one that is not in use, and what a creation of it that was killed has left. */
 int ny_env_remove(struct ny_context *ctx, const char *directory);
+/* Sets the path of the compact copy of a part of the store; false: it is too long. */
+bool ny_env_copy_path(char path[PATH_MAX], const char *store, const char *part);
+/* Removes copies that a compaction which was killed has left; under the lock of commits, which one
+ * that runs has from its beginning to its end. */
+void ny_env_remove_copies(struct ny_context *ctx, const char *store);
 /* Checks that something of a store is a plain file or directory (S_IFREG, S_IFDIR), or, where it is
  * not needed, not there. Nothing of ours is ever a symbolic link: following one would write outside
  * the store. NY_ESTORE otherwise. */
@@ -317,9 +322,6 @@ int ny_name_refuse(struct ny_store *store, const char *name);
 int ny_lock_wait(struct ny_lock *lock, struct ny_context *ctx, const char *path, const char *file);
 /* Releases the lock and removes its file if removed_after says so; nothing where it is not held. */
 void ny_lock_release(struct ny_lock *lock);
-/* Removes what a compaction that was killed has left, under the lock of commits, which one that runs
- * has from its beginning to its end. */
-void ny_compact_clear(struct ny_store *store);
 /* Refuses where the store's files are not those that are open: it was removed, or compacted. */
 int ny_store_check_place(struct ny_store *store);
 

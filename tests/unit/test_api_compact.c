@@ -1,5 +1,5 @@
-/* What updates leave behind: parts that only readers of the result before may still read. A compact
- * copy leaves them out, an update deletes them, and readers that are open are not disturbed. */
+/* Updates leave parts behind that only readers of the result before may still read. A compact copy
+ * leaves them out, an update deletes them, and readers that are open are not disturbed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

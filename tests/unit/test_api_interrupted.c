@@ -1,5 +1,6 @@
-/* What was interrupted and is then asked for in another way: made anew with --restart alone, after
- * rows were appended, updated, or gone on with without its model. Jobs are killed at each sync. */
+/* Jobs are killed at each sync, and what they leave is then asked for in another way: made anew
+ * with
+ * --restart alone, after rows were appended, updated, or gone on with without its model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -131,7 +131,7 @@ static void a_bad_copy_does_not_take_the_place(void **state)
     check_kept();
 }
 
-/* As a kill leaves it. */
+/* The folders are as a kill leaves them. */
 static void what_a_kill_has_left_goes_with_the_next_commit(void **state)
 {
     static const char *const parts[] = {"results", "points"};
