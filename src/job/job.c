@@ -55,14 +55,15 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
 
 uint64_t ny_job_rows(const json_t *record, uint64_t n)
 {
-    if (!record || ny_field_is(record, "stage", ny_stage_name(NY_STAGE_STATS))) return n;
-    return ny_field_count(json_object_get(record, "report"), "n", n);
+    uint64_t then = ny_field_count(json_object_get(record, "report"), "n", n);
+
+    return then && ny_field_is(record, "stage", ny_stage_name(NY_STAGE_STATS)) ? n : then;
 }
 
 void ny_job_count_anew(struct ny_store *store, const char *name, json_t *record, uint64_t n)
 {
     json_t *report = json_object_get(record, "report");
-    uint64_t then = ny_field_count(report, "n", 0), now = ny_job_rows(record, n);
+    uint64_t then = ny_field_count(report, "n", n), now = ny_job_rows(record, n);
 
     if (now == then) return;
     ny_log(ny_store_context(store), NY_LOG_NOTE,

@@ -41,7 +41,8 @@ struct ny_job {
 json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind);
 
 /* Returns how many rows a job is of, where the store has n: those that its record counts, unless it
- * is still in stage stats, or NULL. Nothing is made of them before. */
+ * is still in stage stats, or NULL. Nothing is made of them before. A count of 0, which no record
+ * has, stays what it is. */
 uint64_t ny_job_rows(const json_t *record, uint64_t n);
 /* Makes the record count the rows that ny_job_rows() tells, and says so where they are others. */
 void ny_job_count_anew(struct ny_store *store, const char *name, json_t *record, uint64_t n);
