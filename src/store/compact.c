@@ -3,8 +3,8 @@
  * gets smaller. Here the entries of an environment are copied to a new one beside it, in order,
  * and the two folders exchange their names at once (renameat2): whoever opens the store sees the
  * old one or the new one, whole. Handles that are open go on reading the old one, and are refused
- * what they would write (ny_store_check_place()). A copy that a kill left is removed by the next one,
- * or with the next commit of a result.
+ * what they would write (ny_store_check_place()). A copy that a kill left is removed by the next
+ * compaction, or with the next commit of a result.
  *
  * LMDB's own copy is not used: it begins its transactions anew, which the check at open would take
  * for an older state of the file. The copy here says where it goes on counting (go_on_counting()).

@@ -356,8 +356,8 @@ typedef int ny_unneeded_fn(struct ny_store *store, const char *name, ny_part_fn 
 /* Gives back to the disk what removed results, replaced chunks and parts that are not needed (NULL:
  * all are) have held: points/ and results/, each where a sixteenth of its file is free, are copied
  * and put in place of the old ones, in one step each. This handle, and others that were opened
- * before, then read the old files, all parts included, and write no more. NY_EBUSY while an import or a job
- * runs; NY_EIO without disk for the copy. */
+ * before, then read the old files, all parts included, and write no more. NY_EBUSY while an import
+ * or a job runs; NY_EIO without disk for the copy. */
 int ny_store_compact(struct ny_store *store, ny_unneeded_fn *unneeded);
 
 /* Charged, and kept, for so many threads that read at a time, their decoders. */
