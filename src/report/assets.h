@@ -3,6 +3,6 @@
 #define NY_REPORT_ASSETS_H
 
 extern const unsigned char ny_page_html[], ny_result_html[], ny_plot_html[], ny_page_css[],
-    ny_page_js[];
+    ny_page_js[], ny_page_marks_js[];
 
 #endif

@@ -251,6 +251,8 @@ static int fill_page(void *user, const char *hole, struct ny_sink *sink)
         ny_put(sink, (const char *)ny_page_css);
     else if (strcmp(hole, "js") == 0)
         ny_put(sink, (const char *)ny_page_js);
+    else if (strcmp(hole, "marks") == 0)
+        ny_put(sink, (const char *)ny_page_marks_js);
     else if (strcmp(hole, "version") == 0)
         ny_put(sink, ny_version());
     else if (strcmp(hole, "title") == 0)
