@@ -137,8 +137,9 @@ NY_API int ny_fit_into(struct ny_context *context, const char *path, const char 
  * ------------------------------------------------------------------------------------------- */
 /* The points of a store (`name` NULL), or a finished result of it, opened once and read in any
  * pieces; free it before its context. Other calls write meanwhile. NY_EUSAGE where there is no such
- * result, or it is not done; and of every call that reads a view whose result was fitted anew,
- * updated or removed since: it needs a new view. */
+ * result, or it is not done; and of every call that reads a view whose result was fitted anew or
+ * removed since: it needs a new view. One that was updated is read as it was, but for its clusters,
+ * until the next update begins. */
 struct ny_view;
 NY_API int ny_view_open(struct ny_view **out, struct ny_context *context, const char *path,
                         const char *name);

@@ -8,7 +8,8 @@
  *
  * A result may be made anew while it is viewed. Its record is compared with that of the view before
  * rows are read, and behind them, by a digest: rows of two fits are never mixed. Clusters that an
- * evaluation has left since are no reason: the view then takes the record that has them.
+ * evaluation has left since are no reason: the view then takes the record that has them. Nor is an
+ * update: the view goes on with the rows from before it, as long as these are there.
  */
 #include <stddef.h>
 #include <string.h>
@@ -33,7 +34,8 @@ struct ny_view {
     struct ny_store *store;
     char *name; /* of the result; NULL: the points are viewed */
     struct ny_result result;
-    uint64_t record;          /* digest of the result's record */
+    uint64_t record;          /* digest of the result's record, as it was seen last */
+    bool earlier;             /* the view has the result as it was before an update */
     struct ny_report *report; /* NULL until it is asked for */
     struct ny_names names;    /* that were read last */
     uint64_t walked;          /* rows of a graph's largest component read so far, in order */
@@ -132,17 +134,20 @@ static int check_current(struct ny_view *view)
 {
     json_t *record = NULL;
     uint64_t digest;
-    bool same;
+    bool same, later;
     int err = view->name ? ny_record_digest(view->store, view->name, &digest) : NY_OK;
 
     if (err || !view->name || digest == view->record) return err;
     ny_fields_begin();
     err = ny_record_load(view->store, view->name, &record);
-    same = record && ny_record_same(record, view->result.record);
+    same = ny_record_same(record, view->result.record);
+    later = ny_record_continues(record, view->result.record);
     json_decref(record);
-    if (!err) err = same ? take(view) : fail_changed(view);
-    if (!err) view->record = digest;
-    return err;
+    if (!err && !later) err = same ? take(view) : fail_changed(view);
+    if (err) return err;
+    view->earlier = later;
+    view->record = digest;
+    return NY_OK;
 }
 
 /* Returns the status of what was read, `err`; NY_EUSAGE where it is that of another fit. What looks
@@ -152,7 +157,8 @@ static int check_read(struct ny_view *view, int err)
     uint64_t digest;
 
     if (!err) return check_current(view);
-    if (!view->name || ny_record_digest(view->store, view->name, &digest) || digest == view->record)
+    if (!view->name || ny_record_digest(view->store, view->name, &digest) ||
+        (digest == view->record && !view->earlier))
         return err;
     ny_error_clear(view->ctx);
     return fail_changed(view);
@@ -268,6 +274,8 @@ static int find(struct ny_view *view, const char *name, struct viewed *part)
     int err = check_current(view);
 
     *part = (struct viewed){0};
+    if (!err && view->earlier && strcmp(name, "clusters") == 0) /* an evaluation may have others */
+        err = fail_changed(view);
     if (err) return err;
     err = view->name ? find_of_result(view, name, part) : find_of_points(view, name, part);
     if (!err) part->row_bytes = (size_t)(part->columns ? part->columns : 1) * size_of(part->type);

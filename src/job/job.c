@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/clock.h"
 #include "base/cpu.h"
@@ -29,6 +30,18 @@ void ny_job_describe_machine(json_t *report)
     ny_field_set_text(report, "version", ny_version());
     ny_field_set_text(report, "blas", ny_blas_name());
     ny_field_set_text(report, "cpu", ny_cpu_name(ny_cpu_family()));
+}
+
+/* Gives a record an id, by which updates of its result are told from a new fit under its NAME. */
+static void set_id(json_t *record)
+{
+    uint64_t number = 0;
+    char id[20];
+
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+        number = (uint64_t)(ny_now() * 1e9);
+    snprintf(id, sizeof(id), "%016llx", (unsigned long long)number);
+    ny_field_set_text(record, "id", id);
 }
 
 json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, const char *kind)
@@ -46,6 +59,7 @@ json_t *ny_job_record_new(const struct ny_points_info *points, json_t *options, 
     ny_job_describe_machine(report);
     ny_field_set_json(record, "format", json_integer(NY_RECORD_FORMAT));
     ny_field_set_text(record, "kind", kind);
+    set_id(record);
     ny_field_set_text(record, "stage", ny_stage_name(NY_STAGE_STATS));
     ny_field_set_json(record, "options", options);
     ny_field_set_json(record, "checkpoint", json_object());
@@ -107,8 +121,7 @@ void ny_job_mark_time(struct ny_job *job)
     double now_s = ny_now(), elapsed_s = now_s - job->marked_s;
 
     job->marked_s = now_s;
-    ny_field_set_number(stages, stage,
-                        ny_field_number(stages, stage, 0) + elapsed_s);
+    ny_field_set_number(stages, stage, ny_field_number(stages, stage, 0) + elapsed_s);
     ny_field_set_number(report, "seconds", ny_field_number(report, "seconds", 0) + elapsed_s);
     if (ny_field_count(memory, stage, 0) < ny_memory_peak(job->ctx))
         ny_field_set_count(memory, stage, ny_memory_peak(job->ctx));

@@ -11,6 +11,7 @@
 #include "results/record.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/checksum.h"
 #include "base/memory.h"
@@ -86,8 +87,7 @@ struct ny_part ny_part_of(const char *part, uint64_t generation)
     struct ny_part stored;
 
     if (generation)
-        snprintf(stored.name, sizeof(stored.name), "%s@%llu", part,
-                 (unsigned long long)generation);
+        snprintf(stored.name, sizeof(stored.name), "%s@%llu", part, (unsigned long long)generation);
     else
         snprintf(stored.name, sizeof(stored.name), "%s", part);
     return stored;
@@ -124,10 +124,23 @@ int ny_record_digest(struct ny_store *store, const char *name, uint64_t *digest)
     return ny_part_digest(store, name, visible, digest);
 }
 
+/* Tells whether both are of one fit. Records of earlier versions, which have no id, are. */
+static bool is_one_fit(const json_t *one, const json_t *other)
+{
+    const char *id = ny_field_text(one, "id"), *others = ny_field_text(other, "id");
+
+    return one && other && (id && others ? strcmp(id, others) == 0 : !id && !others);
+}
+
 bool ny_record_same(const json_t *one, const json_t *other)
 {
-    return ny_record_generation(one) == ny_record_generation(other) &&
+    return is_one_fit(one, other) && ny_record_generation(one) == ny_record_generation(other) &&
            json_equal(json_object_get(one, "report"), json_object_get(other, "report"));
+}
+
+bool ny_record_continues(const json_t *now, const json_t *earlier)
+{
+    return is_one_fit(now, earlier) && ny_record_generation(now) > ny_record_generation(earlier);
 }
 
 uint64_t ny_record_generation(const json_t *record)
@@ -139,8 +152,7 @@ void ny_record_renew(json_t *record, const char *part)
 {
     uint64_t generation = ny_record_generation(record);
 
-    if (generation)
-        ny_field_set_count(json_object_get(record, "generations"), part, generation);
+    if (generation) ny_field_set_count(json_object_get(record, "generations"), part, generation);
 }
 
 uint64_t ny_record_fitted(const json_t *record)

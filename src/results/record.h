@@ -76,6 +76,9 @@ int ny_record_need_done(struct ny_store *store, const char *name, json_t **out);
 int ny_record_need_done_held(struct ny_store *store, const char *name, json_t **out);
 /* Tells whether two records are of the same rows and figures: all but the clusters in them. */
 bool ny_record_same(const json_t *one, const json_t *other);
+/* Tells whether a record is that of an update of what the earlier one speaks of, whose rows can
+ * still be read: none of its parts is written anew, and they stay until the next update begins. */
+bool ny_record_continues(const json_t *now, const json_t *earlier);
 /* Finds the rows done at the last checkpoint. False if the stage under way does not go by rows, or
  * not once: a map of a graph goes by sources or steps. */
 bool ny_record_rows_done(const json_t *record, uint64_t *rows);

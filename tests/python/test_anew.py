@@ -43,6 +43,23 @@ def test_rows_of_two_fits_are_not_mixed(store, result):
 
 
 @quick
+@pytest.mark.parametrize("mode", ["frozen", "full"])
+def test_rows_from_before_an_update_elsewhere_are_read_on(store, result, rows, mode):
+    part = result.embedding
+    before = part[:]
+    for night in range(2):
+        there = elsewhere(store)
+        there.append(rows[:50])
+        there.result("map").update(mode)
+        if night == 0 or mode == "frozen":  # frozen updates leave the rows where they are
+            assert np.array_equal(part[:], before) and part.shape == before.shape
+    if mode == "full":
+        with pytest.raises(nystream.UsageError, match="open it again$"):
+            part[:]
+    assert store.result("map").embedding.shape == (2100, 3)
+
+
+@quick
 def test_a_graph_of_another_width_is_not_read_as_the_earlier_one(store):
     graph = store.graph("near", neighbors=5)
     assert graph.neighbors[:2].shape == (2, 5)
