@@ -178,27 +178,25 @@ static int create_record(struct ny_request *request)
 
     err = ny_points_info(request->store, &points);
     if (err == NY_OK) err = inputs_of(request, &inputs);
-    if (err) {
-        json_decref(inputs);
-        return err;
-    }
+    if (err) goto done;
     options = ny_options_to_json(request->options, request->kind->groups);
-    if (!options) {
-        json_decref(inputs);
-        return ny_fail(request->ctx, NY_EBUDGET, "no memory for the job's options");
-    }
-    request->record = request->kind->record(request, &points, options);
+    if (options) request->record = request->kind->record(request, &points, options);
+    if (!request->record) err = ny_fields_no_memory(request->ctx);
+    if (err) goto done;
     if (request->again)
         ny_record_copy_command(request->record, request->again);
     else
         ny_record_set_command(request->store, request->record);
-    if (inputs) ny_field_set_json(request->record, "inputs", inputs);
+    if (inputs) ny_field_set_json(request->record, "inputs", json_incref(inputs));
     if (ny_context_peers(request->ctx))
         ny_field_set_count(request->record, "shards",
                            ny_peers_shards(ny_context_peers(request->ctx)));
     if (points.lost) note_lost(request, points.lost);
     request->fresh = !request->stored;
-    return replace_all(request);
+    err = replace_all(request);
+done:
+    json_decref(inputs);
+    return err;
 }
 
 /* A new job that would fail again in the same way leaves no trace. One that may go on when there is
@@ -399,9 +397,8 @@ static int open_store(struct ny_request *request, const char *path)
     return ny_store_create(&request->store, request->ctx, path);
 }
 
-int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context,
-                   const char *path, const char *name, const struct ny_options *options,
-                   struct ny_report **report)
+int ny_request_run(const struct ny_request_kind *kind, struct ny_context *context, const char *path,
+                   const char *name, const struct ny_options *options, struct ny_report **report)
 {
     struct ny_request request = {.ctx = context, .name = name, .kind = kind};
     struct ny_options none;
