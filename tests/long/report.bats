@@ -167,7 +167,7 @@ check_tips() {
 }
 
 @test "map, spectrum, certificate and cost are on the first screen, in true proportions" {
-    table 2500 8 | awk -F, '{$1 *= 9; print $0 ",c" NR % 12}' OFS=, >t.csv
+    table 2500 8 | awk -F, '{$1 *= 4; print $0 ",c" NR % 12}' OFS=, >t.csv
     nystream import s t.csv --label-column 9 -q
     nystream fit s kpca --landmarks 300 --components 10 --certify -q
     nystream fit s pca --map pca --approx exact --components 3 -q
