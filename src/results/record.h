@@ -30,6 +30,8 @@
  *   edge_limit  of a graph: what its distances are compared with, --max-distance in f32; not there:
  *               the report's distance_limit
  *   graph_digest of the graph of another NAME that a map was made of (ny_stored_graph_digest())
+ *   id          16 digits of chance, which updates keep and a new fit does not; absent: of earlier
+ *               versions
  *   generation  how many updates the result has had; absent: 0
  *   generations of which of them a part is; a part that is not there: of the fit itself
  *   update      only while one is under way (update/update.h)
