@@ -68,7 +68,7 @@ def test_a_sieve_that_was_stopped_gives_way_to_all_pairs_in_a_smaller_budget(pat
             os.kill(os.getpid(), signal.SIGINT)
 
     def is_stopped(name):
-        """Return whether the stop came before all lists, as it does where this thread is in time."""
+        """Return whether the stop came before all lists: where this thread is in time, it does."""
         with pytest.raises(KeyboardInterrupt):
             nystream.open(path, memory="1G", threads=1, progress=press).graph(
                 name, neighbors=NEIGHBORS)
