@@ -371,8 +371,7 @@ static int read_comments(struct ny_reader *reader, char delimiter, struct glimps
     return err;
 }
 
-/* Moves past empty lines and comments; a short first line is then in the
- * window. */
+/* Moves past empty lines and comments; a short first line is then in the window. */
 static int first_line(struct ny_reader *reader, char delimiter, struct glimpse two[2])
 {
     struct ny_csv *csv = reader->state;

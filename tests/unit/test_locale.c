@@ -41,6 +41,17 @@ static const char *const polynomial[][2] = {{"kernel", "polynomial"}, {"gamma", 
                                             {"coef0", "0.5"},         {"landmarks", "30"},
                                             {"components", "3"},      {NULL, NULL}};
 
+/* Puts the rows, and fits NAME to them with options that have a point. */
+static void fit_rows(const char *name)
+{
+    struct ny_options *o;
+
+    put_rows();
+    o = options_of(polynomial);
+    ok(ny_fit(in.ctx, in.store, name, o, NULL));
+    ny_options_free(o);
+}
+
 /* ---- texts ---------------------------------------------------------------------------------- */
 
 static void numbers_have_a_point(void **state)
@@ -127,10 +138,7 @@ static void an_evaluation_reads_the_record(void **state)
     struct ny_options *o;
 
     (void)state;
-    put_rows();
-    o = options_of(polynomial);
-    ok(ny_fit(in.ctx, in.store, "a", o, NULL));
-    ny_options_free(o);
+    fit_rows("a");
     o = options_of(measures);
     for (int turn = 0; turn < 2; turn++) {
         struct ny_report *report;
@@ -151,10 +159,7 @@ static void a_model_says_its_numbers_with_a_point(void **state)
 
     (void)state;
     snprintf(model, sizeof(model), "%s/a.nym", in.folder);
-    put_rows();
-    o = options_of(polynomial);
-    ok(ny_fit(in.ctx, in.store, "a", o, NULL));
-    ny_options_free(o);
+    fit_rows("a");
     ok(ny_export(in.ctx, in.store, "a", "model", model));
     set_comma();
     o = options_of((const char *const[][2]){{"model", model}, {NULL, NULL}});
@@ -183,13 +188,9 @@ static void files_are_the_same_in_any_locale(void **state)
 {
     const char *ends[] = {".csv", ".png", ".html", NULL};
     char path[2][3][220];
-    struct ny_options *o;
 
     (void)state;
-    put_rows();
-    o = options_of(polynomial);
-    ok(ny_fit(in.ctx, in.store, "a", o, NULL));
-    ny_options_free(o);
+    fit_rows("a");
     write_files(ends, path[0], 0);
     set_comma();
     write_files(ends, path[1], 1);
