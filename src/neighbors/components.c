@@ -42,7 +42,7 @@ static int load_lists(struct ny_graph_job *g, struct ny_lists *lists, uint32_t *
     return ny_embedding_rows(job->store, job->name, &layout, 0, (size_t)n, *far);
 }
 
-/* The limit in force: the quantile is that of the distances of the t nearest. */
+/* The limit in force, the lesser of two: the quantile is that of the distances of the t nearest. */
 static int decide_limit(struct ny_graph_job *g, struct ny_lists *lists)
 {
     size_t n = (size_t)lists->n, t = lists->t;
@@ -54,7 +54,7 @@ static int decide_limit(struct ny_graph_job *g, struct ny_lists *lists)
     if (!values) return NY_EBUDGET;
     for (size_t i = 0; i < n; i++)
         memcpy(values + i * t, lists->distance + i * lists->stored, t * sizeof(float));
-    lists->limit = ny_quantile(values, n * t, q);
+    lists->limit = fmin(lists->limit, ny_quantile(values, n * t, q));
     ny_free(g->job.ctx, values);
     return NY_OK;
 }
@@ -62,7 +62,9 @@ static int decide_limit(struct ny_graph_job *g, struct ny_lists *lists)
 /* Returns the limit as it was asked for. */
 static double asked_limit(const struct ny_graph_job *g, const struct ny_lists *lists)
 {
-    return isnan(g->settings->distance_quantile) ? g->settings->max_distance : lists->limit;
+    double most = g->settings->max_distance;
+
+    return lists->limit == (float)most ? most : lists->limit;
 }
 
 /* One line of the table: t neighbours, with the limit or without it. */

@@ -55,6 +55,16 @@ line() {
     ny graph line.nys q --neighbors 2 --distance-quantile 0.8 --json -q
     exits 0
     [ "$(field "$output" distance_limit)" = 3.0 ]
+    # both limits hold, and the lesser is told
+    ny graph line.nys both --neighbors 2 --distance-quantile 0.8 --max-distance 2 --sweep 1 --json -q
+    exits 0
+    [ "$(field "$output" edges)" = 4 ]
+    [ "$(grep -c '"distance_limit": 2.0' <<<"$output")" = 2 ]
+    nystream export line.nys both --part distances -o both.csv
+    awk -F, '{ for (i = 1; i <= NF; i++) if ($i != "inf" && $i > 2) exit 1 }' both.csv
+    ny graph line.nys as-q --neighbors 2 --distance-quantile 0.8 --max-distance 900 --json -q
+    exits 0
+    [ "$(field "$output" distance_limit)" = 3.0 ]
     ny graph line.nys m --neighbors 2 --mutual --json -q
     exits 0
     [ "$(field "$output" edges)" = 6 ]
