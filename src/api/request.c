@@ -191,7 +191,8 @@ static int create_record(struct ny_request *request)
     if (ny_context_peers(request->ctx))
         ny_field_set_count(request->record, "shards",
                            ny_peers_shards(ny_context_peers(request->ctx)));
-    if (points.lost) note_lost(request, points.lost);
+    /* A map of a graph has the rows of the graph, which was made when all of them were there. */
+    if (points.lost && !ny_options_text(request->options, "graph")) note_lost(request, points.lost);
     request->fresh = !request->stored;
     err = replace_all(request);
 done:

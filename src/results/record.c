@@ -285,14 +285,22 @@ int ny_record_lost(struct ny_context *ctx, const json_t *record, struct ny_lost 
     return ny_fail(ctx, NY_ESTORE, "the list of lost rows of a result is damaged");
 }
 
+/* Tells whether a result is a graph or a map of one, whose rows have their numbers in the store. */
+static bool is_of_graph(const json_t *record)
+{
+    return ny_field_is(record, "kind", "graph") ||
+           json_is_object(json_object_get(json_object_get(record, "report"), "graph"));
+}
+
 int ny_record_check_lost(struct ny_store *store, const char *name, const json_t *record)
 {
     struct ny_context *ctx = ny_store_context(store);
     const struct ny_lost *now = ny_store_skipped(store);
     uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0), end = 0, run;
-    struct ny_lost then;
+    bool of_graph = is_of_graph(record);
+    struct ny_lost then = {0};
     size_t i = 0;
-    int err = ny_record_lost(ctx, record, &then);
+    int err = of_graph ? NY_OK : ny_record_lost(ctx, record, &then);
 
     if (err) return err;
     if (n) end = ny_lost_place(&then, n - 1, &run) + 1;
@@ -301,9 +309,10 @@ int ny_record_check_lost(struct ny_store *store, const char *name, const json_t 
         i++;
     if ((i < now->count && now->range[i].first < end) ||
         (i < then.count && then.range[i].first < end))
-        err = ny_fail(ctx, NY_ESTORE,
-                      "rows of %s were lost after '%s' was begun; fit it again with --restart",
-                      ny_store_path(store), name);
+        err = ny_fail(ctx, NY_ESTORE, "rows of %s were lost after %s'%s' was begun; %s",
+                      ny_store_path(store), of_graph ? "the graph of " : "", name,
+                      of_graph ? "a graph is of all rows: import what is left into another store"
+                               : "fit it again with --restart");
     ny_lost_release(&then, ctx);
     return err;
 }

@@ -279,6 +279,28 @@ same_as() {
     [[ $output == *"block 1 of s (rows 4096 to 8191) is damaged"* ]]
     nystream repair s -q
     run -5 nystream transform s g --input new.csv -o lost.npy
-    [[ $output == *"rows of s were lost after 'g' was begun"* ]]
+    [[ $output == *"rows of s were lost after the graph of 'g' was begun; "*"another store"* ]]
     [ ! -e lost.npy ]
+}
+
+@test "a map of a graph that has rows lost since has all of them, and places none" {
+    head -3 "$BATS_FILE_TMPDIR/all.csv" | cut -d, -f1-64 >new.csv
+    nystream graph s g --neighbors 6 -q
+    nystream fit s before --map isomap --graph g --landmarks 20 -q
+    nystream export s before -o before.csv -q
+    spoil_points
+    nystream repair s -q
+    run -0 --separate-stderr nystream fit s after --map isomap --graph g --landmarks 20 -q
+    [ -z "$stderr" ] # none of its rows is lost
+    nystream export s after -o after.csv -q
+    cmp before.csv after.csv
+    ny info s after --json
+    [[ $output == *'"lost": null'* ]]
+    nystream export s after --part rows -o rows.csv -q
+    [ "$(tail -1 rows.csv)" = 11999 ]
+    for map in before after; do
+        run -5 nystream transform s $map --input new.csv -o lost.npy
+        [[ $output == *"rows of s were lost after the graph of '$map' was begun; "*"another store"* ]]
+        [ ! -e lost.npy ]
+    done
 }
