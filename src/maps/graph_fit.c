@@ -24,6 +24,21 @@ int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_gra
                    ny_store_path(store));
 }
 
+int ny_graph_need_of(struct ny_store *store, const char *map, const char *name,
+                     struct ny_stored_graph *graph, json_t **record)
+{
+    json_t *there = NULL;
+    int err = ny_record_load(store, name, &there);
+    bool gone = !err && !there;
+
+    json_decref(there);
+    if (err || !gone) return err ? err : ny_graph_need(store, name, graph, record);
+    return ny_fail(ny_store_context(store), NY_EUSAGE,
+                   "'%s' was made of graph '%s', which is not in %s any more; make that again with "
+                   "the options that it had (nystream graph), or another map of another graph",
+                   map, name, ny_store_path(store));
+}
+
 int ny_graph_check_weights(const struct ny_stored_graph *graph,
                            const struct ny_fit_settings *settings)
 {
@@ -106,8 +121,10 @@ static int open_graph(struct ny_graph_fit *fit, bool places)
 
     if (ny_stored_graph_of(&graph, store, name, record))
         err = ny_stored_graph_check(&graph);
+    else if (other)
+        err = ny_graph_need_of(store, name, other, &graph, &of_graph);
     else
-        err = ny_graph_need(store, other ? other : name, &graph, &of_graph);
+        err = ny_graph_need(store, name, &graph, &of_graph);
     if (err == NY_OK && of_graph) err = check_adopted(job, &graph, of_graph);
     if (err == NY_OK && places) err = ny_stored_graph_places(&graph);
     if (err == NY_OK) err = load_graph(fit, &graph);

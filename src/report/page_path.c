@@ -65,7 +65,7 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
     if (ny_stored_graph_any(&result->graph))
         stored = result->graph;
     else if (made_of && json_is_object(json_object_get(result->report, "graph")))
-        err = ny_graph_need(result->store, made_of, &stored, &record);
+        err = ny_graph_need_of(result->store, result->name, made_of, &stored, &record);
     else if (graph)
         stored = graph->graph;
     if (err || !ny_stored_graph_any(&stored)) goto done;

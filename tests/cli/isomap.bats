@@ -318,6 +318,16 @@ same_part() { # NAME NAME PART
     nystream graph s g --neighbors 5 --features a --knn exact --restart -q
     nystream transform s e --input new.csv -o y.csv -q
     cmp first.csv y.csv
+    nystream rm s g
+    rm y.csv
+    ny transform s e --input new.csv -o y.csv
+    usage "'e' was made of graph 'g', which is not in s any more; make that again"
+    [ ! -e y.csv ]
+    ny report s e -o e.html --path 0,1
+    usage "'e' was made of graph 'g', which is not in s any more; make that again"
+    nystream graph s g --neighbors 5 --features a -q
+    nystream transform s e --input new.csv -o y.csv -q
+    cmp first.csv y.csv
 }
 
 @test "a fit that was interrupted does not go on with a graph that was made again" {
