@@ -1,4 +1,5 @@
 /* Stage stats of a graph: the geometry, and γ, a power of two that makes distances about 1. */
+#include <float.h>
 #include <math.h>
 
 #include "columns/pairs.h"
@@ -12,7 +13,9 @@ static double unit_gamma(const struct ny_geometry *geometry, const struct ny_poi
 
     for (size_t k = 0; k < geometry->d; k++)
         spread += 2 * stats->variance[k] * geometry->factor[k] * geometry->factor[k];
-    return spread > 0 && isfinite(spread) ? ldexp(1, -2 * (int)lrint(log2(spread) / 2)) : 1;
+    /* 2^1000 is finite still: cosines do not look at it. */
+    return spread > 0 && isfinite(spread) ? ldexp(1, -2 * (int)lrint(fmax(log2(spread), -1e3) / 2))
+                                          : 1;
 }
 
 /* Makes the geometry, and keeps the columns that are chosen where they are not all. */
@@ -39,6 +42,30 @@ static int make_geometry(struct ny_graph_job *g, bool centred)
     return err;
 }
 
+/* Refuses rows that all of the lists would take for equal, as distances are kept in f32, and rows
+ * whose lengths have no squares in f64, which cosines need. Rows that are equal are none of these.
+ */
+static int check_scale(const struct ny_graph_job *g, const struct ny_points_stats *stats)
+{
+    const struct ny_geometry *geometry = g->geometry;
+    bool cosine = g->settings->metric->base != NY_BASE_SQUARE;
+    double least = cosine ? 1e-150 : (double)FLT_MIN, most = cosine ? 1e150 : INFINITY;
+    double widest = 0;
+
+    for (size_t k = 0; k < geometry->d; k++) {
+        double low = (stats->minimum[k] - geometry->centre[k]) * geometry->factor[k];
+        double high = (stats->maximum[k] - geometry->centre[k]) * geometry->factor[k];
+
+        widest = fmax(widest, cosine ? fmax(fabs(low), fabs(high)) : high - low);
+    }
+    if (widest == 0 || (widest >= least && widest <= most)) return NY_OK;
+    return ny_fail(g->job.ctx, NY_ENUMERIC,
+                   "the %s of %s, of up to %.2g, are too %s for %s; divide the data by that number",
+                   cosine ? "values" : "differences of rows", ny_store_path(g->job.store), widest,
+                   widest < least ? "small" : "large",
+                   cosine ? "cosines" : "the distances of a graph");
+}
+
 static int stage_stats(struct ny_job *job)
 {
     struct ny_graph_job *g = (struct ny_graph_job *)job;
@@ -49,6 +76,7 @@ static int stage_stats(struct ny_job *job)
 
     if (err) goto done;
     err = ny_points_stats(job->store, &stats);
+    if (!err) err = check_scale(g, &stats);
     if (err) goto done;
     gamma = unit_gamma(g->geometry, &stats);
     err = ny_stored_geometry_put(job->store, job->name, "geometry", g->geometry, &gamma);

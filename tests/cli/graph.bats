@@ -106,6 +106,30 @@ line() {
     exits 0
 }
 
+@test "values that are too small or too large for any graph are told as such" {
+    local e metric
+    for e in -200 -160 -60 200; do
+        table 300 3 | sed "s/\(,\|\$\)/e$e\1/g" >t$e.csv
+        nystream import s$e t$e.csv --dtype f64 -q
+        for metric in euclidean cosine; do
+            [ $e$metric != -60cosine ] || continue
+            ny graph s$e g --metric $metric
+            exits 7
+            [[ $stderr == *"divide the data by that number"* || $stderr == *"3.4e+38"* ]]
+            ny list s$e
+            [ -z "$output" ]
+        done
+        ny graph s$e unit --scale unit --neighbors 4 -q
+        exits 0
+    done
+    ny graph s-60 g --metric cosine -q
+    exits 0
+    printf '1e-200,1\n1e-200,1\n1e-200,1\n' >equal.csv # equal rows are not too near
+    nystream import equal equal.csv --dtype f64 -q
+    ny graph equal g --neighbors 2 -q
+    exits 0
+}
+
 @test "values whose distances are beyond 32 bits are told as such, and leave no graph" {
     local knn
     table 600 3 | sed 's/\(,\|$\)/e50\1/g' >huge.csv
