@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "nearest/neighbors.h"
 #include "store/store.h"
 
@@ -55,8 +56,8 @@ static int check_counts(struct ny_store *store, const struct ny_graph_settings *
                        n ? "one row" : "no points");
     if (graph->stored >= n)
         return ny_fail(ctx, NY_EUSAGE,
-                       "%zu neighbours are more than the other %llu rows; give a smaller %s",
-                       graph->stored, (unsigned long long)n - 1,
+                       "%zu neighbours are more than the other %s; give a smaller %s",
+                       graph->stored, n == 2 ? "row" : ny_counted(n - 1, "row", "rows").text,
                        graph->stored > graph->neighbors ? "--sweep" : "--neighbors");
     return NY_OK;
 }

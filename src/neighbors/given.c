@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "graph/edge_list.h"
 #include "neighbors/job_private.h"
 
@@ -95,14 +96,16 @@ static int tell_entries(const struct given_job *g, const struct ny_edge_list *li
                           "or have affinity 0",
                           g->given->path);
     if (list->loops)
-        ny_log(ctx, NY_LOG_NOTE, "%llu edges that lead from a node back to it were left out",
-               (unsigned long long)list->loops);
+        ny_log(ctx, NY_LOG_NOTE, "%s left out",
+               ny_counted(list->loops, "edge that leads back to its node was",
+                          "edges that lead back to their node were")
+                   .text);
     if (list->zeros)
-        ny_log(ctx, NY_LOG_NOTE, "%llu edges of affinity 0 were left out",
-               (unsigned long long)list->zeros);
+        ny_log(ctx, NY_LOG_NOTE, "%s left out",
+               ny_counted(list->zeros, "edge of affinity 0 was", "edges of affinity 0 were").text);
     if (list->repeats)
-        ny_log(ctx, NY_LOG_NOTE, "%llu entries repeat an edge: %s",
-               (unsigned long long)list->repeats,
+        ny_log(ctx, NY_LOG_NOTE, "%s an edge: %s",
+               ny_counted(list->repeats, "entry repeats", "entries repeat").text,
                list->affinities ? "their affinities are added" : "the shortest counts");
     return NY_OK;
 }

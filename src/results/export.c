@@ -317,6 +317,7 @@ int ny_points_export(struct ny_store *store, const char *part, const char *outpu
     struct ny_result points;
     int err = ny_result_of_points(&points, store);
 
+    if (!err && !points.n) err = ny_refuse_nodes(store, "give the NAME of one, and --part graph");
     if (!err && !rows->count(&points))
         err = ny_fail(points.ctx, NY_EUSAGE, "the points of %s have no %s", ny_store_path(store),
                       part);

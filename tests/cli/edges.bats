@@ -75,8 +75,8 @@ refused() {
     printf '0 1 3\n1 0 2\n0 1 1.5\n2 2 7\n1 2 0\n3 1 4\n' >a.txt
     ny graph g.nys l --edges a.txt --nodes 6
     exits 0
-    says "1 edges that lead from a node back to it were left out"
-    says "1 entries repeat an edge: the shortest counts"
+    says "nystream: 1 edge that leads back to its node was left out"
+    says "1 entry repeats an edge: the shortest counts"
     says "the graph has 3 components; the largest holds 66.67 % of the nodes"
     ny info g.nys l --json
     for fact in entries:6 self_loops:1 repeats:1 edges:3 isolated:2 components:3 largest:4 n:6; do
@@ -87,8 +87,8 @@ refused() {
     # affinities of one direction add up, the mean of both counts, and 0 is no edge
     ny graph g.nys a --edges a.txt --edge-weights affinity
     exits 0
-    says "1 edges of affinity 0 were left out"
-    says "1 entries repeat an edge: their affinities are added"
+    says "1 edge of affinity 0 was left out"
+    says "1 entry repeats an edge: their affinities are added"
     ny info g.nys a --json
     [ "$(field "$output" zero_affinities)" = 1 ]
     nystream export g.nys a --part graph -o - | cmp - <(printf '0 1 3.25\n1 3 4\n')
@@ -149,6 +149,8 @@ refused() {
     done
     ny graph g.nys k
     usage "give --edges FILE for another, or import points into another store"
+    ny export g.nys --part points -o p.npy
+    usage "g.nys has no points, but graphs of nodes such as 'g'; give the NAME of one, and --part graph"
     printf '1,2\n3,4\n' >p.csv
     ny import g.nys p.csv
     usage "import into another store"

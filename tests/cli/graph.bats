@@ -274,6 +274,10 @@ line() {
     ny graph line.nys g --neighbors 8
     exits 2
     says "8 neighbours are more than the other 7 rows"
+    printf '1,2\n3,4\n' >two.csv
+    nystream import two.nys two.csv -q
+    ny graph two.nys g
+    says "5 neighbours are more than the other row; give a smaller --neighbors"
     ny graph line.nys g --sweep 1,x
     exits 2
     says "a list of numbers"
