@@ -52,9 +52,11 @@ class GraphParts:
         Parameters
         ----------
         both : bool, optional
-            False: a row's first entry is its own, of length 0, then come its neighbours, nearest
-            first, as umap and scanpy take them. True: all edges, in both directions, columns
-            ascending. None: False, and True of a graph whose edges came from elsewhere.
+            False: the lists of neighbours. A row's first entry is its own, of length 0, then come
+            its neighbours, nearest first, as scanpy and precomputed_knn of umap take them; those
+            that mutual= leaves out are among them, and bridges of connect= are not. True: all
+            edges of the graph, in both directions, columns ascending. None: False, and True of a
+            graph whose edges came from elsewhere.
 
         Returns
         -------
