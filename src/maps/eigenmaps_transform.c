@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "results/coordinates.h"
 #include "maps/eigenmaps_private.h"
 #include "results/embedding.h"
@@ -157,9 +158,9 @@ int ny_eigenmaps_transform(struct ny_graph_fit *fit, const struct ny_new_rows *r
     if (err == NY_OK) err = ny_graph_place(fit, rows, extension.width, place, &extension);
     if (err == NY_OK && extension.far)
         ny_log(ctx, NY_LOG_WARNING,
-               "%llu new rows are so far from all rows of '%s' that their weights exp(-%g d^2) "
-               "vanish; they are placed %s",
-               (unsigned long long)extension.far, fit->base.job.name, extension.gamma,
+               "%s so far from all rows of '%s' that all weights exp(-%g d^2) vanish; %s placed %s",
+               ny_counted(extension.far, "new row is", "new rows are").text, fit->base.job.name,
+               extension.gamma, extension.far == 1 ? "it is" : "they are",
                extension.width > extension.pairs ? "by their nearest rows" : "at 0");
     ny_free(ctx, extension.inverse);
     ny_free(ctx, extension.Z);

@@ -7,6 +7,7 @@
  */
 #include "results/path.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/memory.h"
@@ -110,6 +111,26 @@ static int find_distances(const struct ny_edges *graph, uint32_t from, float *di
     return err;
 }
 
+/* Says why a row of the component is not reached: lengths of paths are f32, as those of edges. */
+static int not_reached(const struct ny_stored_path *path, const struct ny_stored_graph *graph,
+                       const struct ny_edges *edges, const uint64_t rows[2], uint32_t component)
+{
+    double sum = 0;
+
+    for (uint64_t e = 0; e < edges->head[edges->n]; e++)
+        sum += (double)edges->length[e];
+    if (sum > (double)FLT_MAX)
+        return ny_fail(path->ctx, NY_ENUMERIC,
+                       "the path from row %llu to row %llu of '%s' is longer than %.2g, the most "
+                       "that a graph can tell; make the graph of lengths in a larger unit",
+                       (unsigned long long)rows[0], (unsigned long long)rows[1], graph->name,
+                       (double)FLT_MAX);
+    return ny_fail(path->ctx, NY_ESTORE,
+                   "the edges of graph '%s' do not join its component %u; make it again with "
+                   "--restart",
+                   graph->name, component);
+}
+
 int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_graph *graph,
                         uint64_t from, uint64_t to)
 {
@@ -132,10 +153,7 @@ int ny_stored_path_find(struct ny_stored_path *path, const struct ny_stored_grap
         ends[k] = edges.node[rows[k]];
     err = find_distances(&edges, ends[0], distance);
     if (err == NY_OK && !(distance[ends[1]] < INFINITY))
-        err = ny_fail(path->ctx, NY_ESTORE,
-                      "the edges of graph '%s' do not join its component %u; make it again with "
-                      "--restart",
-                      graph->name, component);
+        err = not_reached(path, graph, &edges, rows, component);
     if (err == NY_OK) err = follow(path, &edges, ends, distance);
 done:
     ny_free(path->ctx, distance);

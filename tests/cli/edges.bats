@@ -139,6 +139,16 @@ refused() {
     says "'g' is done already, with these options"
 }
 
+@test "a path beyond 32 bits is told as such" {
+    printf '0 1 3e38\n1 2 3e38\n' >far.txt
+    nystream graph far.nys g --edges far.txt -q
+    ny path far.nys g --from 0 --to 1
+    exits 0
+    ny path far.nys g --from 0 --to 2
+    exits 7
+    says "the path from row 0 to row 2 of 'g' is longer than 3.4e+38, the most that a graph can tell"
+}
+
 @test "what needs points says so, and what to do" {
     grid >a.txt
     nystream graph g.nys g --edges a.txt -q

@@ -121,7 +121,7 @@ same_part() { # NAME NAME PART
     nystream fit r.nys e --map eigenmaps --graph g --restart -q
     ny transform r.nys e --input far.csv -o far-y.csv
     exits 0
-    says "1 new rows are so far from all rows of 'e'"
+    says "1 new row is so far from all rows of 'e'"
     grep -qx 0,0 far-y.csv
     ny export r.nys e --part model -o e.nym
     usage "use 'nystream transform STORE e'"
