@@ -173,3 +173,19 @@ def test_entries_that_come_more_than_once(tmp_path):
     matrix = scipy.sparse.coo_matrix(([3.0, 1.0, 2.0], ([0, 0, 1], [1, 1, 2])), (3, 3))
     graph = nystream.open(tmp_path / "g.nys").graph("g", edges=matrix)
     assert graph.report.repeats == 1 and graph.path(0, 2)[1][-1] == 3.0
+
+
+@quick
+def test_messages_name_the_matrix_as_it_was_given(tmp_path):
+    """It is in a scratch file while the call runs, of which nobody knows."""
+    store = nystream.open(tmp_path / "g.nys")
+    matrix = scipy.sparse.coo_matrix(([3.0, 1.0], ([0, 1], [1, 2])), (3, 3))
+    with pytest.raises(nystream.DataError, match=r"^edges=, entry 1: the weight -3 is negative"):
+        store.graph("g", edges=-matrix)
+    with pytest.raises(nystream.DataError, match=r"^edges= holds a matrix of 2 rows and 3 columns"):
+        store.graph("g", edges=matrix.tocsr()[:2])
+    store.graph("g", edges=matrix)
+    with pytest.raises(nystream.FileError, match=r"^the matrix that edges= was .* give it again"):
+        store.graph("g", restart=True)
+    assert store.result("g").path(0, 2)[1][-1] == 4.0
+    assert store.graph("g", edges=2 * matrix, restart=True).path(0, 2)[1][-1] == 8.0

@@ -89,6 +89,9 @@ _METHODS = {"import": "append", "eval": "evaluate", "rm": "remove", "report": "h
 _READ = re.compile(r"--part (rows|columns)\b")  # parts that Python reads
 # Rows in memory are in a store of this name meanwhile.
 _SCRATCH = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/rows\.nys\b")
+# A matrix of edges is in such a file while the call runs, and is not kept with the graph.
+_EDGES = re.compile(r"(?:/[^/\s']+)*/nystream-\w{8}/edges\.npz\b")
+_EDGES_GONE = re.compile(rf"cannot open {_EDGES.pattern}: .*", re.DOTALL)
 _OPERAND = "the first operand names the store, and "
 _COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'|\(nystream ([a-z]+)\)")
 _WORD = r"[0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'"
@@ -150,6 +153,9 @@ def spell_for_python(text: str) -> str:
     'it needs 269 MiB; give memory="269M", or pilot=False'
     """
     text = _SCRATCH.sub("X", text.replace(_OPERAND, ""))
+    text = _EDGES_GONE.sub("the matrix that edges= was is not kept with the graph; give it again",
+                           text)
+    text = _EDGES.sub("edges=", text)
     text = _WIDTHS.sub(_advise_widths, text)
     text = _RESUME.sub("resume with: store.result(NAME).resume()", text)
     text = _COMMAND.sub(_spell_command, text)
