@@ -154,7 +154,8 @@ int ny_graph_check_weights(const struct ny_stored_graph *graph,
 /* The graph under NAME, and its record: json_decref() it. */
 int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_graph *graph,
                   json_t **record);
-/* The same of the graph that the map under MAP was made of, which may have been removed since. */
+/* Loads the graph that the map under MAP was made of likewise. NY_EUSAGE with what to do where that
+ * was removed. */
 int ny_graph_need_of(struct ny_store *store, const char *map, const char *name,
                      struct ny_stored_graph *graph, json_t **record);
 
