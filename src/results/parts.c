@@ -586,5 +586,7 @@ enum ny_element ny_result_element(const struct ny_result *result, const struct n
     if (part->fill == fill_landmark_points)
         return landmark_dtype(result) == NY_F64 ? NY_OUT_F64 : NY_OUT_F32;
     if (of_points(part)) return points_dtype(result) == NY_F64 ? NY_OUT_F64 : NY_OUT_F32;
-    return part->columns && result->f64 ? NY_OUT_F64 : part->element;
+    if (part->fill == fill_embedding || part->fill == fill_eigenvectors)
+        return result->f64 ? NY_OUT_F64 : NY_OUT_F32;
+    return part->element;
 }

@@ -40,7 +40,7 @@ struct ny_result {
 /* One part: rows × columns elements, delivered in pieces. */
 struct ny_result_part {
     const char *name;
-    enum ny_element element; /* f32 also stands for f64, where the fit is in f64 */
+    enum ny_element element; /* but what ny_result_element() says is wider in f64 */
     size_t (*columns)(const struct ny_result *result); /* NULL: one item a row */
     int (*fill)(struct ny_result *result, uint64_t first, size_t count, void *out);
     size_t (*count)(const struct ny_result *result); /* 0: this result has none */
@@ -66,8 +66,8 @@ int ny_result_prepare(struct ny_result *result, const struct ny_result_part *par
 int ny_result_check_parts(struct ny_result *result);
 /* Tells whether rows of the part are read as they are stored: then any number of them at a time. */
 bool ny_result_as_stored(const struct ny_result *result, const struct ny_result_part *part);
-/* Returns the element type of a part: f64 in place of f32 where the fit is in f64; of landmark
- * points, where the points are. */
+/* Returns the element type of a part: f64 in place of f32 for coordinates and vectors of a fit in
+ * f64, and for points of f64. */
 enum ny_element ny_result_element(const struct ny_result *result,
                                   const struct ny_result_part *part);
 

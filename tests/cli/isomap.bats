@@ -172,6 +172,19 @@ same_part() { # NAME NAME PART
     prints "rows embedded"
 }
 
+@test "neighbours and their distances are those of any precision of the coordinates" {
+    local map part
+    ring
+    for map in isomap eigenmaps; do
+        nystream fit r.nys "$map" --map "$map" --neighbors 2 -q
+        nystream fit r.nys "$map.f64" --map "$map" --neighbors 2 --precision f64 -q
+        for part in neighbors distances components; do
+            same_part "$map" "$map.f64" "$part"
+            same_part g "$map.f64" "$part"
+        done
+    done
+}
+
 @test "landmarks: given ones must be in the component, others are" {
     ring
     printf '0\n13\n27\n' >in.csv
