@@ -8,8 +8,17 @@
 
 #include "spectral/basis.h"
 
+static double trace_of(struct ny_matrix A)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < A.rows; i++)
+        sum += A.at[i * (A.stride + 1)];
+    return sum;
+}
+
 /* Bounds the rounding noise in the eigenvalues of G, the largest of which is `top`. `before` is its
- * trace before it was moved and centred. */
+ * trace before it was moved and centred, but divided by degrees where they are. */
 static double noise_of(const struct ny_problem *problem, double top, double before)
 {
     double share = (double)problem->m * 0x1p-53;
@@ -55,9 +64,9 @@ static int solve(struct ny_problem *problem, struct ny_solution *solution)
     double before = 0;
     int err = ny_solution_new(solution, problem);
 
-    for (size_t i = 0; i < problem->m; i++)
-        before += problem->acc->G.at[i * (problem->acc->G.stride + 1)];
+    if (err == NY_OK) before = trace_of(problem->acc->G);
     if (err == NY_OK) err = ny_basis_new(&basis, problem);
+    if (err == NY_OK && ny_divided(problem->normalisation)) before = trace_of(basis.G);
     if (err == NY_OK) ny_basis_move_gram(&basis);
     if (err == NY_OK) err = solve_in_basis(problem, &basis, before, solution);
     ny_basis_release(&basis, problem->ctx);

@@ -52,6 +52,20 @@ fits_and_places() { # OPTION…
     usage "--averages implicit"
 }
 
+@test "column divided by degrees has the same eigenvalues on any scale of the kernel" {
+    local scale
+    for scale in 1 1e4 1e8; do
+        awk -F, -v by=$scale '{for (j = 1; j <= NF; j++)
+            printf "%.9g%s", by * ($j < 0 ? -$j : $j), j < NF ? "," : "\n"}' t.csv >$scale.csv
+        nystream import $scale.nys $scale.csv -q
+        ny fit $scale.nys a --approx column --map laplacian --kernel linear --landmarks 50 \
+            --components 3
+        exits 0
+        nystream export $scale.nys a --part eigenvalues -o $scale.values.csv
+        same_numbers 1.values.csv $scale.values.csv
+    done
+}
+
 # bats test_tags=slow
 @test "ensemble" {
     local weights
