@@ -406,6 +406,8 @@ void cli_print_certificate(FILE *file, const json_t *facts)
     certified = print_preservation(file, facts) || print_residuals(file, facts) || certified;
     if (!exact && certified) print_kept(file, facts, false, true);
     if (!certified && lacks_certificate(facts))
-        cli_print_fact(file, "certificate", "none was made; --probe measures one");
+        cli_print_fact(file, "certificate", "%s",
+                       exact ? "exact: K itself was decomposed"
+                             : "none was made; --probe measures one");
     print_negative(file, facts);
 }

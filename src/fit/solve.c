@@ -91,6 +91,20 @@ static void warn_rank_cut(const struct ny_fit *fit, const struct ny_solution *so
                rank, most);
 }
 
+/* The pairs of an exact fit that are not asked for are not found, and negative ones not counted:
+ * what tells of them is that the others add up to more than the trace. */
+static void warn_of_excess(const struct ny_fit *fit, const struct ny_solution *solution)
+{
+    const double rounding = 1e-3; /* as of variance_kept */
+    double excess = solution->trace_approx - solution->trace;
+
+    if (fit->settings->method->all_rows && excess > rounding * solution->trace_approx)
+        ny_log(fit->job.ctx, NY_LOG_WARNING,
+               "the eigenvalues of the components add up to more than the trace, %g: others are "
+               "negative and left out, as the kernel is not positive semidefinite on these points",
+               solution->trace);
+}
+
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution)
 {
     json_t *report = ny_job_report(&fit->job);
@@ -123,6 +137,7 @@ void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *soluti
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "only %zu of %zu components are above rounding: the others are zero", kept,
                solution->p);
+    warn_of_excess(fit, solution);
     if (solution->negative && fit->settings->kernel) /* of lengths of paths it is no wonder */
         ny_log(fit->job.ctx, NY_LOG_WARNING,
                "%zu negative eigenvalues of %s were dropped (%.2g of the sum of magnitudes): %s",

@@ -8,7 +8,9 @@
  *
  *   variance_kept   the share of `trace` that the components hold: the sum of their eigenvalues,
  *                   without that of a trivial pair, over it, which has that too; null where the
- *                   trace is, as of `column` and other methods that do not know it
+ *                   trace is, as of `column` and other methods that do not know it, and where
+ *                   eigenvalues add up to more, as negative ones are left out of a kernel that
+ *                   has some
  *   trace_error     0 of an exact decomposition of a kernel matrix: nothing was approximated.
  *                   Version 1.0 wrote the share outside the components. */
 void ny_figures_derive(json_t *record);

@@ -236,6 +236,25 @@ below() { # VALUE BOUND
     cmp b.csv c.csv
 }
 
+@test "components of an indefinite kernel hold no share of the trace" {
+    local map
+    store small 60 2
+    for map in svd kpca; do
+        ny fit small f --map $map --approx exact --kernel polynomial --degree 2 --coef0 -2 \
+            --components 3 --restart
+        exits 0
+        says "the kernel is not positive semidefinite on these points"
+        [ "$(field "$(nystream info small f --json)" variance_kept)" = null ]
+        nystream info small f | grep -q "exact: K itself was decomposed"
+        nystream info small f | { ! grep -q "components hold"; }
+    done
+    # of a kernel without negative eigenvalues nothing is told
+    ny fit small f --map svd --approx exact --kernel polynomial --components 3 --restart
+    exits 0
+    [[ $stderr != *semidefinite* ]]
+    nystream info small f | grep -q "exact; the 3 components hold"
+}
+
 # kept SKIP: checks that variance_kept is the sum of the components' eigenvalues over the trace.
 kept() {
     nystream export small f --part eigenvalues -o l.csv
