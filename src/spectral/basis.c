@@ -196,7 +196,8 @@ static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
     return err;
 }
 
-/* d_j = w_j·v over D, and their roots. */
+/* d_j = w_j·v over D, and their roots. A landmark that the others hardly reach is like such a row:
+ * with degrees over all rows it may be one of few, and its root is 0. */
 static int divide_landmarks(struct ny_problem *problem, struct ny_basis *basis)
 {
     size_t m = problem->m, count = 0, first = 0;
@@ -212,10 +213,11 @@ static int divide_landmarks(struct ny_problem *problem, struct ny_basis *basis)
             basis->roots[j] = 1 / sqrt(basis->roots[j]);
             continue;
         }
+        basis->roots[j] = 0;
         first = j;
         count++;
     }
-    if (count)
+    if (count == m || (count && problem->normalisation == NY_DIVIDED_LANDMARKS))
         return ny_fail(problem->ctx, NY_ENUMERIC,
                        "%zu landmarks, the first of them number %zu, have a degree that is not "
                        "positive: divisive normalisation needs a kernel of positive values, such "
@@ -334,6 +336,19 @@ static void fix_known_signs(const struct ny_basis *basis, struct ny_matrix P_R)
             negate(P_R, k);
 }
 
+/* The mean of 𝒟^-½Û₁ over the landmarks that have degrees. */
+static double mean_trivial(const struct ny_basis *basis, struct ny_matrix U)
+{
+    size_t reached = 0;
+    double mean = 0;
+
+    for (size_t i = 0; i < U.rows; i++)
+        reached += basis->roots[i] > 0;
+    for (size_t i = 0; i < U.rows; i++)
+        mean += basis->roots[i] * U.at[i * U.stride] / (double)reached;
+    return mean;
+}
+
 /* Fixes the signs of P_R, for which it needs Û over D; notes the mean of 𝒟^-½Û₁ over it. */
 static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
                      struct ny_solution *solution)
@@ -365,9 +380,7 @@ static int fix_signs(struct ny_basis *basis, struct ny_problem *problem,
         negate(P_R, k);
         negate(U, k);
     }
-    if (basis->roots) solution->trivial_mean = 0;
-    for (size_t i = 0; basis->roots && i < P_R.rows; i++)
-        solution->trivial_mean += basis->roots[i] * U.at[i * U.stride] / (double)P_R.rows;
+    if (basis->roots) solution->trivial_mean = mean_trivial(basis, U);
     ny_free(problem->ctx, at);
     return NY_OK;
 }

@@ -155,6 +155,32 @@ largest_difference() {
     [ ! -e t.csv ]
 }
 
+@test "a landmark whose degree vanishes has no place, and leaves the other rows theirs" {
+    local inner
+    awk 'BEGIN {
+        for (i = 0; i < 300; i++) {
+            by = i == 7 ? 1e-8 : 1
+            printf "%.9g,%.9g,%.9g\n", by * (2 + cos(i)), by * (2 + sin(2 * i)), by * (2 + cos(3 * i))
+        }
+    }' >tiny.csv
+    nystream import s tiny.csv --dtype f64 -q
+    seq 100 115 >without.csv
+    { seq 100 115; echo 7; } >with.csv
+    for inner in exact randomized; do
+        for name in with without; do
+            ny fit s $name --map diffusion --normalize asymmetric --kernel linear --precision f64 \
+                --landmarks-file $name.csv --inner $inner --restart
+            exits 0
+            says "1 of 300 rows, the first of them row 7"
+            nystream export s $name -o $name.rows.csv -q
+        done
+        paste -d, with.rows.csv without.rows.csv | awk -F, '
+            NR != 8 {for (j = 1; j <= 2; j++) {e = $j - $(j + 2); if (e * e > 1e-12) exit 1}}
+            END {exit NR != 300}'
+        sed -n 8p with.rows.csv | grep -qi nan
+    done
+}
+
 @test "what does not go with a divided kernel is refused" {
     clouds_store
     ny fit s a --map laplacian --time 2
