@@ -438,8 +438,9 @@ static int draw_window(struct ny_rpcholesky *rp)
 
     if (!isfinite(sum))
         return ny_fail(rp->ctx, NY_ENUMERIC,
-                       "the sum of all k(x,x) is too large for f32; rescale the data (--scale "
-                       "standard)");
+                       "the sum of all k(x,x) is too large for f32, in which --select rpcholesky "
+                       "keeps residuals in any --precision; rescale the data (--scale standard), "
+                       "or give --select uniform");
     if (!(sum > 0)) {
         rp->now.exhausted = true;
         return NY_OK;

@@ -200,7 +200,7 @@ static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
  * with degrees over all rows it may be one of few, and its root is 0. */
 static int divide_landmarks(struct ny_problem *problem, struct ny_basis *basis)
 {
-    size_t m = problem->m, count = 0, first = 0;
+    size_t m = problem->m, count = 0;
     double mean = 0;
 
     basis->roots = ny_calloc(problem->ctx, NY_MEM_SOLVE, m, sizeof(double));
@@ -214,15 +214,13 @@ static int divide_landmarks(struct ny_problem *problem, struct ny_basis *basis)
             continue;
         }
         basis->roots[j] = 0;
-        first = j;
         count++;
     }
     if (count == m || (count && problem->normalisation == NY_DIVIDED_LANDMARKS))
         return ny_fail(problem->ctx, NY_ENUMERIC,
-                       "%zu landmarks, the first of them number %zu, have a degree that is not "
-                       "positive: divisive normalisation needs a kernel of positive values, such "
-                       "as --kernel rbf",
-                       count, first);
+                       "%zu of %zu %s have a degree that is not positive: divisive normalisation "
+                       "needs a kernel of positive values, such as --kernel rbf",
+                       count, m, m == problem->n ? "rows" : "landmarks");
     return NY_OK;
 }
 

@@ -255,6 +255,20 @@ below() { # VALUE BOUND
     nystream info small f | grep -q "exact; the 3 components hold"
 }
 
+@test "degrees and sums that are no use are told by what the fit has" {
+    store small 60 2
+    ny fit small f --map laplacian --approx exact --kernel polynomial --degree 3 --coef0 -2
+    exits 7
+    says "of 60 rows have a degree that is not positive"
+    awk -F, '{for (j = 1; j <= NF; j++) printf "%s%s", $j * 1e20, j < NF ? "," : "\n"}' t.csv >huge.csv
+    nystream import huge.nys huge.csv -q
+    ny fit huge.nys f --kernel linear --map svd --precision f64
+    exits 7
+    says "rpcholesky keeps residuals in any --precision"
+    ny fit huge.nys f --kernel linear --map svd --precision f64 --select uniform
+    exits 0
+}
+
 # kept SKIP: checks that variance_kept is the sum of the components' eigenvalues over the trace.
 kept() {
     nystream export small f --part eigenvalues -o l.csv
