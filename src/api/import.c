@@ -95,6 +95,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
     choose_layout(import, table);
     err = ny_import_tell_facts(import, &info, reader);
     if (err) return err;
+    import->reading.dtype_follows = !import->reading.dtype;
     import->reading.dtype = table->dtype;
     import->reading.dims = table->d;
     import->reading.dims_of = "the file before it has";
@@ -285,6 +286,8 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
                   ? ny_import_borrow(import, reader, source.table)
                   : ny_import_file(import, reader, name_of(source), source.rows);
     if (err == NY_OK) err = ny_import_class_names(import, reader);
+    /* Tables may be many: one warning is for all of them. */
+    if (source.table && ny_reader_rounded(reader)) import->reading.dtype_follows = false;
     ny_reader_close(reader);
     return err;
 }

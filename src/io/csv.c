@@ -398,7 +398,7 @@ static void warn_of_rounded(const struct ny_reader *reader)
     const struct ny_csv *csv = reader->state;
     bool one = csv->rounded == 1;
 
-    if (csv->rounded && reader->options.dtype == NY_DTYPE_NONE)
+    if (csv->rounded && (!reader->options.dtype || reader->options.dtype_follows))
         ny_log(reader->ctx, NY_LOG_WARNING,
                "%s: %s, %s line %llu, column %zu, %s more digits than f32 holds and %s rounded; "
                "--dtype f64 keeps them",

@@ -110,6 +110,25 @@ int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, const char *
                        "give a wider --dtype");
 }
 
+void ny_reader_tell_rounded(struct ny_reader *reader, double first)
+{
+    const char *type = ny_dtype_name(reader->table.dtype);
+    char number[40];
+
+    reader->rounded = true;
+    ny_decimal_print(number, sizeof(number), "%.17g", first);
+    ny_log(reader->ctx, NY_LOG_WARNING,
+           "%s: values are rounded to %s, the type of the rows before them: the first is %s in row "
+           "%llu (from 0); --dtype %s says that this is meant, and %s--dtype f64 keeps them",
+           reader->path, type, number, ULL(reader->consumed), type,
+           reader->options.any_order ? "" : "a new store with ");
+}
+
+bool ny_reader_rounded(const struct ny_reader *reader)
+{
+    return reader->rounded;
+}
+
 int ny_reader_fail_whole(struct ny_reader *reader, uint64_t column, enum ny_element_type type,
                          const void *value)
 {

@@ -80,6 +80,7 @@ struct ny_reader {
     bool is_sparse;        /* the file lists values that are not 0; set before names are matched */
     bool sparse_rows;      /* rows come through io/sparse_rows.h, which can leave columns out */
     uint64_t left_out;     /* values in columns from table.d on */
+    bool rounded;          /* it was told that values are rounded */
     uint64_t *source; /* row numbers where the caller wants none but labels or names do */
 };
 
@@ -124,5 +125,8 @@ int ny_reader_fail_value(struct ny_reader *reader, uint64_t column, const char *
 /* Likewise because a value of 64 bits, whole, is not even one of f64. */
 int ny_reader_fail_whole(struct ny_reader *reader, uint64_t column, enum ny_element_type type,
                          const void *value);
+/* Warns, where options.dtype_follows, that values are rounded to the type of the rows before them:
+ * the first in row reader->consumed. */
+void ny_reader_tell_rounded(struct ny_reader *reader, double first);
 
 #endif

@@ -52,6 +52,8 @@ int ny_sparse_rows_read(struct ny_reader *reader, struct ny_sparse_rows *rows,
  * where its rows are full; NY_END when no row is left. */
 int ny_sparse_rows_next(struct ny_reader *reader, struct ny_sparse_rows *rows, size_t max_rows,
                         struct ny_row_batch *batch);
+/* Tells of the first value that was rounded, if it is to be told, behind the row that it is of. */
+void ny_sparse_rows_tell_rounded(struct ny_reader *reader, struct ny_sparse_rows *rows);
 /* Logs a note about rows that were put in order, where notes are wanted. */
 void ny_sparse_rows_tell(const struct ny_reader *reader, const struct ny_sparse_rows *rows);
 /* Frees what the rows hold. */

@@ -284,6 +284,31 @@ b	done" ]
     says "row 0, column 1 (both from 0): 9.9999999999999994e+38 is not a value of f32, the type of a.nys"
 }
 
+@test "what the first file's type rounds in the later files of an import is told, unless it was asked for" {
+    printf '1,2\n3,0.5\n' >a.csv
+    printf '1,2\n3,0.1\n0.7,1e-9\n' >b.csv
+    printf '1,16777217\n' >whole.csv
+    ny import w.nys b.csv --dtype f64 -q
+    ny export w.nys --part points -o b.npy -q
+    ny import a.nys a.csv b.npy -q
+    exits 0
+    says "b.npy: values are rounded to f32, the type of the rows before them: the first is 0.10000000000000001 in row 1 (from 0); --dtype f32 says that this is meant, and --dtype f64 keeps them"
+    [ "$(grep -c rounded <<<"$stderr")" = 1 ]
+    ny import a.nys a.csv b.npy --append -q
+    exits 0
+    says "b.npy: values are rounded to f32"
+    says "and a new store with --dtype f64 keeps them"
+    ny import t.nys a.csv whole.csv -q
+    exits 0
+    says "whole.csv: 1 whole number, in line 1, column 2, has more digits than f32 holds and was rounded; --dtype f64 keeps them"
+    ny import u.nys a.csv b.npy whole.csv --dtype f32 -q
+    exits 0
+    [ -z "$stderr" ]
+    ny import v.nys b.npy a.csv whole.csv -q
+    exits 0
+    [ -z "$stderr" ]
+}
+
 @test "the mean norm is the mean of norms, through appends, kinds of rows and types" {
     printf '3,4\n0,1\n0,0\n' >a.csv
     printf '1 1:3 2:4\n1 2:1\n1 1:0\n' >a.libsvm

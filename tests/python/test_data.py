@@ -80,6 +80,19 @@ def test_appended_to_another_type(tmp_path, monkeypatch, sparse, recwarn):
         whole.append(kind(fine))
 
 
+@quick
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
+def test_pieces_of_a_wider_type(tmp_path, kind, recwarn):
+    fine = grid() / 10
+    store = nystream.open(tmp_path / "a.nys")
+    store.append(iter([kind(grid("float32")), kind(grid()), kind(fine), kind(fine)]))
+    (warning,) = [str(one.message) for one in recwarn.list]
+    assert "rounded to f32, the type of the rows before them" in warning
+    assert np.array_equal(store[-len(fine):], fine.astype("f4"))
+    store.append(iter([kind(grid("float32")), kind(fine)]), dtype="f32")
+    assert len(recwarn.list) == 1
+
+
 LAYOUTS = {
     "reversed": lambda X: X[::-1],
     "every second row": lambda X: X[::2],
