@@ -16,7 +16,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/number.h"
-#include "io/text.h"
 
 #define ULL(x) ((unsigned long long)(x))
 
@@ -42,8 +41,7 @@ struct record {
     uint64_t line; /* of `at` */
     bool missing;  /* a value is NaN or Inf: the row is to be dropped */
     struct kept label, name;
-    uint64_t rounded; /* values that lost digits */
-    size_t rounded_column;
+    struct ny_lost_digits lost;
 };
 
 /* The outcome of a step of the parser. After CUT, next_record() gets more bytes and begins the
@@ -214,13 +212,6 @@ static enum outcome not_a_number(struct ny_reader *reader, const struct record *
     return FAILED;
 }
 
-/* Counts a whole number that f32 cannot hold exactly. The first one's column is kept for the
- * warning at the end. */
-static void note_rounded(struct record *record, size_t column)
-{
-    if (record->rounded++ == 0) record->rounded_column = column;
-}
-
 /* Parses a value that is not just digits up to the delimiter: blanks, quotes, NaN, words. */
 static enum outcome careful_value(struct ny_reader *reader, struct record *record, size_t column,
                                   void *to, size_t place)
@@ -239,7 +230,8 @@ static enum outcome careful_value(struct ny_reader *reader, struct record *recor
         return not_a_number(reader, record, column, &field);
     if (!ny_text_store(dtype, to, place, value))
         return wrong_field(reader, record, column, &field, ny_text_unfit(dtype));
-    if (ny_text_rounds(dtype, value)) note_rounded(record, column);
+    if (ny_text_large(dtype, value))
+        ny_digits_note(&record->lost, dtype, field.text, value, column + 1);
     return ROW;
 }
 
@@ -284,8 +276,9 @@ static enum outcome parse(struct ny_reader *reader, struct record *record, void 
             after = ny_number(record->at, &value);
             if (after > record->at && csv->dialect.stop[(unsigned char)*after] &&
                 ny_text_store(dtype, to, csv->place ? csv->place[column] : place, value)) {
+                if (ny_text_large(dtype, value))
+                    ny_digits_note(&record->lost, dtype, record->at, value, column + 1);
                 record->at = after;
-                if (ny_text_rounds(dtype, value)) note_rounded(record, column);
                 outcome = csv->dialect.delimiter == ' ' ? pass_blanks(record, bytes) : ROW;
             } else {
                 outcome = careful_value(reader, record, column, to,
@@ -382,36 +375,12 @@ static int take_row(struct ny_reader *reader, const struct record *record,
     return NY_OK;
 }
 
-/* Adds the rounded numbers of a complete record to those of the file. */
-static void count_rounded(struct ny_csv *csv, const struct record *record, uint64_t line)
-{
-    if (csv->rounded == 0 && record->rounded) {
-        csv->rounded_line = line;
-        csv->rounded_column = record->rounded_column;
-    }
-    csv->rounded += record->rounded;
-}
-
-/* Called once, at the end; does nothing if the type was asked for. */
-static void warn_of_rounded(const struct ny_reader *reader)
-{
-    const struct ny_csv *csv = reader->state;
-    bool one = csv->rounded == 1;
-
-    if (csv->rounded && (!reader->options.dtype || reader->options.dtype_follows))
-        ny_log(reader->ctx, NY_LOG_WARNING,
-               "%s: %s, %s line %llu, column %zu, %s more digits than f32 holds and %s rounded; "
-               "--dtype f64 keeps them",
-               reader->path, ny_counted(csv->rounded, "whole number", "whole numbers").text,
-               one ? "in" : "the first in", ULL(csv->rounded_line), csv->rounded_column + 1,
-               one ? "has" : "have", one ? "was" : "were");
-}
-
 /* Reads up to max_rows records into the batch. Rows with NaN are counted as dropped and leave no
  * gap, so that `count` may be less than the records read. At the end of the file it logs what
  * looked odd, once, because the call that finds no record comes last. */
 static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch)
 {
+    struct ny_csv *csv = reader->state;
     size_t row_bytes = (size_t)reader->table.d * ny_dtype_size(reader->table.dtype);
 
     for (size_t r = 0; r < max_rows; r++) {
@@ -424,7 +393,7 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
             break;
         case LAST:
             if (r == 0) {
-                warn_of_rounded(reader);
+                ny_digits_tell(reader, &csv->lost, "column");
                 ny_csv_tell_slips(reader);
             }
             return r > 0 ? NY_OK : NY_END;
@@ -432,7 +401,7 @@ static int next_csv(struct ny_reader *reader, size_t max_rows, struct ny_row_bat
             return ny_context_error(reader->ctx)->status;
         }
         now_line = reader->bytes->line;
-        count_rounded(reader->state, &now, now_line);
+        ny_digits_add(&csv->lost, &now.lost, now_line);
         reader->bytes->at = now.at;
         reader->bytes->line = now.line;
         if (now.missing && reader->nan == NY_NAN_DROP) {

@@ -6,6 +6,7 @@
 #include "io/columns.h"
 #include "io/fields.h"
 #include "io/format.h"
+#include "io/text.h"
 
 enum ny_csv_use { NY_CSV_IGNORED, NY_CSV_VALUE, NY_CSV_LABEL, NY_CSV_NAME };
 
@@ -25,8 +26,7 @@ struct ny_csv {
     size_t *place; /* where a column of points stands in a row; NULL: in the order of the file */
     struct ny_header_names header;
     char *name_text; /* what header.names point into */
-    uint64_t rounded, rounded_line; /* whole numbers that lost digits, and where the first was */
-    size_t rounded_column;
+    struct ny_lost_digits lost;
     uint64_t *empty; /* rows at the file's start in which a column has no number; NULL: not asked */
     uint64_t comments; /* lines that begin with '#' and are passed over, at the file's start */
     bool commented;    /* the header stands behind such a '#' */

@@ -310,9 +310,22 @@ static int end_entries(struct ny_reader *reader, const struct ny_mtx_text *text,
                       reader->path, ULL(line), ULL(text->read), ULL(text->entries));
 }
 
+/* Looks whether the value of an entry, which is written at p, is kept with all its digits. */
+static void look_at_digits(const struct ny_reader *reader, struct ny_mtx_text *text, const char *p,
+                           const struct ny_mtx_entry *entry)
+{
+    enum ny_dtype real = reader->options.dtype ? reader->options.dtype : NY_F32;
+    enum ny_dtype dtype = text->field == NY_MTX_REAL ? real : NY_F64;
+    struct ny_lost_digits lost = {0};
+
+    if (!ny_text_large(dtype, entry->value)) return;
+    ny_digits_note(&lost, dtype, skip_blanks(p), entry->value, entry->column + 1);
+    ny_digits_add(&text->lost, &lost, reader->bytes->line);
+}
+
 int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mtx_entry *entry)
 {
-    const char *p;
+    const char *p, *value;
     bool more;
     int err;
 
@@ -327,6 +340,7 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
     entry->value = 1;
     p = parse_index(reader->bytes->at, &entry->row);
     if (p) p = parse_index(p, &entry->column);
+    value = p;
     if (p && text->field != NY_MTX_PATTERN) p = parse_value(p, &entry->value);
     entry->row--;
     entry->column--;
@@ -336,5 +350,6 @@ int ny_mtx_next(struct ny_reader *reader, struct ny_mtx_text *text, struct ny_mt
         return wrong(reader, reader->bytes->at,
                      "begins an entry that is no whole number, in a matrix of integers");
     text->read++;
+    look_at_digits(reader, text, value, entry);
     return end_line(reader, p);
 }

@@ -3,6 +3,7 @@
 #define NY_IO_MTX_TEXT_H
 
 #include "io/format.h"
+#include "io/text.h"
 
 enum ny_mtx_field { NY_MTX_REAL, NY_MTX_INTEGER, NY_MTX_PATTERN };
 
@@ -12,6 +13,7 @@ struct ny_mtx_text {
     bool symmetric; /* an entry (i, j) that is not on the diagonal stands for (j, i), too */
     uint64_t rows, columns, entries;
     uint64_t read;     /* entries so far */
+    struct ny_lost_digits lost;
     const char *whole; /* lines up to here are whole in the window */
 };
 
