@@ -101,6 +101,17 @@ static int classify(void *arg, size_t first, size_t count)
     return NY_OK;
 }
 
+/* Ends the tool where a row has no label, which could be neither right nor wrong. */
+static void check_labels(const struct tool_table *table, const char *labels)
+{
+    for (size_t i = 0; i < table->n; i++)
+        if (isnan(table->labels[i]))
+            tool_fail(NY_EDATA,
+                      "%s has no label for row %zu (from 0): leave rows without one out of both "
+                      "files.",
+                      labels, i);
+}
+
 static float *transposed(struct ny_context *ctx, const struct tool_table *table)
 {
     float *columns = tool_alloc(ctx, table->n * table->d, sizeof *columns);
@@ -127,6 +138,8 @@ int main(int argc, char **argv)
     tool_check(ctx, ny_classes_new(&classes, ctx));
     tool_table_read(ctx, paths[0], paths[1], classes, &train);
     tool_table_read(ctx, paths[2], paths[3], classes, &test);
+    check_labels(&train, paths[1]);
+    check_labels(&test, paths[3]);
     if (train.d != test.d)
         tool_fail(NY_EDATA, "%s has %zu columns, %s has %zu.", paths[0], train.d, paths[2], test.d);
     if (k == 0 || k > train.n)

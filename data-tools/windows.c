@@ -66,9 +66,14 @@ static void open_series(struct windows *w)
     char column[24];
     const struct ny_reader_options options = {.columns = column};
     const struct ny_file_table *table;
+    int err;
 
     snprintf(column, sizeof column, "%llu", (unsigned long long)w->lead + 1);
-    tool_check(w->ctx, ny_reader_open(&w->reader, w->ctx, w->path, &options));
+    err = ny_reader_open(&w->reader, w->ctx, w->path, &options);
+    if (err == NY_EUSAGE)
+        tool_fail(err, "--lead %llu is column %s of %s. %s", (unsigned long long)w->lead, column,
+                  w->path, ny_context_error(w->ctx)->message);
+    tool_check(w->ctx, err);
     table = ny_reader_table(w->reader);
     w->times = table->rows;
     w->dtype = table->dtype;

@@ -185,6 +185,13 @@ static int index_error(struct ny_reader *reader, uint64_t index, uint64_t previo
                           "%llu) that %s names; give a name for each",
                           reader->path, line, ULL(index), ULL(libsvm->columns), ULL(libsvm->base),
                           reader->options.column_names);
+    if (reader->options.dims_of && reader->options.any_order)
+        return ny_fail_at(reader->ctx, NY_EDATA, reader->path, line,
+                          "%s, line %llu: index %llu is beyond the %llu dimensions (indices from "
+                          "%llu) that %s; give --dims for all files, their largest index%s, or "
+                          "--new-columns drop, which leaves such values out",
+                          reader->path, line, ULL(index), ULL(reader->table.d), ULL(libsvm->base),
+                          reader->options.dims_of, libsvm->base ? "" : " plus 1");
     return ny_fail_at(
         reader->ctx, NY_EDATA, reader->path, line,
         "%s, line %llu: index %llu is beyond the %llu dimensions (indices from %llu)%s%s%s",

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 
 /* The record's field "clusters": how many there are, of which rows, and in which of two parts, so
  * that a reader of the old ones is not disturbed. */
@@ -139,9 +140,9 @@ static int put(const struct ny_result *result, const uint32_t *cluster, size_t c
     }
     before = current(record) ? ny_field_count(json_object_get(record, field), "count", 0) : 0;
     if (before && before != count)
-        ny_log(result->ctx, NY_LOG_NOTE,
-               "the %llu clusters that '%s' had are replaced by these %zu",
-               (unsigned long long)before, result->name, count);
+        ny_log(result->ctx, NY_LOG_NOTE, "the %s that '%s' had %s replaced by these %zu",
+               ny_counted(before, "cluster", "clusters").text, result->name,
+               before == 1 ? "is" : "are", count);
     slot = !slot_of(record);
     err = ny_blob_put(store, result->name, slots[slot], cluster,
                       (size_t)result->rows.count * sizeof(*cluster));

@@ -212,6 +212,21 @@ on_shape() {
     [[ $output == *"test.labels"* ]]
 }
 
+@test "knn-accuracy: a row without a label is refused" {
+    printf '0,0\n0,1\n10,10\n10,11\n' >train.csv
+    printf '0\n0\n1\n1\n' >train.labels
+    printf '10,10.2\n0,0.2\n' >test.csv
+    printf '1\nnan\n' >test.labels
+    run knn-accuracy train.csv train.labels test.csv test.labels
+    [ "$status" -eq 3 ]
+    [[ $output == *"test.labels has no label for row 1 (from 0)"* ]]
+    printf '1\n0\n' >test.labels
+    printf '0\nnan\n1\n1\n' >train.labels
+    run knn-accuracy train.csv train.labels test.csv test.labels
+    [ "$status" -eq 3 ]
+    [[ $output == *"train.labels has no label for row 1 (from 0)"* ]]
+}
+
 @test "without a library all tools but its own are built" {
     mkdir bin
     printf '%s\n' '#!/bin/sh' 'case "$*" in *hdf5*|*libjpeg*) exit 1 ;; esac' \
@@ -417,6 +432,13 @@ points() {
         "1 3 65538 65540 66001 66003 131538 131540 132001 132003 197538 197540 198001 198003" ]
     run windows - <s.csv
     [ "$status" -eq 2 ] && [[ $output == *"give a file, or npy"* ]]
+}
+
+@test "windows: a lead that is not there is told as it was typed" {
+    make_series >s.npy
+    run windows s.npy --length 3 --lead 7 -o w.npy
+    [ "$status" -eq 2 ]
+    [[ $output == *"--lead 7 is column 8 of s.npy."*"columns are numbered from 1 to 2"* ]]
 }
 
 @test "windows: a series that ends early leaves no file" {

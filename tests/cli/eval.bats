@@ -294,6 +294,9 @@ groups() {
     says "the 61 clusters that 'f' had are replaced by these 3"
     ny eval g.nys f --measures clusters --clusters 3
     [ -z "$stderr" ]
+    nystream eval g.nys f --measures clusters --clusters 1 -q
+    ny eval g.nys f --measures clusters --clusters 2
+    says "the 1 cluster that 'f' had is replaced by these 2"
 }
 
 @test "what was measured of the clusters is told by info and by the report" {

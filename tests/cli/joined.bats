@@ -238,6 +238,12 @@ points() {
     ny import min.nys t.svm --min-values 1
     ny import min.nys t.svm --append --min-values 2
     says "1 row with fewer than 2 values is left out"
+    printf '1 1:1 3:2\n' >narrow.svm
+    printf '1 1:1 5:2\n' >wide.svm
+    ny import both.nys narrow.svm wide.svm
+    exits 3
+    says "wide.svm, line 1: index 5 is beyond the 3 dimensions (indices from 1) that the file before it has; give --dims for all files, their largest index, or --new-columns drop"
+    nystream import both.nys narrow.svm wide.svm --dims 5 -q
     printf '1 1:0\n' >none.svm
     ny import none.nys none.svm --min-values 1
     says "fewer than 1 value:"
