@@ -61,7 +61,23 @@ static bool is_text(hid_t id)
     return text;
 }
 
-/* Writes the names of categories: texts of variable or fixed length, or numbers. */
+/* Writes the names of categories that are whole numbers. */
+static void put_whole_names(const struct source *s, hid_t id, uint32_t names)
+{
+    int64_t *numbers = tool_alloc(s->in.ctx, names, sizeof *numbers);
+
+    if (H5Dread(id, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) < 0)
+        hdf5_fail(&s->in, "read the categories of ", s->label_column);
+    for (uint32_t i = 0; i < names; i++) {
+        char text[24];
+        uint32_t length = (uint32_t)snprintf(text, sizeof text, "%lld", (long long)numbers[i]);
+
+        put(&length, sizeof length);
+        put(text, length);
+    }
+}
+
+/* Writes the names of categories: texts of variable or fixed length, or whole numbers. */
 static void put_names(const struct source *s, hid_t id, uint32_t names)
 {
     hid_t type = H5Dget_type(id);
@@ -69,9 +85,16 @@ static void put_names(const struct source *s, hid_t id, uint32_t names)
     size_t bytes = variable ? sizeof(char *) : H5Tget_size(type);
     char *texts;
 
+    if (H5Tget_class(type) == H5T_INTEGER) {
+        H5Tclose(type);
+        put_whole_names(s, id, names);
+        return;
+    }
     if (H5Tget_class(type) != H5T_STRING || !bytes || bytes > NAME_BYTES_MAX)
-        tool_fail(NY_EDATA, "%s: the categories of obs/%s are not short texts.", s->in.path,
-                  s->label_column);
+        tool_fail(NY_EDATA,
+                  "%s: the categories of obs/%s are neither short texts nor whole numbers; in "
+                  "Python: adata.obs[\"%s\"] = adata.obs[\"%s\"].astype(str).astype(\"category\").",
+                  s->in.path, s->label_column, s->label_column, s->label_column);
     texts = tool_alloc(s->in.ctx, (size_t)names + 1, bytes);
     if (H5Dread(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) < 0)
         hdf5_fail(&s->in, "read the categories of ", s->label_column);

@@ -151,7 +151,14 @@ refused() {
     nystream fit b.nys s --map svd --kernel linear --approx exact -q
     nystream export b.nys s --part labels -o depths.csv -q
     [ "$(sed -n 4p depths.csv)" = 1.5 ]
-    refused 2 "it has depth kind word" nystream import n.nys "$FILES/rows.h5ad" --label-column typo
+    nystream import w.nys "$FILES/rows.h5ad" --label-column batch -q
+    nystream export w.nys --part classes -o batches.txt -q
+    [ "$(xargs <batches.txt)" = "7 10 -12" ]
+    nystream export w.nys --part labels -o - -q | tail -c +129 | head -c 32 | od -An -tf8 | xargs >labels
+    [ "$(cat labels)" = "2 0 0 2" ]
+    refused 3 'neither short texts nor whole numbers; in Python: adata.obs["share"] = adata.obs["share"].astype(str)' \
+        nystream import n.nys "$FILES/rows.h5ad" --label-column share
+    refused 2 "it has batch depth kind share word" nystream import n.nys "$FILES/rows.h5ad" --label-column typo
     refused 3 'astype("category")' nystream import n.nys "$FILES/rows.h5ad" --label-column word
 }
 

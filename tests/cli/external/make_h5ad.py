@@ -12,7 +12,9 @@ counts[7, :] = 0
 counts.eliminate_zeros()
 sparse.save_npz("rows.npz", counts)
 kinds = pd.Categorical(np.where(np.arange(300) % 3, "T cell", "B cell"), ["B cell", "T cell", "10"])
-obs = pd.DataFrame({"kind": kinds, "depth": np.arange(300) / 2.0},
+batches = pd.Categorical(np.where(np.arange(300) % 3, 7, -12), [7, 10, -12])
+shares = pd.Categorical(np.arange(300) % 2 / 2)
+obs = pd.DataFrame({"kind": kinds, "depth": np.arange(300) / 2.0, "batch": batches, "share": shares},
                    index=[f"cell{i}" for i in range(300)])
 obs.loc[obs.index[5], "kind"] = np.nan
 obs.loc[obs.index[9], "kind"] = "10"
