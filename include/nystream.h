@@ -277,12 +277,12 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
  * functions are NY_EUSAGE: they take the path of a shard.
  * ------------------------------------------------------------------------------------------- */
 /* Imports `count` files, at least one, one after another, in one bounded-memory pass, which takes
- * 256 MiB of the context's budget at most; option memory gives it more. All or nothing: until it
- * returns NY_OK readers see the store as before; after a kill the same call goes on. Creates the
- * store where there is none; onto points that exist only with option append. Names of rows and of
- * columns are kept where the first file has them (.h5ad, .h5, tables beside matrix.mtx; csv: of
- * columns). Rows that come to them without names get empty ones; NY_EDATA for columns that are
- * called otherwise than those that are there. *report: n d dtype format nnz bytes
+ * 256 MiB of the context's budget at most, beside its handles; option memory gives it more. All or
+ * nothing: until it returns NY_OK readers see the store as before; after a kill the same call goes
+ * on. Creates the store where there is none; onto points that exist only with option append. Names
+ * of rows and of columns are kept where the first file has them (.h5ad, .h5, tables beside
+ * matrix.mtx; csv: of columns). Rows that come to them without names get empty ones; NY_EDATA for
+ * columns that are called otherwise than those that are there. *report: n d dtype format nnz bytes
  * compressed_bytes, which count all points that the store has now, or the shard that they went to
  * (shard; null: there are none); rows dropped values_left_out bytes_added seconds of this call,
  * bytes_added without the rows that a killed call had added before. With option shards the rows are

@@ -23,10 +23,9 @@ struct ny_appender {
 /* Refuses options that say how to read a file. */
 static int check_options(struct ny_context *ctx, const struct ny_options *options)
 {
-    static const char *const of_files[] = {
-        "format",       "labels", "label-column", "id-column", "header", "columns",
-        "drop-columns", "dims",   "transpose",    "matrix",    "column-names",
-        NULL};
+    static const char *const of_files[] = {"format",    "labels",  "label-column", "id-column",
+                                           "header",    "columns", "drop-columns", "dims",
+                                           "transpose", "matrix",  "column-names", NULL};
 
     for (size_t i = 0; options && of_files[i]; i++)
         if (ny_options_is_set(options, of_files[i]))
@@ -55,10 +54,8 @@ static int enter(struct ny_import *import, const char *path, const struct ny_opt
 
 static struct ny_import import_of(struct ny_context *context, const struct ny_options *options)
 {
-    return (struct ny_import){.ctx = context,
-                              .reading = ny_settings_reader(options),
-                              .layout = NY_READ_AUTO,
-                              .budget = ny_context_memory(context)};
+    return (struct ny_import){
+        .ctx = context, .reading = ny_settings_reader(options), .layout = NY_READ_AUTO};
 }
 
 /* Returns what the same call is known by after a kill. A call that fills a scratch store is not
@@ -143,6 +140,7 @@ int ny_appender_open(struct ny_appender **out, struct ny_context *context, const
     appender->import = import_of(context, options);
     appender->started_s = ny_now();
     err = enter(&appender->import, path, options);
+    ny_import_rest(&appender->import);
     /* Nobody comes with the same tables again. */
     appender->import.fingerprint =
         ny_checksum(&appender->started_s, sizeof(appender->started_s)) ^ (uintptr_t)appender;
@@ -175,8 +173,12 @@ int ny_appender_put(struct ny_appender *appender, const struct ny_table *table)
 
     if (!err) err = check_usable(appender, __func__);
     if (!err) err = ny_given_table(appender->import.ctx, table, &rows);
-    if (!err && rows.rows)
-        err = ny_import_source(&appender->import, (struct ny_import_source){.table = &rows});
+    if (!err && rows.rows) {
+        err = ny_import_work(&appender->import);
+        if (!err)
+            err = ny_import_source(&appender->import, (struct ny_import_source){.table = &rows});
+        ny_import_rest(&appender->import);
+    }
     if (appender) appender->failed = appender->failed || err;
     return err;
 }
@@ -191,12 +193,15 @@ int ny_appender_commit(struct ny_appender *appender, struct ny_report **report)
     if (err) return err;
     if (!import->ingest)
         return ny_fail(import->ctx, NY_EDATA, "no rows were put into the appender");
+    err = ny_import_work(import);
+    if (err) return err;
     err = ny_import_finish(import, NY_OK);
     appender->failed = err != NY_OK;
     appender->committed = !err;
     if (!err) err = ny_import_describe(import, ny_now() - appender->started_s, report);
     ny_ingest_free(import->ingest);
     import->ingest = NULL;
+    ny_import_rest(import);
     return err;
 }
 

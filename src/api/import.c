@@ -363,6 +363,14 @@ void ny_import_tell_dropped(json_t *object, const struct ny_import_dropped *drop
     ny_field_set_json(object, "dropped_rows", rows);
 }
 
+/* Returns the bytes of the budget that the import may take. */
+static uint64_t budget_of(const struct ny_import *import)
+{
+    uint64_t budget = ny_context_memory(import->ctx);
+
+    return import->memory < budget ? import->memory : budget;
+}
+
 int ny_import_describe(struct ny_import *import, double seconds, struct ny_report **report)
 {
     struct ny_points_info info;
@@ -389,8 +397,7 @@ int ny_import_describe(struct ny_import *import, double seconds, struct ny_repor
     ny_field_set_count(object, "bytes_added", (uint64_t)import->meter.bytes_done);
     ny_field_set_json(object, "seconds", json_real(seconds));
     ny_field_set_json(object, "peak_rss_bytes", json_integer((json_int_t)ny_rss_peak_bytes()));
-    ny_field_set_json(object, "memory_budget_bytes",
-                      json_integer((json_int_t)ny_memory_limit(import->ctx)));
+    ny_field_set_json(object, "memory_budget_bytes", json_integer((json_int_t)budget_of(import)));
     return ny_report_of_json(report, import->ctx, object);
 }
 
@@ -495,18 +502,39 @@ static int check_nodes(struct ny_import *import)
     return err || info.n ? err : ny_refuse_nodes(import->store, "import into another store");
 }
 
+int ny_import_work(struct ny_import *import)
+{
+    size_t others;
+    int err;
+
+    import->used = ny_memory_used(import->ctx);
+    others = import->used - import->held;
+    if (import->memory < SIZE_MAX - others)
+        ny_context_limit_memory(import->ctx, others + import->memory);
+    err = ny_call_begin(import->ctx);
+    import->working = !err;
+    if (err) ny_context_limit_memory(import->ctx, SIZE_MAX);
+    return err;
+}
+
+void ny_import_rest(struct ny_import *import)
+{
+    if (!import->working) return;
+    ny_call_end(import->ctx);
+    ny_context_limit_memory(import->ctx, SIZE_MAX);
+    import->held += ny_memory_used(import->ctx) - import->used;
+    import->working = false;
+}
+
 int ny_import_enter(struct ny_import *import, const char *path, const struct ny_options *options)
 {
     struct stat status;
     bool there;
     int err;
 
-    import->budget = ny_context_memory(import->ctx);
-    if (import->budget > import_memory && !(options && ny_options_is_set(options, "memory")))
-        ny_context_set_memory(import->ctx, import_memory);
-    err = ny_call_begin(import->ctx);
+    import->memory = options && ny_options_is_set(options, "memory") ? SIZE_MAX : import_memory;
+    err = ny_import_work(import);
     if (err) return err;
-    import->begun = true;
     err = ny_import_claim(import, path, &path);
     if (err) return err;
     there = stat(path, &status) == 0;
@@ -517,8 +545,7 @@ int ny_import_enter(struct ny_import *import, const char *path, const struct ny_
 void ny_import_leave(struct ny_import *import)
 {
     ny_import_release(import);
-    if (import->begun) ny_call_end(import->ctx);
-    ny_context_set_memory(import->ctx, import->budget);
+    ny_import_rest(import);
 }
 
 /* Imports all files as one ingest and commits it. */

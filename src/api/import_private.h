@@ -28,14 +28,14 @@ struct ny_import {
     bool borrows; /* the store may read the rows of a table where they are */
     bool expects; /* --expect-rows was given, and */
     uint64_t expected;
-    enum ny_reading layout; /* --layout */
+    enum ny_reading layout;         /* --layout */
     const char *shard, *like;       /* --shard, --like; NULL: not given */
     struct ny_claim *claim;         /* on a shard; NULL: the store is an ordinary one */
     bool arrived, discarded;        /* the rows are committed; a failure has left none of them */
     struct ny_prepared preparation; /* --rows, --values; */
     bool rows_typed, values_typed;  /* and which of them were given */
     uint64_t seed, fingerprint;
-    char from[256];  /* the file, or the first of several, for the note of the import */
+    char from[256];         /* the file, or the first of several, for the note of the import */
     size_t from_end, files; /* bytes of its name; files so far */
     struct ny_ingest_spec spec;
     struct ny_ingest *ingest;
@@ -62,8 +62,10 @@ struct ny_import {
     struct ny_row_batch last;   /* in steps: how far it is read, */
     struct ny_row_batch before; /* and was when the step began */
     struct ny_meter meter;
-    uint64_t budget; /* of the context, while the import has less */
-    bool begun; /* ny_call_begin() */
+    size_t memory; /* the most bytes that it takes of the budget, */
+    size_t held;   /* and those that it holds between two calls, */
+    size_t used;   /* when all that the context holds is this */
+    bool working;  /* in a call: ny_import_work() */
 };
 
 /* ---- api/import.c -------------------------------------------------------------------------- */
@@ -73,10 +75,14 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
 /* Adds the names, sizes and times of files, and of those that their labels and names are in, to the
  * fingerprint, by which the same call is known after a kill. */
 int ny_import_identify(struct ny_import *import, const struct ny_import_files *files);
-/* Begins a call: takes no more memory of the budget than an import needs, unless option memory says
- * so, and makes the store where there is none; and ends it. */
+/* Begins an import: takes no more memory of the budget than one needs, beside what the context
+ * holds, unless option memory says so, and makes the store where there is none; and ends it. */
 int ny_import_enter(struct ny_import *import, const char *path, const struct ny_options *options);
 void ny_import_leave(struct ny_import *import);
+/* Ends and begins one of several calls that make an import. Between them the budget is the
+ * caller's. */
+void ny_import_rest(struct ny_import *import);
+int ny_import_work(struct ny_import *import);
 /* A source of rows: a file, or a table in memory. */
 struct ny_import_source {
     const char *file;             /* NULL: the table */

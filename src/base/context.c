@@ -43,7 +43,7 @@ int ny_context_new_child(struct ny_context **out, struct ny_context *parent, uns
     ctx = *out;
     ctx->parent = parent;
     ctx->parts = children;
-    ctx->memory_limit = memory;
+    ctx->memory_budget = ctx->memory_limit = memory;
     ctx->threads = parent->threads > children ? parent->threads / children : 1;
     ctx->checkpoint_s = parent->checkpoint_s;
     ctx->scratch = parent->scratch;
@@ -67,8 +67,14 @@ void ny_context_free(struct ny_context *ctx)
 void ny_context_set_memory(struct ny_context *ctx, uint64_t bytes)
 {
     if (!ctx) return;
-    ctx->memory_limit = bytes ? (size_t)bytes : ny_memory_available() / 2;
+    ctx->memory_budget = bytes ? (size_t)bytes : ny_memory_available() / 2;
+    ctx->memory_limit = ctx->memory_budget;
     ctx->memory_default = !bytes;
+}
+
+void ny_context_limit_memory(struct ny_context *ctx, size_t bytes)
+{
+    ctx->memory_limit = bytes < ctx->memory_budget ? bytes : ctx->memory_budget;
 }
 
 bool ny_context_memory_is_default(const struct ny_context *ctx)
@@ -78,7 +84,7 @@ bool ny_context_memory_is_default(const struct ny_context *ctx)
 
 uint64_t ny_context_memory(const struct ny_context *ctx)
 {
-    return ctx ? ctx->memory_limit : 0;
+    return ctx ? ctx->memory_budget : 0;
 }
 
 void ny_context_set_threads(struct ny_context *ctx, unsigned threads)

@@ -40,6 +40,8 @@ bool ny_context_scratch(const struct ny_context *ctx);
  * progress on as the parent does. It may not outlive the parent. */
 int ny_context_new_child(struct ny_context **out, struct ny_context *parent, unsigned children,
                          size_t memory);
+/* Has calls make do with so many bytes of the budget; SIZE_MAX: with all of it, as by default. */
+void ny_context_limit_memory(struct ny_context *ctx, size_t bytes);
 /* Tells whether nobody has set the memory budget, so that it is a share of what is free. */
 bool ny_context_memory_is_default(const struct ny_context *ctx);
 /* Returns the context that this one is a part of, or itself: for what one part does while the

@@ -40,7 +40,7 @@ struct ny_context {
     double reached;    /* and the share of the job, or of a call without one; negative: not known */
     struct ny_written written;
     bool has_written;
-    char *command; /* as ny_context_set_command() quoted it, or NULL */
+    char *command;        /* as ny_context_set_command() quoted it, or NULL */
     size_t command_store; /* where the store's word begins in it; 0: it has none */
     atomic_int interrupt;
     const struct ny_context *parent; /* NULL: it is nobody's part */
@@ -50,8 +50,9 @@ struct ny_context {
     double checkpoint_s;
     bool scratch;
     struct ny_borrowed borrowed;
-    size_t memory_limit, memory_lent; /* lent: ny_memory_lend() */
-    bool memory_default; /* the limit is a share of what was free */
+    size_t memory_budget, memory_limit; /* as it was set; and as the call that runs may use it */
+    size_t memory_lent;                 /* ny_memory_lend() */
+    bool memory_default;                /* the budget is a share of what was free */
     atomic_size_t memory_used, memory_peak;
     atomic_size_t memory_by_purpose[NY_PURPOSES];
 };
