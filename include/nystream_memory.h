@@ -58,9 +58,9 @@ NY_API int ny_append(struct ny_context *context, const char *path, const struct 
 
 /* An appender takes rows that come a table at a time. Nothing is visible before the commit, which
  * is one transaction; ny_appender_free() before it leaves the store as it was. All tables have the
- * columns of the first one, and all of them labels or none. One thread at a time; the store is
- * locked for other writers meanwhile (NY_EBUSY). An appender commits once: after the commit, or a
- * failure, only ny_appender_free() is of use, and other calls are NY_EUSAGE. */
+ * columns of the first one, and all of them labels or none. One thread at a time; from the first
+ * rows on the store is locked for other writers (NY_EBUSY). An appender commits once: after the
+ * commit, or a failure, only ny_appender_free() is of use, and other calls are NY_EUSAGE. */
 struct ny_appender;
 NY_API int ny_appender_open(struct ny_appender **out, struct ny_context *context, const char *path,
                             const struct ny_options *options);

@@ -39,17 +39,14 @@ static int check_options(struct ny_context *ctx, const struct ny_options *option
     return NY_OK;
 }
 
-/* Begins an import of tables, whose rows are added to what the store has. */
+/* Begins an import of tables, whose rows are added to what the store has by then. */
 static int enter(struct ny_import *import, const char *path, const struct ny_options *options)
 {
-    struct ny_points_info info;
     int err = ny_import_prepare(import, options);
 
+    import->append = true;
     if (!err) err = check_options(import->ctx, options);
-    if (!err) err = ny_import_enter(import, path, options);
-    if (!err) err = ny_points_info(import->store, &info);
-    if (!err && info.n) import->append = true;
-    return err;
+    return err ? err : ny_import_enter(import, path, options);
 }
 
 static struct ny_import import_of(struct ny_context *context, const struct ny_options *options)

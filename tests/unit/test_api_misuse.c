@@ -69,6 +69,25 @@ static void an_appender_takes_no_rows_after_its_commit(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+static void an_appender_adds_to_points_that_came_meanwhile(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0);
+    struct ny_appender *appender;
+    struct ny_report *report;
+    double n;
+
+    (void)state;
+    ok(ny_appender_open(&appender, in.ctx, in.store, NULL));
+    put_rows();
+    ok(ny_appender_put(appender, &table));
+    fails(NY_EBUSY, "importing", ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_appender_commit(appender, &report));
+    assert_true(ny_report_number(report, "n", &n) && n == 2 * ROWS);
+    ny_report_free(report);
+    ny_appender_free(appender);
+    free((void *)(uintptr_t)table.values);
+}
+
 static void sums_of_another_context_are_merged(void **state)
 {
     struct ny_table table = dense(NY_F32, 0), part = part_of(&table, 0, 500);
@@ -98,6 +117,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(parts_that_are_none_are_refused_by_name, setup, teardown),
         cmocka_unit_test_setup_teardown(an_appender_takes_no_rows_after_its_commit, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(an_appender_adds_to_points_that_came_meanwhile, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(sums_of_another_context_are_merged, setup, teardown),
     };
