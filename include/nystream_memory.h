@@ -100,7 +100,8 @@ struct ny_dense_room {
 struct ny_model;
 /* Embeds rows in memory: ny_borrow() to a scratch store, and ny_fit_into() of it. `room` takes the
  * embedding, NaN for rows that a map of a graph leaves out; *model, which the caller frees, places
- * new rows; *report is as of ny_fit(). Each of the three may be NULL. Options of NY_GROUP_FIT and
+ * new rows; *report is as of ny_fit(). Each of the three may be NULL. NY_EUSAGE for a model of a
+ * map of a graph, or of randomized and gaussian, which have none. Options of NY_GROUP_FIT and
  * NY_GROUP_EMBED. The store lies in option tmpdir, else in $TMPDIR, else in /dev/shm where the rows
  * take less than a quarter of it and of the budget, else in /tmp; it takes as much room as rows
  * that are copied, and is removed whatever happens. Errors as of the two calls; messages name the

@@ -19,7 +19,10 @@
 #include "base/borrowed.h"
 #include "base/memory.h"
 #include "io/memory.h"
+#include "results/extension.h"
 #include "results/fields.h"
+#include "results/map.h"
+#include "spectral/method.h"
 
 static const char result[] = "embedding";
 
@@ -102,12 +105,27 @@ int ny_fit_into(struct ny_context *context, const char *path, const char *name,
     return err;
 }
 
+/* Refuses to make a model of what places new points by all points. */
+static int check_model(struct ny_context *ctx, const struct ny_options *options)
+{
+    const struct ny_map *map = ny_options_map(options);
+    const char *approx = ny_options_text(options, "approx");
+
+    if (!ny_map_needs_points(map, approx ? ny_method_find(approx) : NULL)) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--%s %s places new points by all points, so that there is no model of it: give "
+                   "ny_embed() NULL for the model, or fit a store and place rows with "
+                   "ny_place_rows()",
+                   map->graph ? "map" : "approx", map->graph ? map->name : approx);
+}
+
 /* Checks what is wanted before anything is made. */
 static int check(struct ny_context *ctx, const struct ny_options *options,
-                 const struct ny_dense_room *room)
+                 const struct ny_dense_room *room, bool models)
 {
     int err = check_room(ctx, room);
 
+    if (!err && models) err = check_model(ctx, options);
     if (err) return err;
     if (strcmp(ny_options_text(options, "nan"), "error") != 0)
         return ny_fail(ctx, NY_EUSAGE,
@@ -132,7 +150,7 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
     if (!err) err = ny_given_table(context, table, &given);
     if (!err) err = ny_memory_check(context, &given);
     options = ny_options_given(options, context, &none);
-    if (!err) err = check(context, options, room);
+    if (!err) err = check(context, options, room, model != NULL);
     if (!err)
         err = ny_scratch_make(context, ny_scratch_parent(context, options, &given), folder,
                               sizeof(folder));

@@ -19,11 +19,14 @@ static bool of_graph(const json_t *record)
     return map && map->graph;
 }
 
+bool ny_map_needs_points(const struct ny_map *map, const struct ny_method *method)
+{
+    return (map && map->graph) || (method && method->whole);
+}
+
 bool ny_result_needs_points(const json_t *record)
 {
-    const struct ny_method *method = method_of(record);
-
-    return of_graph(record) || (method && method->whole);
+    return ny_map_needs_points(ny_map_of(record), method_of(record));
 }
 
 int ny_result_has_model(struct ny_context *ctx, const char *name, const json_t *record)

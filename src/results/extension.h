@@ -8,6 +8,11 @@
 
 #include "results/record.h"
 
+struct ny_map;
+struct ny_method;
+
+/* Tells whether results of this map and method (NULL: of none) place new points by all points. */
+bool ny_map_needs_points(const struct ny_map *map, const struct ny_method *method);
 /* Tells whether the result of this record places new points by all stored points. */
 bool ny_result_needs_points(const json_t *record);
 /* Fails with NY_EUSAGE where it does: there is no model apart from the store. */

@@ -537,10 +537,12 @@ static void what_cannot_be_embedded_leaves_nothing(void **state)
     for (size_t i = 0; i < ROWS; i++)
         placed += !isnan(found[2 * i]) && !isnan(found[2 * i + 1]);
     assert_int_equal(placed, 13); /* the others have no place */
+    found[0] = 7;
     fails(
-        NY_EUSAGE, "model",
+        NY_EUSAGE, "--map isomap places new points by all points",
         ny_embed(in.ctx, &rows, options, &(struct ny_dense_room){NY_F32, found}, &model, &report));
     assert_null(report);
+    assert_true(found[0] == 7); /* it was refused before any work */
     nothing_is_left(folder);
     ok(ny_options_set(options, "nan", "keep"));
     fails(NY_EUSAGE, "--nan keep leaves rows out",
