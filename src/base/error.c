@@ -27,16 +27,17 @@ const char *ny_context_message(const struct ny_context *ctx)
     return message ? message : "";
 }
 
-/* Copies the name behind the first "--" of the message; returns NULL where there is none. */
+/* Copies the name behind the first "--" of the message; returns NULL where there is none. One that
+ * follows something else than a space, a quote or a bracket is part of a name of a file. */
 static const char *find_option(const char *message, char *name, size_t size)
 {
     const char *at = message;
     size_t length = 0;
 
-    while ((at = strstr(at, "--")) && length == 0) {
-        at += 2;
-        length = strspn(at, "abcdefghijklmnopqrstuvwxyz-");
-        snprintf(name, size, "%.*s", (int)length, at);
+    for (; length == 0 && (at = strstr(at, "--")); at += 2) {
+        if (at > message && !strchr(" '\"(", at[-1])) continue;
+        length = strspn(at + 2, "abcdefghijklmnopqrstuvwxyz0123456789-");
+        snprintf(name, size, "%.*s", (int)length, at + 2);
     }
     return length ? name : NULL;
 }

@@ -108,7 +108,8 @@ static void a_part_of_an_embedding_can_be_read(void **state)
     /* The end wraps around 2⁶⁴. */
     assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", UINT64_MAX - 4, 10, part),
                      NY_EUSAGE);
-    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 1, UINT64_MAX, part), NY_EUSAGE);
+    assert_int_equal(ny_embedding_read(f->in.ctx, f->in.store, "a", 1, UINT64_MAX, part),
+                     NY_EUSAGE);
 }
 
 static void appended_rows_are_there_and_a_mismatch_changes_nothing(void **state)
@@ -146,6 +147,7 @@ static void rows_that_are_not_finite_are_refused_by_transform(void **state)
 static void errors_name_the_option_that_they_are_about(void **state)
 {
     struct fixture *f = *state;
+    struct ny_model *model;
     struct ny_options *o;
 
     assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
@@ -153,6 +155,10 @@ static void errors_name_the_option_that_they_are_about(void **state)
     assert_string_equal(ny_context_error(f->in.ctx)->option, "landmarks");
     assert_int_equal(ny_options_set(o, "edge-weights", "many"), NY_EUSAGE);
     assert_string_equal(ny_context_error(f->in.ctx)->option, "edge-weights");
+    assert_int_equal(ny_options_set(o, "coef0", "many"), NY_EUSAGE);
+    assert_string_equal(ny_context_error(f->in.ctx)->option, "coef0");
+    assert_int_equal(ny_model_open(&model, f->in.ctx, "my--store.nys", "a"), NY_EIO);
+    assert_null(ny_context_error(f->in.ctx)->option);
     assert_int_equal(ny_fit(f->in.ctx, NULL, "a", o, NULL), NY_EUSAGE);
     assert_null(ny_context_error(f->in.ctx)->option);
     ny_options_free(o);
