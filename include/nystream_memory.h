@@ -212,13 +212,13 @@ NY_API int ny_model_report(struct ny_model *model, struct ny_report **report);
 NY_API void ny_model_free(struct ny_model *model);
 NY_API uint64_t ny_model_dimensions(const struct ny_model *model); /* d */
 NY_API uint64_t ny_model_components(const struct ny_model *model); /* p */
-/* Places the rows of a table: `out` takes rows × p coordinates of type NY_F32 or NY_F64, each row
- * row_bytes after the one before (0: they follow one another). One pass over the table; bytes: a
- * tile of 2,048 × m a thread, and up to 512 rows at a time one tile and the landmarks, which stay
- * with the model. The log warns where the landmarks leave out more than half of the trace of a
- * table of over 16 rows, of which at most 64 are looked at. NY_EDATA where the table has other
- * columns than the model, or values that are not finite; NY_ENUMERIC where a coordinate is not, or
- * does not fit into an f32. */
+/* Places the rows of a table, which may have none: `out` takes rows × p coordinates of type NY_F32
+ * or NY_F64, each row row_bytes after the one before (0: they follow one another). One pass over
+ * the table; bytes: a tile of 2,048 × m a thread, and up to 512 rows at a time one tile and the
+ * landmarks, which stay with the model. The log warns where the landmarks leave out more than half
+ * of the trace of a table of over 16 rows, of which at most 64 are looked at. NY_EDATA where the
+ * table has other columns than the model, or values that are not finite; NY_ENUMERIC where a
+ * coordinate is not, or does not fit into an f32. */
 NY_API int ny_model_place(struct ny_model *model, const struct ny_table *table, int dtype,
                           void *out, uint64_t row_bytes);
 /* The short form of ny_model_place() for f32 in and out: embedding (rows × p) of values (rows × d),

@@ -46,7 +46,7 @@ struct run {
     struct ny_cluster_finder finder;
     size_t clusters;   /* that it knew; 0: it was not asked */
     uint64_t left_out; /* values in columns that the store or the model does not have */
-    bool by_model;   /* which measures drift and counts unseen columns */
+    bool by_model;     /* which measures drift and counts unseen columns */
 };
 
 /* Transforms by the model of the result. */
@@ -401,7 +401,7 @@ int ny_place_rows(struct ny_context *context, const char *path, const char *name
 
     if (!err) err = NY_GIVEN(context, room->values);
     if (!err) err = ny_given_table(context, table, &rows);
-    if (err) return err;
+    if (err || !rows.rows) return err;
     run.from = ny_memory_name(&rows);
     run.rows = (struct ny_new_rows){
         .table = &rows, .room = {room->values, (enum ny_dtype)room->dtype, 0, room->components}};
@@ -420,7 +420,7 @@ int ny_clusters_of(struct ny_context *context, const char *path, const char *nam
     int err = NY_GIVEN(context, path, name, table, clusters);
 
     if (!err) err = ny_given_table(context, table, &rows);
-    if (err) return err;
+    if (err || !rows.rows) return err;
     run.from = ny_memory_name(&rows);
     run.rows = (struct ny_new_rows){.table = &rows, .finder = &run.finder};
     return place(&run);
@@ -438,7 +438,8 @@ int ny_neighbors_of(struct ny_context *context, const char *path, const char *na
     if (!err) err = ny_given_table(context, table, &rows);
     if (!err && !room->neighbors)
         err = ny_fail(context, NY_EUSAGE, "--neighbors 0: a row has at least one neighbor");
-    if (err) return err;
+    if (!err) room->found = 1;
+    if (err || !rows.rows) return err;
     new = (struct ny_new_neighbors){.rows = {.table = &rows},
                                     .neighbors = room->neighbors,
                                     .recall = room->recall,

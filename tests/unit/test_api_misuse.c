@@ -69,6 +69,36 @@ static void an_appender_takes_no_rows_after_its_commit(void **state)
     free((void *)(uintptr_t)table.values);
 }
 
+static void a_table_without_rows_gets_no_places(void **state)
+{
+    const struct ny_table none = {
+        .struct_bytes = sizeof(none), .dtype = NY_F32, .columns = COLUMNS};
+    struct ny_neighbors_room neighbors = {.neighbors = 2};
+    struct ny_places_room places = {.dtype = NY_F32, .components = 2};
+    struct ny_options *clusters;
+    struct ny_model *model;
+    uint64_t number;
+    float place[2];
+
+    (void)state;
+    put_rows();
+    ok(ny_fit(in.ctx, in.store, "map", NULL, NULL));
+    ok(ny_graph(in.ctx, in.store, "graph", NULL, NULL));
+    ok(ny_options_new(&clusters, in.ctx));
+    ok(ny_options_set(clusters, "clusters", "2"));
+    ok(ny_evaluate(in.ctx, in.store, "map", clusters, NULL));
+    ok(ny_model_open(&model, in.ctx, in.store, "map"));
+    ok(ny_model_place(model, &none, NY_F32, place, 0));
+    places.values = place;
+    ok(ny_place_rows(in.ctx, in.store, "map", &none, &places));
+    neighbors.numbers = &number;
+    ok(ny_neighbors_of(in.ctx, in.store, "graph", &none, &neighbors));
+    assert_true(neighbors.found == 1);
+    ok(ny_clusters_of(in.ctx, in.store, "map", &none, &number));
+    ny_model_free(model);
+    ny_options_free(clusters);
+}
+
 static void an_appender_adds_to_points_that_came_meanwhile(void **state)
 {
     struct ny_table table = dense(NY_F32, 0);
@@ -118,6 +148,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(parts_that_are_none_are_refused_by_name, setup, teardown),
         cmocka_unit_test_setup_teardown(an_appender_takes_no_rows_after_its_commit, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_table_without_rows_gets_no_places, setup, teardown),
         cmocka_unit_test_setup_teardown(an_appender_adds_to_points_that_came_meanwhile, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(sums_of_another_context_are_merged, setup, teardown),
