@@ -148,9 +148,9 @@ NY_API void ny_view_free(struct ny_view *view);
 /* Type of row numbers in parts, beside those of enum ny_dtype. */
 enum { NY_U64 = 6 };
 /* Rows, columns (0: a list of numbers) and type of a part: of a result those of ny_export_parts()
- * but the model; of points "points", "labels" (NaN where missing) and "source", the row numbers in
- * the files. Any of the three may be NULL. NY_EUSAGE, with those that there are, where it has no
- * such part. */
+ * but the model and the graph; of points "points", "labels" (NaN where missing) and "source", the
+ * row numbers in the files. Any of the three may be NULL. NY_EUSAGE, with those that there are,
+ * where it has no such part. */
 NY_API int ny_view_shape(struct ny_view *view, const char *part, uint64_t *rows, uint64_t *columns,
                          int *type);
 /* Reads rows first … first + count − 1 of a part into `out`, rows × columns values of its type,

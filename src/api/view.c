@@ -258,8 +258,11 @@ static int find_of_result(struct ny_view *view, const char *name, struct viewed 
     if (err) return err;
     *part = (struct viewed){.part = ny_part_find(name)};
     if (!part->part)
-        return ny_fail(view->ctx, NY_EUSAGE, "part '%s' is no table of rows; %s reads it", name,
-                       ny_is_names_part(name) ? "ny_view_names()" : "ny_model_open()");
+        return ny_fail(view->ctx, NY_EUSAGE, "part '%s' is no table of rows; %s", name,
+                       ny_is_names_part(name)       ? "ny_view_names() reads it"
+                       : strcmp(name, "graph") == 0 ? "ny_export() writes it to a file, and parts "
+                                                      "neighbors and distances have its lists"
+                                                    : "ny_model_open() reads it");
     err = ny_result_prepare(result, part->part, PIECE_ROWS);
     if (err) return err;
     part->rows = part->part->count(result);

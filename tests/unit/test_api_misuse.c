@@ -46,6 +46,7 @@ static void parts_that_are_none_are_refused_by_name(void **state)
     ok(ny_view_open(&view, in.ctx, in.store, "map"));
     fails(NY_EUSAGE, "ny_model_open()", ny_view_read(view, "model", 0, 1, out));
     fails(NY_EUSAGE, "ny_view_names()", ny_view_gather(view, "ids", &row, 1, out));
+    fails(NY_EUSAGE, "ny_export()", ny_view_read(view, "graph", 0, 1, out));
     ny_view_free(view);
 }
 
