@@ -125,10 +125,12 @@ NY_API int ny_borrow(struct ny_context *context, const char *path, const struct 
 
 /* Fits as ny_fit() does, and writes the coordinates of all rows of the store to `room`, NaN for
  * rows that a map of a graph leaves out: as many columns as "components" of *report says, which are
- * no more than were asked for. A scratch store then keeps none of them where no stage reads them
- * again: the result has its model and its figures, but no embedding. With a room of NULL a scratch
- * store keeps none either, and the last pass is left out where it would tell nothing else. A fit
- * that is cut short and made again computes all rows again. Of one store, and no set of shards. */
+ * no more than were asked for. A scratch store then keeps none of them where the room has the type
+ * of option precision and no stage reads them again: the result has its model and its figures, but
+ * no embedding, and the same call once more is NY_EUSAGE without option restart. With a room of
+ * NULL a scratch store keeps none either, and the last pass is left out where it would tell nothing
+ * else. A fit that is cut short and made again computes all rows again. Of one store, and no set of
+ * shards. */
 NY_API int ny_fit_into(struct ny_context *context, const char *path, const char *name,
                        const struct ny_options *options, const struct ny_dense_room *room,
                        struct ny_report **report);

@@ -42,6 +42,7 @@ int ny_data_frame_open(struct ny_data_frame *frame, struct ny_store *store, cons
     err = ny_result_open_any(&frame->result, store, name);
     if (err) return err;
     frame->n = embedding->count(&frame->result);
+    if (!frame->n && frame->result.map) return ny_result_prepare(&frame->result, embedding, 0);
     if (!frame->n)
         return ny_fail(frame->ctx, NY_EUSAGE,
                        "'%s' is a %s alone: it has no embedding to draw; fit one with 'nystream "

@@ -526,6 +526,9 @@ static int no_such_part(const struct ny_result *result, const struct ny_result_p
                   ? "; maps of the linear kernel (pca) have axes, and those of svd with this one "
                     "are the places of rows with a single 1: transform an identity matrix"
                   : "; maps of the linear kernel (pca) have axes and a mean";
+    if (strcmp(part->name, "embedding") == 0 && result->map)
+        why = "; ny_fit_into() has put it into memory alone, where it was fitted: --restart fits "
+              "it anew";
     if (strcmp(part->name, "clusters") == 0) why = "; 'nystream eval' makes clusters";
     return ny_fail(result->ctx, NY_EUSAGE, "'%s' in %s has no %s; it has %s%s", result->name,
                    ny_store_path(result->store), part->name, list, why);

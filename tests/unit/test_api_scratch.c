@@ -109,6 +109,32 @@ static void embedding_in_one_call_syncs_nothing(void **state)
     free((void *)(uintptr_t)rows.values);
 }
 
+/* A message about rows that a scratch store does not keep says what makes them again. */
+static void rows_that_went_to_memory_are_fitted_anew(void **state)
+{
+    const struct ny_dense_room room = {NY_F32, malloc(sizeof(float) * ROWS * 2)};
+    struct ny_table rows = dense(NY_F32, 0);
+    struct ny_options *options;
+    float first;
+
+    (void)state;
+    ok(ny_options_new(&options, in.ctx));
+    ok(ny_options_set(options, "landmarks", "30"));
+    ny_context_set_scratch(in.ctx, 1);
+    ok(ny_borrow(in.ctx, in.store, &rows, NULL, NULL));
+    ok(ny_fit_into(in.ctx, in.store, "map", options, &room, NULL));
+    first = *(float *)room.values;
+    fails(NY_EUSAGE, "--restart", ny_fit_into(in.ctx, in.store, "map", options, &room, NULL));
+    fails(NY_EUSAGE, "--restart", ny_plot(in.ctx, in.store, "map", "map.png", NULL));
+    ok(ny_options_set(options, "restart", "yes"));
+    *(float *)room.values = 0;
+    ok(ny_fit_into(in.ctx, in.store, "map", options, &room, NULL));
+    assert_true(*(float *)room.values == first);
+    ny_options_free(options);
+    free((void *)(uintptr_t)rows.values);
+    free(room.values);
+}
+
 /* The folder is that of option tmpdir, else of $TMPDIR; a message names the table and no path. */
 static void scratch_stores_lie_where_they_are_wanted(void **state)
 {
@@ -140,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(only_scratch_stores_are_not_synced, setup, teardown),
+        cmocka_unit_test_setup_teardown(rows_that_went_to_memory_are_fitted_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(scratch_stores_lie_where_they_are_wanted, setup, teardown),
         cmocka_unit_test_setup_teardown(embedding_in_one_call_syncs_nothing, setup, teardown),
     };
