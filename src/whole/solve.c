@@ -280,6 +280,7 @@ static int run_solve(struct ny_job *job)
 
     err = ny_products_open(&state, fit, &place);
     if (err) return err;
+    fit->m = state.shape.order; /* the report tells the rank by it */
     err = allocate_pairs(&state, &pairs);
     if (err) goto done;
     err = solve_small(&state, &pairs);

@@ -395,6 +395,35 @@ static void an_update_of_a_job_says_how_it_goes_on(void **state)
             "'m' is not finished: stage stats, 0 % of its rows; resume with: nystream fit ");
 }
 
+/* ---- what a job tells ----------------------------------------------------------------------- */
+
+static double rank_of(const char *name)
+{
+    struct ny_report *report;
+    double rank = -1;
+
+    CHECK(ny_result_report(ctx, now, name, &report));
+    assert_true(ny_report_number(report, "rank", &rank));
+    ny_report_free(report);
+    return rank;
+}
+
+/* A stage that goes on by itself knows what the one before it has told. */
+static void the_rank_is_told_after_a_kill(void **state)
+{
+    const char *const *options = OPTIONS("approx", "randomized", "components", "3");
+    long solving = 0;
+
+    (void)state;
+    for (long at = 0; killed_at(at, options); at++) {
+        if (!stage_of("m") || strcmp(stage_of("m"), "solve") != 0) continue;
+        solving++;
+        CHECK(ny_resume(ctx, now, "m", NULL));
+        assert_int_equal((int)rank_of("m"), 3);
+    }
+    assert_true(solving > 0);
+}
+
 /* ---- models --------------------------------------------------------------------------------- */
 
 static void a_job_without_its_model_asks_for_it(void **state)
@@ -440,6 +469,7 @@ int main(void)
         CASE(a_refused_update_gives_no_other_up),
         CASE(one_that_runs_gives_the_other_up),
         CASE(an_update_of_a_job_says_how_it_goes_on),
+        CASE(the_rank_is_told_after_a_kill),
         CASE(a_job_without_its_model_asks_for_it),
     };
 
