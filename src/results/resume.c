@@ -93,6 +93,7 @@ int ny_resume_command(struct ny_store *store, const char *name, const json_t *re
 
     *out = NULL;
     if (command && !json_is_string(command)) return NY_OK;
+    if (!update && json_object_get(record, "summed")) command = NULL; /* it ends with the sums */
     *out = command ? command_here(store, job) : plain_command(store, name, record);
     return *out ? NY_OK : NY_EBUDGET;
 }

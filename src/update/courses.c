@@ -95,7 +95,8 @@ static int note_sums(struct ny_job *job)
            job->name, (unsigned long long)ny_field_count(ny_job_report(job), "n", 0),
            ny_store_path(job->store), job->name);
     ny_warn_sums_behind(job->store, job->name, job->record);
-    if (stage != NY_STAGE_SOLVE || json_object_get(job->record, "summed")) return NY_OK;
+    if (stage != NY_STAGE_SOLVE || json_is_true(json_object_get(job->record, "summed")))
+        return NY_OK;
     ny_field_set_json(job->record, "summed", json_true());
     return ny_record_save(job->store, job->name, job->record);
 }
@@ -128,7 +129,8 @@ int ny_fit_start(struct ny_store *store, const char *name, const struct ny_fit_s
     } else if (ny_context_peers(fit.job.ctx)) {
         fit.job.at_end = ny_shards_at_end;
     }
-    if (!settings->until_sums) json_object_del(record, "summed");
+    if (!settings->until_sums && json_object_get(record, "summed")) /* it goes on beyond them */
+        ny_field_set_json(record, "summed", json_false());
     if (!settings->until_sums || !is_summed(record)) err = ny_fit_run(&fit);
     return err || !settings->until_sums ? err : note_sums(&fit.job);
 }

@@ -121,8 +121,12 @@ END
     [ "$(field "$output" stage)" = solve ]
     [ "$(field "$output" status)" = summed ]
     [[ $(nystream list part.1) == *map*summed* ]]
+    [ "$(field "$output" resume)" = "nystream fit part.1 map" ] # the same command again ends there
     ny fit part.1 map $shared --until sums
     exits 0
+    ny export part.1 map -o map.npy
+    says "is not finished: stage solve, 100 % of its rows; resume with: nystream fit part.1 map"
+    [[ $stderr != *until* ]]
     ny fit part.1 map -q
     exits 0
     ny info part.1 map --json
