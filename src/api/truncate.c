@@ -2,9 +2,10 @@
  * ny_truncate: the first rows of a store stay, and the results that the others are in go, where the
  * caller agrees.
  *
- * A result cannot follow: its landmarks and sums have rows that are gone. Results go first, in one
- * transaction, then the rows, in another; a kill in between leaves all rows, and the same call goes
- * on.
+ * A result cannot follow: its landmarks and sums have rows that are gone. One that an update was to
+ * take the rows into has none of them yet: the update is given up, and the result stays. Results
+ * and updates go first, in transactions of their own, then the rows, in another; a kill in between
+ * leaves all rows, and the same call goes on.
  */
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "results/behind.h"
 #include "results/record.h"
 #include "shards/set.h"
+#include "update/update.h"
 
 enum { LIST_BYTES = 512 };
 
@@ -24,6 +26,7 @@ struct truncating {
     bool drops;       /* results may go */
     bool of_all;      /* one of them is of all shards */
     json_t *reaching; /* names of results that reach beyond the rows */
+    json_t *updates;  /* and of those that only an update under way of theirs does */
 };
 
 /* Adds a result that has rows which are to go. */
@@ -31,14 +34,17 @@ static int add_reaching(void *user, const char *name)
 {
     struct truncating *t = user;
     json_t *record = NULL;
-    uint64_t end;
-    int err = ny_rows_reach(t->store, name, &end);
+    struct ny_reach reach;
+    bool sharded, updates;
+    int err = ny_rows_reach(t->store, name, &reach);
 
-    if (err || end <= t->rows) return err;
+    if (err || (reach.result <= t->rows && reach.update <= t->rows)) return err;
     err = ny_record_load(t->store, name, &record);
-    t->of_all |= json_object_get(record, "sharded") != NULL;
+    sharded = json_object_get(record, "sharded") != NULL;
     json_decref(record);
-    ny_field_append(t->reaching, ny_json_text(name));
+    updates = !sharded && reach.result <= t->rows;
+    t->of_all |= sharded;
+    ny_field_append(updates ? t->updates : t->reaching, ny_json_text(name));
     return err;
 }
 
@@ -83,6 +89,27 @@ static int drop(const struct truncating *t)
     return ny_batch_commit(batch);
 }
 
+/* Gives up the updates that take in rows which go. Their results are as they were before. */
+static int give_up(const struct truncating *t)
+{
+    int err = NY_OK;
+
+    for (size_t i = 0; i < json_array_size(t->updates) && !err; i++) {
+        const char *name = json_string_value(json_array_get(t->updates, i));
+        json_t *update;
+
+        err = ny_record_load_update(t->store, name, &update);
+        if (!err && update) err = ny_update_discard(t->store, name, update);
+        if (!err)
+            ny_log(t->ctx, NY_LOG_WARNING,
+                   "an interrupted --update of '%s' had rows that go, and is given up: the result "
+                   "stays as it was before; give --update again to have it take other rows in",
+                   name);
+        json_decref(update);
+    }
+    return err;
+}
+
 /* Looks for results that would have rows which are not there, and removes them when it is time. */
 static int clear(void *user, bool now)
 {
@@ -90,11 +117,13 @@ static int clear(void *user, bool now)
     int err;
 
     json_array_clear(t->reaching);
+    json_array_clear(t->updates);
     err = ny_results_list(t->store, add_reaching, t);
     if (!err) err = ny_fields_check(t->ctx); /* or one of them might be missing */
-    if (err || !json_array_size(t->reaching)) return err;
-    if (!t->drops || t->of_all) return refuse(t);
-    return now ? drop(t) : NY_OK;
+    if (err) return err;
+    if (json_array_size(t->reaching) && (!t->drops || t->of_all)) return refuse(t);
+    if (now && json_array_size(t->reaching)) err = drop(t);
+    return err || !now ? err : give_up(t);
 }
 
 /* Rows of all shards are numbered through: which of them go is for the path of one to say. */
@@ -124,6 +153,7 @@ int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int
     if (err) return err;
     ny_fields_begin();
     t.reaching = json_array();
+    t.updates = json_array();
     err = check_path(context, path);
     if (!err) err = ny_store_open(&t.store, context, path);
     if (!err) err = ny_points_info(t.store, &before);
@@ -136,6 +166,7 @@ int ny_truncate(struct ny_context *context, const char *path, uint64_t rows, int
         err = ny_report_of_json(report, context, object);
     }
     json_decref(t.reaching);
+    json_decref(t.updates);
     ny_store_close(t.store);
     return err;
 }

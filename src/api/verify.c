@@ -50,8 +50,8 @@ static void add_result(struct finding *finding, const char *name)
     const json_t *known;
     size_t k;
 
-    json_array_foreach (finding->results, k, known)
-        if (strcmp(json_string_value(known), name) == 0) return;
+    json_array_foreach(finding->results, k,
+                       known) if (strcmp(json_string_value(known), name) == 0) return;
     ny_field_append(finding->results, ny_json_text(name));
 }
 
@@ -84,10 +84,12 @@ static int compare_rows(void *user, const char *name)
     struct ny_context *ctx = ny_store_context(finding->store);
     char what[256];
     struct ny_points_info info;
+    struct ny_reach reach;
     uint64_t end = 0;
     int err = ny_points_info(finding->store, &info);
 
-    if (!err) err = ny_rows_reach(finding->store, name, &end);
+    if (!err) err = ny_rows_reach(finding->store, name, &reach);
+    if (!err) end = reach.update > reach.result ? reach.update : reach.result;
     if (err == NY_ESTORE) { /* it is among the damages by now */
         ny_error_clear(ctx);
         return NY_OK;

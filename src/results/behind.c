@@ -50,24 +50,20 @@ static int reach_of(struct ny_store *store, const json_t *record, uint64_t *end)
 
     if (!err) n = rows_of(record, &points);
     if (!err) err = ny_record_lost(ctx, record, &lost);
-    if (!err && n && !ny_of_nodes(record)) {
-        uint64_t reach = ny_lost_place(&lost, n - 1, &run) + 1;
-
-        *end = reach > *end ? reach : *end;
-    }
+    if (!err && n && !ny_of_nodes(record)) *end = ny_lost_place(&lost, n - 1, &run) + 1;
     ny_lost_release(&lost, ctx);
     return err;
 }
 
-int ny_rows_reach(struct ny_store *store, const char *name, uint64_t *end)
+int ny_rows_reach(struct ny_store *store, const char *name, struct ny_reach *reach)
 {
     json_t *record = NULL, *update = NULL;
     int err = ny_record_load(store, name, &record);
 
-    *end = 0;
+    *reach = (struct ny_reach){0};
     if (!err) err = ny_record_load_update(store, name, &update);
-    if (!err && record) err = reach_of(store, record, end);
-    if (!err && update) err = reach_of(store, update, end);
+    if (!err && record) err = reach_of(store, record, &reach->result);
+    if (!err && update) err = reach_of(store, update, &reach->update);
     json_decref(record);
     json_decref(update);
     return err;

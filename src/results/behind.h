@@ -8,10 +8,13 @@
 /* Returns how many rows the result of this record lacks for that reason; 0 where it has all, is not
  * of the points, or the points cannot be read. */
 uint64_t ny_rows_behind(struct ny_store *store, const json_t *record);
-/* Sets *end to the row of the store behind the last one that a result has, or that an update of it
- * under way takes in; 0 where it is of no points, or not there. NY_ESTORE where its record cannot
- * be read. */
-int ny_rows_reach(struct ny_store *store, const char *name, uint64_t *end);
+/* The row of the store behind the last one that a result has, and behind the last one that an
+ * update of it under way takes in; 0 where it is of no points, or not there. */
+struct ny_reach {
+    uint64_t result, update;
+};
+/* NY_ESTORE where a record cannot be read. */
+int ny_rows_reach(struct ny_store *store, const char *name, struct ny_reach *reach);
 /* Warns of them, and says how they come in. */
 void ny_warn_behind(struct ny_store *store, const char *name, const json_t *record);
 /* Warns of those that its sums lack, which an update does not add to. */

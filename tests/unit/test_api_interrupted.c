@@ -395,6 +395,41 @@ static void an_update_of_a_job_says_how_it_goes_on(void **state)
             "'m' is not finished: stage stats, 0 % of its rows; resume with: nystream fit ");
 }
 
+/* Kills an update at each sync, and takes out the rows that it was to take in. */
+static void stays_as_it_was(const char *mode)
+{
+    const char *const *options = OPTIONS("update", mode);
+    long under_way = 0;
+
+    for (long at = 0; killed_at(at, options); at++) {
+        said[0] = 0;
+        if (ny_truncate(ctx, now, ROWS, 0, NULL)) { /* the update was over */
+            CHECK(ny_verify(ctx, now, NULL));
+            refused(ny_truncate(ctx, now, ROWS, 0, NULL), NY_EUSAGE, "a result has rows");
+            continue;
+        }
+        under_way += strstr(said, "an interrupted --update of 'm' had rows that go") != NULL;
+        CHECK(ny_verify(ctx, now, NULL));
+        CHECK(ny_export(ctx, now, "m", "embedding", output[1]));
+        same_files(output[0], output[1], "embedding");
+        CHECK(ny_append_rows(ctx, now, values, MORE, D, NULL));
+        CHECK(call(options));
+        CHECK(ny_export(ctx, now, "m", "embedding", output[1]));
+        assert_null(strstr(said, "is given up"));
+    }
+    assert_true(under_way > 1);
+}
+
+static void a_result_stays_whose_update_had_rows_that_go(void **state)
+{
+    (void)state;
+    make_before(OPTIONS("landmarks", "30", "components", "3"));
+    CHECK(ny_export(ctx, before, "m", "embedding", output[0]));
+    CHECK(ny_append_rows(ctx, before, values + ROWS * D, MORE, D, NULL));
+    stays_as_it_was("full");
+    stays_as_it_was("frozen");
+}
+
 /* ---- what a job tells ----------------------------------------------------------------------- */
 
 static double rank_of(const char *name)
@@ -469,6 +504,7 @@ int main(void)
         CASE(a_refused_update_gives_no_other_up),
         CASE(one_that_runs_gives_the_other_up),
         CASE(an_update_of_a_job_says_how_it_goes_on),
+        CASE(a_result_stays_whose_update_had_rows_that_go),
         CASE(the_rank_is_told_after_a_kill),
         CASE(a_job_without_its_model_asks_for_it),
     };
