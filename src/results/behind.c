@@ -2,6 +2,8 @@
  * those that were lost by then; the store counts all. */
 #include "results/behind.h"
 
+#include <stdio.h>
+
 #include "results/graph.h"
 #include "results/record.h"
 
@@ -69,16 +71,30 @@ int ny_rows_reach(struct ny_store *store, const char *name, struct ny_reach *rea
     return err;
 }
 
-/* Says how the rows come in. */
-static const char *cure_of(struct ny_store *store, const json_t *record)
-{
-    const json_t *report = json_object_get(record, "report");
+/* How the rows come in. */
+struct cure {
+    char text[256];
+};
 
-    if (!ny_field_is(record, "kind", "fit")) return "--restart makes it again with them";
-    if (json_is_object(json_object_get(report, "graph")))
-        return "fit --restart makes it again with them, and transform places them on it as it is";
-    return ny_context_peers(ny_store_context(store)) ? "fit --update frozen takes them in"
-                                                     : "fit --update full or frozen takes them in";
+static struct cure cure_of(struct ny_store *store, const json_t *record)
+{
+    const json_t *graph = json_object_get(json_object_get(record, "report"), "graph");
+    const char *named = ny_field_text(graph, "name");
+    struct cure cure = {"fit --update full or frozen takes them in"};
+
+    if (!ny_field_is(record, "kind", "fit"))
+        return (struct cure){"--restart makes it again with them"};
+    if (named)
+        snprintf(cure.text, sizeof(cure.text),
+                 "it is a map of graph '%.64s': once graph --restart has made that again with "
+                 "them, fit --restart does so with the map; until then transform places them on it",
+                 named);
+    else if (json_is_object(graph))
+        return (struct cure){
+            "fit --restart makes it again with them, and transform places them on it as it is"};
+    else if (ny_context_peers(ny_store_context(store)))
+        return (struct cure){"fit --update frozen takes them in"};
+    return cure;
 }
 
 void ny_warn_behind(struct ny_store *store, const char *name, const json_t *record)
@@ -88,7 +104,7 @@ void ny_warn_behind(struct ny_store *store, const char *name, const json_t *reco
     if (behind)
         ny_log(ny_store_context(store), NY_LOG_WARNING, "'%s' lacks %llu %s appended since; %s",
                name, (unsigned long long)behind, behind == 1 ? "row that was" : "rows that were",
-               cure_of(store, record));
+               cure_of(store, record).text);
 }
 
 void ny_warn_sums_behind(struct ny_store *store, const char *name, const json_t *record)

@@ -183,6 +183,21 @@ as_from_scratch() {
     says "lacks 200 rows that were appended since; fit --update full or frozen takes them in"
 }
 
+@test "a map of a graph of the store says that the graph is to be made again first" {
+    store s 400 3
+    nystream graph s near --neighbors 5 --connect -q
+    nystream fit s map --map eigenmaps --graph near -q
+    table 100 3 5 >more.csv
+    nystream import s more.csv --append -q
+    ny fit s map
+    exits 0
+    says "'map' lacks 100 rows that were appended since; it is a map of graph 'near': once graph --restart has made that again with them, fit --restart does so with the map; until then transform places them on it"
+    nystream graph s near --restart -q
+    nystream fit s map --restart -q
+    ny fit s map
+    [[ $stderr != *lacks* ]]
+}
+
 @test "whoever looks at a result that lacks rows is told of them" {
     local lacks="warning: 'r' lacks 200 rows that were appended since"
     grown
