@@ -66,9 +66,12 @@ def test_a_stopped_result_says_so_and_resumes(large):
             os.kill(os.getpid(), signal.SIGINT)
 
     store = nystream.open(large.path, threads=1, progress=press_at_accumulate)
-    with pytest.raises(KeyboardInterrupt, match="stopped in .*the same call goes on, .*not append"):
+    with pytest.raises(KeyboardInterrupt, match="the same call goes on, .*not append") as stop:
         store.fit("map", **LONG)
     assert "accumulate" in stages
+    last = store._context._heard.progress  # of the job: passes are at 100 % at the end of each
+    far = 100 * last.total_fraction
+    assert str(stop.value).startswith(f"stopped in {last.stage}, at {far:.0f} %;")
     result = large.result("map")
     assert result.status == "interrupted"
     assert result.resume().status == "done"

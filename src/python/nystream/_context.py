@@ -305,8 +305,8 @@ class Context:
             return "the call was over already"
         seen = self._heard.progress
         at = f"stopped in {seen.stage}" if seen else "stopped"
-        if seen and seen.fraction >= 0:
-            at += f" at {100 * seen.fraction:.0f} %"
+        if seen and seen.total_fraction >= 0:
+            at += f", at {100 * seen.total_fraction:.0f} %"
         return at + "; the same call goes on"
 
     def _tell(self, drawer: Optional[Callable[[Progress], object]], last: bool = False) -> None:
