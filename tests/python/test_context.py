@@ -69,8 +69,8 @@ def test_a_stopped_result_says_so_and_resumes(large):
     with pytest.raises(KeyboardInterrupt, match="the same call goes on, .*not append") as stop:
         store.fit("map", **LONG)
     assert "accumulate" in stages
-    last = store._context._heard.progress  # of the job: passes are at 100 % at the end of each
-    far = 100 * last.total_fraction
+    last = store._context._heard.progress
+    far = 100 * last.total_fraction  # That of a pass is 100 % at the end of each.
     assert str(stop.value).startswith(f"stopped in {last.stage}, at {far:.0f} %;")
     result = large.result("map")
     assert result.status == "interrupted"
