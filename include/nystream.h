@@ -333,10 +333,11 @@ NY_API int ny_compact(struct ny_context *context, const char *path, struct ny_re
  * report lists which rows each import added. Reads the rows that stay. Results that have rows which
  * go are removed with them where drop_results is not 0; else NY_EUSAGE, which names them. One that
  * an interrupted update was to take such rows into stays as it is: the update is given up, with a
- * warning. NY_EUSAGE for more rows than there are, and for a store in shards, whose last shard has a
- * path of its own; NY_EBUSY while an import or a job runs; NY_ESTORE where rows that stay are lost
- * or damaged. After a failure no row has changed. Rows go in one transaction, results before in
- * another: after a kill the same call goes on. *report: n, now; rows_removed; removed[] of names. */
+ * warning. NY_EUSAGE for more rows than there are, and for a store in shards, whose last shard has
+ * a path of its own; NY_EBUSY while an import or a job runs; NY_ESTORE where rows that stay are
+ * lost or damaged. After a failure no row has changed. Rows go in one transaction, results before
+ * in another: after a kill the same call goes on. *report: n, now; rows_removed; removed[] of
+ * names. */
 NY_API int ny_truncate(struct ny_context *context, const char *path, uint64_t rows,
                        int drop_results, struct ny_report **report);
 /* Removes a result: NY_EUSAGE where there is none of this name, NY_EBUSY while a job makes it. */

@@ -34,7 +34,7 @@ static int add_reaching(void *user, const char *name)
 {
     struct truncating *t = user;
     json_t *record = NULL;
-    struct ny_reach reach;
+    struct ny_rows_end reach;
     bool sharded, updates;
     int err = ny_rows_reach(t->store, name, &reach);
 

@@ -84,7 +84,7 @@ static int compare_rows(void *user, const char *name)
     struct ny_context *ctx = ny_store_context(finding->store);
     char what[256];
     struct ny_points_info info;
-    struct ny_reach reach;
+    struct ny_rows_end reach;
     uint64_t end = 0;
     int err = ny_points_info(finding->store, &info);
 

@@ -57,12 +57,12 @@ static int reach_of(struct ny_store *store, const json_t *record, uint64_t *end)
     return err;
 }
 
-int ny_rows_reach(struct ny_store *store, const char *name, struct ny_reach *reach)
+int ny_rows_reach(struct ny_store *store, const char *name, struct ny_rows_end *reach)
 {
     json_t *record = NULL, *update = NULL;
     int err = ny_record_load(store, name, &record);
 
-    *reach = (struct ny_reach){0};
+    *reach = (struct ny_rows_end){0};
     if (!err) err = ny_record_load_update(store, name, &update);
     if (!err && record) err = reach_of(store, record, &reach->result);
     if (!err && update) err = reach_of(store, update, &reach->update);

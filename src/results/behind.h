@@ -10,11 +10,11 @@
 uint64_t ny_rows_behind(struct ny_store *store, const json_t *record);
 /* The row of the store behind the last one that a result has, and behind the last one that an
  * update of it under way takes in; 0 where it is of no points, or not there. */
-struct ny_reach {
+struct ny_rows_end {
     uint64_t result, update;
 };
 /* NY_ESTORE where a record cannot be read. */
-int ny_rows_reach(struct ny_store *store, const char *name, struct ny_reach *reach);
+int ny_rows_reach(struct ny_store *store, const char *name, struct ny_rows_end *reach);
 /* Warns of them, and says how they come in. */
 void ny_warn_behind(struct ny_store *store, const char *name, const json_t *record);
 /* Warns of those that its sums lack, which an update does not add to. */
