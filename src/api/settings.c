@@ -204,8 +204,9 @@ static int take_nodes(struct ny_store *store, const char *name, struct ny_points
 static int need_points(struct ny_store *store, const struct ny_options *options, uint64_t rows,
                        struct ny_points_info *points)
 {
-    /* One row can be summed up, but not fitted. */
-    uint64_t least = ny_options_choice(options, "until") ? 1 : 2;
+    /* One row can be summed up, or placed by a model, but not fitted. */
+    bool one = ny_options_choice(options, "until") || ny_options_is_set(options, "model");
+    uint64_t least = one ? 1 : 2;
     const char *graph = ny_options_text(options, "graph");
     bool waits = false;
     int err = ny_store_skip_lost(store);

@@ -221,13 +221,18 @@ static void report_accuracy(struct reconstruction *run, const char *key, double 
     ny_field_set_number(run->of->report, key, fmax(best, rounding) / fmax(error, rounding));
 }
 
-/* Compares when the sample is all rows; E is K − K̃. */
+/* Compares when the sample is all rows; E is K − K̃. Rows of a shard, or placed by a model from
+ * elsewhere, may be fewer than the components. */
 static int compare_whole(struct reconstruction *run, const struct ny_map *map)
 {
     double best;
     double spectral = norm_of(run->rows, run->s), distances = distance_norm(run->E);
-    int err = subtract_best(run);
+    int err;
 
+    for (size_t i = 0; run->s < run->k && i < EXACT_KEYS; i++)
+        ny_evaluate_inapplicable(run->of, exact_keys[i], "there are fewer rows than components");
+    if (run->s < run->k) return NY_OK;
+    err = subtract_best(run);
     if (err) return err;
     run->norm = norm_of(run->rows + run->s, run->s);
     for (size_t i = 0; !(run->norm > 0) && i < EXACT_KEYS; i++)
@@ -336,6 +341,9 @@ static size_t order(const struct ny_evaluation *run)
     return run->settings->sample;
 }
 
-const struct ny_measure ny_measure_reconstruction = {
-    .name = "reconstruction", .keys = keys, .options = "sample|seed",
-    .run = run_reconstruction, .bytes = bytes, .order = order};
+const struct ny_measure ny_measure_reconstruction = {.name = "reconstruction",
+                                                     .keys = keys,
+                                                     .options = "sample|seed",
+                                                     .run = run_reconstruction,
+                                                     .bytes = bytes,
+                                                     .order = order};

@@ -422,6 +422,13 @@ const struct ny_result_part *ny_part_find(const char *name)
 
 /* ---- a result opened for reading ---------------------------------------------------------- */
 
+/* Tells whether the eigenvectors are of more rows than the store has: of those of all shards, or of
+ * those of a model from elsewhere. */
+static bool has_pairs_of_others(const json_t *record)
+{
+    return json_object_get(record, "sharded") || json_is_true(json_object_get(record, "placed"));
+}
+
 int ny_result_open(struct ny_result *result, struct ny_store *store, const char *name)
 {
     struct ny_points_info points;
@@ -456,7 +463,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
     }
     err = ny_coordinates_parse(&result->coordinates, result->ctx, record);
     if (err) return err;
-    if (result->coordinates.pairs > result->rows.count)
+    if (result->coordinates.pairs > result->rows.count && !has_pairs_of_others(record))
         return ny_fail(result->ctx, NY_ESTORE,
                        "'%s' says that it has %zu eigenvectors of %llu rows", name,
                        result->coordinates.pairs, (unsigned long long)result->rows.count);

@@ -194,6 +194,26 @@ END
     nystream verify part.1
 }
 
+@test "a model places as few rows as there are" {
+    sum_up
+    nystream merge part.? --name map -o whole.nym -q
+    for rows in 1 2; do
+        head -n $rows "$BATS_FILE_TMPDIR/part.0.csv" >few.csv
+        nystream import few.$rows few.csv -q
+        ny fit few.$rows placed --model whole.nym
+        exits 0
+        nystream transform whole.nym --input few.csv -o new.npy -q
+        nystream export few.$rows placed -o placed.npy -q
+        cmp new.npy placed.npy
+        nystream report few.$rows placed -o placed.html -q
+        nystream verify few.$rows
+    done
+    ny eval few.1 placed --measures reconstruction
+    usage "cannot be measured"
+    ny eval few.2 placed --measures reconstruction
+    exits 0
+}
+
 @test "new rows of a divided kernel are judged and placed by its model" {
     sum_up --map laplacian --averages landmarks
     nystream merge part.? --name map -o whole.nym -q

@@ -99,6 +99,23 @@ END
     [ "$(field "$(<big.json)" alignment_error)" != null ]
 }
 
+@test "a shard may have fewer rows than the result has components" {
+    head -n 2 "$BATS_FILE_TMPDIR/numbers.csv" >few.csv
+    nystream import small --shard 0/3 "$BATS_FILE_TMPDIR/numbers.0.csv" -q
+    nystream import small --shard 1/3 few.csv -q
+    nystream import small --shard 2/3 "$BATS_FILE_TMPDIR/numbers.2.csv" -q
+    nystream fit small map --landmarks 60 --components 6 -q
+    nystream export small map -o map.csv -q
+    [ "$(grep -c , map.csv)" = $((700 + 2 + 1001)) ]
+    nystream transform small map --input few.csv -o few.map.csv -q
+    sed -n '701,702p' map.csv | near - few.map.csv 1e-6
+    nystream eval small map --clusters 3 -q
+    nystream eval small/shard-00001 map --measures reconstruction -q
+    nystream verify small
+    nystream import small few.csv --append -q
+    nystream fit small map --update frozen -q
+}
+
 @test "rows of numbers in shards of any size give the fit of one store to rounding" {
     local map
     for map in "kpca --landmarks 40" "laplacian --landmarks 40 --averages implicit --probe 30" \
