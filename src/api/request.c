@@ -22,6 +22,7 @@
 #include "api/inspect.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "fit/shards.h"
 #include "peers/open.h"
 #include "peers/peers.h"
 #include "results/behind.h"
@@ -260,6 +261,26 @@ static int reserve_for_update(struct ny_request *request)
     return err;
 }
 
+/* Refuses processes that were not all given this job, before one of them replaces what it has. */
+static int agree(const struct ny_request *request, bool restart)
+{
+    const json_t *kept = restart ? NULL : request->record;
+    json_t *options, *inputs = NULL;
+    int err = NY_OK;
+
+    if (!ny_context_peers(request->ctx)) return NY_OK;
+    if (kept)
+        return ny_shards_agree(request->ctx, request->name, json_object_get(kept, "options"),
+                               json_object_get(kept, "inputs"));
+    options = ny_options_to_json(request->options, request->kind->groups);
+    if (!options) err = ny_fields_no_memory(request->ctx);
+    if (!err) err = inputs_of(request, &inputs);
+    if (!err) err = ny_shards_agree(request->ctx, request->name, options, inputs);
+    json_decref(options);
+    json_decref(inputs);
+    return err;
+}
+
 /* Resumes, replaces or begins the job. Nothing stored is changed before the plan fits. */
 static int run_job(struct ny_request *request)
 {
@@ -269,8 +290,8 @@ static int run_job(struct ny_request *request)
     if (!request->record) err = ny_record_load(request->store, request->name, &request->record);
     if (err) return err;
     if (request->record && !restart) err = check_existing(request);
-    if (err) return err;
-    err = find_done(request, restart, &done);
+    if (!err) err = agree(request, restart);
+    if (!err) err = find_done(request, restart, &done);
     if (err) return err;
     if (done) {
         note_done(request);

@@ -21,6 +21,7 @@
 #include "api/inspect.h"
 #include "api/report.h"
 #include "base/memory.h"
+#include "fit/shards.h"
 #include "peers/group.h"
 #include "update/update.h"
 
@@ -169,6 +170,7 @@ static int look_at(struct ny_store *store, struct shards_update *update, unsigne
     struct shard_rows last;
     int err = ny_updated_read(&result, store, update->name, &options, 0);
 
+    if (!err) err = ny_shards_agree(ctx, update->name, NULL, NULL);
     if (!err) err = check_result(ctx, update, result.record);
     if (!err)
         err = ny_update_allowed(ctx, &result.settings.fit, NY_UPDATE_FROZEN, update->name,

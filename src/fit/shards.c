@@ -78,18 +78,7 @@ int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settin
     return ny_fail(ctx, NY_EUSAGE, "%s does not go over the shards of a store; %s", what, instead);
 }
 
-/* ---- going on together ----------------------------------------------------------------------- */
-
-/* The facts of a shard's job that decide where all go on. */
-struct standing {
-    uint64_t stage; /* its rank; DONE_RANK: the result is whole */
-    uint64_t rows;  /* sum over all shards */
-    uint64_t updates;
-    uint64_t measured;
-    uint64_t options, machine;
-};
-
-enum { DONE_RANK = 100 };
+/* ---- the same command ------------------------------------------------------------------------ */
 
 /* Returns the text of an object, to be freed by ny_free(); NULL where there is no memory for it. */
 static char *text_of(struct ny_context *ctx, const json_t *object, uint64_t *bytes)
@@ -103,15 +92,76 @@ static char *text_of(struct ny_context *ctx, const json_t *object, uint64_t *byt
     return text;
 }
 
+/* Digests of what all shards of a job have to have in common. */
+struct command {
+    uint64_t name, options, inputs;
+};
+
 static uint64_t digest_of(struct ny_context *ctx, const json_t *object)
 {
     uint64_t bytes, digest;
-    char *text = text_of(ctx, object, &bytes);
+    char *text = object ? text_of(ctx, object, &bytes) : NULL;
 
     digest = text ? ny_checksum(text, (size_t)bytes) : 0;
     ny_free(ctx, text);
     return digest;
 }
+
+static int check_commands(struct ny_context *ctx, const char *name, const struct command *all,
+                          unsigned shards)
+{
+    for (unsigned k = 1; k < shards; k++) {
+        if (all[k].name != all[0].name)
+            return ny_fail(ctx, NY_EUSAGE,
+                           "the result of shard %u is to have another name than that of shard 0 "
+                           "('%s' is the one here); give the same command to each process, and "
+                           "jobs that run at the same time a folder each",
+                           k, name);
+        if (all[k].options != all[0].options)
+            return ny_fail(ctx, NY_EUSAGE,
+                           "'%s' has other options in shard %u than in shard 0; give the same "
+                           "command to all, or --restart",
+                           name, k);
+        if (all[k].inputs != all[0].inputs)
+            return ny_fail(ctx, NY_EUSAGE,
+                           "the files that the options of '%s' name differ between shard %u and "
+                           "shard 0; give the same files to all",
+                           name, k);
+    }
+    return NY_OK;
+}
+
+int ny_shards_agree(struct ny_context *ctx, const char *name, const json_t *options,
+                    const json_t *inputs)
+{
+    struct ny_peers *peers = ny_context_peers(ctx);
+    unsigned shards = ny_peers_shards(peers);
+    const struct command mine = {ny_checksum(name, strlen(name)), digest_of(ctx, options),
+                                 digest_of(ctx, inputs)};
+    struct command *all;
+    int err;
+
+    if (!peers) return NY_OK;
+    all = ny_calloc(ctx, NY_MEM_OTHER, shards, sizeof(*all));
+    if (!all) return NY_EBUDGET;
+    err = ny_peers_gather_equal(peers, &mine, sizeof(mine), all);
+    if (!err) err = check_commands(ctx, name, all, shards);
+    ny_free(ctx, all);
+    return err;
+}
+
+/* ---- going on together ----------------------------------------------------------------------- */
+
+/* The facts of a shard's job that decide where all go on. */
+struct standing {
+    uint64_t stage; /* its rank; DONE_RANK: the result is whole */
+    uint64_t rows;  /* sum over all shards */
+    uint64_t updates;
+    uint64_t measured;
+    uint64_t machine;
+};
+
+enum { DONE_RANK = 100 };
 
 static struct standing standing_of(const struct ny_job *job)
 {
@@ -125,7 +175,6 @@ static struct standing standing_of(const struct ny_job *job)
         .rows = ny_field_count(json_object_get(job->record, "sharded"), "rows", n),
         .updates = ny_field_count(report, "updates", 0),
         .measured = json_object_get(job->record, "gram_noise") != NULL,
-        .options = digest_of(job->ctx, json_object_get(job->record, "options")),
         .machine = ny_checksum(cpu, strlen(cpu)) ^ ny_checksum(blas, strlen(blas)) << 1,
     };
 }
@@ -191,11 +240,6 @@ static int check_standing(const struct ny_fit *fit, const struct standing *all, 
                           bool anew)
 {
     for (unsigned k = 1; k < shards; k++) {
-        if (all[k].options != all[0].options)
-            return ny_fail(fit->job.ctx, NY_EUSAGE,
-                           "'%s' has other options in shard %u than in shard 0; give the same "
-                           "command to all, or --restart",
-                           fit->job.name, k);
         if ((!anew && all[k].rows != all[0].rows) || all[k].updates != all[0].updates)
             return ny_fail(
                 fit->job.ctx, NY_EUSAGE,

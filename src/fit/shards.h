@@ -7,6 +7,11 @@
 
 /* Refuses what is not possible over shards, with what is. */
 int ny_shards_check(struct ny_store *store, const struct ny_fit_settings *settings);
+/* NY_EUSAGE unless all shards work at a result of this name, with the same options, and digests of
+ * the files that these name (either NULL: there are none). Called before any of them changes what
+ * it has. */
+int ny_shards_agree(struct ny_context *ctx, const char *name, const json_t *options,
+                    const json_t *inputs);
 /* Brings all shards to the stage of the one that is least far, before the first stage. */
 int ny_shards_align(struct ny_fit *fit);
 /* Waits until all shards have come here. BLAS has one number of threads for all shards of a

@@ -10,6 +10,7 @@ setup_file() {
         table $((2500 + 700 * shard)) 8 $((shard + 1)) >rows.$shard.csv
         nystream import big --shard $shard/3 rows.$shard.csv -q
     done
+    table 90 8 9 >rows.more.csv
     cp -r big fitted
     nystream fit fitted a --landmarks 60 -q
     nystream export fitted a -o one.npy -q
@@ -18,7 +19,7 @@ setup_file() {
 setup() {
     cd "$BATS_TEST_TMPDIR" || return
     export XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache NO_COLOR=1 LC_ALL=C
-    cp -r "$BATS_FILE_TMPDIR/big" .
+    cp -r "$BATS_FILE_TMPDIR"/{big,rows.more.csv} .
 }
 
 # start STORE OPTION…: begins a fit in the background; its words go to said.N, N = ${#pids[@]}.
@@ -105,4 +106,50 @@ ended() {
     [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
     grep -q "has other options in shard 2 than in shard 0" said.0
     grep -q "has other options in shard 2 than in shard 0" said.1
+}
+
+@test "processes of two commands leave what is there" {
+    local pids=() codes
+    table 60 8 7 >landmarks.csv
+    table 60 8 8 >others.csv
+    nystream fit big a --landmarks 60 -q
+    nystream export big a -o before.npy -q
+    # Two options.
+    start big --peers folder:2:meet --restart
+    start big --peers folder:2:meet --restart --seed 3
+    ended
+    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+    nystream export big a -o after.npy -q
+    cmp before.npy after.npy
+    # Two names.
+    nystream fit big b --landmarks 50 -q
+    nystream import big rows.more.csv --append -q
+    for options in "--landmarks 60 --restart" "--update frozen"; do
+        nystream fit big a $options --peers folder:2:meet >said.0 2>&1 3>&- &
+        pids=($!)
+        nystream fit big b $options --peers folder:2:meet >said.1 2>&1 3>&- &
+        pids+=($!)
+        ended
+        [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+        grep -q "another name than that of shard 0 ('a' is the one here)" said.0
+        grep -q "another name than that of shard 0 ('b' is the one here)" said.1
+    done
+    nystream export big a -o after.npy -q
+    cmp before.npy after.npy
+    [ "$(nystream info big a | awk '$1 == "landmarks" { print $2 }')" = 60 ]
+    # Two files of one name, as hosts may have them.
+    mkdir near far
+    mv landmarks.csv near/landmarks.csv
+    mv others.csv far/landmarks.csv
+    pids=()
+    for host in near far; do
+        (cd $host && exec nystream fit ../big c --landmarks-points landmarks.csv --gamma 0.4 \
+            --peers folder:2:../meet) >said.$host 2>&1 3>&- &
+        pids+=($!)
+    done
+    ended
+    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+    grep -q "the files that the options of 'c' name differ between shard 2 and shard 0" said.near
+    ny info big c
+    usage "has no result named 'c'"
 }
