@@ -414,6 +414,18 @@ static size_t memory_of_peer(const struct ny_group *group)
     return ny_memory_left(group->ctx) / ranks / group->shape.count;
 }
 
+static int open_peers(struct ny_group *group)
+{
+    unsigned count = group->shape.count;
+    int err = NY_OK;
+
+    group->peer = ny_calloc(group->ctx, NY_MEM_OTHER, count, sizeof(*group->peer));
+    if (!group->peer) return NY_EBUDGET;
+    for (unsigned i = 0; i < count && !err; i++)
+        err = open_peer(&group->peer[i], group, i, memory_of_peer(group));
+    return err;
+}
+
 int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
                  struct ny_transport *transport, ny_group_fn *work, void *arg)
 {
@@ -422,14 +434,17 @@ int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
     size_t reserved = transport ? transport_bytes : 0;
     int err = ny_reserve(ctx, NY_MEM_PROCESS, reserved);
 
-    if (err) return err;
+    if (err) {
+        if (transport) transport->ops->abandon(transport, err, ny_context_message(ctx));
+        return err;
+    }
     ny_mutex_init(&group.lock);
     ny_cond_init(&group.changed);
-    group.peer = ny_calloc(ctx, NY_MEM_OTHER, shape->count, sizeof(*group.peer));
-    if (!group.peer) err = NY_EBUDGET;
-    for (unsigned i = 0; i < shape->count && !err; i++)
-        err = open_peer(&group.peer[i], &group, i, memory_of_peer(&group));
-    if (!err) err = run_peers(&group);
+    err = open_peers(&group);
+    if (!err)
+        err = run_peers(&group);
+    else if (transport)
+        transport->ops->abandon(transport, err, ny_context_message(ctx));
     for (unsigned i = 0; i < shape->count && group.peer; i++)
         ny_context_free(group.peer[i].ctx);
     ny_free(ctx, group.gathered);

@@ -153,3 +153,13 @@ ended() {
     ny info big c
     usage "has no result named 'c'"
 }
+
+@test "a process without memory for its part tells the others" {
+    local pids=() codes
+    start big --peers folder:2:meet --memory 40M
+    start big --peers folder:2:meet
+    ended
+    [ "$codes" = 8,8, ] || { echo "$codes"; cat said.*; false; }
+    grep -q "the memory budget of 40.0 MiB is too small" said.0
+    grep -q "the memory budget of 40.0 MiB is too small" said.1
+}
