@@ -256,11 +256,12 @@ static void plan_for_all(const struct plan *of, unsigned threads)
     static const char *const bytes[] = {"memory_bytes", "disk_bytes", "stage_memory_bytes"};
     const double exchange_rate = 0.3e9; /* bytes a second, of two processes on a busy machine */
     double m = ny_field_number(plan, "landmarks", 0), gram = 4 * m * (m + 1);
+    uint64_t each = ny_field_count(plan, "memory_min_bytes", 0);
     json_t *sharded = json_object();
 
     ny_field_set_count(sharded, "count", shards);
-    ny_field_set_json(sharded, "memory_min_bytes",
-                      json_copy(json_object_get(plan, "memory_min_bytes")));
+    ny_field_set_count(sharded, "memory_min_bytes",
+                       of->least - (shards - 1) * each + NY_TRANSPORT_BYTES);
     ny_field_set_number(sharded, "exchange_bytes", gram);
     ny_field_set_number(sharded, "exchange_seconds", gram / exchange_rate);
     ny_field_set_json(plan, "shards", sharded);

@@ -399,9 +399,6 @@ static int run_peers(struct ny_group *group)
     return err;
 }
 
-/* Bytes that the system's message passing takes for itself in each process. */
-static const size_t transport_bytes = (size_t)64 << 20;
-
 /* Returns the memory of each peer of this process: its share of the budget, which is half of what
  * is free on the machine unless somebody has set it, and then shared with the ranks beside this
  * one. */
@@ -431,7 +428,7 @@ int ny_group_run(struct ny_context *ctx, const struct ny_group_shape *shape,
 {
     struct ny_group group = {
         .ctx = ctx, .shape = *shape, .transport = transport, .work = work, .arg = arg};
-    size_t reserved = transport ? transport_bytes : 0;
+    size_t reserved = transport ? NY_TRANSPORT_BYTES : 0;
     int err = ny_reserve(ctx, NY_MEM_PROCESS, reserved);
 
     if (err) {

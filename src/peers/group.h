@@ -8,6 +8,9 @@
 
 struct ny_group;
 
+/* Bytes that the system's message passing takes for itself in each of several processes. */
+enum { NY_TRANSPORT_BYTES = 64 << 20 };
+
 /* The shards of a job, and which of them this process has: `count` from `first` on. */
 struct ny_group_shape {
     unsigned shards, first, count;
