@@ -397,24 +397,31 @@ static void release(struct ny_request *request)
     ny_blas_return();
 }
 
-/* Refuses to do the same work in several processes, where the store has no shards. */
-static int refuse_ranks(const struct ny_request *request)
+/* Tells whether there is nothing at a path. */
+static bool is_missing(const char *path)
+{
+    return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
+/* Refuses to do the same work in several processes, where the store has no shards. That there is no
+ * store, as on a host that does not see its folder, is told when it is opened. */
+static int refuse_ranks(const struct ny_request *request, const char *path)
 {
     const struct ny_transport_wish wish = {.peers = ny_options_text(request->options, "peers"),
                                            .shards = 1};
     struct ny_transport *transport;
 
-    return ny_context_peers(request->ctx) ? NY_OK
-                                          : ny_transport_open(&transport, request->ctx, &wish);
+    if (ny_context_peers(request->ctx) || (is_missing(path) && !request->kind->makes_store))
+        return NY_OK;
+    return ny_transport_open(&transport, request->ctx, &wish);
 }
 
 /* Opens the store, or makes it where there is none and the kind can begin with an empty one. */
 static int open_store(struct ny_request *request, const char *path)
 {
     const char *option = request->kind->makes_store;
-    bool there = access(path, F_OK) == 0 || errno != ENOENT;
 
-    if (there || !option || !ny_options_is_set(request->options, option))
+    if (!is_missing(path) || !option || !ny_options_is_set(request->options, option))
         return ny_store_open(&request->store, request->ctx, path);
     return ny_store_create(&request->store, request->ctx, path);
 }
@@ -429,7 +436,7 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
     if (report) *report = NULL;
     if (err) return err;
     request.options = ny_options_given(options, context, &none);
-    err = refuse_ranks(&request);
+    err = refuse_ranks(&request, path);
     if (err) return err;
     ny_fields_begin();
     ny_blas_borrow(); /* a plan works before the memory is taken */

@@ -163,3 +163,12 @@ ended() {
     grep -q "the memory budget of 40.0 MiB is too small" said.0
     grep -q "the memory budget of 40.0 MiB is too small" said.1
 }
+
+@test "a store that a host does not see is told as such" {
+    OMPI_COMM_WORLD_SIZE=2 ny fit nowhere a --landmarks 60
+    exits 4
+    says "there is no store nowhere"
+    ny fit nowhere a --landmarks 60 --peers folder:2:meet
+    exits 4
+    says "there is no store nowhere"
+}
