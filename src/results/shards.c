@@ -56,13 +56,15 @@ static int open_shard(struct ny_result *whole, size_t k)
 
 /* ---- do they belong together --------------------------------------------------------------- */
 
-/* Tells in `lacking` which stores of a set do not have a finished result of this name, and in
- * *count how many. */
-static int find_lacking(struct ny_store *set, const char *name, bool *lacking, size_t *count)
+/* Tells in `lacking` which stores of a set do not have a finished result of this name, in *count
+ * how many, and in *together whether the others have it by a fit of all shards. */
+static int find_lacking(struct ny_store *set, const char *name, bool *lacking, size_t *count,
+                        bool *together)
 {
     int err = NY_OK;
 
     *count = 0;
+    *together = false;
     for (size_t k = 0; !err && k < ny_store_set(set)->count; k++) {
         struct ny_store *store;
         json_t *record = NULL;
@@ -71,6 +73,7 @@ static int find_lacking(struct ny_store *set, const char *name, bool *lacking, s
         if (!err) err = ny_record_load(store, name, &record);
         lacking[k] = !record || !ny_field_is(record, "stage", "done");
         *count += lacking[k];
+        *together = *together || ny_field_count(record, "shards", 1) > 1;
         json_decref(record);
     }
     return err;
@@ -83,7 +86,8 @@ static int check_there(struct ny_store *set, const char *name)
     size_t count = ny_store_set(set)->count, missing, told = 0, used = 0;
     bool *lacking = ny_calloc(ctx, NY_MEM_OTHER, count + 1, sizeof(*lacking));
     char list[96] = "";
-    int err = lacking ? find_lacking(set, name, lacking, &missing) : NY_EBUDGET;
+    bool together;
+    int err = lacking ? find_lacking(set, name, lacking, &missing, &together) : NY_EBUDGET;
 
     if (!err && missing == count && count > 0) {
         json_t *record = NULL;
@@ -96,10 +100,11 @@ static int check_there(struct ny_store *set, const char *name)
             used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u", told++ ? ", " : "",
                                      ny_shards_number(set, k));
     if (!err && missing)
-        err = ny_fail(ctx, NY_EUSAGE,
-                      "'%s' is not finished in %zu of the %zu shards of %s: %s%s; finish it there",
-                      name, missing, count, ny_store_path(set), list,
-                      missing > told ? " and others" : "");
+        err = ny_fail(
+            ctx, NY_EUSAGE, "'%s' is not finished in %zu of the %zu shards of %s: %s%s; %s", name,
+            missing, count, ny_store_path(set), list, missing > told ? " and others" : "",
+            together ? "the command that fitted all shards makes it whole, given once more"
+                     : "finish it there");
     ny_free(ctx, lacking);
     return err;
 }

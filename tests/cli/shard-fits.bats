@@ -99,6 +99,18 @@ END
     [ "$(field "$(<big.json)" alignment_error)" != null ]
 }
 
+@test "a result that a shard has lost is made whole by the same command" {
+    nystream fit big map --landmarks 50 -q
+    nystream export big map -o before.npy -q
+    nystream rm big/shard-00001 map
+    ny export big map -o after.npy
+    exits 2
+    says "shards of big: 1; the command that fitted all shards makes it whole, given once more"
+    nystream fit big map --landmarks 50 -q
+    nystream export big map -o after.npy -q
+    cmp before.npy after.npy
+}
+
 @test "a shard may have fewer rows than the result has components" {
     head -n 2 "$BATS_FILE_TMPDIR/numbers.csv" >few.csv
     nystream import small --shard 0/3 "$BATS_FILE_TMPDIR/numbers.0.csv" -q
