@@ -42,7 +42,7 @@ NY_API int ny_sums_new(struct ny_sums **out, struct ny_context *context,
 NY_API int ny_sums_add(struct ny_sums *sums, const struct ny_table *table);
 /* Adds the sums of a result: of a fit with option until, or of one that is done and keeps its sums.
  * NY_EUSAGE where it has none, where it is of other landmarks or options than the parts before, or
- * is one of them. */
+ * is one of them; and where it is the first, of other options than these sums were made with. */
 NY_API int ny_sums_add_result(struct ny_sums *sums, const char *path, const char *name);
 /* Adds the parts of another sums, which stays, and may be of another context: nothing of it is
  * kept. Errors as of ny_sums_add_result(), after which nothing has changed; what does not fit in

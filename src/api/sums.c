@@ -157,17 +157,40 @@ static int add(const struct ny_sums *sums, const char *name, const struct ny_sum
     return ny_summed_add(sums->summed, name, more, more_name, option);
 }
 
+/* Refuses a first part that was made with other options than these sums were begun with. */
+static int check_first(const struct ny_sums *sums, const struct ny_summed *part, const char *name)
+{
+    const struct ny_columns_spec *spec = &part->base->spec;
+    const char *option;
+    json_t *options;
+    double gamma;
+
+    if (!sums->options) return NY_OK;
+    options = ny_options_to_json(sums->options, NY_GROUP_FIT);
+    if (!options) return ny_fields_no_memory(sums->ctx);
+    ny_summed_bare_options(options);
+    option = ny_options_other(options, json_object_get(part->about, "options"));
+    json_decref(options);
+    if (!option && spec->kernel->has_gamma && ny_options_number(sums->options, "gamma", &gamma) &&
+        gamma != spec->params.gamma)
+        option = "gamma";
+    if (!option) return NY_OK;
+    return ny_fail(sums->ctx, NY_EUSAGE,
+                   "%s has another value of --%s than these sums were begun with; merge sums of "
+                   "fits with the same options",
+                   name, option);
+}
+
 /* Adds a part, which is taken over. */
 static int add_part(struct ny_sums *sums, struct ny_summed *part, const char *name)
 {
-    int err = NY_OK;
+    int err =
+        sums->summed ? add(sums, "the parts before", part, name) : check_first(sums, part, name);
 
-    if (!sums->summed) {
+    if (!err && !sums->summed)
         sums->summed = part;
-        return NY_OK;
-    }
-    err = add(sums, "the parts before", part, name);
-    ny_summed_free(part);
+    else
+        ny_summed_free(part);
     return err;
 }
 

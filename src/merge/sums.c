@@ -130,15 +130,21 @@ static int take_sums(struct ny_summed *sums, const struct ny_fit *fit)
     return err;
 }
 
+void ny_summed_bare_options(json_t *options)
+{
+    static const char *const own[] = {"landmarks-points", "landmarks", "gamma", NULL};
+
+    for (size_t i = 0; own[i]; i++)
+        json_object_del(options, own[i]);
+}
+
 /* Describes the options that parts have to agree in. */
 static void describe(struct ny_summed *sums, const json_t *record)
 {
-    static const char *const own[] = {"landmarks-points", "landmarks", "gamma", NULL};
     const json_t *noise = json_object_get(record, "gram_noise");
     json_t *options = json_deep_copy(json_object_get(record, "options"));
 
-    for (size_t i = 0; own[i]; i++) /* the base has them */
-        json_object_del(options, own[i]);
+    ny_summed_bare_options(options);
     ny_field_set_json(sums->about, "options", options);
     ny_field_set_text(sums->about, "gram",
                       ny_field_text(json_object_get(record, "report"), "gram_precision"));

@@ -33,6 +33,8 @@ struct ny_summed {
  *   parts    [digest, rows] of each part, in the order in which they came
  */
 
+/* Takes out of the identity of options those that the base has. */
+void ny_summed_bare_options(json_t *options);
 /* Takes the sums of a result that has them: one that was to end with them, or one that is done. Its
  * record and settings are the caller's. Holds W while the shift is found. NY_EUSAGE where it has
  * none. */
