@@ -158,6 +158,25 @@ def test_landmarks_in_a_frame_are_put_in_order(tmp_path, frame, turned):
     ours = [nystream.KernelPCA(gamma=0.1, landmarks=points).fit_transform(frame)
             for points in (frame[:60].to_numpy(), frame[:60][["b", "c", "a"]])]
     assert np.array_equal(*ours)
+    with pytest.raises(nystream.DataError, match="^landmarks_points has no column 'b'"):
+        store.fit("few", landmarks_points=frame[:60][["a", "c"]])
+
+
+@pytest.mark.parametrize("gamma", [0.1, None])
+def test_landmarks_of_batches_are_put_in_the_order_of_these(frame, turned, gamma):
+    pytest.importorskip("sklearn")
+    options = {"gamma": gamma, "batch_size": 50, "random_state": 0}
+    expected = nystream.IncrementalKernelPCA(landmarks=frame[:60].to_numpy(), **options).fit(frame)
+    with pytest.warns(nystream.NystreamWarning, match="^landmarks: 1 column is left out.*'more'"):
+        found = nystream.IncrementalKernelPCA(landmarks=turned[:60], **options).fit(frame)
+    assert np.array_equal(found.landmarks_, expected.landmarks_)
+    assert np.array_equal(found.transform(frame), expected.transform(frame))
+    lacking = nystream.IncrementalKernelPCA(landmarks=frame[:60][["a", "c"]], **options)
+    with pytest.raises(nystream.DataError, match="^landmarks has no column 'b', which X has"):
+        lacking.fit(frame)
+    by_place = nystream.IncrementalKernelPCA(landmarks=turned[["c", "a", "b"]][:60], **options)
+    stand = by_place.fit(frame.to_numpy()).landmarks_
+    assert np.array_equal(stand[:, 1], expected.landmarks_[:, 0])
 
 
 @quick

@@ -25,11 +25,13 @@ class Columns(NamedTuple):
     """The names of columns, in their order, or None where they have none; and whose they are.
 
     sparse: they are those of sparse rows, so that sparse rows may lack some, and are 0 there.
+    what: what messages call the rows that are put in this order.
     """
 
     names: Optional[List[str]]
     whose: str
     sparse: bool = False
+    what: str = "X"
 
     def read(self, X: Any, labels: Any = None) -> Tuple[bool, Iterator[Batch]]:
         """Read rows of any kind as `_data.batches` does, each with these columns in this order.
@@ -107,11 +109,12 @@ class Columns(NamedTuple):
                 return None  # a column holds a list of numbers
         if lost and not (self.sparse and len(lost) < len(names) and _is_sparse(X)):
             s, them = ("s", "them") if len(lost) > 1 else ("", "it")
-            raise data_error(f"X has no column{s} {_listed(lost)}, which {self.whose} has; give "
-                             f"{them}, or an array, whose columns are taken as they stand")
+            raise data_error(f"{self.what} has no column{s} {_listed(lost)}, which {self.whose} "
+                             f"has; give {them}, or an array, whose columns are taken as they "
+                             "stand")
         if len(set(names)) < len(names) or len(places) < len(found):
-            raise data_error(f"X has other columns than {self.whose}, and some of one name, so "
-                             "that their order cannot be told; give them in its order")
+            raise data_error(f"{self.what} has other columns than {self.whose}, and some of one "
+                             "name, so that their order cannot be told; give them in its order")
         if not quiet:
             self._tell(found, lost)
         return [places.get(name, ABSENT) for name in names]
@@ -119,17 +122,19 @@ class Columns(NamedTuple):
     def _tell(self, found: List[str], lost: List[str]) -> None:
         if lost:
             be = "is" if len(lost) == 1 else "are"
-            logger.info("X: %d of the %d columns of %s %s not there, and %s 0 in its rows: %s",
-                        len(lost), len(self.names or []), self.whose, be, be, _listed(lost))
+            logger.info("%s: %d of the %d columns of %s %s not there, and %s 0 in its rows: %s",
+                        self.what, len(lost), len(self.names or []), self.whose, be, be,
+                        _listed(lost))
         known = set(self.names or [])
         others = [name for name in found if name not in known]
         if others:
-            warnings.warn(f"X: {len(others)} column{'s are' if len(others) > 1 else ' is'} left "
-                          f"out, which {self.whose} does not have: {_listed(others)}",
+            warnings.warn(f"{self.what}: {len(others)} column"
+                          f"{'s are' if len(others) > 1 else ' is'} left out, which {self.whose} "
+                          f"does not have: {_listed(others)}",
                           NystreamWarning, stacklevel=stack_level())
         elif not lost:
-            logger.info("X: its columns stand in another order than those of %s, and are taken by "
-                        "their names", self.whose)
+            logger.info("%s: its columns stand in another order than those of %s, and are taken by "
+                        "their names", self.what, self.whose)
 
 
 def _check_count(names: List[str], columns: int) -> None:

@@ -9,6 +9,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
+from nystream._columns import Columns
 from nystream._context import stack_level
 from nystream._embed import scratch_rows
 from nystream._errors import NystreamWarning, renamed
@@ -159,11 +160,10 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         """Make sums without rows, over landmarks and of the width that a first batch chooses."""
         self.seed_ = self._seed()
         kernel = kernel_options(self.kernel, self.gamma, self.degree, self.coef0)
-        if self.landmarks is None or "gamma" not in kernel:
+        landmarks = self._given_landmarks()
+        if landmarks is None or "gamma" not in kernel:
             with scratch_rows(rows, self._context(), self.tmpdir) as store:
-                landmarks = self._choose(store, kernel)
-        else:
-            landmarks = self.landmarks
+                landmarks = self._choose(store, kernel, landmarks)
         dtype = "float64" if rows.dtype == np.float64 else "float32"
         self.landmarks_ = landmarks if _data.is_sparse(landmarks) else np.asarray(landmarks, dtype)
         return Sums(self.landmarks_, dtype=dtype, precision="f64" if dtype == "float64" else "f32",
@@ -171,13 +171,19 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
                     tmpdir=self.tmpdir, threads=count_threads(self.n_jobs),
                     progress=self.verbose or None, **kernel)
 
-    def _choose(self, store: Store, kernel: Dict[str, Any]) -> Any:
+    def _given_landmarks(self) -> Any:
+        """Return the landmarks that are given, those of a frame with columns in the order of X."""
+        names = getattr(self, "feature_names_in_", None)
+        known = None if names is None else list(names)
+        return Columns(known, "X", what="landmarks").select(self.landmarks)
+
+    def _choose(self, store: Store, kernel: Dict[str, Any], landmarks: Any) -> Any:
         """Return the landmarks that are given, or chosen of the store; complete the kernel."""
         if "gamma" not in kernel and kernel["kernel"] in KERNELS_WITH_GAMMA:
             kernel["gamma"] = store.select("width", landmarks=1, seed=self.seed_,
                                            **kernel).report["gamma"]
-        if self.landmarks is not None:
-            return self.landmarks
+        if landmarks is not None:
+            return landmarks
         options = {} if self.selection == "uniform" else kernel  # which looks at no row
         return store.select("landmarks", landmarks=most_landmarks(self, len(store)),
                             select=self.selection, seed=self.seed_, **options).landmark_points

@@ -255,7 +255,8 @@ class Store(Appends):
         check_mask(options, lambda: self.shape[1])
         points = options.get("landmarks_points")
         if points is not None:
-            options = {**options, "landmarks_points": self._columns().select(points)}
+            columns = self._columns()._replace(what="landmarks_points")
+            options = {**options, "landmarks_points": columns.select(points)}
         with Options(self._context, groups, options) as pointer:
             try:
                 self._report(function, name.encode(), pointer, *room)
