@@ -420,7 +420,8 @@ static int run_square(void *arg, unsigned worker)
     while (!err && (first = atomic_fetch_add(&square->next, taken)) < square->items) {
         size_t left = square->items - first;
 
-        err = run_items(square->job, first, left < taken ? left : taken);
+        err = ny_check_interrupt(square->job->columns->spec.ctx); /* K of many rows is minutes */
+        if (!err) err = run_items(square->job, first, left < taken ? left : taken);
     }
     return err;
 }

@@ -113,11 +113,18 @@ static void exact_group(const struct job *job, size_t first, size_t count)
     }
 }
 
+/* A square is stopped on request; rows against landmarks are part of a pass, which looks itself. */
 static int exact_rows(void *arg, size_t first, size_t count)
 {
-    for (size_t i = 0; i < count; i += NY_SPARSE_GROUP)
-        exact_group(arg, first + i, count - i < NY_SPARSE_GROUP ? count - i : NY_SPARSE_GROUP);
-    return NY_OK;
+    const struct job *job = arg;
+    int err = NY_OK;
+
+    for (size_t i = 0; i < count && !err; i += NY_SPARSE_GROUP) {
+        if (job->lower) err = ny_check_interrupt(job->in.spec->ctx);
+        if (!err)
+            exact_group(job, first + i, count - i < NY_SPARSE_GROUP ? count - i : NY_SPARSE_GROUP);
+    }
+    return err;
 }
 
 /* Describes kernel values against rows that are indexed. */

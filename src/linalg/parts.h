@@ -21,7 +21,7 @@ static inline bool ny_part_is_mine(const struct ny_worker *worker, size_t i)
 }
 
 /* Runs work on a matrix of order m as ny_parallel_team(), each worker with one BLAS thread; alone
- * where threads take longer to start. */
+ * where threads take longer to start. NY_EINTERRUPTED, NY_ETERMINATED before it begins. */
 int ny_parts_run(struct ny_context *ctx, size_t m, ny_team_fn *work, void *arg);
 
 #endif

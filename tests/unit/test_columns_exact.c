@@ -69,6 +69,27 @@ static void exact_equals_plain_loops(void **state)
         }
 }
 
+/* Many rows among themselves take minutes, and stop when they are asked to. */
+static void a_square_is_interrupted(void **state)
+{
+    enum { ROWS = 600, D = 60 };
+    struct data data = data_random(NY_F32, ROWS, D, 5);
+    struct geometry g = geometry_of(&data, true, 1);
+    struct ny_columns_spec spec = spec_of("rbf", plain_gamma("rbf", &data, &g), &data, &g);
+    struct ny_columns *columns = columns_of(&spec, &data, ROWS);
+    double *K = room((size_t)ROWS * ROWS, sizeof(double));
+
+    (void)state;
+    ny_context_interrupt(spec.ctx, 2);
+    assert_int_equal(ny_columns_square(columns, ny_matrix(K, ROWS, ROWS)), NY_EINTERRUPTED);
+    ny_context_interrupt(spec.ctx, 0);
+    assert_int_equal(ny_columns_square(columns, ny_matrix(K, ROWS, ROWS)), NY_OK);
+    free(K);
+    ny_columns_free(columns);
+    geometry_release(&g);
+    data_release(&data);
+}
+
 /* Rows that agree in all but the last digits: γ is chosen so that k = e⁻¹ at their distance. */
 static void near_duplicates_keep_their_distance(void **state)
 {
@@ -172,6 +193,7 @@ int main(void)
         cmocka_unit_test(exact_equals_plain_loops),
         cmocka_unit_test(near_duplicates_keep_their_distance),
         cmocka_unit_test(exact_square_is_among_the_rows_given),
+        cmocka_unit_test(a_square_is_interrupted),
         cmocka_unit_test(a_small_budget_is_an_error),
     };
 

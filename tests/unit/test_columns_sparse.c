@@ -172,6 +172,11 @@ static void check_kernel(const char *kernel, enum ny_dtype dtype, bool centred, 
     assert_int_equal(
         ny_columns_exact_square(columns, ny_raw_rows(records), ROWS, ny_matrix(W, ROWS, ROWS)),
         NY_OK);
+    ny_context_interrupt(ctx, 2);
+    assert_int_equal(
+        ny_columns_exact_square(columns, ny_raw_rows(records), ROWS, ny_matrix(W, ROWS, ROWS)),
+        NY_EINTERRUPTED);
+    ny_context_interrupt(ctx, 0);
     for (size_t i = 0; i < ROWS; i++) {
         for (size_t j = 0; j < LANDMARKS; j++) {
             double want = plain(&spec, full[i], full[j]);

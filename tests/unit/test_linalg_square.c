@@ -198,6 +198,19 @@ static void lengths_overflow_only_where_the_norm_does(void **state)
     free(A);
 }
 
+static void an_interrupt_is_heard_before_each_pass(void **state)
+{
+    enum { N = 8 };
+    double a[N * N] = {0}, sums[N];
+
+    (void)state;
+    ny_context_interrupt(ctx, 2);
+    assert_int_equal(ny_square_sums(ctx, ny_matrix(a, N, N), sums), NY_EINTERRUPTED);
+    assert_int_equal(ny_gemv_lanes(ctx, 1, ny_matrix(a, N, N), a, sums), NY_EINTERRUPTED);
+    ny_context_interrupt(ctx, 0);
+    assert_int_equal(ny_square_sums(ctx, ny_matrix(a, N, N), sums), NY_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +220,7 @@ int main(void)
         cmocka_unit_test(one_value_that_is_not_finite_is_seen),
         cmocka_unit_test(products_with_vectors_are_those_of_the_sums),
         cmocka_unit_test(lengths_overflow_only_where_the_norm_does),
+        cmocka_unit_test(an_interrupt_is_heard_before_each_pass),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
