@@ -77,6 +77,55 @@ def test_a_stopped_result_says_so_and_resumes(large):
     assert result.resume().status == "done"
 
 
+def press_in_call(monkeypatch, function):
+    """Press Ctrl-C when a function of the library is about to return."""
+    call = getattr(nystream._lib.lib, function)
+
+    def press_and_return(*arguments):
+        status = call(*arguments)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.1)  # the main thread hears it before this call is over
+        return status
+
+    monkeypatch.setattr(nystream._lib.lib, function, press_and_return)
+
+
+@quick
+@pytest.mark.parametrize("function, told, n", [
+    ("ny_appender_put", "stopped; no row was added", 2000),
+    ("ny_appender_commit", "stopped; the rows were added", 2100)])
+def test_ctrl_c_tells_whether_pieces_were_appended(monkeypatch, store, rows, function, told, n):
+    with monkeypatch.context() as patch:
+        press_in_call(patch, function)
+        with pytest.raises(KeyboardInterrupt, match=f"^{told}$"):
+            store.append(piece for piece in (rows[:50], rows[50:100]))
+    assert len(store) == n
+    store.append(piece for piece in (rows[:50], rows[50:100]))
+    assert len(store) == n + 100
+
+
+@quick
+def test_ctrl_c_of_a_first_append_in_pieces(monkeypatch, tmp_path, rows):
+    store = nystream.open(tmp_path / "new.nys")
+    with monkeypatch.context() as patch:
+        press_in_call(patch, "ny_appender_put")
+        with pytest.raises(KeyboardInterrupt, match="^stopped; no row was added$"):
+            store.append(iter([rows[:50], rows[50:]]))
+    assert store.append(iter([rows[:50], rows[50:]])).n == 2000
+
+
+@quick
+@pytest.mark.parametrize("call, function", [
+    (lambda result, rows: result.transform(iter([rows[:9], rows[9:]])), "ny_place_rows"),
+    (lambda result, rows: result.model().transform(rows), "ny_model_place"),
+    (lambda result, rows: result.store.graph("g", neighbors=5, connect=True).kneighbors(rows),
+     "ny_neighbors_of")])
+def test_ctrl_c_tells_that_no_place_is_kept(monkeypatch, result, rows, call, function):
+    press_in_call(monkeypatch, function)
+    with pytest.raises(KeyboardInterrupt, match="^stopped; the same call begins anew$"):
+        call(result, rows)
+
+
 def test_a_handler_of_the_programs_own_stays(large):
     class Enough(Exception):
         pass

@@ -62,6 +62,11 @@ class Appends:
         -------
         Report
             n, d, dtype, format, bytes of all rows, and rows, dropped, seconds of this call.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            On Ctrl-C; of rows that come in pieces it says whether they were added.
         """
         named = isinstance(labels, str)
         if are_files(X) and named:
@@ -90,13 +95,16 @@ class Appends:
 
     def _append_batches(self, found: Any, options: C.c_void_p) -> Report:
         """Append batch by batch; what fails leaves the store as it was."""
-        context, appender = self._context, C.c_void_p()
+        context, appender, before = self._context, C.c_void_p(), self._count_rows()
         context.call(lib.ny_appender_open, C.byref(appender), context.pointer, self._path, options)
         try:
             for batch in found:
                 table = batch.table("X")
                 context.run(lib.ny_appender_put, appender, C.byref(table))
             return Report(context.report(lib.ny_appender_commit, appender))
+        except KeyboardInterrupt:  # how far one of several calls came says nothing
+            told = "no row was added" if self._count_rows() == before else "the rows were added"
+            raise KeyboardInterrupt(f"stopped; {told}") from None
         finally:
             lib.ny_appender_free(appender)
 
@@ -125,5 +133,9 @@ class Appends:
 
     def _has_rows(self) -> bool:
         """Return whether a store with rows is there, not only a folder for it."""
+        return self._count_rows() > 0
+
+    def _count_rows(self) -> int:
+        """Return the rows of the store; 0 where it is not there yet, or only a folder for it."""
         there = self.path.is_dir() and any(self.path.iterdir())
-        return bool(there and self._report(lib.ny_store_report)["n"])
+        return int(self._report(lib.ny_store_report)["n"]) if there else 0

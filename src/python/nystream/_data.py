@@ -20,6 +20,7 @@ from nystream._errors import usage_error
 from nystream._labels import Labels, Names, as_labels
 from nystream._sources import (ENTRY_BYTES, OPENED, CsrGroup, are_files, dask_blocks, is_dask,
                                is_path, is_sparse_group, names_in_file, open_file)
+from nystream._work import nothing_when_stopped
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
            "count_bytes", "has_labels",
@@ -260,16 +261,17 @@ def place(found: Iterable[Batch], components: int, dtype: Any,
         raise usage_error(f"nan={nan!r} is neither 'error' nor 'keep', which gives rows with NaN "
                           "NaN for a place", "nan")
     parts = []
-    for batch in found:
-        parts.append(np.empty((batch.rows, components), dtype))
-        finite = _finite_rows(batch) if nan == "keep" else None
-        if finite is not None and not finite.all():
-            some = make_batch(batch.piece(0, batch.rows)[finite])
-            some = some._replace(column_names=batch.column_names)
-            parts[-1][finite] = place([some], components, dtype, put)
-            parts[-1][~finite] = np.nan
-        elif batch.rows:
-            put(batch.table("X"), parts[-1])
+    with nothing_when_stopped():
+        for batch in found:
+            parts.append(np.empty((batch.rows, components), dtype))
+            finite = _finite_rows(batch) if nan == "keep" else None
+            if finite is not None and not finite.all():
+                some = make_batch(batch.piece(0, batch.rows)[finite])
+                some = some._replace(column_names=batch.column_names)
+                parts[-1][finite] = place([some], components, dtype, put)
+                parts[-1][~finite] = np.nan
+            elif batch.rows:
+                put(batch.table("X"), parts[-1])
     if not parts:
         return np.empty((0, components), dtype)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -1,10 +1,11 @@
 """One call of the library in a thread of its own, and Ctrl-C meanwhile."""
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import signal
 import threading
-from typing import Any, Optional, Tuple
+from typing import Any, Iterator, Optional, Tuple
 
 from nystream._lib import lib
 
@@ -64,3 +65,12 @@ class Interrupts:
     def _interrupt(self, _signal: int, _frame: object) -> None:
         self.count += 1
         lib.ny_context_interrupt(self._pointer, 2)
+
+
+@contextlib.contextmanager
+def nothing_when_stopped() -> Iterator[None]:
+    """Say on Ctrl-C that nothing is kept of the calls in this block, be one of them over or not."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped; the same call begins anew") from None
