@@ -12,7 +12,7 @@ from nystream import _data
 from nystream._columns import Columns
 from nystream._context import stack_level
 from nystream._embed import scratch_rows
-from nystream._errors import NystreamWarning, renamed
+from nystream._errors import NystreamWarning, renamed, usage_error
 from nystream._estimator import RowsEstimator, count_threads
 from nystream._sources import ENTRY_BYTES, with_length
 from nystream.estimators import KERNELS_WITH_GAMMA, kernel_options, most_landmarks
@@ -21,6 +21,7 @@ from nystream.report import Report
 from nystream.store import Store
 from nystream.sums import BATCH_BYTES, Sums
 
+FIXED = ("n_components", "kernel", "gamma", "degree", "coef0")  # by the first batch
 CHOICE = 4  # the first batch has so many rows for each landmark that it chooses
 
 
@@ -118,14 +119,29 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         Returns
         -------
         self
+
+        Raises
+        ------
+        UsageError
+            n_components or the kernel are others than those of the batches before.
         """
         first = not hasattr(self, "_sums")
+        if not first:
+            self._check_unchanged()
         rows = with_length(self._check_rows(X, reset=first))
         return self._take(self._add(None if first else self._sums, rows))
+
+    def _check_unchanged(self) -> None:
+        """UsageError where a parameter is another than the sums have been begun with."""
+        for name, before in self._begun.items():
+            if getattr(self, name) != before:
+                raise usage_error(f"{name}={getattr(self, name)!r}, and the batches before had "
+                                  f"{name}={before!r}; fit() begins anew", name)
 
     def _take(self, sums: Any) -> "IncrementalKernelPCA":
         """Keep the sums, with what is told of them."""
         self._sums: Sums = sums
+        self._begun = {name: getattr(self, name) for name in FIXED}
         self.n_samples_seen_ = sums.rows
         self.gamma_ = self._sums.report["gamma"]
         return self
