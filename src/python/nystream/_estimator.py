@@ -25,7 +25,7 @@ from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
 from nystream._embed import lies_in_memory, scratch_store
-from nystream._errors import NystreamWarning, renamed, usage_error
+from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import is_dask, is_path
 from nystream._view import Part
@@ -104,10 +104,20 @@ def needs_rows(figures: Mapping[str, Any]) -> bool:
             or figures.get("approx") in WHOLE_METHODS)
 
 
+def as_float(name: str, value: Any, wanted: str = "a number") -> float:
+    """Return a parameter as a float; UsageError, by its name, where it is no number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise usage_error(f"{name}= is {wanted}, not {value!r}", name) from None
+
+
 def count_threads(n_jobs: Optional[int]) -> Optional[int]:
     """Return the threads that scikit-learn's n_jobs means; None: the library's default."""
     if n_jobs is None:
         return None
+    if not isinstance(n_jobs, numbers.Real):
+        raise usage_error(f"n_jobs={n_jobs!r} is not a whole number", "n_jobs")
     cpus = len(os.sched_getaffinity(0))
     return max(1, n_jobs if n_jobs > 0 else cpus + 1 + n_jobs)
 
@@ -275,6 +285,8 @@ class StoreEstimator(RowsEstimator):
             if self.random_state is None and self._scratch is None:
                 self.seed_ = self._seed_of(store)
             n, d = store.shape
+            if n < 2:
+                raise data_error("X has one row: nothing to fit; at least two rows are needed")
             options = self._options(n, d)
             if self._is_left(rows_to) and self._scratch and self._leaves_rows(n, d):
                 name, options = self._call(store, options)
@@ -310,6 +322,8 @@ class StoreEstimator(RowsEstimator):
 
     def _name(self) -> str:
         """Return the name of the result in the store."""
+        if not isinstance(self.name or "", str):
+            raise usage_error(f"name={self.name!r} is not a str, which names a result", "name")
         return self.name or type(self).__name__
 
     def _seed_of(self, store: Store) -> int:

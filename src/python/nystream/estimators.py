@@ -48,7 +48,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from nystream import _data
 from nystream._centers import centers_of, nearest_centers
 from nystream._errors import hint, usage_error
-from nystream._estimator import PARAMETERS, StoreEstimator
+from nystream._estimator import PARAMETERS, StoreEstimator, as_float
 from nystream._view import Part
 from nystream.store import Result
 
@@ -63,19 +63,20 @@ MUTE = 1 - 1e-6  # the eigenvalue from which an eigenvector of a graph does not 
 
 def kernel_options(kernel: str, gamma: Any, degree: int, coef0: float) -> Dict[str, Any]:
     """Return the options of a kernel by scikit-learn's parameters."""
-    name = {"poly": "polynomial"}.get(kernel, kernel)
     if kernel not in (*KERNELS, "polynomial"):
         raise usage_error(f"kernel= is one of {'|'.join(KERNELS)}, not {kernel!r}"
                           + (": the rows themselves are needed" if kernel == "precomputed"
-                             else hint(str(kernel), KERNELS)), "kernel")
+                             else hint(kernel, KERNELS) if isinstance(kernel, str) else ""),
+                          "kernel")
+    name = {"poly": "polynomial"}.get(kernel, kernel)
     options: Dict[str, Any] = {"kernel": name}
+    wanted = "a number, or None or 'auto' (the data choose)"
     if isinstance(gamma, str) and gamma != "auto":
-        raise usage_error(f"gamma= is a number, or None or 'auto' (the data choose), not {gamma!r}",
-                          "gamma")
-    if gamma is not None and gamma != "auto" and name in KERNELS_WITH_GAMMA:
-        options["gamma"] = float(gamma)
+        raise usage_error(f"gamma= is {wanted}, not {gamma!r}", "gamma")
+    if not (gamma is None or isinstance(gamma, str)) and name in KERNELS_WITH_GAMMA:
+        options["gamma"] = as_float("gamma", gamma, wanted)
     if name == "polynomial":
-        options.update(degree=degree, coef0=float(coef0))
+        options.update(degree=degree, coef0=as_float("coef0", coef0))
     return options
 
 
@@ -443,7 +444,7 @@ class DiffusionMap(KeptEmbedder):
         self.name, self.tmpdir, self.verbose = name, tmpdir, verbose
 
     def _options(self, n: int, d: int) -> Dict[str, Any]:
-        return {"map": "diffusion", "components": self.n_components, "time": float(self.t),
+        return {"map": "diffusion", "components": self.n_components, "time": as_float("t", self.t),
                 "normalize": self.normalize,
                 **landmark_options(self, most_landmarks(self, n)),
                 **kernel_options(self.kernel, self.gamma, 3, 1)}
