@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 sklearn = pytest.importorskip("sklearn")
 import sklearn.decomposition  # noqa: E402
@@ -170,3 +171,41 @@ def test_another_scikit_learn_is_told(monkeypatch):
 
     with pytest.raises(ImportError, match=r"1\.7\.1 is installed; pip install 'scikit-learn>=1\.2"):
         anew.KernelPCA
+
+
+@pytest.mark.parametrize("estimator, name", [
+    (KernelPCA(gamma=[0.1]), "gamma"), (KernelPCA(kernel="poly", coef0=None), "coef0"),
+    (DiffusionMap(t="two"), "t"), (KernelPCA(n_jobs="2"), "n_jobs"),
+    (nystream.PCA(name=5), "name"), (KernelPCA(kernel=["rbf"]), "kernel")])
+def test_parameters_of_another_type_are_told_by_name(rows, estimator, name):
+    with pytest.raises(nystream.UsageError, match=rf"^{name}=.*\bnot?\b") as refused:
+        estimator.fit(rows)
+    assert refused.value.option == name
+
+
+def test_a_kernel_that_is_no_word_has_no_nearest(rows):
+    with pytest.raises(nystream.UsageError, match="not None$"):
+        KernelPCA(kernel=None).fit(rows)
+
+
+@pytest.mark.parametrize("estimator", [
+    Isomap(), nystream.KNeighborsTransformer(), KernelPCA(),
+    SpectralEmbedding(**NEIGHBORS)])
+def test_one_row_of_a_file_is_told(tmp_path, rows, estimator):
+    np.save(tmp_path / "one.npy", rows[:1])
+    for one in (np.load(tmp_path / "one.npy", mmap_mode="r"), tmp_path / "one.npy"):
+        with pytest.raises(nystream.DataError, match="^X has one row: nothing to fit"):
+            estimator.fit(one)
+
+
+@pytest.mark.parametrize("estimator", [nystream.PCA(2), nystream.TruncatedSVD(2)])
+def test_coordinates_that_have_no_rows_are_told(tmp_path, rows, estimator):
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(rows)
+    places = estimator.fit_transform(store)  # a part, which is read where it is
+    assert np.array_equal(estimator.inverse_transform(places),
+                          estimator.inverse_transform(places[:]))
+    with pytest.raises(ValueError, match="X has 6 columns, and there are 2 components"):
+        estimator.inverse_transform(rows)
+    with pytest.raises(TypeError, match="A sparse matrix was passed"):
+        estimator.inverse_transform(scipy.sparse.csr_matrix(places[:]))

@@ -495,31 +495,6 @@ def test_an_import_that_is_stopped_begins_anew_with_a_store(tmp_path, monkeypatc
     assert len(nystream.open(tmp_path / "s.nys")) == len(X)
 
 
-@pytest.mark.parametrize("estimator, name", [
-    (KernelPCA(gamma=[0.1]), "gamma"), (KernelPCA(kernel="poly", coef0=None), "coef0"),
-    (nystream.DiffusionMap(t="two"), "t"), (KernelPCA(n_jobs="2"), "n_jobs"),
-    (nystream.PCA(name=5), "name"), (KernelPCA(kernel=["rbf"]), "kernel")])
-def test_parameters_of_another_type_are_told_by_name(rows, estimator, name):
-    with pytest.raises(nystream.UsageError, match=rf"^{name}=.*\bnot?\b") as refused:
-        estimator.fit(rows)
-    assert refused.value.option == name
-
-
-def test_a_kernel_that_is_no_word_has_no_nearest(rows):
-    with pytest.raises(nystream.UsageError, match="not None$"):
-        KernelPCA(kernel=None).fit(rows)
-
-
-@pytest.mark.parametrize("estimator", [
-    nystream.Isomap(), nystream.KNeighborsTransformer(), KernelPCA(),
-    nystream.SpectralEmbedding(affinity="nearest_neighbors")])
-def test_one_row_of_a_file_is_told(tmp_path, rows, estimator):
-    np.save(tmp_path / "one.npy", rows[:1])
-    for one in (np.load(tmp_path / "one.npy", mmap_mode="r"), tmp_path / "one.npy"):
-        with pytest.raises(nystream.DataError, match="^X has one row: nothing to fit"):
-            estimator.fit(one)
-
-
 def test_numbers_that_cannot_be_are_refused(rows):
     with pytest.raises(ValueError, match="n_samples=9 should be >= n_clusters=10"):
         nystream.SpectralClustering(10).fit(rows[:9])

@@ -112,6 +112,14 @@ def as_float(name: str, value: Any, wanted: str = "a number") -> float:
         raise usage_error(f"{name}= is {wanted}, not {value!r}", name) from None
 
 
+def as_places(X: Any, components: int) -> Any:
+    """Return coordinates as an array; ValueError where they are sparse, or of other components."""
+    X = check_array(X, dtype=FLOATS)
+    if X.shape[1] != components:
+        raise ValueError(f"X has {X.shape[1]} columns, and there are {components} components")
+    return X
+
+
 def count_threads(n_jobs: Optional[int]) -> Optional[int]:
     """Return the threads that scikit-learn's n_jobs means; None: the library's default."""
     if n_jobs is None:

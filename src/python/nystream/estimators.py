@@ -43,12 +43,12 @@ from typing import Any, Dict, Optional
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
 from nystream._centers import centers_of, nearest_centers
 from nystream._errors import hint, usage_error
-from nystream._estimator import PARAMETERS, StoreEstimator, as_float
+from nystream._estimator import PARAMETERS, StoreEstimator, as_float, as_places
 from nystream._view import Part
 from nystream.store import Result
 
@@ -282,8 +282,7 @@ class PCA(Embedder):
         array of shape (n_samples, n_features)
         """
         check_is_fitted(self, "report_")
-        X = check_array(np.asarray(X), dtype=[np.float64, np.float32])
-        return X @ self.components_ + self.mean_
+        return as_places(X, self.n_components_) @ self.components_ + self.mean_
 
 
 class Nystroem(Embedder):

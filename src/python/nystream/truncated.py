@@ -4,9 +4,10 @@ from __future__ import annotations
 from typing import Any, Dict, Optional
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from nystream import _data
+from nystream._estimator import as_places
 from nystream.estimators import Embedder
 from nystream.store import Result, Store
 
@@ -100,4 +101,4 @@ class TruncatedSVD(Embedder):
         array of shape (n_samples, n_features)
         """
         check_is_fitted(self, "report_")
-        return check_array(np.asarray(X), dtype=[np.float64, np.float32]) @ self.components_
+        return as_places(X, self._n_features_out) @ self.components_
