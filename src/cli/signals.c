@@ -6,14 +6,19 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
+
+/* timeout(1) sends a signal to its command and then to the group of this, and batch systems to each
+ * process of a job and to its shell. One that comes again within this time is the same request. */
+enum { AGAIN_MS = 250 };
 
 /* The time that a call may take to make its checkpoint and return. */
 static const struct itimerval patience = {.it_value = {.tv_sec = 1, .tv_usec = 600000}};
 
 /* The context to interrupt, NULL outside of a verb, and the first signal that came. */
 static struct ny_context *volatile watched;
-static volatile sig_atomic_t received;
+static volatile sig_atomic_t received, received_ms;
 /* Signals that ask the command to stop, with the status that it then ends with. */
 static const struct {
     int signal, status;
@@ -22,11 +27,22 @@ enum { STOPS = sizeof(stops) / sizeof(stops[0]) };
 
 static char last_words[STOPS][8192]; /* of each of the signals */
 
+/* A clock that wraps around: only differences count. */
+static unsigned milliseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (unsigned)now.tv_sec * 1000U + (unsigned)(now.tv_nsec / 1000000);
+}
+
 /* Handles a signal: the first asks the library to checkpoint and sets the alarm; a second one, or
  * one when nothing is left to stop, ends the process as a shell expects. */
 static void stop(int signal)
 {
+    if (received == signal && milliseconds() - (unsigned)received_ms < AGAIN_MS) return;
     if (received || !watched) _exit(128 + signal);
+    received_ms = (sig_atomic_t)milliseconds();
     received = signal;
     ny_context_interrupt(watched, signal);
     setitimer(ITIMER_REAL, &patience, NULL);

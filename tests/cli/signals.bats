@@ -1,4 +1,4 @@
-# SIGHUP, SIGINT and SIGTERM: a clean stop with a line that resumes, and an end at once when sent twice.
+# SIGHUP, SIGINT and SIGTERM: a clean stop with a line that resumes, and an end at once when a second one is sent.
 load helper
 
 # A fit of some seconds: 60,000 rows, 1,500 landmarks, one thread.
@@ -144,6 +144,30 @@ interrupt() { # SIGNAL STORE COMMAND…
     [ "$code" -eq 130 ] || [ "$code" -eq 143 ]
     ny verify s
     exits 0
+}
+
+@test "a signal that comes again at once, as timeout sends it, is one request" {
+    big_store
+    local pid code tries
+    for verb in "fit s a" "embed $BATS_FILE_TMPDIR/big.csv -o e.npy --tmpdir ."; do
+        start nystream $verb $slow -q 2>err &
+        pid=$! code=0 tries=0
+        until [[ $(nystream list s) == *running* ]] ||
+            ls -d .nystream-*/store.nys/results >/dev/null 2>&1 || [ $((tries += 1)) -gt 200 ]; do
+            sleep 0.05
+        done
+        sleep 0.3
+        for _ in 1 2 3 4 5 6; do
+            kill -TERM $pid 2>/dev/null || true
+            sleep 0.002
+        done
+        wait $pid || code=$?
+        [ "$code" -eq 143 ]
+        grep -q "terminated\|stopped inside" err
+        [ -z "$(ls -d .nystream-* 2>/dev/null)" ] || grep -q "stopped inside" err
+    done
+    ny list s
+    [[ $output == "a	interrupted"* ]]
 }
 
 # Prints the time in milliseconds.
