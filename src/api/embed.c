@@ -165,7 +165,7 @@ int ny_embed(struct ny_context *context, const struct ny_table *table,
     ny_borrow_rows(context, 0, NULL);
     ny_scratch_remove(folder);
     if (!err) return NY_OK;
-    ny_error_rename(context, store, ny_memory_name(&given));
+    ny_scratch_told(context, store, ny_memory_name(&given));
     if (report) {
         ny_report_free(*report);
         *report = NULL;

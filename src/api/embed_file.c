@@ -3,7 +3,7 @@
  * into a temporary store, fitted and exported, and the store is removed again, after an error too.
  * An online fit begins with the first rows, while the rest of the file is still being read.
  *
- * Messages name the input and not the temporary store (ny_error_rename()), as the user has never
+ * Messages name the input and not the temporary store (ny_scratch_told()), as the user has never
  * heard of that.
  */
 #include <stdio.h>
@@ -163,7 +163,7 @@ int ny_embed_file(struct ny_context *context, const char *file, const char *outp
                   ? export_in_place(context, store, output)
                   : ny_export(context, store, result, "embedding", output);
     ny_scratch_remove(folder);
-    if (err) ny_error_rename(context, store, strcmp(file, "-") == 0 ? "standard input" : file);
+    if (err) ny_scratch_told(context, store, strcmp(file, "-") == 0 ? "standard input" : file);
 done:
     ny_options_free(of_fit);
     return err;

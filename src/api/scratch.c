@@ -9,8 +9,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "nystream.h"
+#include "store/store.h"
 
 /* Removes what is in an open folder, with folders so many levels below. It allocates nothing, as
  * opendir() would: the folder goes after a call that found no memory, too. Nothing is followed. */
@@ -57,6 +59,37 @@ int ny_scratch_make(struct ny_context *ctx, const char *parent, char *path, size
 {
     snprintf(path, size, "%s/.nystream-XXXXXX", parent);
     return mkdtemp(path) ? NY_OK : ny_fail_errno(ctx, "make a temporary store in", parent);
+}
+
+/* Says of an error in a file of the store that it is in this folder: the user knows no such file.
+ */
+static void tell_folder(struct ny_context *ctx, const char *file, const char *folder)
+{
+    int status = ny_context_error(ctx)->status;
+    char place[4300], text[5200];
+
+    snprintf(place, sizeof(place), "the temporary store in %s", folder);
+    ny_error_rename(ctx, file, place);
+    ny_error_rename(ctx, NY_STORE_SAFE,
+                    "make space there, or choose another folder by --tmpdir, and");
+    snprintf(text, sizeof(text), "%s", ny_context_message(ctx));
+    ny_error_clear(ctx);
+    ny_fail_at(ctx, status, folder, NY_NO_LINE, "%s", text);
+}
+
+void ny_scratch_told(struct ny_context *ctx, const char *store, const char *input)
+{
+    const char *file = ny_context_error(ctx)->file, *end = strrchr(store, '/');
+    char folder[4200], inside[4400];
+
+    if (file && strncmp(file, store, strlen(store)) == 0) {
+        end = memrchr(store, '/', (size_t)(end - store));
+        snprintf(folder, sizeof(folder), "%.*s", (int)(end - store), store);
+        snprintf(inside, sizeof(inside), "%s", file);
+        tell_folder(ctx, inside, folder);
+    } else {
+        ny_error_rename(ctx, store, input);
+    }
 }
 
 void ny_scratch_remove(const char *path)

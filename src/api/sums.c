@@ -263,7 +263,7 @@ int ny_sums_add(struct ny_sums *sums, const struct ny_table *table)
     ny_context_set_scratch(ctx, scratch);
     ny_borrow_rows(ctx, 0, NULL);
     ny_scratch_remove(folder);
-    if (err) ny_error_rename(ctx, store, ny_memory_name(&given));
+    if (err) ny_scratch_told(ctx, store, ny_memory_name(&given));
     return err;
 }
 

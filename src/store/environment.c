@@ -73,15 +73,12 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
     case ENOSPC:
     case EDQUOT:
         status = NY_EIO;
-        advice = "; the disk is full: what was stored before is safe, make space and run the same "
-                 "command again";
+        advice = "; the disk is full: " NY_STORE_SAFE " run the same command again";
         break;
     case EIO: /* also what LMDB makes of a short write */
     case EFBIG:
         status = NY_EIO;
-        advice =
-            "; the disk is full or failing: what was stored before is safe, make space and run "
-            "the same command again";
+        advice = "; the disk is full or failing: " NY_STORE_SAFE " run the same command again";
         break;
     default:
         status = NY_EIO;
@@ -122,10 +119,14 @@ int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes)
     if (bytes > env->map_bytes) {
         env->map = NULL;
         code = mdb_env_set_mapsize(env->lmdb, target);
-        if (code) code = mdb_env_set_mapsize(env->lmdb, bytes);
-        else bytes = target;
-        if (!code) env->map_bytes = bytes;
-        else if (mdb_env_set_mapsize(env->lmdb, env->map_bytes)) env->map_bytes = 0; /* no map */
+        if (code)
+            code = mdb_env_set_mapsize(env->lmdb, bytes);
+        else
+            bytes = target;
+        if (!code)
+            env->map_bytes = bytes;
+        else if (mdb_env_set_mapsize(env->lmdb, env->map_bytes))
+            env->map_bytes = 0; /* no map */
     }
     env->growing = false;
     ny_cond_broadcast(&env->idle);
@@ -141,8 +142,10 @@ int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB
 
     if (code == MDB_MAP_RESIZED) { /* another process has grown the file beyond our map */
         ny_env_leave(env);
-        if (stat(env->path, &info)) err = ny_fail_errno(ctx, "read", env->path);
-        else err = ny_env_grow(env, ctx, (size_t)info.st_size + env->map_bytes);
+        if (stat(env->path, &info))
+            err = ny_fail_errno(ctx, "read", env->path);
+        else
+            err = ny_env_grow(env, ctx, (size_t)info.st_size + env->map_bytes);
         ny_env_enter(env);
         if (err) return err;
         code = mdb_txn_begin(env->lmdb, NULL, flags, txn);

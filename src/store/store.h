@@ -31,6 +31,9 @@
 
 struct ny_store;
 
+/* With this an error of a full disk begins to say what to do. */
+#define NY_STORE_SAFE "what was stored before is safe, make space and"
+
 /* Opens what exists. NY_EIO: no such path or not readable; NY_ESTORE: not a store, or damaged
  * (structure checked by pread before LMDB maps it); a store of a newer format names the version.
  * A directory that cannot be written is opened read-only with a warning.

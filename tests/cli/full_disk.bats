@@ -60,6 +60,20 @@ larger() { # SIZE
     cmp whole.npy s.npy
 }
 
+@test "an embedding whose temporary store does not fit says where that is" {
+    npy_u8 400000 16 >t.npy
+    for input in t.npy -; do
+        ny embed $input -o e.npy --tmpdir disk -q <t.npy
+        exits 4
+        says "cannot write the temporary store in disk: No space left on device; the disk is full: make space there"
+        says "or choose another folder by --tmpdir, and run the same command again"
+        [[ $stderr != *data.mdb* && ! -e e.npy ]]
+        [ -z "$(ls -A disk)" ]
+    done
+    ny embed t.npy -o e.npy --tmpdir disk -q --json
+    [ "$(field "$stderr" file)" = disk ]
+}
+
 @test "an import that did not fit leaves what was there" {
     npy_u8 20000 16 >first.npy
     npy_u8 400000 16 >second.npy
