@@ -299,6 +299,12 @@ static size_t most_clusters(const struct ny_evaluation *run)
     return run->settings->clusters_to ? run->settings->clusters_to : clusters_of(run);
 }
 
+/* Tells whether these are more clusters than rows, which is refused before anything is computed. */
+static bool too_many(const struct ny_evaluation *run)
+{
+    return most_clusters(run) > run->n;
+}
+
 /* Tells whether labels are values rather than classes: more than a few, which are more than a third
  * of the rows that have one, or nearly all of which have one row. */
 static int find_values(const struct ny_evaluation *run, bool *are_values)
@@ -340,9 +346,9 @@ static int run_clusters(struct ny_evaluation *run)
                                  "classes; --clusters K says how many clusters to look for",
                                  run->classes.count,
                                  (unsigned long long)(run->cloud.n - run->classes.missing));
-    else if (most > run->cloud.n)
+    else if (too_many(run))
         return ny_fail(run->ctx, NY_EUSAGE, "%zu clusters are more than the %llu rows of '%s'",
-                       most, (unsigned long long)run->cloud.n, run->result.name);
+                       most, (unsigned long long)run->n, run->result.name);
     else if (!(run->cloud.squares > 0))
         ny_evaluate_inapplicable(run, NULL, "all rows of the embedding are equal");
     else
@@ -355,6 +361,7 @@ static size_t bytes(const struct ny_evaluation *run)
     size_t k = most_clusters(run), n = (size_t)run->n;
     struct ny_kmeans how = {.k = k ? k : 1, .inits = run->settings->inits, .workers = run->workers};
 
+    if (too_many(run)) return 0;
     return ny_kmeans_bytes(&how, n, ny_coordinates_count(&run->result.coordinates)) +
            n * sizeof(uint32_t) + k * run->classes.count * sizeof(uint64_t) +
            ny_silhouette_bytes(run, clusters_of(run), k) +
@@ -366,7 +373,7 @@ static size_t order(const struct ny_evaluation *run)
 {
     size_t k = most_clusters(run);
 
-    return k > 256 ? k : 256;
+    return k > 256 && !too_many(run) ? k : 256;
 }
 
 const struct ny_measure ny_measure_clusters = {.name = "clusters",

@@ -284,6 +284,8 @@ groups() {
     usage "--clusters-to 4 is less than --clusters 5"
     ny eval g.nys f --measures clusters --clusters-to 900
     usage "900 clusters are more than the 120 rows"
+    ny eval g.nys f --measures clusters --clusters-to 4294967296
+    usage "4294967296 clusters are more than the 120 rows"
     ny eval g.nys f --clusters-to 3 --measures knn
     usage "--measures knn"
     ny eval g.nys f --clusters 900 # whatever else is measured
