@@ -62,6 +62,12 @@ void ny_selection_residuals(struct ny_selection *selection, float *residuals, ui
 int ny_selection_not_psd(const struct ny_selection_request *request, uint64_t row, double delta,
                          double k)
 {
+    if (!isfinite(delta) || !isfinite(k))
+        return ny_fail(request->ctx, NY_ENUMERIC,
+                       "kernel '%s' is not finite at row %llu: its values or those of the "
+                       "landmarks are too large or too small; rescale the data (--scale unit), "
+                       "leave out rows with huge values, or choose another width",
+                       request->spec->kernel->name, (unsigned long long)row);
     return ny_fail(request->ctx, NY_ENUMERIC,
                    "row %llu has a residual of %g with k(x,x) = %g: kernel '%s' with these "
                    "parameters is not positive semi-definite on these data; choose another kernel, "

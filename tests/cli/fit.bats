@@ -224,6 +224,20 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     done
 }
 
+@test "rows whose kernel values overflow are told as such, not as a kernel that is none" {
+    local kernel rule
+    { table 300 3; echo 1e300,1e300,1e300; } >far.csv
+    nystream import s far.csv --dtype f64 -q
+    for kernel in linear cosine polynomial; do
+        for rule in rpcholesky greedy; do
+            ny fit s a --kernel $kernel --select $rule --landmarks 40
+            exits 7
+            says "rescale the data (--scale unit)"
+            [[ $stderr != *semi-definite* ]]
+        done
+    done
+}
+
 @test "points that f32 cannot tell apart are refused, and f64 is not" {
     { table 300 3; echo 1e12,1e12,1e12; } >far.csv
     nystream import s far.csv --dtype f64 -q
