@@ -90,7 +90,8 @@ int ny_fail_errno(struct ny_context *ctx, const char *action, const char *path)
     int status = number == ENOMEM ? NY_EBUDGET : NY_EIO;
     const char *reason = strerror_r(number, buffer, sizeof(buffer)); /* the GNU one */
 
-    return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s", action, path, reason);
+    return ny_fail_at(ctx, status, path, NY_NO_LINE, "cannot %s %s: %s%s", action, path, reason,
+                      number == EMFILE ? NY_MORE_FILES : "");
 }
 
 void ny_error_rename(struct ny_context *ctx, const char *was, const char *is)

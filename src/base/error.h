@@ -15,6 +15,9 @@
  * concurrent errors is kept until ny_error_clear(). */
 int ny_fail(struct ny_context *ctx, int status, const char *format, ...) NY_PRINTF(3, 4);
 
+/* This says what to do where a process may open no more files. */
+#define NY_MORE_FILES "; let the process open more files (ulimit -n)"
+
 /* Like ny_fail(), for an error in a file. `line` is 1-based for text, a 0-based row for binary
  * files, NY_NO_LINE where none applies. File and line also reach the JSON form of the error; the
  * message must name them itself, in the words of the format. */

@@ -55,6 +55,10 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
         status = NY_EBUDGET;
         advice = "; allow the process more memory or address space";
         break;
+    case EMFILE:
+        status = NY_EIO;
+        advice = NY_MORE_FILES;
+        break;
     case EBUSY:
     case EAGAIN:
     case MDB_READERS_FULL:

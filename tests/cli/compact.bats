@@ -151,3 +151,16 @@ bytes() { du -sb s | cut -f1; }
     ny verify s
     exits 0
 }
+
+@test "more results than files may be open: compact says what to raise" {
+    table 100 3 >rows.csv
+    nystream import s rows.csv -q
+    for i in {1..24}; do
+        nystream select s n$i --landmarks 3 -q
+    done
+    run --separate-stderr bash -c 'ulimit -n 24; nystream compact s'
+    exits 4
+    says "Too many open files; let the process open more files (ulimit -n)"
+    ny compact s
+    exits 0
+}
