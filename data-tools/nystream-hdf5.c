@@ -441,12 +441,17 @@ static bool find_matrix(struct source *s)
     group = id >= 0 && H5Iget_type(id) == H5I_GROUP;
     if (id < 0 || (group && H5Lexists(id, "indptr", H5P_DEFAULT) <= 0)) {
         hdf5_list(&s->in, ", ", list, sizeof list);
+        if (!list[0])
+            tool_fail(
+                NY_EDATA,
+                "%s has neither X nor matrix, nor any other matrix; is it of another kind, or "
+                "damaged?",
+                s->in.path);
         if (!s->in.name)
             tool_fail(NY_EDATA, "%s has neither X nor matrix; give --matrix, one of%s.", s->in.path,
-                      list[0] ? list + 1 : " none");
+                      list + 1);
         tool_fail(NY_EUSAGE, "%s %s in %s; give --matrix, one of%s.", s->in.name,
-                  id < 0 ? "is not" : "is a group, and no matrix,", s->in.path,
-                  list[0] ? list + 1 : " none");
+                  id < 0 ? "is not" : "is a group, and no matrix,", s->in.path, list + 1);
     }
     H5Oclose(id);
     return group;

@@ -183,7 +183,8 @@ refused() {
     refused 3 "row 1 (from 0)" nystream import n.nys "$FILES/nan.h5ad"
     refused 3 "row 1" nystream import n.nys "$FILES/dense.h5ad"
     refused 3 "integers beyond 2^53" nystream import n.nys "$FILES/huge.h5ad"
-    refused 3 "neither X nor matrix" nystream import n.nys "$FILES/empty.h5ad"
+    refused 3 "neither X nor matrix, nor any other matrix; is it of another kind, or damaged?" \
+        nystream import n.nys "$FILES/empty.h5ad"
     refused 2 "layers/columns  (sparse)" nystream import n.nys "$FILES/rows.h5ad" --matrix layers/x
     refused 2 "does not go with the format npz" nystream import n.nys "$FILES/rows.npz" --matrix X
     head -c 20000 "$FILES/rows.h5ad" >cut.h5ad
