@@ -41,7 +41,7 @@ struct ny_writer {
     enum ny_element element;
     struct ny_table_text text; /* delimiter NUL: an npy, or bytes as they come */
     struct ny_packer *packer;  /* NULL: nothing is packed */
-    bool npy, failed;
+    bool npy, failed, finished;
     uint64_t rows, cols, written; /* cols 0: a 1-D npy */
     size_t used;
     char *buffer;
@@ -306,12 +306,15 @@ int ny_writer_text(struct ny_writer *writer, const char *text, size_t bytes)
     return err;
 }
 
-/* Writes the last bytes. If the rows were counted while they were written, the header is written
- * once more with their number; it has the same length as the first one. */
-static int finish(struct ny_writer *writer)
+/* If the rows were counted while they were written, the header is written once more with their
+ * number; it has the same length as the first one. */
+int ny_writer_finish(struct ny_writer *writer)
 {
-    int err = flush(writer);
+    int err;
 
+    if (!writer || writer->finished) return NY_OK;
+    writer->finished = true;
+    err = flush(writer);
     if (!err && writer->packer) err = ny_pack_finish(writer->packer);
     if (writer->rows != NY_ROWS_COUNTED || !writer->npy || err) return err;
     writer->rows = writer->written;
@@ -363,7 +366,7 @@ int ny_writer_commit(struct ny_writer *writer)
     else if (writer->rows != NY_ROWS_COUNTED && writer->written != writer->rows)
         err = ny_fail(ctx, NY_EINTERNAL, "%s: %llu rows written, %llu announced", writer->path,
                       (unsigned long long)writer->written, (unsigned long long)writer->rows);
-    if (!err) err = finish(writer);
+    if (!err) err = ny_writer_finish(writer);
     if (!err && writer->temporary) {
         err = ny_draft_commit(writer->temporary);
         writer->temporary = NULL;

@@ -36,6 +36,9 @@ int ny_writer_text(struct ny_writer *writer, const char *text, size_t bytes);
 /* Adds such a field: a word, with quotes where it needs them, and what ends it, the delimiter of
  * the table or a line's end. */
 int ny_writer_field(struct ny_writer *writer, const char *word, char delimiter, char behind);
+/* Writes the last bytes, after which a commit hardly fails: of files that go together all are
+ * finished before the first gets its name. Does nothing to NULL. */
+int ny_writer_finish(struct ny_writer *writer);
 /* NY_EINTERNAL when fewer rows were written than announced. fsync, rename; frees the writer
  * either way. */
 int ny_writer_commit(struct ny_writer *writer);

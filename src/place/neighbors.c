@@ -145,10 +145,12 @@ static int place(struct ny_placer *placer, struct ny_source *rows)
 static int end(struct ny_placer *placer)
 {
     struct by_list *run = (struct by_list *)placer;
-    int err = NY_OK;
+    int err = ny_writer_finish(run->numbers);
 
-    if (run->distances) err = ny_writer_commit(run->distances);
-    run->distances = NULL;
+    if (!err && run->distances) {
+        err = ny_writer_commit(run->distances);
+        run->distances = NULL;
+    }
     if (!err && run->numbers) {
         err = ny_writer_commit(run->numbers);
         run->numbers = NULL;

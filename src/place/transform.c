@@ -403,6 +403,7 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     if (!err) err = place_all(placer, source);
     if (!err) err = put_blanks(placer);
     if (!err) err = ny_unreached_rows_check(&placer->unreached, spec->ctx, placer->placed);
+    if (!err) err = ny_writer_finish(placer->writer);
     if (!err && placer->finder) err = ny_cluster_finder_end(placer->finder);
     if (!err && rows->placed) *rows->placed = placer->placed + placer->blanks;
     if (!err && rows->left_out) *rows->left_out = ny_reader_left_out(reader);

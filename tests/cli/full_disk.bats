@@ -148,6 +148,21 @@ larger() { # SIZE
 }
 
 # bats test_tags=slow
+@test "of two files that go together neither is there where the second does not fit" {
+    table 120 5 >rows.csv
+    nystream import s rows.csv -q
+    nystream graph s g --neighbors 5 -q
+    nystream fit s f --landmarks 20 --components 10 -q
+    nystream eval s f --clusters 3 -q >/dev/null
+    dd if=/dev/zero of=disk/fill bs=4k 2>/dev/null || true
+    truncate -s -4096 disk/fill
+    ny transform s g --input rows.csv -o disk/numbers.npy --distances disk/distances.npy -q
+    exits 4
+    ny transform s f --input rows.csv -o disk/placed.npy --clusters disk/clusters.npy -q
+    exits 4
+    [ "$(ls disk)" = fill ]
+}
+
 @test "a fit whose results are larger than the disk is refused before it begins" {
     npy_u8 30000 8 >t.npy
     larger 24m
