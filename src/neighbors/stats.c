@@ -42,6 +42,19 @@ static int make_geometry(struct ny_graph_job *g, bool centred)
     return err;
 }
 
+/* Takes bits off the means, down to about a millionth of the spread, so that x − centre is exact in
+ * f64 where x has 32 bits, or is a whole number: rows that are equally far stay so, and go by their
+ * numbers. */
+static void round_centre(struct ny_geometry *geometry, const struct ny_points_stats *stats)
+{
+    for (size_t k = 0; k < geometry->d; k++) {
+        double step = exp2(logb(sqrt(stats->variance[k])) - 20);
+
+        if (step > 0 && isfinite(step))
+            geometry->centre[k] = rint(geometry->centre[k] / step) * step;
+    }
+}
+
 /* Refuses rows that all of the lists would take for equal, as distances are kept in f32, and rows
  * whose lengths have no squares in f64, which cosines need. Rows that are equal are none of these.
  */
@@ -76,7 +89,9 @@ static int stage_stats(struct ny_job *job)
 
     if (err) goto done;
     err = ny_points_stats(job->store, &stats);
-    if (!err) err = check_scale(g, &stats);
+    if (err) goto done;
+    round_centre(g->geometry, &stats);
+    err = check_scale(g, &stats);
     if (err) goto done;
     gamma = unit_gamma(g->geometry, &stats);
     err = ny_stored_geometry_put(job->store, job->name, "geometry", g->geometry, &gamma);

@@ -114,6 +114,18 @@ def test_what_is_asked_for_must_be(digits):
 
 
 @quick
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_equally_far_go_by_their_numbers(dtype):
+    """The mean of whole numbers, which is subtracted, may not make distances differ."""
+    rows = np.random.default_rng(2).integers(0, 3, (300, 8)).astype(dtype)
+    squares = ((rows[:, None] - rows) ** 2).sum(2)
+    np.fill_diagonal(squares, -1)
+    nearest = np.argsort(squares, axis=1, kind="stable")[:, :6]
+    found = KNeighborsTransformer(n_neighbors=5).fit_transform(rows).indices.reshape(300, 6)
+    assert (np.sort(found, axis=1) == np.sort(nearest, axis=1)).all()
+
+
+@quick
 def test_a_pickle_finds_the_same(digits):
     fitted = KNeighborsTransformer(n_neighbors=3).fit(digits[0][:200])
     wanted = fitted.transform(digits[1])
