@@ -27,6 +27,13 @@ static inline size_t ny_features_width(size_t columns)
     return (columns + group - 1) / group * group;
 }
 
+/* Returns the order for which ny_blas_bytes() tells what BLAS keeps once features of d columns were
+ * multiplied: it packs some of them at a time, however many there are. */
+static inline size_t ny_features_blas_order(size_t d)
+{
+    return d > NY_BLAS_SERIAL_ORDER ? NY_BLAS_SERIAL_ORDER : d;
+}
+
 /* Returns likewise the columns of a product in f64: a multiple of 8. */
 static inline size_t ny_features_width64(size_t columns)
 {

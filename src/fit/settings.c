@@ -9,6 +9,7 @@
 #include "fit/settings.h"
 
 #include "base/memory.h"
+#include "columns/features.h"
 #include "store/store.h"
 #include "stream/source.h"
 
@@ -176,9 +177,7 @@ bool ny_settings_needs_gram(const struct ny_fit_settings *settings)
 
 size_t ny_settings_blas_order(const struct ny_fit_settings *settings, size_t m)
 {
-    bool features = ny_settings_features(settings);
-
-    return features && m > NY_BLAS_SERIAL_ORDER ? NY_BLAS_SERIAL_ORDER : m;
+    return ny_settings_features(settings) ? ny_features_blas_order(m) : m;
 }
 
 bool ny_settings_forms_gram(const struct ny_fit_settings *settings)

@@ -7,6 +7,7 @@
  */
 #include "place/landmarks.h"
 
+#include "columns/features.h"
 #include "fit/projector.h"
 #include "place/unseen.h"
 #include "stream/pass.h"
@@ -30,6 +31,14 @@ struct by_landmarks {
  * placing takes. Tables of so few rows are placed without a look. */
 enum { GLANCE_ROWS = 64, GLANCE_LANDMARKS = 128, UNSEEN_ROWS = 16 };
 
+/* Returns the bytes that BLAS keeps. */
+static size_t blas_bytes(const struct ny_model *model, unsigned workers)
+{
+    bool features = model->spec.kernel->features;
+
+    return ny_blas_bytes(workers, workers, features ? ny_features_blas_order(model->m) : model->m);
+}
+
 static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
 {
     const struct by_landmarks *run = placer;
@@ -37,7 +46,7 @@ static size_t pass_bytes(const void *placer, unsigned workers, size_t limit)
 
     (void)limit;
     return ny_projector_bytes(&run->base.spec, model->m, model->p, model->precision, workers) +
-           ny_blas_bytes(workers, workers, model->m) + ny_unseen_bytes(&run->base.spec);
+           blas_bytes(model, workers) + ny_unseen_bytes(&run->base.spec);
 }
 
 /* A model keeps this to place few rows at a time: a projector for rows of one type. */
@@ -109,15 +118,15 @@ static int begin(struct ny_placer *placer)
 {
     struct by_landmarks *run = (struct by_landmarks *)placer;
     const struct ny_columns_spec *spec = &placer->spec;
-    size_t blas_bytes = ny_blas_bytes(placer->workers, placer->workers, run->model->m);
+    size_t bytes = blas_bytes(run->model, placer->workers);
     int err;
 
     if (run->placed) ny_drift_sample_begin(&run->sample, spec->ctx, ny_raw_bytes(spec));
     if (run->glance && run->sample.room > GLANCE_ROWS) run->sample.room = GLANCE_ROWS;
     err = run->placed ? ny_unseen_begin(&run->unseen, spec) : NY_OK;
-    if (!err) err = ny_reserve(spec->ctx, NY_MEM_PROCESS, blas_bytes);
+    if (!err) err = ny_reserve(spec->ctx, NY_MEM_PROCESS, bytes);
     if (err) return err;
-    run->blas_bytes = blas_bytes;
+    run->blas_bytes = bytes;
     return take_projector(run);
 }
 

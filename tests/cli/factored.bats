@@ -144,6 +144,16 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     [ $stopped -gt 0 ]
 }
 
+@test "new rows of very many columns are placed with little memory" {
+    awk 'BEGIN { for (i = 0; i < 2100; i++) printf "1 %d:1 %d:2 400000:1\n", i % 3 + 1, 9 * i + 9 }' >w.libsvm
+    nystream import w.nys w.libsvm -q
+    exact w.nys a --map svd --kernel linear --components 1 -q
+    nystream export w.nys a -o a.npy -q
+    ny transform w.nys a --input w.libsvm -o b.npy --memory 128M --threads 2 -q
+    exits 0
+    cmp a.npy b.npy
+}
+
 @test "new rows are placed by the result and by its model" {
     here
     exact t.nys a --map diffusion --normalize asymmetric --kernel cosine --components 5 -q
