@@ -81,6 +81,7 @@ struct ny_reader {
     bool sparse_rows;      /* rows come through io/sparse_rows.h, which can leave columns out */
     uint64_t left_out;     /* values in columns from table.d on */
     bool rounded;          /* it was told that values are rounded */
+    bool ended;            /* the end was read, and all is told that is told there */
     uint64_t *source; /* row numbers where the caller wants none but labels or names do */
 };
 

@@ -57,7 +57,7 @@ void ny_digits_tell(const struct ny_reader *reader, const struct ny_lost_digits 
     bool one = lost->count == 1, asked = reader->options.dtype && !reader->options.dtype_follows;
     enum ny_dtype dtype = reader->table.dtype;
 
-    if (!lost->count || (asked && dtype == NY_F32)) return;
+    if (!lost->count || reader->options.again || (asked && dtype == NY_F32)) return;
     ny_log(reader->ctx, NY_LOG_WARNING,
            "%s: %s, %s line %llu, %s %llu, %s more digits than %s holds and %s rounded; %s%s",
            reader->path, ny_counted(lost->count, "whole number", "whole numbers").text,

@@ -189,8 +189,8 @@ static void warn_of_cut_line(const struct ny_reader *reader)
 
     if (reader->entry->format->has_lines && reader->options.notes && last && last != '\n' &&
         last != '\r')
-        ny_log(reader->ctx, NY_LOG_WARNING,
-               "the last line of %s has no end: it may be cut short", reader->path);
+        ny_log(reader->ctx, NY_LOG_WARNING, "the last line of %s has no end: it may be cut short",
+               reader->path);
 }
 
 /* Fails because there are fewer labels than rows. To count the rows, it reads on. */
@@ -267,7 +267,7 @@ static int finish(struct ny_reader *reader)
     tell_dropped(reader);
     tell_left_out(reader);
     warn_of_cut_line(reader);
-    reader->options.notes = false; /* the end may be read again */
+    reader->ended = true;
     return NY_END;
 }
 
@@ -283,10 +283,10 @@ int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batc
         if (max_rows > LABEL_ROWS) max_rows = LABEL_ROWS;
     }
     batch->count = 0;
-    err = ny_table_next(reader, max_rows, &rows);
+    err = reader->ended ? NY_END : ny_table_next(reader, max_rows, &rows);
     if (!err && reader->labels) err = join_labels(reader, &rows, max_rows);
     if (!err && named) err = join_names(reader, &rows);
-    if (err == NY_END) err = finish(reader);
+    if (err == NY_END && !reader->ended) err = finish(reader);
     batch->consumed = reader->consumed;
     batch->dropped = reader->dropped;
     if (!err) batch->count = rows.count;

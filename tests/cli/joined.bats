@@ -255,3 +255,20 @@ points() {
     says "the int64 9007199254740993 is not exactly a value of f64"
     [[ $stderr != *"wider --dtype"* ]]
 }
+
+@test "what is known at the end of new rows is told once" {
+    printf '1,3\n3,4\n1,1\n7,9\n' >t.csv
+    printf '1 1:12345678901 2:3\n1 1:3\n' >new.svm
+    printf '12345678901,3\n3,0\n' >new.csv
+    nystream import t.nys t.csv -q
+    nystream fit t.nys a --map pca --components 1 -q
+    for out in out.csv out.npy; do
+        for new in new.svm new.csv; do
+            ny transform t.nys a --input $new -o $out
+            exits 0
+            [ "$(grep -c "more digits than f32" <<<"$stderr")" = 1 ]
+        done
+        ny transform t.nys a --input new.svm -o $out
+        [ "$(grep -c "is read with indices from 1" <<<"$stderr")" = 1 ]
+    done
+}
