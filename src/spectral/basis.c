@@ -196,11 +196,27 @@ static int choose_cut(const struct ny_problem *problem, struct ny_basis *basis)
     return err;
 }
 
+/* Fails because of landmarks without a degree; `empty` are rows whose kernel values are all 0. */
+static int refuse_degrees(const struct ny_problem *problem, size_t count, size_t empty)
+{
+    if (count == empty)
+        return ny_fail(problem->ctx, NY_ENUMERIC,
+                       "%zu of %zu rows have no kernel value but 0, and so no degree: more than "
+                       "1 %%; leave rows without values out of the store",
+                       count, problem->m);
+    return ny_fail(problem->ctx, NY_ENUMERIC,
+                   "%zu of %zu %s have a degree that is not positive: divisive normalisation "
+                   "needs a kernel of positive values, such as --kernel rbf",
+                   count, problem->m, problem->m == problem->n ? "rows" : "landmarks");
+}
+
 /* d_j = w_j·v over D, and their roots. A landmark that the others hardly reach is like such a row:
- * with degrees over all rows it may be one of few, and its root is 0. */
+ * with degrees over all rows it may be one of few, and its root is 0. So is that of a row without
+ * values, whose kernel values are all 0, where D has all rows. */
 static int divide_landmarks(struct ny_problem *problem, struct ny_basis *basis)
 {
-    size_t m = problem->m, count = 0;
+    size_t m = problem->m, count = 0, empty = 0;
+    bool all = m == problem->n;
     double mean = 0;
 
     basis->roots = ny_calloc(problem->ctx, NY_MEM_SOLVE, m, sizeof(double));
@@ -213,14 +229,13 @@ static int divide_landmarks(struct ny_problem *problem, struct ny_basis *basis)
             basis->roots[j] = 1 / sqrt(basis->roots[j]);
             continue;
         }
+        empty += all && basis->roots[j] == 0 && problem->W.at[j * problem->W.stride + j] == 0;
         basis->roots[j] = 0;
         count++;
     }
-    if (count == m || (count && problem->normalisation == NY_DIVIDED_LANDMARKS))
-        return ny_fail(problem->ctx, NY_ENUMERIC,
-                       "%zu of %zu %s have a degree that is not positive: divisive normalisation "
-                       "needs a kernel of positive values, such as --kernel rbf",
-                       count, m, m == problem->n ? "rows" : "landmarks");
+    if (count == m ||
+        (problem->normalisation == NY_DIVIDED_LANDMARKS && (count > empty || 100 * empty > m)))
+        return refuse_degrees(problem, count, empty);
     return NY_OK;
 }
 

@@ -19,6 +19,12 @@ setup_file() {
 
 
 exact() { ny fit "$@" --approx exact; }
+# All numbers of two tables are the same but for rounding.
+close() {
+    paste -d, "$1" "$2" | awk -F, '
+        { for (k = 1; k <= NF / 2; k++) if (($k - $(k + NF / 2)) ^ 2 > 1e-9) bad = 1 }
+        END { if (!NR || bad) exit 1 }'
+}
 here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FILE_TMPDIR"/d.npy .; } # results are not shared
 
 @test "the way, the side, residuals and all that was kept are told" {
@@ -142,6 +148,32 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
         cmp a.npy b.npy
     done
     [ $stopped -gt 0 ]
+}
+
+@test "few rows leave those without values out, too" {
+    local map out
+    awk 'BEGIN { for (i = 0; i < 300; i++) if (i % 150 != 7) print i % 3 + 1 "," i % 7 "," 1 + i % 5 }' >whole.csv
+    awk 'BEGIN { for (i = 0; i < 300; i++) print (i % 150 != 7 ? i % 3 + 1 "," i % 7 "," 1 + i % 5 : "0,0,0") }' >holes.csv
+    sed '1s/.*/0,0,0/; 2s/.*/0,0,0/' holes.csv >many.csv
+    for out in whole holes many; do
+        nystream import $out.nys $out.csv -q
+    done
+    for map in laplacian diffusion; do
+        exact whole.nys $map --map $map --kernel cosine --components 2 -q
+        nystream export whole.nys $map -o whole.$map.csv -q
+        nystream export whole.nys $map --part eigenvalues -o whole.values.csv -q
+        exact holes.nys $map --map $map --kernel cosine --components 2
+        exits 0
+        says "2 of 300 rows, the first of them row 7:"
+        nystream export holes.nys $map -o holes.$map.csv -q
+        nystream export holes.nys $map --part eigenvalues -o holes.values.csv -q
+        [ "$(grep -c "nan,nan" holes.$map.csv)" = 2 ]
+        close holes.values.csv whole.values.csv
+        close <(grep -v nan holes.$map.csv) whole.$map.csv
+    done
+    exact many.nys a --map laplacian --kernel cosine
+    exits 7
+    says "4 of 300 rows have no kernel value but 0, and so no degree: more than 1 %; leave rows without values out of the store"
 }
 
 @test "new rows of very many columns are placed with little memory" {
