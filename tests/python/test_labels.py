@@ -87,6 +87,16 @@ def test_words_that_are_numbers_are_numbers(empty):
         empty.append(rows(), labels=WORDS)
 
 
+@pytest.mark.parametrize("kind", [list, np.array, lambda words: np.array(words, object)])
+def test_words_that_only_python_takes_for_numbers(empty, tmp_path, kind):
+    words = ["0_1", "1", "0_0", "\N{ARABIC-INDIC DIGIT ONE}", "1_0", "10"]
+    empty.append(rows(), labels=kind(words))
+    assert list(empty.class_names) == words and kept(empty) == words
+    frame = pytest.importorskip("pandas").DataFrame({"group": words[:3]})
+    with pytest.raises(ValueError, match="column 'group' of X holds '0_1', which is no number"):
+        nystream.open(tmp_path / "rows.nys").append(frame)
+
+
 def test_anndata(empty):
     anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
     obs = pandas.DataFrame({"kind": pandas.Categorical(WORDS), "sex": list("fmfmfm")},

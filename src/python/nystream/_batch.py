@@ -8,7 +8,7 @@ from typing import Any, Dict, NamedTuple, NoReturn, Optional, Tuple
 import numpy as np
 
 from nystream import _lib
-from nystream._labels import Labels, Names, as_labels
+from nystream._labels import Labels, Names, as_labels, number_in
 
 SLICE_BYTES = 16 << 20
 SLICE_ROWS = 2048  # rows that are made dense at a time
@@ -199,7 +199,7 @@ def _word_of(column: Any) -> Optional[str]:
     for value in column:
         if isinstance(value, str):
             try:
-                float(value)
+                number_in(value)
             except ValueError:
                 return value
     return None

@@ -52,15 +52,32 @@ def as_labels(labels: Any, rows: Optional[int] = None) -> Optional[Labels]:
     return found
 
 
+def number_in(text: str) -> float:
+    """Return the number that a text is, as files have it; ValueError where it is none.
+
+    Python reads "0_1" as 1, and the digits of all scripts; "0_1" is the name of a cluster.
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is no number")
+    return float(text)
+
+
+def _holds_texts(values: Any) -> bool:
+    return values.dtype.kind in "US" or (values.dtype.kind == "O" and any(
+        isinstance(value, (str, bytes)) for value in values.flat))
+
+
 def _read(labels: Any) -> Labels:
     values = _as_array(labels)
     try:
-        return Labels(np.ascontiguousarray(values, dtype=np.float64), None)
+        if not _holds_texts(values):
+            return Labels(np.ascontiguousarray(values, dtype=np.float64), None)
     except (TypeError, ValueError):
-        texts = [_text(value) for value in values.ravel().tolist()]
+        pass  # some are missing
+    texts = [_text(value) for value in values.ravel().tolist()]
     words = None
     try:
-        found = [np.nan if text is None else float(text) for text in texts]
+        found = [np.nan if text is None else number_in(text) for text in texts]
     except ValueError:
         places: Dict[str, int] = {name: place for place, name in enumerate(_categories(labels))}
         found = [np.nan if text is None else places.setdefault(text, len(places))
