@@ -116,6 +116,8 @@ def test_pieces_of_a_new_store_follow_the_first(tmp_path, frame):
         store.append(make([frame[:100], frame[["b", "a", "c"]][100:]]))
         assert np.array_equal(store[:], frame)
         with pytest.raises(nystream.DataError, match="no column 'b', which the first piece has"):
+            nystream.open(tmp_path / "new").append(make([frame, frame[["a", "c"]]]))
+        with pytest.raises(nystream.DataError, match=f"no column 'b', which {store.path} has"):
             store.append(make([frame, frame[["a", "c"]]]))
 
 

@@ -397,3 +397,51 @@ def test_columns_beyond_those_of_the_store(tmp_path):
         store.append_files(tmp_path / "wider.npz")
     store.append_files(tmp_path / "wider.npz", new_columns="drop")
     assert store.points[41].tolist() == store.points[40].tolist()
+
+
+@quick
+@pytest.mark.parametrize("kind", ["frames", "a list", "a reader", "AnnData", "pairs", "Dask"])
+def test_names_of_rows_that_come_in_pieces(tmp_path, kind):
+    pandas = pytest.importorskip("pandas")
+    rows = np.random.default_rng(4).normal(size=(60, 3)).astype("f4")
+    frame = pandas.DataFrame(rows, [f"row {i:02}" for i in range(60)], ["x", "y", "z"])
+    pieces = [frame[:25], frame[["z", "y", "x"]][25:]]  # the columns in another order
+    if kind == "a reader":
+        frame.to_csv(tmp_path / "x.csv")
+        pieces = pandas.read_csv(tmp_path / "x.csv", index_col=0, chunksize=25)
+    elif kind == "AnnData":
+        pieces = iter(map(pytest.importorskip("anndata").AnnData, pieces))
+    elif kind == "pairs":
+        pieces = ((piece, ["a"] * len(piece)) for piece in pieces)
+    elif kind == "Dask":
+        pieces = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3)
+    store = nystream.open(tmp_path / "pieces.nys")
+    store.append(iter(pieces) if kind == "frames" else pieces)
+    assert list(store.column_names) == ["x", "y", "z"] and np.allclose(store[:], rows)
+    assert list(store.row_names[:]) == list(frame.index)
+    store.append(frame[["y", "z", "x"]])
+    assert np.allclose(store[60:], rows)
+
+
+@quick
+def test_names_of_a_table_of_arrow(tmp_path):
+    X = np.arange(15.0).reshape(5, 3)
+    store = nystream.open(tmp_path / "arrow.nys")
+    store.append(ArrowTable(arrow_columns(X, "xyz"), 5))
+    assert list(store.column_names) == ["x", "y", "z"]
+    store.append(ArrowTable(arrow_columns(X[:, ::-1], "zyx"), 5))
+    assert np.array_equal(store[5:], X)
+    lists = ArrowTable({"vector": arrow_made.lists("vector", X)}, 5)
+    store = nystream.open(tmp_path / "lists.nys")
+    store.append(lists)
+    assert np.array_equal(store[:], X) and not store.report.column_names
+
+
+@quick
+def test_the_raw_of_an_anndata(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    cells = anndata.AnnData(np.arange(12, dtype="f4").reshape(4, 3))
+    cells.raw = cells
+    store = nystream.open(tmp_path / "raw.nys")
+    store.append(cells[:, :2].copy().raw)
+    assert np.array_equal(store[:], cells.X) and list(store.column_names) == list(cells.var_names)

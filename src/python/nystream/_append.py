@@ -36,11 +36,11 @@ class Appends:
         Parameters
         ----------
         X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, array of
-            Dask, table of Arrow, or an iterator of batches of rows, of shape (rows, columns)
+            Dask, table of Arrow, of shape (rows, columns), or an iterator or a list of these
             Anything with a two-dimensional `shape` that gives rows by `X[a:b]` will do, and the
             name of a file: .npy, .npz, .h5ad, and those of append_files(), also a list of these.
             Names of rows and of columns are kept of an AnnData, a DataFrame (those that are str)
-            and files.
+            and files, and of the columns of a table of Arrow, also where these come one by one.
         labels : str, or array, list or column of shape (rows,), optional
             The name of a column of a frame (which is no column of the points then), of obs of an
             AnnData, or of a file; or one number or one word a row, NaN or None where it has none.

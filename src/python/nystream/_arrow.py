@@ -6,7 +6,7 @@ numbers and lists of a fixed number of them become rows; nulls become NaN.
 from __future__ import annotations
 
 import ctypes as C
-from typing import Any, Iterator, Optional, Tuple
+from typing import Any, Iterator, List, Optional, Tuple
 
 import numpy as np
 
@@ -196,6 +196,11 @@ def row_width(X: Any) -> Optional[int]:
         if hasattr(X, "__arrow_c_stream__"):
             schema.release(C.addressof(schema))
         del capsule
+
+
+def are_of_columns(names: List[str], X: Any) -> bool:
+    """Return whether each name is that of one column of rows: X has no column of lists."""
+    return hasattr(X, "select") and row_width(X) == len(names)
 
 
 def arrow_rows(X: Any) -> Iterator[Any]:

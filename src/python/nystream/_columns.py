@@ -11,7 +11,7 @@ from typing import Any, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from nystream import _data
-from nystream._arrow import is_arrow, row_width
+from nystream._arrow import are_of_columns, is_arrow, row_width
 from nystream._batch import SLICE_BYTES, TOLD, Batch, is_sparse, make_batch
 from nystream._context import logger, stack_level
 from nystream._errors import NystreamWarning, data_error, hint, usage_error
@@ -82,15 +82,16 @@ class Columns(NamedTuple):
         return self.read(X)[1]
 
     def select(self, piece: Any, quiet: bool = False) -> Any:
-        """Return a frame, or one with its labels, with these columns in their order.
+        """Return a frame or an AnnData, or one with its labels, with these columns in their order.
 
         All else stays as it is. quiet: columns that are left out are not told.
         """
         if _rows_of(piece) is not piece:
             return (self.select(piece[0], quiet), *piece[1:])
-        if self.names is None or not is_frame(piece) or self._order(piece, quiet) is None:
+        if self.names is None or not (is_frame(piece) or _data.is_cells(piece)):
             return piece
-        return choose(piece, self.names)
+        complete = self._replace(sparse=False)
+        return piece if complete._order(piece, quiet) is None else choose(piece, self.names)
 
     def _order(self, X: Any, quiet: bool = False) -> Optional[List[int]]:
         """Return where these columns are in X; None where they stand so, or X has no names."""
@@ -153,12 +154,14 @@ def _name(found: Iterator[Batch], names: List[str]) -> Iterator[Batch]:
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether X has columns that are chosen by their names."""
+    """Return whether X is a frame, whose columns are chosen by their names."""
     return hasattr(X, "iloc") or (is_arrow(X) and hasattr(X, "select"))
 
 
 def choose(frame: Any, names: List[str]) -> Any:
-    """Return a frame with the columns of these names alone."""
+    """Return a frame or an AnnData with the columns of these names alone."""
+    if _data.is_cells(frame):
+        return frame[:, names]
     return frame[names] if hasattr(frame, "iloc") else frame.select(names)
 
 
@@ -193,8 +196,7 @@ def columns_of(X: Any, whose: str) -> Columns:
     """Return the columns that rows of any kind have, which messages call those of `whose`."""
     names = _data.column_names(X)
     if names and is_arrow(X) and not hasattr(X, "iloc"):
-        is_table = is_frame(X) and row_width(X) == len(names)  # no column is of lists of numbers
-        names = names if is_table else None
+        names = names if are_of_columns(names, X) else None
     return Columns(names, whose, names is not None and _is_sparse(X))
 
 

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterable, Iterator, List, Optional, Tuple
 import numpy as np
 
 from nystream import _batch, _lib
-from nystream._arrow import arrow_rows, is_arrow
+from nystream._arrow import are_of_columns, arrow_rows, is_arrow
 from nystream._batch import (SLICE_ROWS, Batch, check_shape, check_values, is_sparse, lies_in_rows,
                              make_batch, on_host, stored_dtype)
 from nystream._errors import usage_error
@@ -24,18 +24,22 @@ from nystream._work import nothing_when_stopped
 
 __all__ = ["SLICE_ROWS", "Batch", "batches", "check_shape", "check_values", "column_names",
            "count_bytes", "has_labels",
-           "is_sparse", "place", "slice_rows", "unwrap"]
+           "is_cells", "is_sparse", "place", "slice_rows", "unwrap"]
 
 
 def unwrap(X: Any) -> Any:
     """Return the matrix of an AnnData or in a file, and all else as it is."""
     if is_path(X):
         X = open_file(X)
-    if hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "X"):
-        X = X.X
+    X = X.X if is_cells(X) else X
     inside = getattr(X, "group", None)  # sparse datasets of anndata have one
     X = inside if inside is not None and is_sparse_group(inside) else X
     return CsrGroup(X) if is_sparse_group(X) else on_host(X)
+
+
+def is_cells(X: Any) -> bool:
+    """Return whether X is an AnnData, or the `raw` of one."""
+    return hasattr(X, "obs_names") and hasattr(X, "var_names") and hasattr(X, "X")
 
 
 def is_in_one_piece(X: Any) -> bool:
@@ -74,14 +78,18 @@ def _are_rows(X: Any) -> bool:
 
 
 def _piece(piece: Any, labels: Any = None) -> Iterator[Batch]:
-    """Read one piece of an iterator."""
-    if is_arrow(piece) and not hasattr(piece, "iloc"):
-        for rows in arrow_rows(piece):
-            yield make_batch(rows)
-    elif is_sparse(piece) or not hasattr(piece, "shape"):
-        yield make_batch(piece, labels)
+    """Read one piece of an iterator, with the names that it has."""
+    return named(piece, _batches_of(unwrap(piece), labels), None)
+
+
+def _batches_of(rows: Any, labels: Any) -> Iterator[Batch]:
+    if is_arrow(rows) and not hasattr(rows, "iloc"):
+        for part in arrow_rows(rows):
+            yield make_batch(part)
+    elif is_sparse(rows) or not hasattr(rows, "shape"):
+        yield make_batch(rows, labels)
     else:
-        yield from _slices(piece, labels)
+        yield from _slices(rows, labels)
 
 
 def has_labels(piece: Any) -> bool:
@@ -148,7 +156,7 @@ def batches(X: Any, labels: Any = None,
     ----------
     X : array, scipy.sparse matrix, DataFrame, AnnData, tensor, h5py or zarr dataset, array or frame
         of Dask, table of Arrow (pyarrow, polars), name of a .npy, .npz or .h5ad file, sequence of
-        rows, or an iterator of any of these
+        rows, or an iterator or a list of any of these
         Anything that has a two-dimensional `shape` and gives rows by `X[a:b]` will do.
     labels : array of shape (rows,), optional
         One number or word a row; not with an iterator, which may give pairs (rows, labels).
@@ -162,7 +170,7 @@ def batches(X: Any, labels: Any = None,
     batches : iterator of Batch
     """
     X = unwrap(X)
-    if isinstance(X, (list, tuple)):
+    if isinstance(X, (list, tuple)) and not (X and _are_rows(X[0])):
         X = np.asarray(X)
     if is_in_one_piece(X):
         return True, iter([make_batch(X, labels)])
@@ -199,21 +207,23 @@ def named(X: Any, found: Iterator[Batch], known: Optional[List[str]]) -> Iterato
     """Give batches the names of rows and columns that an AnnData, its file or a DataFrame has.
 
     A frame has them where its index, and all its columns, are str. `known` are the names of
-    columns in whose order the batches were put; None: they stand as in X.
+    columns in whose order the batches were put; None: they stand as in X. Batches of what has no
+    names keep those that they have.
     """
     rows, columns = getattr(X, "obs_names", None), column_names(X)
     if is_path(X):
         rows = names_in_file(X)[0]
     if hasattr(X, "iloc") and hasattr(X, "columns") and hasattr(X, "index") and not is_dask(X):
         rows = X.index if isinstance(next(iter(X.index), None), str) else None
-    if known is None and is_arrow(X) and not hasattr(X, "iloc"):
-        columns = None
+    if known is None and is_arrow(X) and not hasattr(X, "iloc") and columns is not None:
+        columns = columns if are_of_columns(columns, X) else None
     of_columns = None if columns is None else Names(known or columns)
     first = 0
     for batch in found:
         of_rows = None if rows is None else Names(rows[first:first + batch.rows])
         first += batch.rows
-        yield batch._replace(row_names=of_rows, column_names=of_columns)
+        yield batch._replace(row_names=of_rows or batch.row_names,
+                             column_names=of_columns or batch.column_names)
 
 
 def table_of(X: Any) -> Batch:
