@@ -136,6 +136,14 @@ def test_a_column_by_its_name(empty, tmp_path, kind):
         empty.append(rows(), labels="kind")
 
 
+def test_a_column_beside_some_of_one_name(empty):
+    frame = pytest.importorskip("pandas").DataFrame(rows(), columns=["x", "x", "y"])
+    empty.append(frame.assign(kind=WORDS), labels="kind")
+    assert kept(empty) == WORDS and np.array_equal(empty[:], rows())
+    with pytest.raises(nystream.UsageError, match="labels='x' names 2 columns of X; give"):
+        empty.append(frame, labels="x")
+
+
 @pytest.mark.parametrize("labels, words", [
     (["a"] * 5, r"shape \(5,\); X has 6 rows"), ([["a", "b"]] * 6, r"shape \(6, 2\)"),
     ([{}] * 6, "one of them is dict"), (["x" * 2000] * 6, "longer than 1024 bytes")])

@@ -176,8 +176,14 @@ def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     if name not in names:
         raise usage_error(f"labels={name!r} is no column of {'obs' if is_anndata else 'X'}, which "
                           f"has {_listed(names)}{hint(name, map(str, names))}", "labels")
-    rest = X if is_anndata else choose(X, [other for other in names if other != name])
-    return rest, table[name]
+    if names.count(name) > 1:
+        raise usage_error(f"labels={name!r} names {names.count(name)} columns of "
+                          f"{'obs' if is_anndata else 'X'}; give the others another name", "labels")
+    if is_anndata:
+        return X, table[name]
+    if hasattr(X, "iloc"):  # other columns may have one name
+        return X.drop(columns=[name]), table[name]
+    return choose(X, [other for other in names if other != name]), table[name]
 
 
 def _listed(names: List[str]) -> str:
