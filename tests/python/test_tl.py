@@ -98,6 +98,31 @@ def test_layers_copies_and_refusals_of_pca(adata):
 
 
 @quick
+@pytest.mark.parametrize("marks", [[True, None] * 60, ["True", "False"] * 60])
+def test_marks_of_genes_that_are_no_mask(adata, marks):
+    adata.var["highly_variable"] = marks
+    with pytest.raises(ValueError, match="has others than True and False"):
+        nystream.tl.pca(adata, 5)
+    adata.var["highly_variable"] = np.array([1, 0] * 60)
+    nystream.tl.pca(adata, 5)
+    assert not adata.varm["PCs"][1::2].any()
+
+
+@quick
+def test_what_takes_no_results_is_refused_at_once(tmp_path, adata, monkeypatch):
+    file = backed(adata, tmp_path)
+    monkeypatch.setattr(nystream._append.Appends, "append", lambda *_: pytest.fail("it read rows"))
+    for call in nystream.tl.pca, nystream.tl.neighbors, nystream.tl.spectral:
+        with pytest.raises(ValueError, match="a view of a backed AnnData.*to_memory"):
+            call(file[::2], 5)
+        with pytest.raises(ValueError, match="copy=True needs an AnnData in memory"):
+            call(adata=file, copy=True)
+    monkeypatch.undo()
+    nystream.tl.pca(file[::2].to_memory(), 5)
+    file.file.close()
+
+
+@quick
 @pytest.mark.parametrize("function, wrong, meant", [
     ("pca", "n_components", "n_comps"), ("pca", "components", "n_comps"),
     ("spectral", "landmarks", "n_landmarks"), ("diffmap", "seed", "random_state"),
@@ -199,6 +224,24 @@ def test_rows_are_chosen_as_scanpy_does(adata):
         nystream.tl.neighbors(adata, use_rep="X_umap")
     with pytest.raises(ValueError, match="n_comps=51"):
         nystream.tl.neighbors(adata, n_pcs=51)
+
+
+@quick
+@pytest.mark.parametrize("kind", ["frame", "sparse"])
+def test_the_first_columns_of_rows_of_any_kind(adata, kind):
+    rows = np.random.default_rng(3).normal(size=(300, 8)).astype("f4")
+    adata.obsm["array"] = rows
+    adata.obsm["other"] = (scipy.sparse.csr_matrix(rows) if kind == "sparse" else
+                           pytest.importorskip("pandas").DataFrame(rows, adata.obs_names))
+    for key in "array", "other":
+        nystream.tl.neighbors(adata, 5, 3, use_rep=key, key_added=key)
+        nystream.tl.clusters(adata, 3, use_rep=key, key_added=f"of {key}")
+    assert abs(adata.obsp["other_distances"] - adata.obsp["array_distances"]).max() < 1e-5
+    assert list(adata.obs["of other"]) == list(adata.obs["of array"])
+    nystream.tl.spectral(adata, 2, use_rep="other", n_pcs=3, n_landmarks=50)
+    new = adata[::3].copy()
+    nystream.tl.ingest(new, adata, obs=[])
+    assert np.allclose(new.obsm["X_spectral"], adata.obsm["X_spectral"][::3], atol=1e-4)
 
 
 @quick

@@ -138,8 +138,13 @@ def _rows_of_obsm(adata: Any, places: Dict[str, Any], key: str, kept: Mapping[st
     if key not in places and key not in adata.obsm:
         raise ValueError(f"{kept['obsm']} of adata_ref was made of {key}, which nystream.tl did "
                          f"not make, and adata has no obsm[{key!r}]; give it one")
-    rows = places[key] if key in places else np.asarray(adata.obsm[key])
+    rows = places[key] if key in places else as_array(adata.obsm[key])
     return rows[:, :int(kept["columns"])]
+
+
+def as_array(rows: Any) -> Any:
+    """Return what obsm has under a key as an array."""
+    return rows.toarray() if _data.is_sparse(rows) else np.asarray(rows)
 
 
 def _as_stored(places: Any, kept: Mapping[str, Any]) -> Any:

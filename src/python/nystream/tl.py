@@ -42,7 +42,7 @@ from nystream._centers import centers_of
 from nystream._context import stack_level
 from nystream._errors import NystreamWarning, nearest, no_attribute, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
-from nystream._ingest import Genes, Source, as_clustered, keep_model, place, stored
+from nystream._ingest import Genes, Source, as_array, as_clustered, keep_model, place, stored
 from nystream._options import search_options
 
 __all__ = ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
@@ -97,10 +97,19 @@ def _checked(function: Function) -> Function:
                 meant = meant if meant in known else nearest(name, known)
                 raise usage_error(f"{name}= is no argument of nystream.tl.{function.__name__}()"
                                   + (f"; did you mean {meant}=?" if meant else ""), name)
+        _check_takes_results(args[0] if args else given.get("adata"), given.get("copy", False))
         with renamed(NAMES):
             return function(*args, **given)
 
     return cast(Function, checked)
+
+
+def _check_takes_results(adata: Any, copy: bool) -> None:
+    """ValueError, before anything is computed, where results could not be written to an AnnData."""
+    if getattr(adata, "isbacked", False) and (copy or adata.is_view):
+        raise ValueError(("copy=True needs an AnnData in memory, and this one is backed" if copy
+                          else "adata is a view of a backed AnnData, which takes no results")
+                         + "; give adata.to_memory(), or adata.copy('NEW.h5ad')")
 
 
 def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: Dict[str, Any],
@@ -126,7 +135,8 @@ def _choose_rows(adata: Any, use_rep: Optional[str], n_pcs: Optional[int], run: 
     if n_pcs is not None and n_pcs > rows.shape[1]:
         raise ValueError(f"{key} has {rows.shape[1]} columns, fewer than n_pcs={n_pcs}; call "
                          f"nystream.tl.pca(adata, n_comps={n_pcs}) first")
-    rows = rows if n_pcs is None or hasattr(rows, "iloc") else rows[:, :n_pcs]
+    if n_pcs is not None:
+        rows = rows.iloc[:, :n_pcs] if hasattr(rows, "iloc") else rows[:, :n_pcs]
     return Source(rows, f"obsm/{key}", rows.shape[1])
 
 
@@ -215,6 +225,9 @@ def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optiona
     X = _data.unwrap(adata if layer is None else adata.layers[layer])
     if not use_highly_variable:
         return X, None
+    if not adata.var["highly_variable"].isin([True, False]).all():
+        raise ValueError("adata.var['highly_variable'] has others than True and False, such as "
+                         "missing ones; make it a mask, or give use_highly_variable=False")
     columns = np.flatnonzero(np.asarray(adata.var["highly_variable"], dtype=bool))
     return X[:, columns] if _data.is_sparse(X) else Genes(adata, layer, columns), columns
 
@@ -427,7 +440,7 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
     if not 1 <= n_clusters <= adata.n_obs:
         raise ValueError(f"n_clusters={n_clusters} must be between 1 and the rows, {adata.n_obs}")
     key = _choose_embedding(adata, use_rep)
-    rows = as_clustered(adata, key, np.asarray(adata.obsm[key]))
+    rows = as_clustered(adata, key, as_array(adata.obsm[key]))
     with stored(rows, **run) as store:  # all components of rows have the distances of the rows
         result = store.fit("rows", map="pca", approx="exact", components=min(rows.shape),
                            precision="f64")
