@@ -203,19 +203,24 @@ static int open_values(struct ny_outside *outside, const char *path, bool header
     return header ? ny_labels_skip_line(*labels) : NY_OK;
 }
 
-/* Tells whether the first value, or the one behind the first line, is a word. */
-static int begins_with_word(struct ny_outside *outside, const char *path, bool header, bool *word)
+enum first { MISSING, NUMBER, WORD };
+
+/* Finds what the first value is, or the one behind the first line. */
+static int look_at_first(struct ny_outside *outside, const char *path, bool header,
+                         enum first *first)
 {
     struct ny_labels *labels = NULL;
     const char *const *names;
-    double value;
+    double value = NAN;
     size_t got;
     int err = open_values(outside, path, header, &labels);
 
+    *first = MISSING;
     if (err == NY_OK) err = ny_labels_next(labels, &value, 1, &got);
     ny_labels_close(labels);
-    if (err == NY_OK) ny_classes_names(outside->classes, &names, &got);
-    *word = err == NY_OK && got > 0;
+    if (err != NY_OK || isnan(value)) return err;
+    ny_classes_names(outside->classes, &names, &got);
+    *first = got > 0 ? WORD : NUMBER;
     return err;
 }
 
@@ -297,9 +302,10 @@ static int begin_file(struct ny_outside *outside, struct ny_store *store, const 
     return err;
 }
 
+/* A word above numbers is a header; one above another, or above none, where lines are too many. */
 int ny_outside_file(struct ny_outside *outside, struct ny_store *store, const char *path)
 {
-    bool word = false, next = true;
+    enum first first, second = NUMBER;
     uint64_t got = 0, n;
     int err = begin_file(outside, store, path);
 
@@ -307,11 +313,11 @@ int ny_outside_file(struct ny_outside *outside, struct ny_store *store, const ch
     n = outside->info.n;
     outside->values = ny_calloc(outside->ctx, NY_MEM_OTHER, (size_t)n, sizeof(double));
     if (!outside->values) return NY_EBUDGET;
-    err = begins_with_word(outside, path, false, &word);
+    err = look_at_first(outside, path, false, &first);
     if (err == NY_OK) err = check_columns(outside, path);
-    if (err == NY_OK && word) err = begins_with_word(outside, path, true, &next);
-    if (err == NY_OK) err = read_values(outside, path, word && !next, &got);
-    if (err == NY_OK && word && next && got > n) err = read_values(outside, path, true, &got);
+    if (err == NY_OK && first == WORD) err = look_at_first(outside, path, true, &second);
+    if (err == NY_OK) err = read_values(outside, path, first == WORD && second == NUMBER, &got);
+    if (err == NY_OK && second != NUMBER && got > n) err = read_values(outside, path, true, &got);
     if (err) return err;
     if (got == n) return order_words(outside);
     return ny_fail(outside->ctx, NY_EDATA,

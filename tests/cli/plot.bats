@@ -392,6 +392,11 @@ numbers() {
     nystream plot s a -o headed.svg --color kind.csv
     [ "$(colors kind.svg)" = "$(colors headed.svg)" ]
     [ "$(colors kind.svg | wc -l)" -lt 15 ]
+    awk 'NR == 2 { $0 = "NA" } 1' kind.txt >gap.txt # a word above none is no header
+    (echo kind && cat gap.txt) >gap.csv
+    nystream plot s a -o gap.svg --color gap.txt
+    nystream plot s a -o headed.svg --color gap.csv
+    [ "$(colors gap.svg)" = "$(colors headed.svg)" ]
     awk 'BEGIN { for (i = 0; i < 40; i++) printf "\"%d\"\n", 12 - i % 12 }' >quoted.txt
     LC_ALL=C.UTF-8 nystream plot s a --terminal --color quoted.txt >drawn
     tail -n 3 drawn | tr -d '\n' | grep -qE '\b1\b.*\b2\b.*\b10\b.*\b12\b' # classes in their order
