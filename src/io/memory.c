@@ -106,6 +106,30 @@ static void close_memory(struct ny_reader *reader)
 
 /* ---- rows --------------------------------------------------------------------------------- */
 
+/* Leaves out the row, whose value `bad` is none, or fails. */
+static int leave_out(struct ny_reader *reader, enum ny_dtype dtype, const char *row, size_t bad,
+                     bool *dropped)
+{
+    double value;
+
+    *dropped = true;
+    ny_dtype_to_f64(dtype, row + bad * ny_dtype_size(dtype), &value, 1);
+    return ny_reader_fail_row(reader, reader->consumed, bad, value);
+}
+
+/* Refuses the row, whose value `unfit` is not one of the store; whole numbers have no NaN, either,
+ * which is told as that, or left out. */
+static int refuse_dense(struct ny_reader *reader, const char *row, size_t unfit, double value,
+                        bool *dropped)
+{
+    const struct ny_sparse_rows *rows = &((struct ny_memory_state *)reader->state)->rows;
+    size_t d = (size_t)reader->table.d, bad = ny_first_nonfinite(rows->type, row, d);
+
+    if (bad < d && reader->nan != NY_NAN_KEEP)
+        return leave_out(reader, rows->type, row, bad, dropped);
+    return ny_reader_fail_value(reader, unfit, rows->type_name, value);
+}
+
 /* Reads the dense row that comes to the end of the batch; *dropped: it is left out. */
 static int read_dense(struct ny_reader *reader, struct ny_row_batch *batch, bool *dropped)
 {
@@ -119,13 +143,10 @@ static int read_dense(struct ny_reader *reader, struct ny_row_batch *batch, bool
 
     *dropped = false;
     bad = ny_convert(&memory->rows.conversion, memory->rows.type, from, to, d, &value);
-    if (bad < d) return ny_reader_fail_value(reader, bad, memory->rows.type_name, value);
+    if (bad < d) return refuse_dense(reader, from, bad, value, dropped);
     if (reader->nan == NY_NAN_KEEP) return NY_OK;
     bad = ny_first_nonfinite(dtype, to, d);
-    if (bad == d) return NY_OK;
-    *dropped = true;
-    ny_dtype_to_f64(dtype, to + bad * ny_dtype_size(dtype), &value, 1);
-    return ny_reader_fail_row(reader, reader->consumed, bad, value);
+    return bad < d ? leave_out(reader, dtype, to, bad, dropped) : NY_OK;
 }
 
 /* Reads the sparse row that comes to the end of the batch; *dropped: it is left out. */

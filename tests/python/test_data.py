@@ -172,6 +172,22 @@ def test_refusals(X, words):
 
 
 @quick
+@pytest.mark.parametrize("dtype", ["u1", "i2"])
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
+def test_missing_values_behind_pieces_of_whole_numbers(tmp_path, dtype, kind):
+    whole = np.arange(1, 13).reshape(4, 3)
+    gaps = whole.astype("f4")
+    gaps[[1, 3], [2, 0]] = np.nan, np.inf
+    store = nystream.open(tmp_path / "gaps.nys")
+    pieces = [kind(whole.astype(dtype)), kind(gaps)]
+    with pytest.raises(nystream.DataError, match=r"row 1, column 2 .* is NaN; nan=.drop. leaves"):
+        store.append(iter(pieces))
+    report = store.append(iter(pieces), nan="drop")
+    assert report.dropped == 2 and store.dtype == np.dtype(dtype)
+    assert np.array_equal(store[4:], whole[[0, 2]])
+
+
+@quick
 @pytest.mark.parametrize("value, words", [(np.nan, "NaN"), (np.inf, "[Ii]nf")])
 def test_values_that_are_not_finite(tmp_path, value, words):
     X = grid()
