@@ -172,6 +172,32 @@ def test_refusals(X, words):
 
 
 @quick
+def test_missing_values_of_pandas_among_objects(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    gaps = np.array([1, pandas.NA, 3], dtype=object)
+    beside = pandas.array([4, 5, None], dtype="Int64")
+    for at, X in enumerate([gaps[:, None], pandas.DataFrame({"a": gaps}),
+                            pandas.DataFrame({"a": gaps, "b": beside}),
+                            pandas.DataFrame({"a": pandas.array(["1", None, "3"], "string")})]):
+        store = nystream.open(tmp_path / f"{at}.nys")
+        with pytest.raises(ValueError, match="row 1.* is NaN"):
+            store.append(X)
+        store.append(X, nan="drop")
+        assert np.array_equal(store[:], [[[1], [3]], [[1, 4]]][at == 2])
+    for kind in pandas.interval_range(0, 3), pandas.period_range("2020", periods=3), [[1, 2]] * 3:
+        with pytest.raises(ValueError, match="column 'a' of X holds .*, which is no number"):
+            store.append(pandas.DataFrame({"a": kind}))
+
+
+@quick
+def test_sparse_tensors_are_refused_in_words():
+    torch = pytest.importorskip("torch")
+    for X in torch.eye(3).to_sparse(), [torch.eye(3).to_sparse()]:
+        with pytest.raises(ValueError, match="layout torch.sparse_coo.*give X.to_dense"):
+            nothing_wrong_with(X)
+
+
+@quick
 @pytest.mark.parametrize("dtype", ["u1", "i2"])
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
 def test_missing_values_behind_pieces_of_whole_numbers(tmp_path, dtype, kind):

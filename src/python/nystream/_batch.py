@@ -8,7 +8,7 @@ from typing import Any, Dict, NamedTuple, NoReturn, Optional, Tuple
 import numpy as np
 
 from nystream import _lib
-from nystream._labels import Labels, Names, as_labels, number_in
+from nystream._labels import Labels, Names, as_labels, is_missing, number_in
 
 SLICE_BYTES = 16 << 20
 SLICE_ROWS = 2048  # rows that are made dense at a time
@@ -98,9 +98,11 @@ def convert(values: Any, dtype: "np.dtype[Any]") -> Any:
         if int(values.max()) > EXACT_LIMIT or int(values.min()) < -EXACT_LIMIT:
             raise ValueError("X has integers beyond 2^53, which float64 does not hold; subtract a "
                              "constant, or give X.astype('float64')")
-    if values.dtype.kind == "O" and any(isinstance(v, (complex, np.complexfloating))
-                                        for v in values.flat):
-        raise ValueError("Complex data not supported: X has complex numbers")
+    if values.dtype.kind == "O":
+        if any(isinstance(v, (complex, np.complexfloating)) for v in values.flat):
+            raise ValueError("Complex data not supported: X has complex numbers")
+        missing = np.array([is_missing(v) for v in values.flat], bool).reshape(values.shape)
+        values = np.where(missing, np.nan, values)
     return values.astype(dtype, copy=False)
 
 
@@ -143,7 +145,12 @@ def _sparse_batch(X: Any, labels: Any) -> Batch:
 
 def on_host(X: Any) -> Any:
     """Return a tensor of torch as one of the CPU that needs no gradient, all else as it is."""
-    return X.detach().cpu() if hasattr(X, "detach") and hasattr(X, "cpu") else X
+    if not (hasattr(X, "detach") and hasattr(X, "cpu")):
+        return X
+    if str(getattr(X, "layout", "torch.strided")) != "torch.strided":
+        raise ValueError(f"X is a tensor of the layout {X.layout}, whose rows cannot be read one "
+                         "by one; give X.to_dense(), or a matrix of scipy.sparse")
+    return X.detach().cpu()
 
 
 def check_values(X: Any) -> None:
@@ -179,7 +186,7 @@ def _refuse_times(name: Any, kind: str) -> NoReturn:
                         else f"X[{name!r}].dt.total_seconds()"))
 
 
-def _refuse_words(words: Dict[Any, str]) -> NoReturn:
+def _refuse_words(words: Dict[Any, Any]) -> NoReturn:
     """Raise the ValueError for columns that hold words, each with the first of its words."""
     names = list(words)
     shown = ", ".join(f"{name!r} ({words[name]!r})" for name in names[:TOLD])
@@ -194,14 +201,18 @@ def _refuse_words(words: Dict[Any, str]) -> NoReturn:
                      + _KEEPING.format(names[-1]))
 
 
-def _word_of(column: Any) -> Optional[str]:
-    """Return the first text of a column that is no number; None where there is none."""
+def _word_of(column: Any) -> Any:
+    """Return the first text, or whatever else is no number, of a column; None where all are."""
     for value in column:
-        if isinstance(value, str):
-            try:
+        if is_missing(value) or isinstance(value, complex):
+            continue
+        try:
+            if isinstance(value, str):
                 number_in(value)
-            except ValueError:
-                return value
+            else:
+                float(value)
+        except (TypeError, ValueError):
+            return value
     return None
 
 
@@ -225,6 +236,8 @@ def _frame_values(frame: Any) -> Any:
     kinds = [dtype for dtype in getattr(frame, "dtypes", [])]
     if all(isinstance(dtype, np.dtype) for dtype in kinds):
         return frame.to_numpy()
+    if any(dtype == object or dtype.name == "string" for dtype in kinds):
+        return frame.to_numpy(dtype=object)
     return frame.to_numpy(dtype=np.float64, na_value=np.nan)
 
 

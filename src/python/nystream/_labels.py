@@ -101,13 +101,18 @@ def _categories(labels: Any) -> List[str]:
     return [] if found is None else [text for text in map(_text, found) if text is not None]
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None or one of pandas that stands for a missing one."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def _text(value: Any) -> Optional[str]:
     """Return a label as text; None where it is missing."""
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if isinstance(value, str):
         return None if value.strip() in MISSING else value.strip()
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+    if is_missing(value) or value != value:
         return None
     if isinstance(value, numbers.Real):
         return str(float(value) if isinstance(value, bool) else value)
