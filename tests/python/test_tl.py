@@ -176,6 +176,21 @@ def test_connectivities_are_those_of_umap(k, seed):
     assert set(zip(*ours.nonzero())) >= set(zip(*theirs.nonzero()))
 
 
+@quick
+@pytest.mark.parametrize("kind", ["grid", "copies"])
+def test_distances_where_memberships_vanish(kind):
+    X = {"grid": np.indices((17, 17)).reshape(2, -1).T,  # four neighbours are at the same distance
+         "copies": np.repeat(np.random.default_rng(2).normal(size=(50, 3)), 6, axis=0)}[kind]
+    adata = anndata.AnnData(X.astype("f4"), dtype="float32")
+    nystream.tl.neighbors(adata, 15, use_rep="X")
+    found = adata.obsp["distances"]
+    lists, distances = found.indices.reshape(-1, 14), found.data.reshape(-1, 14)
+    assert np.allclose(distances, np.linalg.norm(X[lists] - X[:, None], axis=2), atol=1e-5)
+    theirs = sklearn.neighbors.NearestNeighbors(n_neighbors=14).fit(X).kneighbors()[0]
+    assert np.allclose(np.sort(distances), theirs, atol=1e-5)
+    assert found.has_canonical_format and np.all(adata.obsp["connectivities"].data > 0)
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_neighbors_write_the_keys_of_scanpy(tmp_path, adata, metric):
     umap = pytest.importorskip("umap.umap_")

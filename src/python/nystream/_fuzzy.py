@@ -79,7 +79,8 @@ def fuzzy_union(lists: Any, distances: Any) -> Any:
     for first in range(0, len(lists), BLOCK_ROWS):
         block = slice(first, first + BLOCK_ROWS)
         told[block] = _memberships(distances[block].astype(np.float64), mean)
-    directed = lists_as_csr(lists, told)
-    directed.eliminate_zeros()
+    directed = lists_as_csr(lists, told)  # its column numbers are `lists`, which others may share
     other = directed.T.tocsr()
-    return (directed + other - directed.multiply(other)).tocsr().astype(np.float32)
+    union = (directed + other - directed.multiply(other)).tocsr().astype(np.float32)
+    union.eliminate_zeros()
+    return union
