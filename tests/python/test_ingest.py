@@ -253,6 +253,20 @@ def test_references_without_models(reference):
     assert np.allclose(new.obsm["X_spectral"], ours.obsm["X_spectral"][:30], atol=1e-5)
 
 
+@pytest.mark.parametrize("components", [6, 5])
+def test_clusters_of_an_earlier_embedding(tmp_path, components):
+    cells, new = make_cells(), make_cells(30, seed=8)
+    nystream.tl.pca(cells, 6)
+    nystream.tl.clusters(cells, 3, use_rep="X_pca")
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    nystream.tl.ingest(new, anndata.read_h5ad(tmp_path / "cells.h5ad"))
+    assert "clusters" in new.obs
+    nystream.tl.pca(cells, components, values="sqrt")
+    with pytest.raises(ValueError, match="clusters of an earlier X_pca .*clusters.adata_ref, 3, "):
+        nystream.tl.ingest(new, cells)
+    nystream.tl.ingest(new, cells, obs=[])
+
+
 def test_real_cells():
     """Held-out cells of pbmc3k get the types that experts gave them."""
     file = Path(os.environ.get("NYSTREAM_DATA", "/nowhere")) / "pbmc3k" / "pbmc3k.h5ad"

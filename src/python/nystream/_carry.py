@@ -9,7 +9,7 @@ import numpy as np
 from nystream import _data
 from nystream._centers import nearest_centers
 from nystream._errors import NystreamWarning, hint
-from nystream._ingest import as_clustered, stored
+from nystream._ingest import as_clustered, checksum_of, stored
 from nystream._options import search_options
 
 
@@ -51,6 +51,11 @@ def _of_clusters(adata_ref: Any, name: str, places: Dict[str, Any]) -> Any:
     if key not in places:
         raise ValueError(f"obs={name!r} are clusters of {key}, of which adata_ref keeps no model; "
                          f"make {key} by nystream.tl")
+    now = checksum_of(adata_ref, key)
+    if int(told.get("behind", now)) != now:
+        raise ValueError(f"obs={name!r} are clusters of an earlier {key} than adata_ref has; make "
+                         f"them anew, by nystream.tl.clusters(adata_ref, {len(centers)}, "
+                         f"key_added={name!r})")
     found = nearest_centers(as_clustered(adata_ref, key, places[key]), centers)
     return pandas.Categorical.from_codes(found, list(map(str, range(len(centers)))))
 

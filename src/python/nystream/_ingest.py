@@ -79,8 +79,13 @@ def keep_model(adata: Any, result: Any, key: str, source: Source) -> Dict[str, A
     if source.names is not None:
         kept["names"] = np.array(source.names, dtype=object)
     else:
-        kept["behind"] = _checksum(model_of(adata, source.rows[len("obsm/"):]))
+        kept["behind"] = checksum_of(adata, source.rows[len("obsm/"):])
     return kept
+
+
+def checksum_of(adata: Any, key: str) -> int:
+    """Return a checksum of the model whose places obsm has under a key, 0 where none is kept."""
+    return _checksum(model_of(adata, key))
 
 
 def _checksum(kept: Optional[Mapping[str, Any]]) -> int:

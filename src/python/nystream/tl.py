@@ -42,7 +42,8 @@ from nystream._centers import centers_of
 from nystream._context import stack_level
 from nystream._errors import NystreamWarning, nearest, no_attribute, renamed, usage_error
 from nystream._fuzzy import fuzzy_union, lists_as_csr
-from nystream._ingest import Genes, Source, as_array, as_clustered, keep_model, place, stored
+from nystream._ingest import (Genes, Source, as_array, as_clustered, checksum_of, keep_model,
+                              place, stored)
 from nystream._options import search_options
 
 __all__ = ["clusters", "diffmap", "ingest", "neighbors", "pca", "spectral"]
@@ -450,8 +451,9 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
     centers = centers_of(rows, found, n_clusters)
     adata.obs[key_added] = pandas.Categorical.from_codes(found, list(map(str, range(n_clusters))))
     adata.uns[key_added] = {
-        "centers": centers, "params": {"n_clusters": n_clusters, "use_rep": key, "n_init": n_init,
-                                       "random_state": random_state}}
+        "centers": centers, "behind": checksum_of(adata, key),
+        "params": {"n_clusters": n_clusters, "use_rep": key, "n_init": n_init,
+                   "random_state": random_state}}
     if told["silhouette"] is not None:
         adata.uns[key_added]["silhouette"] = told["silhouette"]
     return adata if copy else None
