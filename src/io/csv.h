@@ -19,6 +19,13 @@ struct ny_csv_suspect {
     double values[NY_SUSPECT_MAX];
 };
 
+/* The first column, where its name is one that numbers of rows go by, and all it holds are whole
+ * numbers. */
+struct ny_csv_numbers {
+    bool is;
+    size_t place; /* among the values of a row */
+};
+
 struct ny_csv {
     struct ny_dialect dialect;
     size_t columns;
@@ -32,6 +39,7 @@ struct ny_csv {
     bool commented;    /* the header stands behind such a '#' */
     bool counts; /* the first line, which was read as a row, may be a header of numbers */
     struct ny_csv_suspect suspect;
+    struct ny_csv_numbers numbers;
     char unquoted[NY_FIELD_MAX + 1];
 };
 
@@ -67,9 +75,10 @@ void ny_csv_blame(const struct ny_reader *reader, char *text, size_t size);
 
 /* ---- csv_notes.c ---- */
 
-/* Chooses the column to watch. Only a file of which no label column was asked for has one. */
+/* Chooses the columns to watch: one that may hold labels, where none were asked for, and the first
+ * one, which may number the rows. */
 void ny_csv_suspect_begin(struct ny_reader *reader);
-/* Looks at the watched column of a row of points. */
+/* Looks at the watched columns of a row of points. */
 void ny_csv_suspect_row(struct ny_reader *reader, const void *row);
 /* Logs what looks like a slip, at the end of the file. */
 void ny_csv_tell_slips(const struct ny_reader *reader);

@@ -30,11 +30,34 @@ static bool has_x(const struct ny_header_names *header)
     return false;
 }
 
+/* Names that columns of the numbers of rows have: none where pandas or R has written its index. */
+static bool numbers_rows(const char *name)
+{
+    static const char *const names[] = {"", "unnamed: 0", "index", "id"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcasecmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+/* Watches the first column, unless the columns are those that a store has. */
+static void watch_numbers(struct ny_reader *reader)
+{
+    struct ny_csv *csv = reader->state;
+
+    if (!csv->header.names || !reader->options.notes || reader->options.like ||
+        reader->table.d < 2 || csv->use[0] != NY_CSV_VALUE)
+        return;
+    csv->numbers.is = numbers_rows(csv->header.names[0]);
+    csv->numbers.place = csv->place ? csv->place[0] : 0;
+}
+
 void ny_csv_suspect_begin(struct ny_reader *reader)
 {
     struct ny_csv *csv = reader->state;
     size_t place = 0;
 
+    watch_numbers(reader);
     if (!csv->header.names || reader->table.labels || reader->options.labels_file ||
         !reader->options.notes || reader->table.d < 2)
         return;
@@ -51,15 +74,27 @@ void ny_csv_suspect_begin(struct ny_reader *reader)
     }
 }
 
+static double value_at(const struct ny_reader *reader, const void *row, size_t place)
+{
+    enum ny_dtype dtype = reader->table.dtype;
+    double value;
+
+    ny_dtype_to_f64(dtype, (const char *)row + place * ny_dtype_size(dtype), &value, 1);
+    return value;
+}
+
 void ny_csv_suspect_row(struct ny_reader *reader, const void *row)
 {
     struct ny_csv *csv = reader->state;
     struct ny_csv_suspect *suspect = &csv->suspect;
-    enum ny_dtype dtype = reader->table.dtype;
     double value;
 
+    if (csv->numbers.is) {
+        value = value_at(reader, row, csv->numbers.place);
+        csv->numbers.is = value == floor(value);
+    }
     if (!suspect->is) return;
-    ny_dtype_to_f64(dtype, (const char *)row + suspect->place * ny_dtype_size(dtype), &value, 1);
+    value = value_at(reader, row, suspect->place);
     for (size_t i = 0; i < suspect->count; i++)
         if (suspect->values[i] == value) return;
     suspect->is = value == floor(value) && suspect->count < NY_SUSPECT_MAX;
@@ -82,6 +117,23 @@ static void tell_suspect(const struct ny_reader *reader)
            ny_shown(name, strlen(name)).text);
 }
 
+/* Says how a first column that numbers the rows is kept out of the points. */
+static void tell_numbers(const struct ny_reader *reader)
+{
+    const struct ny_csv *csv = reader->state;
+    const char *name;
+    struct ny_column_word word;
+
+    if (!csv->numbers.is || reader->consumed < 2) return;
+    name = csv->header.names[0];
+    word = ny_csv_column_word(csv, 0);
+    ny_log(
+        reader->ctx, NY_LOG_NOTE,
+        "%s: column 1 ('%s') holds whole numbers and counts as a column of points; if it numbers "
+        "the rows, --drop-columns %s leaves it out, and --id-column %s takes it as their names",
+        reader->path, ny_shown(name, strlen(name)).text, word.text, word.text);
+}
+
 void ny_csv_tell_slips(const struct ny_reader *reader)
 {
     const struct ny_csv *csv = reader->state;
@@ -98,6 +150,7 @@ void ny_csv_tell_slips(const struct ny_reader *reader)
                "was read as a row; --header yes if it is a header, --header no if not",
                reader->path);
     tell_suspect(reader);
+    tell_numbers(reader);
 }
 
 /* ---- what was read as what ----------------------------------------------------------------- */

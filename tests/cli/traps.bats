@@ -166,6 +166,28 @@ nan_table() {
     [[ $stderr != *"whole numbers"* ]]
 }
 
+@test "a first column that numbers the rows, as pandas and R write it" {
+    table 50 2 | awk -F, 'BEGIN {print ",p,q"} {print NR - 1, $1, $2}' OFS=, >t.csv
+    ny import s1 t.csv
+    says "t.csv: column 1 ('') holds whole numbers and counts as a column of points; if it numbers the rows, --drop-columns 1 leaves it out, and --id-column 1 takes it as their names"
+    ny import s1 t.csv --append # the store has it: said once
+    [[ $stderr != *"whole numbers"* ]]
+    ny import s2 t.csv --drop-columns 1
+    [[ $stderr != *"whole numbers"* ]]
+    ny import s3 t.csv --id-column 1
+    [[ $stderr != *"whole numbers"* ]]
+    sed '1s/^/id/' t.csv >u.csv
+    ny embed u.csv -o out.npy
+    says "column 1 ('id') holds whole numbers"
+    says "--drop-columns id leaves it out"
+    sed '3s/^1,/1.5,/' t.csv >v.csv
+    ny import s4 v.csv
+    [[ $stderr != *"whole numbers"* ]]
+    sed '1s/^/age/' t.csv >w.csv
+    ny import s5 w.csv
+    [[ $stderr != *"whole numbers"* ]]
+}
+
 @test "transform: rows on another scale are told by their drift" {
     table 400 4 >t.csv
     table 200 4 77 >new.csv
