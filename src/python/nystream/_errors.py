@@ -96,6 +96,10 @@ _OPERAND = "the first operand names the store, and "
 _COMMAND = re.compile(r"'nystream ([a-z]+)[^']*'|\(nystream ([a-z]+)\)")
 _WORD = r"[0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'"
 _OPTION = re.compile(rf"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({_WORD}))?")
+# Columns by their numbers and names, and not the word with which a sentence goes on.
+_COLUMNS = re.compile(r"--((?:drop-)?columns|(?:label|id)-column) "
+                      r"(?!(?:[A-Z]+|to|and|or|are|both|does|leaves|say|says|takes|what)\b|--|%s)"
+                      r"((?:[^\s;,]|,(?=\S))+)")
 _SWITCHES = ("drop-results",)  # arguments of calls, and no options
 _RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
 
@@ -112,13 +116,19 @@ def _spell_command(match: "re.Match[str]") -> str:
     return call if match[1] else f"({call})"
 
 
+def _spell_columns(match: "re.Match[str]") -> str:
+    columns = match[2] if match[2].isdigit() else f'"{match[2]}"'
+    return f"{match[1].replace('-', '_')}={columns}"
+
+
 def _spell_option(match: "re.Match[str]") -> str:
     negative, name, word = match.groups()
     option = OPTIONS.get(name)
     if name in _SWITCHES:
         return match.group().replace(f"--{name}", f"{name.replace('-', '_')}=True", 1)
     if option is None:
-        return match.group().replace("--", "", 1)
+        rest = f" {word}" if word else ""
+        return f"{negative or ''}{name}".replace("-", "_") + rest
     spelled = name.replace("-", "_") + "="
     rest = f" {word}" if word else ""
     if option.argument is None:
@@ -159,7 +169,7 @@ def spell_for_python(text: str) -> str:
     text = _WIDTHS.sub(_advise_widths, text)
     text = _RESUME.sub("resume with: store.result(NAME).resume()", text)
     text = _COMMAND.sub(_spell_command, text)
-    return _OPTION.sub(_spell_option, text)
+    return _OPTION.sub(_spell_option, _COLUMNS.sub(_spell_columns, text))
 
 
 def spell_reasons(report: Dict[str, Any]) -> Dict[str, Any]:
