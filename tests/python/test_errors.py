@@ -78,6 +78,9 @@ def test_usage(store, result):
           r"nystream.open\(path, progress=True\)")
     with pytest.raises(IndexError, match=r"store.result\('map'\)"):
         store["map"]
+    for call in store.fit, store.graph, store.result, store.remove:  # as of an estimator
+        with pytest.raises(TypeError, match=r"by a name, .* not by ndarray; .*append\(\)"):
+            call(np.zeros((3, 2)))
     assert error.option == "clusters"
     error = fails(nystream.UsageError, ValueError, lambda: store.fit("a", row_normalize="odd"))
     assert error.option == "row_normalize" and error.status == 2

@@ -259,7 +259,7 @@ class Store(Appends):
             options = {**options, "landmarks_points": columns.select(points)}
         with Options(self._context, groups, options) as pointer:
             try:
-                self._report(function, name.encode(), pointer, *room)
+                self._report(function, _spell_name(name), pointer, *room)
             except KeyboardInterrupt as stopped:
                 raise KeyboardInterrupt(f"{stopped}, and the rows are in the store: "
                                         "do not append them again") from None
@@ -309,12 +309,21 @@ class Store(Appends):
     def remove(self, name: str) -> None:
         """Remove a result."""
         context = self._context
-        context.run(lib.ny_remove, context.pointer, self._path, name.encode())
+        context.run(lib.ny_remove, context.pointer, self._path, _spell_name(name))
 
     def _report(self, function: Any, *arguments: Any) -> Report:
         """Call with the context and the path in front and a report behind."""
         context = self._context
         return Report(context.report(function, context.pointer, self._path, *arguments))
+
+
+def _spell_name(name: str) -> bytes:
+    """Return the name of a result as the library has it; TypeError where it is something else."""
+    if not isinstance(name, str):
+        raise TypeError(f"a result goes by a name, such as 'map', and not by "
+                        f"{type(name).__name__}; its rows are those that append() puts into the "
+                        f"store")
+    return name.encode()
 
 
 class Result(GraphParts, PictureParts):
@@ -334,7 +343,7 @@ class Result(GraphParts, PictureParts):
         self.store._seen.add(self)
 
     def _read_report(self) -> Report:
-        return self.store._report(lib.ny_result_report, self.name.encode())
+        return self.store._report(lib.ny_result_report, _spell_name(self.name))
 
     def _look_again(self) -> "Result":
         """See the result as it is now; parts that were taken from it do, too."""
