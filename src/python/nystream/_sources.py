@@ -97,8 +97,9 @@ def open_file(name: Any) -> Any:
 
         return h5py.File(name, "r")["X"]
     if suffix not in OPENED:
-        raise ValueError(f"{name} is not .npy, .npz or .h5ad; Store.append_files() reads other "
-                         "files, and Result.transform_file() places their rows")
+        raise ValueError(f"{name} is not .npy, .npz or .h5ad; nystream.embed() reads other files, "
+                         "and so does Store.append_files(): an estimator takes the store in place "
+                         "of X, and Result.transform_file() places rows of files")
     with np.load(name) as members:
         if "format" not in members:
             if len(members.files) != 1:
