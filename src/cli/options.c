@@ -37,7 +37,7 @@ static const struct option_view own_options[] = {
      .own = OWN_NEIGHBORS},
     {0, "recall", "R", NULL,
      "by a graph: share of the true neighbors to find, measured on some of the new rows; 1: all of "
-     "them (default: 1, or that of the graph's forest)",
+     "them (default: what the graph was asked for, else 1)",
      OUTPUT, .own = OWN_RECALL},
     {0, "skip-damaged", NULL, NULL, "write rows that are damaged as NaN, and go on", OUTPUT,
      .own = OWN_SKIP_DAMAGED},
