@@ -65,6 +65,7 @@ struct ny_graph_settings ny_settings_graph(const struct ny_options *options,
     struct ny_graph_settings graph = {
         .metric = ny_options_choice(options, "metric") ? &ny_kernel_angular : &ny_kernel_euclidean,
         .scale = (enum ny_scale)ny_options_choice(options, "scale"),
+        .scale_typed = ny_options_is_set(options, "scale"),
         .neighbors = size_of(options, "neighbors", 0),
         .max_distance = number_of(options, "max-distance", INFINITY),
         .distance_quantile = number_of(options, "distance-quantile", NAN),

@@ -24,6 +24,7 @@ static inline bool ny_knn_has_recall(enum ny_knn_way way)
 struct ny_graph_settings {
     const struct ny_kernel *metric; /* euclidean or angular */
     enum ny_scale scale;
+    bool scale_typed;               /* the user has chosen it: no columns are warned of */
     struct ny_column_choice choice; /* the columns that count; what is listed is borrowed */
     size_t neighbors;           /* t */
     size_t sweep[NY_SWEEP_MAX]; /* other t to try */

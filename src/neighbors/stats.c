@@ -79,6 +79,19 @@ static int check_scale(const struct ny_graph_job *g, const struct ny_points_stat
                    cosine ? "cosines" : "the distances of a graph");
 }
 
+/* Warns of columns that make up the distances by themselves, unless the user has chosen a scale. */
+static int warn_dominant(struct ny_graph_job *g)
+{
+    struct ny_job *job = &g->job;
+    struct ny_dominant told;
+    int err;
+
+    if (g->settings->scale_typed) return NY_OK;
+    err = ny_geometry_warn_dominant(g->geometry, job->store, g->settings->metric, false, &told);
+    if (!err && told.text[0]) ny_field_set_text(ny_job_report(job), "dominant_columns", told.text);
+    return err;
+}
+
 static int stage_stats(struct ny_job *job)
 {
     struct ny_graph_job *g = (struct ny_graph_job *)job;
@@ -87,6 +100,7 @@ static int stage_stats(struct ny_job *job)
     double gamma;
     int err = make_geometry(g, centred);
 
+    if (!err) err = warn_dominant(g);
     if (err) goto done;
     err = ny_points_stats(job->store, &stats);
     if (err) goto done;

@@ -274,6 +274,17 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     [[ $output != *"dominant columns"* ]]
     ny fit s d --map pca
     [[ $stderr != *"alone makes up"* ]]
+    # So it is where neighbours are looked for.
+    ny graph named.nys near
+    says "column 'income' alone makes up 99"
+    ny fit named.nys flat --map isomap --connect
+    says "column 'income' alone makes up 99"
+    ny info named.nys flat
+    [[ $output == *"dominant columns      column 'income' alone makes up 99"* ]]
+    ny graph named.nys scaled --scale none
+    [[ $stderr != *"alone makes up"* ]]
+    ny graph named.nys angles --metric cosine
+    [[ $stderr != *"alone makes up"* ]]
 }
 
 @test "few of many columns that make up the distances or the variance are told" {

@@ -506,7 +506,7 @@ same_part() { # NAME NAME PART
     ny embed groups.csv -o e.npy --map eigenmaps --neighbors 4
     exits 3
     [ ! -e e.npy ]
-    ny fit c.nys some --map isomap --neighbors 4 --landmarks 50 --largest --json
+    ny fit c.nys some --map isomap --neighbors 4 --landmarks 50 --largest --json --scale none
     exits 0
     [ "$(field "$output" embedded)" = 80 ]
     says "320 of 400 rows (80.00 %)"
