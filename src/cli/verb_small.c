@@ -122,11 +122,27 @@ static const char *option_of(const char *word)
     return NULL;
 }
 
+/* Tells whether a word is the name of an option that `fit` has. */
+static bool is_fit_option(const char *word)
+{
+    const unsigned of_fit = NY_GROUP_FIT | NY_GROUP_COMMON | NY_GROUP_THREADS;
+    const struct ny_option_info *option;
+
+    for (int i = 0; (option = ny_option_at(i)); i++)
+        if (strcmp(option->name, word) == 0) return option->groups & of_fit;
+    return false;
+}
+
 /* Refuses to help with what is no verb. */
 static int fail_topic(struct command *command, const char *word)
 {
     const char *option = option_of(word);
 
+    if (is_fit_option(word))
+        return cli_fail(
+            command, NY_EUSAGE,
+            "'%s' is no verb, but an option: --%s; `nystream help fit --all` tells of it", word,
+            word);
     if (!option) return cli_fail_verb(command, word);
     return cli_fail(command, NY_EUSAGE,
                     "'%s' is no verb, but a value of --%s: nystream fit STORE NAME --%s %s; "

@@ -619,6 +619,8 @@ put t.xyz '3\nwater\nO 0 0 0\n'         | import new t.xyz                 | 3 |
 put t.xyz '3\nin a box\nO 0 0 0\n'      | import new t.xyz                 | 3 | .xyz is read as a cloud of points
 :                                       | help diffusion                   | 2 | 'diffusion' is no verb, but a value of --map: nystream fit STORE NAME --map diffusion
 :                                       | help rpcholesky                  | 2 | --select rpcholesky
+:                                       | help landmarks                   | 2 | 'landmarks' is no verb, but an option: --landmarks
+:                                       | help memory                      | 2 | --memory; `nystream help fit --all` tells of it
 mkdir empty                             | info empty                       | 4 | empty is a directory and not a store
 mkdir empty                             | verify empty                     | 4 | empty is a directory
 mkdir empty                             | fit empty a                      | 4 | empty is a directory
