@@ -34,6 +34,7 @@ LEFT = re.compile(rf"--(?!%s)[a-z]|\bnystream (?:{VERBS})\b")
     ("out with --drop-columns 1,8-11, and give", 'out with drop_columns="1,8-11", and give'),
     ("out: --drop-columns sex,ward", 'out: drop_columns="sex,ward"'),
     ("or --label-column ward if one; --id-column 2", 'or label_column="ward" if one; id_column=2'),
+    ("give --label-column 'ward' if it", "give label_column='ward' if it"),
     ("--labels and --label-column both say", "labels= and label_column= both say"),
     ("give --id-column N, or the --columns to read", "give id_column=N, or the columns= to read"),
     ("give --drop-results to remove it", "give drop_results=True to remove it"),
@@ -78,7 +79,7 @@ def test_usage(store, result):
           r"nystream.open\(path, progress=True\)")
     with pytest.raises(IndexError, match=r"store.result\('map'\)"):
         store["map"]
-    for call in store.fit, store.graph, store.result, store.remove:  # as of an estimator
+    for call in store.fit, store.graph, store.result, store.remove:
         with pytest.raises(TypeError, match=r"by a name, .* not by ndarray; .*append\(\)"):
             call(np.zeros((3, 2)))
     assert error.option == "clusters"

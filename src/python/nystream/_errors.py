@@ -98,7 +98,7 @@ _WORD = r"[0-9.]+e-?[0-9]+|[0-9][\w.]*\w|[0-9]|[A-Z]+\b|[a-z][a-z0-9]*\b|'[^']*'
 _OPTION = re.compile(rf"--(no-)?([a-z][a-z0-9]*(?:-[a-z0-9]+)*)(?: ({_WORD}))?")
 # Columns by their numbers and names, and not the word with which a sentence goes on.
 _COLUMNS = re.compile(r"--((?:drop-)?columns|(?:label|id)-column) "
-                      r"(?!(?:[A-Z]+|to|and|or|are|both|does|leaves|say|says|takes|what)\b|--|%s)"
+                      r"(?!(?:[A-Z]+|to|and|or|are|both|does|leaves|say|says|takes|what)\b|--|%s|')"
                       r"((?:[^\s;,]|,(?=\S))+)")
 _SWITCHES = ("drop-results",)  # arguments of calls, and no options
 _RESUME = re.compile(r"resume with: nystream .*$", re.DOTALL)
