@@ -121,7 +121,7 @@
     X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                               \
       "store the rows of this import in random order (see --seed)")                                \
     X("nan", NY_CHOICE, 0, true, "error|drop|keep", "error", INPUT, IMPORT | READ, ANY,            \
-      "what becomes of rows with NaN or infinity. drop, of import and embed: they are left out, "  \
+      "what becomes of rows with NaN or inf. drop, of import and embed: they are left out, "       \
       "counted, and the first are told; keep, of embed and transform: the output has the rows of " \
       "the input, NaN for those that have no place")                                               \
     X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE, ANY,                     \
