@@ -293,6 +293,7 @@ size_t ny_columns_square_bytes(const struct ny_columns_spec *spec, size_t m, uns
 struct ny_geometry_wish {
     enum ny_scale scale;
     bool centred;     /* subtract the mean */
+    bool differences; /* of which nothing but differences is taken: columns/centre.h */
     bool rough;       /* for a plan: no row is read, and weights that need it are guessed */
     unsigned workers; /* of a pass that counts values; 0: one */
     struct ny_column_choice choice;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "columns/centre.h"
 #include "columns/columns.h"
 #include "columns/moments.h"
 #include "store/store.h"
@@ -137,7 +138,8 @@ int ny_geometry_new(struct ny_geometry **out, struct ny_store *store,
     if (err) goto done;
     for (size_t k = 0; k < stats.d; k++)
         (*out)->centre[k] = is_shifted(wish, &info) ? stats.mean[k] : 0;
-    err = choose(*out, store, &stats, wish);
+    if (wish->differences && !wish->rough) err = ny_centre_among_rows(*out, store, &info, &stats);
+    if (!err) err = choose(*out, store, &stats, wish);
     if (!err) err = scale_columns(*out, store, &stats, wish);
     if (err == NY_OK) goto done;
     ny_geometry_free(*out, ctx);
@@ -166,8 +168,10 @@ size_t ny_geometry_bytes(const struct ny_geometry_wish *wish, const struct ny_po
     size_t scale = wish->scale >= NY_SCALE_IDF ? ny_frequency_bytes(points, workers_of(wish)) : 0;
     size_t choice = ny_choice_bytes(&wish->choice, points, workers_of(wish));
     size_t means = passes_of_means(wish, points) ? ny_moments_bytes(points) : 0;
+    size_t centre = wish->differences ? ny_centre_bytes(points) : 0;
     size_t most = scale > choice ? scale : choice;
 
+    if (most < centre) most = centre;
     return (size_t)points->d + (most > means ? most : means);
 }
 

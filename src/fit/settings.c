@@ -13,12 +13,17 @@
 #include "store/store.h"
 #include "stream/source.h"
 
+static bool takes_differences(const struct ny_fit_settings *settings)
+{
+    return settings->kernel->base == NY_BASE_SQUARE || settings->kernel->base == NY_BASE_ABSOLUTE;
+}
+
 /* The centre is subtracted where differences are taken, and for maps that say so. */
 static bool centres_rows(const struct ny_fit_settings *settings, bool sparse)
 {
     if (sparse) return settings->map->centred_rows; /* else as they are */
-    return settings->kernel->base == NY_BASE_SQUARE || settings->kernel->base == NY_BASE_ABSOLUTE ||
-           settings->map->centred_rows || ny_scale_spread(settings->scale);
+    return takes_differences(settings) || settings->map->centred_rows ||
+           ny_scale_spread(settings->scale);
 }
 
 /* Tells whether width and centre are those of the first rows, as of --online, so that nothing
@@ -57,6 +62,7 @@ struct ny_geometry_wish ny_settings_geometry_wish(const struct ny_fit_settings *
 {
     return (struct ny_geometry_wish){.scale = settings->scale,
                                      .centred = centres_rows(settings, points->row_slots > 0),
+                                     .differences = takes_differences(settings),
                                      .choice = settings->choice};
 }
 

@@ -24,6 +24,7 @@ static int make_geometry(struct ny_graph_job *g, bool centred)
     struct ny_job *job = &g->job;
     struct ny_geometry_wish wish = {.scale = g->settings->scale,
                                     .centred = centred,
+                                    .differences = centred,
                                     .workers = job->workers,
                                     .choice = g->settings->choice};
     unsigned passes = ny_geometry_passes(&wish, &job->points);
@@ -165,8 +166,10 @@ static struct ny_stage_bytes stats_bytes(const struct ny_job_sizes *sizes, unsig
                                          size_t limit)
 {
     const struct ny_graph_sizes *g = ny_graph_sizes_of(sizes);
-    const struct ny_geometry_wish wish = {
-        .scale = g->settings->scale, .workers = workers, .choice = g->settings->choice};
+    const struct ny_geometry_wish wish = {.scale = g->settings->scale,
+                                          .differences = true,
+                                          .workers = workers,
+                                          .choice = g->settings->choice};
     size_t bytes = 2 * NY_CHUNK_BYTES + ny_geometry_bytes(&wish, g->points);
 
     if (wish.choice.rule != NY_CHOOSE_ALL)
