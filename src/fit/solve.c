@@ -105,6 +105,33 @@ static void warn_of_excess(const struct ny_fit *fit, const struct ny_solution *s
                solution->trace);
 }
 
+/* Tells whether the kernel is positive semidefinite on any points. */
+static bool is_semidefinite(const struct ny_fit *fit)
+{
+    const struct ny_kernel *kernel = fit->settings->kernel;
+
+    return kernel->base != NY_BASE_GIVEN && !(kernel->has_polynomial && fit->params.coef0 < 0);
+}
+
+/* Reports how many negative eigenvalues there are; nothing where only the largest were found, which
+ * tell nothing of the others. */
+static void report_negative(struct ny_fit *fit, const struct ny_solution *solution)
+{
+    const struct ny_fit_settings *settings = fit->settings;
+    json_t *report = ny_job_report(&fit->job);
+    bool all = settings->method->all_ranks && !settings->rank;
+
+    all =
+        all || !settings->kernel || is_semidefinite(fit); /* of lengths of paths all are counted */
+    if (solution->negative || all || ny_settings_rank(settings, fit->m) >= fit->m) {
+        ny_field_set_count(report, "negative_eigenvalues", solution->negative);
+        ny_field_set_number(report, "negative_share", solution->negative_share);
+    } else {
+        ny_field_set_json(report, "negative_eigenvalues", json_null());
+        ny_field_set_json(report, "negative_share", json_null());
+    }
+}
+
 void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *solution)
 {
     json_t *report = ny_job_report(&fit->job);
@@ -118,8 +145,7 @@ void ny_fit_report_solution(struct ny_fit *fit, const struct ny_solution *soluti
             json_of_values(solution->values, solution->p, 1 / ((double)fit->job.points.n - 1)));
     ny_field_set_count(report, "rank", ny_settings_rank(fit->settings, fit->m));
     ny_field_set_count(report, "rank_effective", solution->rank_effective);
-    ny_field_set_count(report, "negative_eigenvalues", solution->negative);
-    ny_field_set_number(report, "negative_share", solution->negative_share);
+    report_negative(fit, solution);
     ny_field_set_text(report, "trace_of", solution->trace_of);
     ny_field_set_number(report, "trace", solution->trace);
     ny_field_set_number(report, "trace_error", trace_error);

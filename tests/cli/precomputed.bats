@@ -83,3 +83,21 @@ same() {
     [ "$(field "$output" relative_error)" = null ]
     [[ $output == *"its kernel is precomputed"* ]]
 }
+
+@test "negative eigenvalues are counted where all are found, and not said to be none elsewhere" {
+    data
+    local how="--map svd --landmarks-file d.csv --restart --json -q"
+    local kernel="--kernel polynomial --degree 1 --gamma 1 --coef0 -100"
+    awk -F, '{for (j = 1; j <= NF; j++) printf "%d%s", $j - 100, j < NF ? "," : "\n"}' c.csv >less.csv
+    for given in "$kernel" "--kernel precomputed --columns-file less.csv"; do
+        nystream fit s a $how $given --approx nystrom --rank 12 >all.json 2>/dev/null
+        [ "$(field "$(cat all.json)" negative_eigenvalues)" = 1 ]
+        nystream fit s a $how $given --approx nystrom >few.json 2>/dev/null
+        [ "$(field "$(cat few.json)" negative_eigenvalues)" = null ]
+        [ "$(field "$(cat few.json)" negative_share)" = null ]
+    done
+    nystream fit s a --map svd --approx exact $kernel --restart --json -q >few.json 2>/dev/null
+    [ "$(field "$(cat few.json)" negative_eigenvalues)" = null ]
+    nystream fit s a $how --approx nystrom --kernel rbf >few.json 2>/dev/null
+    [ "$(field "$(cat few.json)" negative_eigenvalues)" = 0 ]
+}

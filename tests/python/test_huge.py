@@ -1,4 +1,4 @@
-"""Rows with one value that stands for what is missing, such as 1e20, leave other rows as they are."""
+"""Rows with one value that stands for what is missing, such as 1e20, leave the others as they are."""
 import numpy as np
 import pytest
 
