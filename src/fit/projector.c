@@ -200,6 +200,7 @@ struct strip {
     const struct ny_tile *tile;
     const double *roots;                          /* of the tile; NULL: the kernel is not divided */
     double squares[NY_UNIT_ROWS / NY_STRIP_ROWS]; /* Σ‖y‖² of each */
+    size_t bad[NY_UNIT_ROWS / NY_STRIP_ROWS]; /* 1 + the first row of a piece that is not finite */
 };
 
 /* Sums of squares in lanes: one sum would wait for itself at each value. */
@@ -248,7 +249,7 @@ static int project32(struct strip *of, size_t piece, size_t rows)
     size_t width = projector->width, p = model->p, first = piece * NY_STRIP_ROWS;
     size_t kept = kept_of(projector, of->tile);
     float *at = projector->Y32 + ((size_t)of->tile->worker * NY_UNIT_ROWS + first) * width;
-    bool finite = true;
+    size_t bad = 0;
 
     if (!model->spec.kernel->features) multiply32(projector, of->tile->worker, first);
     for (size_t i = 0; i < rows; i++) {
@@ -258,9 +259,10 @@ static int project32(struct strip *of, size_t piece, size_t rows)
 
         if (first + i >= kept && !isnan(root)) of->squares[piece] += square;
         if (width > p) row[p] = (float)root;
-        finite &= isnan(root) || !ny_first_not_finite32(row, width);
+        if (!bad && !isnan(root) && ny_first_not_finite32(row, width)) bad = first + i + 1;
     }
-    return finite ? NY_OK : NY_ENUMERIC;
+    of->bad[piece] = bad;
+    return bad ? NY_ENUMERIC : NY_OK;
 }
 
 static int project64(struct strip *of, size_t piece, size_t rows)
@@ -270,7 +272,7 @@ static int project64(struct strip *of, size_t piece, size_t rows)
     size_t width = projector->width, p = model->p, first = piece * NY_STRIP_ROWS;
     size_t kept = kept_of(projector, of->tile);
     double *at = projector->Y64 + ((size_t)of->tile->worker * NY_UNIT_ROWS + first) * width;
-    bool finite = true;
+    size_t bad = 0;
 
     if (!model->spec.kernel->features) multiply64(projector, of->tile->worker, first);
     for (size_t i = 0; i < rows; i++) {
@@ -279,9 +281,10 @@ static int project64(struct strip *of, size_t piece, size_t rows)
 
         if (first + i >= kept && !isnan(root)) of->squares[piece] += square;
         if (width > p) row[p] = root;
-        finite &= isnan(root) || !ny_first_not_finite(row, width);
+        if (!bad && !isnan(root) && ny_first_not_finite(row, width)) bad = first + i + 1;
     }
-    return finite ? NY_OK : NY_ENUMERIC;
+    of->bad[piece] = bad;
+    return bad ? NY_ENUMERIC : NY_OK;
 }
 
 /* Y = 𝒟^-½(C′P + 1qᵀ) of a strip. */
@@ -368,12 +371,23 @@ static int find_features(struct ny_projector *projector, const struct ny_tile *t
     return ny_feature_projector_tile(&projector->features, tile, &out);
 }
 
-int ny_projector_not_finite(struct ny_context *ctx, uint64_t first, size_t count)
+int ny_projector_not_finite(struct ny_context *ctx, uint64_t row)
 {
     return ny_fail(ctx, NY_ENUMERIC,
-                   "the embedding of rows %llu to %llu is not finite; rescale the data "
-                   "(--scale standard) or choose another width",
-                   (unsigned long long)first, (unsigned long long)(first + count - 1));
+                   "the embedding of row %llu is not finite; look for huge values in it, rescale "
+                   "the data (--scale standard) or choose another width",
+                   (unsigned long long)row);
+}
+
+/* Fails with the number of the first row that is not finite. */
+static int strips_fail(const struct strip *strips)
+{
+    size_t piece = 0;
+
+    while (piece + 1 < NY_UNIT_ROWS / NY_STRIP_ROWS && !strips->bad[piece])
+        piece++;
+    return ny_projector_not_finite(strips->projector->model->ctx,
+                                   strips->tile->first_row + strips->bad[piece] - 1);
 }
 
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile)
@@ -393,7 +407,7 @@ int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile
     strips.roots = roots;
     err = ny_tile_share(tile, (tile->rows + NY_STRIP_ROWS - 1) / NY_STRIP_ROWS, project_strip,
                         &strips);
-    if (err) return ny_projector_not_finite(model->ctx, tile->first_row, tile->rows);
+    if (err) return strips_fail(&strips);
     for (int k = 0; k < NY_SUMS; k++)
         sums[k] = 0;
     for (size_t piece = 0; piece < NY_UNIT_ROWS / NY_STRIP_ROWS; piece++)

@@ -44,8 +44,8 @@ double ny_projector_flops(const struct ny_columns_spec *spec, size_t m, size_t p
  * width elements, packed, float or double; with its sums, and the rows that no landmark reaches,
  * which are NaN and in no sum. */
 int ny_projector_tile(struct ny_projector *projector, const struct ny_tile *tile);
-/* Fails with NY_ENUMERIC, as a value of these rows is not finite. */
-int ny_projector_not_finite(struct ny_context *ctx, uint64_t first, size_t count);
+/* Fails with NY_ENUMERIC, as a value of this row is not finite. */
+int ny_projector_not_finite(struct ny_context *ctx, uint64_t row);
 /* Returns the stored rows of the worker's last tile, which belong to the projector. */
 void *ny_projector_rows(const struct ny_projector *projector, unsigned worker);
 /* Returns the NY_SUMS sums of the worker's last tile. */

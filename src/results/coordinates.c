@@ -71,13 +71,13 @@ void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void
 int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
                          const void *rows, uint64_t first, size_t count)
 {
-    size_t values = count * ny_coordinates_count(how);
+    size_t p = ny_coordinates_count(how), values = count * p;
+    size_t bad = f64 ? ny_first_not_finite(rows, values) : ny_first_not_finite32(rows, values);
 
-    if (!(f64 ? ny_first_not_finite(rows, values) : ny_first_not_finite32(rows, values)))
-        return NY_OK;
+    if (!bad) return NY_OK;
     return ny_fail(ctx, NY_ENUMERIC,
-                   "the embedding of rows %llu to %llu is not finite; look for huge values in them",
-                   (unsigned long long)first, (unsigned long long)(first + count - 1));
+                   "the embedding of row %llu is not finite; look for huge values in it",
+                   (unsigned long long)(first + (bad - 1) / p));
 }
 
 json_t *ny_coordinates_json(const struct ny_coordinates *how)
@@ -109,8 +109,9 @@ int ny_coordinates_parse(struct ny_coordinates *how, struct ny_context *ctx, con
     scale = json_object_get(json, "scale");
     if (how->pairs > PAIRS_MAX || how->skip > 1 || (how->skip && how->skip >= how->pairs) ||
         (json_is_array(scale) && json_array_size(scale) != ny_coordinates_count(how)))
-        return ny_fail(ctx, NY_ESTORE, "a result's record says in two ways how many coordinates it "
-                                       "has, or too many; fit it again with --restart");
+        return ny_fail(ctx, NY_ESTORE,
+                       "a result's record says in two ways how many coordinates it "
+                       "has, or too many; fit it again with --restart");
     if (!json_is_array(scale)) return NY_OK;
     how->scale = ny_calloc(ctx, NY_MEM_MODEL, ny_coordinates_count(how), sizeof(double));
     if (!how->scale) return NY_EBUDGET;

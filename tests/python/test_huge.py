@@ -1,4 +1,4 @@
-"""Rows with one value that stands for what is missing, such as 1e20, leave the others as they are."""
+"""One value that stands for what is missing, such as 1e20, leaves other rows as they are."""
 import numpy as np
 import pytest
 
@@ -45,3 +45,18 @@ def test_kernels_tell_the_other_rows_apart(tmp_path, kernel, theirs, value, shif
         fit = store.fit(approx, map="svd", kernel=kernel, gamma=0.1, approx=approx, components=3,
                         precision="f64", landmarks=None if approx == "exact" else 300)
         np.testing.assert_allclose(fit.eigenvalues[:], np.linalg.eigvalsh(K)[:-4:-1], rtol=1e-6)
+
+
+@quick
+@pytest.mark.parametrize("precision, approx", [("f32", "projected"), ("f64", "projected"),
+                                               ("f32", "exact")])
+def test_the_row_that_has_no_finite_place_is_named(tmp_path, precision, approx):
+    X, _ = rows(0, np.float64)
+    store = nystream.open(tmp_path / "x.nys")
+    store.append(X)
+    fit = store.fit("a", map="svd", kernel="polynomial", approx=approx, components=2,
+                    precision=precision, landmarks=None if approx == "exact" else 20)
+    new = np.tile(X, (10, 1))
+    new[2317] = 1e140
+    with pytest.raises(nystream.NumericError, match="row 2317 is not finite; look for huge values"):
+        fit.transform(new)
