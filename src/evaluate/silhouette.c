@@ -166,6 +166,7 @@ static void summarise(const struct ny_evaluation *run, const struct silhouettes 
         at->x_norms[i] = silhouette_of(at, i, run->cluster[at->rows[i]]);
         out->mean += at->x_norms[i] / s;
     }
+    out->mean = fmin(out->mean, 1); /* the shares that were added may be above by rounding */
     for (size_t i = 0; i < at->s; i++)
         squares += (at->x_norms[i] - out->mean) * (at->x_norms[i] - out->mean);
     if (at->s < run->n)

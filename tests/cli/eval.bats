@@ -259,6 +259,14 @@ groups() {
     says "there is one cluster"
 }
 
+@test "a silhouette is at most 1" {
+    awk 'BEGIN {for (i = 0; i < 60; i++) print i % 3 * 5 "," (i % 3 == 1) * 3}' >three.csv
+    nystream import three.nys three.csv -q
+    nystream fit three.nys f --gamma 1 --landmarks 3 -q 2>/dev/null
+    ny eval three.nys f --clusters 3 --measures silhouette --json
+    [ "$(field "$output" silhouette)" = 1.0 ]
+}
+
 @test "numbers of clusters are tried, and those of the largest silhouette kept" {
     groups
     ny eval g.nys f --measures clusters --clusters-to 6
