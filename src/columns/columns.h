@@ -59,6 +59,10 @@ struct ny_columns_spec {
     struct ny_prepared preparation;     /* that has made them of what came in; new rows need it */
 };
 
+struct ny_points_info;
+/* Tells the spec what is known of the values of sparse points whose rows it is to be made of. */
+void ny_columns_spec_points(struct ny_columns_spec *spec, const struct ny_points_info *points);
+
 /* The way to compute a strip's base quantity: a function of the spec and the CPU alone. */
 enum ny_way {
     NY_WAY_PRODUCT, /* x·y, and ‖x−y‖² by it */

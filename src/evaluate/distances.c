@@ -120,7 +120,7 @@ static int run_distances(struct ny_evaluation *evaluation)
     diagonal = ny_calloc(sample->ctx, NY_MEM_OTHER, run.s, sizeof(double));
     err = run.sums && diagonal ? NY_OK : NY_EBUDGET;
     if (err == NY_OK && !why) {
-        err = ny_columns_diagonal(sample->kernel, ny_raw_rows(sample->points), run.s, diagonal);
+        err = ny_columns_diagonal(sample->kernel, ny_sample_rows(sample), run.s, diagonal);
         run.diagonal = diagonal;
     }
     if (err == NY_OK) err = ny_sample_pairs(sample, evaluation->cloud.scale, look, &run);

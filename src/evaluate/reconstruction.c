@@ -82,8 +82,8 @@ static void divide(struct ny_matrix K, double *sums)
 
 static int make_K(struct reconstruction *run, const struct ny_map *map)
 {
-    int err = ny_columns_exact_square(run->sample->kernel, ny_raw_rows(run->sample->points), run->s,
-                                      run->K);
+    int err =
+        ny_columns_exact_square(run->sample->kernel, ny_sample_rows(run->sample), run->s, run->K);
 
     if (err) return err;
     if (map->additive) centre(run->K, run->rows);

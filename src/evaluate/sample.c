@@ -44,21 +44,6 @@ static int places(struct ny_evaluation *run, const struct ny_sample *sample, uin
     return err;
 }
 
-static int load_points(struct ny_evaluation *run, struct ny_sample *sample,
-                       const struct ny_points_info *info)
-{
-    struct ny_store *store = run->result.store;
-    uint64_t *list = ny_calloc(run->ctx, NY_MEM_OTHER, sample->s, sizeof(*list));
-    int err = list ? places(run, sample, list) : NY_EBUDGET;
-
-    sample->points = ny_calloc(run->ctx, NY_MEM_DICTIONARY, sample->s, ny_points_row_bytes(info));
-    if (err == NY_OK && !sample->points) err = NY_EBUDGET;
-    if (err == NY_OK)
-        err = ny_points_gather(store, (size_t)info->row_slots, list, sample->s, sample->points);
-    ny_free(run->ctx, list);
-    return err;
-}
-
 /* Loads the geometry frozen at the fit. That of a graph's map is with its graph, which may be
  * another result, and has one more number. None if that result is gone. */
 static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, size_t d)
@@ -108,16 +93,19 @@ static struct ny_kernel_params params_of(const struct ny_result *result)
                                      .coef0 = coef0 ? ny_decimal_read(coef0, NULL) : 0};
 }
 
-static int make_columns(struct ny_sample *sample, const struct ny_kernel *kernel, double gamma,
-                        struct ny_columns **out)
+/* The points as columns of squared distances. Sparse ones take what they hold. */
+static int load_points(struct ny_evaluation *run, struct ny_sample *sample)
 {
     struct ny_columns_spec spec = sample->spec;
-    int err;
+    uint64_t *list = ny_calloc(run->ctx, NY_MEM_OTHER, sample->s, sizeof(*list));
+    int err = list ? places(run, sample, list) : NY_EBUDGET;
 
-    spec.kernel = kernel;
-    spec.params.gamma = gamma;
-    err = ny_columns_new(out, &spec);
-    return err ? err : ny_columns_append(*out, ny_raw_rows(sample->points), sample->s);
+    spec.kernel = &ny_kernel_euclidean;
+    spec.params.gamma = 1;
+    if (err == NY_OK) err = ny_columns_new(&sample->inputs, &spec);
+    if (err == NY_OK) err = ny_columns_gather(sample->inputs, run->result.store, list, sample->s);
+    ny_free(run->ctx, list);
+    return err;
 }
 
 /* Tells whether the edges of its graph came from a file: what they mean is not said. */
@@ -126,28 +114,25 @@ static bool is_given(const struct ny_result *result)
     return ny_field_text(ny_graph_facts(result->record), "edge_values") != NULL;
 }
 
-/* Loads the points and makes columns of them, as far as their scale and kernel are known. */
+/* Makes columns of the points, as far as their scale and kernel are known. */
 static int prepare(struct ny_evaluation *run, struct ny_sample *sample)
 {
     struct ny_points_info info;
     int err = ny_points_info(run->result.store, &info);
 
-    if (err == NY_OK && is_given(&run->result)) return NY_OK;
-    if (err == NY_OK) err = load_points(run, sample, &info);
-    if (err == NY_OK && !is_precomputed(&run->result))
-        err = load_geometry(run, sample, (size_t)info.d);
+    if (err || is_given(&run->result) || is_precomputed(&run->result)) return err;
+    err = load_geometry(run, sample, (size_t)info.d);
     if (err || !sample->geometry) return err;
     sample->spec = (struct ny_columns_spec){.ctx = run->ctx,
                                             .kernel = kernel_of(&run->result),
                                             .params = params_of(&run->result),
                                             .geometry = sample->geometry,
-                                            .dtype = info.dtype,
-                                            .slots = (size_t)info.row_slots,
-                                            .row_nnz = (double)info.nnz / (double)info.n};
-    err = make_columns(sample, &ny_kernel_euclidean, 1, &sample->inputs);
-    if (err == NY_OK && sample->spec.kernel)
-        err = make_columns(sample, sample->spec.kernel, sample->spec.params.gamma, &sample->kernel);
-    return err;
+                                            .dtype = info.dtype};
+    ny_columns_spec_points(&sample->spec, &info);
+    err = load_points(run, sample);
+    if (err || !sample->spec.kernel) return err;
+    err = ny_columns_new(&sample->kernel, &sample->spec);
+    return err ? err : ny_columns_append(sample->kernel, ny_sample_rows(sample), sample->s);
 }
 
 /* ---- the sample ---------------------------------------------------------------------------- */
@@ -162,8 +147,12 @@ void ny_sample_free(struct ny_sample *sample)
     ny_geometry_free(sample->geometry, ctx);
     ny_free(ctx, sample->rows);
     ny_free(ctx, sample->y);
-    ny_free(ctx, sample->points);
     ny_free(ctx, sample);
+}
+
+struct ny_raw_rows ny_sample_rows(const struct ny_sample *sample)
+{
+    return ny_columns_rows(sample->inputs);
 }
 
 bool ny_evaluate_inputs(struct ny_evaluation *run)
@@ -221,13 +210,12 @@ size_t ny_sample_bytes(const struct ny_evaluation *run)
     if (ny_points_info(run->result.store, &info)) return 0; /* told when it is read */
     geometry.d = (size_t)info.d;
     spec.dtype = info.dtype == NY_F64 ? NY_F64 : NY_F32; /* integers take no more */
-    spec.slots = (size_t)info.row_slots;
+    ny_columns_spec_points(&spec, &info);
     exact = ny_columns_exact_bytes(&spec, threads);
     square = ny_columns_square_bytes(&spec, s, threads);
-    return s * (p * sizeof(float) + 5 * sizeof(uint64_t) + ny_points_row_bytes(&info)) +
-           4 * (size_t)info.d * sizeof(double) + 2 * ny_columns_bytes(&spec, s) +
-           2 * ny_points_block_bytes(&info) + (exact > square ? exact : square) +
-           threads * 3 * BLOCK_ROWS * s * sizeof(double);
+    return s * (p * sizeof(float) + 5 * sizeof(uint64_t)) + 4 * (size_t)info.d * sizeof(double) +
+           2 * ny_columns_bytes(&spec, s) + 2 * ny_points_block_bytes(&info) +
+           (exact > square ? exact : square) + threads * 3 * BLOCK_ROWS * s * sizeof(double);
 }
 
 /* ---- pairs --------------------------------------------------------------------------------- */
@@ -261,15 +249,14 @@ static void measure_outputs(const struct pairs *pairs, const struct ny_pair_rows
 static int measure_block(const struct pairs *pairs, struct ny_pair_rows *rows)
 {
     const struct ny_sample *sample = pairs->sample;
-    const char *points = sample->points;
-    const void *at = points + rows->first * ny_raw_bytes(&sample->spec);
+    struct ny_raw_rows at = ny_raw_rows_from(&sample->spec, ny_sample_rows(sample), rows->first);
     int err = ny_check_interrupt(sample->ctx);
 
     if (err == NY_OK)
-        err = ny_columns_exact(sample->inputs, ny_raw_rows(at), rows->count, 0,
+        err = ny_columns_exact(sample->inputs, at, rows->count, 0,
                                ny_rows(rows->inputs, 0, rows->count));
     if (err == NY_OK && sample->kernel)
-        err = ny_columns_exact(sample->kernel, ny_raw_rows(at), rows->count, 0,
+        err = ny_columns_exact(sample->kernel, at, rows->count, 0,
                                ny_rows(rows->kernel, 0, rows->count));
     if (err) return err;
     measure_outputs(pairs, rows);

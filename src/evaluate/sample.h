@@ -12,7 +12,6 @@ struct ny_sample {
     size_t s, p;
     uint64_t *rows; /* ascending, of the result */
     float *y;       /* s × p, as the cloud hands them out */
-    void *points;   /* s raw rows */
     struct ny_geometry *geometry;
     struct ny_columns_spec spec; /* of the fit; kernel NULL: it has none that is known here */
     struct ny_columns *inputs; /* the points as columns of ‖x − x′‖²; NULL: of unknown scale */
@@ -21,6 +20,8 @@ struct ny_sample {
 
 /* Makes run->sample, where it has not been asked for before. */
 int ny_evaluate_sample(struct ny_evaluation *run);
+/* Returns the raw rows of its points, where it has `inputs`. */
+struct ny_raw_rows ny_sample_rows(const struct ny_sample *sample);
 /* Tells whether distances of its points are known; if not, the measure under way does not apply. */
 bool ny_evaluate_inputs(struct ny_evaluation *run);
 /* Frees a sample; NULL is allowed. */

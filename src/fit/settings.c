@@ -191,32 +191,23 @@ bool ny_settings_forms_gram(const struct ny_fit_settings *settings)
     return ny_settings_needs_gram(settings) && !settings->method->krylov;
 }
 
-/* Returns the most values that a unit of the points has: it lies in a few blocks. 0: not known. */
-static size_t unit_values(const struct ny_points_info *points)
-{
-    uint64_t blocks = NY_UNIT_ROWS / points->block_rows + 1, most;
-
-    if (points->lost || __builtin_mul_overflow(blocks, points->block_nnz, &most)) return 0;
-    return (size_t)(most < points->nnz ? most : points->nnz);
-}
-
 struct ny_columns_spec ny_settings_spec(const struct ny_fit_settings *settings,
                                         struct ny_context *ctx, const struct ny_points_info *points,
                                         const struct ny_geometry *geometry)
 {
-    /* Points have values of their own, and rows may still be on their way. */
-    bool known = points->row_slots && !settings->landmark_points.count && !settings->arrivals;
+    struct ny_columns_spec spec = {.ctx = ctx,
+                                   .kernel = settings->kernel,
+                                   .params = settings->params,
+                                   .geometry = geometry,
+                                   .dtype = points->dtype,
+                                   .slots = (size_t)points->row_slots,
+                                   .preparation = points->preparation,
+                                   .row_nnz =
+                                       (double)points->nnz / (double)(points->n ? points->n : 1),
+                                   .lengths = points->lengths};
 
-    return (struct ny_columns_spec){.ctx = ctx,
-                                    .kernel = settings->kernel,
-                                    .params = settings->params,
-                                    .geometry = geometry,
-                                    .dtype = points->dtype,
-                                    .slots = (size_t)points->row_slots,
-                                    .preparation = points->preparation,
-                                    .row_nnz =
-                                        (double)points->nnz / (double)(points->n ? points->n : 1),
-                                    .values = known ? (size_t)points->nnz : 0,
-                                    .unit_values = known ? unit_values(points) : 0,
-                                    .lengths = points->lengths};
+    /* Given landmarks have values of their own, and rows may still be on their way. */
+    if (!settings->landmark_points.count && !settings->arrivals)
+        ny_columns_spec_points(&spec, points);
+    return spec;
 }

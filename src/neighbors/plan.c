@@ -269,8 +269,7 @@ int ny_graph_plan_make(struct ny_store *store, const struct ny_graph_settings *s
     if (err) return err;
     spec.geometry = geometry;
     spec.dtype = points.dtype;
-    spec.slots = (size_t)points.row_slots;
-    spec.row_nnz = (double)points.nnz / (double)points.n;
+    ny_columns_spec_points(&spec, &points);
     if (settings->n) points.n = settings->n;
     sizes.knn =
         (struct ny_knn){.spec = &spec, .n = points.n, .neighbors = settings->stored, .workers = 1};

@@ -131,9 +131,8 @@ int ny_graph_load_spec(struct ny_graph_job *g)
                                        .kernel = g->settings->metric,
                                        .params = {.gamma = gamma},
                                        .geometry = g->geometry,
-                                       .dtype = job->points.dtype,
-                                       .slots = (size_t)job->points.row_slots};
-    if (job->points.row_slots) g->spec.row_nnz = (double)job->points.nnz / (double)job->points.n;
+                                       .dtype = job->points.dtype};
+    ny_columns_spec_points(&g->spec, &job->points);
     g->knn = (struct ny_knn){.spec = &g->spec,
                              .store = job->store,
                              .n = job->points.n,

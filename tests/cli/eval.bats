@@ -678,3 +678,13 @@ groups() {
     ny eval g.nys k --measures angles
     usage "--against NAME says what to compare with"
 }
+
+@test "one full row among sparse ones does not make its measures dear" {
+    "$NYSTREAM_BUILD/data-tools/sparse-text" -n 1500 --terms 50000 --length 40 --topics 5 -o t.libsvm
+    awk 'BEGIN {printf "0"; for (j = 1; j <= 50000; j++) printf " %d:1", j; print ""}' >>t.libsvm
+    nystream import t.nys t.libsvm -q
+    nystream fit t.nys f --kernel cosine --landmarks 50 -q
+    ny eval t.nys f --memory 192M --json
+    exits 0
+    for key in trustworthiness distance_error relative_error; do [ "$(field "$output" $key)" != null ]; done
+}
