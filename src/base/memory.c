@@ -70,13 +70,14 @@ static void largest_holders(struct ny_context *ctx, char *text, size_t size)
 }
 
 /* A budget to try where no plan has told the least: one that every verb but the fits keeps with
- * common rows, or what is known to be asked for. */
+ * common rows, or what is known to be asked for and a quarter more. What would be asked for behind
+ * it is not known, and each budget would be answered with one that is a little larger. */
 static size_t least_mib(size_t used, size_t bytes)
 {
     const size_t common = 32, mib = 1048576;
     size_t wanted = bytes > SIZE_MAX - used - mib ? SIZE_MAX / mib : (used + bytes + mib - 1) / mib;
 
-    return wanted > common ? wanted : common;
+    return wanted > common ? wanted + wanted / 4 : common;
 }
 
 int ny_reserve(struct ny_context *ctx, enum ny_purpose purpose, size_t bytes)

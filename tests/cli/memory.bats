@@ -178,3 +178,31 @@ fits_both() {
     ny fit least.nys c --landmarks 200 --memory "$(field "$output" memory_min_bytes)"
     exits 0
 }
+
+# reaches RUNS COMMAND…: with the budgets that refusals name it ends well within so many runs.
+reaches() {
+    local runs=$1 budget=32M
+    shift
+    while [ "$runs" -gt 0 ]; do
+        ny "$@" --memory "$budget"
+        [ "$status" -ne 0 ] || return 0
+        exits 8
+        [[ $stderr =~ give\ --memory\ ([0-9]+M?) ]] || return
+        budget=${BASH_REMATCH[1]}
+        runs=$((runs - 1))
+    done
+    echo "not enough: $budget for $*" >&2
+    return 1
+}
+
+@test "a few budgets that refusals name lead to one that is enough" {
+    npy_u8 400 20000 >wide.npy
+    nystream import wide.nys wide.npy -q --dtype f32
+    nystream fit wide.nys f --landmarks 20 -q
+    reaches 5 transform wide.nys f --input wide.npy -o t.npy
+    npy_u8 60000 2 >long.npy
+    nystream import long.nys long.npy -q
+    nystream fit long.nys f --landmarks 20 -q
+    reaches 3 import shuffled.nys long.npy --shuffle --dtype f32
+    reaches 3 plot long.nys f -o f.pdf
+}
