@@ -2,6 +2,42 @@
 
 #include <time.h>
 
+static pthread_mutex_t shared[NY_SHARED_LOCKS] = {
+    [NY_SHARED_STORES] = PTHREAD_MUTEX_INITIALIZER,
+    [NY_SHARED_BORROWED] = PTHREAD_MUTEX_INITIALIZER,
+    [NY_SHARED_BLAS] = PTHREAD_MUTEX_INITIALIZER,
+};
+static pthread_once_t watching = PTHREAD_ONCE_INIT;
+
+static void take_all(void)
+{
+    for (size_t i = 0; i < NY_SHARED_LOCKS; i++)
+        pthread_mutex_lock(&shared[i]);
+}
+
+static void give_all(void)
+{
+    for (size_t i = 0; i < NY_SHARED_LOCKS; i++)
+        pthread_mutex_unlock(&shared[i]);
+}
+
+/* Without memory for it, forks are as they were. */
+static void watch_forks(void)
+{
+    (void)pthread_atfork(take_all, give_all, give_all);
+}
+
+void ny_shared_lock(enum ny_shared what)
+{
+    pthread_once(&watching, watch_forks);
+    pthread_mutex_lock(&shared[what]);
+}
+
+void ny_shared_unlock(enum ny_shared what)
+{
+    pthread_mutex_unlock(&shared[what]);
+}
+
 void ny_once(struct ny_once *once, void (*work)(void))
 {
     pthread_once(&once->native, work);

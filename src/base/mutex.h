@@ -17,14 +17,24 @@ struct ny_once {
     pthread_once_t native;
 };
 
-#define NY_MUTEX_INIT                                                                              \
-    {                                                                                              \
-        PTHREAD_MUTEX_INITIALIZER                                                                  \
-    }
 #define NY_ONCE_INIT                                                                               \
     {                                                                                              \
         PTHREAD_ONCE_INIT                                                                          \
     }
+
+/* What all contexts of a process share. A fork waits until nobody holds one of these locks, so that
+ * none is held for ever in the new process, which has only the thread that forked. */
+enum ny_shared {
+    NY_SHARED_STORES,   /* the environments that are open */
+    NY_SHARED_BORROWED, /* the list of borrowed rows */
+    NY_SHARED_BLAS,     /* who uses OpenBLAS */
+    NY_SHARED_LOCKS
+};
+
+/* Waits until nobody holds the lock, and takes it. No thread holds two of them. */
+void ny_shared_lock(enum ny_shared what);
+/* Gives the lock back. */
+void ny_shared_unlock(enum ny_shared what);
 
 /* Runs `work` at the first call; the others wait until it is done. */
 void ny_once(struct ny_once *once, void (*work)(void));

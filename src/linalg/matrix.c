@@ -40,25 +40,24 @@ void ny_blas_serial(void)
     openblas_set_num_threads(1);
 }
 
-static struct ny_mutex borrowing = NY_MUTEX_INIT;
 static unsigned borrowers;
 static int callers_threads; /* those of the program around, while there are borrowers */
 
 void ny_blas_borrow(void)
 {
-    ny_mutex_lock(&borrowing);
+    ny_shared_lock(NY_SHARED_BLAS);
     if (borrowers++ == 0) {
         callers_threads = openblas_get_num_threads();
         ny_blas_serial();
     }
-    ny_mutex_unlock(&borrowing);
+    ny_shared_unlock(NY_SHARED_BLAS);
 }
 
 void ny_blas_return(void)
 {
-    ny_mutex_lock(&borrowing);
+    ny_shared_lock(NY_SHARED_BLAS);
     if (--borrowers == 0) openblas_set_num_threads(callers_threads);
-    ny_mutex_unlock(&borrowing);
+    ny_shared_unlock(NY_SHARED_BLAS);
 }
 
 static struct ny_once naming = NY_ONCE_INIT;

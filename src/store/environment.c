@@ -2,7 +2,7 @@
  * LMDB environments. LMDB's demands on its user, and where they are met here:
  *  - one handle per process and file (a second close would drop the first one's locks): registry;
  *  - the map may move only with no transaction alive in the process: enter, leave, grow;
- *  - no handle across fork: slots carry the process' number;
+ *  - no handle across fork: slots carry the process' number; forks wait for the registry's lock;
  *  - its codes, positive errno and negative ones alike, are translated once: ny_env_fail().
  */
 #include <errno.h>
@@ -21,7 +21,6 @@ enum { LOCK_BYTES = (READERS_MAX - 1) * 64 + 192 };
 
 static const size_t map_least = (size_t)1 << 30, map_default = (size_t)1 << 38;
 
-static struct ny_mutex registry_lock = {PTHREAD_MUTEX_INITIALIZER};
 static struct ny_env registry[ENVIRONMENTS_MAX];
 
 /* LMDB calls a write that was cut short EIO; where the disk has no more space, that is why. */
@@ -387,23 +386,23 @@ int ny_env_open(struct ny_env **out, struct ny_context *ctx, const char *directo
     int err;
 
     *out = NULL;
-    ny_mutex_lock(&registry_lock);
+    ny_shared_lock(NY_SHARED_STORES);
     err = find_or_open(out, ctx, directory, environment);
-    ny_mutex_unlock(&registry_lock);
+    ny_shared_unlock(NY_SHARED_STORES);
     return err;
 }
 
 void ny_env_close(struct ny_env *env)
 {
     if (!env) return;
-    ny_mutex_lock(&registry_lock);
+    ny_shared_lock(NY_SHARED_STORES);
     if (--env->users == 0) {
         mdb_env_close(env->lmdb);
         env->lmdb = NULL;
         ny_cond_release(&env->idle);
         ny_mutex_release(&env->lock);
     }
-    ny_mutex_unlock(&registry_lock);
+    ny_shared_unlock(NY_SHARED_STORES);
 }
 
 bool ny_env_in_place(const struct ny_env *env)
