@@ -34,11 +34,12 @@ struct ny_view {
     struct ny_store *store;
     char *name; /* of the result; NULL: the points are viewed */
     struct ny_result result;
-    uint64_t record;          /* digest of the result's record, as it was seen last */
-    bool earlier;             /* the view has the result as it was before an update */
-    struct ny_report *report; /* NULL until it is asked for */
-    struct ny_names names;    /* that were read last */
-    uint64_t walked;          /* rows of a graph's largest component read so far, in order */
+    uint64_t record;               /* digest of the result's record, as it was seen last */
+    struct ny_points_state points; /* where they are viewed, as they were seen last */
+    bool earlier;                  /* the view has the result as it was before an update */
+    struct ny_report *report;      /* NULL until it is asked for */
+    struct ny_names names;         /* that were read last */
+    uint64_t walked;               /* rows of a graph's largest component read so far, in order */
 };
 
 /* A part of what is viewed. */
@@ -66,6 +67,7 @@ int ny_view_open(struct ny_view **out, struct ny_context *context, const char *p
     view->ctx = context;
     if (name) view->name = ny_strdup(context, name);
     err = name && !view->name ? NY_EBUDGET : ny_shards_open(&view->store, context, path);
+    if (err == NY_OK && !name) err = ny_points_state(view->store, &view->points);
     if (err == NY_OK && name) err = ny_record_digest(view->store, name, &view->record);
     if (err == NY_OK && name) err = ny_result_open_any(&view->result, view->store, view->name);
     if (err)
@@ -129,13 +131,30 @@ static int fail_changed(const struct ny_view *view)
                    view->name, ny_store_path(view->store));
 }
 
-/* NY_EUSAGE where the result of the view was made anew or removed since it was opened. */
+/* NY_EUSAGE where the rows that were seen are no longer the first ones. What looked wrong with them
+ * while they went is no damage, so that `err` is the status of another reading, or 0. */
+static int check_points(struct ny_view *view, int err)
+{
+    bool same;
+
+    if (err && err != NY_ESTORE && err != NY_EINTERNAL) return err;
+    if (ny_points_same(view->store, &view->points, &same))
+        return err ? err : ny_context_error(view->ctx)->status;
+    if (same) return err;
+    ny_error_clear(view->ctx);
+    return ny_fail(view->ctx, NY_EUSAGE,
+                   "rows of %s were cut off or replaced since it was opened; open it again",
+                   ny_store_path(view->store));
+}
+
+/* NY_EUSAGE where what is viewed was made anew, replaced or removed since it was opened. */
 static int check_current(struct ny_view *view)
 {
     json_t *record = NULL;
     uint64_t digest;
     bool same, later;
-    int err = view->name ? ny_record_digest(view->store, view->name, &digest) : NY_OK;
+    int err =
+        view->name ? ny_record_digest(view->store, view->name, &digest) : check_points(view, NY_OK);
 
     if (err || !view->name || digest == view->record) return err;
     ny_fields_begin();
@@ -157,7 +176,8 @@ static int check_read(struct ny_view *view, int err)
     uint64_t digest;
 
     if (!err) return check_current(view);
-    if (!view->name || ny_record_digest(view->store, view->name, &digest) ||
+    if (!view->name) return check_points(view, err);
+    if (ny_record_digest(view->store, view->name, &digest) ||
         (digest == view->record && !view->earlier))
         return err;
     ny_error_clear(view->ctx);

@@ -114,7 +114,7 @@ static int take_landmarks(struct ny_page_points *p)
     p->mark_rows = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count * p->components, sizeof(double));
     if (!p->landmarks || !p->mark_rows || !p->marks) return NY_EBUDGET;
-    err = part->fill(&p->frame.result, 0, count, p->landmarks);
+    err = ny_part_fill(&p->frame.result, part, 0, count, p->landmarks);
     qsort(p->landmarks, count, sizeof(uint64_t), ny_compare_rows);
     p->landmark_count = count;
     return err;

@@ -56,7 +56,7 @@ static int take_landmarks(struct picture *p)
     p->landmarks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(*p->marks));
     if (!p->landmarks || !p->marks) return NY_EBUDGET;
-    err = part->fill(&p->scene.frame.result, 0, count, p->landmarks);
+    err = ny_part_fill(&p->scene.frame.result, part, 0, count, p->landmarks);
     qsort(p->landmarks, count, sizeof(*p->landmarks), ny_compare_rows);
     p->landmark_count = count;
     return err;

@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "results/current.h"
 #include "results/extension.h"
 #include "results/graph_export.h"
 #include "results/names.h"
@@ -139,7 +140,7 @@ static int write_spread(struct ny_result *result, const struct shape *shape, str
         size_t count = rows - first < shape->piece ? (size_t)(rows - first) : shape->piece;
 
         err = ny_check_interrupt(result->ctx);
-        if (err == NY_OK) err = shape->part->fill(result, first, count, data);
+        if (err == NY_OK) err = ny_part_fill(result, shape->part, first, count, data);
         if (err == NY_OK) err = ny_result_rows_source(&result->rows, first, count, spread->source);
         for (size_t i = 0; err == NY_OK && i < count; i++) {
             err = write_blanks(spread, writer, spread->source[i]);
@@ -228,6 +229,7 @@ static int write_model(struct ny_result *result, const char *output)
     if (!image) return NY_EBUDGET;
     err = ny_blob_get(result->store, result->name, ny_record_part(result->record, "model").name,
                       image, bytes);
+    err = ny_result_current(result, NULL, err);
     if (err) goto done;
     err = ny_writer_open(&writer, result->ctx, output, NY_OUT_BYTES, bytes, 0);
     if (err) goto done;

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/npz_write.h"
+#include "results/current.h"
 
 enum { PIECE_LINES = 4096, LINE_BYTES = 64 };
 
@@ -196,7 +197,7 @@ static int write_list(const struct ny_stored_graph *graph, const struct ny_edge_
     return err;
 }
 
-int ny_graph_export(const struct ny_result *result, const char *output)
+int ny_graph_export(struct ny_result *result, const char *output)
 {
     const char *other = ny_field_text(ny_graph_facts(result->record), "name");
     struct ny_edge_list list;
@@ -212,6 +213,7 @@ int ny_graph_export(const struct ny_result *result, const char *output)
                        "'%s' has no graph; make one with 'nystream graph %s NAME'", result->name,
                        ny_store_path(result->store));
     err = ny_stored_edge_list(&result->graph, &list);
+    err = ny_result_current(result, NULL, err);
     if (err == NY_OK) err = write_list(&result->graph, &list, output);
     ny_edge_list_release(&list);
     return err;

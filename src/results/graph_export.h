@@ -8,6 +8,6 @@
  * output's name: .npz, a symmetric CSR matrix that scipy.sparse.load_npz() reads; .mtx, symmetric;
  * else lines "i j weight" with i < j, both from 0, with commas (.csv), tabs (.tsv) or blanks. What
  * is no file gets the lines. Edges ascend. NY_EUSAGE where the result has no graph of its own. */
-int ny_graph_export(const struct ny_result *result, const char *output);
+int ny_graph_export(struct ny_result *result, const char *output);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "io/output.h"
 #include "io/writer.h"
+#include "results/current.h"
 #include "results/shards.h"
 
 enum { PIECE_NAMES = 1 << 14, LOOK_ROWS = 1024 };
@@ -182,11 +183,14 @@ int ny_names_part_export(const struct ny_names_part *part, const char *output, u
 {
     static const char *const words[] = {"rows", "columns", "classes"};
     struct ny_context *ctx = ny_store_context(part->store);
+    struct ny_points_state state;
     struct ny_writer *out;
-    int err = ny_writer_open(&out, ctx, output, NY_OUT_TEXT, NY_ROWS_COUNTED, 0);
+    int err = ny_points_state(part->store, &state);
 
+    if (!err) err = ny_writer_open(&out, ctx, output, NY_OUT_TEXT, NY_ROWS_COUNTED, 0);
     if (err) return err;
     err = write_all(part, out, ny_output_text(output), missing);
+    err = ny_points_current(part->store, &state, err);
     if (err) {
         ny_writer_abort(out);
         return err;

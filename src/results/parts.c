@@ -433,9 +433,11 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
 {
     struct ny_points_info points;
     json_t *record;
-    int err = ny_record_need_done(store, name, &record);
+    int err;
 
     *result = (struct ny_result){.ctx = ny_store_context(store), .store = store, .name = name};
+    (void)ny_results_moved(store, &result->commits);
+    err = ny_record_need_done(store, name, &record);
     if (err) return err;
     result->record = record;
     result->report = json_object_get(record, "report");

@@ -9,6 +9,7 @@
 #include "results/shards.h"
 
 #include "results/clusters.h"
+#include "results/current.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -242,14 +243,17 @@ void ny_result_close_any(struct ny_result *result)
 
 int ny_result_of_points(struct ny_result *result, struct ny_store *store)
 {
-    struct ny_points_info info;
-    int err = ny_points_info(store, &info);
+    struct ny_points_state state;
+    struct ny_points_info info = {0};
+    int err = ny_points_state(store, &state);
 
+    if (!err) err = ny_points_info(store, &info);
     *result = (struct ny_result){.ctx = ny_store_context(store),
                                  .store = store,
                                  .name = "points",
                                  .n = info.n,
-                                 .rows = {.store = store, .n = info.n, .count = info.n}};
+                                 .rows = {.store = store, .n = info.n, .count = info.n},
+                                 .points = state};
     return err;
 }
 
@@ -298,6 +302,7 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
     span->result.stored = whole->stored;
     span->result.inverse = whole->inverse;
     err = part->fill(&span->result, first, count, out);
+    err = ny_result_current(&span->result, part, err);
     for (size_t i = 0; !err && (rows || source) && i < count; i++)
         if (numbers[i] != UINT64_MAX) numbers[i] += begin;
     return err;
@@ -312,7 +317,8 @@ int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, ui
     size_t row_bytes, done = 0;
     int err = NY_OK;
 
-    if (!result->span || !part->by_row) return part->fill(result, first, count, out);
+    if (!result->span || !part->by_row)
+        return ny_result_current(result, part, part->fill(result, first, count, out));
     if (strcmp(part->name, "clusters") == 0 && !result->span->fitted)
         return ny_fail(result->ctx, NY_EUSAGE,
                        "the clusters of '%s' are those of each shard of %s for itself: give the "

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "columns/kernels.h"
 #include "linalg/matrix.h"
+#include "results/current.h"
 #include "results/extension.h"
 
 /* The mean of features that are centred when they are placed: of sums g of n rows, which are
@@ -101,6 +102,7 @@ int ny_model_of_result(struct ny_model **out, struct ny_store *store, const char
     err = ny_blob_get(store, name, ny_record_part(record, "model").name, image, bytes);
     if (err == NY_OK) err = ny_model_read(out, ctx, image, bytes, name);
     if (err == NY_OK) err = load_fitted(*out, store, name, record);
+    err = ny_record_current(store, name, record, err);
     if (err && *out) {
         ny_model_free(*out);
         *out = NULL;

@@ -131,6 +131,22 @@ static inline uint64_t ny_points_here(const struct ny_points_info *info)
 /* The points as of now: n = 0 when nothing was imported yet. Cheap (one record). */
 int ny_points_info(struct ny_store *store, struct ny_points_info *info);
 
+/* What the points were when a reader looked: those rows, and none in their place. */
+struct ny_points_state {
+    uint64_t n, blocks;           /* rows, and full blocks */
+    uint64_t digest, tail_digest; /* as in ny_points_info */
+    uint64_t imports;             /* a digest of the notes of their imports */
+    uint64_t txn;                 /* of the manifest */
+};
+/* Takes the state of the points; of a set nothing is kept. */
+int ny_points_state(struct ny_store *store, struct ny_points_state *state);
+/* Tells whether the rows of a state are still the first ones of the points, which may have more
+ * since. One record is read where nobody has written. */
+int ny_points_same(struct ny_store *store, struct ny_points_state *state, bool *same);
+/* Tells whether results/ has had a commit since `*commits` were counted, and counts them anew. Of a
+ * set it is always true. */
+bool ny_results_moved(const struct ny_store *store, uint64_t *commits);
+
 /* Rows whose values are gone: damage that ny_store_repair() has set aside. They keep their numbers,
  * and to read them is NY_ESTORE. */
 struct ny_lost {

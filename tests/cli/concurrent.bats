@@ -146,6 +146,72 @@ start_fit() { # NAME
     wait $pid
 }
 
+# Starts an export of more than two pieces of 4 MiB into a pipe, and reads its first bytes: the rest
+# waits for finish_export().
+begin_export() { # ARGUMENTS
+    [ -p slow ] || mkfifo slow
+    nystream export "$@" -o - >slow 2>export.err &
+    exporter=$!
+    exec 7<slow
+    head -c 100000 <&7 >begun.npy
+}
+
+finish_export() {
+    cat <&7 >rest.npy
+    exec 7<&-
+    status=0
+    wait $exporter || status=$?
+    stderr=$(<export.err)
+}
+
+@test "no export has rows of two fits" {
+    npy_u8 12000 20 >t.npy
+    nystream import s t.npy -q
+    local exporter fit="--landmarks 120 --components 100 --precision f64 --threads 1 -q"
+    nystream fit s a $fit
+    begin_export s a
+    nystream fit s b $fit
+    nystream eval s a --clusters 3 -q >/dev/null
+    finish_export
+    exits 0
+    begin_export s a
+    nystream fit s a $fit --seed 1 --restart
+    finish_export
+    exits 6
+    says "fitted anew"
+    says "run the same command again"
+    begin_export s a
+    nystream rm s a
+    finish_export
+    exits 6
+    says "removed while it was read"
+}
+
+@test "no export of points has rows of two imports" {
+    npy_u8 1000 100 >first.npy
+    npy_u8 29000 100 >second.npy
+    npy_u8 29000 100 >other.npy
+    nystream import s first.npy -q
+    nystream import s second.npy --append -q
+    local exporter
+    begin_export s --part points
+    nystream import s first.npy --append -q
+    finish_export
+    exits 0
+    nystream truncate s --keep 30000 -q
+    begin_export s --part points
+    nystream truncate s --keep 1000 -q
+    nystream import s other.npy --append -q
+    finish_export
+    exits 6
+    says "cut off or replaced"
+    begin_export s --part points
+    nystream truncate s --keep 1000 -q
+    finish_export
+    exits 6
+    says "cut off or replaced"
+}
+
 # bats test_tags=slow
 @test "two processes with one number, in two pid namespaces: one writes, the other reads" {
     unshare -p -f true 2>/dev/null || skip "no new pid namespaces here (not root?)"

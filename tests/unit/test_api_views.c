@@ -88,6 +88,34 @@ static void a_result_that_stays_is_read_on(void **state)
     ny_view_free(view);
 }
 
+/* Rows that are appended leave those that are viewed as they are; others that come in the place of
+ * rows that were cut off do not. */
+static void points_that_are_replaced_need_a_new_view(void **state)
+{
+    struct ny_table table = dense(NY_F32, 0);
+    static float before[ROWS * COLUMNS], after[ROWS * COLUMNS];
+    struct ny_view *view;
+    uint64_t rows;
+
+    (void)state;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_view_open(&view, in.ctx, in.store, NULL));
+    ok(ny_view_read(view, "points", 0, ROWS, before));
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    ok(ny_view_read(view, "points", 0, ROWS, after));
+    assert_memory_equal(before, after, sizeof(before));
+    ok(ny_truncate(in.ctx, in.store, ROWS, 0, NULL));
+    ok(ny_view_read(view, "points", 0, ROWS, after));
+    assert_memory_equal(before, after, sizeof(before));
+    ok(ny_truncate(in.ctx, in.store, ROWS / 2, 0, NULL));
+    table.rows = ROWS / 2;
+    ok(ny_append(in.ctx, in.store, &table, NULL, NULL));
+    fails(NY_EUSAGE, "open it again", ny_view_shape(view, "points", &rows, NULL, NULL));
+    fails(NY_EUSAGE, "open it again", ny_view_read(view, "points", 0, ROWS, after));
+    ny_view_free(view);
+    free((void *)(uintptr_t)table.values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +123,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_result_that_is_removed_is_not_read, setup, teardown),
         cmocka_unit_test_setup_teardown(a_result_that_stays_is_read_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(points_that_are_replaced_need_a_new_view, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

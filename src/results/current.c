@@ -1,0 +1,72 @@
+/*
+ * Readers take no locks, and read a result in many views of the store (store/view.c). So a result
+ * is looked at again after each piece, if there was a commit: what was read is of the result that
+ * was opened, or is refused.
+ */
+#include "results/current.h"
+
+#include <string.h>
+
+/* Tells whether a failure may come of reading what somebody replaces. */
+static bool may_be_torn(int err)
+{
+    return err == NY_ESTORE || err == NY_EINTERNAL;
+}
+
+int ny_record_current(struct ny_store *store, const char *name, const json_t *record, int err)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    json_t *now;
+    bool current;
+
+    if (err && !may_be_torn(err)) return err;
+    if (ny_record_load(store, name, &now)) return err ? err : ny_context_error(ctx)->status;
+    current = ny_record_same(now, record) || (!err && ny_record_continues(now, record));
+    json_decref(now);
+    if (current) return err;
+    ny_error_clear(ctx);
+    return ny_fail(ctx, NY_EBUSY,
+                   "'%s' in %s was fitted anew, updated or removed while it was read; run the same "
+                   "command again",
+                   name, ny_store_path(store));
+}
+
+int ny_points_current(struct ny_store *store, struct ny_points_state *state, int err)
+{
+    struct ny_context *ctx = ny_store_context(store);
+    bool same;
+
+    if (err && !may_be_torn(err)) return err;
+    if (ny_points_same(store, state, &same)) return err ? err : ny_context_error(ctx)->status;
+    if (same) return err;
+    ny_error_clear(ctx);
+    return ny_fail(ctx, NY_EBUSY,
+                   "rows of %s were cut off or replaced while they were read; run the same command "
+                   "again",
+                   ny_store_path(store));
+}
+
+/* NY_EBUSY where the result has other clusters than when it was opened. */
+static int clusters_current(const struct ny_result *result)
+{
+    json_t *now;
+    bool same;
+    int err = ny_record_load(result->store, result->name, &now);
+
+    if (err) return err;
+    same = json_equal(now, result->record);
+    json_decref(now);
+    if (same) return NY_OK;
+    return ny_fail(result->ctx, NY_EBUSY,
+                   "'%s' in %s got other clusters while they were read; run the same command "
+                   "again",
+                   result->name, ny_store_path(result->store));
+}
+
+int ny_result_current(struct ny_result *result, const struct ny_result_part *part, int err)
+{
+    if (!result->record) return ny_points_current(result->store, &result->points, err);
+    if (!ny_results_moved(result->store, &result->commits)) return err;
+    err = ny_record_current(result->store, result->name, result->record, err);
+    return err || !part || strcmp(part->name, "clusters") != 0 ? err : clusters_current(result);
+}

@@ -1,0 +1,19 @@
+/* Whether a result is still the one that was opened: others may fit it anew, update it or remove it
+ * while it is read, since readers are in nobody's way. */
+#ifndef NY_RESULTS_CURRENT_H
+#define NY_RESULTS_CURRENT_H
+
+#include "results/parts.h"
+
+/* Returns the status `err` of what was read of the result with this record. NY_EBUSY where it was
+ * fitted anew or removed meanwhile: what was read, and what looks like damage, is then of two fits.
+ * So it is of a result that was updated, where `err` is a failure. */
+int ny_record_current(struct ny_store *store, const char *name, const json_t *record, int err);
+/* Returns the status `err` of what was read of the points since their state was taken. NY_EBUSY
+ * where rows were cut off or replaced meanwhile. */
+int ny_points_current(struct ny_store *store, struct ny_points_state *state, int err);
+/* Returns the status `err` of what was read of a part (NULL: of another kind) in the same way, also
+ * of points that are read without a result. It costs nothing where nobody has written. */
+int ny_result_current(struct ny_result *result, const struct ny_result_part *part, int err);
+
+#endif
