@@ -16,6 +16,8 @@
 #include "store/store_private.h"
 
 enum { ENVIRONMENTS_MAX = 64, READERS_MAX = 1024 };
+/* From so many places for readers on, whoever does not read keeps none. */
+enum { READERS_MANY = READERS_MAX / 2 };
 /* Bytes of LMDB's lock file for so many readers: a cache line each, and the head. */
 enum { LOCK_BYTES = (READERS_MAX - 1) * 64 + 192 };
 
@@ -58,9 +60,12 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
         status = NY_EIO;
         advice = NY_MORE_FILES;
         break;
+    case MDB_READERS_FULL:
+        status = NY_EBUSY;
+        advice = "; end some of the processes that read the store, or try again";
+        break;
     case EBUSY:
     case EAGAIN:
-    case MDB_READERS_FULL:
     case MDB_MAP_RESIZED:
         status = NY_EBUSY;
         advice = "; try again";
@@ -141,8 +146,10 @@ int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB
 {
     int code = env->map_bytes ? mdb_txn_begin(env->lmdb, NULL, flags, txn) : ENOMEM;
     struct stat info;
-    int err = NY_OK;
+    int dead, err = NY_OK;
 
+    if (code == MDB_READERS_FULL && !mdb_reader_check(env->lmdb, &dead) && dead)
+        code = mdb_txn_begin(env->lmdb, NULL, flags, txn);
     if (code == MDB_MAP_RESIZED) { /* another process has grown the file beyond our map */
         ny_env_leave(env);
         if (stat(env->path, &info))
@@ -154,6 +161,19 @@ int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB
         code = mdb_txn_begin(env->lmdb, NULL, flags, txn);
     }
     return code ? ny_env_fail(ctx, env->path, "read", code) : NY_OK;
+}
+
+void ny_env_rest(const struct ny_env *env, MDB_txn **txn)
+{
+    MDB_envinfo info;
+
+    mdb_env_info(env->lmdb, &info);
+    if (info.me_numreaders < READERS_MANY) {
+        mdb_txn_reset(*txn);
+        return;
+    }
+    mdb_txn_abort(*txn);
+    *txn = NULL;
 }
 
 /* ---- opening ------------------------------------------------------------------------------- */
@@ -252,13 +272,15 @@ static bool has_twin(struct ny_env *env, MDB_txn **txn)
 }
 
 /* Opens the one table of an environment and learns the page size. Slots of readers that were
- * killed are freed here. With a twin it opens nothing; open_beside_twin() does. */
+ * killed are freed before, since they may be all there are. With a twin it opens nothing;
+ * open_beside_twin() does. */
 static int open_table(struct ny_env *env, struct ny_context *ctx)
 {
     MDB_txn *txn = NULL;
     MDB_stat stat;
     int dead, code;
 
+    if (!env->read_only) mdb_reader_check(env->lmdb, &dead);
     env->twin = has_twin(env, &txn);
     if (env->twin) return NY_OK;
     code = txn ? MDB_SUCCESS : mdb_txn_begin(env->lmdb, NULL, MDB_RDONLY, &txn);
@@ -266,7 +288,6 @@ static int open_table(struct ny_env *env, struct ny_context *ctx)
     if (!code) code = mdb_stat(txn, env->table, &stat);
     if (!code) env->page_bytes = stat.ms_psize;
     if (txn) mdb_txn_abort(txn);
-    if (!code && !env->read_only) mdb_reader_check(env->lmdb, &dead);
     return code ? ny_env_fail(ctx, env->path, "read", code) : NY_OK;
 }
 

@@ -117,7 +117,7 @@ int ny_snapshot_end(struct ny_snapshot *view)
         mdb_env_info(env->lmdb, &info);
         moved = info.me_last_txnid != mdb_txn_id(view->txn);
     }
-    mdb_txn_reset(view->txn);
+    ny_env_rest(env, &view->txn);
     ny_env_leave(env);
     unlock(view);
     ny_mutex_lock(&store->lock);
