@@ -78,24 +78,36 @@ static int add_damage(void *user, const struct ny_damage *found)
     return NY_OK;
 }
 
-/* A result of rows that the points do not have: they are older than it is. */
+/* Finds the row behind those that a result has, or that its update is to have. */
+static int find_end(const struct finding *finding, const char *name, uint64_t *end)
+{
+    struct ny_rows_end reach;
+    int err = ny_rows_reach(finding->store, name, &reach);
+
+    *end = 0;
+    if (!err) *end = reach.update > reach.result ? reach.update : reach.result;
+    return err;
+}
+
+/* A result of rows that the points do not have: they are older than it is. Rows are there before a
+ * result has them, and go when no result has them any more; so they are counted after the first,
+ * and before the second look at the result. */
 static int compare_rows(void *user, const char *name)
 {
     struct finding *finding = user;
     struct ny_context *ctx = ny_store_context(finding->store);
     char what[256];
     struct ny_points_info info;
-    struct ny_rows_end reach;
-    uint64_t end = 0;
-    int err = ny_points_info(finding->store, &info);
+    uint64_t end, still;
+    int err = find_end(finding, name, &end);
 
-    if (!err) err = ny_rows_reach(finding->store, name, &reach);
-    if (!err) end = reach.update > reach.result ? reach.update : reach.result;
+    if (!err) err = ny_points_info(finding->store, &info);
+    if (!err && end > info.n) err = find_end(finding, name, &still);
     if (err == NY_ESTORE) { /* it is among the damages by now */
         ny_error_clear(ctx);
         return NY_OK;
     }
-    if (err || end <= info.n) return err;
+    if (err || end <= info.n || still != end) return err;
     snprintf(what, sizeof(what),
              "result '%.64s' is of %llu rows, and points/ has %llu: points/ is from an older copy "
              "of the store; put the newer one back, or remove the result",

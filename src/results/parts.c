@@ -17,6 +17,7 @@
 #include "results/axes.h"
 #include "results/choice.h"
 #include "results/clusters.h"
+#include "results/current.h"
 #include "results/landmark_points.h"
 #include "results/map.h"
 #include "results/stored_model.h"
@@ -450,7 +451,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
                       "copy of the store; put the newer one back, or fit '%s' again with --restart",
                       name, (unsigned long long)result->n, ny_store_path(store),
                       (unsigned long long)points.n, name);
-    if (err) return err;
+    if (err) return ny_record_current(store, name, record, err); /* unless rows were cut off */
     err = ny_result_rows_of(&result->rows, store, name, record);
     if (err) return err;
     if (ny_stored_graph_of(&result->graph, store, name, record)) {
