@@ -21,7 +21,7 @@ static void give_all(void)
         pthread_mutex_unlock(&shared[i]);
 }
 
-/* Without memory for it, forks are as they were. */
+/* Forks are as they were where there is no memory for this. */
 static void watch_forks(void)
 {
     (void)pthread_atfork(take_all, give_all, give_all);

@@ -22,8 +22,8 @@ struct ny_once {
         PTHREAD_ONCE_INIT                                                                          \
     }
 
-/* What all contexts of a process share. A fork waits until nobody holds one of these locks, so that
- * none is held for ever in the new process, which has only the thread that forked. */
+/* Locks of things that all contexts of a process share. A fork waits until nobody holds one, so
+ * that none is held for ever in the new process, which has only the thread that forked. */
 enum ny_shared {
     NY_SHARED_STORES,   /* the environments that are open */
     NY_SHARED_BORROWED, /* the list of borrowed rows */

@@ -35,7 +35,8 @@ struct ny_result {
     struct ny_result_span
         *span;     /* it spans all shards (results/shards.h); NULL: one store has it */
     uint64_t next; /* row from which rows of a graph's largest component are looked for */
-    /* What was seen last (results/current.h): commits of the store, or points without a result. */
+    /* These two were seen last (results/current.h): commits of the store, or points without a
+     * result. */
     uint64_t commits;
     struct ny_points_state points;
 };

@@ -1,8 +1,7 @@
 /*
- * What has become of a store since a reader looked first. A view of LMDB lasts for one call, so
- * that what a command or a program reads in many calls may be of several commits. Rows that were
- * appended meanwhile are behind those that were there; what else there is, whoever reads asks
- * here.
+ * Tells what has become of a store since a reader looked first. A view of LMDB lasts for one call,
+ * so that what is read in many calls may be of several commits. Rows that were appended meanwhile
+ * are behind those that were there; whoever reads asks here whether anything else has changed.
  */
 #include "base/checksum.h"
 #include "store/store_private.h"

@@ -131,7 +131,7 @@ static inline uint64_t ny_points_here(const struct ny_points_info *info)
 /* The points as of now: n = 0 when nothing was imported yet. Cheap (one record). */
 int ny_points_info(struct ny_store *store, struct ny_points_info *info);
 
-/* What the points were when a reader looked: those rows, and none in their place. */
+/* The points as a reader found them: those rows, and none in their place. */
 struct ny_points_state {
     uint64_t n, blocks;           /* rows, and full blocks */
     uint64_t digest, tail_digest; /* as in ny_points_info */

@@ -96,8 +96,8 @@ void ny_env_leave(struct ny_env *env);
 int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes);
 /* Begins an LMDB transaction inside enter and leave, following a file that another process grew. */
 int ny_env_begin(struct ny_env *env, struct ny_context *ctx, unsigned flags, MDB_txn **txn);
-/* Ends a transaction that reads, inside enter and leave. It may be renewed, or is NULL: its place is
- * given back where many are taken, since LMDB has as many for all processes together. */
+/* Ends a transaction that reads, inside enter and leave. It may be renewed, or is NULL: its place
+ * is given back where many are taken, since LMDB has a number of them for all processes. */
 void ny_env_rest(const struct ny_env *env, MDB_txn **txn);
 
 /* Says that `bytes` of the map at `at` were read, and are not needed any more: mapped pages are
