@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import nystream
-from nystream import PCA, DiffusionMap, Isomap, KernelPCA, Nystroem, TruncatedSVD
+from nystream import (PCA, DiffusionMap, Isomap, KernelPCA, KNeighborsTransformer, Nystroem,
+                      TruncatedSVD)
 from nystream._lib import lib
 
 quick = pytest.mark.quick
@@ -119,9 +120,9 @@ def test_a_scratch_store_of_rows_in_place_needs_room_for_results_alone(rows, mon
     asked = []
     made = nystream._scratch.Scratch.__init__
 
-    def spy(self, tmpdir, data_bytes, budget):
+    def spy(self, tmpdir, data_bytes, budget, results_bytes):
         asked.append(data_bytes)
-        made(self, tmpdir, data_bytes, budget)
+        made(self, tmpdir, data_bytes, budget, results_bytes)
 
     monkeypatch.setattr(nystream._scratch.Scratch, "__init__", spy)
     KernelPCA(3, n_landmarks=40).fit(rows)
@@ -131,3 +132,33 @@ def test_a_scratch_store_of_rows_in_place_needs_room_for_results_alone(rows, mon
     nystream.embed(rows, landmarks=40, components=3)
     kept = len(rows) * 3 * 8
     assert asked == [0, 0, kept, rows.nbytes, kept]
+
+
+@quick
+@pytest.mark.parametrize("make", [
+    lambda X: KernelPCA(3, n_landmarks=400).fit(X),
+    lambda X: KNeighborsTransformer(n_neighbors=100).fit(X),
+    lambda X: Isomap(n_neighbors=100, n_landmarks=20).fit(X),
+    lambda X: nystream.embed(X, map="isomap", neighbors=100, landmarks=20),
+    lambda X: nystream.embed(X, components=100, landmarks=110),
+], ids=["landmarks", "neighbors", "isomap", "embed of a graph", "many components"])
+def test_results_that_a_small_memory_disk_has_no_room_for_go_elsewhere(make, rows, folders,
+                                                                      monkeypatch, tmp_path):
+    """A container has 64 MiB of /dev/shm, and few columns may have many neighbours."""
+    made, free = [], {tmp_path / "memory": 5 << 20}
+    usage, mkdtemp = nystream._scratch.shutil.disk_usage, nystream._scratch.tempfile.mkdtemp
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(nystream._scratch.shutil, "disk_usage", lambda path: usage(path)._replace(
+        free=free.get(path, 1 << 40)))
+
+    def spy(*arguments, **named):
+        made.append(os.path.dirname(mkdtemp(*arguments, **named)))
+        return mkdtemp(*arguments, **named)
+
+    monkeypatch.setattr(nystream._scratch.tempfile, "mkdtemp", spy)
+    make(rows[:, :2].copy())
+    assert set(made) == {str(tmp_path / "disk")}
+    made.clear()
+    free.clear()
+    make(rows[:, :2].copy())
+    assert set(made) == {str(tmp_path / "memory")}

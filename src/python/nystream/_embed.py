@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import contextlib
 import numbers
-from typing import Any, Iterator, Optional, Tuple, Union
+from types import MappingProxyType
+from typing import Any, Iterator, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part
 from nystream.store import FITTING, Store
 
+EMPTY_BYTES = 1 << 20  # at most, of a store without rows
+
 
 def lies_in_memory(X: Any) -> bool:
     """Return whether X is an array, be it a mapped file's, that the library may read in place."""
@@ -22,15 +25,30 @@ def lies_in_memory(X: Any) -> bool:
             and _data.is_in_one_piece(X))
 
 
+def count_results(X: Any, options: Mapping[str, Any]) -> int:
+    """Return the bytes, about, of what a fit or graph of the rows of X keeps beside them.
+
+    These are coordinates, neighbours, and what the landmarks share. An option that is not given, or
+    is no number, counts as many as the default has, about.
+    """
+    usual = {"components": 64, "neighbors": 16, "landmarks": 1024}
+    given = {name: value for name, value in options.items() if isinstance(value, numbers.Integral)}
+    width, neighbors, landmarks = (int(given.get(name, usual[name])) for name in usual)
+    n = getattr(X, "shape", (0,))[0]
+    n = int(n) if isinstance(n, numbers.Integral) else 0
+    return EMPTY_BYTES + 8 * n * (width + neighbors) + 8 * min(landmarks, n) ** 2
+
+
 def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike],
-                  kept: Optional[int] = None) -> Tuple[Scratch, Store]:
+                  kept: Optional[int] = None, results: int = 0) -> Tuple[Scratch, Store]:
     """Make an empty store for rows like X, written without waiting for the disk, and its folder.
 
     With `kept`, the bytes that it will hold beside the rows, the array X is not copied: it has to
-    stay as it is as long as the context lives, and no other process can read the store.
+    stay as it is as long as the context lives, and no other process can read the store. `results`
+    are the bytes that it may need at most for results.
     """
     count = _data.count_bytes(X) if kept is None else kept
-    scratch = Scratch(tmpdir, count, context.memory_bytes)
+    scratch = Scratch(tmpdir, count, context.memory_bytes, results)
     lib.ny_context_set_scratch(context.pointer, 1)
     store = Store._of(scratch.path / "rows.nys", context)
     store._borrows = kept is not None
@@ -38,15 +56,16 @@ def scratch_store(X: Any, context: Context, tmpdir: Optional[PathLike],
 
 
 @contextlib.contextmanager
-def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike], width: Any = None,
-                 **options: Any) -> Iterator[Store]:
+def scratch_rows(X: Any, context: Context, tmpdir: Optional[PathLike],
+                 fit: Mapping[str, Any] = MappingProxyType({}), **options: Any) -> Iterator[Store]:
     """Give a scratch store of the rows of X, which is removed at the end.
 
-    Its results have about so many columns of numbers; None: not known.
+    `fit` are the options of what will be made of them, as far as they are known.
     """
+    width = fit.get("components")
     width = int(width) if isinstance(width, numbers.Integral) else 64
     kept = 8 * width * len(X) if lies_in_memory(X) and not options else None
-    scratch, store = scratch_store(X, context, tmpdir, kept)
+    scratch, store = scratch_store(X, context, tmpdir, kept, count_results(X, fit))
     try:
         with lost_when_stopped(True):
             store.append(X, **options)
@@ -80,8 +99,8 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     keeps = reading.get("nan") == "keep"
     if keeps:
         reading["nan"] = "drop"
-    context, width = Context(memory, threads, progress), options.get("components", 2)
-    with scratch_rows(X, context, tmpdir, width, **reading) as store:
+    context, fit = Context(memory, threads, progress), {"components": 2, **options}
+    with scratch_rows(X, context, tmpdir, fit, **reading) as store:
         places = store.fit("embedding", **options).embedding[:]
         return _spread(store, places) if keeps else places
 

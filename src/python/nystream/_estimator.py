@@ -24,7 +24,7 @@ from nystream import _data
 from nystream._arrow import is_arrow
 from nystream._columns import columns_of
 from nystream._context import Context, stack_level
-from nystream._embed import lies_in_memory, scratch_store
+from nystream._embed import count_results, lies_in_memory, scratch_store
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._sources import is_dask, is_path
@@ -347,11 +347,11 @@ class StoreEstimator(RowsEstimator):
             return self._with_limits(X)
         context = self._context()
         if self.store is None:
-            kept = None
-            if lies_in_memory(rows) and self._leaves_rows(*rows.shape):
-                options = self._options(*rows.shape)
+            kept, options = None, self._options(*rows.shape)
+            if lies_in_memory(rows) and not needs_rows(options):
                 kept = 0 if self._is_left(rows_to) else 8 * len(rows) * options["components"]
-            self._scratch, store = scratch_store(rows, context, self.tmpdir, kept)
+            self._scratch, store = scratch_store(rows, context, self.tmpdir, kept,
+                                                 count_results(rows, options))
         else:
             store = Store._of(self.store, context)
             if store.path.exists() and len(store):

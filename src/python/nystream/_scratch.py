@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Iterator, Optional, Union
 
 MEMORY_DISK = Path("/dev/shm")
-ROOM = 4  # a scratch store in memory is for data of at most a quarter of what is free there
+ROOM = 4  # a scratch store in memory is for at most a quarter of what is free there
 
 
 def _remove(folder: str, pid: int) -> None:
@@ -19,12 +19,13 @@ def _remove(folder: str, pid: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _choose_parent(data_bytes: Optional[int], budget: int) -> Optional[str]:
-    """Return /dev/shm where the data are few, and None, the default of tempfile, where not."""
+def _choose_parent(data_bytes: Optional[int], results_bytes: int, budget: int) -> Optional[str]:
+    """Return /dev/shm where all of it is little, and None, the default of tempfile, where not."""
     if data_bytes is None or "TMPDIR" in os.environ or not os.access(MEMORY_DISK, os.W_OK):
         return None
     free = shutil.disk_usage(MEMORY_DISK).free
-    return str(MEMORY_DISK) if data_bytes * ROOM < min(free, budget) else None
+    needed = (data_bytes + results_bytes) * ROOM
+    return str(MEMORY_DISK) if needed < min(free, budget) else None
 
 
 class Scratch:
@@ -33,16 +34,21 @@ class Scratch:
     Parameters
     ----------
     tmpdir : path, optional
-        Folder in which it is made; by default /dev/shm for few data, else what tempfile says.
+        Folder in which it is made; by default /dev/shm for few data and results, else what tempfile
+        says. In a container that disk is small (64 MiB in Docker's).
     data_bytes : int, optional
         Bytes that it will hold, about; None: not known.
     budget : int
         Bytes of memory that the work may take.
+    results_bytes : int
+        Bytes of what will be made of the data there, about.
     """
 
     def __init__(self, tmpdir: Union[None, str, "os.PathLike[str]"] = None,
-                 data_bytes: Optional[int] = None, budget: int = 0) -> None:
-        parent = os.fspath(tmpdir) if tmpdir is not None else _choose_parent(data_bytes, budget)
+                 data_bytes: Optional[int] = None, budget: int = 0,
+                 results_bytes: int = 0) -> None:
+        parent = (_choose_parent(data_bytes, results_bytes, budget) if tmpdir is None
+                  else os.fspath(tmpdir))
         folder = tempfile.mkdtemp(prefix="nystream-", dir=parent)
         self.path = Path(folder)
         self.remove = weakref.finalize(self, _remove, folder, os.getpid())
