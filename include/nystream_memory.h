@@ -103,9 +103,9 @@ struct ny_model;
  * new rows; *report is as of ny_fit(). Each of the three may be NULL. NY_EUSAGE for a model of a
  * map of a graph, or of randomized and gaussian, which have none. Options of NY_GROUP_FIT and
  * NY_GROUP_EMBED. The store lies in option tmpdir, else in $TMPDIR, else in /dev/shm where the rows
- * take less than a quarter of it and of the budget, else in /tmp; it takes as much room as rows
- * that are copied, and is removed whatever happens. Errors as of the two calls; messages name the
- * table. Passes and bytes are those of ny_fit(). */
+ * and their results take less than a quarter of it and of the budget, else in /tmp; it takes as
+ * much room as rows that are copied, and is removed whatever happens. Errors as of the two calls;
+ * messages name the table. Passes and bytes are those of ny_fit(). */
 NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
                     const struct ny_options *options, const struct ny_dense_room *room,
                     struct ny_model **model, struct ny_report **report);

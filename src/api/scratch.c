@@ -37,15 +37,31 @@ static void empty_folder(int folder, int depth)
         }
 }
 
+/* Bytes, about, of a store without rows and of what a fit of so many keeps in it: coordinates,
+ * neighbours, and what the landmarks share. */
+static double results_bytes(const struct ny_options *options, uint64_t rows)
+{
+    const double empty = 1 << 20;
+    uint64_t components = 0, neighbors = 0, landmarks = 0;
+
+    ny_options_size(options, "components", &components);
+    ny_options_size(options, "neighbors", &neighbors);
+    ny_options_size(options, "landmarks", &landmarks);
+    if (landmarks > rows) landmarks = rows;
+    return empty + 8 * ((double)rows * ((double)components + (double)neighbors) +
+                        (double)landmarks * (double)landmarks);
+}
+
 const char *ny_scratch_parent(const struct ny_context *ctx, const struct ny_options *options,
                               const struct ny_table *table)
 {
     static const char memory_disk[] = "/dev/shm";
-    const uint64_t share = 4;
+    const double share = 4;
     const char *typed = ny_options_text(options, "tmpdir"), *set = getenv("TMPDIR");
     uint64_t values = table->row_start ? 2 * table->entries : table->rows * table->columns;
     struct statvfs disk;
-    double bytes = (double)share * (double)values * (double)sizeof(double);
+    double bytes =
+        share * ((double)values * (double)sizeof(double) + results_bytes(options, table->rows));
 
     if (typed || (set && *set)) return typed ? typed : set;
     if (access(memory_disk, W_OK) == 0 && statvfs(memory_disk, &disk) == 0 &&

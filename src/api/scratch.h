@@ -7,7 +7,8 @@
 struct ny_table;
 
 /* Chooses the folder for a scratch store of these rows: option tmpdir, else $TMPDIR, else memory
- * where they take less than a quarter of what is free there and of the budget, else /tmp. */
+ * where they and their results take less than a quarter of what is free there and of the budget,
+ * else /tmp. */
 const char *ny_scratch_parent(const struct ny_context *ctx, const struct ny_options *options,
                               const struct ny_table *table);
 /* Makes a folder of its own in `parent`; writes its path to `path`. */

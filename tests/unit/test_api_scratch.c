@@ -1,13 +1,17 @@
 /* Scratch stores are written without waiting for the disk: no sync and no write through a
  * descriptor that syncs, by whatever call. Other stores are synced, in the same process, too. */
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 
 #include "unit/table_case.h"
 
 static unsigned syncs; /* counts those of files and folders below `watched` */
 static const char *watched;
+static uint64_t disk_bytes; /* that each disk is said to have; no folder is then made */
 
 static void count_sync(int fd)
 {
@@ -44,6 +48,26 @@ ssize_t pwrite(int fd, const void *data, size_t bytes, off_t at)
 {
     if (fcntl(fd, F_GETFL) & O_DSYNC) count_sync(fd);
     return syscall(SYS_pwrite64, fd, data, bytes, at);
+}
+
+int statvfs(const char *path, struct statvfs *disk)
+{
+    int (*next)(const char *, struct statvfs *);
+
+    *(void **)&next = dlsym(RTLD_NEXT, "statvfs");
+    if (!disk_bytes) return next(path, disk);
+    *disk = (struct statvfs){.f_frsize = 1, .f_blocks = disk_bytes, .f_bavail = disk_bytes};
+    return 0;
+}
+
+char *mkdtemp(char *path)
+{
+    char *(*next)(char *);
+
+    *(void **)&next = dlsym(RTLD_NEXT, "mkdtemp");
+    if (!disk_bytes) return next(path);
+    errno = EROFS;
+    return NULL;
 }
 #pragma GCC visibility pop
 
@@ -162,12 +186,39 @@ static void scratch_stores_lie_where_they_are_wanted(void **state)
     free(room.values);
 }
 
+/* Results count as rows do: a container has 64 MiB of /dev/shm, and results may be the larger. */
+static void results_that_do_not_fit_in_memory_go_to_the_disk(void **state)
+{
+    static const char *const larger[][2] = {
+        {"components", "400"}, {"neighbors", "400"}, {"landmarks", "2000"}};
+    struct ny_table rows = dense(NY_F32, 0);
+    struct ny_options *options;
+
+    (void)state;
+    if (access("/dev/shm", W_OK)) skip();
+    unsetenv("TMPDIR");
+    disk_bytes = 24 << 20;
+    for (int i = 0; i < 3; i++) {
+        ok(ny_options_new(&options, in.ctx));
+        ok(ny_options_set(options, "landmarks", "30"));
+        fails(NY_EIO, "/dev/shm", ny_embed(in.ctx, &rows, options, NULL, NULL, NULL));
+        if (i == 1) ok(ny_options_set(options, "map", "isomap"));
+        ok(ny_options_set(options, larger[i][0], larger[i][1]));
+        fails(NY_EIO, "/tmp", ny_embed(in.ctx, &rows, options, NULL, NULL, NULL));
+        ny_options_free(options);
+    }
+    disk_bytes = 0;
+    free((void *)(uintptr_t)rows.values);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(only_scratch_stores_are_not_synced, setup, teardown),
         cmocka_unit_test_setup_teardown(rows_that_went_to_memory_are_fitted_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(scratch_stores_lie_where_they_are_wanted, setup, teardown),
+        cmocka_unit_test_setup_teardown(results_that_do_not_fit_in_memory_go_to_the_disk, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(embedding_in_one_call_syncs_nothing, setup, teardown),
     };
 
