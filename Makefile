@@ -413,6 +413,7 @@ install: all docs $(CONVERTERS) ## honours DESTDIR, PREFIX and the GNU directory
 	sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(libdir)|' -e 's|@includedir@|$(includedir)|' \
 	  -e 's|@version@|$(VERSION)|' -e 's|@packages@|$(PC_PACKAGES)|' -e 's|@libraries@|$(PC_LIBS)|' \
 	  src/nystream.pc.in >$(DESTDIR)$(pkgconfigdir)/nystream.pc
+	chmod 644 $(DESTDIR)$(pkgconfigdir)/nystream.pc
 ifneq (,$(CLI))
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(mandir)/man1 $(bashdir) $(zshdir))
 	$(INSTALL) -m 755 $(CLI) $(HDF5_READER) $(DESTDIR)$(bindir)

@@ -7,8 +7,8 @@ load helper
 setup_file() {
     [ -z "${NYSTREAM_SANITIZER-}" ] || return 0
     export ROOT=$BATS_TEST_DIRNAME/../.. STAGE=$BATS_FILE_TMPDIR/stage
-    make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" install DESTDIR="$STAGE" PREFIX=/usr \
-        >"$BATS_FILE_TMPDIR/log"
+    (umask 077 && make -s -C "$ROOT" BUILD="$NYSTREAM_BUILD" install DESTDIR="$STAGE" PREFIX=/usr \
+        >"$BATS_FILE_TMPDIR/log")
 }
 
 # pkg-config that knows the stage; make must not, or it would build anew with other flags
@@ -53,6 +53,11 @@ END
     [ "$(staged --modversion nystream)" = 1.1.0 ]
     [ "$(readlink "$STAGE/usr/lib/libnystream.so")" = libnystream.so.1 ]
     [ "$(readlink "$STAGE/usr/lib/libnystream.so.1")" = libnystream.so.1.1.0 ]
+}
+
+@test "what root installs is for all users, whatever its umask" {
+    find "$STAGE/usr" ! -perm -o+r | tee unreadable
+    [ ! -s unreadable ]
 }
 
 @test "an installation of what is built builds nothing" {
