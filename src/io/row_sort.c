@@ -107,7 +107,7 @@ static int check_disk(const struct ny_row_sort *sort, const struct ny_spool_spec
     struct statvfs disk;
 
     if (needed <= (double)(spool->streams * spool->piece_bytes)) return NY_OK;
-    if (statvfs(spool->folder, &disk)) return NY_OK; /* the first write will tell */
+    if (statvfs(spool->folder, &disk) || !disk.f_blocks) return NY_OK; /* a write will tell */
     room = (double)disk.f_bavail * (double)disk.f_frsize;
     if (needed <= room) return NY_OK;
     return ny_fail_at(sort->ctx, NY_EIO, spool->folder, NY_NO_LINE,

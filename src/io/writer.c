@@ -161,7 +161,7 @@ int ny_writer_fits(struct ny_writer *writer)
     uint64_t cols = writer->cols ? writer->cols : 1, bytes, free_bytes;
 
     if (!writer->temporary || writer->text.delimiter || writer->rows == NY_ROWS_COUNTED ||
-        fstatvfs(writer->fd, &disk))
+        fstatvfs(writer->fd, &disk) || !disk.f_blocks)
         return NY_OK;
     free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (__builtin_mul_overflow(writer->rows, cols * element_size(writer->element), &bytes))

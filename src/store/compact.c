@@ -265,7 +265,7 @@ static int check_room(const struct compaction *c, uint64_t bytes)
     struct statvfs disk;
     uint64_t room;
 
-    if (statvfs(c->store->path, &disk)) return NY_OK; /* the copy will tell */
+    if (statvfs(c->store->path, &disk) || !disk.f_blocks) return NY_OK; /* the copy will tell */
     room = (uint64_t)disk.f_bavail * disk.f_frsize;
     if (bytes + bytes / WORTH <= room) return NY_OK;
     return ny_fail_at(c->ctx, NY_EIO, c->store->path, NY_NO_LINE,

@@ -31,7 +31,8 @@ static bool is_full(const char *path)
     const uint64_t few = 1 << 20; /* of bytes; a write is as large */
     struct statvfs disk;
 
-    return statvfs(path, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < few;
+    return statvfs(path, &disk) == 0 && disk.f_blocks &&
+           (uint64_t)disk.f_bavail * disk.f_frsize < few;
 }
 
 int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, int code)
@@ -82,6 +83,12 @@ int ny_env_fail(struct ny_context *ctx, const char *path, const char *action, in
     case EDQUOT:
         status = NY_EIO;
         advice = "; the disk is full: " NY_STORE_SAFE " run the same command again";
+        break;
+    case ENOLCK:
+    case ENOSYS:
+    case EOPNOTSUPP:
+        status = NY_EIO;
+        advice = "; its file system has no locks: keep the store on a local disk";
         break;
     case EIO: /* also what LMDB makes of a short write */
     case EFBIG:

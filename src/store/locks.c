@@ -131,7 +131,7 @@ static int acquire(struct ny_lock *lock, struct ny_context *ctx, int operation, 
         if (lock->fd < 0) return ny_fail_errno(ctx, "open the lock", lock->path);
         err = flock_patiently(lock->fd, operation, ctx);
         if (err == NY_EBUSY && errno == EWOULDBLOCK) return busy(lock, ctx, what);
-        if (err == NY_EBUSY) err = ny_fail_errno(ctx, "lock", lock->path);
+        if (err == NY_EBUSY) err = ny_env_fail(ctx, lock->path, "lock", errno);
         if (!err && in_place(lock)) {
             write_holder(lock);
             return NY_OK;

@@ -41,7 +41,8 @@ uint64_t ny_results_room(struct ny_store *store, const char *name)
     MDB_stat stats;
     int failed = statvfs(store->results->path, &disk) || stat(store->results->path, &info);
 
-    if (failed) return UINT64_MAX;
+    /* A file system without blocks, such as FUSE's by default, does not tell its room. */
+    if (failed || !disk.f_blocks) return UINT64_MAX;
     failed = ny_snapshot_begin(&tally.view, store, store->results);
     if (!failed) {
         if (name) memcpy(tally.from.data, name, tally.from.bytes);
