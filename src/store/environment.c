@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -120,6 +122,15 @@ void ny_env_leave(struct ny_env *env)
     ny_mutex_unlock(&env->lock);
 }
 
+/* Tells whether the system grants another map of this size. LMDB gives the old one up before it
+ * asks, and forgets in its next call that it has none then. */
+static bool has_space(size_t bytes)
+{
+    void *map = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return map != MAP_FAILED && munmap(map, bytes) == 0;
+}
+
 int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes)
 {
     size_t target = bytes / 2 > SIZE_MAX / 4 ? bytes : 2 * bytes;
@@ -132,16 +143,14 @@ int ny_env_grow(struct ny_env *env, struct ny_context *ctx, size_t bytes)
     while (env->active > 0)
         ny_cond_wait(&env->idle, &env->lock);
     if (bytes > env->map_bytes) {
-        env->map = NULL;
-        code = mdb_env_set_mapsize(env->lmdb, target);
-        if (code)
+        if (has_space(target)) bytes = target;
+        if (has_space(bytes)) {
+            env->map = NULL;
             code = mdb_env_set_mapsize(env->lmdb, bytes);
-        else
-            bytes = target;
-        if (!code)
-            env->map_bytes = bytes;
-        else if (mdb_env_set_mapsize(env->lmdb, env->map_bytes))
-            env->map_bytes = 0; /* no map */
+            env->map_bytes = code ? 0 : bytes; /* 0: no map */
+        } else {
+            code = ENOMEM;
+        }
     }
     env->growing = false;
     ny_cond_broadcast(&env->idle);
@@ -241,16 +250,31 @@ static int reserve_lock_file(struct ny_context *ctx, const char *directory)
     return ny_env_fail(ctx, path, "create", code);
 }
 
+/* Chooses the bytes of the map, and the least that will do. Of a limited address space (ulimit -v)
+ * it takes no more than a share where that is enough, since other tables and all that is computed
+ * need some, too. */
+static void choose_map(uint64_t file_bytes, size_t *bytes, size_t *least)
+{
+    const size_t share = 8;
+    struct rlimit space;
+
+    *least = 2 * file_bytes > map_least ? (size_t)(2 * file_bytes) : map_least;
+    *bytes = 4 * file_bytes > map_default ? (size_t)(4 * file_bytes) : map_default;
+    if (getrlimit(RLIMIT_AS, &space) || space.rlim_cur / share >= *bytes) return;
+    *bytes = space.rlim_cur / share / map_least * map_least;
+    if (*bytes < *least) *bytes = *least;
+}
+
 /* Opens LMDB with the largest map that the system grants: address space only, but Valgrind and
  * RLIMIT_AS refuse much of it. */
 static int open_lmdb(struct ny_env *env, struct ny_context *ctx, const char *directory,
                      unsigned flags, uint64_t file_bytes)
 {
-    size_t least = 2 * file_bytes > map_least ? (size_t)(2 * file_bytes) : map_least;
-    size_t bytes = 4 * file_bytes > map_default ? (size_t)(4 * file_bytes) : map_default;
+    size_t bytes, least;
     int code, err = flags & MDB_NOLOCK ? NY_OK : reserve_lock_file(ctx, directory);
 
     if (err) return err;
+    choose_map(file_bytes, &bytes, &least);
     if (ny_context_scratch(ctx)) flags |= MDB_NOSYNC;
     for (;; bytes = bytes / 2 > least ? bytes / 2 : least) {
         code = mdb_env_create(&env->lmdb);

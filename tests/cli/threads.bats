@@ -88,6 +88,23 @@ setup() {
     (ulimit -v 120000 && timeout 20 nystream help fit >/dev/null)
 }
 
+@test "a store leaves room for others and for work in a limited address space" {
+    npy_u8 3000 16 >t.npy
+    nystream import s t.npy -q
+    for limit in 3000000 9000000 18000000; do
+        (ulimit -v $limit && timeout 60 nystream fit s a --restart --landmarks 20 --threads 2 -q)
+    done
+}
+
+# OpenBLAS tries for ever to get a buffer that is refused.
+@test "a job that has no room for its products ends" {
+    npy_u8 3000 16 >t.npy
+    nystream import s t.npy -q
+    ulimit -d 120000
+    told=$(timeout 60 nystream fit s a --landmarks 20 --threads 2 -q 2>&1) && false
+    [[ $told == *"a limit of this process (ulimit -v or -d) leaves less"* ]]
+}
+
 @test "a command begins with one thread, and may use all CPUs" {
     local pid threads cpus
     mkfifo rows.csv
