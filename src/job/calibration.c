@@ -19,6 +19,7 @@
 #include "columns/vector.h"
 #include "results/record.h"
 #include "io/writer.h"
+#include "linalg/blas.h"
 #include "linalg/eigen.h"
 #include "stream/source.h"
 
@@ -288,14 +289,13 @@ static int measure_products(struct ny_context *ctx, unsigned at_once, double sec
 {
     unsigned threads = effective_threads(ctx);
     struct probe probe = {ctx, seconds, count, NULL};
-    int err;
+    int err = at_once ? ny_blas_check_space(ctx, at_once)
+                      : ny_fail(ctx, NY_EBUDGET,
+                                "the memory budget leaves no room to measure this machine; give a "
+                                "larger --memory");
 
-    if (!at_once)
-        return ny_fail(ctx, NY_EBUDGET,
-                       "the memory budget leaves no room to measure this machine; give a larger "
-                       "--memory");
-    for (int kind = 0; kind < count; kind++)
-        rates[kind] = 0;
+    if (err) return err;
+    memset(rates, 0, (size_t)count * sizeof(*rates));
     ny_blas_serial(); /* each thread has products of its own, as in a pass */
     probe.rates = ny_calloc(ctx, NY_MEM_OTHER, at_once, sizeof(*probe.rates));
     if (!probe.rates) return NY_EBUDGET;
