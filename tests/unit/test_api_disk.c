@@ -70,7 +70,7 @@ static void append_rows(int status, const char *words)
     free((void *)(uintptr_t)rows.values);
 }
 
-/* Where a file system has 0 of 0 blocks free, the first write tells whether there is room. */
+/* A disk of 0 blocks says nothing of its room. The first write tells whether there is any. */
 static void a_disk_that_does_not_count_its_blocks_is_written(void **state)
 {
     struct ny_options *options;
