@@ -94,7 +94,7 @@ extern "C" {
     X(NY_EDATA, 3, "bad-input", "the input data cannot be used")                                   \
     X(NY_EIO, 4, "io", "a file cannot be read or written, or a path is not a store")               \
     X(NY_ESTORE, 5, "damaged", "the store is damaged")                                             \
-    X(NY_EBUSY, 6, "busy", "another process holds what is needed")                                 \
+    X(NY_EBUSY, 6, "busy", "another process holds what is needed, or has changed what was read")   \
     X(NY_ENUMERIC, 7, "numerics", "the mathematics do not go through")                             \
     X(NY_EBUDGET, 8, "budget", "it does not fit in the memory, or takes longer than allowed")      \
     X(NY_EINTERNAL, 9, "internal", "a defect of nystream")                                         \

@@ -345,11 +345,12 @@ def test_where_a_scratch_folder_is(tmp_path, monkeypatch):
     parent = _scratch._choose_parent
     monkeypatch.delenv("TMPDIR", raising=False)
     monkeypatch.setattr(_scratch, "MEMORY_DISK", tmp_path)
-    assert parent(1000, 1 << 30) == str(tmp_path)
-    assert parent(1 << 29, 1 << 30) is None  # more than a quarter of the budget
-    assert parent(None, 1 << 30) is None  # an iterator does not say how much it has
+    assert parent(1000, 1000, 1 << 30) == str(tmp_path)
+    assert parent(1 << 29, 0, 1 << 30) is None  # more than a quarter of the budget
+    assert parent(0, 1 << 29, 1 << 30) is None
+    assert parent(None, 0, 1 << 30) is None  # an iterator does not say how much it has
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert parent(1000, 1 << 30) is None
+    assert parent(1000, 0, 1 << 30) is None
     with pytest.raises(OSError, match="no room for .* tmpdir= names another"):
         _scratch.Scratch(tmp_path, 1 << 60)
     assert os.listdir(tmp_path) == []

@@ -347,11 +347,13 @@ class StoreEstimator(RowsEstimator):
             return self._with_limits(X)
         context = self._context()
         if self.store is None:
-            kept, options = None, self._options(*rows.shape)
-            if lies_in_memory(rows) and not needs_rows(options):
-                kept = 0 if self._is_left(rows_to) else 8 * len(rows) * options["components"]
-            self._scratch, store = scratch_store(rows, context, self.tmpdir, kept,
-                                                 count_results(rows, options))
+            kept, results = None, 0
+            if isinstance(rows.shape[0], numbers.Integral):  # Dask does not always know it
+                options = self._options(*rows.shape)
+                results = count_results(rows, options)
+                if lies_in_memory(rows) and not needs_rows(options):
+                    kept = 0 if self._is_left(rows_to) else 8 * len(rows) * options["components"]
+            self._scratch, store = scratch_store(rows, context, self.tmpdir, kept, results)
         else:
             store = Store._of(self.store, context)
             if store.path.exists() and len(store):
