@@ -80,8 +80,7 @@ const struct verb cli_verbs[] = {
      .run = cli_run_fit, .resumable = true},
     {"select", "STORE NAME", "", 2, 2, NY_GROUP_SELECT | WORK, EVERY, "choose landmarks alone",
      "Stores a list of landmarks, a dictionary, under NAME, for `fit --landmarks-from NAME`. "
-     "Resumed "
-     "as a fit is: by the same command, or by `select STORE NAME` alone.",
+     "Resumed as a fit is: by the same command, or by `select STORE NAME` alone.",
      "nystream select points.nys chosen --select greedy --tolerance 0.1\n"
      "nystream fit points.nys second --landmarks-from chosen",
      .run = cli_run_select, .resumable = true},

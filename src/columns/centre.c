@@ -75,8 +75,7 @@ int ny_centre_among_rows(struct ny_geometry *geometry, struct ny_store *store,
 
 size_t ny_centre_bytes(const struct ny_points_info *points)
 {
-    bool may =
-        !points->row_slots && (points->dtype == NY_F32 || points->dtype == NY_F64);
+    bool may = !points->row_slots && (points->dtype == NY_F32 || points->dtype == NY_F64);
 
     return may ? ROWS * ny_points_row_bytes(points) : 0;
 }
