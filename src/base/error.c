@@ -43,6 +43,7 @@ static const char *find_option(const char *message, char *name, size_t size)
 }
 
 /* Keeps the error if the context has none yet, with copies of the message and of the file name. */
+NY_PRINTF(5, 0)
 static int fail(struct ny_context *ctx, int status, const char *file, uint64_t line,
                 const char *format, va_list args)
 {

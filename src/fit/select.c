@@ -261,7 +261,7 @@ static void time_rule(const struct ny_timing *t)
              work.exact_flops / (efficiency * t->price.rate->gemm64)) +
         threads * (ny_price_tile(&exact, work.alone) +
                    work.alone_flops / (efficiency * t->price.rate->gemm64));
-    if (work.visits)
+    if (work.visits > 0)
         t->plan->stage_s[NY_STAGE_SELECT] +=
             work.visits *
             ny_price_gather(&t->price, work.gathered / work.visits, t->settings->threads);

@@ -13,7 +13,7 @@ int ny_shards_meet(const struct ny_fit *fit)
 
 int ny_shards_share_gram(struct ny_fit *fit)
 {
-    int32_t gram = fit->gram;
+    int32_t gram = (int32_t)fit->gram;
     int err = ny_peers_share(ny_context_peers(fit->job.ctx), &gram, sizeof(gram));
 
     fit->gram = (enum ny_gram_precision)gram;

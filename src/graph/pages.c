@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-enum { NO_PAGE = UINT32_MAX };
+static const uint32_t no_page = UINT32_MAX;
 
 /* A page has at least so many bytes: most patches have some 40 KiB of edges. */
 enum { PAGE_LEAST = 16 << 10 };
@@ -27,7 +27,7 @@ struct ny_page_cache {
     char *room;        /* slots × slot_bytes */
     struct slot *slot; /* slots */
     uint32_t slots, used, newest, oldest;
-    uint32_t *where; /* patches: the page of each, or NO_PAGE */
+    uint32_t *where; /* patches: the page of each, or no_page */
 };
 
 /* Patches have 500 nodes or more, but for those beside a cell of far more nodes. */
@@ -75,14 +75,14 @@ int ny_page_cache_new(struct ny_page_cache **out, const struct ny_edges *graph)
     cache = ny_calloc(graph->ctx, NY_MEM_TILES, 1, sizeof(*cache));
     if (!cache) return err;
     *cache = (struct ny_page_cache){
-        .graph = graph, .none = {.head = no_edges}, .newest = NO_PAGE, .oldest = NO_PAGE};
+        .graph = graph, .none = {.head = no_edges}, .newest = no_page, .oldest = no_page};
     count_slots(cache);
     cache->room = ny_calloc(graph->ctx, NY_MEM_TILES, cache->slots, cache->slot_bytes);
     cache->slot = ny_calloc(graph->ctx, NY_MEM_TILES, cache->slots, sizeof(struct slot));
     cache->where = ny_calloc(graph->ctx, NY_MEM_TILES, graph->patches.count, sizeof(uint32_t));
     if (!cache->room || !cache->slot || !cache->where) goto done;
     for (uint32_t p = 0; p < graph->patches.count; p++)
-        cache->where[p] = NO_PAGE;
+        cache->where[p] = no_page;
     *out = cache;
     err = NY_OK;
 done:
@@ -112,11 +112,11 @@ static void take_out(struct ny_page_cache *cache, uint32_t s)
 {
     const struct slot *slot = &cache->slot[s];
 
-    if (slot->before != NO_PAGE)
+    if (slot->before != no_page)
         cache->slot[slot->before].after = slot->after;
     else
         cache->newest = slot->after;
-    if (slot->after != NO_PAGE)
+    if (slot->after != no_page)
         cache->slot[slot->after].before = slot->before;
     else
         cache->oldest = slot->before;
@@ -127,9 +127,9 @@ static void put_first(struct ny_page_cache *cache, uint32_t s)
 {
     struct slot *slot = &cache->slot[s];
 
-    slot->before = NO_PAGE;
+    slot->before = no_page;
     slot->after = cache->newest;
-    if (cache->newest != NO_PAGE)
+    if (cache->newest != no_page)
         cache->slot[cache->newest].before = s;
     else
         cache->oldest = s;
@@ -150,7 +150,7 @@ static const struct ny_edge_page *read_page(struct ny_page_cache *cache, uint32_
 
     if (s == cache->oldest) {
         take_out(cache, s);
-        cache->where[slot->patch] = NO_PAGE;
+        cache->where[slot->patch] = no_page;
     }
     put_first(cache, s);
     slot->patch = patch;
@@ -172,7 +172,7 @@ const struct ny_edge_page *ny_page_of(struct ny_page_cache *cache, uint32_t patc
 {
     uint32_t s = cache->where[patch];
 
-    if (s == NO_PAGE) return read_page(cache, patch);
+    if (s == no_page) return read_page(cache, patch);
     if (s != cache->newest) {
         take_out(cache, s);
         put_first(cache, s);

@@ -31,11 +31,13 @@ const char *ny_blas_coretype(void)
     return ny_blas_better_core(openblas_get_corename(), ny_cpu_family());
 }
 
-static bool has_limit(int resource)
+/* Tells whether the process may take so much address space and no more. */
+static bool is_limited(void)
 {
-    struct rlimit limit;
+    struct rlimit space, data;
 
-    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) ||
+           (getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur != RLIM_INFINITY);
 }
 
 /* OpenBLAS never gives a buffer back, so that threads that had room once have it. */
@@ -47,7 +49,7 @@ int ny_blas_check_space(struct ny_context *ctx, unsigned threads)
     size_t bytes = threads > before ? (threads - before) * buffer : 0;
     void *room;
 
-    if (!bytes || (!has_limit(RLIMIT_AS) && !has_limit(RLIMIT_DATA))) return NY_OK;
+    if (!bytes || !is_limited()) return NY_OK;
     room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                 -1, 0);
     if (room == MAP_FAILED)

@@ -40,7 +40,7 @@ add_rows(const struct part *A, const double *X, double *Y, const size_t rows, co
     for (size_t k = 0; k < A->count; k++) {
         const double *a = A->at + k * A->col, *x = X + k * NY_NARROW;
 
-        if (AHEAD && A->row == 1) __builtin_prefetch(a + AHEAD);
+        if (AHEAD > 0 && A->row == 1) __builtin_prefetch(a + AHEAD);
 #pragma GCC unroll 8
         for (size_t i = 0; i < rows; i++)
 #pragma GCC unroll 8

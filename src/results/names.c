@@ -56,7 +56,8 @@ int ny_names_part_find(struct ny_names_part *part, struct ny_store *store, struc
     int err = ny_points_info(store, &info);
 
     if (err) return err;
-    *part = (struct ny_names_part){.store = store, .result = result, .of = number_of(name)};
+    *part = (struct ny_names_part){
+        .store = store, .result = result, .of = (enum ny_names_of)number_of(name)};
     if (part->of == NY_NAMES_CLASSES) return find_classes(part, &info);
     columns = part->of == NY_NAMES_COLUMNS;
     part->count = columns ? info.d : result ? result->rows.count : info.n;
@@ -135,7 +136,7 @@ static int write_line(struct ny_writer *out, const char *name, struct ny_table_t
             err = quoted ? ny_writer_rows(out, "\"\"", 2) : ny_writer_rows(out, " ", 1);
         if (!*at) break;
     }
-    return err ? err : ny_writer_rows(out, "\"\n" + !quoted, quoted ? 2 : 1);
+    return err ? err : ny_writer_rows(out, quoted ? "\"\n" : "\n", quoted ? 2 : 1);
 }
 
 /* Reads the names of a piece, and writes them. With `missing` those that are damaged are empty, and

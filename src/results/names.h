@@ -6,11 +6,14 @@
 #include "base/names.h"
 #include "results/parts.h"
 
+/* Whose names; all but those of rows are of the store. */
+enum ny_names_of { NY_NAMES_ROWS, NY_NAMES_COLUMNS, NY_NAMES_CLASSES };
+
 /* Which names, and of which rows. */
 struct ny_names_part {
     struct ny_store *store;
     struct ny_result *result; /* whose rows are meant; NULL: all rows of the store */
-    enum { NY_NAMES_ROWS, NY_NAMES_COLUMNS, NY_NAMES_CLASSES } of; /* all but rows: of the store */
+    enum ny_names_of of;
     uint64_t count;
 };
 

@@ -152,7 +152,7 @@ static struct ny_selection_work work_of(const struct ny_selection_request *reque
     double entries = request->diagonal == NY_DIAGONAL_RAW ? 0 : (double)request->n * (double)m;
 
     (void)decay;
-    if (!entries && request->spec->kernel->constant_diagonal)
+    if (!(entries > 0) && request->spec->kernel->constant_diagonal)
         return (struct ny_selection_work){.passes = 0}; /* it is uniform */
     return (struct ny_selection_work){.passes = 1, .entries = entries, .sums = entries};
 }
