@@ -341,9 +341,6 @@ static size_t order(const struct ny_evaluation *run)
     return run->settings->sample;
 }
 
-const struct ny_measure ny_measure_reconstruction = {.name = "reconstruction",
-                                                     .keys = keys,
-                                                     .options = "sample|seed",
-                                                     .run = run_reconstruction,
-                                                     .bytes = bytes,
-                                                     .order = order};
+const struct ny_measure ny_measure_reconstruction = {
+    .name = "reconstruction", .keys = keys, .options = "sample|seed",
+    .run = run_reconstruction, .bytes = bytes, .order = order};
