@@ -168,7 +168,7 @@ static int measure_part(struct ny_rpcholesky *rp, struct ny_pivot_worker *worker
         return NY_OK;
     }
     if (exact) return measure64(rp, worker, row_of(rp, tile));
-    memset(worker->again, 0, NY_UNIT_ROWS * sizeof(*worker->again));
+    memset(worker->again + first, 0, worker->front.rows_max * sizeof(*worker->again));
     err = measure32(rp, worker, &prefix);
     if (!err) err = load(rp, worker, tile, first);
     return err ? err : measure64(rp, worker, row_of(rp, tile));

@@ -75,6 +75,23 @@ PY
     near s.npy d.npy 1e-4
 }
 
+@test "a pass of rpcholesky measures all rows, also where one is full" {
+    # 64 groups of rows lie far apart, in each of which k is 0.993: after one landmark of each few
+    # candidates are accepted, until a pass has told. Rows that may have more than 2,048 values are
+    # looked at a strip at a time.
+    awk 'BEGIN {
+        for (i = 0; i < 20000; i++) print "1 " i % 64 + 1 ":10 " i % 997 + 100 ":0.3"
+        printf "1 1:10"
+        for (j = 2; j <= 2100; j++) printf " %d:0.005", j
+        print ""
+    }' >t.libsvm
+    nystream import t.nys t.libsvm -q
+    ny select t.nys d --select rpcholesky --landmarks 300 --kernel rbf --gamma 0.037 --json -q
+    exits 0
+    [ "$(field "$output" landmarks)" = 300 ]
+    awk -v most="$(field "$output" residual_max)" 'BEGIN {exit !(most > 0 && most < 0.1)}'
+}
+
 @test "a model of sparse landmarks places its own rows where they were" {
     text t.libsvm
     nystream import t.nys t.libsvm
