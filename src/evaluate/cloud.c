@@ -30,10 +30,10 @@ size_t ny_cloud_piece(size_t p)
     return (units ? units : 1) * NY_UNIT_ROWS;
 }
 
-/* Reads the piece that begins at a row, as it is stored. */
-static int load_piece(struct ny_cloud *cloud, uint64_t first)
+/* Reads the piece that begins with the unit of a row, as it is stored: passes want whole units. */
+static int load_piece(struct ny_cloud *cloud, uint64_t row)
 {
-    uint64_t left = cloud->n - first;
+    uint64_t first = row / NY_UNIT_ROWS * NY_UNIT_ROWS, left = cloud->n - first;
     int err;
 
     cloud->piece_first = first;
@@ -233,7 +233,6 @@ int ny_cloud_gather(struct ny_cloud *cloud, const uint64_t *list, size_t count, 
         memcpy(to, in_piece(cloud, list[i]), cloud->p * sizeof(float));
         shift(cloud, to, 1);
     }
-    cloud->piece_count = 0; /* pieces of a pass begin at units */
     return err;
 }
 

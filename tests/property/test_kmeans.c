@@ -205,6 +205,63 @@ static void same_bytes_any_way(void **state)
     free(cluster);
 }
 
+struct counted {
+    struct cloud_case of;
+    uint64_t rows; /* that were asked for */
+};
+
+static int count_rows(void *arg, uint64_t first, size_t count, float *out)
+{
+    struct counted *counted = arg;
+
+    counted->rows += count;
+    return read_case(&counted->of, first, count, out);
+}
+
+/* Clusters of all rows by two centres. */
+static void assign(struct ny_cloud *cloud, uint32_t *cluster)
+{
+    const float centres[] = {0.2f, 0.1f, -0.1f, -0.2f};
+    const struct ny_kmeans how = {.ctx = ctx, .cloud = cloud, .k = 2, .inits = 1, .workers = 2};
+
+    assert_int_equal(ny_kmeans_assign(&how, centres, cluster, NULL), NY_OK);
+}
+
+/* Rows that are gathered one list after another are read once, and a pass may follow. */
+static void gathered_rows_are_read_once(void **state)
+{
+    enum { N = 600001, P = 2, ROWS = 10000 };
+    struct counted counted = {{N, P, 5, 0, 1, false}, 0};
+    struct ny_cloud_reader reader = {count_rows, &counted, N, P};
+    uint32_t *cluster = malloc(N * sizeof(*cluster)), *other = malloc(N * sizeof(*other));
+    struct ny_cloud cloud, held;
+    static uint64_t list[ROWS];
+    static float y[ROWS * P];
+
+    (void)state;
+    assert_int_equal(ny_cloud_open(&held, ctx, &reader, 2, true), NY_OK);
+    assert_int_equal(ny_cloud_open(&cloud, ctx, &reader, 2, false), NY_OK);
+    counted.rows = 0;
+    for (uint64_t first = 0; first < N; first += ROWS) {
+        size_t count = N - first < ROWS ? (size_t)(N - first) : ROWS;
+
+        for (size_t i = 0; i < count; i++)
+            list[i] = first + i;
+        assert_int_equal(ny_cloud_gather(&cloud, list, count, y), NY_OK);
+        assert_memory_equal(y, held.held + first * P, count * P * sizeof(*y));
+    }
+    assert_int_equal(counted.rows, N);
+    list[0] = 12345; /* in the middle of a unit */
+    assert_int_equal(ny_cloud_gather(&cloud, list, 1, y), NY_OK);
+    assign(&cloud, cluster);
+    assign(&held, other);
+    assert_memory_equal(cluster, other, N * sizeof(*cluster));
+    ny_cloud_close(&cloud);
+    ny_cloud_close(&held);
+    free(other);
+    free(cluster);
+}
+
 /* With fewer different rows than clusters, each row is one, and the other clusters are empty. */
 static void repeated_rows(void **state)
 {
@@ -247,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_lloyd),
         cmocka_unit_test(same_bytes_any_way),
+        cmocka_unit_test(gathered_rows_are_read_once),
         cmocka_unit_test(repeated_rows),
         cmocka_unit_test(not_finite),
     };
