@@ -134,9 +134,9 @@ static int check_components(struct ny_context *ctx, const struct ny_fit_settings
     if ((fit->method->whole || ny_settings_features(fit)) && pairs > n)
         return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %s", fit->components, are,
                        ny_counted(n, "row", "rows").text);
-    if (ny_settings_unit_landmarks(fit) && fit->components > fit->landmarks)
-        return ny_fail(ctx, NY_EUSAGE, "--components %zu is more than the %s of the points",
-                       fit->components, ny_counted(fit->landmarks, "column", "columns").text);
+    if (ny_settings_unit_landmarks(fit) && pairs > fit->landmarks)
+        return ny_fail(ctx, NY_EUSAGE, "--components %zu%s more than the %s of the points",
+                       fit->components, are, ny_counted(fit->landmarks, "column", "columns").text);
     if (pairs <= fit->landmarks) return NY_OK;
     if (fit->landmarks >= n)
         return ny_fail(ctx, NY_EUSAGE,

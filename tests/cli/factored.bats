@@ -101,6 +101,16 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     [ "$(field "$output" converged)" = 9 ]
 }
 
+@test "no more components than columns" {
+    here
+    exact d.nys a --map svd --kernel cosine --components 13
+    usage "--components 13 is more than the 12 columns of the points"
+    exact d.nys a --map laplacian --kernel cosine --components 12
+    usage "--components 12 and the trivial one are more than the 12 columns of the points"
+    exact d.nys a --map laplacian --kernel cosine --components 11
+    exits 0
+}
+
 @test "rows without degree, and rows without values" {
     here
     exact signed.nys a --map laplacian --kernel linear
