@@ -139,12 +139,12 @@ done:
 
 static size_t bytes(const struct ny_evaluation *run)
 {
-    return ny_sample_bytes(run) + (SUMS + 1) * run->settings->sample * sizeof(double);
+    return ny_sample_bytes(run) + (SUMS + 1) * ny_sample_size(run) * sizeof(double);
 }
 
 static size_t order(const struct ny_evaluation *run)
 {
-    return run->settings->sample;
+    return ny_sample_size(run);
 }
 
 const struct ny_measure ny_measure_distances = {.name = "distances",

@@ -110,7 +110,7 @@ static size_t bytes(const struct ny_evaluation *run)
 
 static size_t order(const struct ny_evaluation *run)
 {
-    return run->settings->sample;
+    return ny_sample_size(run);
 }
 
 const struct ny_measure ny_measure_neighborhoods = {

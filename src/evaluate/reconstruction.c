@@ -329,8 +329,7 @@ static int run_reconstruction(struct ny_evaluation *evaluation)
 
 static size_t bytes(const struct ny_evaluation *run)
 {
-    size_t k = run->result.coordinates.pairs, most = run->settings->sample;
-    size_t s = run->n < most ? (size_t)run->n : most;
+    size_t k = run->result.coordinates.pairs, s = ny_sample_size(run);
 
     return ny_sample_bytes(run) + (2 * s * s + 2 * s * k + 2 * s) * sizeof(double) +
            ny_eigen_top_bytes(s, k) + 2 * NY_VECTOR_ROWS * k * sizeof(double) + 4096;
@@ -338,7 +337,7 @@ static size_t bytes(const struct ny_evaluation *run)
 
 static size_t order(const struct ny_evaluation *run)
 {
-    return run->settings->sample;
+    return ny_sample_size(run);
 }
 
 const struct ny_measure ny_measure_reconstruction = {

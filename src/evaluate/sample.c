@@ -24,7 +24,7 @@
 
 enum { BLOCK_ROWS = 64 };
 
-static size_t size_of(const struct ny_evaluation *run)
+size_t ny_sample_size(const struct ny_evaluation *run)
 {
     size_t most = run->settings->sample;
 
@@ -180,8 +180,8 @@ int ny_evaluate_sample(struct ny_evaluation *run)
     if (run->sample) return NY_OK;
     sample = run->sample = ny_calloc(ctx, NY_MEM_OTHER, 1, sizeof(*sample));
     if (!sample) return NY_EBUDGET;
-    *sample =
-        (struct ny_sample){.ctx = ctx, .n = run->cloud.n, .s = size_of(run), .p = run->cloud.p};
+    *sample = (struct ny_sample){
+        .ctx = ctx, .n = run->cloud.n, .s = ny_sample_size(run), .p = run->cloud.p};
     sample->rows = ny_calloc(ctx, NY_MEM_OTHER, sample->s, sizeof(uint64_t));
     sample->y = ny_calloc(ctx, NY_MEM_DICTIONARY, sample->s, sample->p * sizeof(float));
     err = sample->rows && sample->y ? NY_OK : NY_EBUDGET;
@@ -203,7 +203,7 @@ size_t ny_sample_bytes(const struct ny_evaluation *run)
     struct ny_geometry geometry = {.d = 1};
     struct ny_columns_spec spec = {
         .ctx = run->ctx, .kernel = &ny_kernel_euclidean, .geometry = &geometry};
-    size_t s = size_of(run), p = ny_coordinates_count(&run->result.coordinates);
+    size_t s = ny_sample_size(run), p = ny_coordinates_count(&run->result.coordinates);
     unsigned threads = run->workers;
     size_t exact, square; /* never at a time */
 

@@ -26,6 +26,8 @@ struct ny_raw_rows ny_sample_rows(const struct ny_sample *sample);
 bool ny_evaluate_inputs(struct ny_evaluation *run);
 /* Frees a sample; NULL is allowed. */
 void ny_sample_free(struct ny_sample *sample);
+/* Returns how many rows the sample has: as many as were asked for, or all where there are fewer. */
+size_t ny_sample_size(const struct ny_evaluation *run);
 /* Bytes of the sample, with a block of rows under way on each of the threads. */
 size_t ny_sample_bytes(const struct ny_evaluation *run);
 

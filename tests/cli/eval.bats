@@ -574,6 +574,11 @@ groups() {
     has_keys "$output" relative_error relative_accuracy projection_error distance_accuracy
     [[ $(field "$output" relative_accuracy) == 0.* ]]
     [ "$(field "$output" relative_standard_error)" = 0.0 ]
+    # a sample of more rows than there are takes no more memory than all of them
+    nystream eval g.nys k --measures reconstruction,neighbors,distances --sample 120 | grep -v seconds >all
+    nystream eval g.nys k --measures reconstruction,neighbors,distances --sample 10000000 \
+        --memory 256M | grep -v seconds >more
+    cmp all more
     ny eval g.nys k --sample 60
     exits 0
     [[ $output == *"no relative accuracy"*": it needs all rows; give --sample 120"* ]]
