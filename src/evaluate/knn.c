@@ -3,19 +3,18 @@
  * random splits of the rows in halves, one to learn from and one to test (Talwalkar et al. 2013,
  * table 3). The most frequent class of the neighbours counts, of several the nearest one's.
  *
- * The nearest of all rows are found once, from all pairs by tiles of products; of those about half
- * are to be learnt from in any split. Distances that decide are f64.
+ * The nearest of all rows are found once, as those of points are (nearest/knn.h); of these about
+ * half are to be learnt from in any split.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/thread.h"
+#include "columns/kernels.h"
 #include "columns/pairs.h"
 #include "evaluate/evaluate.h"
-#include "nearest/neighbors.h"
+#include "nearest/knn.h"
 
 enum { SPLITS = 10, ROWS_MAX = 65536, ROWS_MIN = 10 };
 
@@ -31,10 +30,15 @@ struct knn {
     const struct ny_evaluation *of;
     size_t n, p, t; /* rows that have a label; t neighbours vote */
     uint64_t *rows;
-    float *y, *norms;
+    float *y;
+    double *same; /* centre and factor of coordinates that stay as they are */
+    struct ny_geometry geometry;
+    struct ny_columns_spec spec;
+    struct ny_held held;
+    struct ny_knn find;
     struct ny_neighbors lists;
-    struct ny_pairs pairs;
-    float **values;  /* of each worker: NY_UNIT_ROWS × NY_UNIT_ROWS */
+    size_t first; /* row of those whose nearest are known by now */
+    struct ny_measured nearest;
     uint16_t *wrong; /* of each row: a bit for each split */
 };
 
@@ -44,68 +48,67 @@ static size_t rows_of(const struct ny_evaluation *run)
     return run->n < ROWS_MAX ? (size_t)run->n : ROWS_MAX;
 }
 
-/* Length of a list: a split may learn from about half of it, and rarely from fewer than t. */
+static bool are_too_few(size_t n, size_t t)
+{
+    return n < ROWS_MIN || t > n / 4;
+}
+
+/* Nearest rows to find: a split may learn from about half of them, and rarely from fewer than t. */
 static size_t width_of(size_t n, size_t t)
 {
-    size_t width = 4 * t + 24;
+    size_t width = 3 * t + 16;
 
     return width < n ? width : n - 1;
 }
 
-/* ---- candidates ---------------------------------------------------------------------------- */
+/* ---- the nearest --------------------------------------------------------------------------- */
 
-/* Computes ‖u‖² + ‖v‖² − 2u·v for the pairs of a tile, in f32. These distances only choose
- * candidates. */
-static int unit(void *arg, const struct ny_tile *tile)
+/* Tells how to find the nearest of n rows. */
+static void describe(struct knn *run)
 {
-    struct knn *run = arg;
-    uint64_t panel;
-    size_t u = (size_t)ny_pairs_unit(&run->pairs, tile->unit, &panel) * NY_UNIT_ROWS;
-    size_t v = (size_t)panel * NY_UNIT_ROWS, cols = ny_pairs_rows(&run->pairs, panel);
-    struct ny_matrix32 U = ny_matrix32(run->y + u * run->p, tile->rows, run->p);
-    struct ny_matrix32 V = ny_matrix32(run->y + v * run->p, cols, run->p);
-    struct ny_matrix32 D = ny_matrix32(run->values[tile->worker], tile->rows, cols);
-
-    ny_gemm32(-2, U, ny_t32(V), 0, D);
-    for (size_t i = 0; i < D.rows; i++)
-        for (size_t j = 0; j < D.cols; j++)
-            D.at[i * D.stride + j] += run->norms[u + i] + run->norms[v + j];
-    return NY_OK;
+    run->geometry = (struct ny_geometry){.d = run->p};
+    run->spec = (struct ny_columns_spec){.ctx = run->ctx,
+                                         .kernel = &ny_kernel_euclidean,
+                                         .params = {.gamma = 1},
+                                         .geometry = &run->geometry,
+                                         .dtype = NY_F32};
+    run->find = (struct ny_knn){.spec = &run->spec,
+                                .n = run->n,
+                                .held = &run->held,
+                                .neighbors = width_of(run->n, run->t),
+                                .workers = run->of->workers,
+                                .checkpoint_s = INFINITY};
 }
 
-/* Offers the distances of the tile to the lists of both its sides. On the diagonal these are the
- * same rows, which are offered once. */
-static int fold(void *arg, const struct ny_tile *tile)
+/* Makes points of the rows, which are in memory, and room for the nearest of some. */
+static int prepare(struct knn *run)
 {
-    struct knn *run = arg;
-    uint64_t panel, u = ny_pairs_unit(&run->pairs, tile->unit, &panel);
-    size_t cols = ny_pairs_rows(&run->pairs, panel);
-    struct ny_values values = {ny_matrix32(run->values[tile->worker], tile->rows, cols),
-                               tile->first_row, panel * NY_UNIT_ROWS};
+    size_t items;
 
-    ny_neighbors_offer(&run->lists, &values, NY_SIDE_COLS | (u != panel ? NY_SIDE_ROWS : 0));
+    describe(run);
+    items = NY_MEASURE_ROWS * run->find.neighbors;
+    run->held = (struct ny_held){.ctx = run->ctx,
+                                 .n = run->n,
+                                 .row_bytes = run->p * sizeof(float),
+                                 .room = run->n,
+                                 .workers = run->of->workers,
+                                 .rows = (char *)run->y};
+    run->same = ny_calloc(run->ctx, NY_MEM_OTHER, 2 * run->p, sizeof(double));
+    run->nearest.row = ny_calloc(run->ctx, NY_MEM_OTHER, items, sizeof(uint32_t));
+    run->nearest.distance = ny_calloc(run->ctx, NY_MEM_OTHER, items, sizeof(double));
+    if (!run->same || !run->nearest.row || !run->nearest.distance) return NY_EBUDGET;
+    run->geometry.centre = run->same;
+    run->geometry.factor = run->same + run->p;
+    for (size_t c = 0; c < run->p; c++)
+        run->geometry.factor[c] = 1;
     return NY_OK;
 }
 
 static int find_candidates(struct knn *run)
 {
-    static const struct ny_pass_work work = {unit, fold, NULL};
-    struct ny_source *points;
-    int err = ny_source_of_memory(&points, run->ctx, run->y, NY_F32, run->n, run->p);
+    int err = ny_neighbors_new(&run->lists, run->ctx, 0, run->n, ny_knn_width(&run->find));
 
-    if (err) return err;
-    ny_pairs_init(&run->pairs, points, 0, ny_units_of(run->n));
-    err = ny_neighbors_new(&run->lists, run->ctx, 0, run->n, width_of(run->n, run->t));
-    if (err == NY_OK)
-        err = ny_pass_run(&(struct ny_pass){.ctx = run->ctx,
-                                            .source = &run->pairs.source,
-                                            .stage = "knn",
-                                            .workers = run->of->workers,
-                                            .checkpoint_s = INFINITY,
-                                            .flops_per_row = 2.0 * NY_UNIT_ROWS * (double)run->p},
-                          &work, run);
-    ny_source_free(points);
-    return err;
+    return err ? err : ny_knn_pass(&run->find, &run->lists, 0, NULL, NULL);
 }
 
 /* ---- votes --------------------------------------------------------------------------------- */
@@ -124,7 +127,7 @@ static uint32_t class_of(const struct knn *run, size_t i)
     return run->of->classes.of[run->rows[i]];
 }
 
-/* Measures a squared distance in f64, which decides between candidates. */
+/* Measures a squared distance in f64. */
 static struct near measure(const struct knn *run, size_t i, size_t j)
 {
     const float *x = run->y + i * run->p, *y = run->y + j * run->p;
@@ -154,16 +157,16 @@ static size_t put(struct near *list, size_t count, size_t most, struct near one)
     return count < most ? count + 1 : count;
 }
 
-/* The t nearest that the split learns from: of the candidates, or where these are too few of all
- * rows. */
-static size_t learnt(const struct knn *run, const struct near *candidates, size_t i, unsigned split,
+/* The t nearest of row i that the split learns from: of those that were found, or where these are
+ * too few of all rows. */
+static size_t learnt(const struct knn *run, const uint32_t *nearest, size_t i, unsigned split,
                      struct near *chosen)
 {
-    size_t count = 0;
+    size_t width = run->find.neighbors, count = 0;
 
-    for (size_t k = 0; k < run->lists.width && count < run->t; k++)
-        if (learns(run, candidates[k].row, split)) chosen[count++] = candidates[k];
-    if (count == run->t || run->lists.width + 1 == run->n) return count;
+    for (size_t k = 0; k < width && count < run->t; k++)
+        if (learns(run, nearest[k], split)) chosen[count++].row = nearest[k];
+    if (count == run->t || width + 1 == run->n) return count;
     count = 0;
     for (size_t j = 0; j < run->n; j++)
         if (j != i && learns(run, j, split)) count = put(chosen, count, run->t, measure(run, i, j));
@@ -189,28 +192,39 @@ static uint32_t vote(const struct knn *run, const struct near *chosen, size_t co
     return best;
 }
 
+/* Classifies some of the rows whose nearest are known. */
 static int classify(void *arg, size_t first, size_t count)
 {
     const struct knn *run = arg;
-    size_t width = run->lists.width;
-    struct near *list = ny_calloc(run->ctx, NY_MEM_OTHER, width + run->t, sizeof(*list));
-    int err = list ? NY_OK : NY_EBUDGET;
+    struct near *chosen = ny_calloc(run->ctx, NY_MEM_OTHER, run->t, sizeof(*chosen));
 
-    for (size_t i = first; i < first + count && err == NY_OK; i++) {
-        size_t found = 0;
+    if (!chosen) return NY_EBUDGET;
+    for (size_t k = first; k < first + count; k++) {
+        const uint32_t *nearest = run->nearest.row + k * run->find.neighbors;
+        size_t i = run->first + k;
 
-        if (i % NY_UNIT_ROWS == 0) err = ny_check_interrupt(run->ctx);
-        for (size_t k = 0; k < width; k++)
-            found = put(list, found, width, measure(run, i, run->lists.row[i * width + k]));
         for (unsigned split = 0; split < SPLITS; split++) {
-            struct near *chosen = list + width;
-
             if (learns(run, i, split)) continue;
-            if (vote(run, chosen, learnt(run, list, i, split, chosen)) != class_of(run, i))
+            if (vote(run, chosen, learnt(run, nearest, i, split, chosen)) != class_of(run, i))
                 run->wrong[i] |= (uint16_t)(1u << split);
         }
     }
-    ny_free(run->ctx, list);
+    ny_free(run->ctx, chosen);
+    return NY_OK;
+}
+
+static int classify_all(struct knn *run)
+{
+    int err = NY_OK;
+
+    for (run->first = 0; run->first < run->n && err == NY_OK; run->first += NY_MEASURE_ROWS) {
+        size_t left = run->n - run->first, count = left < NY_MEASURE_ROWS ? left : NY_MEASURE_ROWS;
+
+        err = ny_check_interrupt(run->ctx);
+        if (err == NY_OK)
+            err = ny_knn_measure(&run->find, &run->lists, run->first, count, &run->nearest);
+        if (err == NY_OK) err = ny_parallel_ranges(run->ctx, count, classify, run);
+    }
     return err;
 }
 
@@ -233,31 +247,10 @@ static int take_rows(struct knn *run, struct ny_evaluation *evaluation)
 
 static int load_rows(struct knn *run, struct ny_evaluation *evaluation)
 {
-    unsigned workers = evaluation->workers;
-
     run->y = ny_calloc(run->ctx, NY_MEM_DICTIONARY, run->n, run->p * sizeof(float));
-    run->norms = ny_calloc(run->ctx, NY_MEM_DICTIONARY, run->n, sizeof(float));
     run->wrong = ny_calloc(run->ctx, NY_MEM_DICTIONARY, run->n, sizeof(uint16_t));
-    run->values = ny_calloc(run->ctx, NY_MEM_TILES, workers, sizeof(*run->values));
-    if (!run->y || !run->norms || !run->wrong || !run->values) return NY_EBUDGET;
-    for (unsigned w = 0; w < workers; w++) {
-        size_t unit_rows = ny_panel_rows(run->n);
-
-        run->values[w] = ny_calloc(run->ctx, NY_MEM_TILES, unit_rows, unit_rows * sizeof(float));
-        if (!run->values[w]) return NY_EBUDGET;
-    }
+    if (!run->y || !run->wrong) return NY_EBUDGET;
     return ny_cloud_gather(&evaluation->cloud, run->rows, run->n, run->y);
-}
-
-static void set_norms(struct knn *run)
-{
-    for (size_t i = 0; i < run->n; i++) {
-        double norm = 0;
-
-        for (size_t c = 0; c < run->p; c++)
-            norm += (double)run->y[i * run->p + c] * (double)run->y[i * run->p + c];
-        run->norms[i] = (float)norm;
-    }
 }
 
 static void report(struct ny_evaluation *evaluation, const struct knn *run)
@@ -280,12 +273,11 @@ static void report(struct ny_evaluation *evaluation, const struct knn *run)
 
 static void release(struct knn *run)
 {
-    for (unsigned w = 0; run->values && w < run->of->workers; w++)
-        ny_free(run->ctx, run->values[w]);
-    ny_free(run->ctx, run->values);
     ny_neighbors_release(&run->lists);
+    ny_free(run->ctx, run->nearest.distance);
+    ny_free(run->ctx, run->nearest.row);
+    ny_free(run->ctx, run->same);
     ny_free(run->ctx, run->wrong);
-    ny_free(run->ctx, run->norms);
     ny_free(run->ctx, run->y);
     ny_free(run->ctx, run->rows);
 }
@@ -306,7 +298,7 @@ static int run_knn(struct ny_evaluation *evaluation)
     }
     err = take_rows(&run, evaluation);
     if (err) goto done;
-    if (run.n < ROWS_MIN || 4 * run.t > run.n) {
+    if (are_too_few(run.n, run.t)) {
         ny_evaluate_inapplicable(evaluation, NULL,
                                  "%zu rows with a label are too few for %zu "
                                  "neighbours",
@@ -314,11 +306,9 @@ static int run_knn(struct ny_evaluation *evaluation)
         goto done;
     }
     err = load_rows(&run, evaluation);
-    if (err) goto done;
-    set_norms(&run);
-    ny_blas_serial();
-    err = find_candidates(&run);
-    if (err == NY_OK) err = ny_parallel_ranges(run.ctx, run.n, classify, &run);
+    if (err == NY_OK) err = prepare(&run);
+    if (err == NY_OK) err = find_candidates(&run);
+    if (err == NY_OK) err = classify_all(&run);
     if (err == NY_OK) report(evaluation, &run);
 done:
     release(&run);
@@ -327,12 +317,23 @@ done:
 
 static size_t bytes(const struct ny_evaluation *run)
 {
-    size_t n = rows_of(run), t = run->settings->knn_neighbors, width = n > 1 ? width_of(n, t) : 0;
-    size_t p = ny_coordinates_count(&run->result.coordinates), panel = ny_panel_rows(n);
+    struct knn like = {.ctx = run->ctx,
+                       .of = run,
+                       .n = rows_of(run),
+                       .p = ny_coordinates_count(&run->result.coordinates),
+                       .t = run->settings->knn_neighbors};
+    size_t rows = like.n * 3 * sizeof(uint64_t), width, pass, proof;
 
-    return n * (3 * sizeof(uint64_t) + (p + 1) * sizeof(float) + sizeof(uint16_t)) +
-           ny_neighbors_bytes(n, width) + run->workers * panel * panel * sizeof(float) +
-           run->workers * (width + t) * sizeof(struct near) + 4096;
+    if (are_too_few(like.n, like.t)) return rows;
+    describe(&like);
+    width = like.find.neighbors;
+    pass = ny_knn_pass_bytes(&like.spec, like.n, run->workers);
+    proof = ny_knn_measure_bytes(&like.find);
+    return rows + like.n * (like.p * sizeof(float) + sizeof(uint16_t)) +
+           2 * like.p * sizeof(double) + ny_neighbors_bytes(like.n, ny_knn_width(&like.find)) +
+           (pass > proof ? pass : proof) +
+           NY_MEASURE_ROWS * width * (sizeof(uint32_t) + sizeof(double)) +
+           run->workers * like.t * sizeof(struct near) + 4096;
 }
 
 static size_t order(const struct ny_evaluation *run)

@@ -1,9 +1,8 @@
 /*
  * Keeps lists of the nearest rows found so far (nearest/neighbors.h). There are two ways in. Passes
  * over all pairs offer tiles of values, in which a row meets others in ascending order of their
- * numbers (nearest/knn.c, evaluate/knn.c). The forest adds newcomers in any order and more than
- * once, so that each has to be looked for in the list (nearest/forest_leaf.c,
- * nearest/forest_walk.c).
+ * numbers (nearest/knn.c). The forest adds newcomers in any order and more than once, so that each
+ * has to be looked for in the list (nearest/forest_leaf.c, nearest/forest_walk.c).
  *
  * Nearly all values are too far to enter a list. A vector loop over the tile's row therefore
  * reports the few that are below a bound, and only these are inserted one by one. Bounds, values

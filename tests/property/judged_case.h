@@ -34,18 +34,20 @@ static void fit(const struct judged *of, const char *name, const char *const *se
     ny_options_free(options);
 }
 
-/* The result "f". kind 1: every point twice, so that distances tie. */
+/* The result "f". kind 1: every point twice, so that distances tie; 2: two groups, which lie some
+ * thousand times as far apart as they are wide. */
 static void make(struct judged *of, int kind, const char *const *set)
 {
     case_directory(of->directory);
     snprintf(of->path, sizeof(of->path), "%s/store", of->directory);
     for (size_t i = 0; i < N; i++) {
-        size_t point = kind ? i / 2 : i;
+        size_t point = kind == 1 ? i / 2 : i;
 
         of->label[i] = (double)(i % CLASSES);
         for (size_t j = 0; j < D; j++)
             of->x[i * D + j] = (float)ny_hash01(3, NY_STREAM_DATA, point * D + j) +
-                               (j == i % CLASSES && !kind ? 0.7f : 0);
+                               (j == i % CLASSES && kind != 1 ? 0.7f : 0);
+        if (kind == 2) of->x[i * D] += 4000 * (float)(i % 2);
     }
     assert_int_equal(ny_append_rows(ctx, of->path, of->x, N, D, of->label), NY_OK);
     fit(of, "f", set);
