@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "results/current.h"
 #include "results/embedding.h"
 #include "results/near_rows.h"
 #include "maps/graph_map.h"
@@ -128,6 +129,7 @@ static int open_graph(struct ny_graph_fit *fit, bool places)
     if (err == NY_OK && of_graph) err = check_adopted(job, &graph, of_graph);
     if (err == NY_OK && places) err = ny_stored_graph_places(&graph);
     if (err == NY_OK) err = load_graph(fit, &graph);
+    if (of_graph) err = ny_record_current(store, graph.name, of_graph, err);
     json_decref(of_graph);
     return err;
 }

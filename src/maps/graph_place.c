@@ -177,12 +177,17 @@ int ny_graph_place(struct ny_graph_fit *fit, const struct ny_new_rows *rows, siz
 {
     static const struct ny_placer_ops ops = {
         .bytes = batch_bytes, .begin = begin, .place = place, .end = judge};
-    struct by_graph run = {
-        .base = {.ops = &ops, .spec = {.ctx = fit->base.job.ctx}, .whose = "the store has"},
-        .fit = fit,
-        .new = {.fit = fit},
-        .place = place_batch,
-        .arg = arg};
+    const struct ny_job *job = &fit->base.job;
+    struct by_graph run = {.base = {.ops = &ops,
+                                    .spec = {.ctx = job->ctx},
+                                    .whose = "the store has",
+                                    .store = job->store,
+                                    .name = job->name,
+                                    .record = job->record},
+                           .fit = fit,
+                           .new = {.fit = fit},
+                           .place = place_batch,
+                           .arg = arg};
     int err = open_map(&run, width);
 
     if (err == NY_OK) err = ny_place_all(&run.base, rows);

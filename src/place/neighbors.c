@@ -217,13 +217,18 @@ int ny_neighbors_of_rows(struct ny_store *store, const char *name, struct ny_new
     static const struct ny_placer_ops ops = {
         .bytes = bytes, .open = open_files, .begin = begin, .place = place, .end = end};
     struct ny_context *ctx = ny_store_context(store);
-    struct by_list run = {.base = {.ops = &ops, .spec = {.ctx = ctx}, .whose = "the store has"},
+    struct by_list run = {.base = {.ops = &ops,
+                                   .spec = {.ctx = ctx},
+                                   .whose = "the store has",
+                                   .store = store,
+                                   .name = name},
                           .new = new,
                           .seeker = {.store = store, .name = name, .takes = is_any}};
     json_t *record = NULL;
     int err = ny_record_need_done(store, name, &record);
 
     run.search.seeker = &run.seeker;
+    run.base.record = record;
     if (!err) err = ny_store_skip_lost(store);
     if (!err) err = ny_record_check_lost(store, name, record);
     if (!err) err = check(&run, record);

@@ -405,7 +405,11 @@ int ny_transform_points(struct ny_store *store, const char *name, const struct n
 {
     static const struct ny_placer_ops ops = {.bytes = pass_bytes, .begin = begin, .place = place};
     struct by_points run = {
-        .base = {.ops = &ops, .spec = {.ctx = ny_store_context(store)}, .whose = "the store has"},
+        .base = {.ops = &ops,
+                 .spec = {.ctx = ny_store_context(store)},
+                 .whose = "the store has",
+                 .store = store,
+                 .name = name},
         .store = store,
         .name = name};
     json_t *record = NULL;
@@ -415,6 +419,7 @@ int ny_transform_points(struct ny_store *store, const char *name, const struct n
     if (err == NY_OK) err = ny_store_skip_lost(store);
     if (err == NY_OK) err = ny_record_check_lost(store, name, record);
     if (err == NY_OK) err = load_result(&run, record);
+    run.base.record = record;
     if (err == NY_OK) err = ny_place_all(&run.base, rows);
     release_all(&run);
     json_decref(record);

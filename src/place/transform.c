@@ -17,6 +17,7 @@
 
 #include "io/memory.h"
 #include "io/output.h"
+#include "results/current.h"
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -268,13 +269,14 @@ static void decide_workers(struct ny_placer *placer)
     placer->workers = ny_budget_workers_left(ctx, bytes_with_rows, placer, few ? 1 : most);
 }
 
-/* Places all rows of a source. */
+/* Places all rows of a source. Refuses what was placed by two results of one name. */
 static int place_all(struct ny_placer *placer, struct ny_source *rows)
 {
     const struct ny_placer_ops *ops = placer->ops;
     int err = ops->begin(placer);
 
     if (!err) err = ops->place(placer, rows);
+    if (placer->record) err = ny_record_current(placer->store, placer->name, placer->record, err);
     if (!err && ops->end) err = ops->end(placer);
     return err;
 }

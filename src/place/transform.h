@@ -70,6 +70,10 @@ struct ny_placer {
     const struct ny_placer_ops *ops;
     struct ny_columns_spec spec; /* of the rows that new ones are compared with */
     const char *whose;           /* these are, for messages: "the model has" */
+    /* The result that is read while new rows are placed; record NULL: all was read before. */
+    struct ny_store *store;
+    const char *name;
+    const json_t *record;
     struct ny_coordinates coordinates;
     bool divided; /* the kernel is: a row may have no degree, and is then stored as NaN */
     enum ny_precision precision; /* of the output */

@@ -187,6 +187,52 @@ finish_export() {
     says "removed while it was read"
 }
 
+# Starts to place rows by a result: it has opened that when it reads rows, of which the last wait for
+# finish_transform().
+begin_transform() { # NAME
+    [ -p rows ] || mkfifo rows
+    nystream transform s "$1" --input - -o placed.npy <rows 2>transform.err &
+    transformer=$!
+    exec 7>rows
+    cat new.csv >&7
+}
+
+finish_transform() {
+    exec 7>&-
+    status=0
+    wait $transformer || status=$?
+    stderr=$(<transform.err)
+}
+
+@test "no rows are placed by two fits of one name, or by two graphs" {
+    local transformer name
+    table 12000 3 >new.csv # several times what a pipe holds
+    head -400 new.csv >s.csv
+    nystream import s s.csv -q
+    nystream graph s near --neighbors 6 -q
+    nystream fit s isomap --map isomap --neighbors 8 --connect --landmarks 40 -q
+    nystream fit s eigenmaps --map eigenmaps --neighbors 8 --connect -q
+    nystream fit s random --approx randomized --kernel rbf -q
+    for name in near isomap eigenmaps random; do
+        begin_transform $name
+        nystream fit s other --landmarks 20 --restart -q
+        finish_transform
+        exits 0
+        rm placed.npy
+        begin_transform $name
+        nystream "$([ $name = near ] && echo graph || echo fit)" s $name --restart -q
+        finish_transform
+        exits 6
+        says "'$name' in s was fitted anew"
+        begin_transform $name
+        nystream rm s $name
+        finish_transform
+        exits 6
+        says "removed while it was read"
+        [ ! -e placed.npy ]
+    done
+}
+
 @test "no export of points has rows of two imports" {
     npy_u8 1000 100 >first.npy
     npy_u8 29000 100 >second.npy
