@@ -7,6 +7,7 @@
 #include "api/options.h"
 #include "base/memory.h"
 #include "maps/graph_map.h"
+#include "results/current.h"
 #include "results/path.h"
 
 /* Reports the rows of the path in order, and the length up to each of them; "length" is the last
@@ -25,9 +26,10 @@ static int describe(const struct ny_stored_path *path, struct ny_report **report
     return ny_report_of_json(report, path->ctx, object);
 }
 
-/* Finds the path that --from and --to ask for, neither of which has a default. */
-static int find(const struct ny_stored_graph *graph, const struct ny_options *options,
-                struct ny_report **report)
+/* Finds the path that --from and --to ask for, neither of which has a default, in the graph of this
+ * record. */
+static int find(const struct ny_stored_graph *graph, const json_t *record,
+                const struct ny_options *options, struct ny_report **report)
 {
     struct ny_stored_path path = {0};
     uint64_t from, to;
@@ -37,6 +39,7 @@ static int find(const struct ny_stored_graph *graph, const struct ny_options *op
         return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
                        "a path needs --from ROW and --to ROW");
     err = ny_stored_path_find(&path, graph, from, to);
+    err = ny_record_current(graph->store, graph->name, record, err);
     if (err == NY_OK) err = describe(&path, report);
     ny_stored_path_release(&path);
     return err;
@@ -59,7 +62,7 @@ int ny_path(struct ny_context *context, const char *path, const char *graph,
     err = ny_store_open(&store, context, path);
     if (err == NY_OK) err = ny_graph_need(store, graph, &stored, &record);
     if (err == NY_OK) err = ny_stored_graph_lengths(&stored, "a path");
-    if (err == NY_OK) err = find(&stored, options, report);
+    if (err == NY_OK) err = find(&stored, record, options, report);
     json_decref(record);
     ny_store_close(store);
     ny_call_end(context);

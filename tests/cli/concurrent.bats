@@ -233,6 +233,25 @@ finish_transform() {
     done
 }
 
+@test "no path goes through two graphs of one name" {
+    local pid
+    awk 'BEGIN { for (i = 0; i < 600000; i++) print i, i + 1 }' >line.txt
+    nystream graph e g --edges line.txt -q
+    nystream path e g --from 0 --to 600000 >path.txt 2>err &
+    pid=$!
+    until [[ $(readlink /proc/$pid/fd/*) == *e/results/data.mdb* ]]; do sleep 0.01; done
+    sleep 0.05
+    kill -STOP $pid
+    nystream graph e g --restart -q
+    kill -CONT $pid
+    status=0
+    wait $pid || status=$?
+    stderr=$(<err)
+    exits 6
+    says "'g' in e was fitted anew"
+    [ ! -s path.txt ]
+}
+
 @test "no export of points has rows of two imports" {
     npy_u8 1000 100 >first.npy
     npy_u8 29000 100 >second.npy
