@@ -3,7 +3,8 @@
  * at random, whatever the landmarks are: pairs with a landmark are placed better than others, and
  * those that --select maxmin takes are the outermost points. Called at the end of stage project,
  * when Y is whole; paths come from a sweep of its own, of a few batches. If all nodes are
- * landmarks, the sample of sweep 1, each node with hashed ones, is drawn at random already.
+ * landmarks, the sample of sweep 1, each node with hashed ones, is drawn at random already. A node
+ * is no pair with itself.
  */
 #include <math.h>
 
@@ -44,13 +45,21 @@ static void add_pair(struct sums *sums, double path, double d)
     sums->off += (d - path) * (d - path); /* xx − 2xy + yy, which may round to below 0 */
 }
 
-/* 1 − r² of paths and distances (Tenenbaum's residual variance), and 1 − √(Σ(d − δ)²/Σδ²). */
+/* Returns the sum of squared deviations from the mean; 0 where rounding leaves no more of it. */
+static double spread(double sum, double squares, double count)
+{
+    double left = squares - sum * sum / count;
+
+    return left > 1e-12 * squares ? left : 0;
+}
+
+/* 1 − r² of paths and distances (Tenenbaum's residual variance), which tells nothing where all of
+ * either are equal, and 1 − √(Σ(d − δ)²/Σδ²). */
 static void report(const struct ny_isomap *map, const struct sums *s)
 {
     json_t *report = ny_job_report(&map->fit->base.job);
-    double n = s->pairs;
-    double variance = 1 - pow(s->xy - s->x * s->y / n, 2) /
-                              ((s->xx - s->x * s->x / n) * (s->yy - s->y * s->y / n));
+    double n = s->pairs, both = spread(s->x, s->xx, n) * spread(s->y, s->yy, n);
+    double variance = both > 0 ? 1 - pow(s->xy - s->x * s->y / n, 2) / both : NAN;
 
     if (variance < 0) variance = 0; /* but for rounding; NaN stays */
     ny_field_set_number(report, "residual_variance", variance);
@@ -69,9 +78,12 @@ static int measure_sample(const struct ny_isomap *map, struct sums *sums)
         sample ? ny_job_get_part(job, "sample", sample, map->m * q * sizeof(float)) : NY_EBUDGET;
 
     for (size_t i = 0; i < map->m && err == NY_OK; i++)
-        for (size_t s = 0; s < q; s++)
-            add_pair(sums, (double)sample[i * q + s],
-                     distance_of(map, map->nodes[i], ny_isomap_sampled(map, i, s)));
+        for (size_t s = 0; s < q; s++) {
+            uint32_t node = ny_isomap_sampled(map, i, s);
+
+            if (node != map->nodes[i])
+                add_pair(sums, (double)sample[i * q + s], distance_of(map, map->nodes[i], node));
+        }
     ny_free(job->ctx, sample);
     return err;
 }
@@ -119,7 +131,7 @@ static int draw_sources(struct measure *run)
     return err;
 }
 
-/* Each source with as many hashed nodes; a node is no pair with itself. */
+/* Each source with as many hashed nodes. */
 static int add_batch(void *arg, const struct ny_swept *batch)
 {
     struct measure *run = arg;

@@ -131,6 +131,23 @@ same_part() { # NAME NAME PART
     [[ $(field "$output" residual_variance) == [0-9]* ]]
 }
 
+@test "a row is no pair with itself" {
+    awk 'BEGIN {
+        for (i = 0; i < 8; i++)
+            printf "%.6f,%.6f\n", cos(i * atan2(0, -1) / 4), sin(i * atan2(0, -1) / 4)
+    }' >octagon.csv
+    nystream import o.nys octagon.csv -q
+    ny fit o.nys ring --map isomap --neighbors 2 --approx exact --json
+    exits 0
+    # of paths 1, 1, 2, 2, 3, 3, 4 and chords; 0.0583 with the 0 of a row itself
+    awk -v v="$(field "$output" residual_variance)" 'BEGIN { exit !(v > 0.0608 && v < 0.0658) }'
+    printf '0\n1\n' >two.csv
+    nystream import two.nys two.csv -q
+    ny fit two.nys line --map isomap --neighbors 1 --components 1 --approx exact --json
+    exits 0
+    [[ $output == *'"residual_variance": null'* ]]
+}
+
 @test "with --connect all rows are embedded" {
     ring
     local map

@@ -119,11 +119,11 @@ static void column(const size_t *D, size_t m, double *want)
     free(values);
 }
 
-/* Checks that the figures of a sample of pairs of nodes are near those of all: Tenenbaum's 1 − ρ²
- * of paths and distances, and 1 − √(Σ(d − δ)²/Σδ²). */
+/* Checks that the figures of a sample of pairs of nodes, none with itself, are near those of all:
+ * Tenenbaum's 1 − ρ² of paths and distances, and 1 − √(Σ(d − δ)²/Σδ²). */
 static void check_distances(const char *name, const double *Y)
 {
-    double x = 0, y = 0, xx = 0, yy = 0, xy = 0, pairs = (double)(count * count);
+    double x = 0, y = 0, xx = 0, yy = 0, xy = 0, pairs = (double)(count * (count - 1));
     double variance, kept, want, preserved;
     struct ny_report *report;
 
