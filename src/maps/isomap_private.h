@@ -28,6 +28,10 @@ void ny_isomap_close(struct ny_isomap *map);
 /* Loads the part "map". */
 int ny_isomap_load_map(struct ny_isomap *map);
 
+/* Fails as some node is not reached: NY_ENUMERIC where a path may be longer than f32 tells, else
+ * NY_ESTORE. */
+int ny_isomap_not_reached(const struct ny_isomap *map);
+
 /* Returns how many hashed nodes each of m landmarks is paired with. */
 size_t ny_isomap_samples(size_t m);
 /* Returns the s-th node that is paired with source i. */

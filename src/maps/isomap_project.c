@@ -133,6 +133,8 @@ static int project(struct ny_job *job)
         take_all(&map);
     else
         err = sweep_again(&map, sources);
+    if (err == NY_OK && ny_first_not_finite(map.Y.at, map.Y.rows * map.p))
+        err = ny_isomap_not_reached(&map);
     if (err == NY_OK) err = ny_isomap_measure(&map);
     if (err == NY_OK) err = ny_graph_embed(fit, map.Y);
     if (err == NY_OK) err = finish(job);

@@ -55,6 +55,7 @@ static int make_square(const struct ny_isomap *map)
                        "all %zu landmarks are equal, at a distance of 0 from one another: nothing "
                        "to embed",
                        m);
+    if (!(longest < INFINITY)) return ny_isomap_not_reached(map);
     average_ends(map->fit->base.W);
     for (size_t i = 0; i < m; i++) {
         for (size_t j = 0; j < m; j++)

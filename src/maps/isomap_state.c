@@ -3,6 +3,8 @@
  * which paths are found from them, the hashed nodes that each is paired with, at least 20,000 pairs
  * in all, and the sweep. All that is loaded from the store is checked: it may not be ours.
  */
+#include <float.h>
+
 #include "base/random.h"
 #include "graph/batches.h"
 #include "maps/isomap_private.h"
@@ -92,6 +94,23 @@ void ny_isomap_close(struct ny_isomap *map)
     ny_free(ctx, map->state);
     ny_free(ctx, map->map);
     ny_free(ctx, map->Y.at);
+}
+
+int ny_isomap_not_reached(const struct ny_isomap *map)
+{
+    const struct ny_job *job = &map->fit->base.job;
+    const struct ny_edges *edges = &map->fit->edges;
+    double all = edges->mean_length * (double)ny_edges_count(edges);
+
+    if (all <= (double)FLT_MAX)
+        return ny_fail(job->ctx, NY_ESTORE,
+                       "the edges of the graph of '%s' do not join its largest component; make it "
+                       "again with --restart",
+                       job->name);
+    return ny_fail(job->ctx, NY_ENUMERIC,
+                   "paths between rows of '%s' are longer than %.2g, the most that a graph can "
+                   "tell; make the graph of lengths in a larger unit",
+                   job->name, (double)FLT_MAX);
 }
 
 size_t ny_isomap_samples(size_t m)

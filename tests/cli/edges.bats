@@ -147,6 +147,15 @@ refused() {
     ny path far.nys g --from 0 --to 2
     exits 7
     says "the path from row 0 to row 2 of 'g' is longer than 3.4e+38, the most that a graph can tell"
+    ny fit far.nys all --map isomap --graph g --approx exact --components 1
+    exits 7
+    says "paths between rows of 'all' are longer than 3.4e+38"
+    printf '0\n1\n' >near.csv
+    ny fit far.nys two --map isomap --graph g --landmarks-file near.csv --components 1
+    exits 7
+    says "paths between rows of 'two' are longer than 3.4e+38"
+    ny list far.nys
+    [[ $output != *two* ]]
 }
 
 @test "what needs points says so, and what to do" {
