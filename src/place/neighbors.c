@@ -8,6 +8,8 @@
  */
 #include "place/neighbors.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/decimal.h"
@@ -80,6 +82,23 @@ static int begin(struct ny_placer *placer)
     return run->raw ? NY_OK : NY_EBUDGET;
 }
 
+/* Takes distances of the rows that come next to f32, as a file has them. */
+static int narrow(const struct by_list *run, const double *distance, size_t items)
+{
+    const struct ny_new_neighbors *new = run->new;
+
+    for (size_t i = 0; i < items; i++) {
+        run->narrow[i] = (float)distance[i];
+        if (isinf(run->narrow[i]))
+            return ny_fail(run->base.spec.ctx, NY_ENUMERIC,
+                           "new row %llu is farther from its neighbors than %.2g, the most that a "
+                           "file of distances can tell; look for huge values in it",
+                           (unsigned long long)(new->placed + i / new->neighbors),
+                           (double)FLT_MAX);
+    }
+    return NY_OK;
+}
+
 /* Writes the neighbours of rows first … first + count − 1 of those that were found, at most
  * NY_COMPARE_ROWS, or copies them to the caller's room. */
 static int put(struct by_list *run, size_t first, size_t count)
@@ -88,12 +107,11 @@ static int put(struct by_list *run, size_t first, size_t count)
     const uint32_t *row = run->search.found.row + first * new->neighbors;
     const double *distance = run->search.found.distance + first * new->neighbors;
     size_t items = count * new->neighbors, at = (size_t) new->placed *new->neighbors;
-    int err = NY_OK;
+    int err = run->distances ? narrow(run, distance, items) : NY_OK;
 
-    for (size_t i = 0; i < items; i++) {
+    if (err) return err;
+    for (size_t i = 0; i < items; i++)
         run->wide[i] = row[i];
-        run->narrow[i] = (float)distance[i];
-    }
     if (new->numbers) memcpy(new->numbers + at, run->wide, items * sizeof(*new->numbers));
     if (new->distances) memcpy(new->distances + at, distance, items * sizeof(*new->distances));
     if (run->numbers) err = ny_writer_rows(run->numbers, run->wide, count);

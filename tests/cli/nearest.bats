@@ -97,6 +97,21 @@ nearest() {
     ! cmp -s all.npy forest.npy || false
 }
 
+@test "a distance beyond what its file holds is refused" {
+    printf '0,0\n1,0\n0,1\n1,1\n' >points.csv
+    nystream import s.nys points.csv --dtype f64 -q
+    nystream graph s.nys g --neighbors 2 -q
+    printf '0,0.5\n1e39,0\n' >new.csv
+    ny transform s.nys g --input new.csv -o o.csv --distances far.csv
+    exits 7
+    says "new row 1 is farther from its neighbors than 3.4e+38"
+    [ ! -e o.csv ]
+    [ ! -e far.csv ]
+    ny transform s.nys g --input new.csv -o o.csv
+    exits 0
+    [ "$(<o.csv)" = $'0,2\n0,1' ]
+}
+
 @test "a recall that is none, or of no graph, is refused" {
     sheet 8
     nystream graph s.nys g --neighbors 6 -q
