@@ -195,7 +195,7 @@ int ny_forest_tree(struct ny_forest *forest, uint64_t number, struct ny_forest_p
     struct tree tree = {.forest = forest};
     int err = ny_forest_route(forest, number);
 
-    if (err) return err;
+    if (err) return ny_forest_keep(forest, &progress, progress.first, err);
     ny_mutex_init(&tree.queue.lock);
     ny_meter_start(&tree.meter, ctx, "trees", 0, knn->n);
     tree.lower = ny_calloc(ctx, NY_MEM_TILES, knn->workers, sizeof(struct ny_lower *));

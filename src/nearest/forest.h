@@ -97,6 +97,11 @@ struct ny_forest_progress {
 int ny_forest_pace(struct ny_forest *forest, const struct ny_forest_progress *progress,
                    uint64_t first, uint64_t done, int err);
 
+/* Called outside of the groups of a walk, of whose items the first `done` are done: makes a
+ * checkpoint where `err` is an interrupt, and there is something to keep. Returns likewise. */
+int ny_forest_keep(struct ny_forest *forest, const struct ny_forest_progress *progress,
+                   uint64_t done, int err);
+
 /* Leaves of tree `tree`, 0 …, by buckets. */
 int ny_forest_tree(struct ny_forest *forest, uint64_t tree, struct ny_forest_progress progress);
 /* Begins a round of refinement: makes the lists as they are the links that ny_forest_round()

@@ -38,3 +38,10 @@ int ny_forest_pace(struct ny_forest *forest, const struct ny_forest_progress *pr
     forest->checkpoint_cost_s = forest->checkpoint_s - start_s;
     return late ? late : err;
 }
+
+int ny_forest_keep(struct ny_forest *forest, const struct ny_forest_progress *progress,
+                   uint64_t done, int err)
+{
+    if (!ny_is_interrupt(err) || !(forest->pairs > 0)) return err;
+    return ny_forest_pace(forest, progress, done, done, err);
+}

@@ -323,7 +323,7 @@ static int walk_all(struct ny_forest *forest, const struct walk_kind *kind,
     struct walk walk = {.forest = forest, .kind = kind};
     int err = ny_forest_route(forest, 0);
 
-    if (err) return err;
+    if (err) return ny_forest_keep(forest, &progress, progress.first, err);
     ny_mutex_init(&walk.queue.lock);
     ny_meter_start(&walk.meter, ctx, kind->stage, progress.first, knn->n);
     walk.walker = ny_calloc(ctx, NY_MEM_TILES, knn->workers, sizeof(*walk.walker));
@@ -351,5 +351,6 @@ int ny_forest_measure(struct ny_forest *forest, struct ny_forest_progress progre
     static const struct walk_kind kind = {"neighbors, in f64", candidates, arrange};
     int err = walk_all(forest, &kind, progress);
 
-    return err ? err : fill_short(forest);
+    if (err) return err;
+    return ny_forest_keep(forest, &progress, forest->knn->n, fill_short(forest));
 }

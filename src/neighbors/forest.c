@@ -115,15 +115,17 @@ static enum step after_round(struct grow *grow)
     return TREE;
 }
 
-/* Measures the recall of the sample, after each step. */
+/* Measures the recall of the sample after a step, which counts then. */
 static int look(struct grow *grow)
 {
-    struct ny_forest *forest = &grow->g->forest;
-    int err;
+    struct ny_recall found;
+    int err = ny_forest_recall(&grow->g->forest, &grow->sample, &found);
 
-    grow->share = grow->recall.share;
-    err = ny_forest_recall(forest, &grow->sample, &grow->recall);
     if (err) return err;
+    grow->share = grow->recall.share;
+    grow->recall = found;
+    grow->trees += grow->step == TREE;
+    grow->rounds += grow->step == ROUND;
     ny_log(grow->g->job.ctx, NY_LOG_DETAIL, "%llu trees, %llu rounds: %.4f of the neighbours",
            (unsigned long long)grow->trees, (unsigned long long)grow->rounds, grow->recall.share);
     return NY_OK;
@@ -180,12 +182,11 @@ static int take_step(struct grow *grow)
     int err = walk(grow);
 
     if (err) return err;
-    grow->trees += grow->step == TREE;
-    grow->rounds += grow->step == ROUND;
+    grow->done = grow->step == TREE ? forest->buckets : grow->g->knn.n;
+    err = ny_forest_keep(forest, &progress, grow->done, look(grow));
+    if (err) return err;
     grow->linked = false;
     grow->done = 0;
-    err = look(grow);
-    if (err) return err;
     if (grow->step == MEASURE) {
         report(grow);
         grow->step = WRITE;
