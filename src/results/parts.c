@@ -225,10 +225,21 @@ static int fill_raw_points(struct ny_result *result, uint64_t first, size_t coun
     return err;
 }
 
+/* Returns how many of the first rows the selection has looked at. That of a fit over shards has
+ * looked at those of all of them. */
+static uint64_t count_measured(const struct ny_result *result)
+{
+    const json_t *sharded = json_object_get(result->record, "sharded");
+    uint64_t before = ny_field_count(sharded, "first", 0);
+    uint64_t selected = ny_field_count(result->record, "selected", before + result->n);
+
+    return selected > before ? selected - before : 0;
+}
+
 /* Reads residuals. Rows that a frozen update has placed were never measured, and are told as ∞. */
 static int fill_residuals(struct ny_result *result, uint64_t first, size_t count, void *out)
 {
-    uint64_t measured = ny_field_count(result->record, "selected", result->n);
+    uint64_t measured = count_measured(result);
     size_t known = first + count <= measured ? count
                    : first < measured        ? (size_t)(measured - first)
                                              : 0;

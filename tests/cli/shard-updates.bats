@@ -75,6 +75,20 @@ same() {
     diff -r -x lock.mdb before big
 }
 
+@test "residuals are those of the rows of the fit after an update, and nothing is damaged" {
+    local store
+    for store in one big; do nystream fit $store near --landmarks 60 --gamma 0.00001 -q; done
+    [[ $(field "$(nystream info big near --json)" residual_max) == 0.* ]]
+    grow
+    for store in one big; do
+        nystream fit $store near --update frozen -q
+        nystream export $store near --part residuals -o $store.csv -q
+    done
+    cmp one.csv big.csv
+    [ "$(grep -c inf big.csv)" = 2484 ]
+    nystream verify big -q
+}
+
 # bats test_tags=slow
 @test "maps of all kinds and several updates have the bytes of one store" {
     local options store rows names=() name
