@@ -99,13 +99,14 @@ struct ny_dense_room {
 
 struct ny_model;
 /* Embeds rows in memory: ny_borrow() to a scratch store, and ny_fit_into() of it. `room` takes the
- * embedding, NaN for rows that a map of a graph leaves out; *model, which the caller frees, places
- * new rows; *report is as of ny_fit(). Each of the three may be NULL. NY_EUSAGE for a model of a
- * map of a graph, or of randomized and gaussian, which have none. Options of NY_GROUP_FIT and
- * NY_GROUP_EMBED. The store lies in option tmpdir, else in $TMPDIR, else in /dev/shm where the rows
- * and their results take less than a quarter of it and of the budget, else in /tmp; it takes as
- * much room as rows that are copied, and is removed whatever happens. Errors as of the two calls;
- * messages name the table. Passes and bytes are those of ny_fit(). */
+ * embedding, NaN for rows that a map of a graph leaves out, or that no landmark reaches; *model,
+ * which the caller frees, places new rows; *report is as of ny_fit(). Each of the three may be
+ * NULL. NY_EUSAGE for a model of a map of a graph, or of randomized and gaussian, which have none.
+ * Options of NY_GROUP_FIT and NY_GROUP_EMBED. The store lies in option tmpdir, else in $TMPDIR,
+ * else in /dev/shm where the rows and their results take less than a quarter of it and of the
+ * budget, else in /tmp; it takes as much room as rows that are copied, and is removed whatever
+ * happens. Errors as of the two calls; messages name the table. Passes and bytes are those of
+ * ny_fit(). */
 NY_API int ny_embed(struct ny_context *context, const struct ny_table *table,
                     const struct ny_options *options, const struct ny_dense_room *room,
                     struct ny_model **model, struct ny_report **report);
@@ -124,13 +125,13 @@ NY_API int ny_borrow(struct ny_context *context, const char *path, const struct 
                      const struct ny_options *options, struct ny_report **report);
 
 /* Fits as ny_fit() does, and writes the coordinates of all rows of the store to `room`, NaN for
- * rows that a map of a graph leaves out: as many columns as "components" of *report says, which are
- * no more than were asked for. A scratch store then keeps none of them where the room has the type
- * of option precision and no stage reads them again: the result has its model and its figures, but
- * no embedding, and the same call once more is NY_EUSAGE without option restart. With a room of
- * NULL a scratch store keeps none either, and the last pass is left out where it would tell nothing
- * else. A fit that is cut short and made again computes all rows again. Of one store, and no set of
- * shards. */
+ * rows that a map of a graph leaves out, or that no landmark reaches: as many columns as
+ * "components" of *report says, which are no more than were asked for. A scratch store then keeps
+ * none of them where the room has the type of option precision and no stage reads them again: the
+ * result has its model and its figures, but no embedding, and the same call once more is NY_EUSAGE
+ * without option restart. With a room of NULL a scratch store keeps none either, and the last pass
+ * is left out where it would tell nothing else. A fit that is cut short and made again computes all
+ * rows again. Of one store, and no set of shards. */
 NY_API int ny_fit_into(struct ny_context *context, const char *path, const char *name,
                        const struct ny_options *options, const struct ny_dense_room *room,
                        struct ny_report **report);

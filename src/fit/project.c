@@ -66,7 +66,9 @@ static int give_rows(const struct ny_fit *fit, uint64_t first, size_t count, con
     if (!fit->settings->room || !fit->settings->room->rows) return NY_OK;
     to = (char *)fit->settings->room->rows + first * row_bytes;
     ny_coordinates_apply(how, f64, rows, count, to);
-    return ny_coordinates_check(how, fit->job.ctx, f64, to, first, count);
+    return fit->model->degrees.v
+               ? ny_coordinates_check_reached(how, fit->job.ctx, f64, to, first, count)
+               : ny_coordinates_check(how, fit->job.ctx, f64, to, first, count);
 }
 
 /* Computes the coordinates of one unit's rows, and their averages where a probe will want them. */

@@ -128,7 +128,7 @@ static bool puts_f64(const struct ny_placer *placer)
 /* Tells whether a row of coordinates is one that no landmark reaches. */
 static bool is_unreached(const struct ny_placer *placer, bool f64, const void *row)
 {
-    return placer->divided && isnan(f64 ? *(const double *)row : (double)*(const float *)row);
+    return placer->divided && ny_coordinates_unreached(f64, row);
 }
 
 /* Checks that the coordinates of rows first … first+count−1 are finite where they are reached. */
@@ -136,16 +136,10 @@ static int check_rows(const struct ny_placer *placer, bool f64, const void *rows
                       size_t count)
 {
     const struct ny_coordinates *how = &placer->coordinates;
-    size_t row_bytes = ny_coordinates_count(how) * (f64 ? sizeof(double) : sizeof(float));
-    const char *at = rows;
-    int err = NY_OK;
+    struct ny_context *ctx = placer->spec.ctx;
 
-    for (size_t i = 0, run; !err && i < count; i += run + 1) {
-        for (run = 0; i + run < count && !is_unreached(placer, f64, at + (i + run) * row_bytes);)
-            run++;
-        err = ny_coordinates_check(how, placer->spec.ctx, f64, at + i * row_bytes, first + i, run);
-    }
-    return err;
+    return placer->divided ? ny_coordinates_check_reached(how, ctx, f64, rows, first, count)
+                           : ny_coordinates_check(how, ctx, f64, rows, first, count);
 }
 
 /* Copies coordinates into the caller's room, in its type. */

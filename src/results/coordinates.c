@@ -80,6 +80,26 @@ int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ct
                    (unsigned long long)(first + (bad - 1) / p));
 }
 
+bool ny_coordinates_unreached(bool f64, const void *row)
+{
+    return isnan(f64 ? *(const double *)row : (double)*(const float *)row);
+}
+
+int ny_coordinates_check_reached(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
+                                 const void *rows, uint64_t first, size_t count)
+{
+    size_t row_bytes = ny_coordinates_count(how) * (f64 ? sizeof(double) : sizeof(float));
+    const char *at = rows;
+    int err = NY_OK;
+
+    for (size_t i = 0, run; !err && i < count; i += run + 1) {
+        for (run = 0; i + run < count; run++)
+            if (ny_coordinates_unreached(f64, at + (i + run) * row_bytes)) break;
+        err = ny_coordinates_check(how, ctx, f64, at + i * row_bytes, first + i, run);
+    }
+    return err;
+}
+
 json_t *ny_coordinates_json(const struct ny_coordinates *how)
 {
     json_t *json = json_object(), *scale = how->scale ? json_array() : json_null();

@@ -41,6 +41,11 @@ void ny_coordinates_apply(const struct ny_coordinates *how, bool f64, const void
  * where the stored rows did not. */
 int ny_coordinates_check(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
                          const void *rows, uint64_t first, size_t count);
+/* Tells whether coordinates are NaN: those of a row that no landmark reaches. */
+bool ny_coordinates_unreached(bool f64, const void *row);
+/* Checks coordinates by a divided kernel likewise, but lets those of unreached rows pass. */
+int ny_coordinates_check_reached(const struct ny_coordinates *how, struct ny_context *ctx, bool f64,
+                                 const void *rows, uint64_t first, size_t count);
 
 /* Returns the form that the record keeps; in a record without it coordinates are plain. */
 json_t *ny_coordinates_json(const struct ny_coordinates *how);

@@ -326,6 +326,16 @@ def test_rows_that_no_landmark_reaches_have_no_coordinates(blobs):
 
 
 @quick
+@pytest.mark.parametrize("estimator", [DiffusionMap, SpectralEmbedding])
+def test_fits_leave_rows_that_no_landmark_reaches_without_coordinates(estimator, blobs):
+    X = np.vstack([blobs[0], np.full((1, 5), 1e4)])
+    ours = estimator(2, gamma=0.02, n_landmarks=100, selection="uniform", random_state=0)
+    with pytest.warns(UserWarning, match="no landmark reaches 1 of 601 rows, .* row 600"):
+        places = ours.fit_transform(X)
+    assert np.isnan(places[600]).all() and np.isfinite(places[:600]).all()
+
+
+@quick
 def test_seeds(blobs):
     X = blobs[0]
 
