@@ -145,17 +145,54 @@ static int put_rows(const struct beside *beside, size_t count, const struct piec
     return err;
 }
 
-/* Adds the names of lines first … first + count − 1. Those of chosen columns are all over. */
+/* Tells whether the names and labels of a part's lines are not those of the rows 0, 1, … but of the
+ * numbers in it: chosen columns are all over, as are the rows of a graph's largest component. */
+static bool is_numbered(const struct beside *beside)
+{
+    const char *part = beside->part->name;
+
+    return strcmp(part, "features") == 0 ||
+           (beside->result->only_graph && strcmp(part, "rows") == 0);
+}
+
+/* Returns how many numbers from the i-th on follow one another. */
+static size_t run_of(const uint64_t *number, size_t i, size_t count)
+{
+    size_t run = 1;
+
+    while (i + run < count && number[i + run] == number[i] + run)
+        run++;
+    return run;
+}
+
+/* Adds the names of lines first … first + count − 1, whose values are read. */
 static int read_names(const struct beside *beside, uint64_t first, size_t count,
                       struct piece *piece)
 {
-    const uint64_t *column = (const uint64_t *)piece->values;
+    const uint64_t *number = (const uint64_t *)piece->values;
     int err = NY_OK;
 
-    if (strcmp(beside->part->name, "features") != 0)
-        return ny_names_part_read(&beside->ids, first, count, &piece->names);
-    for (size_t i = 0; !err && i < count; i++)
-        err = ny_names_part_read(&beside->ids, column[i], 1, &piece->names);
+    if (!is_numbered(beside)) return ny_names_part_read(&beside->ids, first, count, &piece->names);
+    for (size_t i = 0, run; !err && i < count; i += run) {
+        run = run_of(number, i, count);
+        err = ny_names_part_read(&beside->ids, number[i], run, &piece->names);
+    }
+    return err;
+}
+
+/* Reads their labels. */
+static int read_labels(const struct beside *beside, uint64_t first, size_t count,
+                       struct piece *piece)
+{
+    const uint64_t *number = (const uint64_t *)piece->values;
+    int err = NY_OK;
+
+    if (!is_numbered(beside))
+        return ny_part_fill(beside->result, beside->labels, first, count, piece->labels);
+    for (size_t i = 0, run; !err && i < count; i += run) {
+        run = run_of(number, i, count);
+        err = ny_part_fill(beside->result, beside->labels, number[i], run, piece->labels + i);
+    }
     return err;
 }
 
@@ -166,8 +203,7 @@ static int read_rows(const struct beside *beside, uint64_t first, size_t count, 
     int err = ny_part_fill(result, beside->part, first, count, piece->values);
 
     ny_names_clear(&piece->names);
-    if (!err && beside->labels)
-        err = ny_part_fill(result, beside->labels, first, count, piece->labels);
+    if (!err && beside->labels) err = read_labels(beside, first, count, piece);
     if (!err && beside->clusters)
         err = ny_part_fill(result, beside->clusters, first, count, piece->clusters);
     if (!err && beside->with_ids) err = read_names(beside, first, count, piece);

@@ -508,6 +508,14 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     usage "the columns of n.nys have no names"
 }
 
+@test "rows of the largest component of a graph have their own names and labels: export --with" {
+    printf 'id,a,class\nx0,900,u\nx1,0,v\nx2,1,v\nx3,901,u\nx4,2,w\nx5,3,v\nx6,902,u\nx7,4,v\n' >t.csv
+    nystream import a.nys t.csv --id-column id --label-column class -q
+    nystream graph a.nys g --neighbors 2 -q
+    nystream export a.nys g --part rows --with header,ids,labels -o rows.csv -q
+    printf 'id,label,row\nx1,v,1\nx2,v,2\nx4,w,4\nx5,v,5\nx7,v,7\n' | cmp - rows.csv
+}
+
 @test "export --with: outputs, parts and stores that have no such columns" {
     printf '1,2\n3,5\n4,4\n' >t.csv
     nystream import a.nys t.csv -q
