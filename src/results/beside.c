@@ -2,11 +2,12 @@
  * Tables with a header, and with names, labels and clusters before their numbers
  * (results/beside.h).
  *
- * Names, labels and numbers are read by 1,024 rows and written row by row, so that memory does not
- * depend on how many there are. A header names each column: "id", "label", "cluster", then the
- * part, without the s of its plural and with a number where it has several columns, as in
- * embedding_1; points have the names of their columns. The lines of axes are those of the columns
- * of the points, and so are the chosen ones, features: their names are "column" in the header.
+ * Names, labels and numbers are read by 1,024 rows, or fewer where these are wide, and written row
+ * by row, so that memory does not depend on how many there are. A header names each column: "id",
+ * "label", "cluster", then the part, without the s of its plural and with a number where it has
+ * several columns, as in embedding_1; points have the names of their columns. The lines of axes are
+ * those of the columns of the points, and so are the chosen ones, features: their names are
+ * "column" in the header.
  */
 #include "results/beside.h"
 
@@ -21,7 +22,7 @@
 #include "results/names.h"
 #include "results/shards.h"
 
-enum { PIECE_ROWS = 1024 };
+enum { PIECE_ROWS = 1024, PIECE_BYTES = 4 << 20 }; /* of rows that are read at a time, at most */
 
 /* One export. */
 struct beside {
@@ -32,7 +33,7 @@ struct beside {
     bool with_ids, of_columns, header; /* names are those of columns */
     char delimiter;
     char **classes; /* words of labels; class_count 0: they are numbers */
-    size_t class_count, row_bytes;
+    size_t class_count, row_bytes, piece_rows;
     struct ny_writer *writer;
 };
 
@@ -215,13 +216,14 @@ static int put_all(const struct beside *beside)
 {
     struct ny_context *ctx = beside->result->ctx;
     uint64_t rows = beside->part->count(beside->result);
-    struct piece piece = {.labels = ny_calloc(ctx, NY_MEM_IO, PIECE_ROWS, sizeof(*piece.labels)),
-                          .clusters = ny_calloc(ctx, NY_MEM_IO, PIECE_ROWS, sizeof(uint64_t)),
-                          .values = ny_calloc(ctx, NY_MEM_IO, PIECE_ROWS, beside->row_bytes)};
+    size_t most = beside->piece_rows;
+    struct piece piece = {.labels = ny_calloc(ctx, NY_MEM_IO, most, sizeof(*piece.labels)),
+                          .clusters = ny_calloc(ctx, NY_MEM_IO, most, sizeof(uint64_t)),
+                          .values = ny_calloc(ctx, NY_MEM_IO, most, beside->row_bytes)};
     int err = piece.labels && piece.clusters && piece.values ? NY_OK : NY_EBUDGET;
 
-    for (uint64_t first = 0; !err && first < rows; first += PIECE_ROWS) {
-        size_t count = rows - first < PIECE_ROWS ? (size_t)(rows - first) : PIECE_ROWS;
+    for (uint64_t first = 0; !err && first < rows; first += most) {
+        size_t count = rows - first < most ? (size_t)(rows - first) : most;
 
         err = ny_check_interrupt(ctx);
         if (!err) err = read_rows(beside, first, count, &piece);
@@ -293,6 +295,15 @@ static int find(struct beside *beside, const struct ny_beside *wanted, const cha
     return ny_points_class_names(result->store, &beside->classes, &beside->class_count);
 }
 
+/* Returns how many rows are read at a time: fewer where they are wide, or the budget is small. */
+static size_t rows_of_piece(const struct beside *beside)
+{
+    size_t share = ny_memory_limit(beside->result->ctx) / 16;
+    size_t rows = (share < PIECE_BYTES ? share : PIECE_BYTES) / beside->row_bytes;
+
+    return rows < 1 ? 1 : rows < PIECE_ROWS ? rows : PIECE_ROWS;
+}
+
 /* Writes the table of a result that is open. */
 static int write_table(struct beside *beside, const char *output)
 {
@@ -303,10 +314,12 @@ static int write_table(struct beside *beside, const char *output)
     const struct ny_result_part *part = beside->part;
     enum ny_element element = ny_result_element(result, part);
     size_t cols = part->columns ? part->columns(result) : 0;
-    int err = ny_result_prepare(result, part, PIECE_ROWS);
+    int err;
 
-    if (err) return err;
     beside->row_bytes = (cols ? cols : 1) * sizes[element];
+    beside->piece_rows = rows_of_piece(beside);
+    err = ny_result_prepare(result, part, beside->piece_rows);
+    if (err) return err;
     beside->delimiter = ny_output_text(output).delimiter;
     err = ny_writer_open(&beside->writer, result->ctx, output, element, part->count(result), cols);
     if (err) return err;

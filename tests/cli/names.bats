@@ -516,6 +516,14 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     printf 'id,label,row\nx1,v,1\nx2,v,2\nx4,w,4\nx5,v,5\nx7,v,7\n' | cmp - rows.csv
 }
 
+@test "export --with reads few rows at a time where they are wide" {
+    seq 20 | sed "s/.*/& 1:1 100000:&/" >wide.svm
+    nystream import w.nys wide.svm -q
+    nystream export w.nys --part points --with labels -o wide.csv -q --memory 200M
+    [ "$(wc -l <wide.csv)" = 20 ]
+    [[ $(tail -n 1 wide.csv) == 20,1,0,*,0,20 ]]
+}
+
 @test "export --with: outputs, parts and stores that have no such columns" {
     printf '1,2\n3,5\n4,4\n' >t.csv
     nystream import a.nys t.csv -q
