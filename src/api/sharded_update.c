@@ -246,7 +246,7 @@ static int take_in_last(struct ny_shard_team *team, struct shards_update *update
  * for it. */
 static char *text_of(struct ny_context *ctx, const json_t *record, uint64_t *bytes)
 {
-    static const char *const keys[] = {"report", "sharded", "width_rows"};
+    static const char *const keys[] = {"report", "sharded", "width_rows", "selected"};
     const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
     json_t *taken = json_object();
     char *text;
@@ -287,6 +287,7 @@ static int share(struct ny_context *ctx, const struct shards_update *update, uns
 static int adopt(struct ny_store *store, const char *name, json_t *own, const json_t *last)
 {
     static const char *const kept[] = {"n", "store_bytes"};
+    static const char *const taken[] = {"width_rows", "selected"};
     json_t *before = json_deep_copy(own), *report = json_object_get(last, "report");
     json_t *sharded = json_object_get(own, "sharded");
     int err = NY_OK;
@@ -297,8 +298,9 @@ static int adopt(struct ny_store *store, const char *name, json_t *own, const js
     ny_field_set_json(own, "report", json_incref(report));
     ny_field_set_count(sharded, "rows",
                        ny_field_count(json_object_get(last, "sharded"), "rows", 0));
-    if (json_is_integer(json_object_get(last, "width_rows")))
-        ny_field_set_json(own, "width_rows", json_incref(json_object_get(last, "width_rows")));
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        if (json_is_integer(json_object_get(last, taken[i])))
+            ny_field_set_json(own, taken[i], json_incref(json_object_get(last, taken[i])));
     if (!before || !json_equal(before, own)) err = ny_record_save(store, name, own);
     json_decref(before);
     return err;

@@ -159,6 +159,7 @@ uint64_t ny_record_fitted(const json_t *record)
 {
     uint64_t n = ny_field_count(json_object_get(record, "report"), "n", 0);
 
+    n = ny_field_count(json_object_get(record, "sharded"), "rows", n);
     return ny_field_count(record, "selected", n);
 }
 

@@ -24,7 +24,8 @@
  *   checkpoint  where the stage under way is
  *   report      what `info` prints
  *   sums        the image of the accumulator that stays with the model: part, bytes, precision
- *   selected    rows that selection has looked at, fewer than n after a frozen update
+ *   selected    rows of the fit, those of all shards: all that selection has looked at, fewer than
+ *               n after a frozen update; where nothing was selected, not there before such a one
  *   width_rows  rows for which the kernel's width was last compared with the data; of all shards
  *   node_order  NY_NODE_ORDER of a map of a graph (graph/order.h)
  *   edge_limit  of a graph: what its distances are compared with, --max-distance in f32; not there:
@@ -84,8 +85,8 @@ bool ny_record_continues(const json_t *now, const json_t *earlier);
 /* Finds the rows done at the last checkpoint. False if the stage under way does not go by rows, or
  * not once: a map of a graph goes by sources or steps. */
 bool ny_record_rows_done(const json_t *record, uint64_t *rows);
-/* Returns how many rows the landmarks were chosen for: those that a frozen update placed are behind
- * them. */
+/* Returns how many rows the fit is of, those of all shards: rows that a frozen update placed are
+ * behind them. */
 uint64_t ny_record_fitted(const json_t *record);
 /* Returns the kind of the result: "fit", "dictionary" or "graph". */
 const char *ny_record_kind(const json_t *record);

@@ -61,8 +61,7 @@ static int load_fitted(struct ny_model *model, struct ny_store *store, const cha
 {
     const json_t *report = json_object_get(record, "report");
     double kept = ny_field_number(report, "variance_kept", NAN);
-    double distance =
-        ny_field_number(report, "trace", NAN) / (double)ny_field_count(report, "n", 0);
+    double distance = ny_field_number(report, "trace", NAN) / (double)ny_record_fitted(record);
 
     model->trace_error = ny_field_number(report, "trace_error", 0);
     if (!has_variance(model) || !(kept >= 0) || !(distance > 0 && isfinite(distance))) return NY_OK;

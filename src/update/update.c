@@ -93,7 +93,7 @@ static json_t *describe_result(const json_t *result, enum ny_update_mode mode)
                           ny_record_part(result, ny_field_text(sums, "part")).name);
     ny_field_set_text(update, "mode", ny_update_mode_name(mode));
     ny_field_set_count(update, "rows", n);
-    ny_field_set_count(update, "selected", ny_field_count(result, "selected", n));
+    ny_field_set_count(update, "selected", ny_record_fitted(result));
     ny_field_set_count(update, "landmarks", ny_field_count(report, "landmarks", 0));
     ny_field_set_count(update, "model_bytes", ny_field_count(result, "model_bytes", 0));
     ny_field_set_json(update, "parts", where);
@@ -125,7 +125,9 @@ static json_t *new_record(struct ny_store *store, const json_t *result, uint64_t
     json_object_del(record, "clusters"); /* ny_update_finish() takes those of then */
     json_object_del(record, "stale");
     json_object_del(record, "coarse");
+    if (mode == NY_UPDATE_FROZEN) ny_field_set_count(record, "selected", ny_record_fitted(result));
     if (mode == NY_UPDATE_FULL) { /* the Gram's precision is chosen for all rows, as in a fit */
+        json_object_del(record, "selected");
         json_object_del(record, "gram_noise");
         json_object_del(record, "gram_f64");
     }

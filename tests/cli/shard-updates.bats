@@ -75,6 +75,22 @@ same() {
     diff -r -x lock.mdb before big
 }
 
+@test "the spread of the rows of the fit is that of all shards, after an update, too" {
+    local path
+    spreads() {
+        for path in big big/shard-00001; do
+            ny transform $path spread --input "$BATS_FILE_TMPDIR/old.csv" -o old.npy --json
+            exits 0
+            awk -v d="$(field "$output" drift_distance)" 'BEGIN {exit !((d - 1) ^ 2 < 1e-8)}'
+        done
+    }
+    nystream fit big spread --map pca --approx exact --components 3 -q
+    spreads
+    grow
+    nystream fit big spread --update frozen -q
+    spreads
+}
+
 @test "residuals are those of the rows of the fit after an update, and nothing is damaged" {
     local store
     for store in one big; do nystream fit $store near --landmarks 60 --gamma 0.00001 -q; done

@@ -294,6 +294,22 @@ nan_table() {
     [ "$(field "$output" drift_trace_error)" = null ]
 }
 
+@test "transform: rows that updates have placed do not count in the spread of the fit" {
+    local name
+    table 200 6 >t.csv
+    nystream import s t.csv -q
+    nystream fit s exact --map pca --approx exact --components 3 -q
+    nystream fit s landmarks --map svd --kernel linear --landmarks 6 --components 3 -q
+    for _ in {1..11}; do cat t.csv; done | nystream import s - --format csv --append -q
+    for name in exact landmarks; do
+        nystream fit s $name --update frozen -q
+        ny transform s $name --input t.csv -o out.npy --json
+        exits 0
+        [ -z "$stderr" ]
+        awk -v d="$(field "$output" drift_distance)" 'BEGIN {exit !((d - 1) ^ 2 < 1e-8)}'
+    done
+}
+
 @test "transform: values that are no counts are told where the store prepares counts" {
     awk 'BEGIN {for (i = 0; i < 300; i++) print i % 7, i % 5, i * i % 11, i % 3}' >counts.csv
     awk '{for (k = 1; k <= 4; k++) $k = log(1 + $k); print}' counts.csv >logs.csv
