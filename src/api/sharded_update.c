@@ -283,7 +283,15 @@ static int share(struct ny_context *ctx, const struct shards_update *update, uns
     return err;
 }
 
-/* Makes the record of this shard, *own, follow that of the last. */
+/* Tells whether the last shard has been updated since this one followed it. */
+static bool is_behind(const json_t *own, const json_t *last)
+{
+    return ny_field_count(json_object_get(own, "report"), "updates", 0) !=
+           ny_field_count(json_object_get(last, "report"), "updates", 0);
+}
+
+/* Makes the record of this shard, *own, follow that of the last, whose clusters went with its
+ * update. */
 static int adopt(struct ny_store *store, const char *name, json_t *own, const json_t *last)
 {
     static const char *const kept[] = {"n", "store_bytes"};
@@ -292,6 +300,7 @@ static int adopt(struct ny_store *store, const char *name, json_t *own, const js
     json_t *sharded = json_object_get(own, "sharded");
     int err = NY_OK;
 
+    if (is_behind(own, last)) json_object_del(own, "clusters");
     for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
         ny_field_set_json(report, kept[i],
                           json_incref(json_object_get(json_object_get(own, "report"), kept[i])));

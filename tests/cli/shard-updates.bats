@@ -91,6 +91,21 @@ same() {
     spreads
 }
 
+@test "clusters of all shards go with an update" {
+    nystream eval big map --clusters 3 -q >eval.txt
+    nystream report big map -o report.html -q
+    grow
+    ny fit big map --update frozen
+    exits 0
+    says "the clusters of 'map' are of the rows before this update, and go with it"
+    ny export big map --part clusters -o clusters.csv
+    usage "'nystream eval' makes clusters"
+    nystream report big map -o report.html -q
+    nystream eval big map --clusters 3 -q >eval.txt
+    nystream export big map --part clusters -o clusters.csv -q
+    [ "$(wc -l <clusters.csv)" = 10716 ]
+}
+
 @test "residuals are those of the rows of the fit after an update, and nothing is damaged" {
     local store
     for store in one big; do nystream fit $store near --landmarks 60 --gamma 0.00001 -q; done
