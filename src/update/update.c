@@ -28,7 +28,8 @@ static const char *const work_parts[] = {"geometry",   "degrees",    "centring",
                                          "select.0",   "select.1",   "sums.0",   "sums.1",
                                          "late.0",     "late.1",     "gram.0",   "gram.1",
                                          "products.0", "products.1", "probe.0",  "probe.1",
-                                         "krylov.0",   "krylov.1"};
+                                         "drawn.0",    "drawn.1",    "krylov.0", "krylov.1",
+                                         "features.0", "features.1"};
 enum {
     READ_PARTS = sizeof(read_parts) / sizeof(read_parts[0]),
     WORK_PARTS = sizeof(work_parts) / sizeof(work_parts[0])

@@ -15,6 +15,7 @@
 #include "base/random.h"
 #include "nystream.h"
 #include "results/fields.h"
+#include "store/store.h"
 #include "support/files.h"
 #include "support/killed.h"
 #include "support/store_folder.h"
@@ -383,6 +384,41 @@ static void one_that_runs_gives_the_other_up(void **state)
     assert_non_null(strstr(said, "an interrupted --update full of 'm' is given up"));
 }
 
+/* Tells whether the products of an update are in the store. */
+static bool has_products(void)
+{
+    static const char *const parts[] = {"features.0@1", "features.1@1"};
+    struct ny_chunk chunk = {.data = malloc(NY_CHUNK_BYTES), .capacity = NY_CHUNK_BYTES};
+    struct ny_store *store;
+    int err[2];
+
+    assert_non_null(chunk.data);
+    CHECK(ny_store_open(&store, ctx, now));
+    for (int i = 0; i < 2; i++)
+        err[i] = ny_chunk_get(store, "m", parts[i], 0, &chunk);
+    ny_store_close(store);
+    free(chunk.data);
+    return err[0] == NY_OK || err[1] == NY_OK;
+}
+
+static void one_that_is_given_up_leaves_no_products(void **state)
+{
+    const char *const *options =
+        OPTIONS("map", "svd", "kernel", "linear", "approx", "exact", "tol", "1e-6");
+    long begun = 0;
+
+    (void)state;
+    make_before(options);
+    CHECK(ny_append_rows(ctx, before, values + ROWS * D, MORE, D, NULL));
+    for (long at = 0; killed_at(at, OPTIONS("update", "full")); at++) {
+        if (!has_products()) continue;
+        begun++;
+        CHECK(call(OPTIONS("update", "frozen")));
+        assert_false(has_products());
+    }
+    assert_true(begun > 0);
+}
+
 static void an_update_of_a_job_says_how_it_goes_on(void **state)
 {
     const char *const *options = OPTIONS("landmarks", "30");
@@ -503,6 +539,7 @@ int main(void)
         CASE(shards_take_all_rows),
         CASE(a_refused_update_gives_no_other_up),
         CASE(one_that_runs_gives_the_other_up),
+        CASE(one_that_is_given_up_leaves_no_products),
         CASE(an_update_of_a_job_says_how_it_goes_on),
         CASE(a_result_stays_whose_update_had_rows_that_go),
         CASE(the_rank_is_told_after_a_kill),
