@@ -147,6 +147,11 @@ static void tell(const struct ny_fit *fit, double share)
     double fitted = ny_field_number(report, fitted_key, of_all);
     bool far = share > alone || (share > factor * fitted && share > least);
 
+    if (isnan(share)) {
+        ny_log(fit->job.ctx, NY_LOG_NOTE,
+               "the drift of the new rows is not measured: k(x,x) of all of them is 0");
+        return;
+    }
     ny_log(
         fit->job.ctx, far ? NY_LOG_WARNING : NY_LOG_NOTE,
         "drift: the landmarks leave out %.3g %% of the trace of the new rows%s", 100 * share,

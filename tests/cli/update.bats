@@ -443,6 +443,16 @@ nan_rows() {
     [ "$(nystream info e.nys map --json | awk -F': ' '/"drift_trace_error"/ {print ($2 + 0 < 0.5)}')" = 1 ]
 }
 
+@test "the drift of rows whose kernel is 0 is not told as a number" {
+    table 60 4 | nystream import z.nys - --format csv -q
+    nystream fit z.nys map --map svd --kernel linear --landmarks 4 -q
+    printf '0,0,0,0\n0,0,0,0\n' | nystream import z.nys - --format csv --append -q
+    ny fit z.nys map --update frozen -v
+    exits 0
+    says "the drift of the new rows is not measured: k(x,x) of all of them is 0"
+    [[ $stderr != *nan* ]]
+}
+
 @test "info keeps the largest drift of frozen updates, with its rows, until a full one" {
     local before after
     table 300 4 5 >rows.csv
