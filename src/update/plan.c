@@ -1,8 +1,9 @@
 /*
  * The plan of an update: that of a fit of all rows, less what is kept. The seconds of a stage are
  * multiplied by the share of the rows that it looks at, and the log tells these shares in words, as
- * details. Each stage that runs ends with a commit, whose seconds do not go by rows; a frozen
- * update measures the drift of the new rows in the place of stage solve (update/drift.c).
+ * details. So are the bytes of a frozen update, which writes new rows behind those that stay. Each
+ * stage that runs ends with a commit, whose seconds do not go by rows; a frozen update measures the
+ * drift of the new rows in the place of stage solve (update/drift.c).
  */
 #include <math.h>
 
@@ -75,6 +76,17 @@ static void take_share(struct ny_plan *plan, enum ny_stage_id stage, double shar
     plan->stage_s[stage] = share > 0 ? share * rows_s + commit_s : 0;
 }
 
+/* Makes the bytes of a plan those of a share of the rows, and of images of the sums where there are
+ * some: a plan has two of these, of which one stays. */
+static void take_bytes(struct ny_plan *plan, double share, bool sums)
+{
+    uint64_t image = plan->disk_bytes - plan->result_bytes;
+    uint64_t rows = (uint64_t)(share * (double)(plan->result_bytes - image));
+
+    plan->result_bytes = rows + (sums ? image : 0);
+    plan->disk_bytes = rows + (sums ? 2 * image : 0);
+}
+
 /* Returns the seconds in which a frozen update measures a sample of the new rows, and some of the
  * fit, against the landmarks. */
 static double drift_seconds(const struct ny_plan *plan, const struct ny_fit_settings *settings,
@@ -115,6 +127,7 @@ void ny_update_plan(struct ny_plan *plan, struct ny_context *ctx,
     if (frozen) {
         plan->passes = 1 + shares.sums;
         plan->passes_vary = false;
+        take_bytes(plan, added, shares.sums);
     }
     explain(ctx, settings, shares, mode);
 }

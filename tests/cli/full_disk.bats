@@ -125,6 +125,20 @@ larger() { # SIZE
     cmp whole.npy s.npy
 }
 
+@test "a frozen update needs room for its new rows, and not for all" {
+    npy_u8 100000 8 >t.npy
+    larger 64m
+    nystream import disk/s t.npy -q
+    nystream fit disk/s a --landmarks 80 --components 60 -q # 22.9 MiB
+    awk -F, -v OFS=, '{for (j = 1; j <= NF; j++) $j = int(255 * $j)} 1' <(table 900 8) | nystream import disk/s - --format csv --append -q
+    larger $(($(du -sB1 disk/s | cut -f 1) + 4000000))
+    ny fit disk/s a --update frozen
+    exits 0
+    [ "$(field "$(nystream info disk/s a --json)" n)" = 100900 ]
+    ny verify disk/s
+    exits 0
+}
+
 @test "an export that does not fit leaves no file" {
     npy_u8 100000 8 >t.npy
     nystream import s t.npy -q
