@@ -131,6 +131,7 @@ static int announce(const struct update *update, struct ny_plan *plan)
 
     if (err) return err;
     ny_update_plan(plan, update->ctx, settings, update->result, n, update->mode);
+    if (update->record) plan->result_bytes = 0; /* some of them are there: no one knows how many */
     err = ny_plan_announce(update->store, NULL, plan, settings);
     return err ? err : ny_plan_check_time(update->options, plan, update->record, "this update");
 }

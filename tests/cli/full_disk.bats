@@ -139,6 +139,28 @@ larger() { # SIZE
     exits 0
 }
 
+@test "an update that has filled the disk goes on when there is some space, for what is not there yet" {
+    npy_u8 100000 8 >t.npy
+    head -c 88 /dev/zero | od -An -v -t u1 -w8 | tr -s " " "," | cut -c 2- >more.csv
+    larger 64m
+    nystream import disk/s t.npy -q
+    nystream fit disk/s a --landmarks 50 --components 40 -q
+    nystream import disk/s more.csv --dtype u8 --append -q
+    cp -r disk/s whole
+    nystream fit whole a --update full -q
+    nystream export whole a -o whole.npy
+    used=$(du -sB1 disk/s | cut -f 1)
+    larger $((used + 16500000))
+    ny fit disk/s a --update full --memory 64M
+    exits 4
+    says "No space left on device; the disk is full"
+    larger $((used + 26000000))
+    ny fit disk/s a --update full --memory 64M
+    exits 0
+    nystream export disk/s a -o s.npy
+    cmp whole.npy s.npy
+}
+
 @test "an export that does not fit leaves no file" {
     npy_u8 100000 8 >t.npy
     nystream import s t.npy -q
