@@ -174,9 +174,9 @@ NY_API unsigned ny_context_threads(const struct ny_context *context);
  * ny_context_interrupt(), ny_context_memory() and ny_context_threads() alone. NULL for silence. */
 NY_API void ny_context_set_log(struct ny_context *context, ny_log_fn *log, void *user);
 NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *fn, void *user);
-/* Called with the plan (as of ny_plan()) by ny_fit(), ny_graph() and ny_embed_file() before
- * anything runs, also when it is then refused because it does not fit; not where the result is done
- * already. */
+/* Called with the plan (as of ny_plan()) by what fits or makes a graph, ny_resume() and
+ * ny_embed_file() too, before anything runs, also when it is then refused because it does not fit;
+ * not where the result is done already. */
 NY_API void ny_context_set_plan(struct ny_context *context, ny_plan_fn *fn, void *user);
 /* The command line that calls with this context serve, a word at a time; count 0: none. Jobs that
  * begin from then on remember it, quoted for a shell: "command" of ny_result_report(), and "resume"
@@ -212,7 +212,7 @@ enum ny_option_group {
     NY_GROUP_READ = 16,    /* how a file is read, for transform: format header label-column … */
     NY_GROUP_EMBED = 32,   /* of ny_embed_file(), beside those of FIT and READ: tmpdir layout … */
     NY_GROUP_PLAN = 64,    /* of plans alone: shape, and gamma-grid of ny_gamma_grid() */
-    NY_GROUP_UPDATE = 128, /* what only ny_fit() has: update */
+    NY_GROUP_UPDATE = 128, /* what only ny_fit() has: update model */
     NY_GROUP_GRAPH = 256,  /* neighbors metric max-distance … */
     NY_GROUP_PATH = 512,   /* from to */
     NY_GROUP_EVALUATE = 1024, /* measures clusters … */
@@ -270,11 +270,12 @@ NY_API const char *ny_report_text(const struct ny_report *report, const char *ke
  * 3. Store. `path` is a directory, by convention NAME.nys.
  *
  * It may be that of a store in shards, each imported with option shard: a directory of stores whose
- * rows are numbered through. ny_store_report(), ny_result_report(), ny_export(), ny_transform(),
- * ny_plot(), ny_write_report(), ny_embedding_read(), ny_model_open() and views read them as one,
- * results where all shards have them by the same model; ny_verify(), ny_repair(), ny_compact() and
- * ny_remove() go through them; ny_import(), ny_append() and appenders add to the last one. Other
- * functions are NY_EUSAGE: they take the path of a shard.
+ * rows are numbered through. What reads takes them as one, results where all shards have them by
+ * the same model; ny_fit(), ny_resume(), ny_plan() and ny_evaluate() are of the rows of all;
+ * ny_verify(), ny_repair(), ny_compact() and ny_remove() go through the shards; ny_import(),
+ * ny_append() and appenders add to the last one. What is of one store takes the path of a shard,
+ * and is else NY_EUSAGE: ny_gamma_grid(), ny_select(), ny_graph(), ny_path(), ny_neighbors_of(),
+ * ny_fit_into(), ny_truncate(), and sums.
  * ------------------------------------------------------------------------------------------- */
 /* Imports `count` files, at least one, one after another, in one bounded-memory pass, which takes
  * 256 MiB of the context's budget at most, beside its handles; option memory gives it more. All or
@@ -302,10 +303,11 @@ NY_API int ny_import(struct ny_context *context, const char *path, const char *c
  * 2,048; null of any other. */
 NY_API int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report);
 /* Everything about one result, also of one that is not done: its status (done, running,
- * interrupted), kind (fit, dictionary, graph), stage, options, and the figures that are known, the
- * others null. "command": the command line that made it, null where the library was called without
- * one; "resume": the one that goes on with it, or with its update, null when there is nothing to go
- * on with. NY_EUSAGE where there is none of this name. */
+ * interrupted, or summed, where option until ended it with its sums), kind (fit, dictionary,
+ * graph), stage, options, and the figures that are known, the others null. "command": the command
+ * line that made it, null where the library was called without one; "resume": the one that goes on
+ * with it, or with its update, null when there is nothing to go on with. NY_EUSAGE where there is
+ * none of this name. */
 NY_API int ny_result_report(struct ny_context *context, const char *path, const char *name,
                             struct ny_report **report);
 /* Reads every byte. NY_ESTORE when anything is damaged; *report lists it then: ok, rows_damaged,
@@ -396,17 +398,19 @@ NY_API int ny_resume(struct ny_context *context, const char *path, const char *n
  * that has a name or options of another; without a plan. */
 NY_API int ny_select(struct ny_context *context, const char *path, const char *name,
                      const struct ny_options *options, struct ny_report **report);
-/* The graph of nearest neighbours, exactly, by n²/2 distances streamed in tiles or by a tree of
- * boxes, or nearly, by a forest; or resumes it.
+/* The graph of nearest neighbours, or resumes it: exactly, by n²/2 distances streamed in tiles, a
+ * tree of boxes or a sieve of codes; or nearly, by a sieve or a forest (options knn and recall).
  * *report: neighbors edges components largest largest_share largest_edges distance_limit
  * degree_mean …, and "sweep", an array of {neighbors distance_limit components largest_share}.
- * NY_EDATA when no two rows are joined. With option knn=forest also recall, recall_interval (95 %),
- * trees, rounds, distances_per_point (pairs compared by n; those of the recall's sample, 512 rows
- * with all points, are not counted). Memory of exact: the tiles, and about 12 bytes a neighbour and
- * row; with less room for these, ranges of rows follow one another, at more passes. Memory of a
- * tree: 5 bytes for each row and 12 for each column of it, and 8 a neighbour of a range of rows.
- * Memory of a forest: about 100 bytes and 10 a neighbour for each row, and the points; with less
- * room for these, they are read again for each tree and round.
+ * NY_EDATA when no two rows are joined. Where fewer than all neighbours are asked for also recall
+ * and recall_interval (95 %), measured on 512 rows, and of a forest trees, rounds,
+ * distances_per_point (pairs compared by n, without those of the 512 rows). Memory of exact: the
+ * tiles, and about 12 bytes a neighbour and row; with less room for these, ranges of rows follow
+ * one another, at more passes. Memory of a tree: 5 bytes for each row and 12 for each column of it,
+ * and 8 a neighbour of a range of rows. Memory of a forest: about 100 bytes and 10 a neighbour for
+ * each row, and the points; with less room for these, they are read again for each tree and round.
+ * Memory of a sieve: up to some 530 bytes for each row, fewer where rows have under 192 columns,
+ * and as many of the points as there is room for.
  * With option edges it is the graph of a file instead, and a store that is not there is made, with
  * nodes and no points. *report then has edge_values ("lengths" or "affinities"), entries,
  * self_loops, repeats and, of affinities, zero_affinities in the place of what neighbours have.
@@ -455,8 +459,8 @@ struct ny_placing {
     const char *distances; /* file of their distances; NULL: none */
     size_t neighbors;      /* a row gets so many; 0: as many as the graph has */
     /* The share of the true neighbours to find, up to 1, which is all of them; less is measured on
-     * some of the new rows, and reported as recall. 0: 1, or that of the forest that found the
-     * graph. */
+     * some of the new rows, and reported as recall. 0: what was asked of the graph, which is 1 but
+     * for forests, sieves, and auto with option recall. */
     double recall;
     /* File of the cluster of each row, u64: of those that an evaluation has left with the result,
      * the one whose centre its place is nearest to. NULL: none. NY_EUSAGE where there are none. */
@@ -468,12 +472,12 @@ struct ny_placing {
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);
 /* Writes a part of a result, one of ny_export_parts(). `name` NULL: of the points themselves, which
- * have "points", "raw-points", "labels", "source", "ids" (names of all rows) and "columns" (names
- * of columns); of a result "ids" are of its rows. `output` ends in .npy, .csv, .csv.gz or
- * .tsv, for a model in .nym, for names in .txt or as a text table, one a line, for "graph" in .npz,
- * .mtx, .txt, .csv or .tsv; any other ending of a regular file is NY_EUSAGE. "-" is the standard
- * output: it gets npy, as pipes and devices do. NY_EUSAGE, with those that there are, where the
- * result has no such part. */
+ * have "points", "raw-points", "labels", "source", "ids" (names of all rows), "columns" (names of
+ * columns) and "classes" (words of labels); of a result "ids" are of its rows. `output` ends in
+ * .npy, .csv, .csv.gz or .tsv, for a model in .nym, for names in .txt or as a text table, one a
+ * line, for "graph" in .npz, .mtx, .txt, .csv or .tsv; any other ending of a regular file is
+ * NY_EUSAGE. "-" is the standard output: it gets npy, as pipes and devices do. NY_EUSAGE, with
+ * those that there are, where the result has no such part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
 /* Exports like ny_export() where chunks of the part are damaged: rows that cannot be read are NaN
@@ -497,7 +501,7 @@ NY_API int ny_export_with(struct ny_context *context, const char *path, const ch
 NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
                    const char *output, const struct ny_options *options);
 /* Draws it in letters, handed to `write` piece by piece; if that returns a value other than 0, so
- * does this. Classes beyond ten share colours. NY_EUSAGE for options size, scree,
+ * does this. Classes beyond 20 share colours. NY_EUSAGE for options size, scree,
  * names and mark-landmarks. */
 struct ny_screen {
     unsigned columns, lines;

@@ -238,12 +238,11 @@ struct ny_neighbors_room {
     double found;      /* set: the share that was found, as measured; 1: all */
 };
 /* Finds the nearest rows of each row of a table among those of a graph, `name`, which ny_graph() or
- * a map has made; distances are measured in f64. All neighbours are found with recall
- * 1, which is what 0 means but for the graph of a forest: of rows as near, those with smaller
- * numbers, and a row that is one of the store finds itself, at distance 0. Of more than 256 rows
- * all points are read once and held where the budget has room; else once for every 256 rows.
- * NY_EUSAGE where there is no such graph or it has fewer rows; NY_EDATA where the table has other
- * columns. */
+ * a map has made; distances are measured in f64. All neighbours are found with recall 1, which is
+ * what 0 means unless fewer were asked of the graph: of rows as near, those with smaller numbers,
+ * and a row that is one of the store finds itself, at distance 0. Of more than 256 rows all points
+ * are read once and held where the budget has room; else once for every 256 rows. NY_EUSAGE where
+ * there is no such graph or it has fewer rows; NY_EDATA where the table has other columns. */
 NY_API int ny_neighbors_of(struct ny_context *context, const char *path, const char *name,
                            const struct ny_table *table, struct ny_neighbors_room *room);
 /* Room of the caller for the places of rows: rows × components values, row-major. */
