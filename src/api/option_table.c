@@ -111,8 +111,8 @@
       "values as they came; whatever reads it sees them prepared, and new rows are likewise")      \
     X("values", NY_CHOICE, 0, true, "raw|log1p|sqrt|binary", "raw", INPUT, IMPORT | EMBED | RARE,  \
       ANY,                                                                                         \
-      "then prepare each value: log1p: ln(1 + x); binary: 1 where it is not 0. As --rows does; "   \
-      "for counts, --rows total:10000 --values log1p")                                             \
+      "then prepare each value: log1p: ln(1 + x); binary: 1 where it is not 0. The store keeps "   \
+      "the values as they came, as with --rows. For counts: --rows total:10000 --values log1p")    \
     X("min-values", NY_COUNT, 1, true, "N", NULL, INPUT, IMPORT | RARE, ANY,                       \
       "leave out rows with fewer than N values that are not 0. They are counted and told, as "     \
       "with --nan drop")                                                                           \
@@ -192,9 +192,9 @@
       "width of the kernel. auto: 1/median of |x-y|^2 over pairs of rows (rbf), or of the "        \
       "1-norm (laplacian), 1/columns (polynomial); other kernels have no width")                   \
     X("sigma", NY_WIDTH, 0, true, "S|auto", NULL, KERNEL, FIT | SELECT | RARE,                     \
-      ON_SIGMA | ON_POINTS | OF_KERNELS, "the same for rbf, as gamma = 1/(2 S^2)")                 \
+      ON_SIGMA | ON_POINTS | OF_KERNELS, "width of the rbf kernel as a length: gamma = 1/(2 S^2)") \
     X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, KERNEL, FIT | SELECT | RARE,                   \
-      ON_SIGMA | ON_POINTS | OF_KERNELS, "the same for rbf, as gamma = 1/E")                       \
+      ON_SIGMA | ON_POINTS | OF_KERNELS, "width of the rbf kernel: gamma = 1/E")                   \
     X("shape", NY_TEXT, 0, false, "ROWS,COLUMNS", NULL, INPUT, PLAN | RARE, ANY,                   \
       "plan for points that are not imported yet, in place of STORE; then, for sparse rows, the "  \
       "number of values that are not 0, and the type, as in 1e7,784,u8 (default f32)")             \
@@ -202,7 +202,7 @@
       "compare widths instead. For each of 0.01,0.1,1, or by default of some around "              \
       "--gamma, the error to expect and how fast the spectrum falls")                              \
     X("degree", NY_COUNT, 1, true, "N", "3", KERNEL, FIT | SELECT | RARE,                          \
-      ON_DEGREE | ON_POINTS | OF_KERNELS, "of the polynomial kernel")                              \
+      ON_DEGREE | ON_POINTS | OF_KERNELS, "degree of the polynomial kernel")                       \
     X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", KERNEL, FIT | SELECT | RARE,                  \
       ON_DEGREE | ON_POINTS | OF_KERNELS, "constant of the polynomial kernel")                     \
     X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, SOLVER, FIT | RARE,              \
@@ -234,8 +234,8 @@
       "which the shape of the points calls for, or this; by default 1e-4; below 6e-5 the last "    \
       "ones may be in f64")                                                                        \
     X("max-passes", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE, OF_KERNELS,                  \
-      "the same: products, a pass each, that are made at most, by default 60; what is reached by " \
-      "then is kept, with a warning")                                                              \
+      "exact, of linear and cosine kernels: the most products that are made, a pass each, by "     \
+      "default 60; what is reached by then is kept, with a warning")                               \
     X("experts", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE, OF_KERNELS,                     \
       "ensemble: how many slices of the landmarks; by default of 100 columns, or the rank")        \
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", SOLVER, FIT | RARE,   \
@@ -291,13 +291,13 @@
       "than the largest number")                                                                   \
     X("edge-weights", NY_CHOICE, 0, true, "heat|binary|lengths|affinity", NULL, NEIGHBORS,         \
       FIT | GRAPH | RARE, OF_GRAPHS,                                                               \
-      "eigenmaps, diffusion: heat, exp(-gamma d^2) of an edge of length d, by default; or 1. "     \
-      "gamma "                                                                                     \
-      "auto: 1/median d^2. Of graph --edges: weights are lengths, as by default, or affinities, "  \
-      "which these maps then take as they are, and isomap and path not at all")                    \
+      "eigenmaps, diffusion: heat, by default: exp(-gamma d^2) of an edge of length d, where "     \
+      "gamma auto is 1/median d^2; binary: 1. Of graph --edges: weights are lengths, as by "       \
+      "default, or affinity, which these maps then take as they are, and isomap and path not at "  \
+      "all")                                                                                       \
     X("from", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY,                               \
       "the row where a path begins")                                                               \
-    X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY, "the row where it ends")        \
+    X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY, "the row where the path ends")  \
     X("measures", NY_TEXT, 0, false, "LIST", "all", MEASURES, EVALUATE, ANY,                       \
       "of clusters, knn, neighborhoods (or neighbors), distances, reconstruction, against, or of " \
       "the "                                                                                       \
@@ -305,7 +305,7 @@
     X("against", NY_TEXT, 0, false, "NAME", NULL, MEASURES, EVALUATE, ANY,                         \
       "another result of the same rows, such as an exact one, to compare with")                    \
     X("clusters", NY_COUNT, 1, false, "K", NULL, MEASURES, EVALUATE, ANY,                          \
-      "of k-means; by default as many as there are classes")                                       \
+      "clusters that k-means finds; by default as many as there are classes")                      \
     X("clusters-to", NY_COUNT, 2, false, "K", NULL, MEASURES, EVALUATE, ANY,                       \
       "try each number of clusters from --clusters (or 2) to this, and keep those of the largest " \
       "silhouette")                                                                                \
@@ -332,9 +332,9 @@
     X("scree", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                                \
       "draw the eigenvalues instead")                                                              \
     X("size", NY_TEXT, 0, false, "WxH", "1600x1200", PICTURE, PLOT, ANY,                           \
-      "of the picture, in pixels; an svg or pdf has half as many points")                          \
+      "size of the picture in pixels; an svg or pdf has half as many points")                      \
     X("title", NY_TEXT, 0, false, "TEXT", NULL, PICTURE, PLOT | REPORT, ANY,                       \
-      "above the picture or page; by default NAME, or that of the store")                          \
+      "title above the picture or page; by default NAME, or the name of the store")                \
     X("path", NY_TEXT, 0, false, "A,B", NULL, PICTURE, REPORT, ANY,                                \
       "show the shortest path from row A to row B in the graph of a result, or in one "            \
       "among them")                                                                                \
@@ -359,7 +359,8 @@
       "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of "       \
       "K, so there is no trace error")                                                             \
     X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", SOLVER, FIT | RARE, ANY,                  \
-      "of the tiles and of the embedding; sums are f64 always")                                    \
+      "precision of kernel values and of the embedding. With f32, sums over rows are f64 where "   \
+      "f32 would lose too much (info: Gram precision); with f64, always")                          \
     X("certify", NY_SWITCH, 0, true, NULL, "no", ERROR, FIT | RARE, OF_KERNELS,                    \
       "a pass more to measure exactly: the error of nystrom, the residuals of all rows")           \
     X("probe", NY_COUNT, 1, true, "R", NULL, ERROR, FIT, OF_KERNELS,                               \
@@ -394,7 +395,8 @@
     X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE, ANY,                            \
       "folder of the temporary store; by default that of the output")                              \
     X("memory", NY_BYTES, 1, false, "SIZE", NULL, RUN, COMMON, ANY,                                \
-      "such as 2G; default half of what is free, import 256M. K, M, G and T are binary units")     \
+      "most memory; default half of what is free, import 256M. Such as 2G: K, M, G and T are "     \
+      "binary units")                                                                              \
     X("threads", NY_COUNT, 1, false, "N", NULL, RUN, THREADS, ANY,                                 \
       "threads; by default one per CPU")
 

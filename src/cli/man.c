@@ -230,7 +230,15 @@ static void print_rest(FILE *file)
     fputs(".TP\nCOLUMNS, LINES\n", file);
     put_line(file, "The size of help and of `plot --terminal` where no terminal says it.");
     fputs(".TP\nTMPDIR\n", file);
-    put_line(file, "Where `bench` measures the disk; by default /tmp.");
+    put_line(file, "Where `transform` sorts the entries of sparse files that are in another order, "
+                   "and `bench` measures the disk; by default /tmp.");
+    fputs(".TP\nNYSTREAM_HDF5\n", file);
+    put_line(file,
+             "The program that reads .h5ad and .h5; by default nystream-hdf5, beside nystream "
+             "or on PATH.");
+    fputs(".TP\nNYSTREAM_MPI\n", file);
+    put_line(file, "The plug-in for MPI; by default libnystream-mpi.so, beside nystream or among "
+                   "the libraries of the system.");
     fputs(".TP\nOPENBLAS_CORETYPE\n", file);
     put_line(file, "The CPU that OpenBLAS takes this one for. Where it is not set and OpenBLAS "
                    "does not know the CPU, nystream sets it to the nearest one that it knows.");

@@ -88,11 +88,11 @@ const struct verb cli_verbs[] = {
      "the nearest neighbours of all rows, and how they hang together",
      "Finds the nearest neighbours of every row, exactly, and stores them under NAME with the "
      "components of the graph that joins them. Rows of few columns take a tree of boxes, others "
-     "all pairs of rows. With --recall 0.95 it finds as large a share of them, in the way that is "
-     "the least work, which takes far less where there are many rows of many columns. With --sweep "
-     "it says what other numbers of neighbours would give. Resumed as a fit is. Parts to export: "
-     "neighbors, distances, components, rows, those of the largest component, and graph, all of "
-     "its edges.\n"
+     "all pairs of rows, or of many columns a sieve of codes, with the same result. With --recall "
+     "0.95 it finds as large a share of them, in the way that is the least work, which takes far "
+     "less where there are many rows of many columns. With --sweep it says what other numbers of "
+     "neighbours would give. Resumed as a fit is. Parts to export: neighbors, distances, "
+     "components, rows, those of the largest component, and graph, all of its edges.\n"
      "With --edges the graph is that of a file, and STORE is made where there is none: it then has "
      "nodes and no points, which is enough for path and for maps of the graph. Edges that lead "
      "back "
@@ -206,7 +206,7 @@ const struct verb cli_verbs[] = {
      "nystream report points.nys first groups -o report.html", .run = cli_run_report},
     {"embed", "FILE", "-o OUT.npy", 1, 1, NY_GROUP_FIT | NY_GROUP_READ | NY_GROUP_EMBED | WORK,
      EVERY | OWN_OUTPUT, "one shot: a table in, an embedding out",
-     "import, fit and export in one; the store between is temporary.",
+     "Imports, fits and exports in one; the store in between is temporary.",
      "nystream embed table.csv -o embedding.npy --label-column class", .run = cli_run_embed},
     {"merge", "STORE…", "--name NAME -o MODEL.nym", 1, NO_LIMIT, WORK,
      EVERY | OWN_NAME | OWN_OUTPUT, "one model of the sums of several stores",

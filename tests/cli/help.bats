@@ -198,6 +198,9 @@ options_of() {
     for word in landmarks tolerance kernel gamma append shuffle tmpdir memory output json; do
         grep -qF -- "\\-\\-${word}" nystream.1
     done
+    for word in NO_COLOR TMPDIR NYSTREAM_HDF5 NYSTREAM_MPI OPENBLAS_CORETYPE; do
+        grep -qx $word nystream.1
+    done
     grep -qx 143 nystream.1
     grep -B1 "^A second SIGHUP, SIGINT" nystream.1 | grep -qx .PP # not what exit code 143 means
     grep -B1 "^Parts of a result" nystream.1 | grep -qx .PP
