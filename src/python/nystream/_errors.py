@@ -54,15 +54,15 @@ class DataError(NystreamError, ValueError):
 
 
 class FileError(NystreamError, OSError):
-    """A file cannot be read or written."""
+    """A file cannot be read or written, or a path is not a store."""
 
 
 class StoreError(NystreamError):
-    """The store or the model is damaged, or is none."""
+    """The store or the model is damaged, or a file is no model."""
 
 
 class BusyError(NystreamError, BlockingIOError):
-    """Another process, or another thread, writes to the store."""
+    """Another process or thread writes to the store, or has changed what was read."""
 
 
 class NumericError(NystreamError, ArithmeticError):

@@ -36,9 +36,9 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
     algorithm : {"auto", "exact", "tree", "forest", "sieve"}
         How neighbours of the rows of the fit are found: by all pairs, the same ones by a tree of
         boxes (dense rows of few columns, euclidean), or nearly all of them by a forest of trees
-        or a sieve of codes (dense rows); `report_.recall` tells how many. "auto" is exact or tree
-        up to 100,000 rows, and of six columns or fewer for any number of them; of more rows it is
-        whichever finds 0.95 of the neighbours by the least work, which `report_.knn` names.
+        or a sieve of codes (dense rows); `report_.recall` tells how many. "auto" finds all
+        of them up to 100,000 rows, and of six columns or fewer for any number of rows; of more rows
+        0.95 of them. It takes whichever way is the least work, which `report_.knn` names.
         New rows get all of their neighbours as well, or by a graph of which 0.95 was asked as
         large a share: measured on some of them, in far less time.
     metric : {"euclidean", "cosine"}
