@@ -225,7 +225,10 @@ class KernelPCA(Embedder):
 
 
 class PCA(Embedder):
-    """Principal components, exactly, in two passes over any number of rows.
+    """Principal components, exactly, of any number of rows on disk or in memory.
+
+    Dense rows of up to 8,192 columns take two passes. Others take some ten, by which eigenvalues
+    are found to 1e-4 of themselves.
 
     Parameters
     ----------
