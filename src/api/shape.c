@@ -9,6 +9,7 @@
 #include "api/option_values.h"
 #include "base/dtype.h"
 #include "io/reader.h"
+#include "store/format.h"
 
 /* Reads a whole number, which may be written as 1e7. */
 static bool read_count(const char *word, uint64_t *count)
@@ -50,8 +51,10 @@ static int check(struct ny_context *ctx, const char *text, const struct ny_point
 {
     double cells = (double)shape->rows * (double)shape->columns;
 
-    if (cells > 1e18 || shape->columns > UINT32_MAX)
-        return ny_fail(ctx, NY_EUSAGE, "--shape %s is larger than any store can be", text);
+    if (shape->rows > NY_ROWS_MAX || shape->columns > NY_STORE_COLUMNS_MAX || cells > 1e18)
+        return ny_fail(ctx, NY_EUSAGE,
+                       "--shape %s is larger than any store can be, which has up to %llu columns",
+                       text, (unsigned long long)NY_STORE_COLUMNS_MAX);
     if ((double)shape->values > cells)
         return ny_fail(ctx, NY_EUSAGE, "--shape %s: %llu rows of %llu columns have no %llu values",
                        text, (unsigned long long)shape->rows, (unsigned long long)shape->columns,
