@@ -172,7 +172,7 @@
       "gives --landmarks is found")                                                                \
     X("pilot", NY_SWITCH, 0, true, NULL, "yes", LANDMARKS, FIT | SELECT | RARE,                    \
       ON_SEARCH | OF_KERNELS,                                                                      \
-      "greedy without --tolerance: begin near the one that hashed rows suggest, not at 1")         \
+      "greedy without --tolerance: begin the search for one where a sample suggests, not at 1")    \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
       ON_LANDMARKS | OF_KERNELS, "row numbers of the landmarks, from 0, in order")                 \
     X("landmarks-points", NY_TEXT, 0, true, "P.npy", NULL, LANDMARKS, FIT | SELECT | RARE,         \
@@ -207,8 +207,8 @@
       ON_DEGREE | ON_POINTS | OF_KERNELS, "constant of the polynomial kernel")                     \
     X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, SOLVER, FIT | RARE,              \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
-      "means and degrees over the landmarks, or over all rows; by default implicit for "           \
-      "projected and ensemble")                                                                    \
+      "means and degrees over the landmarks, or over all rows (implicit); by default implicit "    \
+      "for projected and ensemble")                                                                \
     X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", EMBEDDING, FIT | RARE, \
       OF_KERNELS, "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                         \
     X("time", NY_NUMBER_FROM, 0, true, "T", "1", EMBEDDING, FIT | RARE, OF_KERNELS,                \
@@ -260,7 +260,7 @@
       "forest and sieve, and all of them of auto")                                                 \
     X("leaf", NY_COUNT, 1, true, "N", "256", NEIGHBORS, FIT | GRAPH | RARE,                        \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "forest: rows of a leaf, all pairs of which are compared, at most")                          \
+      "forest: the most rows of a leaf, all pairs of which are compared")                          \
     X("max-distance", NY_NUMBER, 0, true, "R", NULL, NEIGHBORS, FIT | GRAPH | RARE,                \
       OF_GRAPHS | OF_NEW_GRAPH, "no edge is longer than this")                                     \
     X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, NEIGHBORS, FIT | GRAPH | RARE,           \
@@ -299,9 +299,8 @@
       "the row where a path begins")                                                               \
     X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY, "the row where the path ends")  \
     X("measures", NY_TEXT, 0, false, "LIST", "all", MEASURES, EVALUATE, ANY,                       \
-      "of clusters, knn, neighborhoods (or neighbors), distances, reconstruction, against, or of " \
-      "the "                                                                                       \
-      "figures that they give, as JSON calls them; one that is named must apply")                  \
+      "which to take: clusters, knn, neighborhoods (or neighbors), distances, reconstruction, "    \
+      "against, or figures that they give, as JSON calls them; one that is named must apply")      \
     X("against", NY_TEXT, 0, false, "NAME", NULL, MEASURES, EVALUATE, ANY,                         \
       "another result of the same rows, such as an exact one, to compare with")                    \
     X("clusters", NY_COUNT, 1, false, "K", NULL, MEASURES, EVALUATE, ANY,                          \
@@ -339,7 +338,8 @@
       "show the shortest path from row A to row B in the graph of a result, or in one "            \
       "among them")                                                                                \
     X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", PICTURE, REPORT, ANY,                   \
-      "height and width of rows that are images; auto: where a square has as many pixels")         \
+      "height and width of rows that are images; auto: rows are squares, where "                   \
+      "their length is a square number")                                                           \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit|idf|idf-smooth", "none", EMBEDDING,         \
       FIT | SELECT | GRAPH, ON_POINTS | OF_NEW_GRAPH,                                              \
       "scale columns by spread or rarity. standard: the standard deviation; "                      \
