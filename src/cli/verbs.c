@@ -166,9 +166,9 @@ const struct verb cli_verbs[] = {
      EVERY | OWN_PART | OWN_OUTPUT | OWN_SKIP_DAMAGED | OWN_RAW | OWN_WITH,
      "write a part of a result to a file",
      "Writes the embedding or another part of a result. The end of the output's name says how: "
-     ".npy, .csv, .csv.gz or .tsv; a model is a .nym, names are a .txt; - and devices get npy. A "
-     "graph (--part graph) is a symmetric matrix, .npz for scipy or .mtx, or lines i j weight: "
-     ".txt, .csv or .tsv. "
+     ".npy, .csv, .csv.gz or .tsv; a model is a .nym, names are a .txt. A graph (--part graph) is "
+     "a symmetric matrix, .npz for scipy or .mtx, or lines i j weight: .txt, .csv or .tsv. The "
+     "standard output (-) and devices get npy, and lines of names and of a graph. "
      "Points, labels, source (the number that each row had in its file, from 0), names of rows "
      "(ids), of columns and of classes (the words of labels, "
      "in the order of their numbers, from 0) need no NAME: they are then of all rows of the store. "
