@@ -300,13 +300,30 @@ static int sort_by_cells(const struct lot *lot, const uint32_t *index, size_t co
     return err;
 }
 
-/* Searches rows of the lot as far as they are to look. */
+/* Puts the lists of the batch. Rows whose cells have fewer points than a list go to `left`, behind
+ * the `count` that are there already; returns how many are there then. */
+static size_t put_nearly(const struct lot *lot, const struct ny_sieve_batch *batch, uint32_t *left,
+                         size_t count)
+{
+    size_t t = lot->sieve->knn->neighbors;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->near[i * t + t - 1].row == NY_NO_ROW)
+            left[count++] = batch->index[i];
+        else
+            put(lot, batch, i);
+    }
+    return count;
+}
+
+/* Searches rows of the lot as far as they are to look, and exactly where that finds too few. */
 static int search_nearly(struct lot *lot, const uint32_t *index, size_t count,
                          const struct ny_sieve_reach *reach)
 {
     struct ny_context *ctx = lot->sieve->spec->ctx;
     size_t rows = (size_t)lot->sieve->knn->workers * NEARLY_ROWS;
     uint32_t *sorted = ny_calloc(ctx, NY_MEM_TILES, count, sizeof(*sorted));
+    size_t left = 0; /* rows in the first places of `sorted`, which are free by then */
     struct ny_sieve_batch batch;
     int err = ny_sieve_batch_new(&batch, lot->sieve, rows, reach->measured);
 
@@ -321,11 +338,11 @@ static int search_nearly(struct lot *lot, const uint32_t *index, size_t count,
         ny_sieve_batch_begin(&batch, sorted + first, count - first < rows ? count - first : rows);
         err = ny_sieve_batch_look_up(&batch, false);
         if (!err) err = ny_sieve_batch_measure(&batch);
-        for (size_t i = 0; i < batch.count && !err; i++)
-            put(lot, &batch, i);
+        if (!err) left = put_nearly(lot, &batch, sorted, left);
         ny_meter_add(&lot->meter, batch.count, 0, 0);
     }
     ny_sieve_batch_release(&batch);
+    if (!err && left) err = search_exactly(lot, sorted, left);
     ny_free(ctx, sorted);
     return err;
 }
@@ -363,10 +380,9 @@ static void add_work(const struct lot *lot, struct ny_sieve_work *work)
 static int search_as_told(struct lot *lot, const uint32_t *index, size_t count,
                           const struct ny_sieve_reach *reach)
 {
-    int err;
+    int err = reach->measured ? search_nearly(lot, index, count, reach)
+                              : search_exactly(lot, index, count);
 
-    if (reach->measured) return search_nearly(lot, index, count, reach);
-    err = search_exactly(lot, index, count);
     return err ? err : compare_left(lot);
 }
 

@@ -75,3 +75,19 @@ def test_neighbors_that_cannot_be(store, result, rows):
             graph.kneighbors(rows[:3], count)
     with pytest.raises(nystream.DataError, match="5 columns"):
         graph.kneighbors(rows[:3, :5])
+
+
+def test_rows_of_thin_cells_have_whole_lists(tmp_path):
+    """Codes are sorted into cells, some of which have fewer points than neighbours are wanted."""
+    rng = np.random.default_rng(0)
+    centers = 40 * rng.normal(size=(50, 16))
+    rows, new = (centers[np.arange(count) % 50] + rng.normal(size=(count, 16))
+                 for count in (20_000, 3_000))
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(rows)
+    graph = store.graph("near", neighbors=200, knn="sieve", recall=0.8)
+    lists = graph.neighbors[:]
+    assert lists.max() < 20_000 and np.isfinite(graph.distances[:]).all()
+    assert all(len(set(near)) == 200 for near in lists)
+    distances, indices = graph.kneighbors(new)
+    assert indices.max() < 20_000 and np.isfinite(distances).all()
