@@ -320,3 +320,15 @@ def test_the_import_is_quick(tmp_path):
     seconds = [float(subprocess.run([sys.executable, "-c", IMPORT], env=env, text=True,
                                     stdout=subprocess.PIPE, check=True).stdout) for _ in range(5)]
     assert min(seconds) < 0.06
+
+
+@quick
+@pytest.mark.parametrize("call", [
+    lambda store: store.report, lambda store: store.plan(landmarks=20, memory="64M"),
+    lambda store: store.append(np.zeros((1, 6)))])
+def test_progress_makes_no_call_with_the_store_that_works(store, call):
+    store = nystream.open(store.path, progress=lambda _progress: call(store))
+    with pytest.raises(nystream.BusyError, match="a call is under way.*open the store once more"):
+        store.fit("map", landmarks=50)
+    store._context.progress = lambda _progress: call(nystream.open(store.path))
+    assert store.fit("map", landmarks=50).status == "done"

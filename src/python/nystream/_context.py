@@ -21,7 +21,7 @@ from collections import deque
 from typing import Any, Callable, Deque, Dict, Iterator, NamedTuple, Optional, Set, Tuple, Union
 
 from nystream import _lib
-from nystream._errors import (CLASSES, BudgetError, NystreamError, NystreamWarning,
+from nystream._errors import (CLASSES, BudgetError, NystreamError, NystreamWarning, busy_error,
                               spell_for_caller, spell_for_python, spell_reasons)
 from nystream._lib import lib
 from nystream._work import Interrupts, Work
@@ -33,7 +33,8 @@ logger = logging.getLogger("nystream")
 
 class Progress(NamedTuple):
     """How far a call is; a callable given as `progress` gets one at most ten times a second, and
-    the last one of each call.
+    the last one of each call. It may look at a store that it opens itself, and not at the one whose
+    call it is, which is a BusyError.
 
     Fractions are from 0 to 1 and seconds are those left; both are negative where not known.
     """
@@ -150,6 +151,7 @@ class Context:
         self._heard = _Heard()
         self._pointer = C.c_void_p()
         self._drawn_s = 0.0
+        self._waiting: Optional[int] = None  # the thread that waits for a call
         self._told: Optional[Set[str]] = None
         self.borrowed: Any = None  # rows that the library reads where they are
         self._check(lib.ny_context_new(C.byref(self._pointer)), C.c_void_p())
@@ -190,9 +192,16 @@ class Context:
 
     @property
     def lock(self) -> Any:
-        """Held during a call: a context serves one thread at a time."""
+        """Held during a call: a context serves one thread at a time.
+
+        BusyError in what a call runs in the thread that waits for it, such as its progress.
+        """
         if os.getpid() != self._pid:
             self._open()
+        if self._waiting == threading.get_ident():
+            raise busy_error("a call is under way, and what it runs in between, such as progress= "
+                             "or a handler of signals, cannot make another with the same store or "
+                             "model; open the store once more for that")
         return self._lock
 
     @property
@@ -241,7 +250,11 @@ class Context:
                 status = function(*arguments)
                 self._tell(None)
             else:
-                status = self._wait(function, arguments)
+                self._waiting = threading.get_ident()
+                try:
+                    status = self._wait(function, arguments)
+                finally:
+                    self._waiting = None
             self.check(status)
 
     @contextlib.contextmanager

@@ -194,6 +194,13 @@ def data_error(message: str) -> DataError:
     return error
 
 
+def busy_error(message: str) -> BusyError:
+    """Make the error of a call that another one does not let in."""
+    error = BusyError(message)
+    error.status, error.kind = 6, "busy"
+    return error
+
+
 def nearest(name: str, known: Iterable[str]) -> Optional[str]:
     """Return the nearest of the names that are known; None where none is near."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1)), None)
