@@ -288,6 +288,21 @@ def test_embed_drops_and_keeps_rows_with_nan(table):
 
 
 @quick
+def test_rows_beside_the_largest_component_are_kept_as_nan():
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(200, 3))
+    rows[150:] += 1000  # another component, which has no place in the map
+    rows[7, 1] = np.nan
+    fit = {"map": "isomap", "neighbors": 8, "approx": "exact"}
+    with pytest.warns(nystream.NystreamWarning, match="component"):
+        places = nystream.embed(rows, nan="keep", **fit)
+        expected = nystream.embed(np.delete(rows[:150], 7, axis=0), **fit)
+    assert places.shape == (200, 2)
+    assert np.isnan(places[150:]).all() and np.isnan(places[7]).all()
+    assert np.allclose(np.delete(places[:150], 7, axis=0), expected, atol=1e-4)
+
+
+@quick
 def test_labels_and_names_that_an_append_would_lose(table, tmp_path):
     file, rows = table
     store = nystream.open(tmp_path / "t.nys")

@@ -14,7 +14,7 @@ from nystream._context import Context, ProgressOption
 from nystream._lib import IMPORT, OPTIONS, lib
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part
-from nystream.store import FITTING, Store
+from nystream.store import FITTING, Result, Store
 
 EMPTY_BYTES = 1 << 20  # at most, of a store without rows
 
@@ -89,7 +89,7 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     **options
         Options of Store.fit: map, components, landmarks, …; and of append() and append_files():
         nan, label_column, drop_columns, …. With nan="drop" rows with missing values have no row
-        in the result, and with nan="keep" one of NaN.
+        in the result, and with nan="keep" one of NaN, as other rows have that get no place.
 
     Returns
     -------
@@ -101,8 +101,8 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
         reading["nan"] = "drop"
     context, fit = Context(memory, threads, progress), {"components": 2, **options}
     with scratch_rows(X, context, tmpdir, fit, **reading) as store:
-        places = store.fit("embedding", **options).embedding[:]
-        return _spread(store, places) if keeps else places
+        result = store.fit("embedding", **options)
+        return _spread(result) if keeps else result.embedding[:]
 
 
 def _is_of_reading(name: str) -> bool:
@@ -111,9 +111,9 @@ def _is_of_reading(name: str) -> bool:
     return option is not None and bool(option.groups & IMPORT) and not option.groups & FITTING
 
 
-def _spread(store: Store, places: Any) -> Any:
-    """Return places with a row for each row that was read, NaN for those that were left out."""
-    report = store.report
+def _spread(result: Result) -> Any:
+    """Return places with a row for each row that was read, NaN for those that have none."""
+    report, places = result.store.report, result.embedding[:]
     spread = np.full((report.n + report.dropped, places.shape[1]), np.nan, places.dtype)
-    spread[Part(store._view, "source")[:]] = places
+    spread[Part(result.store._view, "source")[result.rows[:]]] = places
     return spread
