@@ -314,3 +314,13 @@ def test_labels_and_names_that_an_append_would_lose(table, tmp_path):
         store.append_files(file, nan="drop")
     result = store.fit("flat", map="pca", approx="exact")
     assert result.evaluate(measures="clusters", clusters=2).unlabelled == 2 * 119
+
+
+@quick
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path):
+    np.savetxt(tmp_path / "rows[1].csv", np.ones((5, 2)), delimiter=",")
+    np.savetxt(tmp_path / "rows1.csv", np.zeros((3, 2)), delimiter=",")
+    store = nystream.open(tmp_path / "s.nys")
+    assert store.append_files(tmp_path / "rows[1].csv").rows == 5
+    assert store.append_files(tmp_path / "rows[12].csv").rows == 3
+    assert np.array_equal(store[:], np.repeat([[1.0, 1], [0, 0]], [5, 3], axis=0))

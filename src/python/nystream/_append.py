@@ -120,8 +120,11 @@ class Appends:
         """
         given = [files] if isinstance(files, (str, os.PathLike)) else list(files)
         names: List[str] = []
-        for name in given:
-            names += sorted(globbing.glob(os.fspath(name))) or [os.fspath(name)]
+        for path in given:
+            name = os.fspath(path)
+            # A file that is there is no pattern, such as "rows[1].csv".
+            found = [] if os.path.lexists(name) else sorted(globbing.glob(name))
+            names += found or [name]
         array = (C.c_char_p * len(names))(*map(os.fsencode, names))
         dealt = "shards" in options  # to a new store, or to one that has some of its shards
         if not dealt and self._has_rows():
