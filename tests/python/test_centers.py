@@ -85,3 +85,25 @@ def test_a_cluster_without_cells_gets_no_new_ones():
                                  "params": {"use_rep": "X_pca"}}
     found = _carry._of_clusters(reference, "clusters", {"X_pca": np.array([[0.5, 1], [5, 5]])})
     assert list(found) == ["1", "2"]
+
+
+@quick
+def test_cells_of_a_reference_without_a_place_are_of_no_cluster(rows):
+    anndata, pandas = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    import nystream
+
+    X = np.vstack([rows, 1e3 * np.eye(6)]).astype("float32")  # few landmarks do not reach all
+    cells = anndata.AnnData(X, dtype=X.dtype)
+    nystream.tl.spectral(cells, 3, gamma=0.1, n_landmarks=8)
+    lost = np.isnan(cells.obsm["X_spectral"]).any(axis=1)
+    assert lost.any() and not lost[:2000].any()
+    nystream.tl.clusters(cells, 3)
+    assert np.array_equal(cells.obs["clusters"].isna(), lost)
+    assert all(cells.obs["clusters"][first:2000:3].nunique() == 1 for first in range(3))
+    with pytest.raises(ValueError, match=f"the rows, {2006 - lost.sum()} of which have a place"):
+        nystream.tl.clusters(cells, 2006)
+    cells.obs["word"] = pandas.Categorical(np.where(np.arange(2006) % 3, "b", "a"))
+    new = anndata.AnnData(X[:6], dtype=X.dtype)
+    nystream.tl.ingest(new, cells, obs=["clusters", "word"])
+    assert list(new.obs["word"]) == list("abbabb")
+    assert list(new.obs["clusters"]) == list(cells.obs["clusters"][:6])

@@ -70,9 +70,11 @@ def _votes(adata_ref: Any, names: Sequence[str], places: Dict[str, Any], use_rep
         raise ValueError(f"use_rep={key!r} is no embedding that adata_ref keeps a model of, which "
                          f"are {', '.join(places)}")
     pairs = {name: _category_pairs(adata_ref.obs[name]) for name in names}
-    count = min(n_neighbors, adata_ref.n_obs)
+    rows = np.asarray(adata_ref.obsm[key])
+    known = ~np.isnan(rows).any(axis=1)
+    count = min(n_neighbors, int(known.sum()))
     has_place = ~np.isnan(places[key]).any(axis=1)
-    with stored(np.asarray(adata_ref.obsm[key]), **run) as store, warnings.catch_warnings():
+    with stored(rows[known], **run) as store, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "the graph has", NystreamWarning)  # components
         graph = store.graph("neighbors", neighbors=1, **search_options(
             None, (len(store), store.shape[1]), "euclidean", 0))
@@ -80,7 +82,7 @@ def _votes(adata_ref: Any, names: Sequence[str], places: Dict[str, Any], use_rep
     found = {}
     for name, (codes, words) in pairs.items():
         winners = np.full(len(has_place), -1)
-        winners[has_place] = _vote(lists, codes, len(words))
+        winners[has_place] = _vote(lists, codes[known], len(words))
         found[name] = pandas.Categorical.from_codes(winners, words)
     return found
 

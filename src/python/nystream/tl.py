@@ -416,8 +416,8 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
 
     Rows of `spectral` are scaled to length 1 first, as nystream.SpectralClustering does, which
     gives the same clusters of n_comps=n_clusters - 1; those of `diffmap` get their eigenvalues.
-    Writes obs[key_added], a category "0", "1", …, and uns[key_added] with `centers`, `params` and
-    `silhouette`.
+    Writes obs[key_added], a category "0", "1", …, missing for rows of NaN in the embedding, and
+    uns[key_added] with `centers`, `params` and `silhouette`.
 
     Parameters
     ----------
@@ -438,16 +438,20 @@ def clusters(adata: Any, n_clusters: int = 8, *, use_rep: Optional[str] = None, 
     import pandas
 
     adata = adata.copy() if copy else adata
-    if not 1 <= n_clusters <= adata.n_obs:
-        raise ValueError(f"n_clusters={n_clusters} must be between 1 and the rows, {adata.n_obs}")
     key = _choose_embedding(adata, use_rep)
     rows = as_clustered(adata, key, as_array(adata.obsm[key]))
-    with stored(rows, **run) as store:  # all components of rows have the distances of the rows
-        result = store.fit("rows", map="pca", approx="exact", components=min(rows.shape),
+    has_place = ~np.isnan(rows).any(axis=1)
+    placed = rows[has_place]
+    if not 1 <= n_clusters <= len(placed):
+        raise ValueError(f"n_clusters={n_clusters} must be between 1 and the rows, "
+                         f"{len(placed)} of which have a place")
+    with stored(placed, **run) as store:  # all components of rows have the distances of the rows
+        result = store.fit("rows", map="pca", approx="exact", components=min(placed.shape),
                            precision="f64")
         told = result.evaluate(measures="clusters", clusters=n_clusters, n_init=n_init,
                                seed=random_state)
-        found = result.clusters[:].astype(np.int64)
+        found = np.full(len(rows), -1)
+        found[has_place] = result.clusters[:].astype(np.int64)
     centers = centers_of(rows, found, n_clusters)
     adata.obs[key_added] = pandas.Categorical.from_codes(found, list(map(str, range(n_clusters))))
     adata.uns[key_added] = {
