@@ -1,5 +1,6 @@
 """Rows of every kind that append() takes: the same store, whatever they come in."""
 import tempfile
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -236,6 +237,22 @@ def test_sparse_matrices(tmp_path, kind):
     dense = nystream.open(tmp_path / "dense.nys")
     dense.append(X.toarray())
     assert (dense.to_csr(5, 50) != X.tocsr()[5:50]).nnz == 0
+
+
+@quick
+def test_some_rows_of_many_entries_take_room_for_these(tmp_path):
+    X = scipy.sparse.random(20_000, 300, 0.1, "csr", np.float32, random_state=3).tolil()
+    X[7] = np.ones(300, np.float32)  # fuller than others
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(X)
+    store.to_csr(0, 10)  # the store is open then
+    for first, stop in ((0, 10), (7, 8), (19_990, 20_000), (5, 5)):
+        tracemalloc.start()
+        found = store.to_csr(first, stop)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert np.array_equal(found.toarray(), X[first:stop].toarray())
+        assert most < store.report.nnz  # bytes: an eighth of a copy
 
 
 @quick

@@ -11,6 +11,7 @@ import numpy as np
 
 from nystream import _batch, _lib
 from nystream._context import Context, free_handle
+from nystream._errors import UsageError
 from nystream._lib import lib
 
 
@@ -128,15 +129,28 @@ class View:
         return out
 
     def read_sparse(self, first: int, count: int, entries: int) -> Tuple[Any, Any, Any]:
-        """Return values, column numbers and row starts of sparse points, as scipy has them."""
+        """Return values, column numbers and row starts of sparse points, as scipy has them.
+
+        `entries` are those of all points, which may be more than memory holds: room is made for
+        some more than rows have on the average, and for more of rows that are fuller.
+        """
         with self._in_use:
-            pointer = self._open()
-            starts = np.zeros(count + 1, dtype=np.uint64)
-            columns = np.empty(entries, dtype=np.uint32)
-            values = np.empty(entries, dtype=self.shape("points").dtype)
-            room = _lib.CCsrRoom(starts.ctypes.data, columns.ctypes.data, values.ctypes.data,
-                                 entries)
-            self._context.run(lib.ny_view_read_sparse, pointer, first, count, C.byref(room))
+            room = min(entries, 1024 + 2 * entries * count // max(1, self.shape("points").rows))
+            while True:
+                try:
+                    return self._read_sparse_into(room, first, count)
+                except UsageError:
+                    if room == entries:
+                        raise
+                    room = min(entries, 4 * room)
+
+    def _read_sparse_into(self, entries: int, first: int, count: int) -> Tuple[Any, Any, Any]:
+        """Return the same, UsageError where there are more entries; `_in_use` is held."""
+        starts = np.zeros(count + 1, dtype=np.uint64)
+        columns = np.empty(entries, dtype=np.uint32)
+        values = np.empty(entries, dtype=self.shape("points").dtype)
+        room = _lib.CCsrRoom(starts.ctypes.data, columns.ctypes.data, values.ctypes.data, entries)
+        self._context.run(lib.ny_view_read_sparse, self._open(), first, count, C.byref(room))
         used = int(starts[-1])
         return values[:used], columns[:used].astype(np.int64), starts.astype(np.int64)
 
