@@ -37,3 +37,27 @@ def test_truncated_svd_is_that_of_scikit_learn(tmp_path, kind):
     assert np.array_equal(again.transform(X[:30]), placed)
     with pytest.raises(ValueError, match="n_components=13 must be between 1 and"):
         TruncatedSVD(13).fit(X)
+
+
+@quick
+@pytest.mark.parametrize("name, options", [
+    ("TruncatedSVD", {}), ("KernelPCA", {"kernel": "linear", "n_landmarks": 40}),
+    ("IncrementalKernelPCA", {"kernel": "linear", "n_landmarks": 40}),
+    ("KNeighborsTransformer", {"n_neighbors": 3}), ("SpectralClustering", {"n_clusters": 2})])
+def test_sparse_rows_of_a_store_stay_sparse(tmp_path, monkeypatch, name, options):
+    X = scipy.sparse.random(300, 50_000, 1e-3, "csr", np.float32, random_state=0)
+    store = nystream.open(tmp_path / "s.nys")
+    store.append(X)
+    read, dense = nystream._view.View.read, []
+    monkeypatch.setattr(nystream._view.View, "read", lambda view, part, *rows: (
+        dense.append(part), read(view, part, *rows))[1])
+    made = getattr(nystream, name)(random_state=0, **options)
+    fit = made.partial_fit if hasattr(made, "partial_fit") else made.fit
+    place = made.predict if hasattr(made, "predict") else made.transform
+    fit(store)
+    found = place(store)
+    assert "points" not in dense
+    expected = place(X)
+    if scipy.sparse.issparse(found):
+        found, expected = found.toarray(), expected.toarray()
+    assert np.allclose(found, expected, rtol=1e-4, atol=1e-6)

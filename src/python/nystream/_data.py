@@ -236,8 +236,9 @@ def count_bytes(X: Any) -> Optional[int]:
     if are_files(X) and (not is_path(X) or Path(X).suffix not in OPENED):
         return None
     X = unwrap(X)
-    if is_sparse(X) or isinstance(X, CsrGroup):
-        return int(X.nnz) * ENTRY_BYTES
+    entries = getattr(X, "nnz", None)  # which may be the name of a column
+    if isinstance(entries, numbers.Integral):
+        return int(entries) * ENTRY_BYTES
     if isinstance(X, np.ndarray):
         return X.nbytes
     shape = getattr(X, "shape", (np.nan,))

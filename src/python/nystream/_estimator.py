@@ -27,7 +27,7 @@ from nystream._context import Context, stack_level
 from nystream._embed import count_results, lies_in_memory, scratch_store
 from nystream._errors import NystreamWarning, data_error, renamed, usage_error
 from nystream._scratch import Scratch, lost_when_stopped
-from nystream._sources import is_dask, is_path
+from nystream._sources import is_dask, is_path, rows_of_slice
 from nystream._view import Part
 from nystream.store import Result, Store
 
@@ -181,6 +181,28 @@ def require_equal(store: Store, X: Any) -> None:
                          "store=, or remove it")
 
 
+def _rows_of_store(store: Store) -> Any:
+    """Return the rows of a store, as what gives rows by [a:b]."""
+    entries = store.report["nnz"]
+    return store.points if entries is None else SparseRows(store, entries)
+
+
+class SparseRows:
+    """Rows of a sparse store, which are read by [a:b] as matrices."""
+
+    def __init__(self, store: Store, entries: int) -> None:
+        self._store, self.nnz = store, entries
+        self.shape, self.dtype = store.shape, store.dtype
+
+    @property
+    def slice_rows(self) -> int:
+        """Rows of which the entries take about 16 MB."""
+        return rows_of_slice(self.shape[0], self.nnz)
+
+    def __getitem__(self, rows: slice) -> Any:
+        return self._store._read_csr(rows, self.nnz)
+
+
 # Other spellings of the width of the Gaussian kernel, as gamma.
 _WIDTHS = {"sigma": "1/(2 sigma²)", "epsilon": "1/epsilon", "length_scale": "1/(2 length_scale²)"}
 
@@ -216,7 +238,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         if reset:
             self._check_counts()
         self._check_feature_names(_with_names(X), reset=reset)
-        X = X.points if isinstance(X, Store) else _data.unwrap(X)
+        X = _rows_of_store(X) if isinstance(X, Store) else _data.unwrap(X)
         if isinstance(X, Part) or is_streamed(X):
             _data.check_shape(tuple(X.shape))
         else:

@@ -16,6 +16,11 @@ ENTRY_BYTES = 12  # an entry of a sparse matrix takes about so many
 # ---- CSR in HDF5 and zarr ----------------------------------------------------------------------
 
 
+def rows_of_slice(rows: int, entries: int) -> int:
+    """Return how many sparse rows take about 16 MB, where `rows` have so many entries."""
+    return max(1, _batch.SLICE_BYTES * rows // max(1, entries * ENTRY_BYTES))
+
+
 def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
@@ -51,7 +56,7 @@ class CsrGroup:
     @property
     def slice_rows(self) -> int:
         """Rows of which the entries take about 16 MB."""
-        return max(1, _batch.SLICE_BYTES * self.shape[0] // max(1, self.nnz * ENTRY_BYTES))
+        return rows_of_slice(self.shape[0], self.nnz)
 
     def __getitem__(self, rows: slice) -> Any:
         import scipy.sparse

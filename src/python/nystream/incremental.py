@@ -25,17 +25,6 @@ FIXED = ("n_components", "kernel", "gamma", "degree", "coef0")  # by the first b
 CHOICE = 4  # the first batch has so many rows for each landmark that it chooses
 
 
-class _SparseRows:
-    """Rows of a sparse store, which are read by [a:b] as matrices."""
-
-    def __init__(self, store: Store) -> None:
-        self._store, self.shape, self.dtype = store, store.shape, store.dtype
-        self.nnz = int(store.report["nnz"])
-
-    def __getitem__(self, rows: slice) -> Any:
-        return self._store.to_csr(rows.start, rows.stop)
-
-
 def _row_bytes(rows: Any) -> int:
     """Return about how many bytes a row takes, of sparse ones its entries."""
     n, d = rows.shape
@@ -106,8 +95,6 @@ class IncrementalKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ro
         self
         """
         rows = with_length(self._check_rows(X, reset=True))
-        if isinstance(X, Store) and X.report["nnz"] is not None:
-            rows = _SparseRows(X)
         sums = None
         for batch in self._batches(rows):
             sums = self._add(sums, batch)

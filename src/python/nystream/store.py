@@ -179,12 +179,19 @@ class Store(Appends):
         """Return rows as a scipy.sparse.csr_matrix; those of a dense store lose their zeros."""
         import scipy.sparse
 
-        first, stop, _ = slice(first, stop).indices(len(self))
         entries = self.report["nnz"]
         if entries is None:
             return scipy.sparse.csr_matrix(self[first:stop])
-        found = self._view.read_sparse(first, max(0, stop - first), entries)
-        return scipy.sparse.csr_matrix(found, shape=(max(0, stop - first), self.shape[1]))
+        return self._read_csr(slice(first, stop), entries)
+
+    def _read_csr(self, rows: slice, entries: int) -> Any:
+        """Return rows of a sparse store, which has so many entries, as to_csr() does."""
+        import scipy.sparse
+
+        first, stop, _ = rows.indices(len(self))
+        count = max(0, stop - first)
+        found = self._view.read_sparse(first, count, entries)
+        return scipy.sparse.csr_matrix(found, shape=(count, self.shape[1]))
 
     # ---- fits ----------------------------------------------------------------------------------
 
