@@ -75,3 +75,17 @@ def test_a_view_is_closed_when_no_thread_reads_it(tmp_path, rows, monkeypatch, e
     thread.join()
     assert log == ["read", "done", "free"]
     assert np.array_equal(found[0], rows[5:9])
+
+
+@quick
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint64"])
+def test_rows_are_chosen_by_integers_of_any_type(store, rows, dtype):
+    chosen = np.array([3, 100, 7], dtype)
+    if hasattr(np, "_set_promotion_state"):  # numpy 1 with the rules of numpy 2
+        before = np._get_promotion_state()
+        np._set_promotion_state("weak")
+    try:
+        assert np.array_equal(store[chosen], rows[chosen])
+    finally:
+        if hasattr(np, "_set_promotion_state"):
+            np._set_promotion_state(before)

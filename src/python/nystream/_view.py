@@ -243,6 +243,8 @@ class Part:
             rows = np.flatnonzero(rows)
         if rows.dtype.kind not in "iu" and rows.size:
             raise IndexError("rows are chosen by an integer, a slice, a list of integers or a mask")
+        if rows.dtype != np.uint64:
+            rows = rows.astype(np.int64)  # a narrow type may not hold `count`
         wanted = np.where(rows < 0, rows + count, rows).astype(np.int64)
         if rows.size and (wanted.min() < 0 or wanted.max() >= count):
             raise IndexError(f"{self._name} has rows 0 to {count - 1}")
