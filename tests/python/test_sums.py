@@ -349,6 +349,24 @@ def test_threads_of_their_own(rows, landmarks, whole):
 
 
 @quick
+def test_what_another_thread_adds_meanwhile_is_in_the_next_solution(monkeypatch, rows, landmarks):
+    sums, solve = sums_of(landmarks, rows[:1000]), Sums._solve
+    adding = threading.Thread(target=sums.add, args=(rows[1000:],))
+
+    def add_meanwhile(*arguments):
+        model = solve(*arguments)
+        adding.start()
+        adding.join(0.5)
+        return model
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Sums, "_solve", add_meanwhile)
+        assert sums.solve().solution.n == 1000
+    adding.join()
+    assert sums.solve().solution.n == sums.rows == 2000
+
+
+@quick
 def test_ctrl_c_at_the_end_of_a_piece(monkeypatch, rows, landmarks):
     monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
     put, seen = Sums._put, []

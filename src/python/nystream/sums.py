@@ -123,8 +123,10 @@ class Sums:
     def to_bytes(self) -> bytes:
         """Return the sums as bytes, for a file or a message; UsageError without rows."""
         image, count, handle = C.c_void_p(), C.c_size_t(), self._handle()
-        self._context.call(lib.ny_sums_image, handle, C.byref(image), C.byref(count))
-        return C.string_at(image, count.value)
+        # Another thread that adds rows takes the image away.
+        with self._context.lock:
+            self._context.call(lib.ny_sums_image, handle, C.byref(image), C.byref(count))
+            return C.string_at(image, count.value)
 
     def copy(self) -> "Sums":
         """Return sums of the same rows, to which others can be added."""
@@ -222,8 +224,8 @@ class Sums:
     def _put(self, batch: Batch, part: str) -> None:
         self._check_columns(batch, part)
         table, handle = batch.table(part), self._handle()
-        self._model = None
-        with renamed(PARAMETERS):
+        with self._context.lock, renamed(PARAMETERS):
+            self._model = None
             self._context.run(lib.ny_sums_add, handle, C.byref(table))
 
     def _check_columns(self, batch: Batch, part: str) -> None:
@@ -275,8 +277,10 @@ class Sums:
         UsageError where it was added before, or is of other landmarks or options.
         """
         path = store.path if isinstance(store, Store) else Path(store)
-        self._model, handle = None, self._handle()
-        self._context.run(lib.ny_sums_add_result, handle, os.fsencode(path), name.encode())
+        handle = self._handle()
+        with self._context.lock:
+            self._model = None
+            self._context.run(lib.ny_sums_add_result, handle, os.fsencode(path), name.encode())
         return self
 
     def merge(self, other: "Sums") -> "Sums":
@@ -287,8 +291,8 @@ class Sums:
         """
         handle, theirs = self._handle(), other._handle()
         first, second = sorted((self._context, other._context), key=id)
-        self._model = None
         with first.lock, second.lock:
+            self._model = None
             self._context.call(lib.ny_sums_merge, handle, theirs)
         if self._columns.names is None:
             self._columns = other._columns
@@ -315,13 +319,15 @@ class Sums:
         NumericError
             Sums in float32 are too coarse; make them again with precision="f64".
         """
-        if self._model is None:
-            self._model = self._solve()
-        return self._model
+        handle = self._handle()
+        # The next solution has the rows that another thread adds meanwhile.
+        with self._context.lock:
+            if self._model is None:
+                self._model = self._solve(handle)
+            return self._model
 
-    def _solve(self) -> Model:
-        handle, pointer = self._handle(), C.c_void_p()
-        context = self._context
+    def _solve(self, handle: C.c_void_p) -> Model:
+        context, pointer = self._context, C.c_void_p()
         image, count = C.c_void_p(), C.c_size_t()
         try:
             with renamed(PARAMETERS):
