@@ -163,3 +163,13 @@ def test_no_labels_at_all(empty):
     empty.append(rows())
     with pytest.raises(nystream.UsageError, match="have no labels"):
         empty.class_names
+
+
+def test_columns_may_have_names_of_what_other_rows_have(empty):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(rows(), columns=["obs", "chunks", "nnz"])
+    frame["word"] = WORDS
+    report = empty.append(frame, labels="word")
+    assert (report.n, report.d) == (6, 3) and kept(empty) == WORDS
+    assert np.array_equal(empty[:], rows())
+    assert nystream.embed(frame.drop(columns="word"), map="pca", approx="exact").shape == (6, 2)

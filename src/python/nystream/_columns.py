@@ -167,7 +167,7 @@ def choose(frame: Any, names: List[str]) -> Any:
 
 def take_labels(X: Any, name: str) -> Tuple[Any, Any]:
     """Return rows without their labels, and these: a column of a frame, or of obs of an AnnData."""
-    is_anndata = hasattr(X, "obs") and hasattr(X, "var")
+    is_anndata = hasattr(X, "obs") and _data.is_cells(X)
     if not is_anndata and not is_frame(X):
         raise usage_error(f"labels={name!r} names a column, and X is {type(X).__name__}, whose "
                           "columns have no names; give a label for each row", "labels")

@@ -58,7 +58,7 @@ def slice_rows(X: Any) -> int:
     width = int(np.prod(X.shape[1:], dtype=np.int64)) or 1
     rows = max(1, _batch.SLICE_BYTES // (width * 8))
     chunks = getattr(X, "chunks", None)
-    if chunks and isinstance(chunks[0], int) and chunks[0] < rows:
+    if isinstance(chunks, tuple) and chunks and isinstance(chunks[0], int) and chunks[0] < rows:
         rows -= rows % chunks[0]
     return rows
 
