@@ -484,5 +484,5 @@ int ny_view_read_sparse(struct ny_view *view, uint64_t first, uint64_t count,
         if (!err) err = put_sparse(view, &info, records, piece, &room, &at);
     }
     ny_free(view->ctx, records);
-    return err;
+    return check_read(view, err);
 }
