@@ -335,7 +335,7 @@ static int gather(struct ny_reader *reader, struct ny_sparse_rows *rows,
         sorted = put_in_places(&rows->entries, reader->place);
     else if (reader->file_columns)
         leave_out_new(reader, &rows->entries);
-    if (!sorted) sort(&rows->entries, columns);
+    if (!sorted) sort(&rows->entries, reader->table.d);
     merge(rows);
     return NY_OK;
 }

@@ -271,6 +271,19 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     says "rows.csv has no column 'elm', which mtx.nys has; give a file with it"
 }
 
+@test "rows with many values are put in the order of more columns than their file has" {
+    { printf '%%%%MatrixMarket matrix coordinate integer general\n1 30 30\n'
+      seq 30 | awk '{ print 1, $1, $1 }'; } >b.mtx
+    printf '%%%%MatrixMarket matrix coordinate integer general\n2 300 2\n1 1 1\n2 300 1\n' >a.mtx
+    seq 300 >names.txt
+    seq 300 -10 10 >fewer.txt
+    nystream import s.nys a.mtx --column-names names.txt --layout sparse -q
+    nystream import s.nys b.mtx --append --column-names fewer.txt -q
+    nystream verify s.nys -q
+    nystream export s.nys --part points -o points.csv -q
+    seq 300 | awk '{ print $1 % 10 ? 0 : 31 - $1 / 10 }' | diff <(tail -n 1 points.csv | tr , '\n') -
+}
+
 @test "names of columns that do not fit are refused, and a store without names takes none" {
     printf '0 1:2 3:1\n1 2:5\n' >a.svm
     printf 'oak\nelm\n' >two.txt
