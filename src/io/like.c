@@ -224,14 +224,14 @@ static int set_places(struct ny_reader *reader, const size_t *found)
     return like->load(like->arg, &reader->columns);
 }
 
-/* Tells whether the columns that are found are all of the file's, in its order. */
+/* Tells whether the file has the columns that are wanted, in their order, and no others. */
 static bool are_as_they_stand(const struct ny_reader *reader, const size_t *found)
 {
-    size_t i = 0;
+    size_t i = 0, count = (size_t)reader->options.like->count;
 
-    while (i < reader->options.like->count && found[i] == i)
+    while (i < count && found[i] == i)
         i++;
-    return i == reader->columns.count;
+    return i == count && i == reader->columns.count;
 }
 
 int ny_like_place(struct ny_reader *reader)

@@ -284,6 +284,25 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     seq 300 | awk '{ print $1 % 10 ? 0 : 31 - $1 / 10 }' | diff <(tail -n 1 points.csv | tr , '\n') -
 }
 
+@test "the columns that a sparse file lacks may be the last ones of the store" {
+    printf '0 1:2 3:1\n1 2:5\n0 1:1 2:1 3:7\n' >a.svm
+    printf 'oak\nelm\nash\n' >names.txt
+    printf 'oak\nelm\n' >first.txt
+    printf '0 1:4 2:9\n' >b.svm
+    printf '%%%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 4\n1 2 9\n' >b.mtx
+    for kind in svm mtx; do
+        nystream import $kind.nys a.svm --column-names names.txt --layout sparse -q
+        nystream fit $kind.nys f --map svd --kernel linear --approx exact --components 2 -q
+        nystream transform $kind.nys f --input b.$kind --column-names first.txt -o $kind.csv -q
+        ny import $kind.nys b.$kind --append --column-names first.txt
+        exits 0
+        says "b.$kind: 1 of the 3 columns of $kind.nys is not there, and is 0 in its rows: 'ash'"
+        nystream export $kind.nys --part points -o points.csv -q
+        [ "$(tail -n 1 points.csv)" = 4,9,0 ]
+    done
+    cmp svm.csv mtx.csv
+}
+
 @test "names of columns that do not fit are refused, and a store without names takes none" {
     printf '0 1:2 3:1\n1 2:5\n' >a.svm
     printf 'oak\nelm\n' >two.txt
