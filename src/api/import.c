@@ -3,10 +3,10 @@
  * columns, the element type and the layout; files after it must agree.
  *
  * Rows are staged in batches (api/import_rows.c) and become visible in one commit behind the last
- * file. An import is known by a fingerprint of its options and files, so that the same call after a
- * kill goes on behind the rows that were staged. An import that would fail again in the same way
- * leaves nothing behind. It runs in 256 MiB, even if the budget of the context is larger, unless
- * option memory is set.
+ * file. An import is known by a fingerprint of its options and files, and a pipe by what it begins
+ * with, so that the same call after a kill goes on behind the rows that were staged. One that would
+ * fail again in the same way leaves nothing behind. An import runs in 256 MiB, even if the budget
+ * of the context is larger, unless option memory is set.
  */
 #include "api/call.h"
 #include "api/given.h"
@@ -241,6 +241,7 @@ int ny_import_open(struct ny_import *import, struct ny_import_source source,
                                            .labels = info.labels,
                                            .names = info.names};
     import->reading.like = info.n > 0 && info.column_names ? &import->has : NULL;
+    import->reading.known_by_content = source.file && strcmp(source.file, "-") == 0;
     if (info.n == 0 && !import->ingest) ny_import_follow(import);
     err = source.file ? ny_reader_open(reader, import->ctx, source.file, &import->reading)
                       : ny_reader_open_memory(reader, import->ctx, source.table, &import->reading);
@@ -274,6 +275,7 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
 
         ny_meter_start(&import->meter, import->ctx, "import", 0,
                        rows == NY_ROWS_UNKNOWN || !source.alone ? 0 : rows);
+        import->fingerprint ^= ny_reader_beginning(reader);
         err = ny_import_begin_file(import, reader);
         if (source.table) import->reading.dims_of = "the table before it has";
     } else {
@@ -471,13 +473,24 @@ static void identify_file(struct ny_import *import, const char *file)
     import->fingerprint = ny_checksum(parts, sizeof(parts));
 }
 
+/* Adds a file that is read behind another. What a pipe gives is not known yet: it is another pipe
+ * each time. */
+static void identify_later(struct ny_import *import, const char *file)
+{
+    double now = ny_now();
+
+    identify_file(import, file);
+    if (strcmp(file, "-") == 0) import->fingerprint ^= ny_checksum(&now, sizeof(now));
+}
+
 int ny_import_identify(struct ny_import *import, const struct ny_import_files *all)
 {
     size_t count = all->count;
 
     if (all->rows) import->fingerprint ^= ny_checksum(all->rows, count * sizeof(*all->rows));
-    for (size_t i = 0; i < count; i++)
-        identify_file(import, all->names[i]);
+    identify_file(import, all->names[0]);
+    for (size_t i = 1; i < count; i++)
+        identify_later(import, all->names[i]);
     for (size_t i = 0; i < count; i++) {
         char beside[NY_MTX_TABLES][PATH_MAX];
 
@@ -485,8 +498,8 @@ int ny_import_identify(struct ny_import *import, const struct ny_import_files *a
         for (size_t k = 0; k < NY_MTX_TABLES; k++)
             if (beside[k][0]) identify_file(import, beside[k]);
     }
-    if (import->reading.labels_file) identify_file(import, import->reading.labels_file);
-    if (import->reading.column_names) identify_file(import, import->reading.column_names);
+    if (import->reading.labels_file) identify_later(import, import->reading.labels_file);
+    if (import->reading.column_names) identify_later(import, import->reading.column_names);
     if (count == 1 || !import->reading.labels_file) return NY_OK;
     return ny_fail(import->ctx, NY_EUSAGE,
                    "--labels goes with one FILE; import the files one after "

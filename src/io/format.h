@@ -82,6 +82,7 @@ struct ny_reader {
     uint64_t left_out;     /* values in columns from table.d on */
     bool rounded;          /* it was told that values are rounded */
     bool ended;            /* the end was read, and all is told that is told there */
+    uint64_t beginning;    /* digest of what the file begins with, where that is wanted */
     uint64_t *source; /* row numbers where the caller wants none but labels or names do */
 };
 

@@ -318,3 +318,31 @@ interrupted_full() {
     [ "$(field "$output" n)" = 300000 ]
     [ "$(field "$output" import_status)" = null ]
 }
+
+# interrupted_import BYTES FILE OPTIONS…: stops an import into s of so many bytes of FILE from a pipe.
+interrupted_import() {
+    local pid code=0 bytes=$1 file=$2
+    mkfifo pipe
+    exec 7<>pipe
+    nystream import s - --format csv -q "${@:3}" <pipe 2>err 7>&- &
+    pid=$!
+    head -c "$bytes" "$file" >&7 # most of it is read when this ends
+    kill -TERM $pid
+    wait $pid || code=$?
+    exec 7>&-
+    [ "$code" -eq 143 ]
+    [[ $(nystream info s) == *"interrupted; the same import goes on where it stopped"* ]]
+}
+
+# bats test_tags=slow
+@test "rows of another pipe are not added behind those of one that was interrupted" {
+    table 300000 6 >first.csv
+    table 300000 6 2 >second.csv
+    interrupted_import 14000000 first.csv --memory 32M
+    nystream import s - --format csv --memory 32M <second.csv 2>err
+    [ "$(grep -c "goes on behind row" err)" -eq 0 ]
+    nystream import wanted second.csv -q
+    nystream export s --part points -o s.npy -q
+    nystream export wanted --part points -o wanted.npy -q
+    cmp s.npy wanted.npy
+}
