@@ -97,15 +97,17 @@ static int shuffle_batch(struct ny_import *import, const struct ny_row_batch *ba
     return err;
 }
 
-/* Reads at most so many rows, and no more than there is room for. */
+/* Reads at most so many rows, none from batch->until on, and no more than there is room for. */
 static int read_batch(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
                       struct ny_row_batch *batch)
 {
     size_t most = rows < import->batch_rows ? (size_t)rows : import->batch_rows;
     int err;
 
-    *batch = (struct ny_row_batch){
-        .values = import->values, .labels = import->labels, .source = import->source};
+    *batch = (struct ny_row_batch){.values = import->values,
+                                   .labels = import->labels,
+                                   .source = import->source,
+                                   .until = batch->until};
     if (ny_reader_table(reader)->layout == NY_CSR) batch->sparse = &import->sparse;
     if (import->names && ny_reader_table(reader)->names) batch->names = &import->row_names;
     ny_names_clear(&import->row_names);
@@ -135,6 +137,7 @@ static int skip_rows(struct ny_import *import, struct ny_reader *reader, struct 
         last->consumed = here;
         return ny_reader_skip(reader, here, 0);
     }
+    last->until = here; /* where all of the rest is left out, no row is read in its place */
     while (err == NY_OK && last->consumed < here)
         err = read_batch(import, reader, here - last->consumed, last);
     return err;
@@ -152,7 +155,7 @@ static double batch_size(const struct ny_import *import, const struct ny_row_bat
 int ny_import_rows(struct ny_import *import, struct ny_reader *reader, uint64_t rows,
                    struct ny_row_batch *last)
 {
-    struct ny_row_batch batch;
+    struct ny_row_batch batch = {0};
     int err = NY_OK;
 
     while (err == NY_OK && rows > 0) {
@@ -222,7 +225,7 @@ bool ny_import_may_borrow(const struct ny_import *import, const struct ny_reader
 int ny_import_borrow(struct ny_import *import, struct ny_reader *reader,
                      const struct ny_table *table)
 {
-    struct ny_row_batch batch;
+    struct ny_row_batch batch = {0};
     int err = ny_ingest_borrow(import->ingest, table->values, table->rows), read = NY_OK;
 
     if (err == NY_EDATA) {

@@ -104,7 +104,7 @@ int ny_table_open_as(struct ny_reader **out, struct ny_context *ctx, const char 
  * fits. */
 int ny_table_format(struct ny_bytes *bytes, const struct ny_reader_options *options,
                     const struct ny_format_entry **entry);
-/* Reads on until a row is kept; NY_END after the last. */
+/* Reads on until a row is kept, or up to rows->until; NY_END after the last. */
 int ny_table_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *rows);
 /* Judges a file that was read to its end: NY_END, or NY_EDATA where it has held no row, or none to
  * be kept. */

@@ -111,9 +111,10 @@ struct ny_row_batch {
     size_t count;     /* out: rows delivered */
     uint64_t consumed; /* out: rows of the file read so far, dropped ones included */
     uint64_t dropped;  /* out: of them, dropped so far */
+    uint64_t until;    /* no row of the file from this one on is read; 0: no bound */
 };
 /* NY_OK with count ≥ 1, or NY_END after the last row (truncation and trailing garbage are
- * NY_EDATA). */
+ * NY_EDATA). Count is 0 where all rows up to batch->until were dropped. */
 int ny_reader_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch *batch);
 /* Skips `rows` rows of the file (a resumed import): by seeking where possible. `dropped` is what
  * the earlier run had dropped. */

@@ -325,6 +325,9 @@ int ny_table_next(struct ny_reader *reader, size_t max_rows, struct ny_row_batch
     int err;
 
     do {
+        uint64_t left = rows->until ? rows->until - reader->consumed : max_rows;
+
+        if (left < max_rows) max_rows = (size_t)left;
         rows->count = 0;
         err = ny_check_interrupt(reader->ctx);
         if (!err) err = reader->entry->format->next(reader, max_rows, rows);

@@ -346,3 +346,22 @@ interrupted_import() {
     nystream export wanted --part points -o wanted.npy -q
     cmp s.npy wanted.npy
 }
+
+# bats test_tags=slow
+@test "an import that goes on with more memory passes over no other rows" {
+    local memory
+    awk 'BEGIN { for (j = 1; j < 10000; j++) rest = rest ",1"
+        for (i = 0; i < 900; i++) print (i % 52 < 26 ? i : "nan") rest }' >t.csv # batches of 52 rows
+    interrupted_import 16000000 t.csv --nan drop --codec raw --memory 32M
+    mv s begun
+    nystream import wanted t.csv --nan drop -q
+    nystream export wanted --part points -o wanted.npy -q
+    for memory in 33 34 40 48; do # of other sizes
+        cp -r begun s
+        nystream import s - --format csv --nan drop --codec raw --memory ${memory}M <t.csv 2>err
+        grep -q "goes on behind row [1-9]" err
+        nystream export s --part points -o s.npy -q
+        cmp s.npy wanted.npy
+        rm -r s
+    done
+}
