@@ -84,17 +84,18 @@ void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch)
     if (batch->sparse) batch->sparse->rows = kept;
 }
 
-int ny_import_end_few(struct ny_import *import, const char *name, uint64_t rows)
+int ny_import_end_few(struct ny_import *import, const char *name, const struct ny_row_batch *last)
 {
     const struct ny_counted least = ny_counted(import->min_values, "value", "values");
     uint64_t few = import->few;
 
     import->few = 0;
     if (!few) return NY_OK;
-    if (few == rows)
+    if (last->dropped == last->consumed)
         return ny_fail_at(import->ctx, NY_EDATA, name, NY_NO_LINE,
-                          "all %llu rows of %s have fewer than %s: give a smaller --min-values",
-                          (unsigned long long)rows, name, least.text);
+                          "all %llu rows of %s have fewer than %s%s: give a smaller --min-values",
+                          (unsigned long long)last->consumed, name, least.text,
+                          few < last->dropped ? ", or NaN or infinity" : "");
     ny_log(import->ctx, NY_LOG_NOTE,
            "%s: %llu row%s with fewer than %s %s left out, the first of them row %llu (from 0)",
            name, (unsigned long long)few, few == 1 ? "" : "s", least.text, few == 1 ? "is" : "are",

@@ -158,8 +158,9 @@ int ny_import_tell_repeats(struct ny_import *import);
 
 /* Takes the rows with fewer values than --min-values out of a batch of import->values. */
 void ny_import_drop_few(struct ny_import *import, struct ny_row_batch *batch);
-/* Tells at the end of a file of so many rows how many were left out; NY_EDATA where all were. */
-int ny_import_end_few(struct ny_import *import, const char *name, uint64_t rows);
+/* Tells at the end of a file, whose last batch this is, how many of its rows were left out;
+ * NY_EDATA where all were. */
+int ny_import_end_few(struct ny_import *import, const char *name, const struct ny_row_batch *last);
 
 /* ---- api/import_classes.c ------------------------------------------------------------------ */
 

@@ -199,7 +199,7 @@ int ny_import_file(struct ny_import *import, struct ny_reader *reader, const cha
         err = ny_import_rows(import, reader, to_end ? UINT64_MAX : rows.end - last.consumed, &last);
     ny_import_note_dropped(import, reader);
     if (err == NY_END) {
-        err = ny_import_end_few(import, name, last.consumed);
+        err = ny_import_end_few(import, name, &last);
         if (err) return err;
     }
     import->few = 0;

@@ -188,6 +188,11 @@ log='--rows total:10000 --values log1p'
     exits 3
     says "all 6 rows of t.csv have fewer than 4 values"
     [ ! -e s ]
+    printf '1,0,2\nnan,1,1\n0,0,3\n' >n.csv
+    ny import s n.csv --min-values 3 --nan drop
+    exits 3
+    says "all 3 rows of n.csv have fewer than 3 values, or NaN or infinity: give a smaller --min"
+    [ ! -e s ]
 
     seq 6 >l.txt
     nystream import s t.csv t.csv --min-values 2 --shuffle --seed 3 -q
