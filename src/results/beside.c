@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/output.h"
+#include "results/behind.h"
 #include "results/names.h"
 #include "results/shards.h"
 
@@ -346,6 +347,7 @@ int ny_part_export_beside(struct ny_store *store, const char *name, const char *
                       words ? "parts that have a line for each row" : "tables of numbers", part);
     if (!err) err = find(&beside, wanted, name);
     if (!err) err = write_table(&beside, output);
+    if (!err && name && beside.part->by_row) ny_warn_behind(store, name, result.record);
     ny_names_release(&beside.columns, ny_store_context(store));
     ny_free(ny_store_context(store), beside.classes);
     ny_result_close_any(&result);

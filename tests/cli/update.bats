@@ -207,7 +207,8 @@ as_from_scratch() {
     [ "$output" = $'r\tdone\tlacks 200 rows appended since' ]
     ny list a.nys --json
     [[ $output == *'"resume": null, "map": '*', "rows_behind": 200}'* ]]
-    for verb in "plot a.nys r -o r.png" "export a.nys r -o r.npy" "report a.nys r -o r.html"; do
+    for verb in "plot a.nys r -o r.png" "export a.nys r -o r.npy" "report a.nys r -o r.html" \
+        "export a.nys r -o r.csv --with header"; do
         ny $verb
         exits 0
         says "$lacks"
