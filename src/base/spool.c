@@ -4,7 +4,7 @@
  *
  * Each stream fills a piece in memory; a full piece is written wherever the file ends, and the
  * stream remembers its number. So the file is written from its beginning to its end, and a stream
- * is read back by one read of each of its pieces.
+ * is read back by one read of each of its pieces, or part by part.
  */
 #include "base/spool.h"
 
@@ -110,16 +110,28 @@ size_t ny_spool_bytes(const struct ny_spool *spool, size_t stream)
     return from->pieces * spool->spec.piece_bytes + from->fill;
 }
 
-int ny_spool_load(struct ny_spool *spool, size_t stream, char *to)
+int ny_spool_read(struct ny_spool *spool, size_t stream, size_t at, char *to, size_t bytes)
 {
     const struct stream *from = &spool->stream[stream];
     size_t piece_bytes = spool->spec.piece_bytes;
     int err = NY_OK;
 
-    for (size_t i = 0; i < from->pieces && err == NY_OK; i++)
-        err = ny_scratch_get(&spool->file, to + i * piece_bytes, piece_bytes,
-                             from->piece[i] * piece_bytes);
-    if (from->fill)
-        memcpy(to + from->pieces * piece_bytes, spool->buffer + stream * piece_bytes, from->fill);
+    while (bytes > 0 && err == NY_OK) {
+        size_t piece = at / piece_bytes, within = at % piece_bytes, some = piece_bytes - within;
+
+        if (some > bytes) some = bytes;
+        if (piece < from->pieces)
+            err = ny_scratch_get(&spool->file, to, some, from->piece[piece] * piece_bytes + within);
+        else
+            memcpy(to, spool->buffer + stream * piece_bytes + within, some);
+        at += some;
+        to += some;
+        bytes -= some;
+    }
     return err;
+}
+
+int ny_spool_load(struct ny_spool *spool, size_t stream, char *to)
+{
+    return ny_spool_read(spool, stream, 0, to, ny_spool_bytes(spool, stream));
 }

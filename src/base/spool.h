@@ -1,7 +1,7 @@
 /*
  * Many streams of bytes in one temporary file, for sorts of data larger than memory: bytes are
- * appended to any stream, and a stream is read back as a whole. The file is made when the first
- * piece is full and has no name, so that it never outlives the process.
+ * appended to any stream, and a stream is read back, whole or in part. The file is made when the
+ * first piece is full and has no name, so that it never outlives the process.
  */
 #ifndef NY_BASE_SPOOL_H
 #define NY_BASE_SPOOL_H
@@ -25,6 +25,8 @@ void ny_spool_free(struct ny_spool *spool);
 int ny_spool_put(struct ny_spool *spool, size_t stream, const void *data, size_t bytes);
 /* Returns the bytes that were appended to a stream. */
 size_t ny_spool_bytes(const struct ny_spool *spool, size_t stream);
+/* Reads so many bytes of a stream, which are there, from byte `at` on. */
+int ny_spool_read(struct ny_spool *spool, size_t stream, size_t at, char *to, size_t bytes);
 /* Reads all of a stream, which has ny_spool_bytes(). */
 int ny_spool_load(struct ny_spool *spool, size_t stream, char *to);
 

@@ -18,8 +18,8 @@ int ny_shuffle_new(struct ny_shuffle **out, struct ny_context *ctx, const char *
 void ny_shuffle_free(struct ny_shuffle *shuffle);
 /* `row`: what is hashed. A record is one row with all that goes along. */
 int ny_shuffle_add(struct ny_shuffle *shuffle, uint64_t row, const void *record, size_t bytes);
-/* All records in order, to `each`; once, after the last _add. NY_EBUDGET when a bucket does not fit
- * in what is left of the budget. */
+/* All records in order, to `each`; once, after the last _add. Buckets that do not fit in what is
+ * left of the budget take another file; NY_EBUDGET when there is no room for one record. */
 typedef int ny_record_fn(void *arg, const void *record, size_t bytes); /* aligned to 8 */
 int ny_shuffle_drain(struct ny_shuffle *shuffle, ny_record_fn *each, void *arg);
 

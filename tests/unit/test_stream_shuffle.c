@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "base/random.h"
 #include "support/store_case.h"
 
 enum { RECORDS = 20000 };
@@ -73,6 +74,58 @@ static void an_interrupt_is_obeyed_before_the_next_record(void **state)
     assert_int_equal(seen.count, 10);
 }
 
+/* Records of one bucket, which is larger than the budget. */
+enum { LARGE_BYTES = 4100, LARGE_RECORDS = 5000, SMALL_BUDGET = 16 << 20 };
+
+struct large {
+    uint64_t hash, sum; /* of the record before; of the numbers of all rows */
+    size_t count;
+};
+
+static int see_large(void *arg, const void *record, size_t bytes)
+{
+    struct large *large = arg;
+    unsigned char content[LARGE_BYTES];
+    uint64_t row, hash;
+
+    assert_int_equal(bytes, LARGE_BYTES);
+    memcpy(&row, record, sizeof(row));
+    hash = ny_hash64(1, NY_STREAM_SHUFFLE, row);
+    assert_true(hash >= large->hash);
+    memset(content, (int)(row % 251), sizeof(content));
+    memcpy(content, &row, sizeof(row));
+    assert_memory_equal(record, content, sizeof(content));
+    large->hash = hash;
+    large->sum += row;
+    large->count++;
+    return NY_OK;
+}
+
+static void a_bucket_larger_than_the_budget_comes_out_in_order(void **state)
+{
+    unsigned char record[LARGE_BYTES];
+    struct large seen = {.count = 0};
+    struct ny_shuffle *records;
+    uint64_t sum = 0, row = 0;
+
+    (void)state;
+    ny_context_set_memory(ctx, SMALL_BUDGET);
+    assert_int_equal(ny_shuffle_new(&records, ctx, directory, 1, 1 << 20), NY_OK);
+    for (size_t count = 0; count < LARGE_RECORDS; row++) {
+        if (ny_hash64(1, NY_STREAM_SHUFFLE, row) >> 56 != 77) continue;
+        memset(record, (int)(row % 251), sizeof(record));
+        memcpy(record, &row, sizeof(row));
+        assert_int_equal(ny_shuffle_add(records, row, record, sizeof(record)), NY_OK);
+        sum += row;
+        count++;
+    }
+    assert_int_equal(ny_shuffle_drain(records, see_large, &seen), NY_OK);
+    ny_shuffle_free(records);
+    assert_int_equal(seen.count, LARGE_RECORDS);
+    assert_int_equal(seen.sum, sum);
+    assert_int_equal(ny_memory_used(ctx), 0);
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -93,6 +146,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(all_come_out_in_the_order_of_the_seed, start, stop),
         cmocka_unit_test_setup_teardown(an_interrupt_is_obeyed_before_the_next_record, start, stop),
+        cmocka_unit_test_setup_teardown(a_bucket_larger_than_the_budget_comes_out_in_order, start,
+                                        stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
