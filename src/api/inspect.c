@@ -13,6 +13,7 @@
 #include "api/given.h"
 #include "api/inspect_shards.h"
 #include "api/report.h"
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "job/job.h"
 #include "results/behind.h"
@@ -163,32 +164,44 @@ static int add_name(void *user, const char *name)
     return NY_OK;
 }
 
-/* Distinct labels: named ones, else counted up to a limit (a regression target has no classes). */
+/* Labels up to a limit: a regression target has no classes. */
+enum { CLASSES_MAX = 4096, CLASS_SLOTS = 4 * CLASSES_MAX };
+
+/* Puts a label into a table of CLASS_SLOTS, NaN where there is none; false: it is there already. */
+static bool put_label(double *seen, double label)
+{
+    size_t at;
+
+    if (label == 0) label = 0; /* also of -0 */
+    at = ny_checksum(&label, sizeof(label)) % CLASS_SLOTS;
+    for (; !isnan(seen[at]); at = (at + 1) % CLASS_SLOTS)
+        if (seen[at] == label) return false;
+    seen[at] = label;
+    return true;
+}
+
+/* Counts distinct labels, be they words or numbers; NaN beyond CLASSES_MAX. */
 static int count_classes(struct ny_store *store, const struct ny_points_info *info, double *classes)
 {
-    enum { CLASSES_MAX = 4096, ROWS = 4096 };
+    enum { ROWS = 65536 };
     struct ny_context *ctx = ny_store_context(store);
-    double *seen = ny_calloc(ctx, NY_MEM_OTHER, CLASSES_MAX + ROWS, sizeof(double));
-    double *labels = seen ? seen + CLASSES_MAX : NULL, last = NAN;
+    double *seen = ny_calloc(ctx, NY_MEM_OTHER, CLASS_SLOTS + ROWS, sizeof(double));
+    double *labels = seen ? seen + CLASS_SLOTS : NULL, last = NAN;
     size_t count = 0;
     int err = seen ? NY_OK : NY_EBUDGET;
 
     *classes = NAN;
+    for (size_t i = 0; seen && i < CLASS_SLOTS; i++)
+        seen[i] = NAN;
     for (uint64_t first = 0; err == NY_OK && first < info->n && count <= CLASSES_MAX;
          first += ROWS) {
         size_t rows = info->n - first < ROWS ? (size_t)(info->n - first) : ROWS;
 
         err = ny_points_labels(store, first, rows, labels);
         for (size_t i = 0; err == NY_OK && i < rows && count <= CLASSES_MAX; i++) {
-            size_t at = 0;
-
             if (isnan(labels[i]) || labels[i] == last) continue;
             last = labels[i];
-            while (at < count && seen[at] != last)
-                at++;
-            if (at < count) continue;
-            if (count < CLASSES_MAX) seen[count] = last;
-            count++;
+            count += put_label(seen, last);
         }
     }
     if (err == NY_OK && count <= CLASSES_MAX) *classes = (double)count;

@@ -1,5 +1,6 @@
 """Labels of every kind that append() takes: numbers, and words, which become classes."""
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -173,3 +174,15 @@ def test_columns_may_have_names_of_what_other_rows_have(empty):
     assert (report.n, report.d) == (6, 3) and kept(empty) == WORDS
     assert np.array_equal(empty[:], rows())
     assert nystream.embed(frame.drop(columns="word"), map="pca", approx="exact").shape == (6, 2)
+
+
+def test_classes_are_counted_up_to_a_limit(tmp_path):
+    for classes in 4096, 4097:
+        labels = np.arange(9000.0) % classes
+        labels[::1000] = np.nan
+        labels[labels == 0] = -0.0
+        store = nystream.open(tmp_path / f"{classes}.nys")
+        store.append(np.zeros((9000, 1)), labels=labels)
+        assert store.report.classes == (4096 if classes == 4096 else None)
+        store.append(np.zeros((1, 1)), labels=[0.0])
+        assert store.report.classes == (4096 if classes == 4096 else None)
