@@ -190,7 +190,6 @@ def test_missing_values_of_pandas_among_objects(tmp_path):
             store.append(pandas.DataFrame({"a": kind}))
 
 
-@quick
 def test_sparse_tensors_are_refused_in_words():
     torch = pytest.importorskip("torch")
     for X in torch.eye(3).to_sparse(), [torch.eye(3).to_sparse()]:

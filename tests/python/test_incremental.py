@@ -173,7 +173,6 @@ def test_rows_that_are_refused_change_nothing(X):
     assert ours.n_samples_seen_ == 900 and np.array_equal(ours.transform(X[:9]), places)
 
 
-@quick
 def test_batches_of_wide_sparse_rows_go_by_their_entries(tmp_path):
     X = scipy.sparse.random(900, 60_000, 2e-4, "csr", np.float32, random_state=0)
     store = nystream.open(tmp_path / "s.nys")

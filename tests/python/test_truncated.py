@@ -39,7 +39,6 @@ def test_truncated_svd_is_that_of_scikit_learn(tmp_path, kind):
         TruncatedSVD(13).fit(X)
 
 
-@quick
 @pytest.mark.parametrize("name, options", [
     ("TruncatedSVD", {}), ("KernelPCA", {"kernel": "linear", "n_landmarks": 40}),
     ("IncrementalKernelPCA", {"kernel": "linear", "n_landmarks": 40}),
