@@ -403,15 +403,18 @@ static bool is_missing(const char *path)
     return access(path, F_OK) != 0 && errno == ENOENT;
 }
 
-/* Refuses to do the same work in several processes, where the store has no shards. That there is no
- * store, as on a host that does not see its folder, is told when it is opened. */
+/* Refuses to do the same work in several processes, where the store has no shards. The command line
+ * is the same for all of them; a program that calls the library has rows of its own in each. That
+ * there is no store, as on a host that does not see its folder, is told when it is opened. */
 static int refuse_ranks(const struct ny_request *request, const char *path)
 {
     const struct ny_transport_wish wish = {.peers = ny_options_text(request->options, "peers"),
                                            .shards = 1};
+    bool program = !ny_context_command(request->ctx);
     struct ny_transport *transport;
 
-    if (ny_context_peers(request->ctx) || (is_missing(path) && !request->kind->makes_store))
+    if (ny_context_peers(request->ctx) || (program && !wish.peers) ||
+        (is_missing(path) && !request->kind->makes_store))
         return NY_OK;
     return ny_transport_open(&transport, request->ctx, &wish);
 }

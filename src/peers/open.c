@@ -51,7 +51,8 @@ static int refuse_ranks(struct ny_context *ctx, unsigned ranks, unsigned shards)
     if (shards == 1)
         return ny_fail(ctx, NY_EUSAGE,
                        "%u processes were started for a store that has no shards, and they would "
-                       "all do the same work; start one, or import the data as shards",
+                       "all do the same work; start one, import the data as shards, or, where each "
+                       "has a store of its own, give fit --peers alone",
                        ranks);
     return ny_fail(ctx, NY_EUSAGE,
                    "%u processes were started for %u shards, and each process works at a shard or "

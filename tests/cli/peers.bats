@@ -172,3 +172,18 @@ ended() {
     exits 4
     says "there is no store nowhere"
 }
+
+@test "processes that would all do the work of one are refused before they begin" {
+    local words
+    store one 90 4
+    table 90 4 >rows.csv
+    for words in "fit one a --landmarks 9" "select one d --landmarks 9" "graph one g"; do
+        PMI_SIZE=3 ny $words
+        usage "3 processes were started for a store that has no shards"
+        usage "where each has a store of its own, give fit --peers alone"
+    done
+    PMI_SIZE=3 ny embed rows.csv -o e.npy # of a store of its own
+    exits 0
+    PMI_SIZE=3 ny fit one a --landmarks 9 --peers alone
+    exits 0
+}

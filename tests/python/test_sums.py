@@ -413,3 +413,20 @@ def test_sums_take_no_first_part_of_other_options():
         assert sums.rows == 0
     assert Sums(X[:20], gamma=0.1, components=3).merge(made).rows == 300
     assert Sums().merge(made).rows == 300
+
+
+@quick
+@pytest.mark.parametrize("launcher", ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"])
+def test_processes_of_a_launcher_have_rows_of_their_own(monkeypatch, tmp_path, launcher):
+    monkeypatch.setenv(launcher, "4")
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    sums = Sums(X[:20], gamma=0.1, components=3).add(X)
+    assert sums.solve().transform(X).shape == (300, 3)
+    assert nystream.embed(X, landmarks=20).shape == (300, 2)
+    store = nystream.open(tmp_path / "own.nys")
+    store.append(X)
+    assert store.fit("map", landmarks=20).embedding.shape == (300, 2)
+    assert store.graph("near", neighbors=3).neighbors.shape == (300, 3)
+    with pytest.raises(nystream.UsageError, match="2 processes were started for a store that has "
+                                                  "no shards"):
+        store.fit("shared", landmarks=20, peers=f"folder:2:{tmp_path}/meet")
