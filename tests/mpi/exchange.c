@@ -3,8 +3,9 @@
  *
  *   exchange PEERS                print "shard K DIGEST" for each shard of this process
  *   exchange PEERS fail|die|stop  shard 3 ends with an error, is killed, or sends itself SIGTERM
- *   exchange PEERS wait           shard 0 sleeps for 2 s; print "shard K SECONDS" of CPU time
- * meanwhile exchange PEERS rate MB        print the rates of gathers and folds of so many megabytes
+ *   exchange PEERS wait           shard 0 sleeps for 2 s; print "shard K SECONDS" of CPU
+ *   exchange PEERS twice          open the transport once more when it was closed
+ *   exchange PEERS rate MB        print the rates of gathers and folds of so many megabytes
  *
  * PEERS is a word of --peers, or - for none. Ends with the status of the job.
  */
@@ -89,7 +90,8 @@ static int run(struct ny_transport *transport, int count, char **words)
     if (rates) return ny_group_run(ctx, &shape, transport, measure, NULL);
     if (count > 2 && strcmp(words[2], "wait") == 0)
         return ny_group_run(ctx, &shape, transport, wait_for_first, NULL);
-    if (count > 2) return ny_group_run(ctx, &shape, transport, fail_shard, words[2]);
+    if (count > 2 && strcmp(words[2], "twice") != 0)
+        return ny_group_run(ctx, &shape, transport, fail_shard, words[2]);
     err = ny_group_run(ctx, &shape, transport, case_exchange, digests);
     if (!err && transport && transport->on_host != ranks)
         err = ny_fail(ctx, NY_EINTERNAL, "%u of %u ranks are here", transport->on_host, ranks);
@@ -111,6 +113,8 @@ int main(int count, char **words)
     if (!err) {
         err = run(transport, count, words);
         if (transport) transport->ops->close(transport);
+        if (!err && count > 2 && strcmp(words[2], "twice") == 0)
+            err = ny_transport_open(&transport, ctx, &wish);
     }
     if (err) fprintf(stderr, "exchange: %s\n", ny_context_message(ctx));
     return err;

@@ -140,6 +140,12 @@ says() {
     says "ends the job: terminated"
 }
 
+@test "a second job of a process is refused where MPI has ended with the first" {
+    ranks 2 "$EXCHANGE" - twice
+    [ "$status" -eq 4 ]
+    says "it has ended in this process and cannot begin once more; run one job a process"
+}
+
 # bats test_tags=slow
 @test "ranks that wait leave the CPU to the others" {
     ranks 2 "$EXCHANGE" - wait

@@ -256,7 +256,7 @@ struct ny_transport *ny_transport_open_1(char *why, size_t size)
     number = begin(mpi, why, size);
     if (number == MPI_SUCCESS) number = ask(mpi);
     if (number != MPI_SUCCESS) {
-        MPI_Error_string(number, text, &length);
+        if (!*why) MPI_Error_string(number, text, &length); /* not where MPI has ended */
         goto done;
     }
     mpi->counts = calloc(mpi->transport.ranks, sizeof(*mpi->counts));
