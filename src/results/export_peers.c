@@ -142,17 +142,47 @@ static int write_rows(struct shared_export *export, const char *output)
     return err;
 }
 
+/* Refuses names of classes of which the shard that leads has not all, as the rows of another came
+ * later and brought more. */
+static int check_classes(const struct shared_export *export)
+{
+    struct ny_context *ctx = export->result.ctx;
+    unsigned shards = ny_peers_shards(export->peers);
+    uint64_t mine, *all = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*all));
+    char **names = NULL;
+    size_t count = 0;
+    int err = all ? ny_points_class_names(export->result.store, &names, &count) : NY_EBUDGET;
+
+    mine = count;
+    if (!err) err = ny_peers_gather_equal(export->peers, &mine, sizeof(mine), all);
+    for (unsigned shard = 1; shard < shards && !err; shard++)
+        if (all[shard] > all[0])
+            err = ny_fail(ctx, NY_EUSAGE,
+                          "shard %u has classes that shard 0 does not know, and several processes "
+                          "export the names that shard 0 has; export them by one that has all "
+                          "shards",
+                          shard);
+    ny_free(ctx, names);
+    ny_free(ctx, all);
+    return err;
+}
+
 /* Writes what all shards have alike, by the peer that leads. */
 static int write_once(const struct shared_export *export, const char *part, const char *output)
 {
     const struct ny_result *result = &export->result;
+    struct ny_names_part names;
+    int err = strcmp(part, "classes") == 0 ? check_classes(export) : NY_OK;
 
     if (strcmp(part, "ids") == 0)
         return ny_fail(result->ctx, NY_EUSAGE,
                        "several processes do not export ids together; export them by one that has "
                        "all shards");
-    if (!ny_peers_leads(export->peers)) return NY_OK;
-    return ny_part_export(result->store, result->name, part, output, NULL);
+    if (err || !ny_peers_leads(export->peers)) return err;
+    if (!ny_is_names_part(part))
+        return ny_part_export(result->store, result->name, part, output, NULL);
+    err = ny_names_part_find(&names, result->store, NULL, part); /* points have them, too */
+    return err ? err : ny_names_part_export(&names, output, NULL);
 }
 
 /* Opens what is exported. Results are those of one map where they have the same model. */

@@ -231,3 +231,25 @@ says() {
     [ "$status" -eq 0 ]
     cmp one.npy two.npy
 }
+
+@test "processes export names of columns and classes, and none where the first shard lacks some" {
+    printf '%s\n' a,b,class 1,2,cat 3,4,dog >0.csv
+    printf '%s\n' a,b,class 5,6,dog 7,9,cat >1.csv
+    nystream import big --shard 0/2 0.csv --label-column class -q
+    nystream import big --shard 1/2 1.csv --label-column class -q
+    for part in columns classes; do
+        nystream export big --part $part -o one.txt -q
+        ranks 2 nystream export big --part $part -o two.txt
+        [ "$status" -eq 0 ]
+        cmp one.txt two.txt
+        rm two.txt
+    done
+    printf '%s\n' a,b,class 8,8,cow >2.csv
+    nystream import big 2.csv --label-column class --append -q
+    nystream export big --part classes -o one.txt -q
+    [ "$(tr '\n' ' ' <one.txt)" = "cat dog cow " ]
+    ranks 2 nystream export big --part classes -o two.txt
+    [ "$status" -eq 2 ]
+    says "shard 1 has classes that shard 0 does not know"
+    [ ! -e two.txt ]
+}
