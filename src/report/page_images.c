@@ -24,6 +24,15 @@ static void to_grey(struct ny_page_images *images, const double *values, size_t 
             (unsigned char)lround(high > low ? 255 * (values[i] - low) / (high - low) : 0);
 }
 
+/* Leaves all images out, with a warning: a result may have been made before some of its rows were
+ * lost. */
+static int do_without(struct ny_context *ctx)
+{
+    ny_log(ctx, NY_LOG_WARNING, "the page shows no rows as images: %s", ny_context_message(ctx));
+    ny_error_clear(ctx);
+    return NY_OK;
+}
+
 int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, const size_t size[2],
                        const uint64_t *rows, size_t count)
 {
@@ -45,6 +54,8 @@ int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, co
         ny_dtype_to_f64(info.dtype, raw, values, count * pixels);
         to_grey(images, values, count * pixels, info.dtype);
         images->count = count;
+    } else if (err == NY_ESTORE && info.lost) {
+        err = do_without(ctx);
     }
     ny_free(ctx, values);
     ny_free(ctx, raw);

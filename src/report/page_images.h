@@ -11,8 +11,8 @@ struct ny_page_images {
     unsigned char *grey; /* count × height × width */
 };
 
-/* Takes the images of these rows of the store; none if its rows are not of that size. Release it
- * after a failure, too. */
+/* Takes the images of these rows of the store; none if its rows are not of that size. Where some
+ * are lost, there are none, with a warning. Release it after a failure, too. */
 int ny_page_images_new(struct ny_page_images *images, struct ny_store *store, const size_t size[2],
                        const uint64_t *rows, size_t count);
 /* Frees the images. */

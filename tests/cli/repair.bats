@@ -304,3 +304,25 @@ same_as() {
         [ ! -e lost.npy ]
     done
 }
+
+@test "a result that is older than the loss of its rows is reported, without images" {
+    nystream report s old -o whole.html -q
+    grep -q '"images":{' whole.html
+    spoil_points
+    ny report s old -o page.html
+    exits 5
+    says "'nystream repair' sets it aside"
+    nystream repair s -q
+    for image in auto 8x8; do
+        ny report s old -o page.html --image $image
+        exits 0
+        says "warning: the page shows no rows as images: block "
+        says "are lost"
+        grep -q '"images":null' page.html
+        rm page.html
+    done
+    nystream fit s new $fit_options -q 2>/dev/null
+    ny report s new -o page.html -q
+    silent
+    grep -q '"images":{' page.html
+}
