@@ -43,8 +43,8 @@ struct ny_context {
     char *command;        /* as ny_context_set_command() quoted it, or NULL */
     size_t command_store; /* where the store's word begins in it; 0: it has none */
     atomic_int interrupt;
-    const struct ny_context *parent; /* NULL: it is nobody's part */
-    unsigned parts;                  /* parts of the parent, at the same time */
+    struct ny_context *parent; /* NULL: it is nobody's part */
+    unsigned parts;            /* parts of the parent, at the same time */
     struct ny_peers *peers;
     unsigned threads, crew;
     double checkpoint_s;

@@ -86,6 +86,16 @@ static void follow_forecast(struct ny_forecast *forecast, struct ny_progress *pr
     progress->job_eta_s = left + later;
 }
 
+/* Calls the callback. That of a part is the one of the whole, which hears of one part at a time,
+ * and of none while ny_log() tells it something. */
+static void call_back(struct ny_context *ctx, const struct ny_progress *progress)
+{
+    if (!ctx->progress) return;
+    if (ctx->parent) ny_mutex_lock(&ctx->parent->lock);
+    ctx->progress(ctx->progress_user, progress);
+    if (ctx->parent) ny_mutex_unlock(&ctx->parent->lock);
+}
+
 /* Reports the pass and, if a forecast is on, the job. Without a plan the share of the job is
  * unknown, −1; without a forecast, the pass is the job. */
 static void report(struct ny_meter *meter, double now_s)
@@ -112,7 +122,7 @@ static void report(struct ny_meter *meter, double now_s)
     if (ctx->forecast.on && ctx->forecast.planned)
         follow_forecast(&ctx->forecast, &progress, now_s);
     ctx->reached = progress.job_fraction;
-    if (ctx->progress) ctx->progress(ctx->progress_user, &progress);
+    call_back(ctx, &progress);
     ny_mutex_unlock(&ctx->lock);
 }
 

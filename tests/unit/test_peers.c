@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "nystream.h"
 #include "peers/group.h"
 #include "support/context.h"
@@ -273,6 +274,61 @@ static void test_an_interrupt_reaches_all(void **state)
     ny_context_interrupt(ctx, 0);
 }
 
+/* The callbacks of the whole job note here what they have seen. */
+static struct {
+    atomic_bool begun, under_way, heard, mixed;
+} callbacks;
+
+static void take_long(void *user, const struct ny_progress *progress)
+{
+    (void)user;
+    (void)progress;
+    callbacks.under_way = true;
+    callbacks.begun = true;
+    usleep(200000);
+    callbacks.under_way = false;
+}
+
+static void hear(void *user, int level, const char *text)
+{
+    (void)user;
+    (void)level;
+    (void)text;
+    callbacks.heard = true;
+    callbacks.mixed = callbacks.under_way;
+}
+
+static int tell(void *arg, struct ny_context *peer, unsigned shard)
+{
+    struct ny_meter meter;
+
+    (void)arg;
+    while (shard && !callbacks.begun)
+        usleep(1000);
+    if (shard) {
+        ny_log(peer, NY_LOG_WARNING, "a warning of shard %u", shard);
+    } else {
+        ny_meter_start(&meter, peer, "pass", 0, 1);
+        ny_meter_finish(&meter);
+    }
+    return NY_OK;
+}
+
+/* One shard tells its progress, and another warns: callbacks never run two at a time. */
+static void test_callbacks_take_turns(void **state)
+{
+    struct ny_group_shape shape = ny_group_shape(2, 0, 1);
+
+    (void)state;
+    ny_context_set_progress(ctx, take_long, NULL);
+    ny_context_set_log(ctx, hear, NULL);
+    assert_int_equal(ny_group_run(ctx, &shape, NULL, tell, NULL), NY_OK);
+    ny_context_set_progress(ctx, NULL, NULL);
+    ny_context_set_log(ctx, NULL, NULL);
+    assert_true(callbacks.begun && callbacks.heard);
+    assert_false(callbacks.mixed);
+}
+
 /* Each call leaves what there is to one who has no peers. */
 static void test_alone(void **state)
 {
@@ -319,6 +375,7 @@ int main(void)
         cmocka_unit_test_setup(test_nobody_speaks_after_a_loss, forget),
         cmocka_unit_test_setup(test_differing_digests_are_refused, forget),
         cmocka_unit_test_setup(test_an_interrupt_reaches_all, forget),
+        cmocka_unit_test(test_callbacks_take_turns),
         cmocka_unit_test(test_alone),
         cmocka_unit_test(test_shards_are_dealt),
     };
