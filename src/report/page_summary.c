@@ -50,13 +50,18 @@ void ny_put_sentence(struct ny_sink *sink, const struct ny_result *result)
     uint64_t rows = rows_of(result), landmarks = ny_field_count(report, "landmarks", 0);
     double error = ny_field_number(report, "trace_error", NAN);
     double kept = ny_field_number(report, "variance_kept", NAN);
-    bool sampled = landmarks && landmarks < rows;
+    bool given = landmarks && !ny_part_find("landmarks")->count(result); /* and no rows */
+    bool sampled = given || (landmarks && landmarks < rows);
     uint64_t components = ny_field_count(report, "components", 0);
     char number[32], all[32], text[32];
 
     if (!rows) return;
     ny_grouped(rows, all);
-    if (sampled)
+    if (given)
+        ny_putf(sink, "Made from %s point%s that %s given, for %s rows",
+                ny_grouped(landmarks, number), landmarks == 1 ? "" : "s",
+                landmarks == 1 ? "was" : "were", all);
+    else if (sampled)
         ny_putf(sink, "Made from %s of %s rows", ny_grouped(landmarks, number), all);
     else
         ny_putf(sink, "Made from all %s rows", all);

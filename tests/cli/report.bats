@@ -91,6 +91,20 @@ whole() { # FILE: a page, every hole filled, every section closed
     grep -q "None was made; <code>--probe</code>" c.html
 }
 
+@test "landmarks that are points are not called rows" {
+    made s
+    nystream export s a --part landmark-points -o d.npy -q
+    nystream export s a --part model -o a.nym -q
+    nystream fit s given --landmarks-points d.npy -q
+    nystream fit s placed --model a.nym -q
+    nystream report s a -o a.html
+    grep -q "Made from 20 of 200 rows" a.html
+    for name in given placed; do
+        nystream report s $name -o $name.html
+        grep -q "Made from 20 points that were given, for 200 rows" $name.html
+    done
+}
+
 @test "two eigenvalues are numbers, and more a plot as well" {
     store s 60 4
     local count
