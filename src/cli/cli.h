@@ -160,6 +160,8 @@ struct cli_last_words {
 };
 void cli_print_last_words(const struct command *command, struct cli_last_words words, int status,
                           char *text, size_t bytes);
+/* Refuses a file to write that is the standard output, where --json has the report there. */
+int cli_check_output(struct command *command);
 /* The report as JSON on the standard output. */
 int cli_print_json(struct command *command, const struct ny_report *report);
 /* The end of a verb that prints a report, which is freed: its error, or the report as JSON or, of

@@ -175,13 +175,26 @@ static bool reader_is_gone(void)
     return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
 }
 
-/* Tells whether the reader closed the pipe, and so does not want a message about it. */
-static bool nobody_listens(const struct command *command)
+/* Tells whether the file to write is the standard output. */
+static bool writes_to_stdout(const struct command *command)
 {
     const char *output = command->output;
 
-    return !command->json_wanted && output &&
-           (strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0) && reader_is_gone();
+    return output && (strcmp(output, "-") == 0 || strcmp(output, "/dev/stdout") == 0);
+}
+
+int cli_check_output(struct command *command)
+{
+    if (!command->json || !writes_to_stdout(command)) return NY_OK;
+    return cli_fail(command, NY_EUSAGE,
+                    "--json and -o %s both want the standard output; give -o a file name",
+                    command->output);
+}
+
+/* Tells whether the reader closed the pipe, and so does not want a message about it. */
+static bool nobody_listens(const struct command *command)
+{
+    return !command->json_wanted && writes_to_stdout(command) && reader_is_gone();
 }
 
 /* Prints the context's error; the meaning of the status where the context has no message. A reader

@@ -405,9 +405,8 @@ int cli_run_embed(struct command *command)
 
     if (!command->output)
         return cli_fail_usage(command, "embed needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
-    if (command->json && strcmp(command->output, "-") == 0)
-        return cli_fail(command, NY_EUSAGE,
-                        "--json and -o - both want the standard output; give -o a file name");
+    status = cli_check_output(command);
+    if (status) return status;
     watch_plan(command);
     status = ny_embed_file(command->context, command->operands[0], command->output,
                            command->options, &report);
@@ -425,9 +424,8 @@ int cli_run_merge(struct command *command)
 
     if (!command->name) return cli_fail_usage(command, "merge needs --name NAME");
     if (!command->output) return cli_fail_usage(command, "merge needs -o MODEL.nym");
-    if (command->json && strcmp(command->output, "-") == 0)
-        return cli_fail(command, NY_EUSAGE,
-                        "--json and -o - both want the standard output; give -o a file name");
+    status = cli_check_output(command);
+    if (status) return status;
     status = ny_merge(command->context, command->operands, command->operand_count, command->name,
                       command->output, &report);
     if (status) return cli_fail_library(command, status);

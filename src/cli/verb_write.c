@@ -109,10 +109,8 @@ int cli_run_transform(struct command *command)
     if (!command->output)
         return cli_fail_usage(command,
                               "transform needs -o OUT.npy, or -o OUT.csv, .csv.gz or .tsv");
-    if (command->json && strcmp(command->output, "-") == 0)
-        return cli_fail(command, NY_EUSAGE,
-                        "--json and -o - both want the standard output; give -o a file name");
-    status = read_neighbors(command, &placing.neighbors);
+    status = cli_check_output(command);
+    if (!status) status = read_neighbors(command, &placing.neighbors);
     if (!status) status = read_recall(command, &placing.recall);
     if (status) return status;
     status = ny_place(command->context, &placing, &report);

@@ -146,6 +146,9 @@ load helper
     ny embed f.csv -o - --json
     exits 2
     says "both want the standard output"
+    ny embed f.csv -o /dev/stdout --json
+    exits 2
+    says "--json and -o /dev/stdout both want the standard output"
 }
 
 @test "options before and after operands, joined and apart, and -- to end them" {
