@@ -12,6 +12,7 @@
 #include "base/budget.h"
 #include "job/prices.h"
 #include "peers/open.h"
+#include "peers/peers.h"
 #include "results/export.h"
 
 struct request {
@@ -53,7 +54,7 @@ static int run_shard(void *arg, struct ny_context *ctx, unsigned shard)
     }
     if (!err && shard == request->first) take_report(request, report);
     ny_report_free(report);
-    return err;
+    return err ? err : ny_peers_wait(ny_context_peers(ctx)); /* the result is whole then */
 }
 
 /* Tells whether a shard is in the folder: hosts may have theirs alone. */
@@ -158,7 +159,7 @@ static int export_shard(void *arg, struct ny_context *ctx, unsigned shard)
     if (!err) err = ny_part_export_peers(store, export->name, export->part, export->output);
     ny_store_close(store);
     if (ny_context_written(ctx)) ny_context_wrote(export->team->ctx, *ny_context_written(ctx));
-    return err;
+    return err ? err : ny_peers_wait(ny_context_peers(ctx)); /* the file is whole then */
 }
 
 int ny_sharded_export(struct ny_shard_team *team, const char *name, const char *part,

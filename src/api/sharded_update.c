@@ -343,7 +343,7 @@ static int follow(void *arg, struct ny_context *ctx, unsigned shard)
     json_decref(record);
     json_decref(last);
     let_go(&held);
-    return err;
+    return err ? err : ny_peers_wait(ny_context_peers(ctx)); /* the result is whole then */
 }
 
 /* ---- all steps ------------------------------------------------------------------------------ */

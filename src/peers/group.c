@@ -303,6 +303,13 @@ int ny_peers_least(struct ny_peers *peers, uint64_t *value)
     return err;
 }
 
+int ny_peers_wait(struct ny_peers *peers)
+{
+    uint64_t nothing = 0;
+
+    return ny_peers_least(peers, &nothing);
+}
+
 int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what)
 {
     uint64_t *all;

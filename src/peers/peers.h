@@ -40,6 +40,8 @@ int ny_peers_share_of(struct ny_peers *peers, unsigned shard, void *data, size_t
 int ny_peers_share(struct ny_peers *peers, void *data, size_t bytes);
 /* *value becomes the least of all peers'. */
 int ny_peers_least(struct ny_peers *peers, uint64_t *value);
+/* Waits until all peers have come as far. */
+int ny_peers_wait(struct ny_peers *peers);
 /* NY_EUSAGE where the peers' digests of `what` ("options") differ. */
 int ny_peers_agree(struct ny_peers *peers, uint64_t digest, const char *what);
 /* Says that this peer has ended: with NY_OK, which the others do not hear of, or with an error,

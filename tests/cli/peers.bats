@@ -187,3 +187,23 @@ ended() {
     PMI_SIZE=3 ny fit one a --landmarks 9 --peers alone
     exits 0
 }
+
+@test "no process ends before the result of all shards is whole" {
+    [ -z "${NYSTREAM_SANITIZER-}" ] || skip "its runtime wants to be loaded first"
+    local preload shard pids=()
+    # a disk of one process that takes its time
+    printf '%s\n' '#define _GNU_SOURCE' '#include <sys/syscall.h>' '#include <unistd.h>' \
+        'int fdatasync(int file) { usleep(300000); return syscall(SYS_fdatasync, file); }' >slow.c
+    ${CC:-cc} -shared -fPIC slow.c -o slow.so
+    for shard in 0 1; do
+        table 300 4 $shard | nystream import pair --shard $shard/2 - --format csv -q
+    done
+    for preload in "$PWD/slow.so" ""; do
+        LD_PRELOAD=$preload nystream fit pair a --landmarks 20 --peers folder:meet -q 3>&- &
+        pids+=($!)
+    done
+    wait -n "${pids[@]}"
+    ny list pair
+    wait "${pids[@]}"
+    [ "$output" = "a	done" ]
+}
