@@ -1,4 +1,6 @@
 """Stores in shards: rows and results of all shards are read as those of one store."""
+import multiprocessing
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -144,6 +146,35 @@ def test_rows_that_come_later_are_placed_by_the_model_of_all_shards(tmp_path, ro
     assert ours.resume().report["n"] == 5_900  # nothing was interrupted
     with pytest.raises(nystream.UsageError, match="path of all shards"):
         nystream.open(store.path / "shard-00002").result("map").update("frozen")
+
+
+def fit_with_another(path, meeting):
+    """Fit the shards of a store in one of two processes, which meet in a folder."""
+    store = nystream.open(path)
+    result = store.fit("together", landmarks=30, components=3, peers=f"folder:2:{meeting}")
+    return result.report.status, result.embedding[:]
+
+
+def deal_with_another(path, files, meeting):
+    """Import files into the shards of a store in one of two processes."""
+    store = nystream.open(path)
+    report = store.append_files(files, shards=2, peers=f"folder:2:{meeting}")
+    return report.get("rows"), len(store)
+
+
+def test_processes_share_the_work_on_shards(tmp_path, rows):
+    store = in_shards(tmp_path / "big", rows)
+    alone = store.fit("alone", landmarks=30, components=3).embedding[:]
+    np.save(tmp_path / "rows.npy", rows)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        both = [pool.apply_async(fit_with_another, (store.path, tmp_path / "meet"))
+                for _ in range(2)]
+        for status, places in [each.get(60) for each in both]:
+            assert status == "done"
+            np.testing.assert_array_equal(places, alone)
+        both = [pool.apply_async(deal_with_another, (tmp_path / "dealt", tmp_path / "rows.npy",
+                                                     tmp_path / "meet")) for _ in range(2)]
+        assert {each.get(60) for each in both} == {(5_000, 5_000), (None, 5_000)}
 
 
 def test_rows_of_files_are_dealt_out_to_shards(tmp_path, rows):

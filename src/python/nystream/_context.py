@@ -353,4 +353,5 @@ class Context:
 
     @staticmethod
     def _read(report: C.c_void_p) -> Dict[str, Any]:
-        return spell_reasons(json.loads(lib.ny_report_json(report)))
+        """Return the report; {} in a process of a job of several that has not the first shard."""
+        return spell_reasons(json.loads(lib.ny_report_json(report))) if report else {}
