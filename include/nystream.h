@@ -477,7 +477,9 @@ NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing
  * .npy, .csv, .csv.gz or .tsv, for a model in .nym, for names in .txt or as a text table, one a
  * line, for "graph" in .npz, .mtx, .txt, .csv or .tsv; any other ending of a regular file is
  * NY_EUSAGE. "-" is the standard output: it gets npy, as pipes and devices do, and lines of names
- * and graphs. NY_EUSAGE, with those that there are, where the result has no such part. */
+ * and graphs. Of a store in shards, all processes that MPI has started together make this call, and
+ * one of them writes the file. NY_EUSAGE, with those that there are, where the result has no such
+ * part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
 /* Exports like ny_export() where chunks of the part are damaged: rows that cannot be read are NaN

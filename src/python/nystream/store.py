@@ -580,7 +580,8 @@ class Result(GraphParts, PictureParts):
         """Write a part to a .npy, .csv, .csv.gz or .tsv file, or the model to a .nym file.
 
         The graph is a .npz, .mtx, .txt, .csv or .tsv file. With skip_damaged, rows that cannot be
-        read are NaN in the file, with a warning, and all others are as they were.
+        read are NaN in the file, with a warning, and all others are as they were. Of a store in
+        shards, all processes that MPI has started together make this call, and one writes the file.
         """
         context = self.store._context
         what = (context.pointer, self.store._path, self.name.encode(), part.encode(),
