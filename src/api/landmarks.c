@@ -113,6 +113,21 @@ static int read_kept(struct ny_store *store, const char *name, const json_t *rec
                       : NY_EBUDGET;
 }
 
+/* Refuses to take the landmarks of a result of all shards for one shard, which lacks most of their
+ * rows. */
+static int check_shard(struct ny_store *store, const char *name, const json_t *record)
+{
+    struct ny_context *ctx = ny_store_context(store);
+
+    if (!json_object_get(record, "sharded") || ny_context_peers(ctx) ||
+        ny_landmark_points_of(record).count)
+        return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "the landmarks of '%s' in %s are rows of all shards; give --landmarks-points "
+                   "the file that 'nystream export %s %s --part landmark-points' writes",
+                   name, ny_store_path(store), ny_store_path(store), name);
+}
+
 /* Reads the landmarks of a finished result, whose row numbers must still hold. */
 static int read_result(struct ny_store *store, const char *name, bool stay,
                        struct ny_given_landmarks *list)
@@ -128,6 +143,7 @@ static int read_result(struct ny_store *store, const char *name, bool stay,
         err = ny_fail(ny_store_context(store), NY_EUSAGE,
                       "'%s' has no landmarks; choose some with 'nystream select %s NAME'", name,
                       ny_store_path(store));
+    if (err == NY_OK && !stay) err = check_shard(store, name, record);
     if (err == NY_OK) err = read_kept(store, name, record, count, stay, list);
     json_decref(record);
     return err;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -348,6 +349,21 @@ int ny_data_frame_read(struct ny_data_frame *frame, uint64_t first, size_t count
         if (frame->column[k].component) take_component(frame, &frame->column[k], count);
     for (size_t k = 0; err == NY_OK && k < frame->count; k++)
         if (!frame->column[k].component) err = read_part(frame, &frame->column[k], first, count);
+    return err;
+}
+
+int ny_data_frame_landmarks(struct ny_data_frame *frame, size_t most, uint64_t *rows, size_t *count)
+{
+    struct ny_result *result = &frame->result;
+    const json_t *sharded = result->span ? NULL : json_object_get(result->record, "sharded");
+    uint64_t begin = ny_field_count(sharded, "first", 0); /* rows of the shards before */
+    int err = ny_part_fill(result, ny_part_find("landmarks"), 0, most, rows);
+
+    *count = 0;
+    for (size_t i = 0; err == NY_OK && i < most; i++)
+        if (!sharded || (rows[i] >= begin && rows[i] - begin < result->n))
+            rows[(*count)++] = rows[i] - begin;
+    if (err == NY_OK) qsort(rows, *count, sizeof(*rows), ny_compare_rows);
     return err;
 }
 

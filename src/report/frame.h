@@ -56,6 +56,11 @@ int ny_data_frame_read_column(struct ny_data_frame *frame, size_t column, uint64
 /* Tells whether its values are numbers of classes, not quantities. */
 bool ny_data_frame_is_class(const struct ny_frame_column *column);
 
+/* Reads the rows of the store that are landmarks, in ascending order: of the first `most` that were
+ * selected, without those of other shards. *count: how many they are. */
+int ny_data_frame_landmarks(struct ny_data_frame *frame, size_t most, uint64_t *rows,
+                            size_t *count);
+
 /* Calls `each` for pieces of all rows, in order: one pass. */
 typedef int ny_data_frame_fn(void *user, const struct ny_data_frame *frame, size_t count);
 /* Walks over all rows, with progress under the name `stage`; an error of `each` ends it. */

@@ -106,7 +106,6 @@ static int take_landmarks(struct ny_page_points *p)
 {
     const struct ny_result_part *part = ny_part_find("landmarks");
     size_t count = part->count(&p->frame.result);
-    int err;
 
     if (count == 0) return NY_OK;
     if (count > p->limits->landmarks) count = p->limits->landmarks; /* the first ones */
@@ -114,10 +113,7 @@ static int take_landmarks(struct ny_page_points *p)
     p->mark_rows = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count * p->components, sizeof(double));
     if (!p->landmarks || !p->mark_rows || !p->marks) return NY_EBUDGET;
-    err = ny_part_fill(&p->frame.result, part, 0, count, p->landmarks);
-    qsort(p->landmarks, count, sizeof(uint64_t), ny_compare_rows);
-    p->landmark_count = count;
-    return err;
+    return ny_data_frame_landmarks(&p->frame, count, p->landmarks, &p->landmark_count);
 }
 
 /* Returns the number of pairs of components that have a raster. */

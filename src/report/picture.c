@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/budget.h"
-#include "base/compare.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "report/legend.h"
@@ -47,7 +46,6 @@ static int take_landmarks(struct picture *p)
 {
     const struct ny_result_part *part = ny_part_find("landmarks");
     size_t count = part->count(&p->scene.frame.result);
-    int err;
 
     if (!p->spec->scene.rows) return NY_OK;
     if (!count)
@@ -56,10 +54,7 @@ static int take_landmarks(struct picture *p)
     p->landmarks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(uint64_t));
     p->marks = ny_calloc(p->ctx, NY_MEM_OTHER, count, sizeof(*p->marks));
     if (!p->landmarks || !p->marks) return NY_EBUDGET;
-    err = ny_part_fill(&p->scene.frame.result, part, 0, count, p->landmarks);
-    qsort(p->landmarks, count, sizeof(*p->landmarks), ny_compare_rows);
-    p->landmark_count = count;
-    return err;
+    return ny_data_frame_landmarks(&p->scene.frame, count, p->landmarks, &p->landmark_count);
 }
 
 /* ---- points ------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "linalg/matrix.h"
 #include "results/current.h"
 #include "results/extension.h"
+#include "results/landmark_points.h"
 
 /* The mean of features that are centred when they are placed: of sums g of n rows, which are
  * stored with ‖g‖²/n, or the means of the columns, which sparse rows keep. */
@@ -165,5 +166,33 @@ int ny_model_of_file(struct ny_model **out, struct ny_context *ctx, const char *
     *out = NULL;
     if (err == NY_OK) err = ny_model_read(out, ctx, image, bytes, path);
     ny_free(ctx, image);
+    return err;
+}
+
+int ny_model_landmarks(struct ny_store *store, const char *name,
+                       const struct ny_landmark_points *as, uint64_t first, void *rows)
+{
+    struct ny_model *model = NULL;
+    struct ny_points_info info;
+    const char *from;
+    size_t values;
+    int err = ny_points_info(store, &info);
+
+    if (!err) err = ny_model_of_result(&model, store, name);
+    if (!err && (!model->landmarks || model->d != info.d || as->count > model->m ||
+                 first > model->m - as->count))
+        err = ny_fail(ny_store_context(store), NY_ESTORE,
+                      "the model of '%s' in %s has other landmarks than its record says; fit it "
+                      "again with --restart",
+                      name, ny_store_path(store));
+    if (err) goto done;
+    values = as->count * model->d;
+    from = (const char *)model->landmarks + first * ny_row_bytes(model->spec.dtype, model->d, 0);
+    if (as->dtype == NY_F64)
+        ny_dtype_to_f64(model->spec.dtype, from, rows, values);
+    else
+        ny_dtype_to_f32(model->spec.dtype, from, rows, values);
+done:
+    ny_model_free(model);
     return err;
 }

@@ -515,3 +515,23 @@ END
     says "shard 1"
     [ "$(nystream list big/shard-00001 | grep -c third)" -le 1 ]
 }
+
+@test "landmarks of a result of all shards are not taken for rows of one of them" {
+    local path
+    nystream fit one map --landmarks 50 -q
+    nystream fit big map --landmarks 50 -q
+    nystream export one map --part landmark-points -o one.csv -q
+    for path in big big/shard-00000 big/shard-00001 big/shard-00002; do
+        nystream export $path map --part landmark-points -o points.csv -q
+        cmp one.csv points.csv
+    done
+    nystream export one map --part landmarks -o rows.csv -q
+    awk '$1 >= 4096 && $1 < 6144 { print $1 - 4096 }' rows.csv | sort -n >wanted
+    [ -s wanted ]
+    nystream report big/shard-00001 map -o page.html -q
+    grep -o '"landmarks":"[^"]*"' page.html | head -n 1 | cut -d'"' -f4 | base64 -d |
+        od -An -v -tf8 -w8 | awk '{ print $1 + 0 }' | cmp - wanted
+    nystream fit big again --landmarks-from map -q
+    ny fit big/shard-00001 own --landmarks-from map
+    usage "the landmarks of 'map' in big/shard-00001 are rows of all shards; give --landmarks-points"
+}

@@ -195,7 +195,7 @@ says() {
             nystream import big --shard $shard/3 - --format csv --label-column 3 -q
     done
     nystream fit big a --landmarks 40 -q
-    for part in embedding.npy embedding.csv rows.npy labels.npy points.npy model.nym; do
+    for part in {embedding,rows,labels,points,landmark-points}.npy embedding.csv model.nym; do
         nystream export big a --part "${part%.*}" -o "one.$part" -q
         ranks 2 nystream export big a --part "${part%.*}" -o "two.$part"
         [ "$status" -eq 0 ]
