@@ -1,14 +1,18 @@
 /*
  * The file `shards` as JSON (shards/text.h):
  *
- *   format   NY_SHARDS_FORMAT
- *   shards   how many there are
- *   agreed   null as long as no import has opened its files, else: d, dtype, layout, rows and
- * values (how they are prepared), labels ("none", "some", "numbers", "words"), row_names,
- * column_names (a digest, or null), indices (of LIBSVM files: "from 0", "from 1"; null, or not
- * there: not known) classes  names of classes, in the order of their numbers closed true: the facts
- * are those of another folder, and no class comes in addition arrived  [{shard, id, rows}] of the
- * shards whose import has begun; rows 0: it has not ended
+ *   format    NY_SHARDS_FORMAT
+ *   shards    how many there are
+ *   agreed    null as long as no import has opened its files; else an object:
+ *             d, dtype, layout; rows and values (how they are prepared);
+ *             labels ("none", "some", "numbers", "words"); row_names;
+ *             column_names (a digest, or null); indices (of LIBSVM files:
+ *             "from 0", "from 1"; null, or not there: not known)
+ *   classes   names of classes, in the order of their numbers
+ *   closed    true: the facts are those of another folder, and no class comes
+ *             in addition
+ *   arrived   [{shard, id, rows}] of the shards whose import has begun;
+ *             rows 0: it has not ended
  */
 #include "shards/text.h"
 
