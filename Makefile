@@ -311,7 +311,7 @@ SLOW_PROGRAMS := $(addprefix $(BUILD)/tests/,property/test_certificate \
                  property/test_factored property/test_footprint property/test_kmeans \
                  property/test_lobpcg property/test_numerics property/test_online \
                  property/test_probe property/test_rpcholesky property/test_update \
-                 property/test_update_memory unit/test_graph_paths unit/test_nearest_tree \
+                 property/test_update_memory unit/test_graph_paths unit/test_nearest_rows unit/test_nearest_tree \
                  unit/test_linalg_eigen unit/test_peers_folder unit/test_select_shards \
                  unit/test_spectral_restarted)
 QUICK_TESTS  := $(filter-out $(FAULT_PROGRAMS) $(SLOW_PROGRAMS),$(TESTS))

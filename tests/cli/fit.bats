@@ -750,6 +750,7 @@ about() {
     about "$(ideal_us e --approx gaussian --landmarks 20)" 4915.8
 }
 
+# bats test_tags=slow
 @test "an exact fit writes its rows without a pass behind that of K, as the model places them" {
     store s 2100 6
     head -n 40 s.csv >more.csv

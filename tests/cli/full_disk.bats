@@ -243,6 +243,7 @@ larger() { # SIZE
     exits 0
 }
 
+# bats test_tags=slow
 @test "graphs and their maps are refused where the disk has no room for their temporary files" {
     local least used
     npy_u8 100000 3 >t.npy

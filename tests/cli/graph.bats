@@ -76,6 +76,7 @@ line() {
 }
 
 # The lists take half of the budget.
+# bats test_tags=slow
 @test "exact lists are gone on with in the budget that they were begun in" {
     local options="--knn exact --neighbors 200 --threads 1 --memory 200M" run
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 60000 -o roll.npy
@@ -87,6 +88,7 @@ line() {
 }
 
 # 30,000 rows fit the budget, and the 430,000 that are there later do not.
+# bats test_tags=slow
 @test "a graph that is gone on with is planned for its own rows, whatever was appended" {
     local options="--knn exact --neighbors 30 --threads 1 --memory 64M" rows
     for rows in 30000 400000; do "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n $rows -o $rows.npy; done
@@ -147,6 +149,7 @@ line() {
 }
 
 # Five clusters, in which f32 has nothing to say.
+# bats test_tags=slow
 @test "rows that are compared with all others are counted, through interrupts" {
     local options="--knn exact --neighbors 4 --threads 1 -q" run whole
     awk 'BEGIN {

@@ -53,6 +53,7 @@ PY
     done
 }
 
+# bats test_tags=slow
 @test "rows are counted by any number of threads, for weights and for choices" {
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n 9000 --terms 2000 -o text.svm
     nystream import t text.svm --layout sparse -q

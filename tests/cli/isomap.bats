@@ -47,6 +47,7 @@ same_part() { # NAME NAME PART
 }
 
 # Each thread has 66 bytes a node for 16 paths at a time, and 18 for four; 32 sources are kept.
+# bats test_tags=slow
 @test "a small budget has fewer paths at a time and finds them twice, and the same bytes" {
     local least usual part disk kept=$((150000 * 32 * 4))
     "$NYSTREAM_BUILD/data-tools/manifold" swiss-roll -n 150000 -o roll.npy

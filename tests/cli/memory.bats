@@ -195,6 +195,7 @@ reaches() {
     return 1
 }
 
+# bats test_tags=slow
 @test "a few budgets that refusals name lead to one that is enough" {
     npy_u8 400 20000 >wide.npy
     nystream import wide.nys wide.npy -q --dtype f32

@@ -62,6 +62,7 @@ sum_up() {
     [ ! -e no.nym ]
 }
 
+# bats test_tags=slow
 @test "parts summed up, merged and placed are one fit of all rows" {
     local options
     while read -r options; do

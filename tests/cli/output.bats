@@ -136,6 +136,7 @@ assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") f
     [[ $stderr == *"\"file\":\"$path\""* ]]
 }
 
+# bats test_tags=slow
 @test "a file beyond ulimit -f is exit 4 with a word, and leaves no temporary" {
     table 30000 8 >t.csv
     nystream import s t.csv -q

@@ -188,6 +188,7 @@ END
     done
 }
 
+# bats test_tags=slow
 @test "a solve by several threads has the bytes of one store, whatever the other shards do meanwhile" {
     local large="--approx nystrom --select uniform --landmarks 2100 --gamma 0.01 --components 3" shard
     table 12288 6 3 | awk -F, -v OFS=, '{ for (j = 1; j <= 6; j++) $j = int($j * 60) } 1' >many.csv
@@ -391,6 +392,7 @@ takes_along() {
     done
 }
 
+# bats test_tags=slow
 @test "a shard whose products are made helps one that has begun with them" {
     local options="--map kpca --inner randomized --landmarks 800 --components 4"
     cp -r big begun

@@ -57,6 +57,7 @@ share() {
 }
 
 # Directions that differ in the last bits of an f32 alone, in columns that round a cosine a lot.
+# bats test_tags=slow
 @test "a sieve finds all neighbours by cosines of thousands of columns" {
     awk 'BEGIN {
         srand(3)
@@ -161,6 +162,7 @@ taken() {
 }
 
 # Neither boxes nor codes tell anything of noise; a plane suits boxes.
+# bats test_tags=slow
 @test "auto with a recall takes the way that is the least work, and has the bytes of that way" {
     awk 'BEGIN {
         srand(5)
@@ -199,6 +201,7 @@ taken() {
     [ "$(taken auto --metric cosine)" = sieve ]
 }
 
+# bats test_tags=slow
 @test "auto with a recall has the same bytes for any threads and any budget, and goes on" {
     local least
     cloud rows.csv 16000 120

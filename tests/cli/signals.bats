@@ -193,6 +193,7 @@ END
     ${CC:-cc} -shared -fPIC slow.c -o slow.so
 }
 
+# bats test_tags=slow
 @test "a solve that cannot be asked is left within two seconds, to be resumed" {
     big_store
     slow_solver

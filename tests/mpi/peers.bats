@@ -125,6 +125,7 @@ says() {
     [ $((SECONDS - began)) -lt 10 ]
 }
 
+# bats test_tags=slow
 @test "a rank that is killed ends the others" {
     local began=$SECONDS
     ranks 3 "$EXCHANGE" - die
@@ -140,6 +141,7 @@ says() {
     says "ends the job: terminated"
 }
 
+# bats test_tags=slow
 @test "a second job of a process is refused where MPI has ended with the first" {
     ranks 2 "$EXCHANGE" - twice
     [ "$status" -eq 4 ]
@@ -162,6 +164,7 @@ says() {
     [ "$status" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "a plug-in that is missing, or is none, is an error with a cure" {
     NYSTREAM_MPI=$PWD/none.so ranks 2 "$EXCHANGE" -
     [ "$status" -eq 2 ]
@@ -187,6 +190,7 @@ says() {
     [ "$status" -ne 0 ] && [[ $output == *"there is no no-such-mpicc"*"data-tools/setup mpi"* ]]
 }
 
+# bats test_tags=slow
 @test "processes export what their shards have, and one of them writes it" {
     local shard part
     for shard in 0 1 2; do
@@ -232,6 +236,7 @@ says() {
     cmp one.npy two.npy
 }
 
+# bats test_tags=slow
 @test "processes export names of columns and classes, and none where the first shard lacks some" {
     printf '%s\n' a,b,class 1,2,cat 3,4,dog >0.csv
     printf '%s\n' a,b,class 5,6,dog 7,9,cat >1.csv
