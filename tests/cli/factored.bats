@@ -247,6 +247,7 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     nystream verify t.nys -q
 }
 
+# bats test_tags=slow
 @test "a fit over landmarks tells where the exact one would take no longer" {
     here
     ny fit t.nys p --map pca --components 20 --landmarks 900

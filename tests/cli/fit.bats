@@ -56,6 +56,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     says "give --memory with its unit"
 }
 
+# bats test_tags=slow
 @test "plan --gamma-grid compares widths, in words and as JSON" {
     store s 500 3
     ny plan s --gamma-grid --landmarks 50

@@ -395,6 +395,7 @@ share() {
     exits 0
 }
 
+# bats test_tags=slow
 @test "a forest that misses its recall says so, and what to do finds all" {
     awk 'BEGIN {
         for (i = x = 5; i < 3000; i++) {

@@ -145,6 +145,7 @@ fits_both() {
     [[ $output != *y* ]]
 }
 
+# bats test_tags=slow
 @test "selections, updates and plans under a budget too small for anything name one that works" {
     local least command
     npy_u8 20000 16 >p.npy

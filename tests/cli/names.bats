@@ -410,6 +410,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(ids c.nys)" = x ]
 }
 
+# bats test_tags=slow
 @test "names of a column go with shuffled rows, and new rows need not have the column" {
     { echo id,a,b; for ((i = 0; i < 3000; i++)); do echo "cell$i,$((i % 61)),$((i * 7 % 97))"; done; } >t.csv
     nystream import s.nys t.csv --id-column id --shuffle -q

@@ -252,6 +252,7 @@ equal_plans() { # SHAPE STORE OPTION…
 }
 
 # Columns of 64 values are worth keeping, where a 16th of the budget has room.
+# bats test_tags=slow
 @test "columns that have room are computed in one pass, and the result has the same bytes" {
     local option kept anew least columns=$((4 * 5000 * 300))
     table 5000 64 >p.csv

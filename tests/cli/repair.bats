@@ -147,6 +147,7 @@ last_lost() { sed -nE 's/^rows ([0-9]+) to ([0-9]+): lost$/\2/p' <<<"$output"; }
 # The rows of a CSV file that are all NaN, as "first last count".
 nan_rows() { awk '/^nan(,nan)*$/ { if (!n++) first = NR - 1; last = NR - 1 } END { print first, last, n }' "$1"; }
 
+# bats test_tags=slow
 @test "lost rows stay lost when an append fills up their block" {
     local data=$BATS_FILE_TMPDIR/whole/points/data.mdb share
     for share in 95 90 85 80 75; do # of the file, until the short last block is met

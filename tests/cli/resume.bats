@@ -285,6 +285,7 @@ interrupted_full() {
     says "there is no result of a name here that --restart would replace"
 }
 
+# bats test_tags=slow
 @test "what goes on says where" {
     ny fit "my store" f
     exits 0

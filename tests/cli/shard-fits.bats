@@ -379,6 +379,7 @@ takes_along() {
     nystream rm big whole -q
 }
 
+# bats test_tags=slow
 @test "a shard whose probe is over helps one that is in it" {
     local map options
     for map in "kpca" "laplacian --averages implicit"; do

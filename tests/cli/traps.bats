@@ -6,6 +6,7 @@ nan_table() {
     printf 'x,y,z\n1,2,0.5\nnan,4,1.5\n5,6,1\n7,inf,0\n9,1,1\n2,2,0\n' >n.csv
 }
 
+# bats test_tags=slow
 @test "embed --nan drop says how many rows went, and which" {
     nan_table
     ny embed n.csv -o out.csv --nan drop

@@ -60,6 +60,7 @@ nights() {
     nystream import s bad.csv --append -q
 }
 
+# bats test_tags=slow
 @test "a bad night is taken out as if it had never come; info tells where it began" {
     nights
     ny info s

@@ -6,7 +6,6 @@ import pytest
 
 import nystream
 
-quick = pytest.mark.quick
 FIT = {"landmarks": 40, "restart": True}
 
 
@@ -15,7 +14,6 @@ def elsewhere(store):
     return nystream.open(store.path)
 
 
-@quick
 def test_new_rows_are_placed_by_the_fit_that_there_is(store, result, rows):
     assert result.transform(rows[:1000]).shape == (1000, 3)
     for components in (40, 2):
@@ -26,7 +24,6 @@ def test_new_rows_are_placed_by_the_fit_that_there_is(store, result, rows):
         assert result.report.components == components
 
 
-@quick
 def test_rows_of_two_fits_are_not_mixed(store, result):
     part = result.embedding
     before = part[:]
@@ -42,7 +39,6 @@ def test_rows_of_two_fits_are_not_mixed(store, result):
     assert store.result("map").embedding[:].shape == (2000, 5)
 
 
-@quick
 @pytest.mark.parametrize("mode", ["frozen", "full"])
 def test_rows_from_before_an_update_elsewhere_are_read_on(store, result, rows, mode):
     part = result.embedding
@@ -59,7 +55,6 @@ def test_rows_from_before_an_update_elsewhere_are_read_on(store, result, rows, m
     assert store.result("map").embedding.shape == (2100, 3)
 
 
-@quick
 def test_a_graph_of_another_width_is_not_read_as_the_earlier_one(store):
     graph = store.graph("near", neighbors=5)
     assert graph.neighbors[:2].shape == (2, 5)
@@ -68,7 +63,6 @@ def test_a_graph_of_another_width_is_not_read_as_the_earlier_one(store):
         graph.neighbors[:2]
 
 
-@quick
 @pytest.mark.parametrize("copy", [lambda result: result,
                                   lambda result: result.store.result(result.name),
                                   lambda result: pickle.loads(pickle.dumps(result))],

@@ -9,7 +9,6 @@ import scipy.sparse
 import nystream
 
 pandas = pytest.importorskip("pandas")
-quick = pytest.mark.quick
 NAMES = ["a", "b", "c"]
 SHARED = {"gamma": 0.2, "components": 2}
 
@@ -92,7 +91,6 @@ def in_pieces(frame):
 KINDS = ["iterator", "iterable", "pairs", "lists", "to_batches", "iter_batches", "reader"]
 
 
-@quick
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore:X. 1 column is left out")
 def test_pieces_are_put_in_the_order_of_a_store(tmp_path, frame, turned, kind):
@@ -109,7 +107,6 @@ def test_pieces_are_put_in_the_order_of_a_store(tmp_path, frame, turned, kind):
     assert len(store) == 800
 
 
-@quick
 def test_pieces_of_a_new_store_follow_the_first(tmp_path, frame):
     for make in iter, lambda pieces: Again(*pieces):
         store = nystream.open(tmp_path / make.__name__.strip("<>"))
@@ -121,7 +118,6 @@ def test_pieces_of_a_new_store_follow_the_first(tmp_path, frame):
             store.append(make([frame, frame[["a", "c"]]]))
 
 
-@quick
 def test_sums_find_columns_of_the_landmarks_by_name(frame, turned):
     expected = nystream.Sums(frame[:60].to_numpy(), **SHARED).add(frame.to_numpy()).solve()
     places = expected.transform(frame.to_numpy())
@@ -138,7 +134,6 @@ def test_sums_find_columns_of_the_landmarks_by_name(frame, turned):
         sums.add(turned)
 
 
-@quick
 def test_sums_find_columns_of_the_first_rows_by_name(frame):
     landmarks = frame[:60].to_numpy()
     expected = nystream.Sums(landmarks, **SHARED).add(frame.to_numpy()).solve()
@@ -149,7 +144,6 @@ def test_sums_find_columns_of_the_first_rows_by_name(frame):
     assert close(other.solve().transform(frame[["b", "a", "c"]]), places)
 
 
-@quick
 def test_landmarks_in_a_frame_are_put_in_order(tmp_path, frame, turned):
     store = nystream.open(tmp_path / "s.nys")
     store.append(frame)
@@ -181,7 +175,6 @@ def test_landmarks_of_batches_are_put_in_the_order_of_these(frame, turned, gamma
     assert np.array_equal(stand[:, 1], expected.landmarks_[:, 0])
 
 
-@quick
 @pytest.mark.parametrize("kind", ["backed", "file"])
 def test_sparse_rows_in_files_may_lack_columns(tmp_path, kind):
     anndata = pytest.importorskip("anndata")
@@ -198,7 +191,6 @@ def test_sparse_rows_in_files_may_lack_columns(tmp_path, kind):
     assert np.array_equal(result.transform(rows), expected)
 
 
-@quick
 def test_estimators_compare_names_of_tables_of_arrow(frame):
     pytest.importorskip("sklearn")
 
@@ -221,7 +213,6 @@ def dask_frame(frame):
     return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3)
 
 
-@quick
 def test_a_fit_of_dask_finds_columns_by_name(frame, dask_frame):
     import nystream.dask
 
@@ -241,7 +232,6 @@ ESTIMATORS = [("KernelPCA", {"n_landmarks": 50}), ("PCA", {}), ("TruncatedSVD", 
               ("KNeighborsTransformer", {}), ("IncrementalKernelPCA", {"n_landmarks": 50})]
 
 
-@quick
 @pytest.mark.parametrize("name, options", ESTIMATORS, ids=[name for name, _ in ESTIMATORS])
 @pytest.mark.parametrize("form", ["frame", "array"])
 @pytest.mark.filterwarnings("ignore:the graph of neighbours has")
@@ -259,7 +249,6 @@ def test_estimators_take_frames_of_dask(frame, dask_frame, name, options, form):
             ours.transform(dask_frame[["b", "a", "c"]])
 
 
-@quick
 def test_clusters_and_embeddings_of_frames_of_dask(tmp_path, frame, dask_frame):
     pytest.importorskip("sklearn")
     options = {"n_clusters": 3, "n_landmarks": 50, "random_state": 0}

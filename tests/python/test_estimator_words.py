@@ -18,11 +18,9 @@ from nystream import _estimator  # noqa: E402
 from nystream.estimators import (DiffusionMap, Isomap, KernelPCA, Nystroem,  # noqa: E402
                                  SpectralClustering, SpectralEmbedding)
 
-quick = pytest.mark.quick
 NEIGHBORS = {"affinity": "nearest_neighbors"}
 
 
-@quick
 @pytest.mark.parametrize("estimator", [
     Isomap(n_landmarks=None), SpectralEmbedding(n_landmarks=None), KernelPCA(n_landmarks=None),
     DiffusionMap(n_landmarks=None), SpectralClustering(3, n_landmarks=None)], ids=repr)
@@ -33,7 +31,6 @@ def test_no_number_of_landmarks_is_the_default(estimator):
                           default.eigenvalues_)
 
 
-@quick
 @pytest.mark.parametrize("estimator", [
     Isomap(n_neighbors=5), SpectralEmbedding(**NEIGHBORS), SpectralClustering(2, **NEIGHBORS)],
     ids=repr)
@@ -48,7 +45,6 @@ def test_a_graph_that_is_joined_is_told(estimator):
         clone(estimator).fit(X[:60])
 
 
-@quick
 def test_warnings_tell_columns_by_their_names():
     pandas = pytest.importorskip("pandas")
     X = np.random.default_rng(0).normal(size=(300, 3)) * (1, 1e6, 1)
@@ -60,7 +56,6 @@ def test_warnings_tell_columns_by_their_names():
         KernelPCA(n_landmarks=20).fit(X)
 
 
-@quick
 @pytest.mark.parametrize("estimator", [KernelPCA, nystream.PCA, nystream.TruncatedSVD, Nystroem,
                                        SpectralEmbedding, DiffusionMap, Isomap, SpectralClustering,
                                        nystream.KNeighborsTransformer,
@@ -77,7 +72,6 @@ def test_a_number_of_things_is_checked_by_its_name(estimator, monkeypatch):
                 estimator(**{name: value}).fit(np.eye(9))
 
 
-@quick
 def test_dates_are_answered_with_their_column():
     pandas = pytest.importorskip("pandas")
     days = pandas.Series(pandas.date_range("2020-01-01", periods=9))
@@ -98,7 +92,6 @@ def test_dates_are_answered_with_their_column():
 # ---- methods and kernels -----------------------------------------------------------------------
 
 
-@quick
 @pytest.mark.parametrize("approx", ["projected", "nystrom", "column", "orthonystrom", "ensemble",
                                     "exact", "randomized", "gaussian"])
 @pytest.mark.parametrize("n_landmarks", [60, None])
@@ -117,7 +110,6 @@ def test_kernel_pca_by_each_method_places_new_rows(approx, n_landmarks):
     assert approx in KernelPCA.__doc__
 
 
-@quick
 def test_a_fit_by_all_rows_is_kept_in_a_store(tmp_path):
     X, _ = make_blobs(300, 5, centers=3, random_state=2)
     ours = KernelPCA(approx="randomized", store=tmp_path / "s.nys", random_state=0).fit(X)
@@ -125,7 +117,6 @@ def test_a_fit_by_all_rows_is_kept_in_a_store(tmp_path):
     assert np.array_equal(ours.transform(X), clone(ours).set_params(store=None).fit(X).transform(X))
 
 
-@quick
 @pytest.mark.parametrize("estimator, parameter", [
     (KernelPCA, "kernel"), (Nystroem, "kernel"), (DiffusionMap, "kernel"),
     (SpectralEmbedding, "affinity"), (SpectralClustering, "affinity")])
@@ -139,7 +130,6 @@ def test_a_polynomial_kernel_has_both_names(estimator, parameter):
 # ---- values and versions -----------------------------------------------------------------------
 
 
-@quick
 def test_missing_values_are_answered_with_what_takes_them(tmp_path):
     X, _ = make_blobs(100, 3, centers=2, random_state=2)
     fitted, bad = KernelPCA(n_landmarks=30).fit(X), X.copy()
@@ -154,7 +144,6 @@ def test_missing_values_are_answered_with_what_takes_them(tmp_path):
     assert KernelPCA(n_landmarks=30).fit_transform(store).shape == (99, 2)
 
 
-@quick
 def test_another_scikit_learn_is_told(monkeypatch):
     for version in "1.2.0", "1.5.2", "1.5.0rc1":
         _estimator.check_version(version)

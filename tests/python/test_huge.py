@@ -8,8 +8,6 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel  # noqa: E402
 
 import nystream  # noqa: E402
 
-quick = pytest.mark.quick
-
 
 def rows(value, dtype, place=np.s_[77, 1], shift=0.0):
     """300 rows, one of which has the value; which others there are."""
@@ -18,7 +16,6 @@ def rows(value, dtype, place=np.s_[77, 1], shift=0.0):
     return X.astype(dtype), np.delete(np.arange(300), 77)
 
 
-@quick
 @pytest.mark.parametrize("value", [1e20, -9.96921e36])
 @pytest.mark.parametrize("knn", ["exact", "tree", "sieve"])
 def test_neighbors_are_those_of_the_other_rows(tmp_path, value, knn):
@@ -31,7 +28,6 @@ def test_neighbors_are_those_of_the_other_rows(tmp_path, value, knn):
     np.testing.assert_array_equal(np.sort(found[others]), np.sort(right))
 
 
-@quick
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("kernel, theirs", [("rbf", rbf_kernel), ("laplacian", laplacian_kernel)])
 @pytest.mark.parametrize("value, shift", [(1e20, 0), (-3.4e38, 0), (1e30, 4e5)])
@@ -47,7 +43,6 @@ def test_kernels_tell_the_other_rows_apart(tmp_path, kernel, theirs, value, shif
         np.testing.assert_allclose(fit.eigenvalues[:], np.linalg.eigvalsh(K)[:-4:-1], rtol=1e-6)
 
 
-@quick
 @pytest.mark.parametrize("precision, approx", [("f32", "projected"), ("f64", "projected"),
                                                ("f32", "exact")])
 def test_the_row_that_has_no_finite_place_is_named(tmp_path, precision, approx):

@@ -12,7 +12,6 @@ import scipy.sparse
 import nystream
 from nystream import _columns
 
-quick = pytest.mark.quick
 CELLS, GENES = [f"cell {i}" for i in range(50)], ["a", "b", "\u03b2-actin"]
 
 
@@ -26,7 +25,6 @@ def named(tmp_path):
     return store
 
 
-@quick
 def test_names_of_a_frame(named):
     assert list(named.row_names[:]) == CELLS and list(named.column_names) == GENES
     assert named.row_names.shape == (50,) and named.row_names.dtype == object
@@ -37,7 +35,6 @@ def test_names_of_a_frame(named):
     assert named.report["row_names"] and named.report["first_column_names"] == GENES
 
 
-@quick
 def test_rows_and_columns_that_come_later(named):
     pandas = pytest.importorskip("pandas")
     more = np.ones((2, 3))
@@ -51,7 +48,6 @@ def test_rows_and_columns_that_come_later(named):
     assert len(named) == 54
 
 
-@quick
 def test_results_have_the_names_of_their_rows(named):
     result = named.fit("flat", map="pca", approx="exact", kernel="linear", components=2)
     assert list(result.row_names[3:5]) == ["cell 3", "cell 4"]
@@ -59,7 +55,6 @@ def test_results_have_the_names_of_their_rows(named):
         result._view._read_names("ids", 48, 3)
 
 
-@quick
 def test_a_store_without_names(store):
     with pytest.raises(nystream.UsageError, match="rows of .* have no names"):
         store.row_names
@@ -80,7 +75,6 @@ def test_anndata_in_memory_and_in_a_file(tmp_path):
         assert list(store.row_names[:]) == CELLS and list(store.column_names) == GENES
 
 
-@quick
 def test_a_column_of_a_file_names_its_rows(tmp_path):
     (tmp_path / "t.csv").write_text("name,a,b,class\nx1,1,2,u\ny,3,4,v\n")
     store = nystream.open(tmp_path / "s.nys")
@@ -112,7 +106,6 @@ def placers(result):
     return [result.transform, model.transform, pickle.loads(pickle.dumps(model)).transform]
 
 
-@quick
 def test_columns_in_another_order(fitted):
     frame, store, result, expected = fitted
     turned = frame[["c", "a", "d", "b"]]
@@ -127,7 +120,6 @@ def test_columns_in_another_order(fitted):
     assert np.array_equal(graph.kneighbors(turned)[1][:, 0], np.arange(300))
 
 
-@quick
 def test_columns_that_are_missing_or_come_beside(fitted):
     frame, store, result, expected = fitted
     wide = frame[["d", "c", "b", "a"]].assign(species="elm", day=1)
@@ -144,7 +136,6 @@ def test_columns_that_are_missing_or_come_beside(fitted):
             transform(wide.iloc[:, [0, 1, 2, 3, 0]])
 
 
-@quick
 def test_columns_of_an_anndata(fitted, tmp_path):
     anndata = pytest.importorskip("anndata")
     frame, _, result, expected = fitted
@@ -158,7 +149,6 @@ def test_columns_of_an_anndata(fitted, tmp_path):
         assert np.abs(transform(sparse) - expected).max() < 1e-5
 
 
-@quick
 def test_a_file_of_a_model_does_not_know_names(fitted, tmp_path):
     frame, _, result, expected = fitted
     result.model().save(tmp_path / "m.nym")
@@ -167,7 +157,6 @@ def test_a_file_of_a_model_does_not_know_names(fitted, tmp_path):
     assert np.array_equal(model.transform(frame), expected)
 
 
-@quick
 def test_an_estimator_of_a_store_knows_its_columns(fitted):
     frame, store, _, _ = fitted
     estimator = nystream.KernelPCA(n_landmarks=60, random_state=0)
@@ -178,7 +167,6 @@ def test_an_estimator_of_a_store_knows_its_columns(fitted):
         estimator.transform(frame[["b", "a", "c", "d"]])
 
 
-@quick
 @pytest.mark.parametrize("kind", ["memory", "file", "backed"])
 def test_an_estimator_of_an_anndata_knows_its_genes(fitted, tmp_path, kind):
     anndata = pytest.importorskip("anndata")
@@ -227,7 +215,6 @@ KINDS = ["frame", "AnnData", "sparse", "view", "backed", "backed sparse", "file"
          "chunks"]
 
 
-@quick
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_of_rows_to_append(fitted, tmp_path, kind, monkeypatch):
     monkeypatch.setattr(_columns, "SLICE_BYTES", 2000)  # many slices
@@ -252,7 +239,6 @@ def test_columns_of_rows_to_append(fitted, tmp_path, kind, monkeypatch):
     assert list(store.column_names) == list("abcd")
 
 
-@quick
 @pytest.mark.parametrize("kind", KINDS)
 def test_columns_that_are_missing_are_named(fitted, tmp_path, kind):
     frame, store, result, _ = fitted
@@ -263,7 +249,6 @@ def test_columns_that_are_missing_are_named(fitted, tmp_path, kind):
     assert len(store) == 300
 
 
-@quick
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "chunks"])
 def test_a_value_is_told_by_the_names_of_its_row_and_column(fitted, tmp_path, kind):
     frame, store, result, _ = fitted
@@ -297,7 +282,6 @@ def arrow_columns(X, names):
             for at, name in enumerate(names)}
 
 
-@quick
 def test_columns_that_a_table_of_arrow_lacks_are_named(tmp_path):
     X = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
     store = nystream.open(tmp_path / "x.nys")
@@ -318,7 +302,6 @@ def test_columns_that_a_table_of_arrow_lacks_are_named(tmp_path):
         store.append(words)
 
 
-@quick
 def test_names_of_the_columns_of_a_sparse_matrix(tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
     counts = sparse.csr_matrix(np.array([[2, 0, 1], [0, 5, 0], [1, 1, 7]] * 20))
@@ -343,7 +326,6 @@ def test_names_of_the_columns_of_a_sparse_matrix(tmp_path):
     assert len(store) == 64
 
 
-@quick
 def test_sparse_rows_are_0_in_named_columns_that_they_lack(tmp_path, caplog):
     sparse = pytest.importorskip("scipy.sparse")
     counts = sparse.csr_matrix(np.array([[2, 0, 1], [0, 5, 0], [1, 1, 7]] * 20))
@@ -377,7 +359,6 @@ def test_sparse_rows_are_0_in_named_columns_that_they_lack(tmp_path, caplog):
             transform(anndata.AnnData(cells.X.toarray(), var=cells.var))
 
 
-@quick
 def test_columns_beyond_those_of_the_store(tmp_path):
     sparse = pytest.importorskip("scipy.sparse")
     counts = sparse.random(40, 8, 0.1, format="csr", random_state=1)
@@ -399,7 +380,6 @@ def test_columns_beyond_those_of_the_store(tmp_path):
     assert store.points[41].tolist() == store.points[40].tolist()
 
 
-@quick
 @pytest.mark.parametrize("kind", ["frames", "a list", "a reader", "AnnData", "pairs", "Dask"])
 def test_names_of_rows_that_come_in_pieces(tmp_path, kind):
     pandas = pytest.importorskip("pandas")
@@ -423,7 +403,6 @@ def test_names_of_rows_that_come_in_pieces(tmp_path, kind):
     assert np.allclose(store[60:], rows)
 
 
-@quick
 def test_names_of_a_table_of_arrow(tmp_path):
     X = np.arange(15.0).reshape(5, 3)
     store = nystream.open(tmp_path / "arrow.nys")
@@ -437,7 +416,6 @@ def test_names_of_a_table_of_arrow(tmp_path):
     assert np.array_equal(store[:], X) and not store.report.column_names
 
 
-@quick
 def test_the_raw_of_an_anndata(tmp_path):
     anndata = pytest.importorskip("anndata")
     cells = anndata.AnnData(np.arange(12, dtype="f4").reshape(4, 3))

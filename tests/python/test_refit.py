@@ -12,13 +12,11 @@ import nystream  # noqa: E402
 from nystream.estimators import Isomap, KernelPCA, SpectralClustering  # noqa: E402
 from nystream.neighbors import KNeighborsTransformer  # noqa: E402
 
-quick = pytest.mark.quick
 
 
 # ---- by name -----------------------------------------------------------------------------------
 
 
-@quick
 @pytest.mark.parametrize("estimator", [
     KernelPCA(n_landmarks=40), SpectralClustering(3, n_landmarks=40), Isomap(n_landmarks=50),
     KNeighborsTransformer()], ids=repr)
@@ -50,7 +48,6 @@ def test_a_fit_that_was_stopped_goes_on_with_its_seed(tmp_path):
     assert np.array_equal(ours.eigenvalues_, told.eigenvalues_)
 
 
-@quick
 def test_a_seed_that_is_given_is_kept_to(tmp_path, rows):
     ours = KernelPCA(n_landmarks=40, store=tmp_path / "s.nys").fit(rows)
     ours.set_params(random_state=ours.seed_ + 1)
@@ -66,7 +63,6 @@ def test_a_seed_that_is_given_is_kept_to(tmp_path, rows):
 # ---- of a store --------------------------------------------------------------------------------
 
 
-@quick
 def test_the_limits_of_an_estimator_hold_for_a_store(store):
     seen = []
     ours = KernelPCA(n_landmarks=30, n_jobs=1, memory="400M", verbose=seen.append).fit(store)
@@ -76,7 +72,6 @@ def test_the_limits_of_an_estimator_hold_for_a_store(store):
         KernelPCA(n_landmarks=1500, memory="60M", name="large").fit(store)
 
 
-@quick
 def test_a_store_has_its_own_limits_where_none_are_given(tmp_path, rows):
     store = nystream.open(tmp_path / "s.nys", memory="500M", threads=1)
     store.append(rows)
@@ -86,7 +81,6 @@ def test_a_store_has_its_own_limits_where_none_are_given(tmp_path, rows):
         assert (report["threads"], report["memory_budget_bytes"]) == (1, budget << 20)
 
 
-@quick
 def test_a_model_that_is_pickled_keeps_its_limits(result):
     store = nystream.open(result.store.path, memory="300M", threads=1)
     model = pickle.loads(pickle.dumps(store.result("map").model()))
@@ -96,7 +90,6 @@ def test_a_model_that_is_pickled_keeps_its_limits(result):
 # ---- after a failure ---------------------------------------------------------------------------
 
 
-@quick
 @pytest.mark.parametrize("estimator", [
     KernelPCA(n_landmarks=30), KernelPCA(n_landmarks=30, kernel="typo"), Isomap(n_landmarks=50),
     SpectralClustering(3, n_landmarks=30), SpectralClustering(3, n_init=-1),
@@ -116,7 +109,6 @@ def test_a_fit_that_fails_leaves_no_folder(folders, rows, estimator):
     assert len(kept) == 2 and folders() == []
 
 
-@quick
 def test_an_earlier_fit_outlives_one_that_fails(folders, rows):
     ours = Isomap(n_landmarks=50, random_state=0).fit(rows)
     places = ours.transform(rows[:5])
@@ -128,7 +120,6 @@ def test_an_earlier_fit_outlives_one_that_fails(folders, rows):
 # ---- verbose -----------------------------------------------------------------------------------
 
 
-@quick
 @pytest.mark.parametrize("verbose", [1, 2, np.True_, "yes"])
 def test_any_true_verbose_is_a_bar(rows, verbose, capsys):
     pytest.importorskip("tqdm")
@@ -138,7 +129,6 @@ def test_any_true_verbose_is_a_bar(rows, verbose, capsys):
     assert np.array_equal(copy.transform(rows[:9]), with_bar.transform(rows[:9]))
 
 
-@quick
 def test_a_true_progress_is_a_bar(store, capsys):
     pytest.importorskip("tqdm")
     nystream.open(store.path, progress=1).fit("map", landmarks=40)
@@ -164,7 +154,6 @@ def said_in_child(call):
         return pipe.read()
 
 
-@quick
 @pytest.mark.parametrize("call", [
     lambda model, sums: model.transform(np.ones((3, 2))),
     lambda model, sums: sums.add_result("/nowhere.nys", "map"),
