@@ -290,7 +290,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     nystream fit t a --landmarks 20 --components 4 -q
     for store in s t; do
         for command in "36M report $store a -o out.html" "36M plot $store a -o out.png" \
-            "50M plot $store a -o out.svg" "36M eval $store a"; do
+            "50M plot $store a -o out.svg" "35M eval $store a"; do
             little=${command%% *} command=${command#* }
             # shellcheck disable=SC2086  # words are meant
             ny $command --memory "$little"
