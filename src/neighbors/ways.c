@@ -143,7 +143,9 @@ double ny_graph_other_ns(const struct ny_graph_settings *settings,
 bool ny_graph_tries_tree(const struct ny_graph_settings *settings,
                          const struct ny_points_info *points)
 {
-    const double share = 0.22;   /* part of the time of the other way, if the tree is not used */
+    /* Part of the time of the other way, if the tree is not used: less where a sieve of all
+     * neighbours may be tried behind it, too. */
+    const double share = ny_graph_nearly(settings) ? 0.22 : 0.1;
     const double most = 1 << 30; /* bytes of a tree, where the budget must not decide about it */
     double n = (double)points->n, d = (double)points->d;
 
@@ -158,7 +160,7 @@ bool ny_graph_tries_sieve(const struct ny_graph_settings *settings,
                           const struct ny_points_info *points)
 {
     const struct ny_sieve_work common = {.looked = 250, .measured = 75}; /* of a row */
-    const double share = 0.1; /* part of the time of all pairs, if the sieve is not used */
+    const double share = 0.06; /* part of the time of all pairs, if the sieve is not used */
     double n = (double)points->n, sieve = ny_graph_sieve_all_ns(points, &common, 1);
     double making = n * (double)points->d * codes_ns, pairs = ny_graph_pairs_ns(points);
 
