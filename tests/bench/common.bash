@@ -33,16 +33,24 @@ circumstances() {
         "$(dpkg-query -W -f '${Package} ${Version}, ' libopenblas0-pthread python3-{numpy,scipy,sklearn,pynndescent,hnswlib,faiss} 2>/dev/null | sed 's/, $//')" \
         "$*"
 }
+
+# record HEAD FILE: passes its input on line by line, and appends the rows of tables in it to FILE
+# behind HEAD. A line is held back until the next one tells that it is no head of a table.
+record() {
+    local head=$1 file=$2 body='' row='' text
+    keep() { [ -z "$body" ] || [ -z "$row" ] || printf '%s\t%s\n' "$head" "$row" >>"$file"; }
+    while IFS= read -r text; do
+        printf '%s\n' "$text"
+        case $text in
+        '|---'* | '| ---'*) body=1 row='' ;;
+        '|'*) keep; row=$text ;;
+        *) keep; body='' row='' ;;
+        esac
+    done
+    keep
+}
 if [ -n "${BENCH_RECORD-}" ]; then
-    # A line is held back until the next one tells that it is no head of a table.
-    exec > >(awk -v head="$(circumstances "$0" "$@")" -v file="$BENCH_RECORD" '
-        function record() { if (body && row != "") print head "\t" row >>file; row = "" }
-        { print; fflush() }
-        /^\| *---/ { row = ""; body = 1; next }
-        { record() }
-        !/^\|/ { body = 0; next }
-        { row = $0 }
-        END { record() }')
+    exec > >(record "$(circumstances "$0" "$@")" "$BENCH_RECORD")
     recorder=$!
 fi
 
