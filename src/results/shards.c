@@ -24,6 +24,7 @@ struct ny_result_span {
     struct ny_result result; /* that of the shard */
     json_t *report;          /* that of the first shard, with the rows of the whole */
     bool fitted;             /* by a fit over all shards, not one by one */
+    uint64_t model;          /* digest of the one by which all shards have placed their rows */
 };
 
 /* ---- the result of one shard --------------------------------------------------------------- */
@@ -144,8 +145,8 @@ int ny_result_digest(struct ny_result *result, uint64_t *digest)
                    result->name, ny_store_path(result->store));
 }
 
-/* Compares the result of one shard with that of the first, whose model has this digest. */
-static int check_shard(struct ny_result *whole, const struct ny_result *first, uint64_t *model)
+/* Compares the result of one shard with that of the first, whose model is to be that of all. */
+static int check_shard(struct ny_result *whole, const struct ny_result *first)
 {
     struct ny_result_span *span = whole->span;
     uint64_t digest;
@@ -153,8 +154,8 @@ static int check_shard(struct ny_result *whole, const struct ny_result *first, u
 
     if (!err) err = digest_model(&span->result, &digest);
     if (err) return err;
-    if (span->k == 0) *model = digest;
-    if (digest == *model && digest && span->result.f64 == first->f64 &&
+    if (span->k == 0) span->model = digest;
+    if (digest == span->model && digest && span->result.f64 == first->f64 &&
         span->result.layout.row_bytes == first->layout.row_bytes)
         return NY_OK;
     if (!digest)
@@ -177,12 +178,12 @@ static int check_shard(struct ny_result *whole, const struct ny_result *first, u
 static int measure(struct ny_result *whole, const struct ny_result *first)
 {
     struct ny_result_span *span = whole->span;
-    uint64_t model = 0, n = 0;
+    uint64_t n = 0;
     int err = NY_OK;
 
     for (size_t k = 0; !err && k < ny_store_set(whole->store)->count; k++) {
         err = open_shard(whole, k);
-        if (!err) err = check_shard(whole, first, &model);
+        if (!err) err = check_shard(whole, first);
         if (err) return err;
         span->first[k + 1] = span->first[k] + span->result.rows.count;
         n += span->result.n;
@@ -368,22 +369,58 @@ uint64_t ny_part_grain_end(const struct ny_result *result, const struct ny_resul
 
 /* ---- embeddings in memory ------------------------------------------------------------------ */
 
+/* Opens the result of the k-th shard as it is now; *same: it has the rows that the whole has. */
+static int open_again(const struct ny_result *whole, size_t k, struct ny_result *shard, bool *same)
+{
+    const struct ny_result_span *span = whole->span;
+    struct ny_store *store;
+    uint64_t model = 0;
+    int err = ny_set_store(whole->store, k, &store);
+
+    *shard = (struct ny_result){0};
+    if (!err) err = ny_result_open(shard, store, whole->name);
+    if (!err) err = digest_model(shard, &model);
+    *same = !err && model == span->model &&
+            shard->rows.count == span->first[k + 1] - span->first[k];
+    return err;
+}
+
+/* Looks at all shards before any of them gets clusters: an evaluation takes long, and an update may
+ * have added rows meanwhile. */
+static int check_unchanged(const struct ny_result *whole, bool *same)
+{
+    struct ny_result shard;
+    int err = NY_OK;
+
+    *same = true;
+    for (size_t k = 0; k < ny_store_set(whole->store)->count && *same && !err; k++) {
+        err = open_again(whole, k, &shard, same);
+        ny_result_close(&shard);
+    }
+    return err;
+}
+
 int ny_result_put_clusters(const struct ny_result *result, const uint32_t *cluster, size_t count,
                            const json_t *figures)
 {
-    const struct ny_set *set = ny_store_set(result->store);
-    int err = NY_OK;
+    const struct ny_result_span *span = result->span;
+    bool same;
+    int err;
 
-    if (!set) return ny_stored_clusters_put(result, cluster, count, figures);
-    for (size_t k = 0; k < set->count && !err; k++) {
-        struct ny_result shard = {0};
-        struct ny_store *store;
+    if (!span) return ny_stored_clusters_put(result, cluster, count, figures);
+    err = check_unchanged(result, &same);
+    for (size_t k = 0; k < ny_store_set(result->store)->count && same && !err; k++) {
+        struct ny_result shard;
 
-        err = ny_set_store(result->store, k, &store);
-        if (!err) err = ny_result_open(&shard, store, result->name);
-        if (!err) err = ny_stored_clusters_put(&shard, cluster + set->first[k], count, figures);
+        err = open_again(result, k, &shard, &same);
+        if (!err && same)
+            err = ny_stored_clusters_put(&shard, cluster + span->first[k], count, figures);
         ny_result_close(&shard);
     }
+    if (!err && !same)
+        ny_log(result->ctx, NY_LOG_WARNING,
+               "the clusters are not stored: '%s' has been made anew or updated meanwhile",
+               result->name);
     return err;
 }
 

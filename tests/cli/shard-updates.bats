@@ -106,6 +106,15 @@ same() {
     [ "$(wc -l <clusters.csv)" = 10716 ]
 }
 
+@test "clusters go to their rows where another shard than the last has grown" {
+    nystream eval big map --clusters 3 -q >eval.txt
+    nystream export big map --part clusters -o before.csv -q
+    nystream import big/shard-00000 new.csv --append -q
+    nystream eval big map --clusters 3 -q >eval.txt
+    nystream export big map --part clusters -o after.csv -q
+    cmp before.csv after.csv
+}
+
 @test "residuals are those of the rows of the fit after an update, and nothing is damaged" {
     local store
     for store in one big; do nystream fit $store near --landmarks 60 --gamma 0.00001 -q; done
