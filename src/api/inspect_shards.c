@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "job/job.h"
+#include "results/clusters.h"
 #include "results/record.h"
 #include "shards/set.h"
 #include "stream/source.h"
@@ -119,6 +120,7 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
             ny_field_append(lacking, json_integer((json_int_t)ny_shards_number(set, k)));
         else if (!fitted)
             keep_equal(object, json_object_get(first, "report"), report);
+        if (!ny_stored_clusters_same(first, record)) json_object_del(object, "clustering");
         status = join(status, record ? ny_result_status(store, name, record) : "interrupted");
         json_decref(record);
     }

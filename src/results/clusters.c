@@ -55,6 +55,16 @@ json_t *ny_stored_clusters_told(const json_t *record)
     return told;
 }
 
+bool ny_stored_clusters_same(const json_t *record, const json_t *other)
+{
+    json_t *told = ny_stored_clusters_told(record), *others = ny_stored_clusters_told(other);
+    bool same = told && others && json_equal(told, others);
+
+    json_decref(told);
+    json_decref(others);
+    return same;
+}
+
 /* Returns the slot that the record names; a record without clusters counts as slot 1, so that
  * slot 0 is written first. */
 static unsigned slot_of(const json_t *record)

@@ -18,6 +18,9 @@ const json_t *ny_stored_clusters_figures(const json_t *record);
  * NY_CLUSTERS_LISTED; and of how many `rows` the measures are that an evaluation has given it. NULL
  * where there are none; json_decref() it. */
 json_t *ny_stored_clusters_told(const json_t *record);
+/* Tells whether two shards of a store have clusters that one evaluation of all has found: the same
+ * is told of both. */
+bool ny_stored_clusters_same(const json_t *record, const json_t *other);
 /* Calls `each` with the parts of clusters that this record neither has nor carries. */
 int ny_stored_clusters_unneeded(const json_t *record, ny_part_fn *each, void *user);
 /* Replaces them; `figures` is what is told of these. If the store is not to be written, or the

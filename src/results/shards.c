@@ -23,8 +23,8 @@ struct ny_result_span {
     struct ny_store *store;  /* and its store; NULL: none is */
     struct ny_result result; /* that of the shard */
     json_t *report;          /* that of the first shard, with the rows of the whole */
-    bool fitted;             /* by a fit over all shards, not one by one */
     uint64_t model;          /* digest of the one by which all shards have placed their rows */
+    bool clustered;          /* one evaluation of all shards has found their clusters */
 };
 
 /* ---- the result of one shard --------------------------------------------------------------- */
@@ -181,24 +181,27 @@ static int measure(struct ny_result *whole, const struct ny_result *first)
     uint64_t n = 0;
     int err = NY_OK;
 
+    span->clustered = true;
     for (size_t k = 0; !err && k < ny_store_set(whole->store)->count; k++) {
         err = open_shard(whole, k);
         if (!err) err = check_shard(whole, first);
         if (err) return err;
         span->first[k + 1] = span->first[k] + span->result.rows.count;
         n += span->result.n;
+        if (!ny_stored_clusters_same(first->record, span->result.record)) span->clustered = false;
     }
-    span->fitted = json_is_object(json_object_get(first->record, "sharded"));
     whole->n = n;
     return NY_OK;
 }
 
-/* Makes the first shard's result, which is open, that of the whole. */
+/* Makes the first shard's result, which is open, that of the whole. Clusters that an evaluation of
+ * a shard alone has found are not those of the whole. */
 static int widen(struct ny_result *whole)
 {
     struct ny_result_span *span = whole->span;
     uint64_t rows = span->first[ny_store_set(whole->store)->count];
 
+    if (!span->clustered) json_object_del((json_t *)whole->record, "clusters");
     ny_lost_release(&whole->rows.lost, whole->ctx);
     whole->rows = (struct ny_result_rows){
         .store = whole->store, .name = whole->name, .n = whole->n, .count = rows};
@@ -320,11 +323,6 @@ int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, ui
 
     if (!result->span || !part->by_row)
         return ny_result_current(result, part, part->fill(result, first, count, out));
-    if (strcmp(part->name, "clusters") == 0 && !result->span->fitted)
-        return ny_fail(result->ctx, NY_EUSAGE,
-                       "the clusters of '%s' are those of each shard of %s for itself: give the "
-                       "path of one",
-                       result->name, ny_store_path(result->store));
     row_bytes =
         sizes[ny_result_element(result, part)] * (part->columns ? part->columns(result) : 1);
     while (!err && done < count) {

@@ -99,6 +99,20 @@ END
     [ "$(field "$(<big.json)" alignment_error)" != null ]
 }
 
+@test "clusters of one shard are not taken for those of all" {
+    nystream fit big map --landmarks 40 --components 3 -q
+    nystream eval big map --clusters 3 -q >eval.txt
+    nystream eval big/shard-00001 map --clusters 5 -q >eval.txt
+    ny export big map --part clusters -o clusters.csv
+    usage "'nystream eval' makes clusters"
+    nystream report big map -o report.html -q
+    [[ $(nystream info big map --json) != *clustering* ]]
+    nystream eval big map --clusters 3 -q >eval.txt
+    nystream export big map --part clusters -o clusters.csv -q
+    [ "$(sort -u clusters.csv | wc -l)" = 3 ]
+    [[ $(nystream info big map --json) == *clustering* ]]
+}
+
 @test "a result that a shard has lost is made whole by the same command" {
     nystream fit big map --landmarks 50 -q
     nystream export big map -o before.npy -q

@@ -355,7 +355,10 @@ place() {
     says "left out: 'near' is a graph"
     nystream eval big/shard-00000 map --clusters 3 -q >/dev/null
     ny export big map --part clusters -o c.npy
-    usage "clusters of 'map' are those of each shard"
+    usage "'nystream eval' makes clusters"
+    nystream eval big map --clusters 3 -q >/dev/null
+    nystream export big map --part clusters -o c.csv -q
+    [ "$(wc -l <c.csv)" = 7000 ]
 }
 
 @test "verify, repair, compact and rm go through all shards" {
