@@ -15,6 +15,7 @@ struct ny_claim {
     unsigned shard, count;
     bool made;                /* the folder, by this import */
     bool kept;                /* the shard has rows, which are as the facts say */
+    uint8_t id[16];           /* that of its store then */
     bool listed;              /* by this import, and to be found so from then on */
     struct ny_shards *shards; /* the last that were read */
     struct ny_shards *like;   /* NULL: none is given */
@@ -277,9 +278,10 @@ const char *ny_claim_path(const struct ny_claim *claim)
     return own(claim)->path;
 }
 
-void ny_claim_keep(struct ny_claim *claim)
+void ny_claim_keep(struct ny_claim *claim, const uint8_t id[16])
 {
     claim->kept = true;
+    memcpy(claim->id, id, sizeof(claim->id));
 }
 
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim)
@@ -344,8 +346,8 @@ static int add_class(struct ny_claim *claim, const char *text, size_t length)
                        "shard %u of %s has the class %s, which is none of the %zu that the folder "
                        "it was to be like has; give --like one that knows all classes",
                        claim->shard, claim->path, shown, shards->classes.count);
-    own(claim)->listed =
-        true; /* also before the facts, as a reader meets words when it is opened */
+    own(claim)->listed = true; /* before the facts, too: a reader meets words when it is opened */
+    if (claim->kept) memcpy(own(claim)->id, claim->id, sizeof(claim->id));
     shards->facts.labels = NY_LABELS_WORDS;
     return ny_names_add(&shards->classes, claim->ctx, text, length);
 }

@@ -36,8 +36,9 @@ unsigned ny_claim_shard(const struct ny_claim *claim);
 bool ny_claim_is_inner(const struct ny_claim *claim);
 /* Returns the path of the shard's store, which is there until the next step of the claim. */
 const char *ny_claim_path(const struct ny_claim *claim);
-/* Has the facts hold for this shard, too, as it has rows. */
-void ny_claim_keep(struct ny_claim *claim);
+/* Has the facts hold for this shard, too, as its store, which has this id, has rows. One that was
+ * moved here from the folder of another host is not listed yet. */
+void ny_claim_keep(struct ny_claim *claim, const uint8_t id[16]);
 /* Returns what other shards have settled, likewise; NULL: nothing yet. */
 const struct ny_shard_facts *ny_claim_settled(const struct ny_claim *claim);
 /* "the shards beside shard 1 of big.nys have", for messages; it belongs to the claim. */

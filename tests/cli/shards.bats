@@ -284,6 +284,9 @@ place() {
     mv b/big/shard-00001 a/big
     ny info a/big
     prints "- shard 1             rows 2,048 to 4,095"
+    ny import a/big <(sed 's/fish/cow/' part.1.csv) --format csv --label-column class --append
+    exits 0
+    nystream info a/big --json | grep -q '"classes": 4'
     ny import c/big part.0.csv --like a/big
     usage "--like is of stores in shards: give --shard I/N"
 }
