@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "shards/text.h"
 
@@ -120,6 +121,38 @@ static const char *difference(const struct ny_shard_facts *facts, const struct n
     return facts->column_names != info->column_names ? "names of columns" : NULL;
 }
 
+/* Finds in which names a shard differs from the file: it was imported into a folder of its own,
+ * which knew nothing of this one. A class has one number in all shards; names that an import has added
+ * since the file was read are not compared. Columns were compared when a listed shard came in. */
+static int compare_names(const struct ny_shards *shards, const struct ny_shard *shard,
+                         struct ny_store *store, const char **differs)
+{
+    const struct ny_shard_facts *facts = &shards->facts;
+    const char *name = shards->classes.text;
+    struct ny_names columns = {0};
+    char **classes;
+    size_t count;
+    int err = ny_points_class_names(store, &classes, &count);
+
+    if (!err && facts->labels >= NY_LABELS_NUMBERS &&
+        (count > 0) != (facts->labels == NY_LABELS_WORDS))
+        *differs = "kind of labels (words or numbers)";
+    for (size_t i = 0; !err && i < count && i < shards->classes.count; i++) {
+        if (strcmp(classes[i], name) != 0) *differs = "numbering of classes";
+        name += strlen(name) + 1;
+    }
+    ny_free(shards->ctx, classes);
+    if (!err && facts->column_names && !shard->listed) {
+        err = ny_points_all_columns(store, &columns);
+        if (!err && ny_checksum(columns.text, columns.bytes) != facts->column_digest)
+            *differs = "list of names of columns";
+    }
+    ny_names_release(&columns, shards->ctx);
+    if (err != NY_ESTORE) return err;
+    ny_error_clear(shards->ctx); /* who reads these names is told of the damage */
+    return NY_OK;
+}
+
 /* Takes the rows of a shard from its store. */
 static int look_inside(struct ny_shards *shards, unsigned k, struct ny_store *store)
 {
@@ -130,6 +163,8 @@ static int look_inside(struct ny_shards *shards, unsigned k, struct ny_store *st
 
     if (err || info.n == 0) return err;
     fact = difference(&shards->facts, &info);
+    if (!fact) err = compare_names(shards, shard, store, &fact);
+    if (err) return err;
     if (fact)
         return ny_fail_at(shards->ctx, NY_ESTORE, shard->path, NY_NO_LINE,
                           "%s has another %s than %s/shards says: it is a shard of another store",

@@ -291,6 +291,28 @@ place() {
     usage "--like is of stores in shards: give --shard I/N"
 }
 
+@test "a shard whose folder did not agree with this one is not taken for one of it" {
+    printf '%s\n' a,b,class 1,2,cat 3,4,dog >0.csv
+    printf '%s\n' a,b,class 1,2,dog 3,4,cat >1.csv
+    printf '%s\n' b,a,class 1,2,cat 3,4,dog >turned.csv
+    printf '%s\n' a,b,class 1,2,0 3,4,1 >numbers.csv
+    nystream import big --shard 0/2 0.csv --label-column class -q
+    refused() { # FILE, and what differs
+        nystream import alone --shard 1/2 $1 --label-column class -q
+        mv alone/shard-00001 big
+        ny info big
+        exits 5
+        says "big/shard-00001 has another $2 than big/shards says"
+        rm -r big/shard-00001 alone
+    }
+    refused 1.csv "numbering of classes"
+    refused numbers.csv "kind of labels (words or numbers)"
+    refused turned.csv "list of names of columns"
+    nystream import alone --shard 1/2 1.csv --label-column class --like big -q
+    mv alone/shard-00001 big
+    nystream info big -q
+}
+
 @test "what cannot be is refused: numbers, folders, missing shards" {
     local text
     for text in 4/4 1/0 1/100001; do
