@@ -429,8 +429,9 @@ void ny_claim_withdraw(struct ny_claim *claim)
 
     if (enter(claim, &held)) goto done; /* the error of the import is the one to be told */
     own(claim)->listed = false;
-    for (unsigned k = 0; k < claim->count; k++)
-        others = others || claim->shards->shard[k].listed;
+    for (unsigned k = 0; k < claim->count; k++) /* those that were moved here are not listed */
+        others = others || claim->shards->shard[k].listed ||
+                 (k != claim->shard && ny_shards_made(claim->shards, k));
     if (!others)
         ny_shards_remove(&held, claim->made);
     else if (claim->listed)

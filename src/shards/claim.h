@@ -54,7 +54,7 @@ int ny_claim_classes(struct ny_claim *claim, struct ny_classes *classes);
 int ny_claim_labels(struct ny_claim *claim, const struct ny_classes *classes);
 /* Notes how many rows the shard has now, behind the commit; a failure is only logged. */
 void ny_claim_arrive(struct ny_claim *claim, uint64_t rows);
-/* Takes the shard off the list, and the file away if it was the only one. */
+/* Takes the shard off the list, and the file away if no other one is there or listed. */
 void ny_claim_withdraw(struct ny_claim *claim);
 
 #endif

@@ -311,6 +311,13 @@ place() {
     nystream import alone --shard 1/2 1.csv --label-column class --like big -q
     mv alone/shard-00001 big
     nystream info big -q
+    rm -r big/shard-00000
+    (cat 0.csv; echo 5,x,cat) >bad.csv
+    ny import big --shard 0/2 bad.csv --label-column class
+    exits 3
+    [[ $(<big/shards) == *dog* ]]
+    nystream import big --shard 0/2 0.csv --label-column class -q
+    nystream export big --part labels -o labels.csv -q
 }
 
 @test "what cannot be is refused: numbers, folders, missing shards" {
