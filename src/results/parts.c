@@ -187,7 +187,7 @@ static int fill_landmark_points(struct ny_result *result, uint64_t first, size_t
 
     if (has_points(result))
         return ny_landmark_points_get(result->store, result->name, result->record, &as, first, out);
-    if (!result->span && json_object_get(result->record, "sharded")) /* they are in all shards */
+    if (json_object_get(result->record, "sharded")) /* they are in all shards */
         return ny_model_landmarks(result->store, result->name, &as, first, out);
     rows = ny_calloc(result->ctx, NY_MEM_IO, count, sizeof(*rows));
     err = rows ? fill_landmarks(result, first, count, rows) : NY_EBUDGET;

@@ -312,6 +312,25 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
     return err;
 }
 
+/* Reads what is not of each row. Landmarks are told by the numbers that their rows have now: they
+ * have others than when the fit was made where a shard before them has grown. */
+static int fill_of_all(struct ny_result *result, const struct ny_result_part *part, uint64_t first,
+                       size_t count, void *out)
+{
+    int err = ny_result_current(result, part, part->fill(result, first, count, out));
+    const struct ny_result_span *span = result->span;
+    uint64_t *rows = out;
+
+    if (err || !span || strcmp(part->name, "landmarks") != 0) return err;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] < result->rows.count) {
+            size_t k = shard_of(result, rows[i]);
+
+            rows[i] += ny_store_set(result->store)->first[k] - span->first[k];
+        }
+    return NY_OK;
+}
+
 int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, uint64_t first,
                  size_t count, void *out)
 {
@@ -321,8 +340,7 @@ int ny_part_fill(struct ny_result *result, const struct ny_result_part *part, ui
     size_t row_bytes, done = 0;
     int err = NY_OK;
 
-    if (!result->span || !part->by_row)
-        return ny_result_current(result, part, part->fill(result, first, count, out));
+    if (!result->span || !part->by_row) return fill_of_all(result, part, first, count, out);
     row_bytes =
         sizes[ny_result_element(result, part)] * (part->columns ? part->columns(result) : 1);
     while (!err && done < count) {

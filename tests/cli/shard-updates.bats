@@ -115,6 +115,18 @@ same() {
     cmp before.csv after.csv
 }
 
+@test "landmarks stay the same rows where another shard than the last has grown" {
+    nystream export big map --part landmark-points -o before.csv -q
+    nystream export big map --part landmarks -o numbers.csv -q
+    awk '{ print $1 + ($1 >= 6144 ? 2484 : 0) }' numbers.csv >moved.csv
+    awk '$1 >= 6144 { some = 1 } END { exit !some }' numbers.csv
+    nystream import big/shard-00000 new.csv --append -q
+    nystream export big map --part landmark-points -o after.csv -q
+    cmp before.csv after.csv
+    nystream export big map --part landmarks -o numbers.csv -q
+    cmp moved.csv numbers.csv
+}
+
 @test "residuals are those of the rows of the fit after an update, and nothing is damaged" {
     local store
     for store in one big; do nystream fit $store near --landmarks 60 --gamma 0.00001 -q; done
