@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "job/job.h"
+#include "results/behind.h"
 #include "results/clusters.h"
 #include "results/record.h"
 #include "shards/set.h"
@@ -126,6 +127,8 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
     }
     ny_field_set_count(object, "n", rows ? rows : n);
     ny_field_set_text(object, "status", status);
+    if (ny_rows_behind(set, first))
+        ny_field_set_count(object, "rows_behind", ny_rows_behind(set, first));
     ny_field_set_count(spread, "count", shards->count);
     ny_field_set_count(spread, "there", shards->there);
     ny_field_set_json(spread, "lacking", lacking);

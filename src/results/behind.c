@@ -14,8 +14,9 @@ static uint64_t lacks(struct ny_store *store, const json_t *record)
     uint64_t all, has = ny_field_count(report, "n", UINT64_MAX);
     struct ny_points_info points;
 
-    /* A set tells the rows of all shards, and a record those of one. */
-    if (ny_store_set(store) || ny_of_nodes(record)) return 0;
+    /* A set tells the rows of all shards, and a record those of one, if no fit of all made it. */
+    if (ny_store_set(store) && !json_object_get(record, "sharded")) return 0;
+    if (ny_of_nodes(record)) return 0;
     if (ny_points_info(store, &points)) {
         ny_error_clear(ny_store_context(store));
         return 0;
@@ -92,7 +93,7 @@ static struct cure cure_of(struct ny_store *store, const json_t *record)
     else if (json_is_object(graph))
         return (struct cure){
             "fit --restart makes it again with them, and transform places them on it as it is"};
-    else if (ny_context_peers(ny_store_context(store)))
+    else if (ny_context_peers(ny_store_context(store)) || ny_store_set(store))
         return (struct cure){"fit --update frozen takes them in"};
     return cure;
 }

@@ -45,6 +45,9 @@ same() {
 @test "new rows of the last shard are placed as in one store" {
     local key shard
     grow
+    ny export big map -o old.npy
+    says "'map' lacks 2484 rows that were appended since; fit --update frozen takes them in"
+    [ "$(field "$(nystream info big map --json)" rows_behind)" = 2484 ]
     ny fit big map --update frozen -v
     exits 0
     says "drift: the landmarks leave"
