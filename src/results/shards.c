@@ -225,7 +225,7 @@ int ny_result_open_any(struct ny_result *result, struct ny_store *store, const c
     err = check_there(store, name);
     if (!err) err = ny_set_store(store, 0, &first);
     if (!err) err = ny_result_open(result, first, name);
-    result->store = store;
+    result->store = result->rows.store = store; /* the set closes the first one when it likes */
     if (err) return err;
     span = ny_calloc(result->ctx, NY_MEM_OTHER, 1,
                      sizeof(*span) + (set->count + 1) * sizeof(*span->first));

@@ -393,6 +393,23 @@ place() {
     [ "$(wc -l <c.csv)" = 7000 ]
 }
 
+# A sanitizer sees what is read of a store that the set has closed by then.
+# bats test_tags=slow
+@test "the last of many shards is named where its model is another one" {
+    local k
+    for k in 0 1 2 3 4 5 6 7 8 9; do
+        table 30 3 $k | nystream import many --shard $k/10 - --format csv -q
+    done
+    nystream fit many/shard-00000 fit --landmarks 9 --gamma 1 -q
+    nystream export many/shard-00000 fit --part model -o many.nym -q
+    for k in 0 1 2 3 4 5 6 7 8; do
+        nystream fit many/shard-0000$k map --model many.nym -q
+    done
+    nystream fit many/shard-00009 map --landmarks 9 --gamma 1 -q
+    ny export many map -o e.npy
+    usage "shards 0 and 9 of many have 'map' by different models"
+}
+
 @test "verify, repair, compact and rm go through all shards" {
     stores big
     ny verify big
