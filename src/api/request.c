@@ -189,9 +189,11 @@ static int create_record(struct ny_request *request)
     else
         ny_record_set_command(request->store, request->record);
     if (inputs) ny_field_set_json(request->record, "inputs", json_incref(inputs));
-    if (ny_context_peers(request->ctx))
+    if (ny_context_peers(request->ctx)) {
         ny_field_set_count(request->record, "shards",
                            ny_peers_shards(ny_context_peers(request->ctx)));
+        ny_field_set_count(request->record, "first", points.here.first);
+    }
     /* A map of a graph has the rows of the graph, which was made when all of them were there. */
     if (points.lost && !ny_options_text(request->options, "graph")) note_lost(request, points.lost);
     request->fresh = !request->stored;

@@ -256,6 +256,29 @@ static int check_standing(const struct ny_fit *fit, const struct standing *all, 
     return NY_OK;
 }
 
+/* Refuses to go on with work that numbers the rows of all shards where the rows before this shard
+ * are others than when it was begun. `stage`: all go on there; at the first one, nothing that was
+ * made is used, and the numbers are those of now. */
+static int check_first(const struct ny_fit *fit, uint64_t stage)
+{
+    struct ny_points_info points;
+    uint64_t then;
+    int err = ny_points_info(fit->job.store, &points);
+
+    if (err) return err;
+    if (stage == ny_stage_rank(NY_STAGE_STATS))
+        ny_field_set_count(fit->job.record, "first", points.here.first);
+    then = ny_field_count(fit->job.record, "first", points.here.first);
+    if (then == points.here.first) return NY_OK;
+    return ny_fail(fit->job.ctx, NY_EUSAGE,
+                   "'%s' was begun with %llu rows before those of shard %u, and there are %llu "
+                   "now: rows are numbered through, so that they can be added to the last shard "
+                   "alone; fit it anew with --restart",
+                   fit->job.name, (unsigned long long)then,
+                   ny_peers_shard(ny_context_peers(fit->job.ctx)),
+                   (unsigned long long)points.here.first);
+}
+
 /* Tells whether the solution has averages of its landmarks for a probe, in part "centring". */
 static bool has_centring(const struct ny_fit_settings *settings)
 {
@@ -329,6 +352,7 @@ int ny_shards_align(struct ny_fit *fit)
     to = compare(all, shards);
     anew = !to.done && to.least.stage == ny_stage_rank(NY_STAGE_STATS);
     err = check_standing(fit, all, shards, anew);
+    if (!err) err = check_first(fit, to.least.stage);
     if (!err) err = prepare_probe(fit, &to, mine.stage == DONE_RANK);
     if (err) goto done;
     if (mine.stage > to.least.stage) go_back(&fit->job, stage_at(to.least.stage));
@@ -357,7 +381,7 @@ static int share_block(struct ny_fit *fit, void **data, uint64_t *bytes)
 /* Shares the record but for what is a shard's own. */
 static int share_record(struct ny_fit *fit)
 {
-    static const char *const own[] = {"checkpoint", "sums", "command", "command_around"};
+    static const char *const own[] = {"checkpoint", "sums", "command", "command_around", "first"};
     bool leads = ny_peers_leads(ny_context_peers(fit->job.ctx));
     json_t *record = NULL, *other = NULL;
     void *text = NULL;

@@ -14,6 +14,7 @@
  *   placed      true: the model came from elsewhere (api/placed.h)
  *   summed      true: the job was to end with its sums, and has
  *   shards      of a fit over shards: how many there are
+ *   first       and how many rows the shards before this one had when it was begun
  *   sharded     and where it is done: shard, shards, first and rows (the number of this one, how
  *               many there are, the first of its rows, and the rows of all); same_bytes_as_one,
  *               whether it has the bytes of a fit of one store with all rows, and differs, why

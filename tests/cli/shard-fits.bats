@@ -394,6 +394,19 @@ takes_along() {
 }
 
 # bats test_tags=slow
+@test "a fit that was ended is not gone on with where another shard than the last has grown" {
+    local options="--landmarks 40 --components 2 --probe 3000"
+    ends_in probe big map $options
+    head -n 10 "$BATS_FILE_TMPDIR/bytes.csv" >more.csv
+    ny import big/shard-00000 more.csv --append -q
+    says "fit them anew with --restart"
+    ny fit big map $options
+    usage "numbered through, so that they can be added to the last shard alone; fit it anew"
+    nystream fit big map $options --restart -q
+    [ "$(field "$(nystream info big map --json)" n)" = 9226 ]
+}
+
+# bats test_tags=slow
 @test "a shard whose probe is over helps one that is in it" {
     local map options
     for map in "kpca" "laplacian --averages implicit"; do
