@@ -234,7 +234,7 @@ int ny_points_gather(struct ny_store *store, size_t slots, const uint64_t *rows,
                         : ny_points_gather_here(store, slots, rows, count, out);
 }
 
-int ny_points_complete(struct ny_store *store, void *array, size_t element)
+int ny_points_complete(struct ny_store *store, uint64_t rows, void *array, size_t element)
 {
     unsigned shards = ny_peers_shards(store->peers), self = ny_peers_shard(store->peers);
     size_t *sizes;
@@ -243,8 +243,12 @@ int ny_points_complete(struct ny_store *store, void *array, size_t element)
     if (!store->peers) return NY_OK;
     sizes = ny_calloc(store->ctx, NY_MEM_STORE, shards, sizeof(*sizes));
     if (!sizes) return NY_EBUDGET;
-    for (unsigned k = 0; k < shards; k++)
-        sizes[k] = (size_t)(store->shard_first[k + 1] - store->shard_first[k]) * element;
+    for (unsigned k = 0; k < shards; k++) {
+        uint64_t first = store->shard_first[k], end = store->shard_first[k + 1];
+
+        if (end > rows) end = rows;
+        sizes[k] = first < end ? (size_t)(end - first) * element : 0;
+    }
     err = ny_peers_gather(store->peers, (char *)array + store->shard_first[self] * element, sizes,
                           array);
     ny_free(store->ctx, sizes);

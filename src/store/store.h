@@ -60,10 +60,10 @@ int ny_store_join(struct ny_store *store);
 
 /* Tells whether each shard but the last has a multiple of so many rows; true of a store alone. */
 bool ny_store_aligned(const struct ny_store *store, uint64_t rows);
-/* Fills in the elements of other shards in an array with one element for each row of all shards,
- * which has the elements of the rows that are here. Does nothing for a store that has joined none.
- */
-int ny_points_complete(struct ny_store *store, void *array, size_t element);
+/* Fills in the elements of other shards in an array with one element for each of the first `rows`
+ * rows of all shards, which has the elements of the rows that are here. Does nothing for a store
+ * that has joined none. */
+int ny_points_complete(struct ny_store *store, uint64_t rows, void *array, size_t element);
 
 /* Returns the context that the store was opened with. */
 struct ny_context *ny_store_context(const struct ny_store *store);

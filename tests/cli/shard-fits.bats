@@ -394,6 +394,20 @@ takes_along() {
 }
 
 # bats test_tags=slow
+@test "a selection that was ended goes on where the last shard has grown" {
+    local options="--landmarks 1500 --components 2"
+    nystream fit big straight $options -q
+    ends_in select big map $options
+    for _ in 1 2; do nystream import big "$BATS_FILE_TMPDIR/bytes.csv" --append -q; done
+    ny fit big map $options
+    exits 0
+    says "18432 rows were appended since 'map' began, and not in it"
+    nystream export big straight -o straight.npy -q
+    nystream export big map -o ended.npy -q
+    cmp straight.npy ended.npy
+}
+
+# bats test_tags=slow
 @test "a fit that was ended is not gone on with where another shard than the last has grown" {
     local options="--landmarks 40 --components 2 --probe 3000"
     ends_in probe big map $options
