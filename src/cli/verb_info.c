@@ -28,6 +28,17 @@ static void print_progress(FILE *file, const json_t *facts)
         cli_print_fact(file, "progress", "%s", stage);
 }
 
+/* Returns how many rows have coordinates: a map of a graph may have those of its largest component
+ * alone, and of others there are rows that no landmark reaches. */
+static double rows_placed(const json_t *facts)
+{
+    double rows = 0, unreached = 0;
+
+    if (!cli_fact_number(facts, "embedded", &rows)) cli_fact_number(facts, "n", &rows);
+    cli_fact_number(facts, "rows_unreached", &unreached);
+    return rows - unreached;
+}
+
 /* Prints what an evaluation has told of the clusters, as in "3, of 40, 40, 39 rows; silhouette
  * 0.71, ari 0.98". Rows that an update has added since are in no measure. */
 static void print_clusters(const json_t *facts)
@@ -36,7 +47,7 @@ static void print_clusters(const json_t *facts)
     const json_t *clusters = json_object_get(facts, "clustering");
     const json_t *listed = json_object_get(clusters, "cluster_sizes");
     char sizes[CLI_SIZES_BYTES] = "", measures[256] = "";
-    double count, rows, n, value;
+    double count, rows, value;
     size_t used = 0;
 
     if (!cli_fact_number(clusters, "clusters", &count)) return;
@@ -45,8 +56,7 @@ static void print_clusters(const json_t *facts)
         if (cli_fact_number(clusters, keys[k], &value))
             used += (size_t)snprintf(measures + used, sizeof(measures) - used, "%s %s %.3g",
                                      used ? "," : ";", keys[k], value);
-    if (used && cli_fact_number(clusters, "rows", &rows) && cli_fact_number(facts, "n", &n) &&
-        rows < n)
+    if (used && cli_fact_number(clusters, "rows", &rows) && rows < rows_placed(facts))
         snprintf(measures + used, sizeof(measures) - used, " of the first %s rows",
                  cli_count(rows).text);
     cli_print_fact(stdout, "clusters", "%s%s%s%s%s", cli_count(count).text, listed ? ", of " : "",

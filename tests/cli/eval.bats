@@ -340,6 +340,27 @@ groups() {
     grep -q 'Measured on the first 120 rows' page.html
 }
 
+@test "clusters of a part of the rows are those of all that have a place" {
+    { table 60 2 && table 20 2 5 | sed 's/0\./9./g'; } >t.csv
+    nystream import t.nys t.csv -q
+    nystream fit t.nys i --map isomap --neighbors 4 --landmarks 12 -q 2>/dev/null
+    [ "$(field "$(nystream info t.nys i --json)" embedded)" -lt 80 ]
+    { table 300 3; printf '%d,0,0\n' 10000 -10000; } >u.csv
+    nystream import u.nys u.csv -q
+    nystream fit u.nys i --map laplacian --gamma 1 --landmarks 20 --select uniform -q 2>/dev/null
+    [ "$(field "$(nystream info u.nys i --json)" rows_unreached)" = 2 ]
+    for store in t u; do
+        nystream eval $store.nys i --measures clusters --clusters 2 -q >/dev/null 2>&1
+        ny info $store.nys i
+        prints "clusters              2, of "
+        prints "; silhouette "
+        [[ $output != *"of the first"* ]] # no row came later
+        nystream report $store.nys i -o page.html -q
+        grep -q '<h3>Clusters' page.html
+        run ! grep -q 'Measured on the first' page.html
+    done
+}
+
 @test "sizes of clusters are told, and clusters that are a few outliers are no praise" {
     groups
     ny eval g.nys f --measures clusters
