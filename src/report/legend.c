@@ -89,7 +89,7 @@ static void list_classes(struct pen *pen, const struct ny_legend *legend)
         ny_ink(pen->canvas, NY_NO_CLASS_COLOR, 1);
         ny_mark(pen->canvas, pen->x + 9 * unit, pen->y, 9 * unit, NY_SQUARE);
         ny_ink(pen->canvas, ink_dark, 1);
-        ny_letters(pen->canvas, left, pen->y, &name, "none");
+        ny_letters(pen->canvas, left, pen->y, &name, ny_tint_rest(tint));
         pen->y += 36 * unit;
     }
 }

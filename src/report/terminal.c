@@ -346,7 +346,7 @@ static void put_classes(struct page *page)
 
     for (size_t k = 0; k < tint->count + (tint->nameless > 0); k++) {
         bool none = k == tint->count;
-        const char *name = none ? "none" : tint->classes[k].name;
+        const char *name = none ? ny_tint_rest(tint) : tint->classes[k].name;
         size_t width = columns_of(name) + 4;
 
         if (at && at + width > page->columns) {

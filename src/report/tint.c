@@ -51,6 +51,7 @@ static void count_value(struct ny_tint *tint, double value, size_t *last)
     if (!is_at(tint, *last, value)) {
         if (isnan(value) || tint->count == NY_CLASSES_MAX) {
             tint->nameless++;
+            if (!isnan(value)) tint->beyond++;
             return;
         }
         memmove(&tint->classes[*last + 1], &tint->classes[*last],
@@ -164,6 +165,12 @@ void ny_tint_release(struct ny_tint *tint)
 {
     if (tint->ctx) ny_free(tint->ctx, tint->classes);
     tint->ctx = NULL;
+}
+
+const char *ny_tint_rest(const struct ny_tint *tint)
+{
+    if (!tint->beyond) return "none";
+    return tint->beyond < tint->nameless ? "others or none" : "others";
 }
 
 double ny_tint_of(const struct ny_tint *tint, double value)

@@ -27,6 +27,7 @@ struct ny_tint {
     size_t count;
     bool words;        /* classes have names, and some of these are no numbers */
     uint64_t nameless; /* rows of no class, or of one beyond the most that are told apart */
+    uint64_t beyond;   /* those of the latter */
     struct ny_tint_class *classes; /* in the order of their values */
     struct ny_axis range;          /* of quantities */
     double least, most;            /* of those of a scene's sample; least > most: none */
@@ -37,6 +38,8 @@ struct ny_tint {
 int ny_tint_new(struct ny_tint *tint, struct ny_data_frame *frame, const char *name);
 /* Frees the classes; a zeroed tint is left alone. */
 void ny_tint_release(struct ny_tint *tint);
+/* Returns what a legend calls the nameless rows: "none", or "others" where these have a class. */
+const char *ny_tint_rest(const struct ny_tint *tint);
 /* The tint for ny_raster_add(): the class of a value, −1 for none, or its place in the range, NaN
  * for none. */
 double ny_tint_of(const struct ny_tint *tint, double value);

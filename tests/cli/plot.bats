@@ -112,6 +112,22 @@ size() {
     prints "l=left  ?=none"
 }
 
+@test "rows of the classes that are too many to be told apart are not called rows of none" {
+    table 301 2 >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact -q
+    seq -f 'w%g' 301 >words.txt
+    ny plot s a --terminal --color words.txt
+    exits 0
+    prints "?=others"
+    [[ $output != *"none"* ]]
+    sed '$s/.*/NA/' words.txt >gap.txt
+    ny plot s a --terminal --color gap.txt
+    prints "?=others or none"
+    ny plot s a -o out.png --color words.txt
+    exits 0
+}
+
 # bats test_tags=slow
 @test "columns, colours and the other pictures" {
     made s

@@ -237,6 +237,18 @@ whole() { # FILE: a page, every hole filled, every section closed
     ! grep -q component: page.html
 }
 
+@test "components that are too many to be told apart are called others" {
+    store s 1500 2
+    nystream fit s k --landmarks 30 -q
+    nystream graph s g --neighbors 1 -q 2>/dev/null
+    [ "$(field "$(nystream info s g --json)" components)" -gt 256 ]
+    nystream report s -o page.html
+    grep -q '"name":"component:g",.*"rest":"others"' page.html
+    nystream graph s g --neighbors 8 --restart -q 2>/dev/null
+    nystream report s -o page.html
+    grep -q '"name":"component:g",.*"rest":"none"' page.html
+}
+
 @test "a shortest path: the rows and lengths of path, and images" {
     table 200 64 | awk -F, '{$1 += NR / 20; print}' OFS=, >t.csv
     nystream import s t.csv -q
