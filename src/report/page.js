@@ -449,6 +449,7 @@ class Plot {
     });
     canvas.addEventListener('dblclick', () => { this.whole(); this.draw(); });
     canvas.addEventListener('keydown', e => {
+        if (e.ctrlKey || e.altKey || e.metaKey) return; // these keys are the browser's: its zoom, its history
         const arrow = {
             ArrowLeft : [ -1, 0 ],
             ArrowRight : [ 1, 0 ],

@@ -247,6 +247,28 @@ JS
     grep -qx '6,000 of 20,000 points can be pointed at; the image behind them counts all; 4 outside the axes' told
 }
 
+@test "keys with Ctrl, Alt and Meta are left to the browser" {
+    table 300 3 >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact -q
+    nystream report s -o page.html
+    asked page.html >told <<'JS'
+  const taken = async (name, more) => {
+    const event = new KeyboardEvent('keydown', { key: name, cancelable: true, ...more }), before = canvas.dataset.scales;
+    canvas.dispatchEvent(event);
+    await pause();
+    told.push([event.defaultPrevented, canvas.dataset.scales !== before].join());
+  };
+  await taken('+', { ctrlKey: true });
+  await taken('-', { metaKey: true });
+  await taken('0', { ctrlKey: true });
+  await taken('ArrowLeft', { altKey: true });
+  await taken('+');
+JS
+    cat told
+    [ "$(paste -sd' ' told)" = "false,false false,false false,false false,false true,true" ]
+}
+
 @test "numbers beside the axes have the digits of their step, and powers of ten only where they must" {
     awk 'BEGIN {for (i = 0; i < 120000; i++) print i % 997 "," 1e9 * (i % 991)}' >t.csv
     nystream import s t.csv -q
