@@ -71,7 +71,7 @@ class Plot {
 
   // The axes as at first, which may leave out points that are far from all others.
   home() {
-    this.view = { x: [...this.axes[this.x].axis], y: [...this.axes[this.y].axis], whole: false };
+    this.seen = this.view = { x: [...this.axes[this.x].axis], y: [...this.axes[this.y].axis], whole: false };
     this.hide();
   }
 
@@ -133,7 +133,7 @@ class Plot {
 
   // Says in the caption what is not seen: of points that are all drawn, in this view.
   tellLeftOut() {
-    const all = this.count === this.data.n, pair = this.pair(), { x, y } = this.view;
+    const all = this.count === this.data.n, pair = this.pair(), { x, y } = this.seen;
     let { outside, missing } = pair && !all ? pair : { outside: 0, missing: 0 };
     for (let i = 0; i < this.count && (all || !pair); i++) {
       const a = this.axes[this.x].values[i], b = this.axes[this.y].values[i];
@@ -148,30 +148,33 @@ class Plot {
   // Sets the box within the axes. Its left side depends on how long the numbers beside it are.
   setBox(g, wide, high)
   {
+      this.seen = {x : [...this.view.x], y : [...this.view.y]}; // keepScale() widens these alone
       this.box = {top : MARGIN.top, height : high - MARGIN.top - MARGIN.bottom};
       g.font = FONT;
-      this.box.left = Math.max(
-          58, ...this.upwards().map(t => MARGIN.left + Math.ceil(g.measureText(t.text).width)));
-      this.box.width = wide - this.box.left - MARGIN.right;
-      this.keepScale();
+      for (let times = 0; times < 2; times++) { // the second time by the numbers that are seen
+          this.box.left = Math.max(
+              58, ...this.upwards().map(t => MARGIN.left + Math.ceil(g.measureText(t.text).width)));
+          this.box.width = wide - this.box.left - MARGIN.right;
+          this.keepScale();
+      }
   }
 
   upwards()
   {
-      return ticks(...this.view.y, Math.max(this.box.height / 60, 2));
+      return ticks(...this.seen.y, Math.max(this.box.height / 60, 2));
   }
 
   // Fewer where their texts would touch.
   across(g) {
     for (let wanted = Math.max(this.box.width / 90, 2);; wanted /= 1.5) {
-      const list = ticks(...this.view.x, wanted), widest = Math.max(...list.map(t => g.measureText(t.text).width));
+      const list = ticks(...this.seen.x, wanted), widest = Math.max(...list.map(t => g.measureText(t.text).width));
       if (list.length < 2 || this.px(list[1].at) - this.px(list[0].at) > widest + 10) return list;
     }
   }
 
-  // Widens one of the axes, so that both have one scale where the map's coordinates are distances.
+  // Widens what is seen of one of the axes, so that both have one scale where the map's coordinates are distances.
   keepScale() {
-    const { x, y } = this.view, { width, height } = this.box, last = this.data.components.length;
+    const { x, y } = this.seen, { width, height } = this.box, last = this.data.components.length;
     if (this.data.metric && this.x < last && this.y < last) {
       const unit = Math.max((x[1] - x[0]) / width, (y[1] - y[0]) / height);
       for (const [range, length] of [[x, width], [y, height]]) {
@@ -182,8 +185,8 @@ class Plot {
     this.canvas.dataset.scales = [(x[1] - x[0]) / width, (y[1] - y[0]) / height].join(); // of a pixel
   }
 
-  px(x) { return this.box.left + (x - this.view.x[0]) / (this.view.x[1] - this.view.x[0]) * this.box.width; }
-  py(y) { return this.box.top + (this.view.y[1] - y) / (this.view.y[1] - this.view.y[0]) * this.box.height; }
+  px(x) { return this.box.left + (x - this.seen.x[0]) / (this.seen.x[1] - this.seen.x[0]) * this.box.width; }
+  py(y) { return this.box.top + (this.seen.y[1] - y) / (this.seen.y[1] - this.seen.y[0]) * this.box.height; }
 
   draw() {
     const ratio = devicePixelRatio || 1, wide = this.canvas.clientWidth, high = this.canvas.clientHeight;
@@ -405,9 +408,9 @@ class Plot {
   // ---- moving ------------------------------------------------------------------------------
 
   zoom(factor, x = 0.5, y = 0.5) { // about a place in the box
+    this.view = { x: [...this.seen.x], y: [...this.seen.y], whole: false };
     for (const [range, at] of [[this.view.x, x], [this.view.y, 1 - y]]) {
       const middle = range[0] + at * (range[1] - range[0]), next = range.map(v => middle + (v - middle) * factor);
-      this.view.whole = false;
       if (next[1] - next[0] > 1e-12 * Math.max(Math.abs(next[0]), Math.abs(next[1]))) [range[0], range[1]] = next;
     }
     this.hide();
@@ -415,7 +418,7 @@ class Plot {
   }
 
   move(dx, dy) { // in boxes
-    const { x, y } = this.view, wide = x[1] - x[0], high = y[1] - y[0];
+    const { x, y } = this.seen, wide = x[1] - x[0], high = y[1] - y[0];
     this.view = { x: x.map(v => v - dx * wide), y: y.map(v => v + dy * high), whole: false };
     this.hide();
     this.draw();

@@ -247,6 +247,31 @@ JS
     grep -qx '6,000 of 20,000 points can be pointed at; the image behind them counts all; 4 outside the axes' told
 }
 
+@test "a map in true proportions is not the smaller for each change of the window" {
+    table 300 3 >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact -q
+    nystream report s -o page.html
+    asked page.html >told <<'JS'
+  const shaped = async shape => {
+    canvas.style.aspectRatio = shape;
+    await new Promise(requestAnimationFrame);
+    await pause();
+    return canvas.dataset.scales;
+  };
+  const before = canvas.dataset.scales;
+  told.push(await shaped('3') !== before);
+  await shaped('1');
+  told.push(await shaped('') === before);
+  await press('in');
+  const near = canvas.dataset.scales;
+  await shaped('3');
+  told.push(near !== before, await shaped('') === near);
+JS
+    cat told
+    [ "$(sort -u told)" = true ]
+}
+
 @test "keys with Ctrl, Alt and Meta are left to the browser" {
     table 300 3 >t.csv
     nystream import s t.csv -q
