@@ -53,18 +53,21 @@ void ny_put_sentence(struct ny_sink *sink, const struct ny_result *result)
     bool given = landmarks && !ny_part_find("landmarks")->count(result); /* and no rows */
     bool sampled = given || (landmarks && landmarks < rows);
     uint64_t components = ny_field_count(report, "components", 0);
-    char number[32], all[32], text[32];
+    char number[32], all[32], text[32], of[96] = "";
 
     if (!rows) return;
     ny_grouped(rows, all);
+    if (rows < result->n) /* rows of other components have no place on a map of a graph */
+        snprintf(of, sizeof(of), " in the largest component of its graph (of %s)",
+                 ny_grouped(result->n, text));
     if (given)
         ny_putf(sink, "Made from %s point%s that %s given, for %s rows",
                 ny_grouped(landmarks, number), landmarks == 1 ? "" : "s",
                 landmarks == 1 ? "was" : "were", all);
     else if (sampled)
-        ny_putf(sink, "Made from %s of %s rows", ny_grouped(landmarks, number), all);
+        ny_putf(sink, "Made from %s of %s rows%s", ny_grouped(landmarks, number), all, of);
     else
-        ny_putf(sink, "Made from all %s rows", all);
+        ny_putf(sink, "Made from all %s rows%s", all, of);
     if (sampled && isfinite(error) && error < 1)
         ny_putf(sink, "; keeps %s of what the full method would see", rest_words(error, text));
     ny_put(sink, ".");

@@ -206,6 +206,15 @@ whole() { # FILE: a page, every hole filled, every section closed
     exits 0
     whole s.html
     grep -q '<h3>Graph' s.html
+    embedded=$(field "$(nystream info s i --json)" embedded)
+    [ "$embedded" -lt 80 ]
+    grep -q "Made from 12 of $embedded rows in the largest component of its graph (of 80)\." s.html
+    nystream fit s e --map eigenmaps --neighbors 4 -q 2>/dev/null
+    embedded=$(field "$(nystream info s e --json)" embedded)
+    [ "$embedded" -lt 80 ]
+    nystream report s e -o e.html
+    grep -q "Made from all $embedded rows in the largest component of its graph (of 80)\." e.html
+    grep -q 'Made from 10 of 80 rows' s.html # of one
     ny plot s i -o i.png --color component
     exits 0
     ny report c -o c.html
