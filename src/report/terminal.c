@@ -25,7 +25,7 @@
 enum {
     CELL_WIDTH = 2, /* dots of a letter of braille */
     CELL_HEIGHT = 4,
-    MARGIN = 10, /* columns left of the axes */
+    MARGIN = 10, /* columns left of the axes, at least */
     AROUND = 6,  /* lines above and below */
     LEAST_COLUMNS = 30,
     LEAST_LINES = 10,
@@ -38,6 +38,7 @@ struct page {
     struct ny_screen screen;
     struct ny_raster raster;
     size_t columns, lines; /* of letters within the axes */
+    size_t margin;         /* columns left of them */
     bool braille, letters; /* letters: classes have one each, of these: */
     char letter_of[NY_CLASS_COLORS];
     uint64_t most_in_dot, most_in_letter;
@@ -306,7 +307,7 @@ static void put_left(struct page *page, const struct ny_ticks *ticks, size_t lin
         if ((size_t)fmin(share * (double)page->lines, (double)page->lines - 1) == line)
             text = tick_text(ticks, k, number);
     }
-    put_spaces(page, columns_of(text) < MARGIN - 2 ? MARGIN - 2 - columns_of(text) : 0);
+    put_spaces(page, columns_of(text) < page->margin - 2 ? page->margin - 2 - columns_of(text) : 0);
     put_words(page, text);
     ny_put(page->out, !page->screen.utf8 ? *text ? " +" : " |" : *text ? " ┤" : " │");
 }
@@ -317,12 +318,12 @@ static void put_below(struct page *page, const struct ny_ticks *ticks)
 {
     size_t at = 0;
 
-    put_spaces(page, MARGIN - 1);
+    put_spaces(page, page->margin - 1);
     ny_put(page->out, page->screen.utf8 ? "└" : "+");
     for (size_t i = 0; i < page->columns; i++)
         ny_put(page->out, page->screen.utf8 ? "─" : "-");
     ny_put(page->out, "\n");
-    put_spaces(page, MARGIN);
+    put_spaces(page, page->margin);
     for (size_t k = 0; k < ticks->count; k++) {
         double share = ny_axis_place(&page->scene.x, ticks->at[k]);
         char text[40];
@@ -353,7 +354,7 @@ static void put_classes(struct page *page)
             ny_put(page->out, "\n");
             at = 0;
         }
-        if (!at) put_spaces(page, MARGIN);
+        if (!at) put_spaces(page, page->margin);
         set_color(page,
                   color_number(none ? NY_NO_CLASS_COLOR : ny_class_color[k % NY_CLASS_COLORS]));
         if (page->letters)
@@ -377,7 +378,7 @@ static void put_scale(struct page *page)
 
     if (tint->kind != NY_RASTER_VALUES || !page->screen.colors || !(least <= most)) return;
     ny_describe_column(&page->scene.frame, tint->column, words);
-    put_spaces(page, MARGIN);
+    put_spaces(page, page->margin);
     put_words(page, "colours: ");
     put_words(page, words);
     put_words(page, ", from ");
@@ -391,7 +392,7 @@ static void put_notes(struct page *page)
 {
     char words[NY_WORDS_BYTES], number[32];
 
-    put_spaces(page, MARGIN);
+    put_spaces(page, page->margin);
     ny_describe_column(&page->scene.frame, 0, words);
     put_words(page, words);
     if (page->raster.outside)
@@ -417,7 +418,7 @@ static void put_page(struct page *page, const char *title)
     put_words(page, words);
     ny_put(page->out, "\n");
     ny_describe_column(&page->scene.frame, 1, words);
-    put_spaces(page, MARGIN - 1);
+    put_spaces(page, page->margin - 1);
     put_words(page, words);
     ny_put(page->out, "\n");
     for (size_t line = 0; line < page->lines; line++) {
@@ -440,8 +441,29 @@ static int count_points(void *user, const struct ny_data_frame *frame, size_t co
     return NY_OK;
 }
 
-/* Chooses letters, braille or signs, counts all points, and writes the page. Letters are about
- * twice as high as they are wide, which the scale of the axes takes into account. */
+/* Gives the picture its size, and its axes one scale where they have to have one. Letters are about
+ * twice as high as they are wide. Numbers beside the axes may need a wider margin. */
+static void lay_out(struct page *page, size_t wide, size_t high)
+{
+    struct ny_ticks ticks;
+    char text[40];
+
+    page->margin = MARGIN;
+    page->lines = high - AROUND;
+    page->columns = wide - page->margin - 1;
+    ny_scene_fit(&page->scene, (double)page->columns, 2 * (double)page->lines);
+    ny_ticks_make(&ticks, &page->scene.y, page->lines / 4 + 1);
+    for (size_t k = 0; k < ticks.count; k++) {
+        size_t columns = columns_of(tick_text(&ticks, k, text)) + 2;
+
+        if (columns > page->margin && columns <= wide / 2) page->margin = columns;
+    }
+    if (page->margin == MARGIN) return;
+    page->columns = wide - page->margin - 1;
+    ny_scene_fit(&page->scene, (double)page->columns, 2 * (double)page->lines);
+}
+
+/* Chooses letters, braille or signs, counts all points, and writes the page. */
 static int draw(struct page *page, const char *title)
 {
     const struct ny_screen *screen = &page->screen;
@@ -449,12 +471,10 @@ static int draw(struct page *page, const char *title)
     size_t high = screen->lines > LEAST_LINES ? screen->lines : LEAST_LINES;
     int err;
 
-    page->columns = wide - MARGIN - 1;
-    page->lines = high - AROUND;
     page->letters = page->scene.tint.kind == NY_RASTER_CLASSES && !screen->colors;
     page->braille = screen->utf8 && !page->letters;
     if (page->letters) choose_letters(page);
-    ny_scene_fit(&page->scene, (double)page->columns, 2 * (double)page->lines);
+    lay_out(page, wide, high);
     err = ny_raster_new(&page->raster, page->scene.ctx, page->scene.tint.kind,
                         page->columns * (page->braille ? CELL_WIDTH : 1),
                         page->lines * (page->braille ? CELL_HEIGHT : 1), UINT64_MAX);

@@ -270,6 +270,16 @@ size() {
     run ! cmp ab.png cd.png
 }
 
+@test "on the terminal, long numbers beside the axis do not move the lines of the picture" {
+    awk 'BEGIN {for (i = 0; i < 60; i++) print cos(i) "," sin(i) "," -12345 - i / 1000}' >t.csv
+    nystream import s t.csv --dtype f64 -q
+    nystream fit s a --map pca --approx exact -q
+    nystream plot s a --terminal --axes 1,column:2 >seen
+    grep -qE '^ *-12345\.[0-9]{2,} \+' seen # of nine letters
+    [ "$(grep -E '^ *(-[0-9.]+)? [|+]' seen | awk '{print match($0, /[|+]/)}' | sort -u | wc -l)" -eq 1 ]
+    grep -qE '^ +\+-+$' seen
+}
+
 @test "on the terminal, short numbers are written in full, and 0 is 0" {
     awk 'BEGIN {for (i = 0; i < 90; i++) print i / 3000 "," (i % 9) / 3000}' >t.csv
     nystream import s t.csv -q
