@@ -125,7 +125,7 @@ static void put_kept(struct ny_sink *sink, const json_t *report)
     ny_putf(sink, "<li>%s %s component%s %s %s\u00a0%% of the %s.</li>",
             ny_field_is(report, "approx", "exact") ? "Exact; the" : "The",
             ny_grouped(components, count), components == 1 ? "" : "s",
-            components == 1 ? "holds" : "hold", ny_short_number(100 * kept, text),
+            components == 1 ? "holds" : "hold", ny_percent_words(kept, text),
             ny_shared_word(report));
 }
 
@@ -314,7 +314,8 @@ static void begin_chart(struct ny_sink *sink, const struct ny_axis *y, const cha
  * digits in a column are below one another. */
 static const char *share_words(double share, char text[48])
 {
-    ny_decimal_print(text, 48, share < 0.9995 ? "%#.3g" : "%.0f", 100 * share);
+    if (!(share < 0.9995)) return ny_percent_words(share, text);
+    ny_decimal_print(text, 48, "%#.3g", 100 * share);
     return text;
 }
 

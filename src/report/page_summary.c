@@ -53,7 +53,7 @@ void ny_put_sentence(struct ny_sink *sink, const struct ny_result *result)
     bool given = landmarks && !ny_part_find("landmarks")->count(result); /* and no rows */
     bool sampled = given || (landmarks && landmarks < rows);
     uint64_t components = ny_field_count(report, "components", 0);
-    char number[32], all[32], text[32], of[96] = "";
+    char number[32], all[32], text[48], of[96] = "";
 
     if (!rows) return;
     ny_grouped(rows, all);
@@ -72,7 +72,7 @@ void ny_put_sentence(struct ny_sink *sink, const struct ny_result *result)
         ny_putf(sink, "; keeps %s of what the full method would see", rest_words(error, text));
     ny_put(sink, ".");
     if (isfinite(kept))
-        ny_putf(sink, " Its %s component%s %.3g\u00a0%% of the %s.",
-                ny_grouped(components, number), components == 1 ? " holds" : "s hold", 100 * kept,
+        ny_putf(sink, " Its %s component%s %s\u00a0%% of the %s.", ny_grouped(components, number),
+                components == 1 ? " holds" : "s hold", ny_percent_words(kept, text),
                 ny_shared_word(report));
 }

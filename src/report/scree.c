@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/decimal.h"
 #include "base/text.h"
 #include "report/words.h"
 
@@ -12,13 +11,14 @@ static void describe(const struct ny_result *result, size_t count, char text[NY_
 {
     const char *trace_of = ny_field_text(result->report, "trace_of");
     double share = 0;
+    char percent[48];
 
     for (size_t k = 0; k < count; k++)
         share += ny_eigenvalue_share(result, k);
     if (isfinite(share))
-        ny_decimal_print(text, NY_WORDS_BYTES, "%zu eigenvalues, %.3g %% of the trace%s%s%s", count,
-                         100 * share, trace_of ? " (" : "", trace_of ? trace_of : "",
-                         trace_of ? ")" : "");
+        snprintf(text, NY_WORDS_BYTES, "%zu eigenvalues, %s %% of the trace%s%s%s", count,
+                 ny_percent_words(share, percent), trace_of ? " (" : "", trace_of ? trace_of : "",
+                 trace_of ? ")" : "");
     else
         snprintf(text, NY_WORDS_BYTES, "%zu eigenvalues", count);
 }

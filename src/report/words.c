@@ -66,6 +66,15 @@ const char *ny_unit_words(double value, char text[48])
     return text;
 }
 
+const char *ny_percent_words(double share, char text[48])
+{
+    double left = 1 - share;
+
+    if (!(left >= 1e-7 && left < 5e-3)) return ny_short_number(100 * share, text);
+    ny_decimal_print(text, 48, "%.*g", (int)ceil(-log10(left)) + 1, 100 * share);
+    return text;
+}
+
 double ny_eigenvalue_share(const struct ny_result *result, size_t place)
 {
     double trace = ny_field_number(result->report, "trace", NAN);
@@ -83,7 +92,7 @@ void ny_describe_column(const struct ny_data_frame *frame, size_t place, char wo
     const struct ny_frame_column *column = &frame->column[place];
     size_t at = column->component - ny_eigenvalue_first(&frame->result);
     double value, share;
-    char number[48], text[64];
+    char number[48], text[128];
 
     if (!column->component) {
         snprintf(words, NY_WORDS_BYTES, "%s",
@@ -98,8 +107,12 @@ void ny_describe_column(const struct ny_data_frame *frame, size_t place, char wo
     if (isfinite(value)) snprintf(text, sizeof(text), ": λ = %s", ny_unit_words(value, number));
     if (isfinite(value)) strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     if (isfinite(share)) {
-        ny_decimal_print(text, sizeof(text), ", %.*g %% of the %s", share < 0.995 ? 2 : 3,
-                         100 * share, ny_shared_word(frame->result.report));
+        if (share < 0.995)
+            ny_decimal_print(number, sizeof(number), "%.2g", 100 * share);
+        else
+            ny_percent_words(share, number);
+        snprintf(text, sizeof(text), ", %s %% of the %s", number,
+                 ny_shared_word(frame->result.report));
         strncat(words, text, NY_WORDS_BYTES - strlen(words) - 1);
     }
 }

@@ -18,6 +18,9 @@ double ny_eigenvalue(const struct ny_result *result, size_t place);
 /* Writes a number of which many are at most 1, for people: "0.025", and "0.99989" where it is 1 but
  * for a little. */
 const char *ny_unit_words(double value, char text[48]);
+/* Writes a share as a percentage of three digits, and of more where these would make 100 of what
+ * is not all. */
+const char *ny_percent_words(double share, char text[48]);
 /* Returns the share of the trace that the eigenvalue is; NaN if that is not known. */
 double ny_eigenvalue_share(const struct ny_result *result, size_t place);
 /* Returns what eigenvalues are shares of: "variance" of a centred kernel, else "trace". */

@@ -180,6 +180,20 @@ whole() { # FILE: a page, every hole filled, every section closed
     grep -q '<th scope="row">components</th><td>1</td><td>–</td>' page.html
 }
 
+@test "what is not all is not told as 100 %" {
+    awk 'BEGIN {for (i = 0; i < 60; i++) print 10 * i "," i % 7}' >t.csv
+    nystream import s t.csv -q
+    nystream fit s a --map pca --approx exact --components 1 -q 2>/dev/null
+    nystream report s -o page.html
+    grep -qE 'Its 1 component holds 99\.9[0-9]+[^0-9]*% of the variance' page.html
+    grep -qE 'Exact; the 1 component holds 99\.9[0-9]+[^0-9]*% of the variance' page.html
+    grep -qE 'component 1: λ = [^"]*, 99\.9[0-9]+ % of the variance' page.html
+    grep -qE '<td class="n">99\.9[0-9]+[^0-9]*%</td>' page.html
+    nystream fit s b --map pca --approx exact -q 2>/dev/null
+    nystream report s b -o page.html
+    grep -qE 'Its 2 components hold 100[^0-9]*% of the variance' page.html
+}
+
 @test "the same bytes again; small, whatever the number of rows" {
     table 20000 5 | awk -F, '{print $0 "," int($1 * 12)}' >t.csv
     nystream import s t.csv --label-column 6 -q
