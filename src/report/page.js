@@ -367,7 +367,7 @@ class Plot {
     else if (found && this.count < this.data.n) addRamp(key, amount, '1', `${grouped(found.raster.most)} points a cell (logarithmic)`);
   }
 
-  addEntry(key, k, name, rows) { // a class, which it hides and shows; -1: none
+  addEntry(key, k, name, rows, of = '') { // a class, which it hides and shows; -1: none
     const { hidden } = this.tints[this.tint], button = document.createElement('button');
     const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     const path = document.createElementNS('http://www.w3.org/2000/svg', 'path'), steps = [];
@@ -381,7 +381,7 @@ class Plot {
     svg.append(path);
     button.type = 'button';
     button.append(svg, name);
-    button.title = `${grouped(rows)} row${rows === 1 ? '' : 's'}`;
+    button.title = `${grouped(rows)} row${rows === 1 ? '' : 's'}${of}`;
     button.setAttribute('aria-pressed', String(!hidden.has(k)));
     button.addEventListener('click', () => {
       const place = [...key.children].indexOf(button);
@@ -402,7 +402,7 @@ class Plot {
       addRamp(key, t => viridis(at(low) + t * (at(high) - at(low))), short(low) + (least < low ? ' or less' : ''),
         short(high) + (most > high ? ' or more' : ''));
     const none = number.filter((v, i) => Number.isNaN(v) && !Number.isNaN(this.axes[0].values[i])).length;
-    if (none) this.addEntry(key, -1, 'none', none);
+    if (none) this.addEntry(key, -1, 'none', none, this.count < this.data.n ? ' of those that can be pointed at' : '');
   }
 
   // ---- moving ------------------------------------------------------------------------------

@@ -341,6 +341,16 @@ JS
   told.push(entries(), figure.querySelector('.key button').title);
 JS
     [ "$(paste -sd' ' told)" = "none 50 rows" ]
+    # of many rows it knows the values of those alone that can be pointed at
+    awk 'BEGIN {for (i = 0; i < 20000; i++) print cos(i) "," sin(2 * i) "," (i % 4 ? i / 8 : "")}' >m.csv
+    nystream import m m.csv --label-column 3 -q
+    nystream fit m a --map pca --approx exact -q
+    nystream report m -o page.html
+    asked page.html >told <<'JS'
+  await choose('tint', 'label');
+  told.push(figure.querySelector('.key button').title);
+JS
+    grep -qE '^1,[0-9]{3} rows of those that can be pointed at$' told
 }
 
 @test "points without a label are in the key, and can be hidden" {
