@@ -70,7 +70,7 @@ void ny_put_json(struct ny_sink *sink, const char *text)
 void ny_put_number(struct ny_sink *sink, double number)
 {
     if (isfinite(number))
-        ny_putf(sink, "%.9g", number);
+        ny_putf(sink, "%.17g", number);
     else
         ny_put(sink, "null");
 }

@@ -10,7 +10,7 @@ void ny_put_html(struct ny_sink *sink, const char *text);
 /* A JSON string with its quotes, for a script element: < > & are escaped, so that no text ends it.
  */
 void ny_put_json(struct ny_sink *sink, const char *text);
-/* Writes a number; null where it is not finite. */
+/* Writes a number with all its digits; null where it is not finite. */
 void ny_put_number(struct ny_sink *sink, double number);
 /* RFC 4648. */
 void ny_put_base64(struct ny_sink *sink, const void *data, size_t bytes);

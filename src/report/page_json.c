@@ -3,7 +3,8 @@
  * sampled rows, landmarks and the path with their coordinates, colours, images, and rasters of all
  * rows.
  *
- * Columns are f32 in base64, so that one row far from all others takes no digits from these. Row
+ * Columns are f32 in base64, so that one row far from all others takes no digits from these; those
+ * whose values differ by little, such as times, are the differences from their middle. Row
  * numbers are f64, classes whole numbers of 16 bits. Rasters are grey images, which the script
  * colours for a light or dark page.
  */
@@ -38,14 +39,29 @@ static void put_rows(struct json *json, const uint64_t *rows, size_t count)
     ny_put(json->sink, "\"");
 }
 
+/* Returns what f32 values are counted from: 0, unless they would be told apart by last digits. */
+static double base_of(const double *values, size_t stride, size_t count)
+{
+    const double far = 1000;
+    double low = INFINITY, high = -INFINITY, middle;
+
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(values[i * stride])) {
+            low = fmin(low, values[i * stride]);
+            high = fmax(high, values[i * stride]);
+        }
+    middle = low / 2 + high / 2;
+    return low <= high && fabs(middle) > far * (high - low) ? middle : 0;
+}
+
 /* Returns what f32 values are multiplied by: 1, unless they would be too large or too small. */
-static double unit_of(const double *values, size_t stride, size_t count)
+static double unit_of(const double *values, size_t stride, size_t count, double base)
 {
     double most = 0;
     int exponent;
 
     for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i * stride])) most = fmax(most, fabs(values[i * stride]));
+        if (isfinite(values[i * stride])) most = fmax(most, fabs(values[i * stride] - base));
     if (most == 0 || (most > 1e-30 && most < 1e38)) return 1;
     frexp(most, &exponent);
     return ldexp(1, exponent - 1);
@@ -54,12 +70,14 @@ static double unit_of(const double *values, size_t stride, size_t count)
 /* Writes every `stride`-th value from the first on; NaN stands for all that are not finite. */
 static void put_values(struct json *json, const double *values, size_t stride, size_t count)
 {
-    double unit = unit_of(values, stride, count);
+    double base = base_of(values, stride, count), unit = unit_of(values, stride, count, base);
     float *room = json->room;
 
     for (size_t i = 0; i < count; i++)
-        room[i] = isfinite(values[i * stride]) ? (float)(values[i * stride] / unit) : NAN;
-    ny_put(json->sink, "{\"unit\":");
+        room[i] = isfinite(values[i * stride]) ? (float)((values[i * stride] - base) / unit) : NAN;
+    ny_put(json->sink, "{\"from\":");
+    ny_put_number(json->sink, base);
+    ny_put(json->sink, ",\"unit\":");
     ny_put_number(json->sink, unit);
     ny_put(json->sink, ",\"numbers\":\"");
     ny_put_base64(json->sink, room, count * sizeof(*room));

@@ -35,7 +35,7 @@ function bytes(text) {
 }
 const codes = text => new Uint16Array(bytes(text).buffer);
 const rowNumbers = text => new Float64Array(bytes(text).buffer);
-const values = ({ unit, numbers }) => Float64Array.from(new Float32Array(bytes(numbers).buffer), v => v * unit);
+const values = ({ from, unit, numbers }) => Float64Array.from(new Float32Array(bytes(numbers).buffer), v => v * unit + from);
 const isShort = x => x === 0 || Math.abs(x) >= 1e-3 && Math.abs(x) < 1e7; // without a power of ten
 function short(x) {
   if (!Number.isFinite(x)) return '–';

@@ -229,6 +229,47 @@ static void test_far_row(void **state)
     free(page);
 }
 
+/* Values that differ in last digits alone, such as times, are told apart, and have a scale. */
+static void test_near_values(void **state)
+{
+    struct fixture *f = *state;
+    const char *path = f->rows;
+    FILE *rows = fopen(f->rows, "w");
+    struct ny_options *o;
+    char *page;
+    json_t *data, *tint, *axis, *values;
+
+    for (int i = 0; i < ROWS; i++)
+        fprintf(rows, "%g,%g,%.2f\n", value_of(i, 0), value_of(i * i, 1), 1.7e9 + i / 100.0);
+    fclose(rows);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    set(o, "label-column", "3");
+    assert_int_equal(ny_import(f->in.ctx, f->in.store, &path, 1, o, NULL), NY_OK);
+    ny_options_free(o);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    set(o, "map", "pca");
+    set(o, "approx", "exact");
+    assert_int_equal(ny_fit(f->in.ctx, f->in.store, "a", o, NULL), NY_OK);
+    ny_options_free(o);
+    page = report(f, NULL, NULL);
+    data = data_of(page);
+    tint = json_array_get(json_object_get(data, "tints"), 0);
+    assert_string_equal(text_at(tint, "name"), "label");
+    axis = json_object_get(tint, "axis");
+    assert_true(json_number_value(json_array_get(axis, 0)) <
+                json_number_value(json_array_get(axis, 1)));
+    values = json_object_get(tint, "values");
+    double from = json_number_value(json_object_get(values, "from"));
+    double unit = json_number_value(json_object_get(values, "unit"));
+    float *numbers = (void *)decode(text_at(values, "numbers"));
+
+    for (int i = 0; i < ROWS; i++)
+        assert_true(fabs(from + unit * (double)numbers[i] - (1.7e9 + i / 100.0)) < 1e-4);
+    free(numbers);
+    json_decref(data);
+    free(page);
+}
+
 static void test_images(void **state)
 {
     struct fixture *f = *state;
@@ -354,6 +395,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_data, setup, teardown),
         cmocka_unit_test_setup_teardown(test_far_row, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_near_values, setup, teardown),
         cmocka_unit_test_setup_teardown(test_images, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hostile_text, setup, teardown),
         cmocka_unit_test(test_markup),
