@@ -528,7 +528,7 @@ static int check_fit(const struct ny_options *options)
 /* Counts that are kept in an unsigned int. */
 static int check_limits(const struct ny_options *options, unsigned groups)
 {
-    static const char *const names[] = {"degree", "power", "n-init"};
+    static const char *const names[] = {"degree", "power", "n-init", "max-passes"};
     uint64_t value;
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

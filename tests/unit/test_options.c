@@ -352,6 +352,7 @@ static void checks_options_against_the_approximation(void **state)
         {{{"approx", "exact"}, {"rank", "9"}}, "--rank does not act with --approx exact"},
         {{{"weights", "ridge"}}, "--weights acts only with --approx ensemble"},
         {{{"power", "4294967298"}, {"approx", "nystrom"}}, "--power is at most 2147483647"},
+        {{{"max-passes", "4294967296"}, {"approx", "exact"}, {"kernel", "linear"}}, "is at most"},
     };
 
     (void)state;
