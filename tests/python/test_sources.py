@@ -288,6 +288,16 @@ def test_embed_drops_and_keeps_rows_with_nan(table):
 
 
 @quick
+def test_embed_keeps_the_order_of_the_rows():
+    rows = np.random.default_rng(5).normal(size=(200, 3))
+    fit = {"landmarks": 30, "seed": 4}
+    with pytest.raises(nystream.UsageError, match="^shuffle= .* in the order of X") as refused:
+        nystream.embed(rows, shuffle=True, **fit)
+    assert refused.value.option == "shuffle"
+    assert np.array_equal(nystream.embed(rows, shuffle=False, **fit), nystream.embed(rows, **fit))
+
+
+@quick
 def test_rows_beside_the_largest_component_are_kept_as_nan():
     rng = np.random.default_rng(2)
     rows = rng.normal(size=(200, 3))

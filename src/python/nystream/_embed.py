@@ -11,6 +11,7 @@ import numpy as np
 from nystream import _data
 from nystream._append import PathLike
 from nystream._context import Context, ProgressOption
+from nystream._errors import usage_error
 from nystream._lib import IMPORT, OPTIONS, lib
 from nystream._scratch import Scratch, lost_when_stopped
 from nystream._view import Part
@@ -87,15 +88,19 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
     tmpdir : path, optional
         Folder of the temporary store.
     **options
-        Options of Store.fit: map, components, landmarks, …; and of append() and append_files():
-        nan, label_column, drop_columns, …. With nan="drop" rows with missing values have no row
-        in the result, and with nan="keep" one of NaN, as other rows have that get no place.
+        Options of Store.fit: map, components, landmarks, …; and of append() and append_files(),
+        but for shuffle: nan, label_column, drop_columns, …. With nan="drop" rows with missing
+        values have no row in the result, and with nan="keep" one of NaN, as other rows have that
+        get no place.
 
     Returns
     -------
     array of shape (rows, components), float32, or float64 with precision="f64"
     """
     reading = {name: options.pop(name) for name in list(options) if _is_of_reading(name)}
+    if reading.get("shuffle") not in (None, False, "no"):
+        raise usage_error("shuffle= is for rows that stay in a store: those of the result are in "
+                          "the order of X; leave it out", "shuffle")
     keeps = reading.get("nan") == "keep"
     if keeps:
         reading["nan"] = "drop"
