@@ -171,7 +171,7 @@ static int check_first(const struct ny_sums *sums, const struct ny_summed *part,
     ny_summed_bare_options(options);
     option = ny_options_other(options, json_object_get(part->about, "options"));
     json_decref(options);
-    if (!option && spec->kernel->has_gamma && ny_options_number(sums->options, "gamma", &gamma) &&
+    if (!option && spec->kernel->has_gamma && ny_options_gamma(sums->options, &gamma) &&
         gamma != spec->params.gamma)
         option = "gamma";
     if (!option) return NY_OK;

@@ -226,6 +226,9 @@ def test_results_of_stores(tmp_path, rows, landmarks, whole):
     assert sums.rows == 2000 and sums.parts == 3
     model = sums.solve()
     agree(model, whole, rows)
+    for width in ({"gamma": 0.5}, {"sigma": 1.0}, {"epsilon": 2.0}):
+        with pytest.raises(nystream.UsageError, match="another value of gamma= than these sums"):
+            Sums(landmarks, components=3, **width).add_result(stores[0], "map")
     with pytest.raises(nystream.UsageError, match="each part is merged once"):
         sums.add_result(stores[0], "map")
     sums.add(rows[:9])  # with the options of the results
