@@ -166,15 +166,28 @@ static bool takes_names(const struct verb *verb)
     return strstr(verb->operands, "NAME…") || strstr(verb->operands, "[NAME]…");
 }
 
-/* Functions of the script that print the names of the store's results, and the columns of the first
- * line of each CSV or TSV file on the command line; and one that offers files (-f) or folders (-d),
- * whose names may have blanks. */
-static const char bash_helpers[] = "_nystream_names() {\n"
-                                   "    nystream list \"${COMP_WORDS[2]}\" 2>/dev/null | cut -f 1\n"
+/* Functions of the script that print the path that a word of the command line is, which bash hands
+ * over as it was typed, with its quotes; the names of the store's results; and the columns of the
+ * first line of each CSV or TSV file on the line; and one that offers files (-f) or folders (-d),
+ * whose names may have blanks. Nothing of the line is evaluated. */
+static const char bash_helpers[] = "_nystream_path() {\n"
+                                   "    local word=$1\n"
+                                   "    case $word in\n"
+                                   "    \\'*) word=${word#?} word=${word%\\'} ;;\n"
+                                   "    \\\"*) word=${word#?} word=${word%\\\"} ;;\n"
+                                   "    *) IFS= read word <<<\"$word\" ;;\n"
+                                   "    esac\n"
+                                   "    case $1 in \"~/\"*) word=$HOME/${word#??} ;; esac\n"
+                                   "    printf '%s\\n' \"$word\"\n"
+                                   "}\n"
+                                   "_nystream_names() {\n"
+                                   "    nystream list \"$(_nystream_path \"${COMP_WORDS[2]}\")\" "
+                                   "2>/dev/null | cut -f 1\n"
                                    "}\n"
                                    "_nystream_columns() {\n"
                                    "    local word\n"
                                    "    for word in \"${COMP_WORDS[@]:2}\"; do\n"
+                                   "        word=$(_nystream_path \"$word\")\n"
                                    "        case $word in\n"
                                    "        *.csv | *.tsv) head -n 1 \"$word\" 2>/dev/null | tr -d "
                                    "'\"\\r' | tr ',\\t' '\\n\\n' ;;\n"
@@ -297,7 +310,9 @@ void cli_print_zsh_completion(FILE *file, const struct verb *verbs)
     fputs("#compdef nystream\n# made by `nystream help --zsh-completion`\n"
           "_nystream_names() {\n"
           "    local -a names\n"
-          "    names=(${(f)\"$(nystream list ${words[3]} 2>/dev/null | cut -f 1)\"})\n"
+          "    local store=${(Q)words[3]} # the word without its quotes\n"
+          "    [[ $store == '~/'* ]] && store=$HOME/${store:2}\n"
+          "    names=(${(f)\"$(nystream list \"$store\" 2>/dev/null | cut -f 1)\"})\n"
           "    compadd -a names\n"
           "}\n"
           "_nystream() {\n    local -a verbs\n    verbs=(\n",

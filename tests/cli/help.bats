@@ -241,6 +241,29 @@ version" ]
     [ "$(complete_line nystream export s fi)" = first ]
 }
 
+@test "bash completion of what a store or a table has, by its word with quotes and ~" {
+    nystream help --bash-completion >script
+    source ./script
+    completes() { # WANTED WORD…: the last word is completed
+        local wanted=$1
+        shift
+        COMP_WORDS=("$@")
+        COMP_CWORD=$(($# - 1))
+        _nystream
+        [ "${COMPREPLY[*]}" = "$wanted" ] || { echo "$*: ${COMPREPLY[*]}" >&2; return 1; }
+    }
+    store "my store" 60 3
+    nystream fit "my store" first --landmarks 9 -q
+    printf 'width,class\n1,2\n' >"my rows.csv"
+    completes first nystream export 'my\ store' fi
+    completes first nystream export "'my store'" fi
+    completes first nystream export '"my store"' fi
+    completes class nystream import t 'my\ rows.csv' --label-column cl
+    HOME=$PWD completes first nystream export '~/my\ store' fi
+    completes "" nystream export '$(touch there)' fi
+    [ ! -e there ]
+}
+
 @test "bash completion of files and folders, whose names may have blanks" {
     nystream help --bash-completion >script
     source ./script
@@ -274,6 +297,7 @@ version" ]
     prints ':rows:(none total\:S unit)'
     prints ':peers:(alone mpi folder\:PATH)'
     prints ':model:_files'
+    prints 'local store=${(Q)words[3]}'
     printf '%s\n' "$output" >_nystream
     command -v zsh >/dev/null || skip "zsh is not installed"
     zsh -n _nystream
