@@ -279,10 +279,19 @@ static bool makes_graph(const char *name)
     return strcmp(name, "graph") == 0 || strcmp(name, "neighbors") == 0;
 }
 
+/* Tells whether a stored value has to be set, because the options do not have it. What makes a map
+ * one of a graph is set even where its value is the default: it is stored of a graph alone. */
+static bool lacks(const struct ny_options *options, int index, unsigned groups, const char *then)
+{
+    char buffer[NUMBER_BYTES];
+
+    if (!counts(options, index, groups)) return makes_graph(ny_option_at(index)->name);
+    return !same(canonical(options, index, buffer), then);
+}
+
 int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed, unsigned groups,
                          const json_t *stored, const char *name)
 {
-    char buffer[NUMBER_BYTES];
     struct ny_options *options;
     bool changed = true;
     int err;
@@ -297,9 +306,7 @@ int ny_options_of_stored(struct ny_options **out, const struct ny_options *typed
             const struct ny_option_info *info = ny_option_at(i);
             const char *then = json_string_value(json_object_get(stored, info->name));
 
-            if (!(counts(options, i, groups) || makes_graph(info->name)) || !then ||
-                options->typed[i] || same(canonical(options, i, buffer), then))
-                continue;
+            if (!then || options->typed[i] || !lacks(options, i, groups, then)) continue;
             err = ny_options_set(options, info->name, then);
             changed = true;
         }

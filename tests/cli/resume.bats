@@ -274,6 +274,11 @@ interrupted_full() {
     cmp a.npy b.npy
     nystream fit s a --restart --landmarks 50 -q # with an option it begins from the defaults
     [[ $(nystream info s a --json) == *'"map": "kpca"'* ]]
+    nystream fit s near --map diffusion --neighbors 5 -q # as many as by default
+    nystream export s near -o near.npy -q
+    nystream fit s near --restart -q
+    nystream export s near -o again.npy -q
+    cmp near.npy again.npy
     nystream graph s g --neighbors 7 -q
     nystream graph s g --restart -q
     [[ $(nystream info s g) == *"--neighbors 7"* ]]

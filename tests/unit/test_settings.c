@@ -227,12 +227,40 @@ static void sizes_are_checked(void **state)
     }
 }
 
+/* A graph of as many neighbours as by default is one all the same, and not the map of a kernel. */
+static void maps_of_graphs_are_restored_as_such(void **state)
+{
+    static const char *const typed[] = {"map diffusion neighbors 5", "map diffusion neighbors 9",
+                                        "map diffusion graph g", "map isomap neighbors 5"};
+    struct ny_options none, *options, *again;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(typed) / sizeof(typed[0]); i++) {
+        json_t *stored;
+        char *text;
+
+        options = options_of(typed[i]);
+        stored = ny_options_to_json(options, NY_GROUP_FIT);
+        assert_int_equal(ny_options_of_stored(&again, ny_options_given(NULL, ctx, &none),
+                                              NY_GROUP_FIT, stored, "a"),
+                         NY_OK);
+        text = ny_options_differences(again, NY_GROUP_FIT, stored);
+        assert_string_equal(text, "");
+        assert_ptr_equal(ny_options_map(again), ny_options_map(options));
+        ny_free(ctx, text);
+        json_decref(stored);
+        ny_options_free(again);
+        ny_options_free(options);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(words_have_the_order_of_their_enums, start, stop),
         cmocka_unit_test_setup_teardown(wishes_become_settings, start, stop),
         cmocka_unit_test_setup_teardown(sizes_are_checked, start, stop),
+        cmocka_unit_test_setup_teardown(maps_of_graphs_are_restored_as_such, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
