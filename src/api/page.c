@@ -47,12 +47,18 @@ static void put_word(struct ny_sink *sink, const char *word)
     ny_put_html(sink, "'");
 }
 
-/* Defaults are left out. */
+/* Tells whether an option has to be typed: its value is not the default, or is the number of
+ * neighbors that makes a diffusion map one of a graph, which is stored of such a map alone. */
+static bool is_needed(const json_t *options, const struct ny_option_info *info, const char *value)
+{
+    if (!info->fallback || strcmp(info->fallback, value) != 0) return true;
+    return strcmp(info->name, "neighbors") == 0 && ny_field_is(options, "map", "diffusion");
+}
+
 static void put_option(struct ny_sink *sink, const struct ny_option_info *info, const char *value)
 {
     char name[64];
 
-    if (info->fallback && strcmp(info->fallback, value) == 0) return;
     snprintf(name, sizeof(name), "--%s%s", !info->argument && strcmp(value, "no") == 0 ? "no-" : "",
              info->name);
     put_word(sink, name);
@@ -80,7 +86,7 @@ static void put_command(const json_t *record, const char *store, const char *nam
     for (int i = 0; (info = ny_option_at(i)); i++) {
         const char *value = ny_field_text(options, info->name);
 
-        if (value) put_option(sink, info, value);
+        if (value && is_needed(options, info, value)) put_option(sink, info, value);
     }
 }
 

@@ -347,6 +347,35 @@ static void test_hostile_text(void **state)
     free(page);
 }
 
+/* The command that is put together makes the same: the neighbours are what makes this map one of a
+ * graph, also where they are as many as by default. */
+static void test_command_of_a_graph(void **state)
+{
+    struct fixture *f = *state;
+    const char *name = "w";
+    struct ny_options *o;
+    size_t bytes;
+    char *page;
+
+    make_store(f);
+    assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
+    set(o, "map", "diffusion");
+    set(o, "neighbors", "5");
+    set(o, "connect", "yes");
+    set(o, "edge-weights", "binary");
+    if (ny_fit(f->in.ctx, f->in.store, name, o, NULL))
+        fail_msg("%s", ny_context_message(f->in.ctx));
+    ny_options_free(o);
+    if (ny_write_report(f->in.ctx, f->in.store, &name, 1, f->page, NULL))
+        fail_msg("%s", ny_context_message(f->in.ctx));
+    page = file_content(f->page, &bytes);
+    page = realloc(page, bytes + 1);
+    page[bytes] = '\0';
+    assert_non_null(strstr(page, " w --map diffusion "));
+    assert_non_null(strstr(page, " --neighbors 5 "));
+    free(page);
+}
+
 struct text {
     char at[512];
     size_t used;
@@ -398,6 +427,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_near_values, setup, teardown),
         cmocka_unit_test_setup_teardown(test_images, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hostile_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_command_of_a_graph, setup, teardown),
         cmocka_unit_test(test_markup),
     };
 
