@@ -353,6 +353,8 @@ def test_seeds(blobs):
 def test_threads_that_n_jobs_means(monkeypatch):
     monkeypatch.setattr(_estimator.os, "sched_getaffinity", lambda _pid: set(range(8)))
     assert [_estimator.count_threads(n) for n in (None, 1, 5, -1, -2, -20)] == [None, 1, 5, 8, 7, 1]
+    with pytest.raises(nystream.UsageError, match="^n_jobs=0 is no number of threads"):
+        _estimator.count_threads(0)
 
 
 @quick

@@ -126,6 +126,9 @@ def count_threads(n_jobs: Optional[int]) -> Optional[int]:
         return None
     if not isinstance(n_jobs, numbers.Real):
         raise usage_error(f"n_jobs={n_jobs!r} is not a whole number", "n_jobs")
+    if n_jobs == 0:
+        raise usage_error("n_jobs=0 is no number of threads; give 1 or more, or -1 for one per CPU",
+                          "n_jobs")
     cpus = len(os.sched_getaffinity(0))
     return max(1, n_jobs if n_jobs > 0 else cpus + 1 + n_jobs)
 
