@@ -110,6 +110,17 @@ def test_kernel_pca_by_each_method_places_new_rows(approx, n_landmarks):
     assert approx in KernelPCA.__doc__
 
 
+@pytest.mark.parametrize("estimator, choice", [
+    (KernelPCA(approx="exact"), "approx='exact'"),
+    (KernelPCA(approx="randomized"), "approx='randomized'"),
+    (SpectralEmbedding(**NEIGHBORS), "affinity='nearest_neighbors'")], ids=repr)
+def test_landmarks_of_what_takes_all_rows_are_refused(estimator, choice):
+    X, _ = make_blobs(100, 3, centers=2, random_state=2)
+    for landmarks in (np.arange(0, 100, 10), X[::10] + 0.1):
+        with pytest.raises(nystream.UsageError, match=f"^landmarks= does not act with {choice}"):
+            clone(estimator).set_params(landmarks=landmarks).fit(X)
+
+
 def test_a_fit_by_all_rows_is_kept_in_a_store(tmp_path):
     X, _ = make_blobs(300, 5, centers=3, random_state=2)
     ours = KernelPCA(approx="randomized", store=tmp_path / "s.nys", random_state=0).fit(X)

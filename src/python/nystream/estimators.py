@@ -100,6 +100,13 @@ def landmark_options(estimator: Any, most: int) -> Dict[str, Any]:
     return {"landmarks_file" if has_rows(estimator) else "landmarks_points": given}
 
 
+def refuse_landmarks(estimator: Any, choice: str) -> None:
+    """UsageError, in the library's words, where landmarks are given and this choice has none."""
+    if estimator.landmarks is not None:
+        raise usage_error(f"landmarks_points= does not act with {choice}, which takes all rows; "
+                          "leave it out", "landmarks_points")
+
+
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoreEstimator):
     """Base of the estimators that transform."""
 
@@ -205,6 +212,8 @@ class KernelPCA(Embedder):
                    **kernel_options(self.kernel, self.gamma, self.degree, self.coef0)}
         if self.approx not in WITHOUT_LANDMARKS:
             options.update(landmark_options(self, most_landmarks(self, n)))
+        else:
+            refuse_landmarks(self, f"approx={self.approx!r}")
         return options
 
     def _keep(self, result: Result) -> None:
@@ -403,6 +412,7 @@ def affinity_options(estimator: Any, n: int) -> Dict[str, Any]:
         raise ValueError(f"affinity= is one of {'|'.join(AFFINITIES)}, not {estimator.affinity!r}; "
                          "an affinity of your own is Store.graph(edges=…)")
     if estimator.affinity == NEIGHBORS:
+        refuse_landmarks(estimator, f"affinity={NEIGHBORS!r}")
         return {"map": "eigenmaps", "connect": True, "edge_weights": "binary",
                 "neighbors": min(estimator.n_neighbors, n - 1)}
     return {"map": "laplacian", **landmark_options(estimator, most_landmarks(estimator, n)),
