@@ -77,7 +77,8 @@ static int read_recall(struct command *command, double *recall)
 
     if (!text) return NY_OK;
     *recall = strtod(text, &end);
-    if (*text && !*end && *recall > 0 && *recall <= 1) return NY_OK;
+    if (strspn(text, "0123456789+-.eE") == strlen(text) && !*end && *recall > 0 && *recall <= 1)
+        return NY_OK;
     return cli_fail(command, NY_EUSAGE, "--recall is a share, above 0 and up to 1, not '%s'", text);
 }
 

@@ -441,9 +441,10 @@ static int parse_widths(struct ny_context *ctx, const char *text, struct ny_gamm
     char *end;
 
     do {
+        bool decimal = strspn(at, " 0123456789+-.eE") == strcspn(at, ",");
         double gamma = ny_decimal_read(at, &end);
 
-        if (end == at || (*end && *end != ',') || !(gamma > 0 && isfinite(gamma)))
+        if (!decimal || end == at || (*end && *end != ',') || !(gamma > 0 && isfinite(gamma)))
             return ny_fail(ctx, NY_EUSAGE,
                            "--gamma-grid is auto or a list of positive numbers such as "
                            "0.01,0.1,1, not '%s'",

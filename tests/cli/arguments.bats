@@ -74,6 +74,8 @@ load helper
     usage "--memory is a size such as 512M or 2G, not 'much'"
     ny fit s a --threads 0
     usage "--threads is a whole number, at least 1"
+    ny transform s g --input f -o x.npy --recall 0x1
+    usage "--recall is a share, above 0 and up to 1, not '0x1'"
     ny import s f --nan maybe
     usage "--nan is one of error|drop"
     ny export s a --part embeding -o x
@@ -186,6 +188,8 @@ load helper
     usage "--pilot does not act with --select greedy and --tolerance"
     ny fit s a --components 9 --rank 5
     usage "--components 9 is more than --rank 5"
+    ny plan s --gamma-grid=0.1,0x10
+    usage "--gamma-grid is auto or a list of positive numbers such as 0.01,0.1,1, not '0.1,0x10'"
     ny plan s --map pca --kernel rbf
     usage "--map pca has the linear kernel"
     ny select s a --select given
