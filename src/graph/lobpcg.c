@@ -85,8 +85,10 @@ double ny_lobpcg_excess(const struct ny_lobpcg *solver)
 {
     double most = 0;
 
-    for (size_t j = 0; j < solver->wanted; j++)
-        if (!(solver->residual[j] <= most)) most = solver->residual[j];
+    for (size_t j = 0; j < solver->wanted; j++) {
+        if (isnan(solver->residual[j])) return INFINITY;
+        most = fmax(most, solver->residual[j]);
+    }
     return most / allowed(solver);
 }
 

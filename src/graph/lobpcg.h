@@ -80,7 +80,7 @@ bool ny_lobpcg_converged(const struct ny_lobpcg *solver);
 /* One step. Interrupted, it leaves a state to go on from: that before it, or that after it without
  * its residuals, which are found anew. After other errors the state is lost. */
 int ny_lobpcg_step(struct ny_lobpcg *solver);
-/* The largest residual of the wanted pairs, in shares of what is allowed. */
+/* The largest residual of the wanted pairs, in shares of what is allowed; ∞ if one is NaN. */
 double ny_lobpcg_excess(const struct ny_lobpcg *solver);
 /* Steps still to come, as far as residuals tell; ∞ before they fall. */
 double ny_lobpcg_ahead(const struct ny_lobpcg *solver);

@@ -1,4 +1,5 @@
-/* graph/gram_variant.c, as compiled for each family that this CPU runs, against plain loops. */
+/* graph/gram_variant.c, as compiled for each family that this CPU runs, against plain loops; and
+ * the test of convergence of the solver that they serve. */
 #include <math.h>
 
 #include "support/context.h"
@@ -55,9 +56,28 @@ static void grams_are_those_of_plain_loops(void **state)
     }
 }
 
+/* A state that was stored may hold anything, in any column. */
+static void a_residual_that_is_no_number_is_too_large(void **state)
+{
+    enum { WANTED = 3 };
+    double value[WANTED] = {0, 0.5, 1}, residual[WANTED];
+    const struct ny_lobpcg solver = {.wanted = WANTED, .value = value, .residual = residual};
+
+    (void)state;
+    for (size_t bad = 0; bad <= WANTED; bad++) {
+        for (size_t j = 0; j < WANTED; j++)
+            residual[j] = j == bad ? NAN : 1e-3;
+        assert_int_equal(ny_lobpcg_converged(&solver), bad == WANTED);
+        assert_int_equal(ny_lobpcg_excess(&solver) > 1, bad < WANTED);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(grams_are_those_of_plain_loops)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(grams_are_those_of_plain_loops),
+        cmocka_unit_test(a_residual_that_is_no_number_is_too_large),
+    };
 
     return cmocka_run_group_tests(tests, start, stop);
 }
