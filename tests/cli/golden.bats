@@ -8,7 +8,7 @@ setup_file() {
 
 # The names of copies of all of them.
 copies() {
-    cp -r "$golden"/format-* . && ls -d format-*
+    cp -r "$golden"/format-* . && ls -d format-* || echo none # and that is no store
 }
 
 @test "an old store is whole, and its results are what they were" {
@@ -119,12 +119,14 @@ old_jobs() {
     tar -xzf "$golden/1.0.tar.gz" && cd 1.0
 }
 
-# compare_columns TOLERANCE A.csv B.csv: equal numbers, but for that share of the largest.
+# compare_columns TOLERANCE A.csv B.csv: equal numbers, but for that share of the largest. (awk finds
+# NaN neither greater nor less than any number.)
 compare_columns() {
     paste -d, "$2" "$3" | awk -F, -v tolerance="$1" '
         NF % 2 {bad = 1}
         {
             for (j = 1; j <= NF / 2; j++) {
+                if (($j ~ /nan/) != ($(j + NF / 2) ~ /nan/)) bad = 1
                 d = $j - $(j + NF / 2); if (d < 0) d = -d; if (d > far) far = d
                 x = $j < 0 ? -$j : $j; if (x > most) most = x
             }
@@ -190,19 +192,20 @@ compare_columns() {
     exits 0
 }
 
-# The rows of both embeddings, or what a graph or a dictionary is made of.
+# What the first has of landmarks, lists and coordinates, the other has as well. A command that fails
+# ends no function that `||` follows, as it does this one: so each says it.
 same_ends() { # STORE NAME OTHER
-    local part name
-    for part in landmarks neighbors; do
-        for name in "$2" "$3"; do
-            nystream export $1 "$name" --part $part -o "$name.csv" 2>/dev/null || continue 2
-        done
-        cmp "$2.csv" "$3.csv"
+    local part seen=0
+    for part in landmarks neighbors embedding; do
+        nystream export $1 "$2" --part $part -o "$2.csv" 2>/dev/null || continue
+        nystream export $1 "$3" --part $part -o "$3.csv" || return
+        case $part in
+        embedding) compare_columns 2e-3 "$2.csv" "$3.csv" || return ;;
+        *) cmp "$2.csv" "$3.csv" || return ;;
+        esac
+        seen=$((seen + 1))
     done
-    for name in "$2" "$3"; do
-        nystream export $1 "$name" -o "$name.csv" 2>/dev/null || return 0
-    done
-    compare_columns 2e-3 "$2.csv" "$3.csv"
+    [ $seen -gt 0 ]
 }
 
 # bats test_tags=slow
