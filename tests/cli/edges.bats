@@ -198,7 +198,7 @@ refused() {
     values() { sed -n '/"eigenvalues": \[/,/\]/p' "$1" | grep -oE '[0-9][-0-9.e]*'; }
     [ -n "$(values one)" ]
     paste <(values one) <(values two) |
-        awk '{ d = $1 - $2; if (d * d > 1e-10) exit 1 }'
+        awk '/nan/ { exit 1 } { d = $1 - $2; if (d * d > 1e-10) exit 1 }'
     ny fit g.nys k --map isomap --graph a
     usage "the weights of graph 'a' are affinities, and isomap needs lengths"
     ny path g.nys a --from 0 --to 1

@@ -28,7 +28,7 @@ same_part() { # NAME NAME PART
     [ "$(field "$output" gamma)" = 1.0 ]
     [ "$(field "$output" edge_weights)" = heat ]
     nystream export p.nys e --part eigenvalues -o l.csv
-    awk '{ d = $1 - (1 - cos((NR - 1) * 3.14159265358979 / 29)); if (d * d > 1e-24) exit 1 }
+    awk '/nan/ { exit 1 } { d = $1 - (1 - cos((NR - 1) * 3.14159265358979 / 29)); if (d * d > 1e-24) exit 1 }
         END { if (NR != 4) exit 1 }' l.csv
     nystream export p.nys e --part eigenvectors -o u.csv
     nystream export p.nys e -o y.csv
@@ -138,11 +138,11 @@ same_part() { # NAME NAME PART
     [ "$(field "$output" gamma)" = 1.0 ]
     [ "$(field "$output" embedded)" = 30 ]
     nystream export p.nys d --part eigenvalues -o l.csv
-    awk '{ d = $1 - cos((NR - 1) * 3.14159265358979 / 29); if (d * d > 1e-24) exit 1 }
+    awk '/nan/ { exit 1 } { d = $1 - cos((NR - 1) * 3.14159265358979 / 29); if (d * d > 1e-24) exit 1 }
         END { if (NR != 4) exit 1 }' l.csv
     nystream export p.nys d --part eigenvectors -o u.csv
     nystream export p.nys d -o y.csv
-    paste -d, u.csv y.csv | awk -F, '{ for (k = 1; k <= 3; k++) {
+    paste -d, u.csv y.csv | awk -F, '/nan/ { exit 1 } { for (k = 1; k <= 3; k++) {
             d = $(k + 4) - $(k + 1) * cos(k * 3.14159265358979 / 29) ^ 2
             if (d * d > 1e-24) exit 1 } }'
     # vectors of the walk: cosines of length √2 beside 1
@@ -150,7 +150,7 @@ same_part() { # NAME NAME PART
     exits 0
     says "residuals |Lu - lambda u| of at most"
     nystream export p.nys w -o y.csv
-    awk -F, '{ c = cos((NR - 1) * 3.14159265358979 / 29); d = $1 ^ 2 - 2 * (c * cos(3.14159265358979 / 29)) ^ 2
+    awk -F, '/nan/ { exit 1 } { c = cos((NR - 1) * 3.14159265358979 / 29); d = $1 ^ 2 - 2 * (c * cos(3.14159265358979 / 29)) ^ 2
         if (d * d > 1e-10) exit 1 }' y.csv
     ny transform p.nys w --input p.csv -o t.csv
     exits 0

@@ -22,6 +22,7 @@ exact() { ny fit "$@" --approx exact; }
 # All numbers of two tables are the same but for rounding.
 close() {
     paste -d, "$1" "$2" | awk -F, '
+        /nan/ { bad = 1 }
         { for (k = 1; k <= NF / 2; k++) if (($k - $(k + NF / 2)) ^ 2 > 1e-9) bad = 1 }
         END { if (!NR || bad) exit 1 }'
 }

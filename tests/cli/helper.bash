@@ -112,16 +112,18 @@ need_terminal() {
     script -qec true /dev/null </dev/null >/dev/null 2>&1 || skip "script makes no terminal here"
 }
 
-# near A.csv B.csv: checks that they agree to 1e-5 of the largest value, columns up to their sign.
+# near A.csv B.csv: checks that they agree to 1e-5 of the largest value, columns up to their sign, and
+# have NaN in the same places.
 near() {
     python3 - "$1" "$2" <<'PY'
 import sys
 a, b = ([list(map(float, line.split(","))) for line in open(name)] for name in sys.argv[1:])
-most = max(abs(y) for y in sum(b, []))
+if list(map(len, a)) != list(map(len, b)): sys.exit("%d and %d rows, or other columns" % (len(a), len(b)))
+most = max(abs(y) for y in sum(b, []) if y == y)
 for u, v in zip(zip(*a), zip(*b)):
-    sign = 1 if sum(x * y for x, y in zip(u, v)) >= 0 else -1
-    worst = max(abs(x - sign * y) for x, y in zip(u, v))
-    if not worst <= 1e-5 * most: sys.exit("off by %g of %g" % (worst, most))
-if len(a) != len(b): sys.exit("%d and %d rows" % (len(a), len(b)))
+    pairs = [(x, y) for x, y in zip(u, v) if x == x or y == y]
+    sign = 1 if sum(x * y for x, y in pairs) >= 0 else -1
+    for x, y in pairs:
+        if not abs(x - sign * y) <= 1e-5 * most: sys.exit("%g and %g, of %g" % (x, y, most))
 PY
 }

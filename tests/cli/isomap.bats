@@ -471,7 +471,7 @@ same_part() { # NAME NAME PART
         [ "$(field "$output" rows)" = 50 ]
         [ "$(field "$output" columns_unseen)" = null ]
         paste -d, y.csv near-y.csv |
-            awk -F, '{ d = $1 - $3; e = $2 - $4; if (d * d + e * e > 1e-10) exit 1 }'
+            awk -F, '/nan/ { exit 1 } { d = $1 - $3; e = $2 - $4; if (d * d + e * e > 1e-10) exit 1 }'
     done
     nystream fit r.nys own --map isomap --neighbors 6 --approx exact -q
     nystream fit r.nys e --map isomap --graph g --approx exact --restart -q

@@ -226,6 +226,7 @@ same_as() {
     nystream export s "$2" -o b.csv
     paste -d, a.csv b.csv |
         awk -F, '{ for (i = 1; i <= NF / 2; i++) {
+                       if (($i ~ /nan/) != ($(i + NF / 2) ~ /nan/)) bad = 1
                        a = $i - $(i + NF / 2)
                        if (a * a > 1e-8) bad = 1 } }
                  END { exit bad || NR < 1000 }'

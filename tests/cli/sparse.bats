@@ -6,7 +6,8 @@ text() {
     "$NYSTREAM_BUILD/data-tools/sparse-text" -n "${2:-600}" --terms 2000 --length 25 --topics 2 --seed "${3:-1}" -o "$1"
 }
 
-# near A.npy B.npy [SHARE]: checks that they differ by at most so much of the largest value (1e-5).
+# near A.npy B.npy [SHARE]: checks that they differ by at most so much of the largest value (1e-5),
+# and have NaN in the same places.
 near() {
     python3 - "$1" "$2" "${3:-1e-5}" <<'PY'
 import struct, sys
@@ -16,8 +17,11 @@ def read(path):
     kind = "d" if b"f8" in data[:at] else "Q" if b"u8" in data[:at] else "f"
     return struct.unpack("<%d%s" % ((len(data) - at) // struct.calcsize(kind), kind), data[at:])
 a, b = read(sys.argv[1]), read(sys.argv[2])
-worst = max(abs(x - y) for x, y in zip(a, b)) / (max(abs(y) for y in b) or 1)
-sys.exit(0 if len(a) == len(b) and worst <= float(sys.argv[3]) else "off by %g" % worst)
+if len(a) != len(b): sys.exit("%d and %d values" % (len(a), len(b)))
+most = max(abs(y) for y in b if y == y) or 1
+for x, y in zip(a, b):
+    if (x == x or y == y) and not abs(x - y) <= float(sys.argv[3]) * most:
+        sys.exit("%g and %g, of %g" % (x, y, most))
 PY
 }
 
