@@ -165,7 +165,7 @@ static void assert_near(double found, double wanted, double scale, enum ny_preci
 {
     double epsilon = precision == NY_PRECISION_F64 ? 0x1p-44 : 0x1p-18;
 
-    if (fabs(found - wanted) > epsilon * scale)
+    if (!(fabs(found - wanted) <= epsilon * scale))
         fail_msg("%.17g where %.17g was expected, of %g", found, wanted, scale);
 }
 

@@ -147,7 +147,7 @@ static void check_list(const struct cloud *cloud, const struct ny_forest *forest
         double want = plain_distance(cloud, i, row[k]);
 
         assert_true(row[k] < cloud->n && row[k] != i);
-        if (fabs((double)distance[k] - want) > 1e-6 * (1e-3 + want))
+        if (!(fabs((double)distance[k] - want) <= 1e-6 * (1e-3 + want)))
             fail_msg("row %zu, neighbour %zu: %.9g, not %.9g", i, k, (double)distance[k], want);
         if (k == 0) continue;
         assert_true(distance[k] >= distance[k - 1]);

@@ -99,7 +99,7 @@ static void check_knn(enum kind kind, enum ny_dtype dtype, size_t n, size_t d, s
         for (size_t k = 0; k < t; k++) {
             double distance = got.distance[i * t + k], want = all[k].distance;
 
-            if (fabs(distance - want) > 1e-9 * (1e-3 + want))
+            if (!(fabs(distance - want) <= 1e-9 * (1e-3 + want)))
                 fail_msg("row %zu, neighbour %zu: distance %.17g, not %.17g", i, k, distance, want);
             /* Whole numbers are compared exactly; else two that differ by rounding may change
              * places. */

@@ -122,7 +122,7 @@ static void check(const double *lambda, const struct ny_restarted_shape *shape,
     for (size_t k = 0; k < p; k++) {
         double least = fmax(lambda[k], 0x1p-20 * lambda[0]), quotient = 0;
 
-        if (fabs(found->values[k] - lambda[k]) > tolerance * least)
+        if (!(fabs(found->values[k] - lambda[k]) <= tolerance * least))
             fail_msg("value %zu of %zu is %.12g, not %.12g", k, p, found->values[k], lambda[k]);
         for (size_t j = 0; j <= k; j++) {
             double dot = 0;
