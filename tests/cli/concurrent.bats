@@ -234,12 +234,15 @@ finish_transform() {
 }
 
 @test "no path goes through two graphs of one name" {
-    local pid
+    local pid tries=0
     awk 'BEGIN { for (i = 0; i < 600000; i++) print i, i + 1 }' >line.txt
     nystream graph e g --edges line.txt -q
     nystream path e g --from 0 --to 600000 >path.txt 2>err &
     pid=$!
-    until [[ $(readlink /proc/$pid/fd/*) == *e/results/data.mdb* ]]; do sleep 0.01; done
+    until [[ $(readlink /proc/$pid/fd/*) == *e/results/data.mdb* ]]; do
+        sleep 0.01
+        [ $((tries += 1)) -lt 1000 ]
+    done
     sleep 0.05
     kill -STOP $pid
     nystream graph e g --restart -q

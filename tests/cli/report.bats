@@ -351,10 +351,14 @@ whole() { # FILE: a page, every hole filled, every section closed
     npy_u8 40000 200 >rows.npy
     nystream import s rows.npy -q
     nystream fit s f --landmarks 3000 -q &
-    until nystream list s | grep -q running; do sleep 0.05; done
+    local pid=$! tries=0
+    until nystream list s | grep -q running; do
+        sleep 0.05
+        [ $((tries += 1)) -lt 200 ]
+    done
     sleep 0.2
-    kill -TERM $!
-    wait $! || true
+    kill -TERM $pid
+    wait $pid || true
     for command in "report s f -o out.html" "plot s f -o out.png" "plot s f --terminal" "eval s f"; do
         # shellcheck disable=SC2086  # words are meant
         ny $command

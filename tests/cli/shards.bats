@@ -224,13 +224,21 @@ place() {
     exits 4
     [ -z "$(ls big)" ]
     rmdir big
-    (cat part.0.csv; sleep 0.8; echo 1,2,x,cat) | nystream import big --shard 0/4 - \
-        --label-column class --dtype u8 -q 2>first.err &
-    for _ in {1..100}; do grep -q '"dtype"' big/shards 2>/dev/null && break; sleep 0.01; done
+    mkfifo pipe
+    nystream import big --shard 0/4 - --label-column class --dtype u8 -q <pipe 2>first.err &
+    local pid=$! tries=0
+    exec 7>pipe
+    cat part.0.csv >&7
+    until grep -qs '"dtype"' big/shards; do
+        sleep 0.02
+        [ $((tries += 1)) -lt 500 ]
+    done
     ny import big --shard 1/4 part.1.csv --label-column class
     exits 3
     says "--dtype u8 converts them"
-    wait $! || true
+    echo 1,2,x,cat >&7
+    exec 7>&-
+    wait $pid || true
     grep -q "x" first.err
     [ ! -e big ]
 }

@@ -121,8 +121,12 @@ interrupt() { # SIGNAL STORE COMMAND…
     exec 7<>pipe
     table 1000 3 >&7
     start nystream import s - --format csv <pipe 2>err 7>&- &
-    local pid=$! code=0 from
-    sleep 0.7
+    local pid=$! code=0 tries=0 from
+    until grep -qs "^$pid " s/locks/points.lock; do
+        sleep 0.02
+        [ $((tries += 1)) -lt 500 ]
+    done
+    sleep 0.2
     from=$SECONDS
     kill -INT $pid
     wait $pid || code=$?
