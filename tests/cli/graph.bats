@@ -167,6 +167,7 @@ line() {
         timeout -s INT 0.5 nystream graph s g $options && break
     done
     [ "$run" -gt 0 ]
+    nystream graph s g $options # which may never have come far in half a second
     [ "$(field "$(nystream info s g --json)" remeasured)" = "$whole" ]
 }
 
