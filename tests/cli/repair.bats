@@ -220,7 +220,8 @@ nan_rows() { awk '/^nan(,nan)*$/ { if (!n++) first = NR - 1; last = NR - 1 } END
 same_as() {
     local part
     for part in landmarks rows; do
-        cmp <(nystream export s "$1" --part $part -o -) <(nystream export s "$2" --part $part -o -)
+        nystream export s "$1" --part $part -o - >first.out
+        nystream export s "$2" --part $part -o - | cmp first.out -
     done
     nystream export s "$1" -o a.csv
     nystream export s "$2" -o b.csv
@@ -260,7 +261,8 @@ same_as() {
     [ "$(field "$output" n)" -eq "$all" ]
     nystream export s frozen -o after.csv
     cmp before.csv <(head -n "$(wc -l <before.csv)" after.csv)
-    cmp <(nystream export s frozen --part rows -o -) <(nystream export s uniform --part rows -o -)
+    nystream export s frozen --part rows -o - >first.out
+    nystream export s uniform --part rows -o - | cmp first.out -
     nystream fit s uniform2 --approx projected --select uniform --landmarks 40 $kernel -q
     same_as uniform uniform2
     nystream fit s greedy2 --select greedy --tolerance 0.5 --landmarks 60 $kernel -q

@@ -18,7 +18,8 @@ parts() {
 like() {
     local store=$1 ref=$2 part
     shift 2
-    diff <(told "$ref") <(told "$store")
+    told "$ref" >first.out
+    told "$store" | diff first.out -
     parts "$store" points "$@"
     parts "$ref" points "$@"
     for part in points "$@"; do
@@ -44,7 +45,8 @@ more() {
         nystream export "$part" f -o "$part.npy" -q
     done
     cmp "$store.npy" "$ref.npy"
-    diff <(told "$ref" | grep -v '"time"') <(told "$store" | grep -v '"time"')
+    told "$ref" | grep -v '"time"' >first.out
+    told "$store" | grep -v '"time"' | diff first.out -
     nystream verify "$store" -q
 }
 
@@ -202,9 +204,11 @@ counts() {
     cp -r s ref
     nystream import s bad/matrix.mtx --transpose --append -q
     nystream truncate s --keep 900 -q
-    diff <(told ref) <(told s)
+    told ref >first.out
+    told s | diff first.out -
     for part in ids columns; do
-        cmp <(nystream export s --part $part -o - -q) <(nystream export ref --part $part -o - -q)
+        nystream export s --part $part -o - -q >first.out
+        nystream export ref --part $part -o - -q | cmp first.out -
     done
     nystream truncate s --keep 7 -q
     [ "$(nystream export s --part ids -o - -q | xargs)" = "$(head -n 7 one/barcodes.tsv | xargs)" ]
@@ -231,7 +235,8 @@ counts() {
     prints "result 'chosen': removed"
     prints "result 'updated': removed"
     [ "$(nystream list s)" = "$(printf 'kept\tdone')" ]
-    cmp <(nystream export s kept -o - -q) <(nystream export ref kept -o - -q)
+    nystream export s kept -o - -q >first.out
+    nystream export ref kept -o - -q | cmp first.out -
     nystream verify s -q
 }
 
@@ -299,5 +304,6 @@ counts() {
     nystream truncate s --keep 3700 -q
     nystream import s good.csv --append -q
     nystream import ref good.csv --append -q
-    diff <(told ref | grep -v '"time"') <(told s | grep -v '"time"')
+    told ref | grep -v '"time"' >first.out
+    told s | grep -v '"time"' | diff first.out -
 }
