@@ -272,8 +272,10 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     exits 0
     [[ $stderr != *"alone makes up"* ]]
     ny info s c
+    exits 0
     [[ $output != *"dominant columns"* ]]
     ny fit s d --map pca
+    exits 0
     [[ $stderr != *"alone makes up"* ]]
     # So it is where neighbours are looked for.
     ny graph named.nys near
@@ -283,8 +285,10 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     ny info named.nys flat
     [[ $output == *"dominant columns      column 'income' alone makes up 99"* ]]
     ny graph named.nys scaled --scale none
+    exits 0
     [[ $stderr != *"alone makes up"* ]]
     ny graph named.nys angles --metric cosine
+    exits 0
     [[ $stderr != *"alone makes up"* ]]
 }
 
@@ -325,11 +329,13 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     cut -d, -f16-24 units.csv >nine.csv
     nystream import nine nine.csv -q
     ny fit nine a --map pca
+    exits 0
     [[ $stderr != *"hardly count"* ]]
     # Four columns are more than a tenth of thirty.
     table 200 30 | awk -F, -v OFS=, '{ for (i = 1; i < 5; i++) $i *= 100; print }' >four.csv
     nystream import four four.csv -q
     ny fit four a --map pca
+    exits 0
     [[ $stderr != *"hardly count"* ]]
     # Sparse rows, and bytes, have columns of one unit.
     awk -F, 'NR > 1 { printf "%s", 0; for (i = 1; i <= NF; i++) printf " %d:%s", i, $i; print "" }' units.csv >s.svm

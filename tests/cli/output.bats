@@ -98,6 +98,7 @@ assert len(writes) > 1 and all(text.count(b"\n") == 1 and text.endswith(b"\n") f
 @test "progress is a line each ten seconds on a pipe, and none when quiet" {
     store s
     ny fit s a --landmarks 20
+    exits 0
     [[ $stderr != *$'\r'* ]]
     need_terminal
     TERM=xterm run script -qec "nystream fit s b --landmarks 20" typescript </dev/null

@@ -148,22 +148,27 @@ nan_table() {
     ny import s1 t.csv
     says "t.csv: column 'label' holds 6 whole numbers; --label-column label if it names classes"
     ny import s2 t.csv --label-column label
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
     ny import s3 t.csv --columns p,q
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
     ny embed t.csv -o out.npy
     says "column 'label' holds 6 whole numbers"
     sed '1s/label/Target/; 3s/,[0-9],/,0.5,/' t.csv >u.csv # no whole numbers
     ny import s4 u.csv
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
     sed '1s/.*/x,y,z/' t.csv >v.csv # a coordinate
     ny import s5 v.csv
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
     sed '1s/.*/p,Class,q/' t.csv >w.csv
     ny import s6 w.csv
     says "--label-column Class if it names classes"
     awk -F, 'NR > 1 {$2 = NR} {print}' OFS=, t.csv >x.csv # a number of its own in each row
     ny import s7 x.csv
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
 }
 
@@ -172,10 +177,13 @@ nan_table() {
     ny import s1 t.csv
     says "t.csv: column 1 ('') holds whole numbers and counts as a column of points; if it numbers the rows, --drop-columns 1 leaves it out, and --id-column 1 takes it as their names"
     ny import s1 t.csv --append # the store has it: said once
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
     ny import s2 t.csv --drop-columns 1
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
     ny import s3 t.csv --id-column 1
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
     sed '1s/^/id/' t.csv >u.csv
     ny embed u.csv -o out.npy
@@ -183,9 +191,11 @@ nan_table() {
     says "--drop-columns id leaves it out"
     sed '3s/^1,/1.5,/' t.csv >v.csv
     ny import s4 v.csv
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
     sed '1s/^/age/' t.csv >w.csv
     ny import s5 w.csv
+    exits 0
     [[ $stderr != *"whole numbers"* ]]
 }
 
