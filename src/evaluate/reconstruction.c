@@ -71,13 +71,14 @@ static void centre(struct ny_matrix K, double *sums)
             K.at[i * K.stride + j] += mean - (sums[i] + sums[j]) / s;
 }
 
-/* K ← 𝒟^-½K𝒟^-½, with the degrees in the sample. */
+/* K ← 𝒟^-½K𝒟^-½, with the degrees in the sample. An entry that is 0 stays so: a row without values has
+ * no other ones, its degree is 0, and so are its coordinates. */
 static void divide(struct ny_matrix K, double *sums)
 {
     add_rows(K, sums);
     for (size_t i = 0; i < K.rows; i++)
         for (size_t j = 0; j < K.cols; j++)
-            K.at[i * K.stride + j] /= sqrt(sums[i] * sums[j]);
+            if (K.at[i * K.stride + j] != 0) K.at[i * K.stride + j] /= sqrt(sums[i] * sums[j]);
 }
 
 static int make_K(struct reconstruction *run, const struct ny_map *map)

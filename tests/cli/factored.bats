@@ -127,6 +127,15 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     exact less.nys a --map laplacian --kernel cosine
     exits 0
     says "13 of 2500 rows have no value, the first of them row 0: their coordinates are 0"
+    # eval compares all rows with K, in which those without a value have nothing
+    head -n 400 less.libsvm >small.libsvm
+    nystream import small.nys small.libsvm --dims 60 -q
+    exact small.nys a --map laplacian --kernel cosine --tol 1e-4
+    exits 0
+    says "2 of 400 rows have no value"
+    ny eval small.nys a --clusters 3 --json
+    exits 0
+    [[ $(field "$output" relative_error) == 0.* ]]
     exact empty.nys a --map svd --kernel cosine --components 3
     exits 0
     says "50 of 2500 rows have no value, the first of them row 0: they are placed as zero rows"
