@@ -45,7 +45,7 @@ static int places(struct ny_evaluation *run, const struct ny_sample *sample, uin
 }
 
 /* Loads the geometry frozen at the fit. That of a graph's map is with its graph, which may be
- * another result, and has one more number. None if that result is gone. */
+ * another result, and has one more number. None if that result is gone or has another graph now. */
 static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, size_t d)
 {
     struct ny_result *result = &run->result;
@@ -53,8 +53,11 @@ static int load_geometry(struct ny_evaluation *run, struct ny_sample *sample, si
     const char *other = ny_field_text(graph, "name"), *name = other ? other : result->name;
     double gamma, *has_gamma = json_is_object(graph) ? &gamma : NULL;
     json_t *record = NULL;
-    int err = ny_record_load(result->store, name, &record);
+    bool there = true;
+    int err = other ? ny_graph_is_there(result->store, result->record, &there) : NY_OK;
 
+    if (err || !there) return err;
+    err = ny_record_load(result->store, name, &record);
     if (err == NY_OK && record)
         err = ny_stored_geometry(&sample->geometry, result->store, name,
                                  ny_record_part(record, "geometry").name, d, has_gamma);
@@ -165,8 +168,8 @@ bool ny_evaluate_inputs(struct ny_evaluation *run)
                              : is_precomputed(&run->result)
                                  ? "its kernel is precomputed: the distances that it means are "
                                    "not those of the points"
-                                 : "the graph that it was made of is gone, and the scale of the "
-                                   "points with it");
+                                 : "the graph that it was made of is gone or another one by now, "
+                                   "and the scale of the points with it");
     return false;
 }
 

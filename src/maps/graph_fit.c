@@ -85,26 +85,53 @@ static int digest_of(const struct ny_stored_graph *graph, struct digest *digest)
     return err;
 }
 
-/* Refuses a graph of another NAME that is not the one which the fit was begun with: NY_EUSAGE. Fits
+/* Finds out whether a graph of another NAME is that which the fit of a record was begun with. Fits
  * of earlier versions have no digest, and know it by its figures. */
+static int is_adopted(const json_t *record, const struct ny_stored_graph *graph,
+                      const json_t *of_graph, bool *same)
+{
+    const json_t *facts = ny_graph_facts(record);
+    const char *known = ny_field_text(record, "graph_digest");
+    struct digest now = {""};
+    int err = NY_OK;
+
+    *same = graph->n == ny_field_count(json_object_get(record, "report"), "n", 0) &&
+            graph->largest == ny_field_count(facts, "largest", 0);
+    if (!*same) return NY_OK;
+    if (known) err = digest_of(graph, &now);
+    if (!err)
+        *same = known ? strcmp(known, now.text) == 0
+                      : ny_graph_facts_agree(facts, ny_graph_facts(of_graph));
+    return err;
+}
+
+/* Refuses a graph of another NAME that is not the one which the fit was begun with: NY_EUSAGE. */
 static int check_adopted(const struct ny_job *job, const struct ny_stored_graph *graph,
                          const json_t *of_graph)
 {
-    const json_t *facts = ny_graph_facts(job->record);
-    const char *known = ny_field_text(job->record, "graph_digest");
-    bool same = graph->n == ny_field_count(ny_job_report(job), "n", 0) &&
-                graph->largest == ny_field_count(facts, "largest", 0);
-    struct digest now;
-    int err = same && known ? digest_of(graph, &now) : NY_OK;
+    bool same;
+    int err = is_adopted(job->record, graph, of_graph, &same);
 
-    if (err) return err;
-    if (same && (known ? strcmp(known, now.text) == 0
-                       : ny_graph_facts_agree(facts, ny_graph_facts(of_graph))))
-        return NY_OK;
+    if (err || same) return err;
     return ny_fail(job->ctx, NY_EUSAGE,
                    "graph '%s' is not the one any more that '%s' was made with; fit it again "
                    "with --restart",
                    graph->name, job->name);
+}
+
+int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there)
+{
+    const char *name = ny_field_text(ny_graph_facts(record), "name");
+    struct ny_stored_graph graph;
+    json_t *of_graph = NULL;
+    int err = name ? ny_record_load(store, name, &of_graph) : NY_OK;
+
+    *there = !name;
+    if (!err && of_graph && ny_field_is(of_graph, "stage", ny_stage_name(NY_STAGE_DONE)) &&
+        ny_stored_graph_of(&graph, store, name, of_graph))
+        err = is_adopted(record, &graph, of_graph, there);
+    json_decref(of_graph);
+    return err;
 }
 
 /* Opens the graph of a fit that is done, or under way. `places`: new rows are to find a place in

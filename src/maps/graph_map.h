@@ -159,4 +159,8 @@ int ny_graph_need(struct ny_store *store, const char *name, struct ny_stored_gra
 int ny_graph_need_of(struct ny_store *store, const char *map, const char *name,
                      struct ny_stored_graph *graph, json_t **record);
 
+/* *there: whether the graph of another NAME that the map of this record was made of is in the store
+ * as it was then: it may have been removed or made again. True of a map that made its own. */
+int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there);
+
 #endif

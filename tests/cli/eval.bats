@@ -583,6 +583,11 @@ groups() {
         nystream export c.nys $name --part clusters -o clusters.csv
         [ "$(wc -l <clusters.csv)" -eq 120 ]
     done
+    # made again on another scale, it tells nothing of the points that the map was made of
+    nystream graph c.nys g --neighbors 5 --scale standard --restart -q
+    ny eval c.nys given
+    exits 0
+    prints "the graph that it was made of is gone or another one by now"
     nystream rm c.nys g
     ny eval c.nys given
     exits 0
