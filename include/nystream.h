@@ -442,15 +442,15 @@ NY_API int ny_transform_model(struct ny_context *context, const char *model, con
 /* Does the work of both of these, with a report: rows, how many were placed, seconds,
  * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out,
  * measured on drift_rows of them and null where there are no landmarks. The log warns where it is
- * more than ten times drift_trace_error_fitted, that of the rows of the fit (null where it was not
- * needed). Of svd and pca by the linear kernel or cosine, and of exact kpca, it is the share of
- * their variance that the components leave out, and drift_distance is their mean squared distance
- * from the mean of the fit, over that of its own rows: the log warns from ten times on, too. Next,
- * columns_unseen, the columns in which new rows have values that are dropped, as --scale
- * idf weighs a column 0 in which no row of the fit has one, and values_left_out, the number of
- * those that option new-columns "drop" left out. By a graph new rows get no place but neighbors:
- * the numbers of their nearest rows of the store, as of ny_neighbors_of(), u64, with their
- * distances as f32 in a file of their own. */
+ * more than ten times drift_trace_error_fitted, that of the rows of the fit that are no landmarks
+ * (null where it was not needed, or all are). Of svd and pca by the linear kernel or cosine, and of
+ * exact kpca, it is the share of their variance that the components leave out, and drift_distance
+ * is their mean squared distance from the mean of the fit, over that of its own rows: the log warns
+ * from ten times on, too. Next, columns_unseen, the columns in which new rows have values that are
+ * dropped, as --scale idf weighs a column 0 in which no row of the fit has one, and
+ * values_left_out, the number of those that option new-columns "drop" left out. By a graph new rows
+ * get no place but neighbors: the numbers of their nearest rows of the store, as of
+ * ny_neighbors_of(), u64, with their distances as f32 in a file of their own. */
 struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;

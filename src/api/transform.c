@@ -19,6 +19,7 @@
 #include "place/neighbors.h"
 #include "place/points.h"
 #include "results/extension.h"
+#include "results/landmark_points.h"
 #include "results/stored_model.h"
 
 #include "api/call.h"
@@ -42,6 +43,7 @@ struct run {
     struct ny_new_rows rows;
     struct ny_placed placed;
     uint64_t fitted_rows;        /* of the store; those behind them were appended since */
+    bool chosen;                 /* its landmarks are some of these */
     struct ny_new_neighbors new; /* neighbors 0: rows got coordinates */
     struct ny_cluster_finder finder;
     size_t clusters;   /* that it knew; 0: it was not asked */
@@ -59,7 +61,8 @@ static int by_own_model(struct run *run, struct ny_store *store)
     if (err == NY_OK) err = ny_transform_rows(model, &run->rows, &run->placed);
     if (err == NY_OK && isnan(run->placed.drift.fitted) &&
         ny_drift_is_large(run->placed.drift.share, 0))
-        err = ny_drift_of_store(model, store, run->fitted_rows, &run->placed.drift.fitted);
+        err = ny_drift_of_store(model, store, run->fitted_rows, run->chosen,
+                                &run->placed.drift.fitted);
     if (err == NY_OK)
         err = ny_drift_shrunk(model, store, run->fitted_rows, run->placed.length,
                               &run->placed.drift.shrunk);
@@ -183,6 +186,8 @@ static int by_result(struct run *run, struct ny_store *store)
     of_graph = ny_graph_map_of(ny_map_of(record)) != NULL;
     by_points = ny_result_needs_points(record);
     run->fitted_rows = ny_record_fitted(record);
+    run->chosen = !ny_landmark_points_of(record).count &&
+                  !json_is_true(json_object_get(record, "placed"));
     json_decref(record);
     if (is_graph && run->rows.output) return by_graph(run, store);
     err = check_coordinates(run);

@@ -153,14 +153,25 @@ static int sample_store(const struct ny_model *model, struct ny_store *store, ui
                          : NY_OK;
 }
 
+double ny_drift_of_others(double share, double landmarks, double rows)
+{
+    double left = landmarks < rows ? share * rows / (rows - landmarks) : NAN;
+
+    return left > 1 ? 1 : left; /* they are taken to have their share of the trace */
+}
+
 int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                      double *error)
+                      bool chosen, double *error)
 {
     struct ny_drift_sample sample;
-    int err = sample_store(model, store, rows, SAMPLE_ROWS, &sample);
+    size_t used = model->m < LANDMARKS_MAX ? model->m : LANDMARKS_MAX;
+    int err;
 
     *error = NAN;
+    if (chosen && used >= rows) return NY_OK; /* no row tells what is left out of others */
+    err = sample_store(model, store, rows, SAMPLE_ROWS, &sample);
     if (!err) err = ny_drift_measure(&model->spec, ny_model_rows(model), model->m, &sample, error);
+    if (chosen) *error = ny_drift_of_others(*error, (double)used, (double)rows);
     ny_drift_sample_release(&sample);
     return err;
 }

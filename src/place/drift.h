@@ -63,10 +63,14 @@ void ny_drift_warn(struct ny_context *ctx, const char *from, const struct ny_dri
  * over `rows` of them. */
 struct ny_drift ny_drift_of_sums(const struct ny_model *model, uint64_t rows, double squares,
                                  double kept);
+/* Returns the share that the landmarks leave out of the rows of a fit that are none themselves, if
+ * it is `share` of all `rows` of them: nothing is left out of landmarks. NaN where all are. */
+double ny_drift_of_others(double share, double landmarks, double rows);
 /* *error: the share of the trace of the first `rows` points of the store, those of the fit, that
- * the landmarks leave out. Measures up to 512 of them, evenly spread; NaN if points and landmarks
- * differ in type or slots. */
+ * the landmarks leave out; where these were `chosen` among them, of the others. Measures up to 512
+ * points, evenly spread; NaN if all are landmarks, or points and landmarks differ in type or slots.
+ */
 int ny_drift_of_store(const struct ny_model *model, struct ny_store *store, uint64_t rows,
-                      double *error);
+                      bool chosen, double *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "place/drift.h"
 #include "update/sums.h"
 #include "update/update.h"
 
@@ -38,12 +39,24 @@ static void release(struct sample *sample, struct ny_context *ctx)
     ny_free(ctx, sample->residuals);
 }
 
-/* Returns how many rows of the fit are measured: none where the report has their figure. */
+/* Returns what is left out of rows of the fit that are no landmarks, where it is `share` of all.
+ * A model from elsewhere has chosen none of them. NaN where all rows are landmarks. */
+static double of_others(const struct ny_fit *fit, double share)
+{
+    bool chosen = !fit->settings->landmark_points.count &&
+                  !json_is_true(json_object_get(fit->job.record, "placed"));
+
+    return ny_drift_of_others(share, chosen ? (double)fit->m : 0, (double)fit->earlier.selected);
+}
+
+/* Returns how many rows of the fit are measured: none where the report has their figure, or all are
+ * landmarks. */
 static size_t fitted_rows(const struct ny_fit *fit, size_t row_bytes)
 {
     double most = fmax(FITTED_MIN, fmin(FITTED_MAX, (double)FITTED_BYTES / (double)row_bytes));
     uint64_t rows = fit->earlier.selected;
 
+    if (isnan(of_others(fit, 0))) return 0;
     if (!isnan(ny_field_number(ny_job_report(&fit->job), fitted_key, NAN))) return 0;
     if (rows > fit->earlier.rows) rows = fit->earlier.rows; /* a shard counts those of all */
     return rows < (uint64_t)most ? (size_t)rows : (size_t)most;
@@ -137,15 +150,23 @@ static int measure(struct ny_fit *fit, struct sample *sample)
     return err;
 }
 
-/* Tells the share of the trace that the landmarks leave out: it is a warning where that is most of
- * it, or many times what they leave out of the rows of the fit. */
+/* Tells whether the share that is left out of new rows is far from that of rows of the fit: many
+ * times as much, or most of it; where it is most of theirs as well, nearly all. */
+static bool is_far(double share, double fitted)
+{
+    const double alone = 0.5, twice = 2, factor = 10, least = 1e-3;
+    bool alike = share <= twice * fitted && 1 - share >= (1 - fitted) / factor;
+
+    return (share > alone && !alike) || (share > factor * fitted && share > least);
+}
+
+/* Tells the share of the trace that the landmarks leave out: it is a warning where that is far from
+ * what they leave out of the rows of the fit. */
 static void tell(const struct ny_fit *fit, double share)
 {
-    const double alone = 0.5, factor = 10, least = 1e-3;
     const json_t *report = ny_job_report(&fit->job);
-    double of_all = ny_field_number(report, "trace_error", NAN);
-    double fitted = ny_field_number(report, fitted_key, of_all);
-    bool far = share > alone || (share > factor * fitted && share > least);
+    double of_all = of_others(fit, ny_field_number(report, "trace_error", NAN));
+    bool far = is_far(share, ny_field_number(report, fitted_key, of_all));
 
     if (isnan(share)) {
         ny_log(fit->job.ctx, NY_LOG_NOTE,
@@ -204,7 +225,8 @@ static void report(struct ny_fit *fit, const struct sample *sample)
     ny_field_set_number(report, "drift_residual_share", share);
     ny_field_set_count(report, "drift_rows", count);
     if (sample->fitted)
-        ny_field_set_number(report, fitted_key, share_left(sample, 0, sample->fitted));
+        ny_field_set_number(report, fitted_key,
+                            of_others(fit, share_left(sample, 0, sample->fitted)));
     keep_largest(fit, drift);
     tell(fit, drift);
     if (!isnan(tolerance))

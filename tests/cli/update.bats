@@ -494,3 +494,33 @@ nan_rows() {
         [ "$(field "$after" $key)" = null ]
     done
 }
+
+@test "new rows like those of a fit are no drift where all of these are landmarks, or it is poor" {
+    local share name
+    table 300 8 >all.csv
+    head -n 200 all.csv >rows.csv
+    tail -n 100 all.csv >new.csv
+    awk -F, -v OFS=, '{ for (j = 1; j <= NF; j++) $j = 30 + 40 * $j } 1' new.csv >far.csv
+    nystream import d.nys rows.csv -q
+    nystream fit d.nys all -q # 200 landmarks, which leave nothing out of themselves
+    nystream fit d.nys poor --landmarks 5 --gamma 3 -q
+    ny transform d.nys all --input new.csv -o new.npy --json
+    exits 0
+    [ -z "$stderr" ]
+    [ "$(field "$output" drift_trace_error_fitted)" = null ]
+    awk -v e="$(field "$output" drift_trace_error)" 'BEGIN { exit !(e > 1e-3 && e < 0.5) }'
+    ny transform d.nys all --input far.csv -o far.npy -q
+    says "leave out 100 % of the trace of far.csv"
+    nystream import d.nys new.csv --append -q
+    for name in all poor; do
+        ny fit d.nys $name --update frozen -q
+        exits 0
+        [ -z "$stderr" ]
+    done
+    [ "$(field "$(nystream info d.nys all --json)" drift_trace_error_fitted)" = null ]
+    share=$(field "$(nystream info d.nys poor --json)" drift_trace_error)
+    awk -v e="$share" 'BEGIN { exit !(e > 0.5) }'
+    nystream import d.nys far.csv --append -q
+    ny fit d.nys all --update frozen -q
+    says "far more than of those of the fit"
+}
