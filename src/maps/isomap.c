@@ -38,8 +38,7 @@
 
 /* ---- select --------------------------------------------------------------------------------- */
 
-/* Refuses more components than landmarks were found, and warns of fewer landmarks than asked for.
- */
+/* Refuses more components than landmarks were found, and warns of fewer landmarks than typed. */
 static int check_selection(const struct ny_graph_fit *fit, const struct ny_selection *selection)
 {
     const struct ny_fit_settings *settings = fit->base.settings;
@@ -49,7 +48,7 @@ static int check_selection(const struct ny_graph_fit *fit, const struct ny_selec
                        "--components %zu is more than the %zu landmarks that the largest component "
                        "of the graph has",
                        settings->components, selection->m);
-    if (selection->m < settings->landmarks && !settings->rule->all)
+    if (selection->m < settings->landmarks && settings->landmarks_typed && !settings->rule->all)
         ny_log(fit->base.job.ctx, NY_LOG_WARNING,
                "--landmarks %zu is more than the %u rows of the largest component; all of them are "
                "taken",
