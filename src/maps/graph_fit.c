@@ -105,18 +105,17 @@ static int is_adopted(const json_t *record, const struct ny_stored_graph *graph,
     return err;
 }
 
-/* Refuses a graph of another NAME that is not the one which the fit was begun with: NY_EUSAGE. */
-static int check_adopted(const struct ny_job *job, const struct ny_stored_graph *graph,
-                         const json_t *of_graph)
+int ny_graph_check_adopted(const char *map, const json_t *record,
+                           const struct ny_stored_graph *graph, const json_t *of_graph)
 {
     bool same;
-    int err = is_adopted(job->record, graph, of_graph, &same);
+    int err = is_adopted(record, graph, of_graph, &same);
 
     if (err || same) return err;
-    return ny_fail(job->ctx, NY_EUSAGE,
+    return ny_fail(ny_store_context(graph->store), NY_EUSAGE,
                    "graph '%s' is not the one any more that '%s' was made with; fit it again "
                    "with --restart",
-                   graph->name, job->name);
+                   graph->name, map);
 }
 
 int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there)
@@ -153,7 +152,7 @@ static int open_graph(struct ny_graph_fit *fit, bool places)
         err = ny_graph_need_of(store, name, other, &graph, &of_graph);
     else
         err = ny_graph_need(store, name, &graph, &of_graph);
-    if (err == NY_OK && of_graph) err = check_adopted(job, &graph, of_graph);
+    if (err == NY_OK && of_graph) err = ny_graph_check_adopted(name, record, &graph, of_graph);
     if (err == NY_OK && places) err = ny_stored_graph_places(&graph);
     if (err == NY_OK) err = load_graph(fit, &graph);
     if (of_graph) err = ny_record_current(store, graph.name, of_graph, err);

@@ -162,5 +162,9 @@ int ny_graph_need_of(struct ny_store *store, const char *map, const char *name,
 /* *there: whether the graph of another NAME that the map of this record was made of is in the store
  * as it was then: it may have been removed or made again. True of a map that made its own. */
 int ny_graph_is_there(struct ny_store *store, const json_t *record, bool *there);
+/* Refuses a graph, whose record is `of_graph`, that is not the one any more which the map of
+ * `record` was made of: NY_EUSAGE. */
+int ny_graph_check_adopted(const char *map, const json_t *record,
+                           const struct ny_stored_graph *graph, const json_t *of_graph);
 
 #endif

@@ -68,6 +68,8 @@ int ny_page_path_new(struct ny_page_path *path, const struct ny_result *result,
         err = ny_graph_need_of(result->store, result->name, made_of, &stored, &record);
     else if (graph)
         stored = graph->graph;
+    if (err == NY_OK && record)
+        err = ny_graph_check_adopted(result->name, result->record, &stored, record);
     if (err || !ny_stored_graph_any(&stored)) goto done;
     path->ctx = result->ctx;
     snprintf(path->graph, sizeof(path->graph), "%s", stored.name);

@@ -303,6 +303,10 @@ whole() { # FILE: a page, every hole filled, every section closed
     rm page.html
     ny report s k -o page.html --path 3,190
     usage "--path: no result of this report has a graph"
+    nystream graph s g --neighbors 4 --restart -q 2>/dev/null
+    ny report s i -o page.html --path 3,190 # its map is not of this graph
+    usage "graph 'g' is not the one any more that 'i' was made with"
+    [ ! -e page.html ]
     ny report s g -o page.html --path 3,200
     usage "'g' has rows 0 to 199, and no row 200"
     for words in 3 3, a,b 3,4,5 -1,2; do
