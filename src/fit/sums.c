@@ -288,7 +288,8 @@ int ny_accumulate_pass(struct ny_fit *fit, const struct ny_accumulate *pass)
     double flops = 2 * (double)fit->m * products + sum_flops(fit, pass);
     int err;
 
-    run.unreached = ny_unreached_rows_load(ny_job_checkpoint(&fit->job));
+    if (pass->first_unit) /* else the count is that of a pass before */
+        run.unreached = ny_unreached_rows_load(ny_job_checkpoint(&fit->job));
     err = allocate(&run);
     if (err) goto done;
     err = ny_fit_open_source(fit, pass->first_unit, end, &source);

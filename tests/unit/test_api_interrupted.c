@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/context.h"
 #include "base/random.h"
 #include "nystream.h"
 #include "results/fields.h"
@@ -524,6 +525,33 @@ static void a_job_without_its_model_asks_for_it(void **state)
     assert_true(without > 0);
 }
 
+/* Each pass of the randomized solver meets the same rows that no landmark reaches, and counts them
+ * once, wherever the checkpoints of the pass before were. */
+static void a_pass_counts_no_rows_of_the_pass_before(void **state)
+{
+    enum { MANY = 4500, FAR = 40 };
+    static float many[MANY * D];
+    double interval_s = ny_context_checkpoint_s(ctx), unreached = 0, passes = 0;
+    struct ny_report *report;
+
+    (void)state;
+    for (size_t i = 0; i < MANY * D; i++)
+        many[i] = (float)(ny_hash01(5, 1, i) + (i < FAR * D ? 30 * (double)(i / D + 1) : 0));
+    case_remove(now);
+    CHECK(ny_append_rows(ctx, now, many, MANY, D, NULL));
+    ny_context_set_checkpoint(ctx, 0);
+    CHECK(call((const char *const[]){"map", "laplacian", "inner", "randomized", "select", "uniform",
+                                     "landmarks", "200", "gamma", "5", "components", "12",
+                                     "precision", "f64", NULL}));
+    ny_context_set_checkpoint(ctx, interval_s);
+    CHECK(ny_result_report(ctx, now, "m", &report));
+    assert_true(ny_report_number(report, "inner_passes", &passes));
+    assert_true(passes >= 2);
+    assert_true(ny_report_number(report, "rows_unreached", &unreached));
+    assert_true(unreached > FAR / 2 && unreached <= FAR); /* some of them may be landmarks */
+    ny_report_free(report);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup(name, fresh)
@@ -544,6 +572,7 @@ int main(void)
         CASE(a_result_stays_whose_update_had_rows_that_go),
         CASE(the_rank_is_told_after_a_kill),
         CASE(a_job_without_its_model_asks_for_it),
+        CASE(a_pass_counts_no_rows_of_the_pass_before),
     };
 
     return cmocka_run_group_tests_name("what was interrupted", tests, fill, clean);
