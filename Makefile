@@ -385,7 +385,7 @@ bench-wide: all tools ## exact spectra of wide and sparse data, scipy beside (te
 	@BUILD=$(BUILD) tests/bench/wide
 bench-python: all tools ## times of the Python package, and scikit-learn beside it (tests/bench/python)
 	@BUILD=$(BUILD) tests/bench/python
-bench-large: all tools $(BENCHMARKS) ## fits of 3 and 31 million points, and over shards (NYSTREAM_DATA, tests/bench/large, shards)
+bench-large: all tools $(BENCHMARKS) $(NEEDED_BY_MPI) ## fits of 3 and 31 million points, and over shards (NYSTREAM_DATA, tests/bench/large, shards)
 	@BUILD=$(BUILD) tests/bench/large
 	@BUILD=$(BUILD) tests/bench/shards
 
