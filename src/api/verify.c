@@ -134,7 +134,7 @@ static int compare_parts(void *user, const char *name)
     err = ny_result_open(&result, finding->store, name);
     if (!err) err = ny_result_check_parts(&result);
     ny_result_close(&result);
-    if (err && ny_record_current(finding->store, name, record, NY_ESTORE) == NY_EBUSY) {
+    if (err && ny_record_untouched(finding->store, name, record, NY_ESTORE) == NY_EBUSY) {
         ny_error_clear(ctx);
         err = NY_OK;
     }

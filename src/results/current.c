@@ -46,27 +46,31 @@ int ny_points_current(struct ny_store *store, struct ny_points_state *state, int
                    ny_store_path(store));
 }
 
-/* NY_EBUSY where the result has other clusters than when it was opened. */
-static int clusters_current(const struct ny_result *result)
+int ny_record_untouched(struct ny_store *store, const char *name, const json_t *record, int err)
 {
+    struct ny_context *ctx = ny_store_context(store);
     json_t *now;
     bool same;
-    int err = ny_record_load(result->store, result->name, &now);
 
-    if (err) return err;
-    same = json_equal(now, result->record);
+    if (err && !may_be_torn(err)) return err;
+    if (ny_record_load(store, name, &now)) return err ? err : ny_context_error(ctx)->status;
+    same = json_equal(now, record);
     json_decref(now);
-    if (same) return NY_OK;
-    return ny_fail(result->ctx, NY_EBUSY,
+    if (same) return err;
+    ny_error_clear(ctx);
+    return ny_fail(ctx, NY_EBUSY,
                    "'%s' in %s got other clusters while they were read; run the same command "
                    "again",
-                   result->name, ny_store_path(result->store));
+                   name, ny_store_path(store));
 }
 
 int ny_result_current(struct ny_result *result, const struct ny_result_part *part, int err)
 {
+    bool clusters = part && strcmp(part->name, "clusters") == 0;
+    uint64_t *commits = clusters ? &result->clusters_commits : &result->commits;
+
     if (!result->record) return ny_points_current(result->store, &result->points, err);
-    if (!ny_results_moved(result->store, &result->commits)) return err;
+    if (!ny_results_moved(result->store, commits)) return err;
     err = ny_record_current(result->store, result->name, result->record, err);
-    return err || !part || strcmp(part->name, "clusters") != 0 ? err : clusters_current(result);
+    return clusters ? ny_record_untouched(result->store, result->name, result->record, err) : err;
 }

@@ -9,6 +9,10 @@
  * fitted anew or removed meanwhile: what was read, and what looks like damage, is then of two fits.
  * So it is of a result that was updated, where `err` is a failure. */
 int ny_record_current(struct ny_store *store, const char *name, const json_t *record, int err);
+/* Returns the status `err` of what was read of the clusters of a result. NY_EBUSY where its record
+ * is no longer this one, be it by other clusters alone, which ny_record_current() does not look at.
+ */
+int ny_record_untouched(struct ny_store *store, const char *name, const json_t *record, int err);
 /* Returns the status `err` of what was read of the points since their state was taken. NY_EBUSY
  * where rows were cut off or replaced meanwhile. */
 int ny_points_current(struct ny_store *store, struct ny_points_state *state, int err);

@@ -451,6 +451,7 @@ int ny_result_open(struct ny_result *result, struct ny_store *store, const char 
 
     *result = (struct ny_result){.ctx = ny_store_context(store), .store = store, .name = name};
     (void)ny_results_moved(store, &result->commits);
+    result->clusters_commits = result->commits;
     err = ny_record_need_done(store, name, &record);
     if (err) return err;
     result->record = record;

@@ -35,9 +35,10 @@ struct ny_result {
     struct ny_result_span
         *span;     /* it spans all shards (results/shards.h); NULL: one store has it */
     uint64_t next; /* row from which rows of a graph's largest component are looked for */
-    /* These two were seen last (results/current.h): commits of the store, or points without a
-     * result. */
-    uint64_t commits;
+    /* These were seen last (results/current.h): commits of the store, when clusters were read and
+     * when another part was, as the check of clusters is another one; or points without a result.
+     */
+    uint64_t commits, clusters_commits;
     struct ny_points_state points;
 };
 

@@ -187,6 +187,28 @@ finish_export() {
     says "removed while it was read"
 }
 
+@test "no export has clusters of two evaluations" {
+    local exporter k evaluations
+    npy_u8 12000 20 >t.npy
+    nystream import s t.npy -q
+    nystream fit s a --landmarks 120 --components 100 --precision f64 --threads 1 -q
+    mkfifo slow.csv
+    # The second one takes the place in the store that the clusters have which are exported.
+    for evaluations in "4" "4 5"; do
+        nystream eval s a --clusters 3 -q >/dev/null
+        nystream export s a --with clusters -o slow.csv 2>export.err &
+        exporter=$!
+        exec 7<slow.csv
+        head -c 100000 <&7 >begun.csv
+        for k in $evaluations; do
+            nystream eval s a --clusters $k -q >/dev/null
+        done
+        finish_export
+        exits 6
+        says "got other clusters while they were read"
+    done
+}
+
 # Starts to place rows by a result: it has opened that when it reads rows, of which the last wait for
 # finish_transform().
 begin_transform() { # NAME
