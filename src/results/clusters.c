@@ -179,7 +179,7 @@ int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *clust
     err = ny_name_lock(&lock, result->store, result->name);
     if (err == NY_OK) err = put(result, cluster, count, figures);
     ny_name_unlock(lock);
-    if (err != NY_EBUSY) return err;
+    if (err != NY_EBUSY && !(err == NY_EIO && ny_store_replaced(result->store))) return err;
     ny_log(result->ctx, NY_LOG_WARNING, "the clusters are not stored: %s",
            ny_context_message(result->ctx));
     ny_error_clear(result->ctx);

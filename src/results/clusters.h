@@ -23,8 +23,9 @@ json_t *ny_stored_clusters_told(const json_t *record);
 bool ny_stored_clusters_same(const json_t *record, const json_t *other);
 /* Calls `each` with the parts of clusters that this record neither has nor carries. */
 int ny_stored_clusters_unneeded(const json_t *record, ny_part_fn *each, void *user);
-/* Replaces them; `figures` is what is told of these. If the store is not to be written, or the
- * result is in other hands or was changed since it was opened, warns and stores nothing. */
+/* Replaces them; `figures` is what is told of these. If the store is not to be written, or was
+ * compacted since it was opened, or the result is in other hands or was changed since then, warns
+ * and stores nothing. */
 int ny_stored_clusters_put(const struct ny_result *result, const uint32_t *cluster, size_t count,
                            const json_t *figures);
 

@@ -199,6 +199,18 @@ static int take(struct ny_lock *lock, struct ny_store *store, const char *file, 
     return err;
 }
 
+bool ny_store_replaced(const struct ny_store *store)
+{
+    const struct ny_env *const parts[] = {store->points, store->results};
+    bool there = !store->set, same = true;
+
+    for (size_t i = 0; there && i < sizeof(parts) / sizeof(*parts); i++) {
+        there = access(parts[i]->path, F_OK) == 0;
+        same = same && ny_env_in_place(parts[i]);
+    }
+    return there && !same;
+}
+
 int ny_lock_try(struct ny_lock *lock, struct ny_store *store, const char *file, const char *what)
 {
     return take(lock, store, file, what, false);

@@ -71,6 +71,9 @@ struct ny_context *ny_store_context(const struct ny_store *store);
 const char *ny_store_path(const struct ny_store *store);
 /* Tells whether the store was opened for reading alone, without locks. */
 bool ny_store_read_only(const struct ny_store *store);
+/* Tells whether other files are in the place of those that are open, as after a compaction: whoever
+ * opens the path again can write. */
+bool ny_store_replaced(const struct ny_store *store);
 /* Bytes the two data files take on disk (allocated blocks, not address space). */
 uint64_t ny_store_bytes(const struct ny_store *store);
 

@@ -126,6 +126,28 @@ bytes() { du -sb s | cut -f1; }
 }
 
 # bats test_tags=slow
+@test "an evaluation beside a compact tells what it has measured, and that no clusters are stored" {
+    local pid
+    full_store
+    nystream rm s large
+    nystream eval s small --clusters 500 >measured.txt 2>err &
+    pid=$!
+    until [[ $(readlink /proc/$pid/fd/*) == *s/results/data.mdb* ]]; do sleep 0.01; done
+    sleep 0.2
+    kill -STOP $pid
+    nystream compact s -q
+    kill -CONT $pid
+    status=0
+    wait $pid || status=$?
+    stderr=$(<err)
+    exits 0
+    says "the clusters are not stored: s was removed or compacted while it was open"
+    [ -s measured.txt ]
+    ny export s small --part clusters -o clusters.npy
+    exits 2
+}
+
+# bats test_tags=slow
 @test "killed at any moment it leaves one store or the other" {
     full_store
     nystream rm s large
