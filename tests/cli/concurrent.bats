@@ -209,6 +209,26 @@ finish_export() {
     done
 }
 
+@test "no export of names has rows of two fits" {
+    local exporter how
+    awk 'BEGIN { print "id,x,y"; for (i = 0; i < 20000; i++)
+        printf "%060d,%.6f,%.6f\n", i, rand() + (i % 20 ? 0 : 100), rand() }' >t.csv
+    nystream import s t.csv --id-column id -q
+    mkfifo slow.txt
+    # A map of a graph has the rows of one component: their numbers are read piece by piece.
+    for how in "fit s a --restart -q" "rm s a"; do
+        nystream fit s a --map isomap --neighbors 8 --landmarks 20 -q
+        nystream export s a --part ids -o slow.txt 2>export.err &
+        exporter=$!
+        exec 7<slow.txt
+        head -c 100000 <&7 >begun.txt
+        nystream $how
+        finish_export
+        exits 6
+        says "'a' in s was fitted anew, updated or removed while it was read"
+    done
+}
+
 # Starts to place rows by a result: it has opened that when it reads rows, of which the last wait for
 # finish_transform().
 begin_transform() { # NAME
