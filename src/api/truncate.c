@@ -48,14 +48,16 @@ static int add_reaching(void *user, const char *name)
     return err;
 }
 
-/* Writes the names with blanks between, as for a command line. */
+/* Writes the names with blanks between, as for a command line, and how many there is no room for.
+ */
 static const char *list_names(const json_t *names, char text[LIST_BYTES])
 {
-    size_t at = 0, count = json_array_size(names);
+    size_t at = 0, i = 0, count = json_array_size(names);
 
-    for (size_t i = 0; i < count && at < LIST_BYTES - 2 * 64; i++)
+    for (; i < count && at < LIST_BYTES - 2 * 64; i++)
         at += (size_t)snprintf(text + at, LIST_BYTES - at, "%s%s", i ? " " : "",
                                json_string_value(json_array_get(names, i)));
+    if (i < count) snprintf(text + at, LIST_BYTES - at, " and %zu more", count - i);
     return text;
 }
 

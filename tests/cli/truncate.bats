@@ -240,6 +240,20 @@ counts() {
     nystream verify s -q
 }
 
+@test "a refusal says how many results it does not name" {
+    local i
+    table 60 3 >t.csv
+    nystream import s t.csv -q
+    for i in {10..39}; do
+        nystream select s a-selection-of-night-$i --landmarks 3 -q
+    done
+    ny truncate s --keep 50
+    exits 2
+    says "results have rows from row 50 on: a-selection-of-night-10 a-"
+    [[ $stderr =~ a-selection-of-night-([0-9]+)\ and\ ([0-9]+)\ more\;\ give\ --drop-results ]]
+    [ $((BASH_REMATCH[1] + BASH_REMATCH[2])) -eq 39 ]
+}
+
 @test "a result that an update took the rows into goes, and one whose update was to does" {
     nights
     rm -rf s
