@@ -85,7 +85,7 @@ static int begin(struct shared_export *export, const char *output)
 static int fill(struct shared_export *export, uint64_t first, size_t count)
 {
     uint64_t before = 0, *numbers = (uint64_t *)(void *)export->mine;
-    int err = export->part->fill(&export->result, first, count, export->mine);
+    int err = ny_part_fill(&export->result, export->part, first, count, export->mine);
 
     if (err || strcmp(export->part->name, "rows") != 0) return err;
     for (unsigned shard = 0; shard < ny_peers_shard(export->peers); shard++)

@@ -219,6 +219,32 @@ says() {
     [ ! -e other.npy ]
 }
 
+@test "no export by processes has rows of two fits" {
+    local shard pid fit="--landmarks 120 --components 100 --precision f64 -q"
+    for shard in 0 1; do
+        awk -v shard=$shard 'BEGIN {
+            srand(shard + 1)
+            for (i = 0; i < 8192; i++)
+                for (j = 0; j < 20; j++) printf "%.6f%s", rand(), j < 19 ? "," : "\n"
+        }' >rows.csv
+        nystream import big --shard $shard/2 rows.csv -q
+    done
+    nystream fit big a $fit
+    mkfifo slow.npy
+    timeout 60 mpirun --allow-run-as-root --oversubscribe -n 2 nystream export big a -o slow.npy 2>err &
+    pid=$!
+    exec 7<slow.npy
+    head -c 100000 <&7 >begun.npy # the second piece of the first shard is not read yet
+    nystream fit big a $fit --seed 1 --restart
+    cat <&7 >rest.npy
+    exec 7<&-
+    status=0
+    wait $pid || status=$?
+    stderr=$(<err)
+    [ "$status" -ne 0 ]
+    says "fitted anew, updated or removed while it was read"
+}
+
 @test "machines with disks of their own export to one file" {
     local shard
     for shard in 0 1; do
