@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "shards/set.h"
 
@@ -23,6 +24,7 @@ struct ny_result_span {
     struct ny_store *store;  /* and its store; NULL: none is */
     struct ny_result result; /* that of the shard */
     json_t *report;          /* that of the first shard, with the rows of the whole */
+    uint64_t *fit;           /* a number for the fit that each shard has the result of */
     uint64_t model;          /* digest of the one by which all shards have placed their rows */
     bool clustered;          /* one evaluation of all shards has found their clusters */
 };
@@ -174,6 +176,15 @@ static int check_shard(struct ny_result *whole, const struct ny_result *first)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* Returns a number by which another fit of the same name, or an update of it, is told. */
+static uint64_t fit_of(const json_t *record)
+{
+    const char *id = ny_field_text(record, "id");
+    uint64_t parts[2] = {id ? ny_checksum(id, strlen(id)) : 0, ny_record_generation(record)};
+
+    return ny_checksum(parts, sizeof(parts));
+}
+
 /* Looks at the results of all shards, and counts their rows. */
 static int measure(struct ny_result *whole, const struct ny_result *first)
 {
@@ -186,6 +197,7 @@ static int measure(struct ny_result *whole, const struct ny_result *first)
         err = open_shard(whole, k);
         if (!err) err = check_shard(whole, first);
         if (err) return err;
+        span->fit[k] = fit_of(span->result.record);
         span->first[k + 1] = span->first[k] + span->result.rows.count;
         n += span->result.n;
         if (!ny_stored_clusters_same(first->record, span->result.record)) span->clustered = false;
@@ -228,9 +240,10 @@ int ny_result_open_any(struct ny_result *result, struct ny_store *store, const c
     result->store = result->rows.store = store; /* the set closes the first one when it likes */
     if (err) return err;
     span = ny_calloc(result->ctx, NY_MEM_OTHER, 1,
-                     sizeof(*span) + (set->count + 1) * sizeof(*span->first));
+                     sizeof(*span) + (2 * set->count + 1) * sizeof(*span->first));
     if (!span) return NY_EBUDGET;
     span->first = (uint64_t *)(void *)(span + 1);
+    span->fit = span->first + set->count + 1;
     result->span = span;
     err = measure(result, result);
     return err ? err : widen(result);
@@ -293,6 +306,7 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
     int err;
 
     if (!has_rows_of(&span->result, whole) ||
+        fit_of(span->result.record) != span->fit[span->k] ||
         span->result.rows.count != span->first[span->k + 1] - span->first[span->k])
         return ny_fail(
             whole->ctx, NY_EUSAGE,

@@ -229,6 +229,24 @@ finish_export() {
     done
 }
 
+@test "no export of shards has rows of two fits" {
+    local exporter shard fit="--landmarks 120 --components 100 --precision f64 -q"
+    for shard in 0 1; do
+        npy_u8 8192 20 >t.npy
+        nystream import big t.npy --shard $shard/2 -q
+    done
+    nystream fit big a $fit
+    mkfifo slow.csv
+    nystream export big a --with header -o slow.csv 2>export.err &
+    exporter=$!
+    exec 7<slow.csv
+    head -n 7300 <&7 >begun.csv # the last piece of the first shard is read, and none of the second
+    nystream fit big a $fit --seed 1 --restart
+    finish_export
+    exits 2
+    says "'a' of shard 1 of big was fitted anew or updated since it was opened"
+}
+
 # Starts to place rows by a result: it has opened that when it reads rows, of which the last wait for
 # finish_transform().
 begin_transform() { # NAME

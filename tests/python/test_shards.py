@@ -70,7 +70,8 @@ def test_results_of_all_shards_are_one(tmp_path, rows):
     assert store.results == []
 
 
-def test_a_shard_that_is_fitted_anew_is_not_read_as_before(tmp_path, rows):
+@pytest.mark.parametrize("options", [{"components": 9}, {"seed": 1}])
+def test_a_shard_that_is_fitted_anew_is_not_read_as_before(tmp_path, rows, options):
     store = in_shards(tmp_path / "big", rows)
     model = nystream.open(store.path / "shard-00000").fit("fit", landmarks=20).model()
     for number in range(3):
@@ -78,7 +79,7 @@ def test_a_shard_that_is_fitted_anew_is_not_read_as_before(tmp_path, rows):
     part = store.result("map").embedding
     first, last = part[:2], part[-2:]
     assert np.array_equal(part[:2], first)
-    nystream.open(store.path / "shard-00002").fit("map", landmarks=20, components=9, restart=True)
+    nystream.open(store.path / "shard-00002").fit("map", landmarks=20, restart=True, **options)
     with pytest.raises(nystream.UsageError, match="'map' of shard 2 of .* was fitted anew"):
         part[-2:]
     assert np.array_equal(part[:2], first) and last.shape == (2, 2)
