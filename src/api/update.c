@@ -67,11 +67,17 @@ static int need_result(struct ny_store *store, const char *name, const struct ny
                    name);
 }
 
-/* Tells that an update under way is forgotten for one of the other mode. With a full one goes what
- * it has worked out; a frozen one leaves nothing out that a full one does not do. */
-static void tell_given_up(const struct update *update)
+/* Tells that an update under way is forgotten, for one of the other mode or as rows of it are lost.
+ * With a full one goes what it has worked out; a frozen one leaves nothing out that a full one does
+ * not do. */
+static void tell_given_up(const struct update *update, const json_t *other)
 {
-    if (update->mode == NY_UPDATE_FULL)
+    if (ny_earlier_of(other).mode == update->mode)
+        ny_log(update->ctx, NY_LOG_WARNING,
+               "an interrupted --update %s of '%s' begins anew, as rows that it was to take in are "
+               "lost",
+               ny_update_mode_name(update->mode), update->name);
+    else if (update->mode == NY_UPDATE_FULL)
         ny_log(update->ctx, NY_LOG_NOTE,
                "an interrupted --update frozen of '%s' is given up for this one", update->name);
     else
@@ -81,28 +87,37 @@ static void tell_given_up(const struct update *update)
                update->name);
 }
 
-/* The update that was interrupted, if it is of this mode; *other: of the other one. */
+/* The update that was interrupted, if it is of this mode and has its rows still; *other: one that
+ * cannot be gone on with. */
 static int find_begun(struct update *update, json_t **other)
 {
     json_t *begun;
+    bool goes_on;
     int err = ny_record_load_update(update->store, update->name, &begun);
 
     *other = NULL;
     if (err || !begun) return err;
-    if (ny_earlier_of(begun).mode == update->mode)
+    goes_on = ny_earlier_of(begun).mode == update->mode;
+    if (goes_on) err = ny_record_check_lost(update->store, update->name, begun);
+    if (err && err != NY_ESTORE) {
+        json_decref(begun);
+        return err;
+    }
+    if (err) ny_error_clear(update->ctx);
+    if (goes_on && !err)
         update->record = begun;
     else
         *other = begun;
     return NY_OK;
 }
 
-/* Begins the update, for which one of the other mode is forgotten. */
+/* Begins the update, for which one that cannot be gone on with is forgotten. */
 static int begin(struct update *update, const json_t *other)
 {
     int err = NY_OK;
 
     if (other) {
-        tell_given_up(update);
+        tell_given_up(update, other);
         err = ny_update_discard(update->store, update->name, other);
     }
     return err ? err

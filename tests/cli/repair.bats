@@ -274,6 +274,32 @@ same_as() {
     says "--restart"
 }
 
+@test "an update that met damage begins anew once the rows are lost" {
+    local share update
+    table 5000 64 3 | awk '{ print $0 "," NR % 3 }' >more.csv
+    nystream import s more.csv --label-column 65 --codec raw --append -q
+    cp s/points/data.mdb grown
+    for share in 95 90 85 80 75 70 65 60 55 50 45 40; do # of the file, until block 3 is met
+        cp grown s/points/data.mdb
+        spoil s/points/data.mdb grown $(($(stat -c %s grown) * share / 100))
+        [[ $(nystream verify s 2>/dev/null) == "block 3 (rows 12288 to 16383): points"* ]] && break
+    done
+    cp -r s t
+    for update in frozen full; do
+        ny fit s old --update $update
+        exits 5
+        says "block 3 of s (rows 12288 to 16383) is damaged"
+        [ "$(field "$(nystream info s old --json)" update)" = interrupted ]
+        nystream repair s -q
+        ny fit s old --update $update
+        exits 0
+        says "an interrupted --update $update of 'old' begins anew"
+        [ "$(field "$(nystream info s old --json)" n)" = 12904 ]
+        rm -rf s
+        cp -r t s
+    done
+}
+
 @test "new rows find no neighbors by a graph whose rows were lost since" {
     head -3 "$BATS_FILE_TMPDIR/all.csv" | cut -d, -f1-64 >new.csv
     nystream graph s g --neighbors 3 -q
