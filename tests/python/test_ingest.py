@@ -85,6 +85,30 @@ def test_genes_that_count(tmp_path):
 
 
 @quick
+@pytest.mark.parametrize("kind", ["sparse", "dense", "wide", "backed"])
+def test_cells_are_divided_by_sums_over_all_genes(tmp_path, kind):
+    """The genes that are marked as variable have another share of each cell."""
+    adata = make_cells(60 if kind == "wide" else 360)
+    used = np.arange(120) % 4 == 1
+    by_hand = anndata.AnnData(prepared_by_hand(adata.X)[:, used], dtype="float32")
+    adata.var["highly_variable"] = used
+    if kind in ("dense", "wide"):
+        adata.X = adata.X.toarray()
+    data = backed(adata, tmp_path) if kind == "backed" else adata
+    nystream.tl.pca(by_hand, 5)
+    nystream.tl.pca(data, 5, **PREPARED)
+    assert np.allclose(abs(data.obsm["X_pca"]), abs(by_hand.obsm["X_pca"]), atol=2e-3)
+    assert data.varm["PCs"].shape == (120, 5) and not data.varm["PCs"][~used].any()
+    assert data.uns["pca"]["params"] == {"zero_center": True, "use_highly_variable": True,
+                                         **PREPARED}
+    new = adata[:9, ::-1].copy()
+    nystream.tl.ingest(new, data)
+    assert np.allclose(new.obsm["X_pca"], data.obsm["X_pca"][:9], atol=2e-3)
+    with pytest.raises(ValueError, match="n_comps=31 must be between 1 and min.rows, columns.=30"):
+        nystream.tl.pca(data, 31, **PREPARED)
+
+
+@quick
 def test_preparation_of_rows_that_are_not_counts():
     adata = make_cells()
     with pytest.warns(nystream.NystreamWarning, match="principal components"):

@@ -170,7 +170,8 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
         This one of adata.layers in place of X.
     use_highly_variable : bool, optional
         Only columns that adata.var["highly_variable"] marks; None: where there is that column, and
-        no features= is given.
+        no features= is given. What rows= divides by is that of all genes, which new cells then
+        need.
     rows, values, features
         How counts are prepared: see `nystream.tl`.
     key_added : str, optional
@@ -187,9 +188,14 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
     adata = adata.copy() if copy else adata
     prepared = _Preparation(rows, values, features)
     X, columns = _genes_of_pca(adata, layer, use_highly_variable, features)
+    params: Dict[str, Any] = {"zero_center": True, "use_highly_variable": columns is not None,
+                              **prepared.said}
     n, d = X.shape
     if not 1 <= n_comps <= min(n, d):
         raise ValueError(f"n_comps={n_comps} must be between 1 and min(rows, columns)={min(n, d)}")
+    if rows is not None and columns is not None:  # the sum or length is that of all genes
+        X, features, columns = _matrix_of(adata, layer), columns, None
+        d = adata.n_vars
     wide = d > n and not _data.is_sparse(X)  # whose columns have a larger scatter matrix than K
     how = {"map": "kpca", "kernel": "linear"} if wide else {"map": "pca"}
     obsm, uns = key_added or "X_pca", key_added or "pca"
@@ -204,13 +210,16 @@ def pca(adata: Any, n_comps: int = 50, *, layer: Optional[str] = None,
         model = keep_model(adata, result, obsm, source)
     adata.obsm[obsm] = Y
     adata.varm[key_added or "PCs"] = axes
-    params: Dict[str, Any] = {"zero_center": True, "use_highly_variable": columns is not None,
-                              **prepared.said}
     if layer is not None:
         params["layer"] = layer
     adata.uns[uns] = {"params": params, "variance": eigenvalues / (n - 1),
                       "variance_ratio": eigenvalues / trace, "model": model}
     return adata if copy else None
+
+
+def _matrix_of(adata: Any, layer: Optional[str]) -> Any:
+    """Return X, or a layer in its place."""
+    return _data.unwrap(adata if layer is None else adata.layers[layer])
 
 
 def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optional[bool],
@@ -223,7 +232,7 @@ def _genes_of_pca(adata: Any, layer: Optional[str], use_highly_variable: Optiona
         raise ValueError("use_highly_variable=True needs adata.var['highly_variable']")
     if use_highly_variable is None:
         use_highly_variable = "highly_variable" in adata.var and features is None
-    X = _data.unwrap(adata if layer is None else adata.layers[layer])
+    X = _matrix_of(adata, layer)
     if not use_highly_variable:
         return X, None
     if not adata.var["highly_variable"].isin([True, False]).all():
