@@ -159,6 +159,18 @@ def test_clusters_are_those_of_a_result(tmp_path, function, key):
 
 
 @quick
+def test_components_of_many_genes_are_not_scaled_to_length_1():
+    adata = make_cells(60)
+    adata.X = adata.X.toarray()
+    nystream.tl.pca(adata, 4)
+    adata.obsm["copy"] = adata.obsm["X_pca"].copy()
+    for key in "X_pca", "copy":
+        nystream.tl.clusters(adata, 3, use_rep=key, key_added=f"of {key}")
+    assert np.array_equal(adata.uns["of X_pca"]["centers"], adata.uns["of copy"]["centers"])
+    assert list(adata.obs["of X_pca"]) == list(adata.obs["of copy"])
+
+
+@quick
 def test_clusters_of_any_embedding_and_refusals():
     adata = make_cells(60)
     with pytest.raises(ValueError, match=r"no embedding, but none; call nystream.tl.spectral"):

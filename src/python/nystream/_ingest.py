@@ -3,7 +3,7 @@
 uns[KEY]["model"] has the bytes of the model, which rows it takes, and where in obsm its places are:
 
 image : uint8 array, what Model.to_bytes() gives
-map : "pca", "laplacian" or "diffusion"
+map : "pca", "kpca" (principal components, too, by the products of rows), "laplacian" or "diffusion"
 obsm : key of obsm
 rows : "X", "layers/NAME" or "obsm/KEY"
 columns : how many columns of these it takes
@@ -163,7 +163,7 @@ def _as_stored(places: Any, kept: Mapping[str, Any]) -> Any:
 def as_clustered(adata: Any, key: str, places: Any) -> Any:
     """Return places of obsm as coordinates whose distances k-means goes by."""
     kept = model_of(adata, key)
-    if kept is None or kept["map"] == "pca":
+    if kept is None or kept["map"] in ("pca", "kpca"):
         return places
     if kept["map"] == "diffusion":
         return places[:, 1:] * np.asarray(kept["divide"], places.dtype)
