@@ -9,7 +9,7 @@ sklearn = pytest.importorskip("sklearn")
 from sklearn.base import clone  # noqa: E402
 
 import nystream  # noqa: E402
-from nystream.estimators import Isomap, KernelPCA, SpectralClustering  # noqa: E402
+from nystream.estimators import PCA, Isomap, KernelPCA, SpectralClustering  # noqa: E402
 from nystream.neighbors import KNeighborsTransformer  # noqa: E402
 
 
@@ -85,6 +85,21 @@ def test_a_model_that_is_pickled_keeps_its_limits(result):
     store = nystream.open(result.store.path, memory="300M", threads=1)
     model = pickle.loads(pickle.dumps(store.result("map").model()))
     assert (model._context.memory, model._context.threads) == ("300M", 1)
+
+
+@pytest.mark.parametrize("estimator, advice", [
+    (PCA(3), r"result\('PCA'\).update\(\) takes them in, and so does a fit with another name=$"),
+    (Isomap(n_landmarks=50), "since; a fit with another name= has them, and transform places")],
+    ids=["pca", "isomap"])
+def test_rows_that_an_earlier_fit_of_a_store_lacks_are_told(store, rows, estimator, advice):
+    before = estimator.fit(store).eigenvalues_
+    store.append(rows[:500], labels=np.zeros(500))
+    with pytest.warns(nystream.NystreamWarning, match=advice):
+        estimator.fit(store)
+    assert np.array_equal(estimator.eigenvalues_, before)
+    if isinstance(estimator, PCA):
+        assert estimator.n_samples_ == 2000
+        assert np.allclose(estimator.explained_variance_, before / 1999, rtol=1e-12)
 
 
 # ---- after a failure ---------------------------------------------------------------------------

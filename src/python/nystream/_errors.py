@@ -228,6 +228,11 @@ _PREPARATION = ((r'nan="drop" leaves such rows out', "take such rows out of X fi
                 (r"of the store \(from 0\)", "of X (from 0)"),
                 (r"^('[^']*') (.*); give (?:restart=True to replace it, or another name|another "
                  r"name, or (?:resume with: .*|it can be resumed))$", rf"\1 \2; {_REMOVAL}"),
+                (r"^('[^']*') lacks (.*); fit update=\"full\" or frozen takes them in$",
+                 r"\1 lacks \2; nystream.open(STORE).result(\1).update() takes them in, and so "
+                 "does a fit with another name="),
+                (r"; (?:fit )?restart=True makes it again with them",
+                 "; a fit with another name= has them"),
                 (r"\b(?:begin|fit|make) it (?:anew|again) with restart=True",
                  "remove the result (nystream.open(STORE).remove(NAME)), and fit again"))
 

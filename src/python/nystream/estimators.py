@@ -273,7 +273,7 @@ class PCA(Embedder):
 
     def _keep(self, result: Result) -> None:
         super()._keep(result)
-        n, d = result.store.shape
+        n = int(self.report_["n"])  # the store may have more
         self.n_samples_, self.n_components_ = n, self._n_features_out
         self.explained_variance_ = self.eigenvalues_ / (n - 1)
         self.explained_variance_ratio_ = self.eigenvalues_ / self.report_["trace"]
