@@ -95,6 +95,7 @@ def press_in_call(monkeypatch, function):
     ("ny_appender_put", "stopped; no row was added", 2000),
     ("ny_appender_commit", "stopped; the rows were added", 2100)])
 def test_ctrl_c_tells_whether_pieces_were_appended(monkeypatch, store, rows, function, told, n):
+    assert len(store) == 2000  # the rows have been looked at
     with monkeypatch.context() as patch:
         press_in_call(patch, function)
         with pytest.raises(KeyboardInterrupt, match=f"^{told}$"):

@@ -1,11 +1,12 @@
 """Rows into a store: from memory, batch by batch, and from files."""
 from __future__ import annotations
 
+import contextlib
 import ctypes as C
 import glob as globbing
 import os
 from pathlib import Path
-from typing import Any, Callable, List, Sequence, Union
+from typing import Any, Callable, Iterator, List, Sequence, Union
 
 from nystream import _lib
 from nystream._columns import Columns, take_labels
@@ -81,17 +82,23 @@ class Appends:
         there = self._columns() if self._has_rows() else Columns(None, str(self.path))
         whole, found = (there.read(X, labels) if columns is None
                         else there.read_named(X, labels, columns))
-        with Options(self._context, _lib.IMPORT, options) as pointer:
-            if whole:
-                batch = next(found)
-                table = batch.table("X")
-                add = lib.ny_borrow if self._borrows else lib.ny_append
-                report = self._report(add, C.byref(table), pointer)
-                self._context.borrowed = batch if self._borrows else None
-            else:
-                report = self._append_batches(found, pointer)
-        self._view.close()
+        with self._seen_anew(), Options(self._context, _lib.IMPORT, options) as pointer:
+            if not whole:
+                return self._append_batches(found, pointer)
+            batch = next(found)
+            table = batch.table("X")
+            add = lib.ny_borrow if self._borrows else lib.ny_append
+            report = self._report(add, C.byref(table), pointer)
+            self._context.borrowed = batch if self._borrows else None
         return report
+
+    @contextlib.contextmanager
+    def _seen_anew(self) -> Iterator[None]:
+        """Look at the rows anew behind this block, also where Ctrl-C came when they were added."""
+        try:
+            yield
+        finally:
+            self._view.close()
 
     def _append_batches(self, found: Any, options: C.c_void_p) -> Report:
         """Append batch by batch; what fails leaves the store as it was."""
@@ -129,10 +136,8 @@ class Appends:
         dealt = "shards" in options  # to a new store, or to one that has some of its shards
         if not dealt and self._has_rows():
             options = {"append": True, **options}
-        with Options(self._context, _lib.IMPORT, options) as pointer:
-            report = self._report(lib.ny_import, array, len(names), pointer)
-        self._view.close()
-        return report
+        with self._seen_anew(), Options(self._context, _lib.IMPORT, options) as pointer:
+            return self._report(lib.ny_import, array, len(names), pointer)
 
     def _has_rows(self) -> bool:
         """Return whether a store with rows is there, not only a folder for it."""
