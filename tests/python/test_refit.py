@@ -60,6 +60,31 @@ def test_a_seed_that_is_given_is_kept_to(tmp_path, rows):
     assert ours.fit(rows).seed_ == ours.random_state
 
 
+@pytest.mark.parametrize("killed", [False, True], ids=["an empty folder", "killed"])
+@pytest.mark.parametrize("make", [
+    lambda path, rows, file: nystream.open(path).append(rows),
+    lambda path, rows, file: nystream.open(path).append(iter([rows[:900], rows[900:]])),
+    lambda path, rows, file: nystream.open(path).append_files(file),
+    lambda path, rows, file: KernelPCA(n_landmarks=20, store=path).fit(rows)],
+    ids=["append", "pieces", "file", "fit"])
+def test_a_store_that_is_not_whole_is_made_by_the_next_call(tmp_path, rows, make, killed):
+    """A process that is killed at once leaves the beginnings of a store."""
+    path = tmp_path / "s.nys"
+    path.mkdir()
+    store = nystream.open(path)
+    assert not store.exists and len(store) == 0 and store.results == []
+    if killed:
+        (path / "locks").mkdir()
+        (path / "locks" / "create.lock").touch()
+        (path / "points.new").mkdir()
+        (path / "points.new" / "data.mdb").write_text("half")
+        with pytest.raises(nystream.FileError, match="not a whole store.*call it again"):
+            len(store)
+    np.save(tmp_path / "rows.npy", rows)
+    make(path, rows, tmp_path / "rows.npy")
+    assert store.exists and np.allclose(store[:], rows, atol=1e-5)
+
+
 # ---- of a store --------------------------------------------------------------------------------
 
 

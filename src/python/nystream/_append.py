@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator, List, Sequence, Union
 from nystream import _lib
 from nystream._columns import Columns, take_labels
 from nystream._context import Context
+from nystream._errors import FileError, StoreError
 from nystream._lib import lib
 from nystream._options import Options, are_of_files, check_in_memory
 from nystream._sources import are_files, is_for_library, is_path
@@ -139,11 +140,39 @@ class Appends:
         with self._seen_anew(), Options(self._context, _lib.IMPORT, options) as pointer:
             return self._report(lib.ny_import, array, len(names), pointer)
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is a store at the path: the first append makes it, if need be in a folder.
+
+        An empty folder is none, and what else is there counts, be it a store or not.
+        """
+        return any(self.path.iterdir()) if self.path.is_dir() else self.path.exists()
+
     def _has_rows(self) -> bool:
-        """Return whether a store with rows is there, not only a folder for it."""
+        """Return whether a store with rows is there."""
         return self._count_rows() > 0
 
     def _count_rows(self) -> int:
-        """Return the rows of the store; 0 where it is not there yet, or only a folder for it."""
-        there = self.path.is_dir() and any(self.path.iterdir())
-        return int(self._report(lib.ny_store_report)["n"]) if there else 0
+        """Return the rows of the store; 0 where it is not there yet, or its creation was killed.
+
+        The next append makes it, or says why it cannot.
+        """
+        if not self.exists:
+            return 0
+        try:
+            return int(self._report(lib.ny_store_report)["n"])
+        except (FileError, StoreError):
+            if not self._is_begun():
+                raise
+        return 0
+
+    def _is_begun(self) -> bool:
+        """Return whether there is less than a store, as a killed creation leaves it."""
+        def has(name: str) -> bool:
+            return (self.path / name).exists()
+
+        if has("shards") or has("points") and has("results"):
+            return False
+        if has("points") or has("results"):  # the other one may be lost
+            return has("locks/create.lock") or has("results.new")
+        return True

@@ -381,7 +381,7 @@ class StoreEstimator(RowsEstimator):
             self._scratch, store = scratch_store(rows, context, self.tmpdir, kept, results)
         else:
             store = Store._of(self.store, context)
-            if store.path.exists() and len(store):
+            if store._has_rows():
                 require_equal(store, rows)
                 return store
         self._append(store, rows)

@@ -92,10 +92,10 @@ class Store(Appends):
 
     def __repr__(self) -> str:
         try:
-            report = self.report if self._has_rows() else None
+            report = self.report if self.exists else None
         except NystreamError as error:
             return f"<store {self.path}: {error}>"
-        if report is None:
+        if report is None or not report.n:
             return f"<store {self.path}: no rows>"
         results = ", ".join(report.results) or "none"
         return (f"<store {self.path}: {report.n:,} rows × {report.d:,} columns, {report.dtype}, "
@@ -122,11 +122,6 @@ class Store(Appends):
 
     def __len__(self) -> int:
         return len(self.points) if self.exists else 0
-
-    @property
-    def exists(self) -> bool:
-        """Whether there is a store at the path: the first append makes it."""
-        return self.path.exists()
 
     @property
     def shape(self) -> Tuple[int, ...]:
