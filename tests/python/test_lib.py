@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nystream
 from nystream import _lib
 from nystream._context import Context
+from nystream._options import spell_value
 
 quick = pytest.mark.quick
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,3 +114,12 @@ def test_a_library_beside_the_package_is_taken(tmp_path):
     ran = subprocess.run([sys.executable, "-c", "import nystream; print(nystream._lib.lib._name)"],
                          env=env, text=True, stdout=subprocess.PIPE, check=True)
     assert ran.stdout.strip() == str(tmp_path / "nystream" / "libnystream.so.1")
+
+
+@quick
+def test_truth_values_of_numpy_are_switches(monkeypatch):
+    """numpy 1 calls the type bool_, and numpy 2 bool."""
+    assert [spell_value(truth) for truth in (True, np.True_, np.False_)] == ["yes", "yes", "no"]
+    of_numpy_2 = type("bool", (), {"__bool__": lambda self: True})
+    monkeypatch.setattr(np, "bool_", of_numpy_2)
+    assert spell_value(of_numpy_2()) == "yes"

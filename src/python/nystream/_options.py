@@ -206,7 +206,7 @@ TABLES: Dict[str, Callable[[Any], Any]] = {
 
 def spell_value(value: Any) -> str:
     """Spell the value of an option as the command line has it."""
-    if isinstance(value, bool) or type(value).__name__ == "bool_":
+    if isinstance(value, (bool, np.bool_)):  # numpy 2 calls the type bool
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         return ",".join(spell_value(part) for part in value)
