@@ -147,7 +147,8 @@ def test_a_column_beside_some_of_one_name(empty):
 
 @pytest.mark.parametrize("labels, words", [
     (["a"] * 5, r"shape \(5,\); X has 6 rows"), ([["a", "b"]] * 6, r"shape \(6, 2\)"),
-    ([{}] * 6, "one of them is dict"), (["x" * 2000] * 6, "longer than 1024 bytes")])
+    ([{}] * 6, "one of them is dict"), (["x" * 2000] * 6, "longer than 1024 bytes"),
+    ([2 ** 53 + 1, 2 ** 53, 1, 2, 3, 4], "integers beyond 2.53, .*would be one class")])
 def test_wrong_labels(empty, labels, words):
     with pytest.raises(ValueError, match=words):
         empty.append(rows(), labels=labels)

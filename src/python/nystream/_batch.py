@@ -8,14 +8,13 @@ from typing import Any, Dict, NamedTuple, NoReturn, Optional, Tuple
 import numpy as np
 
 from nystream import _lib
-from nystream._labels import Labels, Names, as_labels, is_missing, number_in
+from nystream._labels import Labels, Names, as_labels, is_exact, is_missing, number_in
 
 SLICE_BYTES = 16 << 20
 SLICE_ROWS = 2048  # rows that are made dense at a time
 TOLD = 5  # names that a message lists
 _KEEPING = ("; Store.append(X, labels={0!r}) keeps a column as labels, and "
             "X.set_index({0!r}) as names of the rows")
-EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
 
 
 class Batch(NamedTuple):
@@ -94,10 +93,9 @@ def stored_dtype(dtype: Any) -> "np.dtype[Any]":
 
 def convert(values: Any, dtype: "np.dtype[Any]") -> Any:
     """Convert an array to a type of the library; ValueError where integers do not fit."""
-    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
-        if int(values.max()) > EXACT_LIMIT or int(values.min()) < -EXACT_LIMIT:
-            raise ValueError("X has integers beyond 2^53, which float64 does not hold; subtract a "
-                             "constant, or give X.astype('float64')")
+    if not is_exact(values):
+        raise ValueError("X has integers beyond 2^53, which float64 does not hold; subtract a "
+                         "constant, or give X.astype('float64')")
     if values.dtype.kind == "O":
         if any(isinstance(v, (complex, np.complexfloating)) for v in values.flat):
             raise ValueError("Complex data not supported: X has complex numbers")

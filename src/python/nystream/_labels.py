@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 import numpy as np
 
 WHAT = "labels are one number or one word a row"
+EXACT_LIMIT = 2 ** 53  # integers beyond it are not all values of float64
 MISSING = ("", "NA", "nan", "NaN", "NAN")  # CSV files have these, too
 
 
@@ -67,8 +68,19 @@ def _holds_texts(values: Any) -> bool:
         isinstance(value, (str, bytes)) for value in values.flat))
 
 
+def is_exact(values: Any) -> bool:
+    """Return whether float64 holds the values of an array, as far as they are integers."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return True
+    return int(values.max()) <= EXACT_LIMIT and int(values.min()) >= -EXACT_LIMIT
+
+
 def _read(labels: Any) -> Labels:
     values = _as_array(labels)
+    if not is_exact(values):
+        raise ValueError("labels are integers beyond 2^53, which float64 does not hold, so that "
+                         "some would be one class; numpy.unique(labels, return_inverse=True)[1] "
+                         "numbers them")
     try:
         if not _holds_texts(values):
             return Labels(np.ascontiguousarray(values, dtype=np.float64), None)
