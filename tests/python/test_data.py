@@ -280,6 +280,11 @@ def test_frames(tmp_path):
     assert np.array_equal(read_back(tmp_path, pandas.DataFrame(X)), X)
     mixed = pandas.DataFrame({"a": [1, 2], "b": [0.5, 1.5], "c": [True, False]})
     assert np.array_equal(read_back(tmp_path, mixed), [[1, 0.5, 1], [2, 1.5, 0]])
+    flagged = pandas.DataFrame({"a": np.float32([0.5, 1.5]), "flag": [True, False]})
+    assert _batch.make_batch(flagged).values.dtype == np.float32
+    assert np.array_equal(read_back(tmp_path, flagged), [[0.5, 1], [1.5, 0]])
+    with pytest.raises(ValueError, match="integers beyond 2.53"):
+        read_back(tmp_path, pandas.DataFrame({"a": [2 ** 53 + 1, 0], "flag": [True, False]}))
     nullable = pandas.DataFrame({"a": pandas.array([1, 2], "Int64")})
     assert np.array_equal(read_back(tmp_path, nullable), [[1], [2]])
     nullable = pandas.DataFrame({"a": pandas.array([1, None], "Int64")})

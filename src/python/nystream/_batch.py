@@ -233,6 +233,9 @@ def _frame_values(frame: Any) -> Any:
     """Return the values of a DataFrame, NaN for what is missing."""
     kinds = [dtype for dtype in getattr(frame, "dtypes", [])]
     if all(isinstance(dtype, np.dtype) for dtype in kinds):
+        letters = {dtype.kind for dtype in kinds}
+        if "b" in letters and len(letters) > 1 and letters <= set("biuf"):
+            return frame.to_numpy(dtype=np.result_type(*kinds))  # and not objects
         return frame.to_numpy()
     if any(dtype == object or dtype.name == "string" for dtype in kinds):
         return frame.to_numpy(dtype=object)
