@@ -209,3 +209,23 @@ def test_coordinates_that_have_no_rows_are_told(tmp_path, rows, estimator):
         estimator.inverse_transform(rows)
     with pytest.raises(TypeError, match="A sparse matrix was passed"):
         estimator.inverse_transform(scipy.sparse.csr_matrix(places[:]))
+
+
+def test_rows_that_would_be_prepared_twice_are_refused(tmp_path):
+    counts = np.random.default_rng(5).poisson(3.0, size=(300, 12)).astype("f4")
+    store, plain = nystream.open(tmp_path / "log.nys"), nystream.open(tmp_path / "plain.nys")
+    store.append(counts, rows="total:10000", values="log1p")
+    plain.append(counts)
+    pca = nystream.PCA(3, random_state=0)
+    places = pca.fit_transform(store)[:]
+    for rows in counts, plain:
+        assert np.allclose(pca.transform(rows), places, atol=1e-3)
+    neighbors = nystream.KNeighborsTransformer(n_neighbors=3).fit(store)
+    result, graph = store.result("PCA"), store.result("KNeighborsTransformer")
+    for place in (pca.transform, pickle.loads(pickle.dumps(pca)).transform, neighbors.transform,
+                  result.transform, graph.kneighbors):
+        with pytest.raises(nystream.DataError, match="values='log1p', .* would do so twice"):
+            place(store)
+    assert np.allclose(result.transform(plain), places, atol=1e-3)
+    once = clone(pca).fit(store[:])  # of values that were prepared before it got them
+    assert np.allclose(once.transform(store), once.transform(store[:]), atol=1e-6)

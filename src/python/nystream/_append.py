@@ -6,12 +6,12 @@ import ctypes as C
 import glob as globbing
 import os
 from pathlib import Path
-from typing import Any, Callable, Iterator, List, Sequence, Union
+from typing import Any, Callable, Iterator, List, Optional, Sequence, Union
 
 from nystream import _lib
 from nystream._columns import Columns, take_labels
 from nystream._context import Context
-from nystream._errors import FileError, StoreError
+from nystream._errors import FileError, StoreError, data_error
 from nystream._lib import lib
 from nystream._options import Options, are_of_files, check_in_memory
 from nystream._sources import are_files, is_for_library, is_path
@@ -176,3 +176,18 @@ class Appends:
         if has("points") or has("results"):  # the other one may be lost
             return has("locks/create.lock") or has("results.new")
         return True
+
+    @property
+    def _prepares(self) -> Optional[str]:
+        """How values are prepared as they are read, where twice is not as once; else None."""
+        values: Optional[str] = self._report(lib.ny_store_report).get("prepared_values")
+        return values if values in ("log1p", "sqrt") else None
+
+    def _check_prepared_once(self, fitted: Optional[str]) -> None:
+        """DataError where a fit of values that a store prepares would prepare these once more."""
+        values = self._prepares if fitted else None
+        if values:
+            raise data_error(
+                f"the rows of {self.path} are read with values={values!r}, and the fit was of such "
+                "rows: it prepares what it places itself, and would do so twice. Give the rows as "
+                "they came; of the store that was fitted result(NAME).embedding has the places")

@@ -219,6 +219,7 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
     tmpdir: Any = None
     verbose: Any = False
     _least_rows = 2
+    _prepared: Optional[str] = None  # how the store of the fit prepares values
     _may_be_none: Tuple[str, ...] = ("n_landmarks",)
     _parameters = PARAMETERS
 
@@ -241,6 +242,8 @@ class RowsEstimator(BaseEstimator):  # type: ignore[misc]
         if reset:
             self._check_counts()
         self._check_feature_names(_with_names(X), reset=reset)
+        if isinstance(X, Store) and not reset:
+            X._check_prepared_once(self._prepared)
         X = _rows_of_store(X) if isinstance(X, Store) else _data.unwrap(X)
         if isinstance(X, Part) or is_streamed(X):
             _data.check_shape(tuple(X.shape))
@@ -327,6 +330,7 @@ class StoreEstimator(RowsEstimator):
             else:
                 result = self._make(store, options)
         self.report_ = result.report
+        self._prepared = store._prepares if self._scratch is None else None
         if options.get("connect"):
             self._warn_joined()
         self._keep(result)

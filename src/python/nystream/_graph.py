@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import ctypes as C
-from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Tuple
 
 import numpy as np
 
 from nystream import _lib
-from nystream._columns import Columns
+from nystream._batch import Batch
 from nystream._lib import lib
 from nystream._options import Options
 from nystream._scratch import Scratch
@@ -27,7 +27,7 @@ class GraphParts:
     neighbors: Any
     distances: Any
     export: Any
-    _columns: Callable[[], Columns]
+    _batches: Callable[[Any], Iterator[Batch]]
 
     def path(self, start: int, end: int) -> Tuple[Any, Any]:
         """Find a shortest path between two rows of a graph.
@@ -113,7 +113,7 @@ class GraphParts:
         count = (graph.get("neighbors") or 1) if n_neighbors is None else max(0, int(n_neighbors))
         distances, indices = [np.empty((0, count))], [np.empty((0, count), np.int64)]
         with nothing_when_stopped():
-            for batch in self._columns().batches(X):
+            for batch in self._batches(X):
                 distances.append(np.empty((batch.rows, count)))
                 indices.append(np.empty((batch.rows, count), np.int64))
                 if batch.rows:

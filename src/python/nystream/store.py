@@ -14,6 +14,7 @@ import numpy as np
 
 from nystream import _data, _lib
 from nystream._append import Appends, PathLike
+from nystream._batch import Batch
 from nystream._columns import Columns
 from nystream._context import Context, ProgressOption
 from nystream._errors import NystreamError, UsageError
@@ -530,12 +531,15 @@ class Result(GraphParts, PictureParts):
         array of shape (rows, components), of the type of the embedding
         """
         embedding = self._look_again().embedding
-        found = self._columns().batches(X)
+        found = self._batches(X)
         with self.store._context.once():
             return _data.place(found, embedding.shape[1], embedding.dtype, self._place, nan)
 
-    def _columns(self) -> Columns:
-        return self.store._columns()
+    def _batches(self, X: Any) -> Iterator[Batch]:
+        """Read new rows."""
+        if isinstance(X, Store):
+            X._check_prepared_once(self.store._prepares)
+        return self.store._columns().batches(X)
 
     def _place(self, table: _lib.CTable, places: Any) -> None:
         context = self.store._context
@@ -558,7 +562,7 @@ class Result(GraphParts, PictureParts):
         array of shape (rows,), int64
         """
         context, name = self.store._context, self.name.encode()
-        rows = self._columns().batches(X)
+        rows = self._batches(X)
         with context.once():
             return _data.place(rows, 1, np.int64, lambda table, found: context.run(
                 lib.ny_clusters_of, context.pointer, self.store._path, name, C.byref(table),
