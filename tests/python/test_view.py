@@ -25,6 +25,14 @@ def test_indices_give_the_shapes_of_numpy(store, rows, key):
 
 
 @quick
+def test_a_store_is_not_read_row_by_row(store, rows, monkeypatch):
+    monkeypatch.setattr(lib, "ny_view_gather", lambda *_: pytest.fail("it reads chosen rows"))
+    assert np.array_equal(np.asarray(store), rows)
+    assert np.asarray(store, dtype="float32").dtype == np.float32
+    assert np.array_equal(np.stack(list(store)), rows)
+
+
+@quick
 def test_numbers_of_rows_in_a_table_give_labels_in_one(store):
     wanted = np.array([[0, 1], [2, 4]])
     assert np.array_equal(store.labels[wanted], wanted % 3)

@@ -8,7 +8,7 @@ import operator
 import os
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
@@ -123,6 +123,12 @@ class Store(Appends):
 
     def __len__(self) -> int:
         return len(self.points) if self.exists else 0
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.points)
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        return self.points.__array__(dtype, copy)
 
     @property
     def shape(self) -> Tuple[int, ...]:
