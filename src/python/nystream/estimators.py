@@ -13,7 +13,8 @@ landmarks : array, optional
 memory : int or str, optional
     Bytes that the process may occupy, such as "8G"; None: half of what is free.
 n_jobs : int, optional
-    Threads; None: one per CPU, -1 as well.
+    Threads; -1: one per CPU; None: as many as OPENBLAS_NUM_THREADS or OMP_NUM_THREADS say, where
+    one of these is set, else one per CPU.
 random_state : int, RandomState or None
     An int is the seed itself, of which the same call gives the same bytes; else one is drawn. The
     seed is kept as `seed_`.

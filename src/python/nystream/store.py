@@ -42,7 +42,7 @@ def open(path: PathLike, *, memory: Union[None, int, str] = None, threads: Optio
     memory : int or str, optional
         Bytes that the process may occupy, such as "8G"; by default half of what is free.
     threads : int, optional
-        By default one per CPU.
+        By default as many as OPENBLAS_NUM_THREADS or OMP_NUM_THREADS say, else one per CPU.
     progress : bool or callable, optional
         True: a bar of tqdm; a callable gets a `Progress`.
     """
