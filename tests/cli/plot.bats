@@ -271,7 +271,7 @@ size() {
 }
 
 @test "on the terminal, long numbers beside the axis do not move the lines of the picture" {
-    awk 'BEGIN {for (i = 0; i < 60; i++) print cos(i) "," sin(i) "," -12345 - i / 1000}' >t.csv
+    awk 'BEGIN {for (i = 0; i < 60; i++) print cos(i) "," sin(i) "," (-12345 - i / 1000)}' >t.csv
     nystream import s t.csv --dtype f64 -q
     nystream fit s a --map pca --approx exact -q
     nystream plot s a --terminal --axes 1,column:2 >seen
