@@ -5,14 +5,13 @@
  */
 #include "columns/columns_private.h"
 
-/* Rows of bytes that meet a panel together, and their bounds. A short group repeats its first row,
+/* Rows of bytes that meet a panel together. A short group repeats its first row,
  * and `there` has a bit for each row that is one: what fills up the last panel may be below any
  * bound. */
 struct group {
     struct ny_byte_rows rows;
     unsigned there;
     uint32_t row[NY_BYTE_ROWS]; /* their places in the strip */
-    float bound[NY_BYTE_ROWS];
 };
 
 /* Returns how many rows wait, and which row of the strip the i-th of them is. */
@@ -40,24 +39,31 @@ static void make_group(const struct ny_columns *columns, const struct ny_strip *
         group->rows.row[r] = (const uint8_t *)strip->raw.at + row * columns->spec.geometry->d;
         group->rows.term[r] = strip->byte_terms[row];
         group->row[r] = row;
-        group->bound[r] = watch->bound[row];
+        group->rows.bound[r] = watch->bound[row];
         group->there |= (unsigned)there << r;
     }
 }
 
-/* Takes the values of a row and a panel of landmarks that are below the bound, which it returns. */
-static float take_row(const struct ny_columns_watch *watch, size_t row, size_t panel,
-                      const float *values)
+/* Returns the landmarks of a panel that are watched, a bit each. */
+static uint32_t watched(const struct ny_columns_watch *watch, size_t panel)
 {
     size_t at = panel * NY_PANEL, first = watch->first > at ? watch->first - at : 0;
     size_t end = watch->end - at < NY_PANEL ? watch->end - at : NY_PANEL;
-    const float *from = values + first;
-    uint16_t found[NY_PANEL + 1];
-    size_t hits = ny_vector()->scan->below(from, watch->bound[row], from, end - first, found);
 
-    for (size_t k = 0; k < hits; k++)
-        if (from[found[k]] < watch->bound[row])
-            watch->take(watch->arg, row, at + first + found[k], from[found[k]]);
+    return UINT32_MAX << first & UINT32_MAX >> (NY_PANEL - end);
+}
+
+/* Takes those landmarks `below`, a bit each, of a panel that are still below the bound of a row,
+ * which each that is taken may lower. Returns the bound. */
+static float take_row(const struct ny_columns_watch *watch, size_t row, size_t panel,
+                      uint32_t below, const float *values)
+{
+    for (; below; below &= below - 1) {
+        size_t j = (size_t)__builtin_ctz(below);
+
+        if (values[j] < watch->bound[row])
+            watch->take(watch->arg, row, panel * NY_PANEL + j, values[j]);
+    }
     return watch->bound[row];
 }
 
@@ -66,14 +72,16 @@ static void look_at_panel(const struct ny_columns *columns, const struct ny_colu
                           size_t panel, struct group *group)
 {
     size_t quads = ny_byte_quads(columns->spec.geometry->d), at = panel * NY_PANEL;
-    float out[NY_BYTE_ROWS][NY_PANEL];
-    unsigned below = ny_vector_byte_below()(&group->rows, quads, columns->bytes + at * 4 * quads,
-                                            columns->byte_norms + at, group->bound, out);
+    struct ny_byte_found found;
+    unsigned there = ny_vector_byte_below()(&group->rows, quads, columns->bytes + at * 4 * quads,
+                                            columns->byte_norms + at, &found);
 
-    for (below &= group->there; below; below &= below - 1) {
-        size_t r = (size_t)__builtin_ctz(below);
+    for (there &= group->there; there; there &= there - 1) {
+        size_t r = (size_t)__builtin_ctz(there);
 
-        group->bound[r] = take_row(watch, group->row[r], panel, out[r]);
+        group->rows.bound[r] =
+            take_row(watch, group->row[r], panel, found.below[r] & watched(watch, panel),
+                     found.value[r]);
     }
 }
 

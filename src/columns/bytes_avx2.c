@@ -131,23 +131,25 @@ void ny_byte_square_avx2(const struct ny_byte_rows *rows, size_t quads, const in
 }
 
 unsigned ny_byte_below_avx2(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
-                            const uint32_t y_norms[NY_PANEL], const float bound[NY_BYTE_ROWS],
-                            float out[NY_BYTE_ROWS][NY_PANEL])
+                            const uint32_t y_norms[NY_PANEL], struct ny_byte_found *found)
 {
     int32_t dot[NY_BYTE_ROWS][NY_PANEL];
-    unsigned below = 0;
+    unsigned there = 0;
 
     multiply(rows, quads, panel, dot);
     for (size_t r = 0; r < NY_BYTE_ROWS; r++) {
-        __m256 limit = _mm256_set1_ps(bound[r]), any = _mm256_setzero_ps();
+        __m256 bound = _mm256_set1_ps(rows->bound[r]);
+        uint32_t below = 0;
 
         for (size_t c = 0; c < NY_PANEL; c += LANES) {
             __m256 square = squares(dot[r] + c, rows->term[r], y_norms + c);
+            __m256 less = _mm256_cmp_ps(square, bound, _CMP_LT_OQ);
 
-            any = _mm256_or_ps(any, _mm256_cmp_ps(square, limit, _CMP_LT_OQ));
-            _mm256_storeu_ps(out[r] + c, square);
+            below |= (uint32_t)_mm256_movemask_ps(less) << c;
+            _mm256_storeu_ps(found->value[r] + c, square);
         }
-        below |= (unsigned)(_mm256_movemask_ps(any) != 0) << r;
+        found->below[r] = below;
+        there |= (unsigned)(below != 0) << r;
     }
-    return below;
+    return there;
 }

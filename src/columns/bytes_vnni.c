@@ -43,9 +43,10 @@ ny_byte_below_fn ny_byte_below_vnni;
     quad = quad_of(x##r + 4 * q);                                                                  \
     low##r = (sums_t)_mm512_dpbusd_epi32((__m512i)low##r, quad, y_low);                            \
     high##r = (sums_t)_mm512_dpbusd_epi32((__m512i)high##r, quad, y_high);
-#define STORE(r)                                                                                   \
+#define STORE_AT(r, out)                                                                           \
     store_squares((__m512i)low##r, rows->term[r], y_norms, out[r]);                                \
     store_squares((__m512i)high##r, rows->term[r], y_norms + NY_PANEL / 2, out[r] + NY_PANEL / 2);
+#define STORE(r) STORE_AT(r, out)
 
 #define MULTIPLY_ALL                                                                               \
     EACH_ROW(CLEAR)                                                                                \
@@ -64,29 +65,32 @@ void ny_byte_square_vnni(const struct ny_byte_rows *rows, size_t quads, const in
     EACH_ROW(STORE)
 }
 
-/* Tells whether some ‖x‖² + ‖y‖² − 2 x·y is below the bound. */
-static inline unsigned any_below(__m512i dot, uint32_t term, const uint32_t *y_norms, float bound)
+/* Returns those of 16 values ‖x‖² + ‖y‖² − 2 x·y that are below the bound, a bit each. */
+static inline uint32_t below_of(__m512i dot, uint32_t term, const uint32_t *y_norms, float bound)
 {
     __m512i norms = _mm512_add_epi32(_mm512_set1_epi32((int)term), _mm512_loadu_si512(y_norms));
     __m512i square = _mm512_sub_epi32(norms, _mm512_add_epi32(dot, dot));
 
-    return _mm512_cmp_ps_mask(_mm512_cvtepi32_ps(square), _mm512_set1_ps(bound), _CMP_LT_OQ) != 0;
+    return _mm512_cmp_ps_mask(_mm512_cvtepi32_ps(square), _mm512_set1_ps(bound), _CMP_LT_OQ);
 }
 
 #define LOOK(r)                                                                                    \
-    below |= (any_below((__m512i)low##r, rows->term[r], y_norms, bound[r]) |                       \
-              any_below((__m512i)high##r, rows->term[r], y_norms + NY_PANEL / 2, bound[r]))        \
-             << r;
+    below = below_of((__m512i)low##r, rows->term[r], y_norms, rows->bound[r]) |                   \
+            below_of((__m512i)high##r, rows->term[r], y_norms + NY_PANEL / 2, rows->bound[r])     \
+                << NY_PANEL / 2;                                                                   \
+    found->below[r] = below;                                                                       \
+    if (below) {                                                                                   \
+        there |= 1U << r;                                                                          \
+        STORE_AT(r, found->value)                                                                  \
+    }
 
 unsigned ny_byte_below_vnni(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
-                            const uint32_t y_norms[NY_PANEL], const float bound[NY_BYTE_ROWS],
-                            float out[NY_BYTE_ROWS][NY_PANEL])
+                            const uint32_t y_norms[NY_PANEL], struct ny_byte_found *found)
 {
-    unsigned below = 0;
+    unsigned there = 0;
+    uint32_t below;
 
     MULTIPLY_ALL
     EACH_ROW(LOOK)
-    if (!below) return 0;
-    EACH_ROW(STORE)
-    return below;
+    return there;
 }

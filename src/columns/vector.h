@@ -64,17 +64,22 @@ enum { NY_BYTE_ROWS = 12 };
 struct ny_byte_rows {
     const uint8_t *row[NY_BYTE_ROWS];
     uint32_t term[NY_BYTE_ROWS]; /* ‖x‖² − 256 Σx */
+    float bound[NY_BYTE_ROWS];   /* for ny_byte_below_fn */
 };
 
 typedef void ny_byte_square_fn(const struct ny_byte_rows *rows, size_t quads, const int8_t *panel,
                                const uint32_t y_norms[NY_PANEL], float out[NY_BYTE_ROWS][NY_PANEL]);
 
-/* Returns the rows, a bit each, of which some value is below its bound; `out` is written where
- * there are such rows. */
+/* The landmarks of a panel whose values are below the bound of each row, a bit each, and, where
+ * there are any, all values of the row. */
+struct ny_byte_found {
+    uint32_t below[NY_BYTE_ROWS];
+    float value[NY_BYTE_ROWS][NY_PANEL];
+};
+/* Returns the rows that have such landmarks, a bit each. */
 typedef unsigned ny_byte_below_fn(const struct ny_byte_rows *rows, size_t quads,
                                   const int8_t *panel, const uint32_t y_norms[NY_PANEL],
-                                  const float bound[NY_BYTE_ROWS],
-                                  float out[NY_BYTE_ROWS][NY_PANEL]);
+                                  struct ny_byte_found *found);
 
 /* Search for small values. */
 struct ny_scan_ops {
