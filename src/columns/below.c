@@ -3,6 +3,7 @@
  * compared with the bounds in registers, panel by panel, which takes little more than the products
  * do; other values are computed in blocks, and searched.
  */
+#include "base/prefetch.h"
 #include "columns/columns_private.h"
 
 /* Rows of bytes that meet a panel together. A short group repeats its first row,
@@ -53,6 +54,19 @@ static uint32_t watched(const struct ny_columns_watch *watch, size_t panel)
     return UINT32_MAX << first & UINT32_MAX >> (NY_PANEL - end);
 }
 
+/* Asks for what is read of the landmarks of a panel that are below the bounds of rows `there`. */
+static void ask_for(const struct ny_columns_watch *watch, size_t panel,
+                    const struct ny_byte_found *found, unsigned there)
+{
+    const char *read = (const char *)watch->read + panel * NY_PANEL * watch->read_bytes;
+    uint32_t below = 0;
+
+    for (; there; there &= there - 1)
+        below |= found->below[__builtin_ctz(there)];
+    for (; below; below &= below - 1)
+        ny_prefetch(read + (size_t)__builtin_ctz(below) * watch->read_bytes, watch->read_bytes);
+}
+
 /* Takes those landmarks `below`, a bit each, of a panel that are still below the bound of a row,
  * which each that is taken may lower. Returns the bound. */
 static float take_row(const struct ny_columns_watch *watch, size_t row, size_t panel,
@@ -76,6 +90,7 @@ static void look_at_panel(const struct ny_columns *columns, const struct ny_colu
     unsigned there = ny_vector_byte_below()(&group->rows, quads, columns->bytes + at * 4 * quads,
                                             columns->byte_norms + at, &found);
 
+    if (watch->read) ask_for(watch, panel, &found, there & group->there);
     for (there &= group->there; there; there &= there - 1) {
         size_t r = (size_t)__builtin_ctz(there);
 

@@ -233,6 +233,9 @@ struct ny_columns_watch {
     float *bound; /* one a row of the strip */
     void (*take)(void *arg, size_t row, size_t landmark, float value);
     void *arg;
+    /* What `take` reads of each landmark, so many bytes, or NULL: it is asked for before. */
+    const void *read;
+    size_t read_bytes;
     float *room; /* rows of the strip × NY_WATCH_COLS */
 };
 enum { NY_WATCH_COLS = 512 };

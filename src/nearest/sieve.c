@@ -171,7 +171,8 @@ int ny_sieve_new(struct ny_sieve *sieve, const struct ny_knn *knn,
                                .spec = spec,
                                .held = {.ctx = ctx},
                                .columns = d < NY_SIEVE_COLUMNS ? d : NY_SIEVE_COLUMNS,
-                               .fine = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE};
+                               .fine = d < NY_SIEVE_FINE ? d : NY_SIEVE_FINE,
+                               .scan = ny_vector()->scan};
     sieve->basis = ny_calloc(ctx, NY_MEM_TILES, d, sieve->fine * sizeof(float));
     sieve->worker = ny_calloc(ctx, NY_MEM_TILES, knn->workers, sizeof(*sieve->worker));
     err = sieve->basis && sieve->worker ? describe_codes(sieve) : NY_EBUDGET;

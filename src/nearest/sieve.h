@@ -72,6 +72,7 @@ struct ny_sieve {
     struct ny_columns_spec code; /* describes codes */
     struct ny_geometry geometry;
     struct ny_columns *codes; /* codes of the points, as landmarks, by place */
+    const struct ny_scan_ops *scan; /* those of this CPU */
     struct ny_sieve_worker *worker;
 };
 

@@ -209,21 +209,32 @@ void ny_sieve_batch_bound(struct ny_sieve_batch *batch)
     }
 }
 
+/* Returns the squared distance of hit k of row i by fine code, no more than it is. */
+static double fine_square_of(const struct ny_sieve_batch *batch, size_t i, size_t k, size_t end)
+{
+    enum { AHEAD = 4 };
+    const struct ny_sieve *sieve = batch->sieve;
+    const struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
+    const int16_t *fine = batch->fine + i * sieve->fine;
+
+    if (batch->reach) return (double)hit[k].square * (1 - 0x1p-23); /* it was looked at */
+    if (k + AHEAD < end) ny_sieve_fine_ask(sieve, sieve->cells.place[hit[k + AHEAD].row]);
+    return (double)ny_sieve_fine_square(sieve, fine, sieve->cells.place[hit[k].row]);
+}
+
 /* Lists hits of row i from *next on that may be among the nearest, at most `most`. */
 static size_t choose_hits(const struct ny_sieve_batch *batch, size_t i, size_t *next, size_t most,
                           uint32_t *chosen)
 {
-    const struct ny_sieve *sieve = batch->sieve;
+    const struct ny_held *held = &batch->sieve->held;
     const struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
-    const int16_t *fine = batch->fine + i * sieve->fine;
     double bound = fine_bound_of(batch, i);
     size_t count = 0, end = hits_of(batch, i);
 
     for (; *next < end && count < most; ++*next) {
-        size_t place = sieve->cells.place[hit[*next].row];
-
-        if (!((double)ny_sieve_fine_square(sieve, fine, place) > bound))
-            chosen[count++] = (uint32_t)*next;
+        if (fine_square_of(batch, i, *next, end) > bound) continue;
+        ny_prefetch(ny_held_row(held, hit[*next].row), held->row_bytes);
+        chosen[count++] = (uint32_t)*next;
     }
     return count;
 }

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/prefetch.h"
 #include "columns/vector.h"
 #include "nearest/knn_private.h"
 #include "nearest/neighbors.h"
@@ -148,7 +149,13 @@ size_t ny_sieve_learn_bytes(const struct ny_knn *knn);
 static inline int32_t ny_sieve_fine_square(const struct ny_sieve *sieve, const int16_t *fine,
                                            size_t place)
 {
-    return ny_vector()->scan->apart(fine, sieve->fine_code + place * sieve->fine, sieve->fine);
+    return sieve->scan->apart(fine, sieve->fine_code + place * sieve->fine, sieve->fine);
+}
+
+/* Asks for the fine code of the point at a place, which is looked at soon. */
+static inline void ny_sieve_fine_ask(const struct ny_sieve *sieve, size_t place)
+{
+    ny_prefetch(sieve->fine_code + place * sieve->fine, sieve->fine * sizeof(int16_t));
 }
 
 /* Some rows of a lot that are searched together. */

@@ -202,6 +202,16 @@ static void meet(void *arg, size_t row, size_t place, float square)
     bound_code(look, row);
 }
 
+static struct ny_columns_watch watch_of(struct look *look)
+{
+    return (struct ny_columns_watch){.bound = look->bound,
+                                     .take = meet,
+                                     .arg = look,
+                                     .read = look->sieve->fine_code,
+                                     .read_bytes = look->sieve->fine * sizeof(int16_t),
+                                     .room = look->worker->tile};
+}
+
 /* Lists the rows of a strip by cell: those of which it is one of the nearest, from the first-th to
  * the one before the end-th. The visitors of cell c end before visits[c]. */
 static void list_visitors(const struct look *look, const struct listed *listed, size_t first,
@@ -231,8 +241,7 @@ static void visit(struct look *look, const struct listed *listed, size_t first, 
 {
     const struct ny_sieve_cells *cells = &look->sieve->cells;
     const uint32_t *visits = look->worker->visits;
-    struct ny_columns_watch watch = {
-        .bound = look->bound, .take = meet, .arg = look, .room = look->worker->tile};
+    struct ny_columns_watch watch = watch_of(look);
 
     list_visitors(look, listed, first, end);
     for (size_t c = 0, begin = 0; c < cells->count; begin = visits[c++]) {
@@ -289,8 +298,7 @@ int ny_sieve_look(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
     for (size_t i = 0; i < rows->count; i++)
         look.bound[i] = INFINITY;
     if (!err && reach->cells >= sieve->cells.count)
-        err = scan(sieve, worker, rows,
-                   (struct ny_columns_watch){.bound = look.bound, .take = meet, .arg = &look});
+        err = scan(sieve, worker, rows, watch_of(&look));
     else if (!err)
         err = look_into_cells(&look);
     for (size_t i = 0; i < rows->count && !err; i++)
@@ -301,43 +309,74 @@ int ny_sieve_look(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
 
 /* ---- those within a bound ------------------------------------------------------------------- */
 
+/* A point whose fine code is to be looked at. */
+struct waiting {
+    uint32_t row, place;
+    float square;
+};
+
+/* Fine codes lie all over memory: some are asked for before the first of them is looked at. */
+enum { WAITING = 16 };
+
 struct within {
     const struct ny_sieve *sieve;
     struct ny_sieve_worker *worker;
     const struct ny_sieve_rows *rows;
     struct ny_sieve_hit last[NY_SIEVE_STRIP]; /* the farthest of the nearest so far */
     float below[NY_SIEVE_STRIP];
+    struct waiting waiting[WAITING];
+    size_t count; /* of those that wait */
 };
+
+/* Keeps those of the waiting points that are within the bounds of their fine codes. */
+static void keep_waiting(struct within *within)
+{
+    const struct ny_sieve *sieve = within->sieve;
+    const struct ny_sieve_rows *rows = within->rows;
+
+    for (size_t k = 0; k < within->count; k++) {
+        struct waiting at = within->waiting[k];
+        const int16_t *fine = rows->fine + at.row * sieve->fine;
+        uint32_t *used = &rows->hits.used[at.row];
+
+        if ((double)ny_sieve_fine_square(sieve, fine, at.place) > rows->fine_bound[at.row])
+            continue;
+        if (*used < rows->hits.room)
+            rows->hits.hit[at.row * rows->hits.room + *used] =
+                (struct ny_sieve_hit){at.square, sieve->cells.row[at.place]};
+        else
+            within->below[at.row] = -1; /* it has too many */
+        ++*used;
+    }
+    within->worker->looked += within->count;
+    within->count = 0;
+}
 
 static void keep(void *arg, size_t row, size_t place, float square)
 {
     struct within *within = arg;
     const struct ny_sieve *sieve = within->sieve;
-    const struct ny_sieve_rows *rows = within->rows;
-    const int16_t *fine = rows->fine + row * sieve->fine;
     struct ny_sieve_hit last = within->last[row];
-    uint32_t used = rows->hits.used[row], point = sieve->cells.row[place];
 
     if (square < last.square || (square == last.square && place <= sieve->cells.place[last.row]))
         return;
-    within->worker->looked++;
-    if ((double)ny_sieve_fine_square(sieve, fine, place) > rows->fine_bound[row]) return;
-    if (used < rows->hits.room)
-        rows->hits.hit[row * rows->hits.room + used] = (struct ny_sieve_hit){square, point};
-    else
-        within->below[row] = -1; /* it has too many */
-    rows->hits.used[row]++;
+    ny_sieve_fine_ask(sieve, place);
+    within->waiting[within->count++] = (struct waiting){(uint32_t)row, (uint32_t)place, square};
+    if (within->count == WAITING) keep_waiting(within);
 }
 
 int ny_sieve_within(const struct ny_sieve *sieve, struct ny_sieve_worker *worker,
                     const struct ny_sieve_rows *rows)
 {
     struct within within = {.sieve = sieve, .worker = worker, .rows = rows};
+    int err;
 
     for (size_t i = 0; i < rows->count; i++) {
         within.last[i] = rows->hits.hit[i * rows->hits.room + rows->hits.used[i] - 1];
         within.below[i] = above(rows->bound[i]);
     }
-    return scan(sieve, worker, rows,
-                (struct ny_columns_watch){.bound = within.below, .take = keep, .arg = &within});
+    err = scan(sieve, worker, rows,
+               (struct ny_columns_watch){.bound = within.below, .take = keep, .arg = &within});
+    if (!err) keep_waiting(&within);
+    return err;
 }
