@@ -28,14 +28,15 @@ const struct ny_sieve_reach ny_graph_usual_reach = {.cells = 24, .measured = 24,
 
 /* ---- work ----------------------------------------------------------------------------------- */
 
-/* The nanoseconds are those of a CPU with AVX-512. Those of a sieve and a forest were measured on
- * one with AVX2, beside a tree and all pairs, and are in proportion. */
+/* The nanoseconds are those of a CPU with AVX-512. Those of a forest, and of a sieve that finds
+ * nearly all neighbours, were measured on one with AVX2, beside a tree and all pairs, and are in
+ * proportion. */
 
 double ny_graph_pairs_ns(const struct ny_points_info *points)
 {
-    double n = (double)points->n, value = ny_dtype_size(points->dtype) == 1 ? 0.009 : 0.02;
+    double n = (double)points->n, value = ny_dtype_size(points->dtype) == 1 ? 0.0065 : 0.02;
 
-    return n * n / 2 * (1.6 + value * (double)points->d);
+    return n * n / 2 * (1.8 + value * (double)points->d);
 }
 
 static double tree_making_ns(double n, double d)
@@ -79,7 +80,8 @@ double ny_graph_sieve_ns(const struct ny_points_info *points, const struct ny_si
 double ny_graph_sieve_all_ns(const struct ny_points_info *points, const struct ny_sieve_work *work,
                              size_t rows)
 {
-    const double code = 1.05, look = 40, row = 120, value = 0.5;
+    const double code = 0.65, look = 90, row = 100;
+    double value = 0.3 + 0.1 * (double)ny_dtype_size(points->dtype);
     double n = (double)points->n, d = (double)points->d, share = 1 / (double)rows;
     double compared = 2 * ny_graph_pairs_ns(points) / n; /* of one row with all */
 
