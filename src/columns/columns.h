@@ -233,9 +233,8 @@ struct ny_columns_watch {
     float *bound; /* one a row of the strip */
     void (*take)(void *arg, size_t row, size_t landmark, float value);
     void *arg;
-    /* What `take` reads of each landmark, so many bytes, or NULL: it is asked for before. */
-    const void *read;
-    size_t read_bytes;
+    const void *read;  /* what `take` reads of each landmark, which is asked for before; or NULL */
+    size_t read_bytes; /* of a landmark */
     float *room; /* rows of the strip × NY_WATCH_COLS */
 };
 enum { NY_WATCH_COLS = 512 };

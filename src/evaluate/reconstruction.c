@@ -71,8 +71,8 @@ static void centre(struct ny_matrix K, double *sums)
             K.at[i * K.stride + j] += mean - (sums[i] + sums[j]) / s;
 }
 
-/* K ← 𝒟^-½K𝒟^-½, with the degrees in the sample. An entry that is 0 stays so: a row without values has
- * no other ones, its degree is 0, and so are its coordinates. */
+/* K ← 𝒟^-½K𝒟^-½, with the degrees in the sample. An entry that is 0 stays so: a row without values
+ * has no other ones, its degree is 0, and so are its coordinates. */
 static void divide(struct ny_matrix K, double *sums)
 {
     add_rows(K, sums);

@@ -122,8 +122,9 @@ static const char *difference(const struct ny_shard_facts *facts, const struct n
 }
 
 /* Finds in which names a shard differs from the file: it was imported into a folder of its own,
- * which knew nothing of this one. A class has one number in all shards; names that an import has added
- * since the file was read are not compared. Columns were compared when a listed shard came in. */
+ * which knew nothing of this one. A class has one number in all shards; names that an import has
+ * added since the file was read are not compared. Columns were compared when a listed shard came
+ * in. */
 static int compare_names(const struct ny_shards *shards, const struct ny_shard *shard,
                          struct ny_store *store, const char **differs)
 {

@@ -406,7 +406,7 @@ place() {
 @test "the last of many shards is named where its model is another one" {
     local k
     for k in 0 1 2 3 4 5 6 7 8 9; do
-        table 30 3 $k | nystream import many --shard $k/10 - --format csv -q
+        table 30 3 $((k + 1)) | nystream import many --shard $k/10 - --format csv -q
     done
     nystream fit many/shard-00000 fit --landmarks 9 --gamma 1 -q
     nystream export many/shard-00000 fit --part model -o many.nym -q

@@ -227,5 +227,6 @@ def test_rows_that_would_be_prepared_twice_are_refused(tmp_path):
         with pytest.raises(nystream.DataError, match="values='log1p', .* would do so twice"):
             place(store)
     assert np.allclose(result.transform(plain), places, atol=1e-3)
-    once = clone(pca).fit(store[:])  # of values that were prepared before it got them
+    # A fit of values that were prepared before it got them prepares none.
+    once = clone(pca).fit(store[:])
     assert np.allclose(once.transform(store), once.transform(store[:]), atol=1e-6)

@@ -13,8 +13,7 @@ landmarks : array, optional
 memory : int or str, optional
     Bytes that the process may occupy, such as "8G"; None: half of what is free.
 n_jobs : int, optional
-    Threads; -1: one per CPU; None: as many as OPENBLAS_NUM_THREADS or OMP_NUM_THREADS say, where
-    one of these is set, else one per CPU.
+    Threads; -1: one per CPU; None: as OPENBLAS_NUM_THREADS or OMP_NUM_THREADS say, else as -1.
 random_state : int, RandomState or None
     An int is the seed itself, of which the same call gives the same bytes; else one is drawn. The
     seed is kept as `seed_`.
