@@ -99,7 +99,7 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
 {
     const struct ny_shards *shards = ny_shards_of(set);
     json_t *lacking = json_array(), *spread = json_object();
-    uint64_t n = 0, rows = 0;
+    uint64_t n = 0, rows = 0, behind;
     const char *status = NULL;
     int err = NY_OK;
 
@@ -127,8 +127,8 @@ int ny_spread_describe(struct ny_store *set, const char *name, const json_t *fir
     }
     ny_field_set_count(object, "n", rows ? rows : n);
     ny_field_set_text(object, "status", status);
-    if (ny_rows_behind(set, first))
-        ny_field_set_count(object, "rows_behind", ny_rows_behind(set, first));
+    behind = ny_rows_behind(set, first);
+    if (behind) ny_field_set_count(object, "rows_behind", behind);
     ny_field_set_count(spread, "count", shards->count);
     ny_field_set_count(spread, "there", shards->there);
     ny_field_set_json(spread, "lacking", lacking);

@@ -6,9 +6,8 @@
 #include "base/prefetch.h"
 #include "columns/columns_private.h"
 
-/* Rows of bytes that meet a panel together. A short group repeats its first row,
- * and `there` has a bit for each row that is one: what fills up the last panel may be below any
- * bound. */
+/* Rows of bytes that meet a panel together. A short group repeats its first row, and `there` has a
+ * bit for each row that is one: what fills up the last panel may be below any bound. */
 struct group {
     struct ny_byte_rows rows;
     unsigned there;

@@ -226,14 +226,16 @@ static double fine_square_of(const struct ny_sieve_batch *batch, size_t i, size_
 static size_t choose_hits(const struct ny_sieve_batch *batch, size_t i, size_t *next, size_t most,
                           uint32_t *chosen)
 {
+    const size_t most_bytes = 4096; /* what follows in a longer row is seen to be read */
     const struct ny_held *held = &batch->sieve->held;
     const struct ny_sieve_hit *hit = batch->hits.hit + i * batch->hits.room;
     double bound = fine_bound_of(batch, i);
     size_t count = 0, end = hits_of(batch, i);
+    size_t bytes = held->row_bytes < most_bytes ? held->row_bytes : most_bytes;
 
     for (; *next < end && count < most; ++*next) {
         if (fine_square_of(batch, i, *next, end) > bound) continue;
-        ny_prefetch(ny_held_row(held, hit[*next].row), held->row_bytes);
+        ny_prefetch(ny_held_row(held, hit[*next].row), bytes);
         chosen[count++] = (uint32_t)*next;
     }
     return count;

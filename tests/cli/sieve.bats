@@ -58,6 +58,15 @@ share() {
 
 # Directions that differ in the last bits of an f32 alone, in columns that round a cosine a lot.
 # bats test_tags=slow
+@test "where codes tell little, all points that may be near are looked at to the last" {
+    table 1000 1000 | nystream import s - --format csv -q
+    nystream graph s exact --neighbors 200 --knn exact -q
+    nystream graph s sieve --neighbors 200 --knn sieve --recall 1 -q
+    lists exact
+    lists sieve
+    same_lists exact sieve
+}
+
 @test "a sieve finds all neighbours by cosines of thousands of columns" {
     awk 'BEGIN {
         srand(3)
