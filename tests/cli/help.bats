@@ -244,14 +244,6 @@ version" ]
 @test "bash completion of what a store or a table has, by its word with quotes and ~" {
     nystream help --bash-completion >script
     source ./script
-    completes() { # WANTED WORD…: the last word is completed
-        local wanted=$1
-        shift
-        COMP_WORDS=("$@")
-        COMP_CWORD=$(($# - 1))
-        _nystream
-        [ "${COMPREPLY[*]}" = "$wanted" ] || { echo "$*: ${COMPREPLY[*]}" >&2; return 1; }
-    }
     store "my store" 60 3
     nystream fit "my store" first --landmarks 9 -q
     printf 'width,class\n1,2\n' >"my rows.csv"

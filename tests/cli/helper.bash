@@ -127,3 +127,13 @@ for u, v in zip(zip(*a), zip(*b)):
         if not abs(x - sign * y) <= 1e-5 * most: sys.exit("%g and %g, of %g" % (x, y, most))
 PY
 }
+
+# completes WANTED WORD…: the completion of bash, which has been sourced, offers this for the last word.
+completes() {
+    local wanted=$1
+    shift
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    _nystream
+    [ "${COMPREPLY[*]}" = "$wanted" ] || { echo "$*: ${COMPREPLY[*]}" >&2; return 1; }
+}

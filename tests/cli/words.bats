@@ -126,14 +126,6 @@ load helper
     printf 'width,class\n1,2\n' >named.csv
     nystream help --bash-completion >script
     source ./script
-    completes() { # WANTED WORD…: the last word is completed
-        local wanted=$1
-        shift
-        COMP_WORDS=("$@")
-        COMP_CWORD=$(($# - 1))
-        _nystream
-        [ "${COMPREPLY[*]}" = "$wanted" ] || { echo "$*: ${COMPREPLY[*]}" >&2; return 1; }
-    }
     completes "first second" nystream eval s ""
     completes "second" nystream eval s first sec
     completes "second" nystream rm s first se
