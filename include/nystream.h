@@ -95,7 +95,7 @@ extern "C" {
     X(NY_EIO, 4, "io", "a file cannot be read or written, or a path is not a store")               \
     X(NY_ESTORE, 5, "damaged", "the store is damaged")                                             \
     X(NY_EBUSY, 6, "busy", "another process holds what is needed, or has changed what was read")   \
-    X(NY_ENUMERIC, 7, "numerics", "the mathematics do not go through")                             \
+    X(NY_ENUMERIC, 7, "numerics", "the computation fails numerically")                             \
     X(NY_EBUDGET, 8, "budget", "it does not fit in the memory, or takes longer than allowed")      \
     X(NY_EINTERNAL, 9, "internal", "a defect of nystream")                                         \
     X(NY_EHUNGUP, 129, "hung-up", "its terminal was closed, after a clean checkpoint")             \

@@ -12,7 +12,7 @@ PAGES = {
          ("Reports", None, ["Report", "Plan", "Progress"])]),
     "python-estimators": (
         "Python: estimators",
-        "[From scikit-learn](../from-scikit-learn.md) tells which class is which, and what differs.",
+        "[From scikit-learn](../from-scikit-learn.md) has a table of the classes, and what differs.",
         [("Parameters of all", "estimators", []),
          ("Classes", None, ["KernelPCA", "PCA", "TruncatedSVD", "IncrementalKernelPCA",
                             "Nystroem", "SpectralEmbedding", "SpectralClustering", "Isomap",

@@ -85,7 +85,7 @@ const struct verb cli_verbs[] = {
      "nystream fit points.nys second --landmarks-from chosen",
      .run = cli_run_select, .resumable = true},
     {"graph", "STORE NAME", "", 2, 2, NY_GROUP_GRAPH | WORK, EVERY,
-     "the nearest neighbours of all rows, and how they hang together",
+     "the graph of nearest neighbours, and its components",
      "Finds the nearest neighbours of every row, exactly, and stores them under NAME with the "
      "components of the graph that joins them. Rows of few columns take a tree of boxes, others "
      "all pairs of rows, or of many columns a sieve of codes, with the same result. With --recall "

@@ -66,7 +66,7 @@ class BusyError(NystreamError, BlockingIOError):
 
 
 class NumericError(NystreamError, ArithmeticError):
-    """The mathematics do not go through."""
+    """The computation fails numerically."""
 
 
 class BudgetError(NystreamError, MemoryError):

@@ -140,7 +140,7 @@ class KeptEmbedder(Embedder):
     _least_rows = 3
 
     def fit(self, X: Any, y: Any = None) -> Any:
-        """Fit the rows of X; as fit_transform(), which tells of X.
+        """Fit the rows of X, which may be all that fit_transform() takes.
 
         Returns
         -------
@@ -185,7 +185,7 @@ class KernelPCA(Embedder):
     landmarks_ : array (n_landmarks,), row numbers of the landmarks; None of a method that has none,
         and where points were given
     trace_error_ : float, the share of the trace of K that the landmarks leave out; None where the
-        method does not tell it
+        method does not know it
     report_, seed_, n_features_in_, feature_names_in_
     """
 
@@ -236,8 +236,8 @@ class KernelPCA(Embedder):
 class PCA(Embedder):
     """Principal components, exactly, of any number of rows on disk or in memory.
 
-    Dense rows of up to 8,192 columns take two passes. Others take some ten, by which eigenvalues
-    are found to 1e-4 of themselves.
+    Dense rows of up to 8,192 columns take two passes. Others take ten or more, which find
+    eigenvalues to 1e-4 of themselves.
 
     Parameters
     ----------

@@ -296,7 +296,7 @@ class Store(Appends):
         return self._report(lib.ny_verify)
 
     def repair(self) -> Report:
-        """Set aside what verify() finds damaged; `nystream help repair` tells what is lost."""
+        """Set aside what verify() finds damaged; `nystream help repair` says what is lost."""
         self._view.close()
         return self._report(lib.ny_repair)
 
