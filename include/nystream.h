@@ -444,14 +444,14 @@ NY_API int ny_transform_model(struct ny_context *context, const char *model, con
  * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out. It is
  * measured on drift_rows of them, and null if there are no landmarks. The log warns if it is more
  * than ten times drift_trace_error_fitted, that of the rows of the fit that are not landmarks (null
- * if it was not needed, or if all are). For svd and pca by the linear kernel or cosine, and for
- * exact kpca, it is the share of their variance that the components leave out, and drift_distance
- * is their mean squared distance from the mean of the fit, divided by that of the fit's own rows;
- * the log also warns from ten times on. columns_unseen counts the columns in which values of new
- * rows are dropped, because --scale idf gives weight 0 to a column in which no row of the fit has a
- * value. values_left_out counts the values that option new-columns "drop" left out. With a graph,
- * new rows get no place but neighbors: the numbers of their nearest rows of the store, as of
- * ny_neighbors_of(), u64, with their distances as f32 in a separate file. */
+ * if it was not needed, or if all rows are landmarks). For svd and pca by the linear kernel or
+ * cosine, and for exact kpca, it is the share of their variance that the components leave out, and
+ * drift_distance is their mean squared distance from the mean of the fit, divided by that of the
+ * fit's own rows; here too the log warns from ten times on. columns_unseen counts the columns in
+ * which values of new rows are dropped, because --scale idf gives weight 0 to a column in which no
+ * row of the fit has a value. values_left_out counts the values that option new-columns "drop" left
+ * out. With a graph, new rows get no place but neighbors: the numbers of their nearest rows of the
+ * store, as of ny_neighbors_of(), u64, with their distances as f32 in a separate file. */
 struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;
