@@ -481,10 +481,10 @@ NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing
  * them writes the file. NY_EUSAGE, with a list of the parts, if the result has no such part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
-/* Exports like ny_export() if chunks of the part are damaged. Rows that cannot be read are NaN in
- * the output (numbers: 2^64−1; names: empty lines), so that all others keep their place. The log
- * warns of them, and *missing (may be NULL) counts them. NY_ESTORE only if no row is left, or if
- * the result's own record is damaged. */
+/* Exports like ny_export(), even if chunks of the part are damaged. Rows that cannot be read are
+ * NaN in the output (numbers: 2^64−1; names: empty lines), so that all others keep their place. The
+ * log warns of them, and *missing (may be NULL) counts them. NY_ESTORE only if no row is left, or
+ * if the result's own record is damaged. */
 NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                                const char *part, const char *output, uint64_t *missing);
 /* Exports a part to a .csv, .csv.gz or .tsv, as `with` says: one or several of these words,
@@ -505,7 +505,7 @@ NY_API int ny_plot(struct ny_context *context, const char *path, const char *nam
  * scree, names and mark-landmarks. */
 struct ny_screen {
     unsigned columns, lines;
-    int utf8, colors; /* whether it shows them; colours by the sequences of ECMA-48 */
+    int utf8, colors; /* whether the screen shows them; colours by the sequences of ECMA-48 */
     int (*write)(void *user, const char *text, size_t bytes);
     void *user;
 };
@@ -517,7 +517,7 @@ NY_API int ny_plot_text(struct ny_context *context, const char *path, const char
  * graph in memory. NY_EDATA if there is no path. */
 NY_API int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                            size_t count, const char *output, const struct ny_options *options);
-/* The names of the parts, for help, up to NULL. */
+/* The names of the parts, for help; NULL ends the list. */
 NY_API const char *const *ny_export_parts(void);
 
 /* Measures this machine now (GEMM rates, exp, memory, disk) and keeps the figures for plans. */
