@@ -1,15 +1,15 @@
 /*
  * nystream: spectral embeddings of data sets that do not fit in memory.
  *
- * This header is all a program needs. It climbs in steps, each usable without reading the next:
+ * This header is all a program needs. It has five steps, each usable without reading the next:
  *
  *   1. one call           ny_embed_file(): a table in, an embedding out
  *   2. context            errors, memory budget, threads, progress, cancellation
  *   3. store and options  import, plan, fit, transform, export; every option by name
- *   4. memory             rows in from memory, parts, models and places out (nystream_memory.h)
+ *   4. memory             rows from memory; parts, models and coordinates out (nystream_memory.h)
  *   5. sums               rows on many machines: sums that are added up (nystream_sums.h)
  *
- * A program climbs like this (a test compiles and runs it; link with -lnystream):
+ * A program that takes these steps (a test compiles and runs it; link with -lnystream):
  *
  *     struct ny_context *context = NULL;
  *     struct ny_options *options = NULL;
@@ -41,30 +41,31 @@
  *     ny_context_free(context);
  *
  * Errors. Every function that can fail returns a status, 0 or one of enum ny_status, equal to the
- * exit codes of the command; the sentence that explains it is ny_context_message().
+ * exit codes of the command. ny_context_message() is the sentence that explains it.
  *
  * Ownership. The caller frees what a function makes, the context last; free() functions accept
- * NULL. Arguments are read during the call, and copied where they are kept. Texts live as long as
- * the handle that returned them, those of an error until the next call with its context. If a call
- * fails and has nothing to report, its *report or *out is NULL. Structs that the library hands out
- * come by pointer alone: later versions of 1.x may add fields at their ends. Those that the caller
- * makes (ny_placing, ny_screen, ny_dense_room, ny_csr_room, ny_neighbors_room) keep their fields
- * through 1.x; ny_table says its own size.
+ * NULL. Arguments are read during the call, and copied if they are kept. Strings are valid as long
+ * as the handle that returned them; strings of an error, until the next call with its context. If a
+ * call fails and has nothing to report, its *report or *out is NULL. The library returns structs by
+ * pointer only: later versions of 1.x may add fields at their ends. Structs that the caller makes
+ * (ny_placing, ny_screen, ny_dense_room, ny_csr_room, ny_neighbors_room) keep their fields through
+ * 1.x; ny_table has its own size.
  *
  * Arguments. Matrices are row-major and packed, rows are numbered from 0. `options` may be NULL for
- * all defaults, `report` where none is wanted. Any other pointer that is NULL is NY_EUSAGE, unless
- * the function says what NULL stands for; setters of a context that is NULL do nothing, and what
- * reads from a handle that is NULL finds nothing.
+ * all defaults, `report` if none is wanted. Any other NULL pointer is NY_EUSAGE, unless the
+ * function says what NULL means. Setters do nothing with a NULL context, and functions that read
+ * from a NULL handle find nothing.
  *
- * Contexts. All handles that a call is given, options too, are of one context; ny_sums_merge()
- * alone takes sums of another. No call checks this: a handle of another context counts in that
- * one's budget, an error about it may be told there alone, and its context is in use by this
- * thread, too.
+ * Contexts. All handles that are passed to a call, options too, belong to one context; only
+ * ny_sums_merge() takes sums of another. No call checks this: a handle of another context counts in
+ * that context's budget, an error about it may be reported there only, and this thread uses that
+ * context, too.
  *
- * Threads. A context, and what was made with it, is used by one thread at a time; contexts do not
- * know of one another, also on one store. ny_context_interrupt() may be called from anywhere, a
- * signal handler included. The library never prints and never exits; it keeps no state outside its
- * handles (OpenBLAS' thread count and ny_guard_sigbus(), which are the process's, are exceptions).
+ * Threads. A context, and what was made with it, is used by one thread at a time. Contexts are
+ * independent of one another, even on one store. ny_context_interrupt() may be called from
+ * anywhere, including a signal handler. The library never prints and never exits. It keeps no state
+ * outside its handles, except OpenBLAS's thread count and ny_guard_sigbus(), which are
+ * process-wide.
  */
 #ifndef NYSTREAM_H
 #define NYSTREAM_H
@@ -111,13 +112,13 @@ enum ny_status {
 /* "bad-input" for NY_EDATA, and so on; "unknown" for any other number. */
 NY_API const char *ny_status_kind(int status);
 NY_API const char *ny_status_meaning(int status);
-/* The version of the library that runs, such as "1.1.0" (the macros are those of the header
- * compiled against). */
+/* The version of the running library, such as "1.1.0". The macros give the version of the header
+ * that a program was compiled with. */
 NY_API const char *ny_version(void);
 /* The value that the environment variable OPENBLAS_CORETYPE should have when a program starts, if
- * OpenBLAS does not know this CPU and multiplies at a fraction of its speed; NULL if it does, or if
- * the variable is set. OpenBLAS reads it when it is loaded: set it and start again (execv()), as
- * the command nystream does. */
+ * OpenBLAS does not know this CPU and multiplies at a fraction of its speed. NULL if OpenBLAS knows
+ * it, or if the variable is set. OpenBLAS reads the variable when it is loaded: set it and start
+ * the program again (execv()), as the command nystream does. */
 NY_API const char *ny_blas_coretype(void);
 
 /* ---------------------------------------------------------------------------------------------
@@ -141,11 +142,11 @@ struct ny_progress {
     double eta_s; /* seconds to the end of this stage; negative where not known */
     uint64_t rows_done, rows_total;
     /* Progress of the whole call, by the plan of its job and the time of its stages so far; never
-     * less than before. Negative where not known; those of the stage where a call has no plan. */
+     * less than before. Negative if not known. If a call has no plan, the values of its stage. */
     double job_fraction, job_eta_s;
 };
 
-/* A file that was written, for a line that names it. */
+/* The file that was written, for a line that names it. */
 struct ny_written {
     uint64_t rows, columns; /* of a table, columns 0: a list of numbers; rows 0: no table */
     const char *type;       /* "float32", "float64", "uint64", "text"; NULL: no table */
@@ -158,56 +159,58 @@ typedef void ny_progress_fn(void *user, const struct ny_progress *progress);
 struct ny_report;
 typedef void ny_plan_fn(void *user, const struct ny_report *plan);
 
-/* A new context: memory budget = half of min(available memory, cgroup limit), threads = CPUs the
- * process may use. NY_EBUDGET when there is no memory for it (*out is then NULL). */
+/* Makes a context. Its memory budget is half of min(available memory, cgroup limit), its threads
+ * are the CPUs that the process may use. NY_EBUDGET if there is no memory for it (*out is then
+ * NULL). */
 NY_API int ny_context_new(struct ny_context **out);
 NY_API void ny_context_free(struct ny_context *context);
-/* Bytes that the process may occupy while working for this context (resident set, mapped pages
+/* The bytes that the process may occupy while it works for this context (resident set, mapped pages
  * included). 0 restores the default. */
 NY_API void ny_context_set_memory(struct ny_context *context, uint64_t bytes);
 NY_API uint64_t ny_context_memory(const struct ny_context *context);
 /* 0 restores the default. Results do not depend on it, except where the documentation says so. */
 NY_API void ny_context_set_threads(struct ny_context *context, unsigned threads);
 NY_API unsigned ny_context_threads(const struct ny_context *context);
-/* Callbacks run on the calling thread or on a worker, never two at a time; what they are handed is
- * there until they return, and a plan is read as any report. With this context they may call
- * ny_context_interrupt(), ny_context_memory() and ny_context_threads() alone. NULL for silence. */
+/* Callbacks run on the calling thread or on a worker, never two at a time. What they are given is
+ * valid until they return; a plan is read like any report. With this context they may call
+ * ny_context_interrupt(), ny_context_memory() and ny_context_threads() only. NULL: no callback. */
 NY_API void ny_context_set_log(struct ny_context *context, ny_log_fn *log, void *user);
 NY_API void ny_context_set_progress(struct ny_context *context, ny_progress_fn *fn, void *user);
-/* Called with the plan (as of ny_plan()) by what fits or makes a graph, ny_resume() and
- * ny_embed_file() too, before anything runs, also when it is then refused because it does not fit;
- * not where the result is done already. */
+/* `fn` is called with the plan (as of ny_plan()) by functions that fit or make a graph, including
+ * ny_resume() and ny_embed_file(), before anything runs. It is called even if the plan does not fit
+ * and is then refused, but not if the result is already done. */
 NY_API void ny_context_set_plan(struct ny_context *context, ny_plan_fn *fn, void *user);
-/* The command line that calls with this context serve, a word at a time; count 0: none. Jobs that
- * begin from then on remember it, quoted for a shell: "command" of ny_result_report(), and "resume"
- * while they are not done, which has the path that the store is opened by then for words[store] (0:
- * no word is the store's path). NY_EUSAGE for a word that is NULL or not there. */
+/* The command line that the calls with this context serve, one word each; count 0: none. Jobs that
+ * begin from then on record it, quoted for a shell. It is "command" of ny_result_report() and,
+ * while a job is not done, "resume", where the path by which the store is then opened replaces
+ * words[store] (0: no word is the store's path). NY_EUSAGE for a word that is NULL or does not
+ * exist. */
 NY_API int ny_context_set_command(struct ny_context *context, const char *const *words,
                                   size_t count, size_t store);
-/* That line as one text, which lives until it is set again; NULL: there is none. */
+/* Returns that line as one string, valid until it is set again; NULL if there is none. */
 NY_API const char *ny_context_command(const struct ny_context *context);
-/* Contents of the file that a call with this context wrote last; NULL: there is none. */
+/* Returns the shape of the file that a call with this context wrote last; NULL if there is none. */
 NY_API const struct ny_written *ny_context_written(const struct ny_context *context);
-/* Ask the running call to checkpoint and return; it returns NY_EINTERRUPTED, or NY_EHUNGUP for
- * signal 1 and NY_ETERMINATED for signal 15. The request holds for later calls, too, where they
- * take long, until 0 withdraws it. Async-signal-safe. */
+/* Asks the running call to checkpoint and return NY_EINTERRUPTED, or NY_EHUNGUP for signal 1 and
+ * NY_ETERMINATED for signal 15. The request also holds for later calls, if they take long, until 0
+ * withdraws it. Async-signal-safe. */
 NY_API void ny_context_interrupt(struct ny_context *context, int signal);
-/* From the call on, for the whole process, makes a bad sector or a cut-short file below the memory
- * map of a store NY_ESTORE of the call that met it, instead of the signal SIGBUS. */
+/* From this call on, for the whole process, a bad sector or a truncated file below the memory map
+ * of a store gives NY_ESTORE in the call that meets it, not the signal SIGBUS. */
 NY_API void ny_guard_sigbus(void);
-/* The last error of this context; the strings live until the next call with this context. For a
- * NULL context: the error that ny_context_new() failed with. */
+/* The last error of this context; its strings are valid until the next call with this context. For
+ * a NULL context: the error that ny_context_new() failed with. */
 NY_API const struct ny_error *ny_context_error(const struct ny_context *context);
 NY_API const char *ny_context_message(const struct ny_context *context);
 
 /* ---------------------------------------------------------------------------------------------
  * Options, by the names and in the spelling of the command line ("kernel" = "rbf",
- * "landmarks" = "1000"). One table drives this call, --help, the man page and the completions.
+ * "landmarks" = "1000"). ny_options_set(), --help, the man page and completions use one table.
  * ------------------------------------------------------------------------------------------- */
 enum ny_option_group {
     NY_GROUP_IMPORT = 1, /* format labels label-column header dtype append shuffle nan columns … */
     NY_GROUP_FIT = 2,    /* map approx select landmarks … */
-    NY_GROUP_SELECT = 4,   /* the selection's part of the fit options */
+    NY_GROUP_SELECT = 4,   /* the fit options that concern the selection */
     NY_GROUP_COMMON = 8,   /* memory */
     NY_GROUP_READ = 16,    /* how a file is read, for transform: format header label-column … */
     NY_GROUP_EMBED = 32,   /* of ny_embed_file(), beside those of FIT and READ: tmpdir layout … */
@@ -219,7 +222,7 @@ enum ny_option_group {
     NY_GROUP_PLOT = 2048,     /* axes color size … */
     NY_GROUP_REPORT = 4096,   /* image path title */
     NY_GROUP_RARE = 8192,     /* beside others: --help leaves it out, `help VERB --all` does not */
-    NY_GROUP_THREADS = 16384, /* threads: of what works in several */
+    NY_GROUP_THREADS = 16384, /* threads: for calls that use several */
     NY_GROUP_STORED = 32768   /* beside others: takes another result of the same store, and the
                                * store of ny_embed_file() has none */
 };
@@ -229,307 +232,302 @@ struct ny_option_info {
     const char *argument; /* "M", "FILE", "svd|pca|kpca"; NULL: a switch, "yes" or "no" */
     const char *fallback; /* the default, as text; NULL: none */
     const char *summary;  /* the first sentence (to ". ") says enough for most */
-    const char *section;  /* "Kernel", "Run", …: those of one belong together */
+    const char *section;  /* "Kernel", "Run", …: options of one section belong together */
     unsigned groups;      /* of enum ny_option_group */
 };
 
-/* The entries of the table, 0, 1, 2, …; NULL where it ends. */
+/* The entries of the table, from 0; NULL after the last. */
 NY_API const struct ny_option_info *ny_option_at(int index);
 
 struct ny_options;
 NY_API int ny_options_new(struct ny_options **out, struct ny_context *context);
 NY_API void ny_options_free(struct ny_options *options);
-/* NY_EUSAGE for an unknown name or a value that is not one, with the nearest valid one, and for a
- * second of gamma, sigma and epsilon. A switch S is also set by "no-S"; a switch takes NULL for
- * "yes". "memory" and "threads" act on the context at once. After a failure nothing has changed. */
+/* NY_EUSAGE for an unknown name or an invalid value, with the nearest valid one, and for a second
+ * of gamma, sigma and epsilon. "no-S" also sets a switch S; for a switch, NULL means "yes".
+ * "memory" and "threads" act on the context at once. After a failure nothing has changed. */
 NY_API int ny_options_set(struct ny_options *options, const char *name, const char *value);
-/* The value in force as text, the default included; NULL when it has none, and for an unknown name.
- * It lives until the option is set again. */
+/* The value in force as text, the default included; NULL if there is none, and for an unknown name.
+ * It is valid until the option is set again. */
 NY_API const char *ny_options_get(const struct ny_options *options, const char *name);
 
-/* The candidate nearest to `word` (insertions, deletions, changes, swaps of letters, whatever their
- * case), or the one it begins; NULL when none is near enough to be meant: by one slip, or in words
- * of more than three letters one in three. */
+/* The candidate nearest to `word` (insertions, deletions, changes and swaps of letters, ignoring
+ * case), or one that begins with it. NULL if none is near enough: within one slip or, in words of
+ * more than three letters, one slip in three letters. */
 NY_API const char *ny_suggest(const char *word, const char *const *candidates, size_t count);
 
 /* ---------------------------------------------------------------------------------------------
- * Calls report this: named numbers and texts, and all of them as one JSON object, which is what
- * the command prints with --json.
+ * Calls report this: named numbers and strings, and all of them as one JSON object, which the
+ * command prints with --json.
  * ------------------------------------------------------------------------------------------- */
 struct ny_report;
 NY_API void ny_report_free(struct ny_report *report);
-/* The whole as one JSON object; lives as long as the report. NULL when there is no memory. */
+/* The whole report as one JSON object, valid as long as the report. NULL if there is no memory. */
 NY_API const char *ny_report_json(const struct ny_report *report);
-/* 1 and the value (which may be NULL) when `key` is there and a number, or true (1) or false (0);
- * else 0. */
+/* Returns 1 and the value (which may be NULL) if `key` exists and is a number, or true (1) or false
+ * (0); else 0. */
 NY_API int ny_report_number(const struct ny_report *report, const char *key, double *value);
-/* NULL when `key` is not there or not a text. */
+/* NULL if `key` does not exist or is not a string. */
 NY_API const char *ny_report_text(const struct ny_report *report, const char *key);
 
 /* ---------------------------------------------------------------------------------------------
  * 3. Store. `path` is a directory, by convention NAME.nys.
  *
- * It may be that of a store in shards, each imported with option shard: a directory of stores whose
- * rows are numbered through. What reads takes them as one, results where all shards have them by
- * the same model; ny_fit(), ny_resume(), ny_plan() and ny_evaluate() are of the rows of all;
- * ny_verify(), ny_repair(), ny_compact() and ny_remove() go through the shards; ny_import(),
- * ny_append() and appenders add to the last one. What is of one store takes the path of a shard,
- * and is else NY_EUSAGE: ny_gamma_grid(), ny_select(), ny_graph(), ny_path(), ny_neighbors_of(),
- * ny_fit_into(), ny_truncate(), and sums.
+ * It may be a store in shards, each imported with option shard: a directory of stores whose rows
+ * are numbered consecutively. Functions that read take them as one store, and a result as one if
+ * all shards have it by the same model. ny_fit(), ny_resume(), ny_plan() and ny_evaluate() use the
+ * rows of all shards. ny_verify(), ny_repair(), ny_compact() and ny_remove() go through the shards.
+ * ny_import(), ny_append() and appenders add to the last one. Functions of a single store take the
+ * path of one shard, and else return NY_EUSAGE: ny_gamma_grid(), ny_select(), ny_graph(),
+ * ny_path(), ny_neighbors_of(), ny_fit_into(), ny_truncate(), and sums.
  * ------------------------------------------------------------------------------------------- */
-/* Imports `count` files, at least one, one after another, in one bounded-memory pass, which takes
- * 256 MiB of the context's budget at most, beside its handles; option memory gives it more. All or
- * nothing: until it returns NY_OK readers see the store as before; after a kill the same call goes
- * on. Creates the store where there is none; onto points that exist only with option append. Names
- * of rows and of columns are kept where the first file has them (.h5ad, .h5, tables beside
- * matrix.mtx; csv: of columns). Rows that come to them without names get empty ones; NY_EDATA for
- * columns that are called otherwise than those that are there. *report: n d dtype format nnz bytes
- * compressed_bytes, which count all points that the store has now, or the shard that they went to
- * (shard; null: there are none); rows dropped values_left_out bytes_added seconds of this call,
- * bytes_added without the rows that a killed call had added before. With option shards the rows are
- * dealt out to so many shards, and the report is that of all, or NULL in a process that has not
- * shard 0; files that cannot be cut, and fewer than shards, are NY_EUSAGE. */
+/* Imports `count` files (at least one), in order, in one pass of bounded memory. It takes at most
+ * 256 MiB of the context's budget, beside its handles; option memory allows more. All or nothing:
+ * until it returns NY_OK, readers see the store as before; after a kill the same call resumes.
+ * Creates the store if there is none; adds to existing points only with option append. Names of
+ * rows and of columns are kept if the first file has them (.h5ad, .h5, tables beside matrix.mtx;
+ * csv: of columns). Rows without names that join named ones get empty names. NY_EDATA for columns
+ * whose names differ from those of the store. *report: n d dtype format nnz bytes compressed_bytes,
+ * which count all points that the store now has, or the shard that they went to (shard; null: there
+ * are no shards); rows dropped values_left_out bytes_added seconds, which are of this call,
+ * bytes_added without the rows that a killed call had added before. Option shards distributes the
+ * rows to that many shards. The report is then that of all, or NULL in a process that does not have
+ * shard 0; fewer files than shards are NY_EUSAGE if they cannot be cut. */
 NY_API int ny_import(struct ny_context *context, const char *path, const char *const *files,
                      size_t count, const struct ny_options *options, struct ny_report **report);
 
-/* A store and what is in it: n d dtype format blocks bytes … results; row_names and column_names
- * say whether there are names, first_row_names and first_column_names have five of them at most.
- * "imports", an array of {first rows dropped time from}, says which rows came in together, in their
- * order, the last 1,000: time is that of the commit, in UTC, from the file, null for rows in
- * memory; rows that nystream 1.0 imported are in none; null of a store in shards.
- * import_status is "running" or "interrupted" of an import that is not done, else null.
- * "shards" of a store in shards: {count missing uneven list[{shard there first n path}]}, with the
- * numbers of those that are not there, and of those but the last whose rows are no multiple of
- * 2,048; null of any other. */
+/* Reports what a store holds: n d dtype format blocks bytes … results. row_names and column_names
+ * say whether there are names; first_row_names and first_column_names have at most five of them.
+ * "imports", an array of {first rows dropped time from}, says which rows came in together, in
+ * order, for the last 1,000 imports: `time` is that of the commit, in UTC; `from` is the file, null
+ * for rows in memory. It lacks rows that nystream 1.0 imported, and is null for a store in shards.
+ * import_status is "running" or "interrupted" for an import that is not done, else null. "shards"
+ * of a store in shards is {count missing uneven list[{shard there first n path}]}, with the numbers
+ * of the missing shards, and of those but the last whose rows are no multiple of 2,048; it is null
+ * for any other store. */
 NY_API int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report);
-/* Everything about one result, also of one that is not done: its status (done, running,
- * interrupted, or summed, where option until ended it with its sums), kind (fit, dictionary,
- * graph), stage, options, and the figures that are known, the others null. "command": the command
- * line that made it, null where the library was called without one; "resume": the one that goes on
- * with it, or with its update, null when there is nothing to go on with. NY_EUSAGE where there is
- * none of this name. */
+/* Reports everything about one result, finished or not: its status (done, running, interrupted, or
+ * summed, if option until ended it with its sums), kind (fit, dictionary, graph), stage, options,
+ * and the figures; those not known are null. "command" is the command line that made it, null if
+ * the library was called without one. "resume" is the one that resumes it, or its update, null if
+ * there is nothing to resume. NY_EUSAGE if there is no result of this name. */
 NY_API int ny_result_report(struct ny_context *context, const char *path, const char *name,
                             struct ny_report **report);
-/* Reads every byte. NY_ESTORE when anything is damaged; *report lists it then: ok, rows_damaged,
+/* Reads every byte. NY_ESTORE if anything is damaged; *report then lists it: ok, rows_damaged,
  * results_damaged, damaged[{block first_row rows what result}] (rows 0: no rows of points or of an
- * embedding; result null: not of a result; shard: whose rows they are, of a store in shards). */
+ * embedding; result null: not of a result; shard: the shard of the rows, for a store in shards). */
 NY_API int ny_verify(struct ny_context *context, const char *path, struct ny_report **report);
-/* Sets aside what ny_verify() finds damaged, after reading all of it. Rows of points are then lost:
- * they keep their numbers; what is fitted from then on covers the others, and its part "rows" lists
- * them. Damaged labels are missing (NaN), row numbers of the source 2^64−1, names of rows empty;
- * names of columns are removed as a whole, and so is a result with a damaged chunk
- * (ny_export_undamaged() first). If points/ or results/ is from an older copy of the store, it is
- * taken as it is from then on. *report: lost[], labels[], source[], row_names[] of {first_row
- * rows}, removed[] of names, rows_lost, older_accepted, column_names_removed, imports_removed (the
- * list of imports). NY_ESTORE, and nothing has changed, where the trees, the manifest or the
- * statistics are damaged; NY_EBUSY while an import or a job runs. Points change in one transaction,
- * results in another. */
+/* Sets aside what ny_verify() finds damaged, after reading all of it. Damaged rows of points are
+ * then lost: they keep their numbers, and later fits cover the other rows, which their part "rows"
+ * lists. Damaged labels become missing (NaN), row numbers of the source 2^64−1, and names of rows
+ * empty. Names of columns are removed as a whole, and so is a result with a damaged chunk (call
+ * ny_export_undamaged() first). If points/ or results/ is from an older copy of the store, it is
+ * accepted as it is. *report: lost[], labels[], source[], row_names[] of {first_row rows},
+ * removed[] of names, rows_lost, older_accepted, column_names_removed, imports_removed (the list of
+ * imports). NY_ESTORE, with nothing changed, if the trees, the manifest or the statistics are
+ * damaged; NY_EBUSY while an import or a job runs. Points change in one transaction, results in
+ * another. */
 NY_API int ny_repair(struct ny_context *context, const char *path, struct ny_report **report);
-/* Gives back to the disk what removed results have held, by a copy of what is left that takes the
- * store's place; nothing happens where that is less than a sixteenth. The disk needs room for the
- * copy meanwhile; a kill leaves the old store or the new one. NY_EBUSY while an import or a job
- * runs; handles of other processes go on reading, and are refused to write (NY_EIO). *report:
- * bytes_before, bytes. */
+/* Frees the disk space of removed results: a copy of the rest replaces the store. Does nothing if
+ * that would free less than a sixteenth. Meanwhile the disk needs room for the copy; a kill leaves
+ * the old store or the new one. NY_EBUSY while an import or a job runs. Handles of other processes
+ * can still read, but not write (NY_EIO). *report: bytes_before, bytes. */
 NY_API int ny_compact(struct ny_context *context, const char *path, struct ny_report **report);
-/* Keeps the first `rows` rows of a store, at least 1, as if the others had not been imported; its
- * report lists which rows each import added. Reads the rows that stay. Results that have rows which
- * go are removed with them where drop_results is not 0; else NY_EUSAGE, which names them. One that
- * an interrupted update was to take such rows into stays as it is: the update is given up, with a
- * warning. NY_EUSAGE for more rows than there are, and for a store in shards, whose last shard has
- * a path of its own; NY_EBUSY while an import or a job runs; NY_ESTORE where rows that stay are
- * lost or damaged. After a failure no row has changed. Rows go in one transaction, results before
- * in another: after a kill the same call goes on. *report: n, now; rows_removed; removed[] of
- * names. */
+/* Keeps the first `rows` rows of a store (at least 1), as if the others had not been imported;
+ * ny_store_report() lists which rows each import added. Reads the rows that stay. Results that
+ * include removed rows are removed if drop_results is not 0; else NY_EUSAGE, which names them. If
+ * an interrupted update was to take such rows into a result, the result stays as it is, and the
+ * update is abandoned with a warning. NY_EUSAGE for more rows than there are, and for a store in
+ * shards, whose last shard has its own path; NY_EBUSY while an import or a job runs; NY_ESTORE if
+ * rows that stay are lost or damaged. After a failure no row has changed. Results go in one
+ * transaction, then rows in another: after a kill the same call resumes. *report: n, now;
+ * rows_removed; removed[] of names. */
 NY_API int ny_truncate(struct ny_context *context, const char *path, uint64_t rows,
                        int drop_results, struct ny_report **report);
-/* Removes a result: NY_EUSAGE where there is none of this name, NY_EBUSY while a job makes it. */
+/* Removes a result. NY_EUSAGE if there is none of this name, NY_EBUSY while a job makes it. */
 NY_API int ny_remove(struct ny_context *context, const char *path, const char *name);
 
-/* Passes, flops, memory by purpose, disk and seconds of a fit, before anything runs; NY_OK also
- * when it does not fit ("fits" is false and memory_min_bytes says what would). Path NULL: of points
- * that are not imported yet, of the option "shape"; no value is looked at, which otherwise makes
- * the seconds better, and store_bytes is what the points take at most. Of a store in shards the
- * memory, disk and seconds of all shards in one process, and "shards": count,
+/* Reports passes, flops, memory by purpose, disk and seconds of a fit before anything runs. NY_OK
+ * even if it does not fit ("fits" is then false, and memory_min_bytes says what would). Path NULL:
+ * for points that are not imported yet, of the option "shape". There are then no values to look at,
+ * which would make the seconds more accurate, and store_bytes is the most that the points take. For
+ * a store in shards: memory, disk and seconds of all shards in one process, and "shards": count,
  * memory_min_bytes of one, exchange_bytes and exchange_seconds of each between processes. */
 NY_API int ny_plan(struct ny_context *context, const char *path, const struct ny_options *options,
                    struct ny_report **report);
 /* Reports the effect of the kernel's width: for each of several widths, all from one sample of a
  * few thousand rows, the trace_error to expect of a fit with these options and uniform landmarks,
- * and how fast the spectrum falls: "grid", an array of {gamma sigma epsilon trace_error top_share
- * rank_90 effective_rank mean_kernel reading}. Option gamma-grid is the list of widths; without it,
- * or "auto", they go around gamma. No pass over the points. */
+ * and how fast the spectrum falls. "grid" is an array of {gamma sigma epsilon trace_error top_share
+ * rank_90 effective_rank mean_kernel reading}. Option gamma-grid lists the widths; without it, or
+ * with "auto", they are spread around gamma. No pass over the points. */
 NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
                          const struct ny_options *options, struct ny_report **report);
-/* Runs a fit, or resumes it from its last checkpoint; the result is stored under `name`. Before
- * anything is written the plan goes to the callback of ny_context_set_plan(), if there is one;
- * NY_EBUDGET when it does not fit. NY_EUSAGE where `name` has a result of other options, unless
- * option restart replaces it (without an option beside it, by one with the options that it has);
- * one of the same that is done is left as it is. *report as ny_result_report(). With option probe,
- * a pass more: probe_error = ‖K − K̃‖_F/‖K‖_F, from probe_columns columns of K drawn by hash, and
- * probe_standard_error of it (0 of all columns, null of one).
+/* Runs a fit, or resumes it from its last checkpoint, and stores the result under `name`. Before
+ * anything is written, the callback of ny_context_set_plan(), if any, gets the plan; NY_EBUDGET if
+ * it does not fit. NY_EUSAGE if `name` has a result of other options, unless option restart
+ * replaces it; restart alone takes the result's own options. A finished result of the same options
+ * is left as it is. *report as of ny_result_report(). Option probe takes one more pass: probe_error
+ * = ‖K − K̃‖_F/‖K‖_F, from probe_columns columns of K drawn by hash, and its probe_standard_error
+ * (0 for all columns, null for one).
  *
- * With option update a finished result takes in the rows that were appended since; its other
- * options come from the result, and one that is set must agree (else NY_EUSAGE). "frozen" places
- * the new rows with the model as it is, in one pass over them and one for the sums; "full" gives
- * what a fit of all rows with the result's gamma and scale gives, to rounding: selection and sums
- * look at new rows alone where they can, all rows are projected. Until it returns NY_OK the old
- * result is there, whole; after an interruption the same call goes on. The report's figures are
- * those of the update (mode, landmarks_added, rows_read, …; frozen: drift_trace_error,
- * drift_residual_share, and drift_largest of all frozen updates since the last fit or full update,
- * of drift_largest_rows rows from drift_largest_first on); total_rows_read, total_flops,
- * total_seconds and updates are of all runs.
+ * Option update takes rows that were appended since into a finished result. The other options come
+ * from the result, and one that is set must agree (else NY_EUSAGE). "frozen" places the new rows
+ * with the model as it is, in one pass over them and one for the sums. "full" gives what a fit of
+ * all rows with the result's gamma and scale gives, to rounding: selection and sums read only the
+ * new rows where they can, and all rows are projected. Until the call returns NY_OK, the old result
+ * stays complete; after an interruption the same call resumes. The report's figures are those of
+ * the update (mode, landmarks_added, rows_read, …; frozen: drift_trace_error, drift_residual_share,
+ * and drift_largest of all frozen updates since the last fit or full update, for drift_largest_rows
+ * rows from drift_largest_first on); total_rows_read, total_flops, total_seconds and updates are of
+ * all runs.
  *
- * If `path` is a store in shards, each shard gets the result of its rows, and all the same
- * model; the report is that of all rows. Every shard is worked at by a thread of this process, or
- * by one of another process where option peers (or MPI) connects several: all of them make this
- * call, *report is NULL in those that do not have shard 0, and what ends one of them ends all.
- * Option update=frozen takes in rows that were appended to the last shard. NY_EUSAGE for what goes
- * over one store alone.
- */
+ * If `path` is a store in shards, each shard gets the result of its rows, and all get the same
+ * model; the report is that of all rows. A thread of this process works on each shard or, if option
+ * peers (or MPI) connects several processes, a thread of one of them. All processes make this call,
+ * *report is NULL in those that do not have shard 0, and what ends one ends all. Option
+ * update=frozen takes in rows that were appended to the last shard. NY_EUSAGE for anything that
+ * works on a single store only. */
 NY_API int ny_fit(struct ny_context *context, const char *path, const char *name,
                   const struct ny_options *options, struct ny_report **report);
-/* Goes on with what is not done under `name`, a fit, a dictionary, a graph or an update, with the
- * options that it was begun with; budget and threads are those of the context. A result that is
- * done is left as it is. NY_EUSAGE where there is none of this name. *report as ny_result_report().
- */
+/* Resumes the unfinished fit, dictionary, graph or update under `name`, with the options that it
+ * began with; budget and threads are those of the context. A finished result is left as it is.
+ * NY_EUSAGE if there is none of this name. *report as of ny_result_report(). */
 NY_API int ny_resume(struct ny_context *context, const char *path, const char *name,
                      struct ny_report **report);
-/* A dictionary alone, for fit with option landmarks-from. Resumed as a fit is, and refused as one
- * that has a name or options of another; without a plan. */
+/* Selects a dictionary alone, for fits with option landmarks-from. It is resumed like a fit, and
+ * refused like one if the name has a result of other options; it has no plan. */
 NY_API int ny_select(struct ny_context *context, const char *path, const char *name,
                      const struct ny_options *options, struct ny_report **report);
-/* The graph of nearest neighbours, or resumes it: exactly, by n²/2 distances streamed in tiles, a
- * tree of boxes or a sieve of codes; or nearly, by a sieve or a forest (options knn and recall).
- * *report: neighbors edges components largest largest_share largest_edges distance_limit
+/* Makes the graph of nearest neighbours, or resumes it. Exact: by n²/2 distances streamed in tiles,
+ * a tree of boxes or a sieve of codes. Nearly exact: by a sieve or a forest (options knn and
+ * recall). *report: neighbors edges components largest largest_share largest_edges distance_limit
  * degree_mean …, and "sweep", an array of {neighbors distance_limit components largest_share}.
- * NY_EDATA when no two rows are joined. Where fewer than all neighbours are asked for also recall
- * and recall_interval (95 %), measured on 512 rows, and of a forest trees, rounds,
- * distances_per_point (pairs compared by n, without those of the 512 rows). Memory of exact: the
- * tiles, and about 12 bytes a neighbour and row; with less room for these, ranges of rows follow
- * one another, at more passes. Memory of a tree: 5 bytes for each row and 12 for each column of it,
- * and 8 a neighbour of a range of rows. Memory of a forest: about 100 bytes and 10 a neighbour for
- * each row, and the points; with less room for these, they are read again for each tree and round.
- * Memory of a sieve: up to some 530 bytes for each row, fewer where rows have under 192 columns,
- * and as many of the points as there is room for.
- * With option edges it is the graph of a file instead, and a store that is not there is made, with
+ * NY_EDATA if no two rows are joined. If fewer than all neighbours are asked for, also recall and
+ * recall_interval (95 %), measured on 512 rows, and for a forest trees, rounds, distances_per_point
+ * (compared pairs divided by n, without those of the 512 rows).
+ *
+ * Memory of exact: the tiles, and about 12 bytes a neighbour and row; with less room, ranges of
+ * rows follow one another, in more passes. Memory of a tree: 5 bytes for each row and 12 for each
+ * column of it, and 8 a neighbour of a range of rows. Memory of a forest: about 100 bytes and 10 a
+ * neighbour for each row, and the points; with less room, they are read again for each tree and
+ * round. Memory of a sieve: up to some 530 bytes for each row, fewer if rows have under 192
+ * columns, and as many of the points as there is room for.
+ *
+ * With option edges the graph is that of a file, and a store that does not exist is made, with
  * nodes and no points. *report then has edge_values ("lengths" or "affinities"), entries,
- * self_loops, repeats and, of affinities, zero_affinities in the place of what neighbours have.
- * NY_EDATA names the line of what is wrong. Memory: 16 bytes an entry, and some 20 a node. */
+ * self_loops, repeats and, for affinities, zero_affinities instead of the figures of neighbours.
+ * NY_EDATA names the line of an error. Memory: 16 bytes an entry, and some 20 a node. */
 NY_API int ny_graph(struct ny_context *context, const char *path, const char *name,
                     const struct ny_options *options, struct ny_report **report);
-/* A shortest path between rows `from` and `to` of a stored graph: *report has length, and the
- * arrays rows and lengths, from the first row to each. NY_EDATA when there is none. Memory: the
+/* Finds a shortest path between rows `from` and `to` of a stored graph. *report has length, and the
+ * arrays rows and lengths (from the first row to each). NY_EDATA if there is none. Memory: the
  * graph, and about 80 bytes a node. */
 NY_API int ny_path(struct ny_context *context, const char *path, const char *graph,
                    const struct ny_options *options, struct ny_report **report);
-/* Judges a finished embedding by measures of its rows, their labels and the points. *report has a
- * key for each figure, null where it does not apply, with "reasons" (key → words). Clusters that
- * are found are stored with the result: part "clusters". NY_EUSAGE where a measure that option
- * measures names does not apply, and for an option that is of none of them. Memory: the rows where
- * they fit, else a few megabytes a thread and, of each row, its cluster and its class, 8 bytes. */
+/* Measures a finished embedding by its rows, their labels and the points. *report has a key for
+ * each figure, null if it does not apply, and "reasons" (key → words). Clusters that are found are
+ * stored with the result as part "clusters". NY_EUSAGE if a measure named by option measures does
+ * not apply, and for an option that belongs to no measure. Memory: the rows if they fit, else a few
+ * megabytes a thread and 8 bytes for each row, for its cluster and its class. */
 NY_API int ny_evaluate(struct ny_context *context, const char *path, const char *name,
                        const struct ny_options *options, struct ny_report **report);
-/* Places the rows of `input` with a stored model: m·(d + p) multiply-adds a row, one streaming
- * pass over the input, no solve. A result without a model of its own (a map of a graph, a method on
- * all of K) reads the store's points for each batch of new rows instead. `output` is as that of
- * ny_export(). Options `import` say how to read the input; NULL: all defaults. NY_EDATA where it
- * has other columns than the model. */
+/* Places the rows of `input` with a stored model: m·(d + p) multiply-adds a row, one streaming pass
+ * over the input, no solve. A result without its own model (a map of a graph, a method on all of K)
+ * reads the store's points for each batch of new rows instead. `output` is as for ny_export().
+ * Options `import` say how to read the input; NULL: all defaults. NY_EDATA if it has other columns
+ * than the model. */
 NY_API int ny_transform(struct ny_context *context, const char *path, const char *name,
                         const char *input, const char *output, const struct ny_options *import);
-/* A model exported as one file needs no store. */
+/* Places rows with a model that was exported as one file; needs no store. */
 NY_API int ny_transform_model(struct ny_context *context, const char *model, const char *input,
                               const char *output, const struct ny_options *import);
-/* Does the work of both of these, with a report: rows, how many were placed, seconds,
- * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out,
- * measured on drift_rows of them and null where there are no landmarks. The log warns where it is
- * more than ten times drift_trace_error_fitted, that of the rows of the fit that are no landmarks
- * (null where it was not needed, or all are). Of svd and pca by the linear kernel or cosine, and of
- * exact kpca, it is the share of their variance that the components leave out, and drift_distance
- * is their mean squared distance from the mean of the fit, over that of its own rows: the log warns
- * from ten times on, too. Next, columns_unseen, the columns in which new rows have values that are
- * dropped, as --scale idf weighs a column 0 in which no row of the fit has one, and
- * values_left_out, the number of those that option new-columns "drop" left out. By a graph new rows
- * get no place but neighbors: the numbers of their nearest rows of the store, as of
- * ny_neighbors_of(), u64, with their distances as f32 in a file of their own. */
+/* Does the work of both functions above, with a report: rows, the number that were placed, seconds,
+ * and drift_trace_error, the share of the trace of the new rows that the landmarks leave out. It is
+ * measured on drift_rows of them, and null if there are no landmarks. The log warns if it is more
+ * than ten times drift_trace_error_fitted, that of the rows of the fit that are not landmarks (null
+ * if it was not needed, or if all rows are landmarks). For svd and pca by the linear kernel or
+ * cosine, and for exact kpca, it is the share of their variance that the components leave out, and
+ * drift_distance is their mean squared distance from the mean of the fit, divided by that of the
+ * fit's own rows; here too the log warns from ten times on. columns_unseen counts the columns in
+ * which values of new rows are dropped, because --scale idf gives weight 0 to a column in which no
+ * row of the fit has a value. values_left_out counts the values that option new-columns "drop" left
+ * out. With a graph, new rows get no place but neighbors: the numbers of their nearest rows of the
+ * store, as of ny_neighbors_of(), u64, with their distances as f32 in a separate file. */
 struct ny_placing {
     const char *path, *name; /* a store and a result of it; name NULL: path is a model's file */
     const char *input, *output;
     const struct ny_options *import; /* NULL: all defaults */
-    /* By a graph `output` gets row numbers; by any other result these are NY_EUSAGE. */
+    /* With a graph `output` gets row numbers. With any other result these are NY_EUSAGE. */
     const char *distances; /* file of their distances; NULL: none */
     size_t neighbors;      /* a row gets so many; 0: as many as the graph has */
-    /* The share of the true neighbours to find, up to 1, which is all of them; less is measured on
-     * some of the new rows, and reported as recall. 0: what was asked of the graph, which is 1 but
-     * for forests, sieves, and auto with option recall. */
+    /* The share of the true neighbours to find, up to 1 (all). Less than 1 is measured on some of
+     * the new rows, and reported as recall. 0: what was asked of the graph, which is 1 except for
+     * forests, sieves, and auto with option recall. */
     double recall;
-    /* File of the cluster of each row, u64: of those that an evaluation has left with the result,
-     * the one whose centre its place is nearest to. NULL: none. NY_EUSAGE where there are none. */
+    /* File for the cluster of each row, u64: the one with the nearest centre, among those that an
+     * evaluation left with the result. NULL: none. NY_EUSAGE if there are none. */
     const char *clusters;
-    /* "header", "ids" or both, as in ny_export_with(): of the rows of the input, which have names.
-     */
+    /* "header", "ids" or both, as in ny_export_with(): for rows of an input that has names. */
     const char *with;
 };
 NY_API int ny_place(struct ny_context *context, const struct ny_placing *placing,
                     struct ny_report **report);
 /* Writes a part of a result, one of ny_export_parts(). `name` NULL: of the points themselves, which
  * have "points", "raw-points", "labels", "source", "ids" (names of all rows), "columns" (names of
- * columns) and "classes" (words of labels); of a result "ids" are of its rows. `output` ends in
- * .npy, .csv, .csv.gz or .tsv, for a model in .nym, for names in .txt or as a text table, one a
- * line, for "graph" in .npz, .mtx, .txt, .csv or .tsv; any other ending of a regular file is
- * NY_EUSAGE. "-" is the standard output: it gets npy, as pipes and devices do, and lines of names
- * and graphs. Of a store in shards, all processes that MPI has started together make this call, and
- * one of them writes the file. NY_EUSAGE, with those that there are, where the result has no such
- * part. */
+ * columns) and "classes" (words of labels). The "ids" of a result are of its rows. `output` ends in
+ * .npy, .csv, .csv.gz or .tsv; for a model in .nym; for names in .txt or as a text table, one a
+ * line; for "graph" in .npz, .mtx, .txt, .csv or .tsv. Any other ending of a regular file is
+ * NY_EUSAGE. "-" is the standard output: like pipes and devices it gets npy, or lines of names and
+ * graphs. For a store in shards, all processes that MPI started together make this call, and one of
+ * them writes the file. NY_EUSAGE, with a list of the parts, if the result has no such part. */
 NY_API int ny_export(struct ny_context *context, const char *path, const char *name,
                      const char *part, const char *output);
-/* Exports like ny_export() where chunks of the part are damaged: rows that cannot be read are NaN
- * in the output (numbers: 2^64−1; names: empty lines), so that all others keep their place; the log
- * warns of them,
- * *missing (may be NULL) counts them. NY_ESTORE only where no row is left, or the result's own
- * record is damaged. */
+/* Exports like ny_export(), even if chunks of the part are damaged. Rows that cannot be read are
+ * NaN in the output (numbers: 2^64−1; names: empty lines), so that all others keep their place. The
+ * log warns of them, and *missing (may be NULL) counts them. NY_ESTORE only if no row is left, or
+ * if the result's own record is damaged. */
 NY_API int ny_export_undamaged(struct ny_context *context, const char *path, const char *name,
                                const char *part, const char *output, uint64_t *missing);
-/* Exports a part to a .csv, .csv.gz or .tsv, as `with` says, one or several of these words with
- * commas between: "header", a first line with the names of the columns; where the part has a line
- * for each row, "ids", the rows' names, "labels" and "clusters", as columns before it, words in
- * quotes where they need them. Of axes, mean and features, "ids" are the names of columns.
- * NY_EUSAGE for other parts and outputs, and where there are none. */
+/* Exports a part to a .csv, .csv.gz or .tsv, as `with` says: one or several of these words,
+ * separated by commas. "header" is a first line with the names of the columns. If the part has a
+ * line for each row, "ids" (the rows' names), "labels" and "clusters" are columns before it, with
+ * words in quotes if they need them. For axes, mean and features, "ids" are the names of columns.
+ * NY_EUSAGE for other parts and outputs, and if there are none. */
 NY_API int ny_export_with(struct ny_context *context, const char *path, const char *name,
                           const char *part, const char *output, const char *with);
-/* Draws a result as png, svg or pdf, by the end of `output` ("-": a png to standard output; another
- * ending is NY_EUSAGE), by the
- * options of NY_GROUP_PLOT. One pass over the embedding (with option all two), and one over labels
- * or other classes that give the colours; memory: about 60 bytes a pixel, whatever the rows. */
+/* Draws a result as png, svg or pdf, by the ending of `output` ("-": a png to standard output;
+ * another ending is NY_EUSAGE) and the options of NY_GROUP_PLOT. One pass over the embedding (with
+ * option all two), and one over labels or other classes that give the colours. Memory: about 60
+ * bytes a pixel, whatever the number of rows. */
 NY_API int ny_plot(struct ny_context *context, const char *path, const char *name,
                    const char *output, const struct ny_options *options);
-/* Draws it in letters, handed to `write` piece by piece; if that returns a value other than 0, so
- * does this. Classes beyond 20 share colours. NY_EUSAGE for options size, scree,
- * names and mark-landmarks. */
+/* Draws a result as text, which is passed to `write` piece by piece; if that returns a value other
+ * than 0, this function returns it. Classes beyond 20 share colours. NY_EUSAGE for options size,
+ * scree, names and mark-landmarks. */
 struct ny_screen {
     unsigned columns, lines;
-    int utf8, colors; /* whether it shows them; colours by the sequences of ECMA-48 */
+    int utf8, colors; /* whether the screen shows them; colours by the sequences of ECMA-48 */
     int (*write)(void *user, const char *text, size_t bytes);
     void *user;
 };
 NY_API int ny_plot_text(struct ny_context *context, const char *path, const char *name,
                         const struct ny_options *options, const struct ny_screen *screen);
-/* Writes results, at most 32, as one page of HTML that needs nothing else, by the options of
- * NY_GROUP_REPORT. `count` 0 (`names` may then be NULL): the first 32, by name, of those that are
- * done. `output` ends in .html or .htm, or is "-". One pass over each embedding; a path
- * holds a component of its graph in memory. NY_EDATA where there is no path. */
+/* Writes at most 32 results as one self-contained page of HTML, by the options of NY_GROUP_REPORT.
+ * `count` 0 (`names` may then be NULL): the first 32, by name, of those that are done. `output`
+ * ends in .html or .htm, or is "-". One pass over each embedding; a path holds a component of its
+ * graph in memory. NY_EDATA if there is no path. */
 NY_API int ny_write_report(struct ny_context *context, const char *path, const char *const *names,
                            size_t count, const char *output, const struct ny_options *options);
-/* The names of the parts, for help; ends with NULL. */
+/* The names of the parts, for help; NULL ends the list. */
 NY_API const char *const *ny_export_parts(void);
 
-/* Measures this machine (GEMM rates, exp, memory, disk) now and keeps it for plans. */
+/* Measures this machine now (GEMM rates, exp, memory, disk) and keeps the figures for plans. */
 NY_API int ny_calibrate(struct ny_context *context, struct ny_report **report);
 
 /* ---------------------------------------------------------------------------------------------
  * 1. One call: `file` → `output`, through a temporary store beside `output` (or in option tmpdir).
- * Options of NY_GROUP_FIT, NY_GROUP_READ and NY_GROUP_EMBED; *report as ny_fit(). With option
+ * Options of NY_GROUP_FIT, NY_GROUP_READ and NY_GROUP_EMBED; *report as of ny_fit(). With option
  * online the fit selects and sums up while the file is read, unless it needs more than the first
- * 16,384 rows to begin (option scale, landmarks that are given, so many of them): each row is
+ * 16,384 rows to begin (option scale, given landmarks, or that many landmarks). Each row is
  * imported, and read once more to be embedded.
  * ------------------------------------------------------------------------------------------- */
 NY_API int ny_embed_file(struct ny_context *context, const char *file, const char *output,
