@@ -187,6 +187,33 @@ static void clusters_are_read_where_they_are_of_all(void **state)
     ny_options_free(options);
 }
 
+/* Rows of the first shard are read, and then another evaluation of all shards takes place. */
+static void clusters_of_two_evaluations_are_no_part(void **state)
+{
+    static uint64_t clusters[ROWS];
+    const struct ny_result_part *part = ny_part_find("clusters");
+    struct ny_options *options;
+    struct ny_result result;
+    struct ny_store *store = NULL;
+
+    (void)state;
+    make_sharded();
+    works(ny_options_new(&options, in.ctx));
+    set(options, "clusters", "3");
+    works(ny_evaluate(in.ctx, in.store, "map", options, NULL));
+    works(ny_shards_open(&store, in.ctx, in.store));
+    works(ny_result_open_any(&result, store, "map"));
+    works(ny_part_fill(&result, part, 0, (size_t)rows_of[0], clusters));
+    set(options, "clusters", "4");
+    works(ny_evaluate(in.ctx, in.store, "map", options, NULL));
+    assert_int_equal(ny_part_fill(&result, part, rows_of[0], (size_t)rows_of[1], clusters),
+                     NY_EBUSY);
+    assert_non_null(strstr(ny_context_message(in.ctx), "of shard 1 of"));
+    ny_result_close_any(&result);
+    ny_store_close(store);
+    ny_options_free(options);
+}
+
 static void another_model_is_noticed(void **state)
 {
     struct ny_options *options;
@@ -209,6 +236,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(figures_are_the_wholes, start, stop),
         cmocka_unit_test_setup_teardown(rows_come_from_the_shard_that_has_them, start, stop),
         cmocka_unit_test_setup_teardown(clusters_are_read_where_they_are_of_all, start, stop),
+        cmocka_unit_test_setup_teardown(clusters_of_two_evaluations_are_no_part, start, stop),
         cmocka_unit_test_setup_teardown(another_model_is_noticed, start, stop),
     };
 
