@@ -303,3 +303,20 @@ says() {
     says "shard 1 has other clusters of 'a' than shard 0"
     [ ! -e other.npy ]
 }
+
+@test "ranks that are given two commands do not wait for each other" {
+    local shard other
+    for shard in 0 1; do
+        awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 500; i++) print rand() "," rand() }' |
+            nystream import big --shard $shard/2 - --format csv -q
+    done
+    nystream fit big a --landmarks 30 -q
+    for other in "fit big a --update full" "fit big a --landmarks 30" "export big a -o a.npy"; do
+        # shellcheck disable=SC2086
+        ranks 1 nystream fit big a --update frozen : --oversubscribe -n 1 nystream $other
+        [ "$status" -eq 2 ]
+        says "fit with --update frozen"
+        says "give the same command to each"
+    done
+    [ ! -e a.npy ]
+}
