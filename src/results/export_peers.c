@@ -144,7 +144,7 @@ static int agree_on_clusters(struct shared_export *export)
 {
     struct ny_context *ctx = export->result.ctx;
     unsigned shards = ny_peers_shards(export->peers), other = 0;
-    uint64_t mine, *all = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*all));
+    uint64_t mine = 0, *all = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*all));
     int err = all ? ny_stored_clusters_digest(ctx, export->result.record, &mine) : NY_EBUDGET;
 
     if (!err) err = ny_peers_gather_equal(export->peers, &mine, sizeof(mine), all);
