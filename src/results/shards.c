@@ -58,6 +58,7 @@ static int open_shard(struct ny_result *whole, size_t k)
     span->k = k;
     err = ny_result_open(&span->result, span->store, whole->name);
     span->same_clusters = !err && ny_stored_clusters_same(whole->record, span->result.record);
+    if (err) close_shard(span); /* the next call tries again */
     return err;
 }
 

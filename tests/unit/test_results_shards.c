@@ -214,6 +214,44 @@ static void clusters_of_two_evaluations_are_no_part(void **state)
     ny_options_free(options);
 }
 
+/* Sets the stage of the record of a shard. */
+static void set_stage(unsigned k, const char *stage)
+{
+    struct ny_store *store;
+    json_t *record;
+
+    works(ny_store_open(&store, in.ctx, shard_path(k)));
+    works(ny_record_load(store, "map", &record));
+    ny_field_set_text(record, "stage", stage);
+    works(ny_record_save(store, "map", record));
+    json_decref(record);
+    ny_store_close(store);
+}
+
+/* A failure of one call says nothing of the next one. */
+static void a_shard_that_could_not_be_opened_is_opened_again(void **state)
+{
+    uint64_t rows[30];
+    const struct ny_result_part *part = ny_part_find("rows");
+    struct ny_result result;
+    struct ny_store *store = NULL;
+
+    (void)state;
+    works(ny_shards_open(&store, in.ctx, in.store));
+    works(ny_result_open_any(&result, store, "map"));
+    set_stage(1, "project");
+    for (int turn = 0; turn < 2; turn++) {
+        assert_int_equal(ny_part_fill(&result, part, rows_of[0], 30, rows), NY_EUSAGE);
+        assert_non_null(strstr(ny_context_message(in.ctx), "is not finished"));
+        ny_error_clear(in.ctx);
+    }
+    set_stage(1, "done");
+    works(ny_part_fill(&result, part, rows_of[0], 30, rows));
+    assert_true(rows[0] == rows_of[0] && rows[29] == rows_of[0] + 29);
+    ny_result_close_any(&result);
+    ny_store_close(store);
+}
+
 static void another_model_is_noticed(void **state)
 {
     struct ny_options *options;
@@ -237,6 +275,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_come_from_the_shard_that_has_them, start, stop),
         cmocka_unit_test_setup_teardown(clusters_are_read_where_they_are_of_all, start, stop),
         cmocka_unit_test_setup_teardown(clusters_of_two_evaluations_are_no_part, start, stop),
+        cmocka_unit_test_setup_teardown(a_shard_that_could_not_be_opened_is_opened_again, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(another_model_is_noticed, start, stop),
     };
 
