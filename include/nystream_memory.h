@@ -211,7 +211,8 @@ NY_API int ny_model_load(struct ny_model **out, struct ny_context *context, cons
 NY_API int ny_model_load_file(struct ny_model **out, struct ny_context *context, const char *file);
 /* The model as bytes, which are valid as long as it is, and are charged to the budget once more. */
 NY_API int ny_model_image(struct ny_model *model, const void **image, size_t *bytes);
-/* *report: kernel gamma coef0 degree landmarks d components precision dtype format bytes. */
+/* *report: kernel gamma coef0 degree landmarks d components precision dtype format bytes
+ * prepared_rows prepared_values, the last two null where rows are not prepared. */
 NY_API int ny_model_report(struct ny_model *model, struct ny_report **report);
 NY_API void ny_model_free(struct ny_model *model);
 NY_API uint64_t ny_model_dimensions(const struct ny_model *model); /* d */

@@ -10,6 +10,7 @@
 #include "api/report.h"
 #include "api/settings.h"
 #include "base/budget.h"
+#include "base/decimal.h"
 #include "update/courses.h"
 
 /* Refuses here only a plan that cannot fit, whatever else is given up for it. */
@@ -22,8 +23,8 @@ int ny_plan_check_disk(struct ny_store *store, const char *replaced, const struc
     if (plan->result_bytes <= room && plan->scratch_bytes <= room - plan->result_bytes)
         return NY_OK;
     if (plan->scratch_bytes)
-        snprintf(scratch, sizeof(scratch), " and temporary files beside it %.1f MiB",
-                 (double)plan->scratch_bytes / mib);
+        ny_decimal_print(scratch, sizeof(scratch), " and temporary files beside it %.1f MiB",
+                         (double)plan->scratch_bytes / mib);
     return ny_fail(ny_store_context(store), NY_EIO,
                    "the result takes %.1f MiB%s, and the disk of the store has room for %.1f MiB: "
                    "make space, or ask for fewer components, landmarks or neighbours%s",
@@ -65,13 +66,13 @@ static struct time_text time_text(double seconds)
     struct time_text out;
 
     if (seconds < 10)
-        snprintf(out.text, sizeof(out.text), "%.2g s", seconds);
+        ny_decimal_print(out.text, sizeof(out.text), "%.2g s", seconds);
     else if (seconds < 120)
         snprintf(out.text, sizeof(out.text), "%.0f s", seconds);
     else if (seconds < 7200)
         snprintf(out.text, sizeof(out.text), "%.0f min", seconds / 60);
     else
-        snprintf(out.text, sizeof(out.text), "%.1f h", seconds / 3600);
+        ny_decimal_print(out.text, sizeof(out.text), "%.1f h", seconds / 3600);
     return out;
 }
 

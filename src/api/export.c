@@ -2,6 +2,7 @@
  * The calls that read a finished result: ny_export and ny_export_undamaged write one of its parts
  * to a file, ny_embedding_shape and ny_embedding_read read its embedding into memory.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/call.h"
@@ -15,6 +16,7 @@
 #include "results/names.h"
 #include "io/output.h"
 #include "nystream.h"
+#include "peers/open.h"
 #include "shards/set.h"
 
 const char *const *ny_export_parts(void)
@@ -57,11 +59,13 @@ static int export_together(struct ny_context *ctx, const char *path, const char 
                            const char *part, const char *output, bool *done)
 {
     struct ny_shard_team team;
+    char command[NY_COMMAND_BYTES];
     int err;
 
     *done = false;
     if (!ny_shards_at(path)) return NY_OK;
-    err = ny_shard_team_open(&team, ctx, path, NULL);
+    snprintf(command, sizeof(command), "export %s of '%s'", part, name ? name : "points");
+    err = ny_shard_team_open(&team, ctx, path, command, NULL);
     *done = !err && team.transport;
     if (*done) err = ny_sharded_export(&team, name, part, output);
     ny_shard_team_close(&team);

@@ -402,6 +402,7 @@ int ny_import_dealt(struct ny_context *context, const char *path,
     if (err) return err;
     ny_fields_begin();
     wish.shards = dealt.shards = (unsigned)shards;
+    wish.command = "import files";
     wish.peers = ny_options_text(options, "peers");
     ny_options_number(options, "peers-wait", &wish.wait_s);
     err = dealt_new(&dealt, context);

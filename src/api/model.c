@@ -7,6 +7,7 @@
 #include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
+#include "base/prepare.h"
 #include "io/memory.h"
 #include "linalg/matrix.h"
 #include "place/drift.h"
@@ -66,6 +67,8 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
 {
     const struct ny_kernel_params *params;
     const struct ny_kernel *kernel;
+    const struct ny_prepared *how;
+    char rows[NY_PREPARED_WORD_BYTES];
     json_t *object;
     int err = NY_GIVEN(model ? model->ctx : NULL, report);
 
@@ -74,6 +77,7 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
     ny_fields_begin();
     kernel = model->spec.kernel;
     params = &model->spec.params;
+    how = &model->spec.preparation;
     object = json_object();
     ny_field_set_text(object, "kernel", ny_kernel_shown(kernel));
     ny_field_set_number(object, "gamma", kernel->has_gamma ? params->gamma : NAN);
@@ -86,6 +90,10 @@ int ny_model_report(struct ny_model *model, struct ny_report **report)
     ny_field_set_text(object, "dtype", ny_dtype_name(model->spec.dtype));
     ny_field_set_text(object, "format", model->spec.slots ? "sparse" : "dense");
     ny_field_set_count(object, "bytes", ny_model_image_bytes(model));
+    ny_field_set_text(object, "prepared_rows",
+                      ny_prepares(how) ? ny_prepared_rows(how, rows) : NULL);
+    ny_field_set_text(object, "prepared_values",
+                      ny_prepares(how) ? ny_prepared_values(how) : NULL);
     return ny_report_of_json(report, model->ctx, object);
 }
 

@@ -5,6 +5,7 @@
 #include "api/sharded.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/options.h"
@@ -79,9 +80,9 @@ static int check_here(const struct ny_shards *shards, const struct ny_group_shap
 }
 
 int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, const char *path,
-                       const struct ny_options *options)
+                       const char *command, const struct ny_options *options)
 {
-    struct ny_transport_wish wish = {.wait_s = 600, .is_here = is_here};
+    struct ny_transport_wish wish = {.wait_s = 600, .command = command, .is_here = is_here};
     struct ny_transport *transport;
     int err;
 
@@ -131,15 +132,17 @@ int ny_sharded_request(const struct ny_request_kind *kind, struct ny_context *co
                        struct ny_report **report)
 {
     struct request request = {.kind = kind, .name = name, .options = options};
+    char command[NY_COMMAND_BYTES] = "fit";
+    const char *mode = NULL;
     struct ny_shard_team team;
     int err;
 
     ny_fields_begin();
-    err = ny_shard_team_open(&team, context, path, options);
+    if (kind->update && options) mode = ny_options_text(options, "update");
+    if (mode) snprintf(command, sizeof(command), "fit with --update %s", mode);
+    err = ny_shard_team_open(&team, context, path, command, options);
     if (!err)
-        err = kind->update && options && ny_options_is_set(options, "update")
-                  ? ny_sharded_update(&team, name, options, report)
-                  : run(&request, &team, report);
+        err = mode ? ny_sharded_update(&team, name, options, report) : run(&request, &team, report);
     ny_shard_team_close(&team);
     return err;
 }
@@ -179,7 +182,7 @@ int ny_sharded_resume(const struct ny_request_kind *const *kinds, struct ny_cont
     int err;
 
     ny_fields_begin();
-    err = ny_shard_team_open(&team, context, path, NULL);
+    err = ny_shard_team_open(&team, context, path, "go on with a job", NULL);
     if (!err) err = ny_sharded_update_begun(&team, name, &updates);
     if (!err)
         err = updates ? ny_sharded_update(&team, name, NULL, report) : run(&request, &team, report);

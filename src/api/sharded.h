@@ -15,10 +15,11 @@ struct ny_shard_team {
 };
 
 /* Reads the store in shards and meets the other processes, as the options --peers and --peers-wait
- * say (options may be NULL). NY_EUSAGE where a shard of this process is not there.
+ * say (options may be NULL). NY_EUSAGE where a shard of this process is not there, and where the
+ * others have another command (struct ny_transport_wish).
  * ny_shard_team_close() it, also after a failure. */
 int ny_shard_team_open(struct ny_shard_team *team, struct ny_context *context, const char *path,
-                       const struct ny_options *options);
+                       const char *command, const struct ny_options *options);
 /* Lets go of the other processes. */
 void ny_shard_team_close(struct ny_shard_team *team);
 

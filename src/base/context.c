@@ -13,6 +13,7 @@
 
 #include "base/context_private.h"
 #include "base/cpu.h"
+#include "base/decimal.h"
 
 enum { NY_SIGHUP = 1, NY_SIGINT = 2, NY_SIGTERM = 15 };
 
@@ -177,7 +178,7 @@ void ny_log(struct ny_context *ctx, int level, const char *format, ...)
 
     if (!ctx->log) return;
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    ny_decimal_vprint(text, sizeof(text), format, args);
     va_end(args);
     ny_mutex_lock(&ctx->lock);
     ctx->log(ctx->log_user, level, text);

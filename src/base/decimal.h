@@ -1,7 +1,6 @@
 /*
- * Numbers as text that programs read: options, records, tables and pages. They have a decimal point
- * whatever locale the host of the library has set; what is printed for people in messages may
- * follow that locale.
+ * Numbers as text: options, records, tables, pages, and messages, whose numbers are typed as options
+ * of the next command. They have a decimal point whatever locale the host of the library has set.
  */
 #ifndef NY_BASE_DECIMAL_H
 #define NY_BASE_DECIMAL_H

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/context_private.h"
+#include "base/decimal.h"
 
 /* Accepts NULL: a caller has no context if there was no memory for one. */
 const struct ny_error *ny_context_error(const struct ny_context *ctx)
@@ -49,7 +50,7 @@ static int fail(struct ny_context *ctx, int status, const char *file, uint64_t l
 {
     ny_mutex_lock(&ctx->lock);
     if (ctx->error.status == NY_OK) {
-        vsnprintf(ctx->message, sizeof(ctx->message), format, args);
+        ny_decimal_vprint(ctx->message, sizeof(ctx->message), format, args);
         snprintf(ctx->file, sizeof(ctx->file), "%s", file ? file : "");
         ctx->error = (struct ny_error){.status = status,
                                        .message = ctx->message,

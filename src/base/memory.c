@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/context_private.h"
+#include "base/decimal.h"
 
 /* The header of every block says what to give back to which purpose. It is one unit long. */
 enum { NY_ALIGNMENT = 64 };
@@ -63,9 +64,10 @@ static void largest_holders(struct ny_context *ctx, char *text, size_t size)
     for (int p = 0; p < NY_PURPOSES && length < size; p++) {
         size_t held = atomic_load(&ctx->memory_by_purpose[p]);
         if (held >= 1024 * 1024)
-            length +=
-                (size_t)snprintf(text + length, size - length, "%s%s %.1f MiB", length ? ", " : "",
-                                 ny_purpose_name((enum ny_purpose)p), (double)held / 1048576.0);
+            length += (size_t)ny_decimal_print(text + length, size - length, "%s%s %.1f MiB",
+                                               length ? ", " : "",
+                                               ny_purpose_name((enum ny_purpose)p),
+                                               (double)held / 1048576.0);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/decimal.h"
 #include "columns/columns.h"
 #include "columns/kernels.h"
 #include "store/store.h"
@@ -80,8 +81,9 @@ static int warn(struct ny_store *store, const struct dominant *found, struct ny_
     if (err) return err;
     snprintf(many, sizeof(many), "%zu of %zu columns, the largest of them ", found->count,
              found->columns);
-    snprintf(told->text, sizeof(told->text), "%s%s%s %.4g %% of the %s", alone ? "" : many, column,
-             alone ? " alone makes up" : ", make up", found->percent, found->of);
+    ny_decimal_print(told->text, sizeof(told->text), "%s%s%s %.4g %% of the %s",
+                     alone ? "" : many, column, alone ? " alone makes up" : ", make up",
+                     found->percent, found->of);
     ny_log(ny_store_context(store), NY_LOG_WARNING,
            "%s: the other columns hardly count; %s--scale standard gives all of them the same "
            "weight%s",

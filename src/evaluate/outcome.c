@@ -2,9 +2,9 @@
  * values with their deviation. */
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "evaluate/evaluate.h"
 
 void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const char *format, ...)
@@ -13,7 +13,7 @@ void ny_evaluate_inapplicable(struct ny_evaluation *run, const char *key, const 
     va_list args;
 
     va_start(args, format);
-    vsnprintf(reason, sizeof(reason), format, args);
+    ny_decimal_vprint(reason, sizeof(reason), format, args);
     va_end(args);
     for (size_t i = 0; run->measure->keys[i]; i++)
         if (!key || strcmp(run->measure->keys[i], key) == 0)

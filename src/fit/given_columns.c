@@ -91,7 +91,8 @@ int ny_fit_open_source(struct ny_fit *fit, uint64_t first_unit, uint64_t rows,
     if (err == NY_OK && first_unit)
         err = ny_reader_skip(fit->columns_reader, first_unit * NY_UNIT_ROWS, 0);
     if (err) return err;
-    return ny_source_of_reader(source, fit->job.ctx, fit->columns_reader, fit->job.points.dtype, 0,
+    return ny_source_of_reader(source, fit->job.ctx, fit->columns_reader,
+                               &(struct ny_raw_shape){.dtype = fit->job.points.dtype},
                                fit->job.workers);
 }
 

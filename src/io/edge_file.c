@@ -16,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "io/convert.h"
@@ -345,12 +346,12 @@ static int check_weight(const struct ny_edge_file *file, double weight)
     char text[160];
 
     if (weight >= 0 && weight <= (double)FLT_MAX) return NY_OK;
-    snprintf(text, sizeof(text), "the weight %g %s; lengths and affinities are numbers from 0 on",
-             weight,
-             isnan(weight)               ? "is no number"
-             : weight < 0                ? "is negative"
-             : weight < (double)INFINITY ? "is too large for f32"
-                                         : "is infinite");
+    ny_decimal_print(text, sizeof(text),
+                     "the weight %g %s; lengths and affinities are numbers from 0 on", weight,
+                     isnan(weight)               ? "is no number"
+                     : weight < 0                ? "is negative"
+                     : weight < (double)INFINITY ? "is too large for f32"
+                                                 : "is infinite");
     return wrong(file, text);
 }
 

@@ -5,6 +5,7 @@
 #include "peers/open.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,8 +142,9 @@ static int open_where_shards_are(struct ny_transport **out, struct ny_context *c
     return err;
 }
 
-int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
-                      const struct ny_transport_wish *wish)
+/* Opens the transport, whatever the others are to do. */
+static int open_any(struct ny_transport **out, struct ny_context *ctx,
+                    const struct ny_transport_wish *wish)
 {
     struct ny_folder_wish folder = {.wait_s = wish->wait_s};
     const char *peers = wish->peers;
@@ -163,4 +165,82 @@ int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
     if (folder.ranks == 1) return NY_OK;
     return wish->is_here ? open_where_shards_are(out, ctx, &folder, wish)
                          : ny_folder_open(out, ctx, &folder);
+}
+
+/* What a process tells the others before anything else. */
+struct greeting {
+    char command[NY_COMMAND_BYTES];
+    uint64_t shards;
+};
+
+static int is_interrupted(void *arg)
+{
+    return ny_check_interrupt(arg);
+}
+
+/* Tells the others what this process is to do, and hears the same of all, in the order of their
+ * ranks. */
+static int greet(struct ny_transport *transport, struct ny_context *ctx,
+                 const struct greeting *mine, struct greeting *all)
+{
+    size_t *sizes = ny_calloc(ctx, NY_MEM_OTHER, transport->ranks, sizeof(*sizes));
+    int err, failed;
+
+    if (!sizes) return NY_EBUDGET;
+    for (unsigned rank = 0; rank < transport->ranks; rank++)
+        sizes[rank] = sizeof(*mine);
+    transport->interrupted_arg = ctx;
+    transport->interrupted = is_interrupted;
+    failed = transport->ops->gather(transport, mine, sizes, all);
+    transport->interrupted = NULL;
+    ny_free(ctx, sizes);
+    if (!failed) return NY_OK;
+    err = ny_check_interrupt(ctx);
+    return err ? err : ny_fail(ctx, transport->status, "%s", transport->why);
+}
+
+/* Compares what all processes are to do. Those of two commands would wait for each other for ever,
+ * or take the bytes of one step for those of another. */
+static int agree(struct ny_transport *transport, struct ny_context *ctx,
+                 const struct ny_transport_wish *wish)
+{
+    struct greeting *all = ny_calloc(ctx, NY_MEM_OTHER, transport->ranks, sizeof(*all));
+    struct greeting mine = {.shards = wish->shards};
+    int err;
+
+    if (!all) return NY_EBUDGET;
+    snprintf(mine.command, sizeof(mine.command), "%s", wish->command);
+    err = greet(transport, ctx, &mine, all);
+    for (unsigned rank = 1; rank < transport->ranks && !err; rank++) {
+        if (memcmp(all[rank].command, all[0].command, sizeof(mine.command)) != 0)
+            err = ny_fail(ctx, NY_EUSAGE,
+                          "the process with rank %u is to %.*s, and that with rank 0 to %.*s; give "
+                          "the same command to each",
+                          rank, NY_COMMAND_BYTES, all[rank].command, NY_COMMAND_BYTES,
+                          all[0].command);
+        else if (all[rank].shards != all[0].shards)
+            err = ny_fail(ctx, NY_EUSAGE,
+                          "the process with rank %u works at %llu shards, and that with rank 0 at "
+                          "%llu; give the same command to each",
+                          rank, (unsigned long long)all[rank].shards,
+                          (unsigned long long)all[0].shards);
+    }
+    ny_free(ctx, all);
+    return err;
+}
+
+int ny_transport_open(struct ny_transport **out, struct ny_context *ctx,
+                      const struct ny_transport_wish *wish)
+{
+    struct ny_transport *transport;
+    int err = open_any(out, ctx, wish);
+
+    transport = *out;
+    if (err || !transport || !wish->command) return err;
+    err = agree(transport, ctx, wish);
+    if (!err) return NY_OK;
+    transport->ops->abandon(transport, err, ny_context_message(ctx));
+    transport->ops->close(transport);
+    *out = NULL;
+    return err;
 }

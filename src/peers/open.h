@@ -5,12 +5,17 @@
 #include "base/context.h"
 #include "peers/transport.h"
 
+/* Bytes of what a process is to do, in words that follow "is to". */
+enum { NY_COMMAND_BYTES = 160 };
+
 struct ny_transport_wish {
     /* "alone", "mpi", "folder:PATH" (a process for each shard) or "folder:N:PATH" (N processes);
      * NULL: MPI if this process was started by mpirun or the like with others, else alone. */
     const char *peers;
     unsigned shards; /* the job has so many; 1: its store has none */
     double wait_s;   /* the most to wait for the other processes of a folder */
+    /* What this process is to do: all have to be given the same. NULL: they are not asked. */
+    const char *command;
     /* Tells whether a shard is on this machine: in a folder, a process takes a part of the job
      * whose shards are. NULL: all are. */
     bool (*is_here)(const void *arg, unsigned shard);

@@ -56,6 +56,9 @@ static int open_input(const struct ny_placer *placer, const struct ny_new_rows *
                        : ny_reader_open_memory(out, spec->ctx, rows->table, &options);
 }
 
+/* Bytes of the rows that are read at a time to count them. */
+enum { COUNTED_BYTES = 4 << 20 };
+
 /* Counts the rows of a text file by reading it once. A pipe, which can be read only once, is left
  * as unknown. */
 static int count_rows(const struct ny_placer *placer, const struct ny_new_rows *rows,
@@ -67,7 +70,7 @@ static int count_rows(const struct ny_placer *placer, const struct ny_new_rows *
     struct ny_row_batch batch = {.sparse = &sparse};
     const struct ny_file_table *table;
     struct stat status;
-    size_t row_bytes;
+    size_t row_bytes, most = NY_UNIT_ROWS;
     int err;
 
     if (stat(rows->input, &status) != 0 || !S_ISREG(status.st_mode)) return NY_OK;
@@ -77,11 +80,12 @@ static int count_rows(const struct ny_placer *placer, const struct ny_new_rows *
     sparse.dtype = table->dtype;
     row_bytes =
         table->layout == NY_CSR ? 0 : placer->spec.geometry->d * ny_dtype_size(table->dtype);
-    batch.values = ny_alloc(ctx, NY_MEM_IO, NY_UNIT_ROWS * row_bytes);
+    if (row_bytes > COUNTED_BYTES / most) most = COUNTED_BYTES / row_bytes + 1;
+    batch.values = ny_alloc(ctx, NY_MEM_IO, most * row_bytes);
     if (!batch.values) err = NY_EBUDGET;
     while (err == NY_OK) {
         sparse.rows = 0;
-        err = ny_reader_next(reader, NY_UNIT_ROWS, &batch);
+        err = ny_reader_next(reader, most, &batch);
     }
     if (err == NY_END) {
         *count = batch.consumed;
@@ -242,12 +246,18 @@ static unsigned units_read(const struct ny_placer *placer, unsigned workers)
     return placer->ops->by_units ? workers : 1;
 }
 
+/* Returns the most rows that may come; 0: that is not known. */
+static uint64_t most_rows(const struct ny_placer *placer)
+{
+    return placer->rows == NY_ROWS_UNKNOWN ? 0 : placer->rows;
+}
+
 static size_t bytes_with_rows(const void *placer, unsigned workers, size_t limit)
 {
     const struct ny_placer *of = placer;
     const size_t name_bytes = 128; /* on average, twice: in the source, and on its way out */
     size_t row_bytes = ny_raw_bytes(&of->spec) + (of->delimiter ? name_bytes : 0);
-    size_t unit_bytes = NY_UNIT_ROWS * row_bytes;
+    size_t unit_bytes = ny_source_unit_rows(most_rows(of)) * row_bytes;
 
     return of->ops->bytes(of, workers, limit) + units_read(of, workers) * unit_bytes;
 }
@@ -389,8 +399,10 @@ int ny_place_all(struct ny_placer *placer, const struct ny_new_rows *rows)
     if (err) goto done;
     widen(spec, ny_reader_table(reader));
     decide_workers(placer);
-    err = ny_source_of_reader(&source, spec->ctx, reader, spec->dtype, spec->slots,
-                              units_read(placer, placer->workers));
+    err = ny_source_of_reader(
+        &source, spec->ctx, reader,
+        &(struct ny_raw_shape){.dtype = spec->dtype, .n = most_rows(placer), .slots = spec->slots},
+        units_read(placer, placer->workers));
     if (err) goto done;
     ny_source_prepare(source, &spec->preparation);
     if (placer->delimiter) ny_source_note_ids(source, &placer->ids);

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "base/checksum.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -63,6 +64,23 @@ bool ny_stored_clusters_same(const json_t *record, const json_t *other)
     json_decref(told);
     json_decref(others);
     return same;
+}
+
+int ny_stored_clusters_digest(struct ny_context *ctx, const json_t *record, uint64_t *digest)
+{
+    const size_t flags = JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17);
+    json_t *told = ny_stored_clusters_told(record);
+    size_t bytes = told ? json_dumpb(told, NULL, 0, flags) : 0;
+    char *text = bytes ? ny_alloc(ctx, NY_MEM_OTHER, bytes) : NULL;
+    int err = bytes && !text ? NY_EBUDGET : NY_OK;
+
+    *digest = 0;
+    if (told && !bytes) err = ny_fields_no_memory(ctx);
+    if (text && json_dumpb(told, text, bytes, flags) != bytes) err = ny_fields_no_memory(ctx);
+    if (text && !err) *digest = ny_checksum(text, bytes);
+    ny_free(ctx, text);
+    json_decref(told);
+    return err;
 }
 
 /* Returns the slot that the record names; a record without clusters counts as slot 1, so that

@@ -21,6 +21,9 @@ json_t *ny_stored_clusters_told(const json_t *record);
 /* Tells whether two shards of a store have clusters that one evaluation of all has found: the same
  * is told of both. */
 bool ny_stored_clusters_same(const json_t *record, const json_t *other);
+/* Computes a digest of what is told of them, by which processes compare those of their shards; 0
+ * where there are none. */
+int ny_stored_clusters_digest(struct ny_context *ctx, const json_t *record, uint64_t *digest);
 /* Calls `each` with the parts of clusters that this record neither has nor carries. */
 int ny_stored_clusters_unneeded(const json_t *record, ny_part_fn *each, void *user);
 /* Replaces them; `figures` is what is told of these. If the store is not to be written, or was

@@ -10,6 +10,8 @@
 
 #include "base/memory.h"
 #include "peers/peers.h"
+#include "results/clusters.h"
+#include "results/current.h"
 #include "results/names.h"
 #include "results/shards.h"
 
@@ -115,6 +117,43 @@ static int copy_shard(struct shared_export *export, unsigned shard)
     return err;
 }
 
+/* Refuses clusters that an evaluation of all shards has not found together. Where a shard has got
+ * others since it was opened, one was under way. */
+static int refuse_clusters(struct shared_export *export, unsigned shard)
+{
+    struct ny_result *result = &export->result;
+    int err = ny_result_current(result, export->part, NY_OK);
+    uint64_t untouched = err != NY_EBUSY;
+
+    if (err && untouched) return err;
+    ny_error_clear(result->ctx);
+    err = ny_peers_least(export->peers, &untouched);
+    if (err) return err;
+    if (untouched)
+        return ny_fail(result->ctx, NY_EUSAGE,
+                       "shard %u has other clusters of '%s' than shard 0: each was evaluated by "
+                       "itself; 'nystream eval STORE %s --clusters K' finds clusters of all shards",
+                       shard, result->name, result->name);
+    return ny_fail(result->ctx, NY_EBUSY,
+                   "'%s' got other clusters while they were read; run the same command again",
+                   result->name);
+}
+
+/* Compares the clusters of all shards before any of them is written. */
+static int agree_on_clusters(struct shared_export *export)
+{
+    struct ny_context *ctx = export->result.ctx;
+    unsigned shards = ny_peers_shards(export->peers), other = 0;
+    uint64_t mine = 0, *all = ny_calloc(ctx, NY_MEM_IO, shards, sizeof(*all));
+    int err = all ? ny_stored_clusters_digest(ctx, export->result.record, &mine) : NY_EBUDGET;
+
+    if (!err) err = ny_peers_gather_equal(export->peers, &mine, sizeof(mine), all);
+    for (unsigned shard = 1; shard < shards && !err && !other; shard++)
+        if (all[shard] != all[0]) other = shard;
+    ny_free(ctx, all);
+    return err || !other ? err : refuse_clusters(export, other);
+}
+
 static int write_rows(struct shared_export *export, const char *output)
 {
     static const size_t sizes[] = {[NY_OUT_F32] = sizeof(float),
@@ -126,6 +165,7 @@ static int write_rows(struct shared_export *export, const char *output)
     int err = check_part(export);
 
     export->row_bytes = (cols ? cols : 1) * sizes[ny_result_element(result, export->part)];
+    if (!err && strcmp(export->part->name, "clusters") == 0) err = agree_on_clusters(export);
     if (!err) err = allocate(export);
     if (!err) err = begin(export, output);
     for (unsigned shard = 0; shard < ny_peers_shards(export->peers) && !err; shard++)

@@ -27,6 +27,7 @@ struct ny_result_span {
     uint64_t *fit;           /* a number for the fit that each shard has the result of */
     uint64_t model;          /* digest of the one by which all shards have placed their rows */
     bool clustered;          /* one evaluation of all shards has found their clusters */
+    bool same_clusters;      /* the shard that is open had those of the first when it was opened */
 };
 
 /* ---- the result of one shard --------------------------------------------------------------- */
@@ -55,7 +56,10 @@ static int open_shard(struct ny_result *whole, size_t k)
     if (!err) err = ny_store_open(&span->store, whole->ctx, ny_store_path(store));
     if (err) return err;
     span->k = k;
-    return ny_result_open(&span->result, span->store, whole->name);
+    err = ny_result_open(&span->result, span->store, whole->name);
+    span->same_clusters = !err && ny_stored_clusters_same(whole->record, span->result.record);
+    if (err) close_shard(span); /* the next call tries again */
+    return err;
 }
 
 /* ---- do they belong together --------------------------------------------------------------- */
@@ -200,7 +204,7 @@ static int measure(struct ny_result *whole, const struct ny_result *first)
         span->fit[k] = fit_of(span->result.record);
         span->first[k + 1] = span->first[k] + span->result.rows.count;
         n += span->result.n;
-        if (!ny_stored_clusters_same(first->record, span->result.record)) span->clustered = false;
+        if (!span->same_clusters) span->clustered = false;
     }
     whole->n = n;
     return NY_OK;
@@ -317,6 +321,12 @@ static int fill_shard(struct ny_result *whole, const struct ny_result_part *part
         return ny_fail(whole->ctx, NY_EUSAGE, "'%s' of shard %u of %s has no %s", whole->name,
                        ny_shards_number(whole->store, span->k), ny_store_path(whole->store),
                        part->name);
+    if (strcmp(part->name, "clusters") == 0 && !span->same_clusters)
+        return ny_fail(whole->ctx, NY_EBUSY,
+                       "'%s' of shard %u of %s got other clusters while they were read; run the "
+                       "same command again",
+                       whole->name, ny_shards_number(whole->store, span->k),
+                       ny_store_path(whole->store));
     span->result.stored = whole->stored;
     span->result.inverse = whole->inverse;
     err = part->fill(&span->result, first, count, out);

@@ -26,6 +26,7 @@ struct reader_source {
     struct ny_prepared preparation;
     bool sparse;      /* as read */
     size_t row_bytes; /* of a dense row, as read */
+    size_t unit_rows; /* that a buffer holds */
     unsigned workers;
     struct unit *unit;
     struct ny_left_out *left_out; /* NULL: nobody asks, */
@@ -116,14 +117,14 @@ static int take(struct ny_source *base, struct ny_tile *tile)
 
     tile->rows = 0;
     unit->rows.rows = 0;
-    while (tile->rows < NY_UNIT_ROWS && err == NY_OK) {
+    while (tile->rows < source->unit_rows && err == NY_OK) {
         struct ny_row_batch batch = {.values = unit->values + tile->rows * source->row_bytes,
                                      .source = source->left_out ? numbers : NULL,
                                      .names = source->ids && source->ids->ids ? &names : NULL,
                                      .labels = source->ids ? labels + tile->rows : NULL,
                                      .sparse = source->sparse ? &unit->rows : NULL};
 
-        err = ny_reader_next(source->reader, NY_UNIT_ROWS - tile->rows, &batch);
+        err = ny_reader_next(source->reader, source->unit_rows - tile->rows, &batch);
         err = note_left_out(source, &batch, err);
         if (err == NY_OK) tile->rows += batch.count;
     }
@@ -233,7 +234,7 @@ static int allocate(struct reader_source *source)
     struct ny_context *ctx = source->base.ctx;
     size_t bytes;
 
-    if (ny_product(ctx, &bytes, source->sparse ? 0 : source->row_bytes, NY_UNIT_ROWS, 1))
+    if (ny_product(ctx, &bytes, source->sparse ? 0 : source->row_bytes, source->unit_rows, 1))
         return NY_EBUDGET;
     source->unit = ny_calloc(ctx, NY_MEM_IO, source->workers, sizeof(*source->unit));
     if (!source->unit) return NY_EBUDGET;
@@ -269,8 +270,13 @@ void ny_source_prepare(struct ny_source *source, const struct ny_prepared *how)
     reader->counts = ny_prepared_counts(how);
 }
 
+size_t ny_source_unit_rows(uint64_t n)
+{
+    return n && n < NY_UNIT_ROWS ? (size_t)n + 1 : NY_UNIT_ROWS;
+}
+
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
-                        enum ny_dtype dtype, size_t slots, unsigned workers)
+                        const struct ny_raw_shape *shape, unsigned workers)
 {
     static const struct ny_source_ops ops = {.take = take, .strip = strip, .free = release};
     const struct ny_file_table *table = ny_reader_table(reader);
@@ -284,13 +290,14 @@ int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct n
     source->read_dtype = table->dtype;
     source->sparse = table->layout == NY_CSR;
     source->row_bytes = (size_t)table->d * ny_dtype_size(table->dtype);
+    source->unit_rows = ny_source_unit_rows(shape->n);
     source->workers = workers;
     source->base = (struct ny_source){
         .ops = &ops,
         .ctx = ctx,
-        .dtype = dtype,
+        .dtype = shape->dtype,
         .d = (size_t)table->d,
-        .slots = slots,
+        .slots = shape->slots,
         .n = table->rows == NY_ROWS_UNKNOWN ? 0 : table->rows,
         .stored_bytes_per_row =
             source->sparse ? (double)(table->nnz * (sizeof(uint32_t) + ny_dtype_size(table->dtype)))

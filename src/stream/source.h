@@ -87,12 +87,23 @@ int ny_source_of_points(struct ny_source **out, struct ny_store *store, uint64_t
 /* Bytes that ny_source_of_points() allocates. */
 size_t ny_source_of_points_bytes(const struct ny_points_info *points, unsigned workers);
 
+/* Raw rows: dense, or sparse of at most so many slots. */
+struct ny_raw_shape {
+    enum ny_dtype dtype;
+    uint64_t n;
+    size_t d, slots;
+};
+
 struct ny_reader;
-/* Rows of a file through a reader, read once, in order, handed out as `dtype`: the reader's own, or
- * f32 or f64; and as records of so many slots (0: dense, as the reader's then must be). Memory:
- * workers × one unit, NY_MEM_IO. */
+/* Rows of a file through a reader, read once, in order, handed out in the type of `shape`: the
+ * reader's own, or f32 or f64; and as records of its slots (0: dense, as the reader's then must
+ * be). At most shape->n rows come; 0: that is not known. Memory: workers × a unit, or all of these
+ * rows where they are fewer, NY_MEM_IO. */
 int ny_source_of_reader(struct ny_source **out, struct ny_context *ctx, struct ny_reader *reader,
-                        enum ny_dtype dtype, size_t slots, unsigned workers);
+                        const struct ny_raw_shape *shape, unsigned workers);
+/* Returns the rows that a unit's buffer of such a source has room for, where at most n come: one
+ * more than these, as the end is known where a next row is asked for. */
+size_t ny_source_unit_rows(uint64_t n);
 
 /* Has the reader's source write down which rows of the file it leaves out; `list` is the caller's
  * and must outlive it. */
@@ -112,13 +123,7 @@ int ny_source_of_memory(struct ny_source **out, struct ny_context *ctx, const vo
  * rows. */
 void ny_source_of_memory_slots(struct ny_source *source, size_t slots, bool dense);
 
-/* Raw rows in memory, which must stay valid, as they are: dense, or sparse of at most so many
- * slots, as which they are handed out. */
-struct ny_raw_shape {
-    enum ny_dtype dtype;
-    uint64_t n;
-    size_t d, slots;
-};
+/* Raw rows in memory, which must stay valid, handed out as they are. */
 int ny_source_of_raw(struct ny_source **out, struct ny_context *ctx, struct ny_raw_rows rows,
                      const struct ny_raw_shape *shape);
 

@@ -157,6 +157,22 @@ ended() {
     usage "has no result named 'c'"
 }
 
+@test "processes of two kinds of work end alike" {
+    local pids=() codes other
+    nystream fit big a --landmarks 60 -q
+    nystream import big rows.more.csv --append -q
+    for other in "--update full" "--landmarks 60 --restart"; do
+        nystream fit big a --update frozen --peers folder:2:meet >said.0 2>&1 3>&- &
+        pids=($!)
+        nystream fit big a $other --peers folder:2:meet >said.1 2>&1 3>&- &
+        pids+=($!)
+        ended
+        [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+        grep -q "is to .*fit with --update frozen.*give the same command to each" said.0
+        grep -q "is to .*fit with --update frozen.*give the same command to each" said.1
+    done
+}
+
 @test "a process without memory for its part tells the others" {
     local pids=() codes
     start big --peers folder:2:meet --memory 40M

@@ -284,3 +284,39 @@ says() {
     says "shard 1 has classes that shard 0 does not know"
     [ ! -e two.txt ]
 }
+
+@test "processes export clusters of one evaluation of all shards, and of no other" {
+    local shard
+    for shard in 0 1; do
+        awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 500; i++) print rand() "," rand() }' |
+            nystream import big --shard $shard/2 - --format csv -q
+    done
+    nystream fit big a --landmarks 30 -q
+    nystream eval big a --clusters 3 -q >/dev/null
+    nystream export big a --part clusters -o one.npy -q
+    ranks 2 nystream export big a --part clusters -o two.npy
+    [ "$status" -eq 0 ]
+    cmp one.npy two.npy
+    nystream eval big/shard-00001 a --clusters 3 -q >/dev/null
+    ranks 2 nystream export big a --part clusters -o other.npy
+    [ "$status" -eq 2 ]
+    says "shard 1 has other clusters of 'a' than shard 0"
+    [ ! -e other.npy ]
+}
+
+@test "ranks that are given two commands do not wait for each other" {
+    local shard other
+    for shard in 0 1; do
+        awk -v seed=$shard 'BEGIN { srand(seed); for (i = 0; i < 500; i++) print rand() "," rand() }' |
+            nystream import big --shard $shard/2 - --format csv -q
+    done
+    nystream fit big a --landmarks 30 -q
+    for other in "fit big a --update full" "fit big a --landmarks 30" "export big a -o a.npy"; do
+        # shellcheck disable=SC2086
+        ranks 1 nystream fit big a --update frozen : --oversubscribe -n 1 nystream $other
+        [ "$status" -eq 2 ]
+        says "fit with --update frozen"
+        says "give the same command to each"
+    done
+    [ ! -e a.npy ]
+}

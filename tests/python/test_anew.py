@@ -39,6 +39,26 @@ def test_rows_of_two_fits_are_not_mixed(store, result):
     assert store.result("map").embedding[:].shape == (2000, 5)
 
 
+def test_a_report_is_of_the_fit_whose_parts_are_read(store, result):
+    held = store.result("map")  # no part of it was read
+    elsewhere(store).fit("map", components=5, **FIT)
+    for read in lambda: held.embedding, lambda: held.eigenvalues:
+        with pytest.raises(nystream.UsageError, match="open it again$"):
+            read()
+    assert held.report.components == 3
+    anew = store.result("map")
+    assert anew.report.components == anew.embedding.shape[1] == 5
+
+
+def test_a_report_has_the_rows_of_an_update_elsewhere(store, result, rows):
+    held = store.result("map")
+    there = elsewhere(store)
+    there.append(rows[:50])
+    there.result("map").update("frozen")
+    assert held.report.n == 2000
+    assert len(held.embedding) == held.report.n == 2050
+
+
 @pytest.mark.parametrize("mode", ["frozen", "full"])
 def test_rows_from_before_an_update_elsewhere_are_read_on(store, result, rows, mode):
     part = result.embedding

@@ -370,6 +370,25 @@ def test_what_another_thread_adds_meanwhile_is_in_the_next_solution(monkeypatch,
 
 
 @quick
+def test_an_add_that_fails_takes_back_no_rows_of_another_thread(monkeypatch, rows, landmarks):
+    monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
+    sums = sums_of(landmarks, rows[:10])
+    adding = threading.Thread(target=sums.add, args=(rows[:100],))
+
+    def pieces():
+        for at in range(100, 1300, 300):
+            yield rows[at:at + 300]
+        adding.start()
+        adding.join(0.5)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        sums.add(pieces())
+    adding.join()
+    assert sums.rows == 110
+
+
+@quick
 def test_ctrl_c_at_the_end_of_a_piece(monkeypatch, rows, landmarks):
     monkeypatch.setattr(sums_module, "BATCH_BYTES", 300 * 6 * 8)
     put, seen = Sums._put, []

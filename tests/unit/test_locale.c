@@ -4,6 +4,7 @@
  */
 #include "unit/table_case.h"
 
+#include "base/context.h"
 #include "base/decimal.h"
 #include "support/locale_case.h"
 
@@ -105,6 +106,18 @@ static void widths_of_a_grid_are_read_with_a_point(void **state)
     assert_non_null(strstr(ny_report_json(report), "\"gamma\": 0.5"));
     ny_report_free(report);
     ny_options_free(o);
+}
+
+/* Numbers of messages are given as options. */
+static void messages_have_a_point(void **state)
+{
+    (void)state;
+    set_comma();
+    ny_fail(in.ctx, NY_EUSAGE, "give --tolerance %g", 0.25);
+    assert_string_equal(ny_context_message(in.ctx), "give --tolerance 0.25");
+    ny_error_clear(in.ctx);
+    ny_log(in.ctx, NY_LOG_NOTE, "%.1f MiB", 1.5);
+    assert_string_equal(log_text, "1.5 MiB");
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -210,6 +223,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(options_are_read_with_a_point, setup, teardown_locale),
         cmocka_unit_test_setup_teardown(widths_of_a_grid_are_read_with_a_point, setup,
                                         teardown_locale),
+        cmocka_unit_test_setup_teardown(messages_have_a_point, setup, teardown_locale),
         cmocka_unit_test_setup_teardown(a_fit_is_known_again_in_any_locale, setup, teardown_locale),
         cmocka_unit_test_setup_teardown(an_evaluation_reads_the_record, setup, teardown_locale),
         cmocka_unit_test_setup_teardown(a_model_says_its_numbers_with_a_point, setup,

@@ -115,12 +115,53 @@ static void test_a_folder_by_its_word(void **state)
     assert_int_equal(answer[0].at + answer[1].at, 1); /* each rank once */
 }
 
+/* The second of two processes is to do something else than the first. */
+static int open_for_one_of_two(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct ny_transport_wish wish = {.peers = word,
+                                     .shards = ranks,
+                                     .wait_s = 20,
+                                     .command = rank % 2 ? "fit with --update full" : "fit"};
+    struct ny_transport *transport;
+    int err = ny_transport_open(&transport, own, &wish);
+
+    answer[rank].at = transport == NULL;
+    return err;
+}
+
+static int open_for_other_shards(struct ny_context *own, unsigned rank, unsigned ranks)
+{
+    struct ny_transport_wish wish = {
+        .peers = word, .shards = ranks + rank, .wait_s = 20, .command = "fit"};
+    struct ny_transport *transport;
+
+    return ny_transport_open(&transport, own, &wish);
+}
+
+static void test_processes_of_two_commands_do_not_wait(void **state)
+{
+    (void)state;
+    snprintf(word, sizeof(word), "folder:2:%s", folder);
+    run(2, open_for_one_of_two);
+    for (unsigned rank = 0; rank < 2; rank++) {
+        assert_int_equal(answer[rank].status, NY_EUSAGE);
+        assert_true(answer[rank].at);
+        assert_non_null(strstr(answer[rank].message, "fit with --update full"));
+    }
+    run(2, open_for_other_shards);
+    for (unsigned rank = 0; rank < 2; rank++) {
+        assert_int_equal(answer[rank].status, NY_EUSAGE);
+        assert_non_null(strstr(answer[rank].message, "works at"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_words, make, clear),
         cmocka_unit_test_setup_teardown(test_a_folder_by_its_word, make, clear),
         cmocka_unit_test_setup_teardown(test_ranks_go_where_their_shards_are, make, clear),
+        cmocka_unit_test_setup_teardown(test_processes_of_two_commands_do_not_wait, make, clear),
     };
 
     return cmocka_run_group_tests_name("peers_open", tests, NULL, NULL);

@@ -187,6 +187,71 @@ static void clusters_are_read_where_they_are_of_all(void **state)
     ny_options_free(options);
 }
 
+/* Rows of the first shard are read, and then another evaluation of all shards takes place. */
+static void clusters_of_two_evaluations_are_no_part(void **state)
+{
+    static uint64_t clusters[ROWS];
+    const struct ny_result_part *part = ny_part_find("clusters");
+    struct ny_options *options;
+    struct ny_result result;
+    struct ny_store *store = NULL;
+
+    (void)state;
+    make_sharded();
+    works(ny_options_new(&options, in.ctx));
+    set(options, "clusters", "3");
+    works(ny_evaluate(in.ctx, in.store, "map", options, NULL));
+    works(ny_shards_open(&store, in.ctx, in.store));
+    works(ny_result_open_any(&result, store, "map"));
+    works(ny_part_fill(&result, part, 0, (size_t)rows_of[0], clusters));
+    set(options, "clusters", "4");
+    works(ny_evaluate(in.ctx, in.store, "map", options, NULL));
+    assert_int_equal(ny_part_fill(&result, part, rows_of[0], (size_t)rows_of[1], clusters),
+                     NY_EBUSY);
+    assert_non_null(strstr(ny_context_message(in.ctx), "of shard 1 of"));
+    ny_result_close_any(&result);
+    ny_store_close(store);
+    ny_options_free(options);
+}
+
+/* Sets the stage of the record of a shard. */
+static void set_stage(unsigned k, const char *stage)
+{
+    struct ny_store *store;
+    json_t *record;
+
+    works(ny_store_open(&store, in.ctx, shard_path(k)));
+    works(ny_record_load(store, "map", &record));
+    ny_field_set_text(record, "stage", stage);
+    works(ny_record_save(store, "map", record));
+    json_decref(record);
+    ny_store_close(store);
+}
+
+/* A failure of one call says nothing of the next one. */
+static void a_shard_that_could_not_be_opened_is_opened_again(void **state)
+{
+    uint64_t rows[30];
+    const struct ny_result_part *part = ny_part_find("rows");
+    struct ny_result result;
+    struct ny_store *store = NULL;
+
+    (void)state;
+    works(ny_shards_open(&store, in.ctx, in.store));
+    works(ny_result_open_any(&result, store, "map"));
+    set_stage(1, "project");
+    for (int turn = 0; turn < 2; turn++) {
+        assert_int_equal(ny_part_fill(&result, part, rows_of[0], 30, rows), NY_EUSAGE);
+        assert_non_null(strstr(ny_context_message(in.ctx), "is not finished"));
+        ny_error_clear(in.ctx);
+    }
+    set_stage(1, "done");
+    works(ny_part_fill(&result, part, rows_of[0], 30, rows));
+    assert_true(rows[0] == rows_of[0] && rows[29] == rows_of[0] + 29);
+    ny_result_close_any(&result);
+    ny_store_close(store);
+}
+
 static void another_model_is_noticed(void **state)
 {
     struct ny_options *options;
@@ -209,6 +274,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(figures_are_the_wholes, start, stop),
         cmocka_unit_test_setup_teardown(rows_come_from_the_shard_that_has_them, start, stop),
         cmocka_unit_test_setup_teardown(clusters_are_read_where_they_are_of_all, start, stop),
+        cmocka_unit_test_setup_teardown(clusters_of_two_evaluations_are_no_part, start, stop),
+        cmocka_unit_test_setup_teardown(a_shard_that_could_not_be_opened_is_opened_again, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(another_model_is_noticed, start, stop),
     };
 

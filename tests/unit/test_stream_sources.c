@@ -336,7 +336,9 @@ static int read_file(enum ny_dtype dtype, unsigned workers, struct copy *copy, u
     int err;
 
     assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);
-    assert_int_equal(ny_source_of_reader(&source, ctx, reader, dtype, 0, workers), NY_OK);
+    assert_int_equal(
+        ny_source_of_reader(&source, ctx, reader, &(struct ny_raw_shape){.dtype = dtype}, workers),
+        NY_OK);
     *n = source->n;
     err = run(source, workers, 321, copy);
     ny_source_free(source);
@@ -403,6 +405,33 @@ static void readers_give_the_rows_of_the_file(void **state)
     free(rows), free(bytes);
 }
 
+/* A unit of wide rows would be more than all that come. */
+static void few_rows_of_a_file_take_little_memory(void **state)
+{
+    static const float rows[] = {1, 2, 3, 4, 5, 6};
+    struct ny_reader_options options = {.header = NY_HEADER_NO};
+    const struct ny_raw_shape shape = {.dtype = NY_F32, .n = 2};
+    struct copy copy = copy_new(2, D * sizeof(float));
+    struct ny_reader *reader;
+    struct ny_source *source;
+    FILE *file = fopen(path, "w");
+    size_t before;
+
+    (void)state;
+    assert_non_null(file);
+    fprintf(file, "1,2,3\n4,5,6\n");
+    fclose(file);
+    assert_int_equal(ny_reader_open(&reader, ctx, path, &options), NY_OK);
+    before = ny_memory_used(ctx);
+    assert_int_equal(ny_source_of_reader(&source, ctx, reader, &shape, 1), NY_OK);
+    assert_true(ny_memory_used(ctx) - before < NY_UNIT_ROWS * D * sizeof(float));
+    assert_int_equal(run(source, 1, 321, &copy), NY_OK);
+    assert_memory_equal(copy.out, rows, sizeof(rows));
+    ny_source_free(source);
+    ny_reader_close(reader);
+    free(copy.out);
+}
+
 static void memory_gives_its_rows(void **state)
 {
     float *rows = malloc(N * D * sizeof(*rows));
@@ -431,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_damaged_block_stops_the_pass),
         cmocka_unit_test(those_who_help_see_the_rows_of_the_tile),
         cmocka_unit_test(readers_give_the_rows_of_the_file),
+        cmocka_unit_test(few_rows_of_a_file_take_little_memory),
         cmocka_unit_test(memory_gives_its_rows),
     };
     return cmocka_run_group_tests(tests, start, stop);

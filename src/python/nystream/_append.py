@@ -21,6 +21,12 @@ from nystream.report import Report
 PathLike = Union[str, "os.PathLike[str]"]
 
 
+def values_prepared(report: Report) -> Optional[str]:
+    """Return how values are prepared as they are read, where twice is not as once; else None."""
+    values: Optional[str] = report.get("prepared_values")
+    return values if values in ("log1p", "sqrt") else None
+
+
 class Appends:
     """The methods of a store that take rows; store.Store is one."""
 
@@ -179,9 +185,7 @@ class Appends:
 
     @property
     def _prepares(self) -> Optional[str]:
-        """How values are prepared as they are read, where twice is not as once; else None."""
-        values: Optional[str] = self._report(lib.ny_store_report).get("prepared_values")
-        return values if values in ("log1p", "sqrt") else None
+        return values_prepared(self._report(lib.ny_store_report))
 
     def _check_prepared_once(self, fitted: Optional[str]) -> None:
         """DataError where a fit of values that a store prepares would prepare these once more."""

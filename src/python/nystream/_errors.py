@@ -180,7 +180,7 @@ def spell_reasons(report: Dict[str, Any]) -> Dict[str, Any]:
     return report
 
 
-def usage_error(message: str, option: str) -> UsageError:
+def usage_error(message: str, option: Optional[str] = None) -> UsageError:
     """Make the error of an option that the library would refuse in other words."""
     error = UsageError(message)
     error.status, error.kind, error.option = 2, "usage", option

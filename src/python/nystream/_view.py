@@ -11,8 +11,9 @@ import numpy as np
 
 from nystream import _batch, _lib
 from nystream._context import Context, free_handle
-from nystream._errors import UsageError
+from nystream._errors import UsageError, usage_error
 from nystream._lib import lib
+from nystream.report import Report
 
 
 class Shape(NamedTuple):
@@ -21,6 +22,13 @@ class Shape(NamedTuple):
     rows: int
     columns: int
     dtype: "np.dtype[Any]"
+
+
+def _is_another_fit(seen: Report, now: Report) -> bool:
+    """Return whether a report is of another fit than one that was seen before."""
+    if seen.get("status") != "done" or (now.get("updates") or 0) > (seen.get("updates") or 0):
+        return False
+    return any(seen.get(key) != now.get(key) for key in ("total_seconds", "n", "updates"))
 
 
 class View:
@@ -72,6 +80,24 @@ class View:
                                              self._pid, self._context)
             self._opened = True
         return self._pointer
+
+    def look(self, seen: Report) -> Report:
+        """Open the result whose report was seen, and return the report of what is read.
+
+        One that was not done then, or was updated since, is seen as it is now; UsageError where it
+        was fitted anew.
+        """
+        with self._in_use:
+            if self._opened or self.name is None:
+                return seen
+            self._open()
+            now = Report(self._context.report(lib.ny_result_report, self._context.pointer,
+                                              self.path, self.name.encode(), long=False))
+            if _is_another_fit(seen, now):
+                self.close()
+                raise usage_error(f"'{self.name}' in {os.fsdecode(self.path)} was fitted anew, "
+                                  "updated or removed since it was opened; open it again")
+        return now
 
     def shape(self, part: str) -> Shape:
         """Return rows, columns and type of a part."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 import numpy as np
 
 from nystream import _data
+from nystream._append import values_prepared
 from nystream._columns import Columns
 from nystream._context import Context, free_handle
 from nystream._lib import NUMBERS, CTable, lib
@@ -113,7 +114,7 @@ class Model:
 
     @property
     def report(self) -> Report:
-        """Kernel and its parameters, landmarks, d, components, precision, dtype, format, bytes."""
+        """Kernel and its parameters, landmarks, d, components, precision, dtype, preparation."""
         handle = self._handle()  # before the context, which it may replace
         return Report(self._context.report(lib.ny_model_report, handle, long=False))
 
@@ -151,7 +152,12 @@ class Model:
             16 rows come and the landmarks leave out more than half of their trace, a
             NystreamWarning says so: they may be on another scale.
         """
-        double = self.report["precision"] == "f64"
+        from nystream.store import Store
+
+        report = self.report
+        if isinstance(X, Store):
+            X._check_prepared_once(values_prepared(report))
+        double = report["precision"] == "f64"
         found = Columns(self.column_names, "the model", self._sparse).batches(X)
         with self._context.once():
             return _data.place(found, self.components, np.float64 if double else np.float32,

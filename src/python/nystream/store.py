@@ -338,7 +338,8 @@ def _spell_name(name: str) -> bytes:
 class Result(GraphParts, PictureParts):
     """A finished or unfinished result of a store: an embedding, landmarks, or a graph.
 
-    Its parts are read when they are indexed: `result.embedding[:10]`.
+    Its parts are read when they are indexed: `result.embedding[:10]`. They are of the fit that
+    `report` tells of: UsageError where that was made anew elsewhere since.
     """
 
     def __init__(self, store: Store, name: str) -> None:
@@ -370,6 +371,7 @@ class Result(GraphParts, PictureParts):
 
     def part(self, name: str) -> Part:
         """Return a part by its name: those that `nystream export --part` writes, but the model."""
+        self.report = self._view.look(self.report)
         return Part(self._view, name)
 
     @property

@@ -98,8 +98,11 @@ class Sums:
         self._release = weakref.finalize(self, free_handle, lib.ny_sums_free, pointer, self._pid,
                                          context)
 
-    def _handle(self) -> C.c_void_p:
-        """Return the handle; a process that was forked makes its own of the bytes."""
+    def _after_fork(self) -> None:
+        """Make sums of the bytes of these in a process that was forked, with a lock of its own.
+
+        `_pointer` is theirs while the lock is held: an add that fails takes sums from before it.
+        """
         if os.getpid() != self._pid:
             image, count, inherited = C.c_void_p(), C.c_size_t(), self._context
             status = lib.ny_sums_image(self._pointer, C.byref(image), C.byref(count))
@@ -107,7 +110,6 @@ class Sums:
             self._begin(Context(inherited.memory, inherited.threads),
                         C.string_at(image, count.value) if status == 0 else None)
             self._model = model
-        return self._pointer
 
     # ---- images --------------------------------------------------------------------------------
 
@@ -122,10 +124,11 @@ class Sums:
 
     def to_bytes(self) -> bytes:
         """Return the sums as bytes, for a file or a message; UsageError without rows."""
-        image, count, handle = C.c_void_p(), C.c_size_t(), self._handle()
+        image, count = C.c_void_p(), C.c_size_t()
+        self._after_fork()
         # Another thread that adds rows takes the image away.
         with self._context.lock:
-            self._context.call(lib.ny_sums_image, handle, C.byref(image), C.byref(count))
+            self._context.call(lib.ny_sums_image, self._pointer, C.byref(image), C.byref(count))
             return C.string_at(image, count.value)
 
     def copy(self) -> "Sums":
@@ -152,8 +155,9 @@ class Sums:
     @property
     def report(self) -> Report:
         """Figures: rows, and once there are some parts, landmarks, d, dtype, map, kernel, …"""
-        handle = self._handle()
-        return Report(self._context.report(lib.ny_sums_report, handle, long=False))
+        self._after_fork()
+        with self._context.lock:
+            return Report(self._context.report(lib.ny_sums_report, self._pointer, long=False))
 
     @property
     def rows(self) -> int:
@@ -199,6 +203,17 @@ class Sums:
         first, second = next(pieces, None), next(pieces, None)
         if first is None:
             return self
+        self._after_fork()
+        # Another thread waits: an add that fails takes back whatever came since it began.
+        with self._context.lock:
+            self._add(first, second, pieces, part)
+        if self._columns.names is None:
+            self._columns = columns_of(X, "the first rows' table")
+        return self
+
+    def _add(self, first: Batch, second: Optional[Batch], pieces: Iterator[Batch],
+             part: str) -> None:
+        """Add pieces, all or nothing; the lock is held."""
         rows = self.rows
         before = self.to_bytes() if second and rows else None
         try:
@@ -217,16 +232,13 @@ class Sums:
                 told = "no row was added" if self.rows == rows else "the rows were added"
                 raise KeyboardInterrupt(f"{where}; {told}") from None
             raise
-        if self._columns.names is None:
-            self._columns = columns_of(X, "the first rows' table")
-        return self
 
     def _put(self, batch: Batch, part: str) -> None:
         self._check_columns(batch, part)
-        table, handle = batch.table(part), self._handle()
+        table = batch.table(part)
         with self._context.lock, renamed(PARAMETERS):
             self._model = None
-            self._context.run(lib.ny_sums_add, handle, C.byref(table))
+            self._context.run(lib.ny_sums_add, self._pointer, C.byref(table))
 
     def _check_columns(self, batch: Batch, part: str) -> None:
         """DataError where rows have another number of columns than the landmarks, if it is known.
@@ -277,10 +289,11 @@ class Sums:
         UsageError where it was added before, or is of other landmarks or options.
         """
         path = store.path if isinstance(store, Store) else Path(store)
-        handle = self._handle()
+        self._after_fork()
         with self._context.lock:
             self._model = None
-            self._context.run(lib.ny_sums_add_result, handle, os.fsencode(path), name.encode())
+            self._context.run(lib.ny_sums_add_result, self._pointer, os.fsencode(path),
+                              name.encode())
         return self
 
     def merge(self, other: "Sums") -> "Sums":
@@ -289,11 +302,12 @@ class Sums:
         UsageError, with nothing changed, where they are of other landmarks or options, or have a
         part in common.
         """
-        handle, theirs = self._handle(), other._handle()
+        self._after_fork()
+        other._after_fork()
         first, second = sorted((self._context, other._context), key=id)
         with first.lock, second.lock:
             self._model = None
-            self._context.call(lib.ny_sums_merge, handle, theirs)
+            self._context.call(lib.ny_sums_merge, self._pointer, other._pointer)
         if self._columns.names is None:
             self._columns = other._columns
         return self
@@ -319,11 +333,11 @@ class Sums:
         NumericError
             Sums in float32 are too coarse; make them again with precision="f64".
         """
-        handle = self._handle()
+        self._after_fork()
         # The next solution has the rows that another thread adds meanwhile.
         with self._context.lock:
             if self._model is None:
-                self._model = self._solve(handle)
+                self._model = self._solve(self._pointer)
             return self._model
 
     def _solve(self, handle: C.c_void_p) -> Model:
