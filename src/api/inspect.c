@@ -18,6 +18,7 @@
 #include "job/job.h"
 #include "results/behind.h"
 #include "results/clusters.h"
+#include "results/current.h"
 #include "results/resume.h"
 #include "shards/set.h"
 
@@ -312,6 +313,21 @@ static int describe_points(struct ny_store *store, json_t *report)
     return err ? err : describe_names(store, report, "first_column_names", true);
 }
 
+/* Reports the points as they are at one time: again where rows are cut off meanwhile. */
+static int describe_one_state(struct ny_store *store, json_t *report)
+{
+    enum { TRIES = 5 };
+    struct ny_points_state state;
+    int err = NY_EBUSY;
+
+    for (int i = 0; i < TRIES && err == NY_EBUSY; i++) {
+        ny_error_clear(ny_store_context(store));
+        err = ny_points_state(store, &state);
+        if (!err) err = ny_points_current(store, &state, describe_points(store, report));
+    }
+    return err;
+}
+
 /* Reports an import that is not done: "running", "interrupted", or null. */
 static int describe_import(struct ny_store *store, json_t *report)
 {
@@ -328,7 +344,7 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
     json_t *object = json_object();
     struct names names;
     uint64_t bytes = 0;
-    int err = describe_points(store, object);
+    int err = describe_one_state(store, object);
 
     if (!err) err = describe_import(store, object);
     if (!err) err = ny_shards_describe(store, object);
