@@ -467,6 +467,8 @@ void ny_ingest_free(struct ny_ingest *ingest);
 /* A result NAME owns parts ("job", "model", "embedding", …); a part is a sequence of chunks, each
  * at most NY_CHUNK_BYTES, framed with id, name hash, part hash, index and checksum like a block. */
 #define NY_CHUNK_BYTES ((size_t)256 * 4096 - 16 - 32)
+/* The part that says what a result is: without it the others are of no result. */
+#define NY_RECORD_PART "job"
 
 struct ny_name_lock;
 /* One non-blocking lock per NAME for the whole job: NY_EBUSY names the holder. The names allowed
@@ -536,9 +538,11 @@ int ny_blob_get(struct ny_store *store, const char *name, const char *part, void
 typedef int ny_name_fn(void *user, const char *name);
 /* Calls `each` for every NAME until one call fails, and returns what that returned. */
 int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user);
-/* NY_EUSAGE of a NAME that is not there: which one is meant, or which there are. */
+/* NY_EUSAGE of a NAME that is not there: which one is meant, or which there are; also of one whose
+ * removal was cut short. */
 int ny_result_missing(struct ny_store *store, const char *name);
-/* ny_result_missing() when there is no such NAME. */
+/* Removes a result, a large one in several transactions, the first of which takes its record; what
+ * a kill leaves goes by the same call. ny_result_missing() when there is no such NAME. */
 int ny_result_remove(struct ny_store *store, const char *name);
 
 #endif
