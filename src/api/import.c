@@ -18,11 +18,9 @@
 #include "api/inspect.h"
 #include "api/report.h"
 #include "api/settings.h"
-#include "base/checksum.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "io/memory.h"
-#include "io/mtx_tables.h"
 #include "results/graph.h"
 #include "results/record.h"
 
@@ -102,6 +100,7 @@ int ny_import_begin_file(struct ny_import *import, const struct ny_reader *reade
     if (import->reading.reading == NY_READ_AUTO)
         import->reading.reading = table->layout == NY_CSR ? NY_READ_SPARSE : NY_READ_DENSE;
     err = ny_ingest_begin(&import->ingest, import->store, &import->spec, &import->skip);
+    if (!err && import->piped) import->taken = ny_ingest_digest(import->ingest);
     if (!err && import->skip)
         ny_log(import->ctx, NY_LOG_NOTE,
                "an earlier run of this import was cut short: it goes on behind row %llu",
@@ -275,6 +274,7 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
 
         ny_meter_start(&import->meter, import->ctx, "import", 0,
                        rows == NY_ROWS_UNKNOWN || !source.alone ? 0 : rows);
+        import->piped = import->reading.known_by_content;
         import->fingerprint ^= ny_reader_beginning(reader);
         err = ny_import_begin_file(import, reader);
         if (source.table) import->reading.dims_of = "the table before it has";
@@ -297,9 +297,9 @@ int ny_import_source(struct ny_import *import, struct ny_import_source source)
 /* Commits the rows of all sources, those that were shuffled in their order. */
 static int commit(struct ny_import *import)
 {
-    int err = NY_OK;
+    int err = ny_import_check_end(import);
 
-    if (import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
+    if (!err && import->order) err = ny_shuffle_drain(import->order, ny_import_shuffled, import);
     if (!err) err = ny_import_settle(import);
     if (!err) err = ny_import_tell_repeats(import);
     return err ? err : ny_ingest_commit(import->ingest);
@@ -457,53 +457,6 @@ int ny_import_prepare(struct ny_import *import, const struct ny_options *options
     import->reading.reading = import->layout;
     import->fingerprint = ny_options_fingerprint(options, NY_GROUP_IMPORT);
     return NY_OK;
-}
-
-/* Adds name, size and time of a file to the fingerprint. */
-static void identify_file(struct ny_import *import, const char *file)
-{
-    uint64_t parts[5] = {import->fingerprint, ny_checksum(file, strlen(file))};
-    struct stat status;
-
-    if (stat(file, &status) == 0) {
-        parts[2] = (uint64_t)status.st_size;
-        parts[3] = (uint64_t)status.st_mtim.tv_sec;
-        parts[4] = (uint64_t)status.st_mtim.tv_nsec;
-    }
-    import->fingerprint = ny_checksum(parts, sizeof(parts));
-}
-
-/* Adds a file that is read behind another. What a pipe gives is not known yet: it is another pipe
- * each time. */
-static void identify_later(struct ny_import *import, const char *file)
-{
-    double now = ny_now();
-
-    identify_file(import, file);
-    if (strcmp(file, "-") == 0) import->fingerprint ^= ny_checksum(&now, sizeof(now));
-}
-
-int ny_import_identify(struct ny_import *import, const struct ny_import_files *all)
-{
-    size_t count = all->count;
-
-    if (all->rows) import->fingerprint ^= ny_checksum(all->rows, count * sizeof(*all->rows));
-    identify_file(import, all->names[0]);
-    for (size_t i = 1; i < count; i++)
-        identify_later(import, all->names[i]);
-    for (size_t i = 0; i < count; i++) {
-        char beside[NY_MTX_TABLES][PATH_MAX];
-
-        ny_mtx_tables_find(all->names[i], beside);
-        for (size_t k = 0; k < NY_MTX_TABLES; k++)
-            if (beside[k][0]) identify_file(import, beside[k]);
-    }
-    if (import->reading.labels_file) identify_later(import, import->reading.labels_file);
-    if (import->reading.column_names) identify_later(import, import->reading.column_names);
-    if (count == 1 || !import->reading.labels_file) return NY_OK;
-    return ny_fail(import->ctx, NY_EUSAGE,
-                   "--labels goes with one FILE; import the files one after "
-                   "another with --append");
 }
 
 /* Refuses a store that has graphs of nodes, which are not the rows that come in. */

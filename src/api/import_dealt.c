@@ -361,9 +361,10 @@ static int finish(void *arg, struct ny_context *ctx, unsigned shard)
     if (!err) err = ny_peers_fold(ny_context_peers(ctx), sums, 5);
     if (!err && sums[0] == 0)
         err = ny_fail(ctx, NY_EUSAGE,
-                      "%s already holds %llu points: add to them with --append, or choose another "
-                      "store",
-                      dealt->path, (unsigned long long)points.n);
+                      "%s already holds %llu points, and none of its shards is missing: an earlier "
+                      "run of this command that was cut short had come to its end; add further "
+                      "rows with --append in place of --shards %u, or choose another store",
+                      dealt->path, (unsigned long long)points.n, dealt->shards);
     if (!err && shard == 0) dealt->report = describe(dealt, ctx, &points, sums);
     ny_store_close(store);
     return err;

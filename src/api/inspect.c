@@ -18,6 +18,7 @@
 #include "job/job.h"
 #include "results/behind.h"
 #include "results/clusters.h"
+#include "results/current.h"
 #include "results/resume.h"
 #include "shards/set.h"
 
@@ -312,6 +313,21 @@ static int describe_points(struct ny_store *store, json_t *report)
     return err ? err : describe_names(store, report, "first_column_names", true);
 }
 
+/* Reports the points as they are at one time: again where rows are cut off meanwhile. */
+static int describe_one_state(struct ny_store *store, json_t *report)
+{
+    enum { TRIES = 5 };
+    struct ny_points_state state;
+    int err = NY_EBUSY;
+
+    for (int i = 0; i < TRIES && err == NY_EBUSY; i++) {
+        ny_error_clear(ny_store_context(store));
+        err = ny_points_state(store, &state);
+        if (!err) err = ny_points_current(store, &state, describe_points(store, report));
+    }
+    return err;
+}
+
 /* Reports an import that is not done: "running", "interrupted", or null. */
 static int describe_import(struct ny_store *store, json_t *report)
 {
@@ -328,7 +344,7 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
     json_t *object = json_object();
     struct names names;
     uint64_t bytes = 0;
-    int err = describe_points(store, object);
+    int err = describe_one_state(store, object);
 
     if (!err) err = describe_import(store, object);
     if (!err) err = ny_shards_describe(store, object);
@@ -367,31 +383,40 @@ void ny_guard_sigbus(void)
     ny_store_guard_sigbus();
 }
 
-/* A result to be removed, from how many stores it was, and whether one does not have it. */
+/* A result to be removed, and from how many stores it was. */
 struct removal {
     struct ny_context *ctx;
     const char *name;
     size_t removed;
+    bool there; /* something of it is in the store that is looked at */
 };
 
+static int find_name(void *user, const char *name)
+{
+    struct removal *removal = user;
+
+    removal->there |= strcmp(removal->name, name) == 0;
+    return NY_OK;
+}
+
+/* Shards that lack the result are left alone. One whose record cannot be read is removed, and so is
+ * what a removal that was cut short has left. */
 static int remove_from(void *arg, const char *path, int shard)
 {
     struct removal *removal = arg;
     struct ny_store *store;
     struct ny_name_lock *lock = NULL;
-    json_t *record = NULL;
     int err = ny_store_open(&store, removal->ctx, path);
 
     if (err) return err;
-    /* Shards that lack it are left alone; a record that cannot be read is removed. */
-    if (shard >= 0 && ny_record_load(store, removal->name, &record) == NY_OK && !record) goto done;
-    ny_error_clear(removal->ctx);
+    removal->there = shard < 0; /* of a store alone, the removal tells */
+    if (shard >= 0) err = ny_results_list(store, find_name, removal);
+    if (err || !removal->there) goto done;
     err = ny_name_lock(&lock, store, removal->name);
     if (!err) err = ny_result_remove(store, removal->name);
     ny_name_unlock(lock);
     removal->removed += !err;
 done:
-    json_decref(record);
     ny_store_close(store);
     return err;
 }

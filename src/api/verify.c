@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/call.h"
 #include "api/given.h"
 #include "api/report.h"
 #include "base/memory.h"
@@ -222,8 +223,8 @@ int ny_verify(struct ny_context *context, const char *path, struct ny_report **r
     int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
+    if (!err) err = ny_call_begin(context);
     if (err) return err;
-    ny_fields_begin();
     finding.damaged = json_array();
     finding.results = json_array();
     object = json_object();
@@ -242,6 +243,7 @@ done:
     json_decref(object);
     json_decref(finding.damaged);
     json_decref(finding.results);
+    ny_call_end(context);
     return err;
 }
 
@@ -309,8 +311,8 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
     int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
+    if (!err) err = ny_call_begin(context);
     if (err) return err;
-    ny_fields_begin();
     r = (struct repaired){.ctx = context,
                           .lost = json_array(),
                           .labels = json_array(),
@@ -332,6 +334,7 @@ int ny_repair(struct ny_context *context, const char *path, struct ny_report **r
         err = ny_report_of_json(report, context, json_incref(object));
     }
     json_decref(object);
+    ny_call_end(context);
     return err;
 }
 

@@ -20,7 +20,7 @@
 #include "stream/source.h"
 
 /* Parts of the record that readers see, and of that of an update under way. */
-static const char visible[] = "job", under_way[] = "update";
+static const char visible[] = NY_RECORD_PART, under_way[] = "update";
 
 /* Checks that the record's format and stage are known to this version. */
 static int check_record(struct ny_store *store, const char *name, const json_t *record)

@@ -69,6 +69,7 @@ struct ny_ingest {
     bool norms_known; /* false: rows of base came in before it was kept */
     uint64_t full_bytes, digest, source_from;
     uint64_t consumed, dropped;
+    uint32_t source_digest; /* of the rows that are consumed, as the caller makes it */
 
     struct ny_write write;
     size_t dirty_max, reserved;

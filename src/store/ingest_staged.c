@@ -4,10 +4,9 @@
  * Staged rows are invisible: blocks lie behind the manifest's n, and unfinished ones under kinds
  * with NY_STAGED. The progress record says how many rows of the source are decided and how many
  * are staged, and has the statistics so far. The same import, told by its fingerprint, goes on
- * there; anything else that is found is deleted, as nobody has seen it. ny_ingest_publish() is the
- * one transaction in which all of it becomes visible. The progress record then stays, without
- * statistics, until the caller has heard of the end: a run that was killed in between is thus
- * known as done, and its rows are not added twice.
+ * there; anything else that is found is deleted. ny_ingest_publish() makes all of it visible in one
+ * transaction. The progress record then stays, without statistics, until the caller has heard of
+ * the end: a run that was killed in between is thus known as done, and adds no row twice.
  */
 #include <string.h>
 
@@ -43,6 +42,7 @@ static struct ny_progress_record progress_of(const struct ny_ingest *ingest)
                                        .flags = flags_of(ingest),
                                        .rows = ny_ingest_total(ingest),
                                        .stat_rows = ingest->moments.n,
+                                       .source_digest = ingest->source_digest,
                                        .consumed = ingest->consumed,
                                        .dropped = ingest->dropped,
                                        .full_bytes = ingest->full_bytes,
@@ -190,12 +190,12 @@ static int take_up(struct ny_ingest *ingest, struct ny_snapshot *view,
     ingest->staged_open = rows ? ingest->first_block : ny_no_block;
     ingest->full_bytes = record->full_bytes;
     ingest->digest = record->digest;
+    ingest->source_digest = record->source_digest;
     ingest->consumed = record->consumed;
     ingest->dropped = record->dropped;
     return NY_OK;
 }
 
-/* The progress record, of `bytes` in all. */
 static struct ny_want want_progress(const struct ny_ingest *ingest, size_t bytes)
 {
     return (struct ny_want){.key = ny_points_key(NY_KIND_PROGRESS, 0),

@@ -1,5 +1,5 @@
 /*
- * Results: parts of NAMEs, in chunks, and the locks of NAMEs.
+ * Results: parts of NAMEs, in chunks.
  *
  * Jobs write by batches, each one transaction that is short and waits for its turn, so that
  * several jobs may run on one store. A batch remembers its first failure, so that callers may put
@@ -22,26 +22,6 @@
 _Static_assert(sizeof(struct ny_header) + NY_CHUNK_BYTES + 16 == (size_t)256 * 4096,
                "a chunk fills its pages");
 
-/* ---- names --------------------------------------------------------------------------------- */
-
-static bool valid_name(const char *name)
-{
-    size_t length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                 "0123456789._-");
-
-    return length > 0 && length <= NY_NAME_MAX && name[length] == '\0' && name[0] != '.' &&
-           name[0] != '-';
-}
-
-static int check_name(struct ny_context *ctx, const char *name)
-{
-    if (valid_name(name)) return NY_OK;
-    return ny_fail(ctx, NY_EUSAGE,
-                   "'%.80s%s' cannot name a result: use 1 to %d letters, digits, dots, dashes and "
-                   "underscores, the first neither a dot nor a dash",
-                   name, strlen(name) > 80 ? "…" : "", NY_NAME_MAX);
-}
-
 /* Checks the length of a part's name, which comes from the program, and not from users. */
 static int check_part(struct ny_context *ctx, const char *part)
 {
@@ -49,74 +29,6 @@ static int check_part(struct ny_context *ctx, const char *part)
 
     if (length > 0 && length <= NY_NAME_MAX) return NY_OK;
     return ny_fail(ctx, NY_EINTERNAL, "'%.80s' cannot name a part of a result", part);
-}
-
-struct ny_name_lock {
-    struct ny_context *ctx;
-    struct ny_lock lock;
-};
-
-enum { LOCK_FILE_BYTES = NY_NAME_MAX + 8, WHAT_BYTES = NY_NAME_MAX + 16 };
-
-static void lock_file(char file[LOCK_FILE_BYTES], const char *name)
-{
-    snprintf(file, LOCK_FILE_BYTES, "name-%s", name);
-}
-
-static void say_what(char what[WHAT_BYTES], const char *name)
-{
-    snprintf(what, WHAT_BYTES, "the result '%s'", name);
-}
-
-int ny_name_lock(struct ny_name_lock **out, struct ny_store *store, const char *name)
-{
-    struct ny_name_lock *lock = NULL;
-    char file[LOCK_FILE_BYTES], what[WHAT_BYTES];
-    int err = check_name(store->ctx, name);
-
-    *out = NULL;
-    if (!err) err = ny_store_writable(store);
-    if (err) return err;
-    lock = ny_calloc(store->ctx, NY_MEM_STORE, 1, sizeof(*lock));
-    if (!lock) return NY_EBUDGET;
-    lock->ctx = store->ctx;
-    lock_file(file, name);
-    say_what(what, name);
-    err = ny_lock_try(&lock->lock, store, file, what);
-    if (err) {
-        ny_free(store->ctx, lock);
-        return err;
-    }
-    lock->lock.removed_after = true;
-    *out = lock;
-    return NY_OK;
-}
-
-void ny_name_unlock(struct ny_name_lock *lock)
-{
-    if (!lock) return;
-    ny_lock_release(&lock->lock);
-    ny_free(lock->ctx, lock);
-}
-
-bool ny_name_held(struct ny_store *store, const char *name)
-{
-    char file[LOCK_FILE_BYTES];
-
-    if (check_name(store->ctx, name)) return false;
-    lock_file(file, name);
-    return ny_lock_held(store, file);
-}
-
-int ny_name_refuse(struct ny_store *store, const char *name)
-{
-    char file[LOCK_FILE_BYTES], what[WHAT_BYTES];
-    int err = check_name(store->ctx, name);
-
-    if (err) return err;
-    lock_file(file, name);
-    say_what(what, name);
-    return ny_lock_refuse(store, file, what);
 }
 
 /* ---- batches ------------------------------------------------------------------------------- */
@@ -222,7 +134,7 @@ static int put(struct ny_batch *batch, const char *name, const char *part, uint6
     struct ny_frame frame = chunk_frame(batch->store, &key);
     bool apart = ny_write_apart(&batch->write, &key, sizeof(struct ny_header) + bytes);
     struct ny_header header;
-    int err = check_name(ctx, name);
+    int err = ny_name_check(ctx, name);
 
     if (!err) err = check_part(ctx, part);
     if (!err && bytes > NY_CHUNK_BYTES)
@@ -264,7 +176,7 @@ int ny_write_delete_part(struct ny_write *write, const char *name, const char *p
 {
     struct ny_key prefix;
     size_t count;
-    int err = check_name(write->store->ctx, name);
+    int err = ny_name_check(write->store->ctx, name);
 
     if (!err && part) err = check_part(write->store->ctx, part);
     if (err) return err;
@@ -366,7 +278,7 @@ int ny_chunk_get(struct ny_store *store, const char *name, const char *part, uin
 
     chunk->bytes = 0;
     if (err) return err;
-    if (!valid_name(name)) return NY_END;
+    if (!ny_name_valid(name)) return NY_END;
     if (store->set) err = find_part(&store, name, part);
     if (err) return err;
     err = read_chunk(store, &key, chunk->data, chunk->capacity, &chunk->bytes, &wrong);
@@ -515,7 +427,7 @@ static int next_name(struct ny_store *store, char name[NY_NAME_MAX + 1])
     if (step.code == MDB_NOTFOUND) return NY_END;
     if (step.code == ENOMEM)
         return ny_env_fail(store->ctx, store->results->path, "read", step.code);
-    if (err || step.code || !valid_name(step.name))
+    if (err || step.code || !ny_name_valid(step.name))
         return ny_fail_at(store->ctx, NY_ESTORE, store->results->path, NY_NO_LINE,
                           "the list of results of %s is damaged; run 'nystream verify'",
                           store->path);
@@ -537,6 +449,7 @@ int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user)
 
 struct nearest {
     const char *wanted;
+    bool is_there;              /* parts of it are */
     char name[NY_NAME_MAX + 1]; /* "": none is near */
     char all[200];              /* "'a', 'b'", as many as there is room for */
 };
@@ -547,6 +460,7 @@ static int remember_nearest(void *user, const char *name)
     const char *const candidates[2] = {nearest->name, name};
     size_t length = strlen(nearest->all);
 
+    nearest->is_there |= strcmp(nearest->wanted, name) == 0;
     if (ny_suggest(nearest->wanted, candidates, 2) == name) strcpy(nearest->name, name);
     if (length + strlen(name) + 8 < sizeof(nearest->all))
         snprintf(nearest->all + length, sizeof(nearest->all) - length, "%s'%s'", length ? ", " : "",
@@ -562,6 +476,10 @@ int ny_result_missing(struct ny_store *store, const char *name)
     int err = ny_results_list(store, remember_nearest, &nearest);
 
     if (err) return err;
+    if (nearest.is_there)
+        return ny_fail(store->ctx, NY_EUSAGE,
+                       "the removal of '%s' from %s was cut short: 'nystream rm' removes the rest",
+                       name, store->path);
     if (nearest.name[0])
         return ny_fail(store->ctx, NY_EUSAGE, "%s has no result named '%s'; did you mean '%s'?",
                        store->path, name, nearest.name);
@@ -586,15 +504,34 @@ static int compare_name(void *user, const char *name)
     return NY_OK;
 }
 
+/* Entries that one transaction removes. Until it ends, LMDB lists all pages that it frees, in 2 KiB
+ * for each chunk of 1 MiB. */
+enum { REMOVED_MAX = 2048 };
+
+/* Removes some entries of a NAME, and its record before them: what is left is never taken for a
+ * result. *count of them, beside the record. */
+static int remove_some(struct ny_store *store, const char *name, size_t *count)
+{
+    const struct ny_key prefix = prefix_of(name, NULL);
+    struct ny_batch *batch;
+    int err = ny_batch_begin(&batch, store);
+
+    if (err) return err;
+    ny_batch_delete(batch, name, NY_RECORD_PART);
+    if (!batch->failed)
+        batch->failed = ny_write_delete_from(&batch->write, &prefix, has_prefix, &prefix,
+                                             REMOVED_MAX, count);
+    return ny_batch_commit(batch);
+}
+
 int ny_result_remove(struct ny_store *store, const char *name)
 {
     struct search search = {.name = name};
-    struct ny_batch *batch;
+    size_t count = REMOVED_MAX;
     int err = ny_results_list(store, compare_name, &search);
 
     if (!err && !search.there) err = ny_result_missing(store, name);
-    if (!err) err = ny_batch_begin(&batch, store);
-    if (err) return err;
-    ny_batch_delete(batch, name, NULL);
-    return ny_batch_commit(batch);
+    while (!err && count == REMOVED_MAX)
+        err = remove_some(store, name, &count);
+    return err;
 }

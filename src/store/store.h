@@ -417,6 +417,7 @@ struct ny_rows {
     const uint64_t *source; /* count source row numbers, or NULL when spec.source is false */
     const char *names;      /* count names, zero-terminated, one behind another; NULL: none */
     size_t count;
+    uint32_t digest;   /* of the rows of the source so far, for whoever goes on; 0: none is made */
     uint64_t consumed; /* rows of the source read so far, dropped ones included */
     uint64_t dropped;  /* of them, dropped so far */
 };
@@ -428,6 +429,8 @@ struct ny_rows {
  * nothing is left to do (*out is NULL, no error is set). */
 int ny_ingest_begin(struct ny_ingest **out, struct ny_store *store,
                     const struct ny_ingest_spec *spec, uint64_t *consumed);
+/* Returns the digest that was given with the rows which the caller skips; 0: none was. */
+uint32_t ny_ingest_digest(const struct ny_ingest *ingest);
 /* Tells whether a process imports into the store at the moment: readers do not see its rows yet. */
 bool ny_ingest_runs(struct ny_store *store);
 /* Sets *waits to whether rows of an import that was interrupted are staged: the same one goes
@@ -464,6 +467,8 @@ void ny_ingest_free(struct ny_ingest *ingest);
 /* A result NAME owns parts ("job", "model", "embedding", …); a part is a sequence of chunks, each
  * at most NY_CHUNK_BYTES, framed with id, name hash, part hash, index and checksum like a block. */
 #define NY_CHUNK_BYTES ((size_t)256 * 4096 - 16 - 32)
+/* The part that says what a result is: without it the others are of no result. */
+#define NY_RECORD_PART "job"
 
 struct ny_name_lock;
 /* One non-blocking lock per NAME for the whole job: NY_EBUSY names the holder. The names allowed
@@ -533,9 +538,11 @@ int ny_blob_get(struct ny_store *store, const char *name, const char *part, void
 typedef int ny_name_fn(void *user, const char *name);
 /* Calls `each` for every NAME until one call fails, and returns what that returned. */
 int ny_results_list(struct ny_store *store, ny_name_fn *each, void *user);
-/* NY_EUSAGE of a NAME that is not there: which one is meant, or which there are. */
+/* NY_EUSAGE of a NAME that is not there: which one is meant, or which there are; also of one whose
+ * removal was cut short. */
 int ny_result_missing(struct ny_store *store, const char *name);
-/* ny_result_missing() when there is no such NAME. */
+/* Removes a result, a large one in several transactions, the first of which takes its record; what
+ * a kill leaves goes by the same call. ny_result_missing() when there is no such NAME. */
 int ny_result_remove(struct ny_store *store, const char *name);
 
 #endif

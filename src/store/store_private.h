@@ -10,7 +10,7 @@
  *   older, store              an environment put back from a copy; the handle
  *   set                       several stores as one
  *   points_info, block, csr, points, names, ingest, imports, truncate  rows
- *   results                   chunks
+ *   result_names, results     NAMEs, and their chunks
  *   verify, repair, compact   all of it
  *
  * Invariants.
@@ -319,6 +319,9 @@ int ny_twin_lock(struct ny_store *store, const struct ny_env *env, int *fd);
 bool ny_lock_held(struct ny_store *store, const char *file);
 /* NY_EBUSY, as of ny_lock_try(), where somebody holds it now; takes nothing. */
 int ny_lock_refuse(struct ny_store *store, const char *file, const char *what);
+/* Tells whether a NAME is allowed, and refuses one that is not: NY_EUSAGE. */
+bool ny_name_valid(const char *name);
+int ny_name_check(struct ny_context *ctx, const char *name);
 /* NY_EBUSY where a job holds this NAME; takes nothing. */
 int ny_name_refuse(struct ny_store *store, const char *name);
 /* Takes the lock in the directory `path` like ny_lock_try(), but waits for it. */

@@ -340,6 +340,28 @@ finish_transform() {
     says "cut off or replaced"
 }
 
+@test "info counts the classes of rows that are cut off meanwhile, and of those that are left" {
+    local pid tries=0
+    npy_u8 8000000 1 >t.npy
+    nystream import s t.npy --labels t.npy -q
+    nystream info s --json >told 2>err &
+    pid=$!
+    until [[ $(readlink /proc/$pid/fd/*) == *s/points/data.mdb* ]]; do
+        sleep 0.01
+        [ $((tries += 1)) -lt 1000 ]
+    done
+    sleep 0.05
+    kill -STOP $pid
+    nystream truncate s --keep 1000 -q
+    kill -CONT $pid
+    status=0
+    wait $pid || status=$?
+    output=$(<told)
+    stderr=$(<err)
+    exits 0
+    [[ $(field "$output" n) =~ ^(1000|8000000)$ ]] # unless it was over by then
+}
+
 # bats test_tags=slow
 @test "two processes with one number, in two pid namespaces: one writes, the other reads" {
     unshare -p -f true 2>/dev/null || skip "no new pid namespaces here (not root?)"

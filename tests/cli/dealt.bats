@@ -125,7 +125,7 @@ holds() {
     nystream import big a.npy b.npy c.npy --shards 5 -q || [ $? -eq 2 ]
     holds big
     ny import big a.npy b.npy c.npy --shards 5
-    usage "big already holds 10500 points: add to them with --append"
+    usage "big already holds 10500 points, and none of its shards is missing: an earlier run of this command that was cut short had come to its end; add further rows with --append in place of --shards 5"
     rm -r big/shard-00003
     ny import big a.npy b.npy c.npy --shards 5
     exits 0

@@ -354,6 +354,61 @@ interrupted_import() {
 }
 
 # bats test_tags=slow
+@test "a pipe that only begins like one that was interrupted is refused, and then begins anew" {
+    local file
+    table 300000 6 >first.csv
+    { head -n 1000 first.csv; table 299000 6 2; } >second.csv
+    head -n 1000 first.csv >short.csv
+    interrupted_import 14000000 first.csv --memory 32M
+    mv s begun
+    for file in second short; do
+        cp -r begun s
+        ny import s - --format csv --memory 32M <$file.csv
+        exits 3
+        says "goes on behind row"
+        says "standard input begins like that of an interrupted import into s, but then gives other rows, or ends before"
+        says "run the same command once more to begin anew"
+        [[ $(nystream info s) != *"goes on where it stopped"* ]]
+        nystream import s - --format csv --memory 32M <$file.csv 2>err
+        [ "$(grep -c "goes on behind row" err)" -eq 0 ]
+        nystream export s --part points -o s.npy -q
+        nystream import wanted.$file $file.csv -q
+        nystream export wanted.$file --part points -o wanted.npy -q
+        cmp s.npy wanted.npy
+        rm -r s
+    done
+    cp -r begun s # and what it had begun with still goes on
+    nystream import s - --format csv --memory 32M <first.csv 2>err
+    grep -q "goes on behind row [1-9]" err
+    [ "$(field "$(nystream info s --json)" n)" = 300000 ]
+}
+
+# bats test_tags=slow
+@test "names, labels and rows that were left out tell one pipe from another, too" {
+    local change options="--header no --id-column 1 --label-column 2 --nan drop --codec raw --memory 32M"
+    awk 'BEGIN { for (j = 0; j < 200; j++) rest = rest ",1"
+        for (i = 0; i < 20000; i++)
+            printf "row%d,%s,%d.5,%s%s\n", i, i % 3 ? "cat" : "dog", i, i % 7 ? i : "nan", rest }' >t.csv
+    # shellcheck disable=SC2086  # words are meant
+    interrupted_import 6000000 t.csv $options
+    mv s begun
+    for change in s/row2000/row/ s/cat/dog/ s/2000.5/2001.5/ s/2000.5,2000/2000.5,nan/; do
+        cp -r begun s
+        sed "2001$change" t.csv >other.csv
+        # shellcheck disable=SC2086  # words are meant
+        ny import s - --format csv $options <other.csv
+        exits 3
+        says "but then gives other rows"
+        rm -r s
+    done
+    mv begun s
+    # shellcheck disable=SC2086  # words are meant
+    nystream import s - --format csv $options <t.csv 2>err
+    grep -q "goes on behind row [1-9]" err
+    [ "$(field "$(nystream info s --json)" n)" = 17142 ]
+}
+
+# bats test_tags=slow
 @test "an import that goes on with more memory passes over no other rows" {
     local memory
     awk 'BEGIN { for (j = 1; j < 10000; j++) rest = rest ",1"

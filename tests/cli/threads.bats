@@ -70,6 +70,17 @@ setup() {
     done
 }
 
+@test "verify and repair keep their budget in any number of threads" {
+    local t verb
+    npy_u8 1500000 16 >blocks.npy # 23 blocks of 1 MiB
+    nystream import blocks.nys blocks.npy -q
+    for t in 2 16 64; do
+        for verb in verify repair; do
+            peaks_within $((32 << 20)) nystream $verb blocks.nys --threads "$t"
+        done
+    done
+}
+
 # Calibrating takes 6 MiB a thread: rates of fewer are not those of all.
 # bats test_tags=slow
 @test "bench keeps rates of all threads only" {

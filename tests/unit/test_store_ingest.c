@@ -214,6 +214,38 @@ static void an_unfinished_import_goes_on(void **state)
     free(source);
 }
 
+/* Whoever goes on hears the digest that was given with the rows which were staged. */
+static void the_digest_of_the_source_is_staged(void **state)
+{
+    enum { ROWS = 1000, COLUMNS = 784 };
+    struct case_import import = import_of(NY_U8, COLUMNS, 0);
+    uint8_t *values = malloc((size_t)ROWS * COLUMNS);
+    struct ny_ingest *ingest;
+    uint64_t consumed;
+
+    (void)state;
+    ny_context_set_memory(ctx, 100 << 20);
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    assert_int_equal(ny_ingest_digest(ingest), 0);
+    for (uint64_t end = ROWS; end <= 30000; end += ROWS) {
+        struct ny_rows rows = {
+            .values = values, .count = ROWS, .digest = (uint32_t)end, .consumed = end};
+
+        case_rows(values, 3, NY_U8, COLUMNS, end - ROWS, ROWS);
+        CHECK(ny_ingest_rows(ingest, &rows));
+    }
+    ny_ingest_free(ingest);
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    assert_true(consumed > 0);
+    assert_int_equal(ny_ingest_digest(ingest), consumed);
+    CHECK(ny_ingest_discard(ingest));
+    ny_ingest_free(ingest);
+    CHECK(ny_ingest_begin(&ingest, store, &import.spec, &consumed));
+    assert_int_equal(ny_ingest_digest(ingest), 0);
+    ny_ingest_free(ingest);
+    free(values);
+}
+
 static void another_import_discards_what_was_staged(void **state)
 {
     struct case_import import = import_of(NY_U8, 784, 30000), other = import_of(NY_U8, 784, 2000);
@@ -460,6 +492,7 @@ int main(void)
         TEST(imports_that_do_not_fit),
         TEST(nothing_is_seen_before_the_commit),
         TEST(an_unfinished_import_goes_on),
+        TEST(the_digest_of_the_source_is_staged),
         TEST(another_import_discards_what_was_staged),
         TEST(damage_to_what_is_staged_starts_the_import_anew),
         TEST(discarding_leaves_the_store_as_it_was),

@@ -232,6 +232,36 @@ static void looking_disturbs_nobody(void **state)
     assert_false(ny_name_held(store, "fit"));
 }
 
+/* A large result is removed in several commits, its record in the first; what a kill leaves behind
+ * one of them is no result, and is removed by the same call. */
+static void a_large_result_is_removed_in_pieces(void **state)
+{
+    enum { CHUNKS = 5000 };
+    struct ny_batch *batch;
+    uint64_t before = 0, after = 0;
+
+    (void)state;
+    put("large", "job", 0, "record");
+    put("other", "job", 0, "stays");
+    CHECK(ny_batch_begin(&batch, store));
+    for (uint64_t i = 0; i < CHUNKS; i++)
+        CHECK(ny_batch_put(batch, "large", "embedding", i, "row", 3));
+    CHECK(ny_batch_commit(batch));
+    (void)ny_results_moved(store, &before);
+    CHECK(ny_result_remove(store, "large"));
+    (void)ny_results_moved(store, &after);
+    assert_int_equal(after - before, 3);
+    refused(ny_result_remove(store, "large"), NY_EUSAGE, "no result named 'large'");
+    for (uint64_t i = 0; i < CHUNKS; i++)
+        check_chunk("large", "embedding", i, NULL);
+    check_chunk("other", "job", 0, "stays");
+
+    put("large", "embedding", 4000, "left");
+    refused(ny_result_missing(store, "large"), NY_EUSAGE, "removal of 'large'");
+    CHECK(ny_result_remove(store, "large"));
+    check_chunk("large", "embedding", 4000, NULL);
+}
+
 /* A handle that was opened before reads what there was, and writes nothing that nobody would find. */
 static void a_compacted_store_takes_no_writes_of_before(void **state)
 {
@@ -273,6 +303,7 @@ int main(void)
         TEST(names_are_listed_and_removed),
         TEST(names_that_are_none),
         TEST(looking_disturbs_nobody),
+        TEST(a_large_result_is_removed_in_pieces),
         TEST(a_compacted_store_takes_no_writes_of_before),
     };
 
