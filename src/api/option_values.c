@@ -23,15 +23,6 @@
 /* Bounds of a list such as "auto|yes|no": its words, and the bytes of a word. */
 enum { CHOICES_MAX = 24, CHOICE_BYTES = 32 };
 
-bool ny_value_number(const char *text, double *value)
-{
-    char *end;
-
-    if (text[0] == '\0' || strspn(text, "0123456789+-.eE") != strlen(text)) return false;
-    *value = ny_decimal_read(text, &end);
-    return *end == '\0' && isfinite(*value);
-}
-
 bool ny_value_count(const char *text, uint64_t *value)
 {
     char *end;
@@ -135,11 +126,11 @@ static int check_number(struct ny_context *ctx, int index, const char *value)
 
     if (width && strcmp(value, "auto") == 0) return NY_OK;
     if (rule->kind == NY_NUMBER_FROM) {
-        if (ny_value_number(value, &number) && number >= rule->least) return NY_OK;
+        if (ny_decimal_whole(value, &number) && number >= rule->least) return NY_OK;
         return ny_fail(ctx, NY_EUSAGE, "--%s is a number, at least %g, not '%s'", name, rule->least,
                        value);
     }
-    if (ny_value_number(value, &number) && number > rule->least) return NY_OK;
+    if (ny_decimal_whole(value, &number) && number > rule->least) return NY_OK;
     if (isinf(rule->least))
         return ny_fail(ctx, NY_EUSAGE, "--%s is a number, not '%s'", name, value);
     return ny_fail(ctx, NY_EUSAGE, "--%s is a number above %g%s, not '%s'", name, rule->least,

@@ -6,8 +6,6 @@
 
 #include "base/context.h"
 
-/* The whole text as a finite decimal number: no spaces, no hexadecimal, no "inf". */
-bool ny_value_number(const char *text, double *value);
 /* The whole text as a whole number of at most INT64_MAX, without a sign. */
 bool ny_value_count(const char *text, uint64_t *value);
 /* A size such as "2G", "1.5GiB" or "300000000". */

@@ -15,6 +15,7 @@
 #include "api/given.h"
 #include "api/option_values.h"
 #include "api/options_private.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -174,7 +175,7 @@ bool ny_options_number(const struct ny_options *options, const char *name, doubl
 {
     const char *text = ny_options_get(options, name);
 
-    return text && ny_value_number(text, value);
+    return text && ny_decimal_whole(text, value);
 }
 
 bool ny_options_seconds(const struct ny_options *options, const char *name, double *seconds)
