@@ -162,8 +162,12 @@ static int check_count(struct ny_context *ctx, int index, const char *value)
     const char *name = ny_option_at(index)->name;
     double least = ny_option_rule(index)->least;
     uint64_t count;
+    bool held = ny_value_count(value, &count);
 
-    if (ny_value_count(value, &count) && (double)count >= least) return NY_OK;
+    if (held && (double)count >= least) return NY_OK;
+    if (!held && *value && strspn(value, "0123456789") == strlen(value))
+        return ny_fail(ctx, NY_EUSAGE, "--%s is a whole number, at most %lld, not '%s'", name,
+                       (long long)INT64_MAX, value);
     return ny_fail(ctx, NY_EUSAGE, "--%s is a whole number, at least %.0f, not '%s'", name, least,
                    value);
 }

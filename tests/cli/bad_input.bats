@@ -841,7 +841,8 @@ END
 :   | import new p.csv --dims 0          | 2 | --dims is a whole number, at least 1, not '0'
 :   | import new p.csv --dims 2.5        | 2 | --dims is a whole number
 :   | import new p.csv --dims 99999999999999999999 | 2 | --dims is a whole number
-:   | import new p.csv --seed -1         | 2 | --seed is a whole number
+:   | import new p.csv --seed -1         | 2 | --seed is a whole number, at least 0
+:   | import new p.csv --seed 9223372036854775808 | 2 | --seed is a whole number, at most 9223372036854775807, not
 :   | import new p.csv --columns 1,      | 2 | no column ''
 :   | import new p.csv --columns 0       | 2 | no column 0
 :   | import new p.csv --columns 1-99    | 2 | 99
