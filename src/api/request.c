@@ -20,6 +20,7 @@
 #include "api/call.h"
 #include "api/given.h"
 #include "api/inspect.h"
+#include "api/report.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "fit/shards.h"
@@ -55,28 +56,48 @@ static const char *option_of(const struct ny_request *request, const char *key)
                                                                    : "landmarks-from";
 }
 
-/* Checks that the files are those of the job: with a changed file, it is another job. */
-static int check_inputs(const struct ny_request *request)
+/* Checks that the files, of which `inputs` has digests, are those of the job: with a changed file,
+ * it is another job. */
+static int check_inputs(const struct ny_request *request, json_t *inputs)
 {
-    json_t *inputs, *stored = json_object_get(request->record, "inputs");
+    const json_t *stored = json_object_get(request->record, "inputs");
     const char *key, *then;
     json_t *now;
-    int err = inputs_of(request, &inputs);
 
-    if (err) goto done;
     json_object_foreach(inputs, key, now)
     {
         then = ny_field_text(stored, key);
         if (!then || strcmp(then, json_string_value(now)) == 0) continue;
-        err = ny_fail(request->ctx, NY_EUSAGE,
-                      "'%s' was made with other %s: what --%s names has changed since; give "
-                      "--restart to replace it, or another name",
-                      request->name, key, option_of(request, key));
-        break;
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "'%s' was made with other %s: what --%s names has changed since; give "
+                       "--restart to replace it, or another name",
+                       request->name, key, option_of(request, key));
     }
-done:
-    json_decref(inputs);
-    return err;
+    return NY_OK;
+}
+
+/* Copies the options of the record. A file that is the same by its digest has the path by which it
+ * is named now: p.npy and ./p.npy are one file, and so is a copy of it. */
+static int copy_stored(const struct ny_request *request, json_t *inputs, json_t **options)
+{
+    json_t *of_record = json_object_get(request->record, "options"), *now;
+    const json_t *stored = json_object_get(request->record, "inputs");
+    const char *key;
+
+    *options = json_copy(of_record);
+    if (of_record && !*options) return ny_fields_no_memory(request->ctx);
+    json_object_foreach(inputs, key, now)
+    {
+        const char *option = option_of(request, key);
+
+        if (strcmp(option, "landmarks-from") == 0 || !ny_field_text(*options, option) ||
+            !ny_field_is(stored, key, json_string_value(now)))
+            continue;
+        if (json_object_set_new(*options, option,
+                                ny_json_text(ny_options_text(request->options, option))))
+            return ny_fields_no_memory(request->ctx);
+    }
+    return NY_OK;
 }
 
 static bool is_done(const struct ny_request *request)
@@ -122,26 +143,40 @@ static int check_shards(const struct ny_request *request)
     return refuse(request, what);
 }
 
+/* Refuses options of the call that are not those of the record, and files that have changed. */
+static int check_options(const struct ny_request *request)
+{
+    json_t *inputs, *stored = NULL;
+    char what[1024], *difference = NULL;
+    int err = inputs_of(request, &inputs);
+
+    if (!err) err = copy_stored(request, inputs, &stored);
+    if (err) goto done;
+    difference = ny_options_differences(request->options, request->kind->groups, stored);
+    err = difference ? NY_OK : NY_EBUDGET;
+    if (err) goto done;
+    snprintf(what, sizeof(what), "with other options (%s)", difference);
+    err = difference[0] ? refuse(request, what) : check_inputs(request, inputs);
+done:
+    ny_free(request->ctx, difference);
+    json_decref(stored);
+    json_decref(inputs);
+    return err;
+}
+
 /* Called if NAME exists: resumes it if it was made with the same options, else refuses. */
 static int check_existing(const struct ny_request *request)
 {
     const char *kind = ny_field_text(request->record, "kind");
-    char what[1024], *difference;
-    int err = NY_OK;
+    char what[64];
+    int err;
 
     if (kind && strcmp(kind, request->kind->name) != 0) {
         snprintf(what, sizeof(what), "and is a %s", kind);
         return refuse(request, what);
     }
     err = check_shards(request);
-    if (err) return err;
-    difference = ny_options_differences(request->options, request->kind->groups,
-                                        json_object_get(request->record, "options"));
-    if (!difference) return NY_EBUDGET;
-    snprintf(what, sizeof(what), "with other options (%s)", difference);
-    if (difference[0]) err = refuse(request, what);
-    ny_free(request->ctx, difference);
-    return err ? err : check_inputs(request);
+    return err ? err : check_options(request);
 }
 
 /* Deletes all parts of the NAME, and stores the record, if there is one, in the same batch: a kill
