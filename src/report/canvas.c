@@ -240,10 +240,10 @@ static size_t character_at(const char *text, size_t at)
 void ny_letters_shorten(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text,
                         double room, bool middle, char shorter[NY_SHORT_BYTES])
 {
-    size_t length = strlen(text), keep = length;
+    const size_t most = NY_SHORT_BYTES - sizeof("…"); /* cairo draws nothing of half a character */
+    size_t length = strlen(text), keep = length <= most ? length : character_at(text, most);
 
-    snprintf(shorter, NY_SHORT_BYTES, "%s", text);
-    if (keep >= NY_SHORT_BYTES) keep = NY_SHORT_BYTES - 1;
+    snprintf(shorter, NY_SHORT_BYTES, "%.*s", (int)keep, text);
     while (keep && ny_letters_width(canvas, how, shorter) > room) {
         size_t begin, end = length;
 
@@ -451,9 +451,10 @@ void ny_draw_axes(struct ny_canvas *canvas, const struct ny_plot_frame *f, const
     draw_x_ticks(canvas, f);
     draw_y_ticks(canvas, f);
     ny_ink(canvas, 0x33333a, 1);
-    ny_letters(canvas, (f->left + f->right) / 2, f->bottom + 72 * unit, &across, x_title);
-    ny_letters(canvas, f->left - y_title_away(canvas, &f->y_ticks), (f->top + f->bottom) / 2,
-               &upwards, y_title);
+    ny_letters_within(canvas, (f->left + f->right) / 2, f->bottom + 72 * unit, &across, x_title,
+                      f->right - f->left);
+    ny_letters_within(canvas, f->left - y_title_away(canvas, &f->y_ticks),
+                      (f->top + f->bottom) / 2, &upwards, y_title, f->bottom - f->top);
     ny_ink(canvas, 0x9a9aa4, 1);
     ny_cairo.rectangle(canvas->cr, f->left, f->top, f->right - f->left, f->bottom - f->top);
     ny_cairo.stroke(canvas->cr);
@@ -463,13 +464,13 @@ void ny_draw_title(struct ny_canvas *canvas, const struct ny_plot_frame *frame, 
                    const char *subtitle)
 {
     const struct ny_lettering bold = {.size = 34, .bold = true}, plain = {.size = 22};
-    double unit = canvas->scale;
+    double unit = canvas->scale, room = (double)canvas->width - frame->left - 24 * unit;
 
     snprintf(canvas->title, sizeof(canvas->title), "%s: %s", title, subtitle);
     if (canvas->kind == NY_CANVAS_PDF)
         ny_cairo.pdf_surface_set_metadata(canvas->surface, CAIRO_PDF_METADATA_TITLE, canvas->title);
     ny_ink(canvas, 0x1a1a20, 1);
-    ny_letters(canvas, frame->left, 40 * unit, &bold, title);
+    ny_letters_within(canvas, frame->left, 40 * unit, &bold, title, room);
     ny_ink(canvas, 0x5a5a64, 1);
-    ny_letters(canvas, frame->left, 82 * unit, &plain, subtitle);
+    ny_letters_within(canvas, frame->left, 82 * unit, &plain, subtitle, room);
 }

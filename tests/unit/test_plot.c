@@ -331,6 +331,26 @@ static void test_wide_numbers(void **state)
     cairo_surface_destroy(image);
 }
 
+/* A title that is too long ends in …, before the picture does. */
+static void test_long_title(void **state)
+{
+    struct fixture *f = *state;
+    float rows[2 * FEW];
+    char title[121];
+    cairo_surface_t *image;
+
+    for (int i = 0; i < 2 * FEW; i++)
+        rows[i] = (float)(i * i % 7);
+    memset(title, 'W', sizeof(title) - 1);
+    title[sizeof(title) - 1] = '\0';
+    make_store(f, rows, FEW, NULL);
+    image = plot(f, "title", title);
+    for (int line = 0; line < TOP; line++)
+        for (int x = 1590; x < 1600; x++)
+            assert_true(is_paper(pixel(image, x, line)));
+    cairo_surface_destroy(image);
+}
+
 /* All of it is in the budget, whatever the number of rows, and given back. */
 static void test_memory(void **state)
 {
@@ -358,6 +378,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_axes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_density_of_few, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wide_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_long_title, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
     };
 
