@@ -395,10 +395,93 @@ static int keep_options(struct ny_request *request)
     return NY_OK;
 }
 
+/* Goes on with the update that is under way of a result that is done, if there is one. */
+static int resume_update(struct ny_request *request)
+{
+    const char *limit = request->options ? ny_options_text(request->options, "time-limit") : NULL;
+    json_t *update = NULL;
+    int err = request->kind->update ? ny_record_load_update(request->store, request->name, &update)
+                                    : NY_OK;
+
+    request->options = NULL; /* nobody has typed those of the result */
+    if (err) return err;
+    if (!update) {
+        note_done(request);
+        return NY_OK;
+    }
+    err = ny_options_new(&request->stored, request->ctx);
+    if (err == NY_OK)
+        err = ny_options_set(request->stored, "update",
+                             ny_update_mode_name(ny_earlier_of(update).mode));
+    if (err == NY_OK && limit) err = ny_options_set(request->stored, "time-limit", limit);
+    json_decref(update);
+    if (err == NY_OK) err = reserve_process(request);
+    if (err) return err;
+    json_decref(request->record);
+    request->record = NULL;
+    return request->kind->update(request->store, request->name, request->stored, &request->record);
+}
+
+/* Finds the kind of the job in its record and goes on with it, with the options that it was
+ * begun with. A job that is done may still have an update under way. */
+static int resume(struct ny_request *request, const struct ny_request_kind *const *kinds)
+{
+    struct ny_options none;
+    int err = ny_record_need(request->store, request->name, &request->record);
+
+    if (err) return err;
+    for (; *kinds; kinds++)
+        if (ny_field_is(request->record, "kind", (*kinds)->name)) request->kind = *kinds;
+    if (!request->kind)
+        return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be gone on with",
+                       request->name, ny_store_path(request->store),
+                       ny_record_kind(request->record));
+    err = check_shards(request);
+    if (err) return err;
+    if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
+    err = ny_options_again(&request->stored,
+                           ny_options_given(request->options, request->ctx, &none),
+                           request->kind->groups, json_object_get(request->record, "options"),
+                           request->name);
+    if (err) return err;
+    request->options = request->stored;
+    err = request->kind->settings(request);
+    return err ? err : run_job(request);
+}
+
+/* Tells whether a command line chooses nothing but how long it may take: like one without options
+ * it goes on with the NAME that is there. A program asks for the defaults in this way. */
+static bool chooses_time_alone(const struct ny_request *request)
+{
+    static const char *const others[] = {"update", "until", "restart"};
+    bool alone = ny_context_command(request->ctx) &&
+                 ny_options_is_set(request->options, "time-limit") &&
+                 !ny_options_choose(request->options);
+
+    for (size_t i = 0; alone && i < sizeof(others) / sizeof(others[0]); i++)
+        alone = !ny_options_is_set(request->options, others[i]);
+    return alone;
+}
+
+/* Goes on with a job of this kind that is there, for such a command line. *found: there is one. */
+static int resume_in_time(struct ny_request *request, bool *found)
+{
+    const struct ny_request_kind *const kinds[] = {request->kind, NULL};
+    json_t *record = NULL;
+    int err = NY_OK;
+
+    if (chooses_time_alone(request))
+        err = ny_record_load(request->store, request->name, &record);
+    *found = ny_field_is(record, "kind", request->kind->name);
+    json_decref(record);
+    return err || !*found ? err : resume(request, kinds);
+}
+
 /* Locks the NAME around everything that looks at it. */
 static int run(struct ny_request *request)
 {
     struct ny_name_lock *lock = NULL;
+    bool found;
     int err;
 
     err = ny_name_lock(&lock, request->store, request->name);
@@ -410,6 +493,8 @@ static int run(struct ny_request *request)
                                     &request->record);
         goto done;
     }
+    err = resume_in_time(request, &found);
+    if (err || found) goto done;
     err = keep_options(request);
     if (!err) err = request->kind->settings(request);
     if (err) goto done;
@@ -491,58 +576,6 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
 done:
     release(&request);
     return err;
-}
-
-/* ---- going on with what is there ------------------------------------------------------------ */
-
-/* Goes on with the update that is under way of a result that is done, if there is one. */
-static int resume_update(struct ny_request *request)
-{
-    json_t *update = NULL;
-    int err = request->kind->update ? ny_record_load_update(request->store, request->name, &update)
-                                    : NY_OK;
-
-    if (err) return err;
-    if (!update) {
-        note_done(request);
-        return NY_OK;
-    }
-    err = ny_options_new(&request->stored, request->ctx);
-    if (err == NY_OK)
-        err = ny_options_set(request->stored, "update",
-                             ny_update_mode_name(ny_earlier_of(update).mode));
-    json_decref(update);
-    if (err == NY_OK) err = reserve_process(request);
-    if (err) return err;
-    json_decref(request->record);
-    request->record = NULL;
-    return request->kind->update(request->store, request->name, request->stored, &request->record);
-}
-
-/* Finds the kind of the job in its record and goes on with it, with the options that it was
- * begun with. A job that is done may still have an update under way. */
-static int resume(struct ny_request *request, const struct ny_request_kind *const *kinds)
-{
-    struct ny_options none;
-    int err = ny_record_need(request->store, request->name, &request->record);
-
-    if (err) return err;
-    for (; *kinds; kinds++)
-        if (ny_field_is(request->record, "kind", (*kinds)->name)) request->kind = *kinds;
-    if (!request->kind)
-        return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be gone on with",
-                       request->name, ny_store_path(request->store),
-                       ny_record_kind(request->record));
-    err = check_shards(request);
-    if (err) return err;
-    if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
-    err = ny_options_of_stored(&request->stored, ny_options_given(NULL, request->ctx, &none),
-                               request->kind->groups, json_object_get(request->record, "options"),
-                               request->name);
-    if (err) return err;
-    request->options = request->stored;
-    err = request->kind->settings(request);
-    return err ? err : run_job(request);
 }
 
 int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,
