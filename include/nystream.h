@@ -364,11 +364,11 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  * anything is written the plan goes to the callback of ny_context_set_plan(), if there is one;
  * NY_EBUDGET when it does not fit. NY_EUSAGE where `name` has a result of other options, unless
  * option restart replaces it (without an option beside it, by one with the options that it has);
- * one of the same that is done is left as it is. A context that has a command line goes on with what
- * is there where option time-limit alone is set, as ny_resume() does and within that time. *report
- * as ny_result_report(). With option probe, a pass more: probe_error = ‖K − K̃‖_F/‖K‖_F, from
- * probe_columns columns of K drawn by hash, and probe_standard_error of it (0 of all columns, null
- * of one).
+ * one of the same that is done is left as it is. A context that has a command line goes on with
+ * what is there where option time-limit alone is set, as ny_resume() does and within that time.
+ * *report as ny_result_report(). With option probe, a pass more: probe_error = ‖K − K̃‖_F/‖K‖_F,
+ * from probe_columns columns of K drawn by hash, and probe_standard_error of it (0 of all columns,
+ * null of one).
  *
  * With option update a finished result takes in the rows that were appended since; its other
  * options come from the result, and one that is set must agree (else NY_EUSAGE). "frozen" places
