@@ -365,9 +365,10 @@ NY_API int ny_gamma_grid(struct ny_context *context, const char *path,
  * anything is written, the callback of ny_context_set_plan(), if any, gets the plan; NY_EBUDGET if
  * it does not fit. NY_EUSAGE if `name` has a result of other options, unless option restart
  * replaces it; restart alone takes the result's own options. A finished result of the same options
- * is left as it is. *report as of ny_result_report(). Option probe takes one more pass: probe_error
- * = ‖K − K̃‖_F/‖K‖_F, from probe_columns columns of K drawn by hash, and its probe_standard_error
- * (0 for all columns, null for one).
+ * is left as it is. In a context with a command line, option time-limit alone resumes the result as
+ * ny_resume() does, within that time. *report as of ny_result_report(). Option probe takes one more
+ * pass: probe_error = ‖K − K̃‖_F/‖K‖_F, from probe_columns columns of K drawn by hash, and its
+ * probe_standard_error (0 for all columns, null for one).
  *
  * Option update takes rows that were appended since into a finished result. The other options come
  * from the result, and one that is set must agree (else NY_EUSAGE). "frozen" places the new rows

@@ -23,15 +23,6 @@
 /* Bounds of a list such as "auto|yes|no": its words, and the bytes of a word. */
 enum { CHOICES_MAX = 24, CHOICE_BYTES = 32 };
 
-bool ny_value_number(const char *text, double *value)
-{
-    char *end;
-
-    if (text[0] == '\0' || strspn(text, "0123456789+-.eE") != strlen(text)) return false;
-    *value = ny_decimal_read(text, &end);
-    return *end == '\0' && isfinite(*value);
-}
-
 bool ny_value_count(const char *text, uint64_t *value)
 {
     char *end;
@@ -124,6 +115,25 @@ static int check_choice(struct ny_context *ctx, const struct ny_option_info *inf
                    ny_hint(value, list, count).text);
 }
 
+double ny_value_gamma(const char *name, double width)
+{
+    if (strcmp(name, "sigma") == 0) return 1 / (2 * width * width);
+    return strcmp(name, "epsilon") == 0 ? 1 / width : width;
+}
+
+/* Refuses a width whose gamma no f64 holds, be it of another spelling: all kernel values would be
+ * those of gamma 0, or of an infinite one. */
+static int check_width(struct ny_context *ctx, const char *name, const char *value, double width)
+{
+    bool sigma = strcmp(name, "sigma") == 0;
+
+    if (isnormal(ny_value_gamma(name, width))) return NY_OK;
+    return ny_fail(ctx, NY_EUSAGE,
+                   "--%s %s is a width beyond the range of numbers%s; give one between %s", name,
+                   value, sigma ? ", as gamma is 1/(2 S^2)" : "",
+                   sigma ? "1e-150 and 1e150" : "1e-300 and 1e300");
+}
+
 /* Checks a number against the least of the table, which only NY_NUMBER_FROM includes. A width
  * may be auto, which the fit replaces. */
 static int check_number(struct ny_context *ctx, int index, const char *value)
@@ -135,11 +145,12 @@ static int check_number(struct ny_context *ctx, int index, const char *value)
 
     if (width && strcmp(value, "auto") == 0) return NY_OK;
     if (rule->kind == NY_NUMBER_FROM) {
-        if (ny_value_number(value, &number) && number >= rule->least) return NY_OK;
+        if (ny_decimal_whole(value, &number) && number >= rule->least) return NY_OK;
         return ny_fail(ctx, NY_EUSAGE, "--%s is a number, at least %g, not '%s'", name, rule->least,
                        value);
     }
-    if (ny_value_number(value, &number) && number > rule->least) return NY_OK;
+    if (ny_decimal_whole(value, &number) && number > rule->least)
+        return width ? check_width(ctx, name, value, number) : NY_OK;
     if (isinf(rule->least))
         return ny_fail(ctx, NY_EUSAGE, "--%s is a number, not '%s'", name, value);
     return ny_fail(ctx, NY_EUSAGE, "--%s is a number above %g%s, not '%s'", name, rule->least,
@@ -151,8 +162,12 @@ static int check_count(struct ny_context *ctx, int index, const char *value)
     const char *name = ny_option_at(index)->name;
     double least = ny_option_rule(index)->least;
     uint64_t count;
+    bool held = ny_value_count(value, &count);
 
-    if (ny_value_count(value, &count) && (double)count >= least) return NY_OK;
+    if (held && (double)count >= least) return NY_OK;
+    if (!held && *value && strspn(value, "0123456789") == strlen(value))
+        return ny_fail(ctx, NY_EUSAGE, "--%s is a whole number, at most %lld, not '%s'", name,
+                       (long long)INT64_MAX, value);
     return ny_fail(ctx, NY_EUSAGE, "--%s is a whole number, at least %.0f, not '%s'", name, least,
                    value);
 }

@@ -6,14 +6,15 @@
 
 #include "base/context.h"
 
-/* The whole text as a finite decimal number: no spaces, no hexadecimal, no "inf". */
-bool ny_value_number(const char *text, double *value);
 /* The whole text as a whole number of at most INT64_MAX, without a sign. */
 bool ny_value_count(const char *text, uint64_t *value);
 /* A size such as "2G", "1.5GiB" or "300000000". */
 bool ny_value_bytes(const char *text, uint64_t *bytes);
 /* A time such as "90", "90s", "1.5h" or "2d" (s, m or min, h, d), in seconds; above 0. */
 bool ny_value_seconds(const char *text, double *seconds);
+/* Returns γ as a width says it that is given by option `name`: gamma, sigma, 1/(2σ²), or epsilon,
+ * 1/ε. */
+double ny_value_gamma(const char *name, double width);
 /* Checks a text that is to be the value of option `index`: NY_EUSAGE, with what it should be. */
 int ny_value_check(struct ny_context *ctx, int index, const char *value);
 

@@ -15,6 +15,7 @@
 #include "api/given.h"
 #include "api/option_values.h"
 #include "api/options_private.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -174,7 +175,7 @@ bool ny_options_number(const struct ny_options *options, const char *name, doubl
 {
     const char *text = ny_options_get(options, name);
 
-    return text && ny_value_number(text, value);
+    return text && ny_decimal_whole(text, value);
 }
 
 bool ny_options_seconds(const struct ny_options *options, const char *name, double *seconds)
@@ -211,13 +212,13 @@ unsigned ny_options_choice(const struct ny_options *options, const char *name)
 
 bool ny_options_gamma(const struct ny_options *options, double *gamma)
 {
+    static const char *const others[] = {"sigma", "epsilon"};
     double value;
 
-    if (ny_options_number(options, "sigma", &value))
-        *gamma = 1 / (2 * value * value);
-    else if (ny_options_number(options, "epsilon", &value))
-        *gamma = 1 / value;
-    else
-        return ny_options_number(options, "gamma", gamma);
-    return true;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (!ny_options_number(options, others[i], &value)) continue;
+        *gamma = ny_value_gamma(others[i], value);
+        return true;
+    }
+    return ny_options_number(options, "gamma", gamma);
 }

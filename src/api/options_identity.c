@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/option_values.h"
 #include "api/options_private.h"
 #include "api/report.h"
 #include "base/decimal.h"
@@ -203,7 +202,7 @@ static const char *spelt(const char *name, const char *value, char buffer[NUMBER
     double gamma;
 
     if (!value || !(sigma || strcmp(name, "epsilon") == 0)) return value;
-    if (!ny_value_number(value, &gamma) || !(gamma > 0)) return value;
+    if (!ny_decimal_whole(value, &gamma) || !(gamma > 0)) return value;
     ny_decimal_print(buffer, NUMBER_BYTES, "%.6g", sigma ? sqrt(0.5 / gamma) : 1 / gamma);
     return buffer;
 }

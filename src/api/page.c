@@ -3,7 +3,7 @@
  *
  * Options are read here, and names are gathered; report/page.c writes the page. It also shows the
  * command that makes each result: the one that was typed, or one that is put together from the
- * record, without the options that have their default.
+ * record, without the options that the others imply.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "api/given.h"
 #include "api/option_table.h"
 #include "api/options.h"
+#include "base/command.h"
 #include "base/memory.h"
 #include "results/record.h"
 #include "io/output.h"
@@ -23,71 +24,74 @@
 /* ---- the command that makes a result ------------------------------------------------------ */
 
 /* Writes a word as a shell reads it. */
-static void put_word(struct ny_sink *sink, const char *word)
+static void put_word(struct ny_context *ctx, struct ny_sink *sink, const char *word)
 {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,=+@%";
-    char letter[2] = "";
+    char *quoted = ny_shell_words(ctx, &word, 1);
 
     ny_put(sink, " ");
-    if (word[0] && strspn(word, plain) == strlen(word)) {
-        ny_put_html(sink, word);
-        return;
-    }
-    ny_put_html(sink, "'");
-    for (; *word; word++)
-        if (*word == '\'') {
-            ny_put_html(sink, "'\\''");
-        } else if ((unsigned char)*word < 0x80) {
-            letter[0] = *word;
-            ny_put_html(sink, letter);
-        } else {
-            ny_put_bytes(sink, word, 1);
-        }
-    ny_put_html(sink, "'");
+    if (quoted)
+        ny_put_html(sink, quoted);
+    else if (!sink->err)
+        sink->err = NY_EBUDGET;
+    ny_free(ctx, quoted);
 }
 
-/* Tells whether an option has to be typed: its value is not the default, or is the number of
- * neighbors that makes a diffusion map one of a graph, which is stored of such a map alone. */
-static bool is_needed(const json_t *options, const struct ny_option_info *info, const char *value)
+/* Reads those options of a record that have to be typed for the same result: they imply the others.
+ * *needed is NULL where this version does not know all of them. */
+static int read_needed(struct ny_options **needed, struct ny_store *store, const char *name,
+                       const json_t *record)
 {
-    if (!info->fallback || strcmp(info->fallback, value) != 0) return true;
-    return strcmp(info->name, "neighbors") == 0 && ny_field_is(options, "map", "diffusion");
+    unsigned groups = ny_field_is(record, "kind", "graph")        ? NY_GROUP_GRAPH
+                      : ny_field_is(record, "kind", "dictionary") ? NY_GROUP_SELECT
+                                                                  : NY_GROUP_FIT;
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_options none;
+    int err = ny_options_of_stored(needed, ny_options_given(NULL, ctx, &none), groups,
+                                   json_object_get(record, "options"), name);
+
+    if (err != NY_EUSAGE) return err;
+    ny_error_clear(ctx);
+    return NY_OK;
 }
 
-static void put_option(struct ny_sink *sink, const struct ny_option_info *info, const char *value)
+static void put_option(struct ny_context *ctx, struct ny_sink *sink,
+                       const struct ny_option_info *info, const char *value)
 {
     char name[64];
 
     snprintf(name, sizeof(name), "--%s%s", !info->argument && strcmp(value, "no") == 0 ? "no-" : "",
              info->name);
-    put_word(sink, name);
-    if (info->argument) put_word(sink, value);
+    put_word(ctx, sink, name);
+    if (info->argument) put_word(ctx, sink, value);
 }
 
 /* Writes the command as it was typed; for a result without one, a command that makes the same. */
-static void put_command(const json_t *record, const char *store, const char *name,
-                        struct ny_sink *sink)
+static int put_command(struct ny_store *store, const char *name, const json_t *record,
+                       struct ny_sink *sink)
 {
     const json_t *options = json_object_get(record, "options");
     const char *typed = ny_field_text(record, "command");
     const struct ny_option_info *info;
+    struct ny_context *ctx = ny_store_context(store);
+    struct ny_options *needed = NULL;
+    int err = typed ? NY_OK : read_needed(&needed, store, name, record);
 
-    if (typed) {
-        ny_put_html(sink, typed);
-        return;
-    }
+    if (typed) ny_put_html(sink, typed);
+    if (typed || err) return err ? err : sink->err;
     ny_put(sink, "nystream ");
     ny_put(sink, ny_field_is(record, "kind", "graph")        ? "graph"
                  : ny_field_is(record, "kind", "dictionary") ? "select"
                                                              : "fit");
-    put_word(sink, store);
-    put_word(sink, name);
+    put_word(ctx, sink, ny_store_path(store));
+    put_word(ctx, sink, name);
     for (int i = 0; (info = ny_option_at(i)); i++) {
         const char *value = ny_field_text(options, info->name);
 
-        if (value && is_needed(options, info, value)) put_option(sink, info, value);
+        if (value && (!needed || ny_options_is_set(needed, info->name)))
+            put_option(ctx, sink, info, value);
     }
+    ny_options_free(needed);
+    return sink->err;
 }
 
 /* ---- names -------------------------------------------------------------------------------- */

@@ -20,6 +20,7 @@
 #include "api/call.h"
 #include "api/given.h"
 #include "api/inspect.h"
+#include "api/report.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "fit/shards.h"
@@ -55,28 +56,48 @@ static const char *option_of(const struct ny_request *request, const char *key)
                                                                    : "landmarks-from";
 }
 
-/* Checks that the files are those of the job: with a changed file, it is another job. */
-static int check_inputs(const struct ny_request *request)
+/* Checks that the files, of which `inputs` has digests, are those of the job: with a changed file,
+ * it is another job. */
+static int check_inputs(const struct ny_request *request, json_t *inputs)
 {
-    json_t *inputs, *stored = json_object_get(request->record, "inputs");
+    const json_t *stored = json_object_get(request->record, "inputs");
     const char *key, *then;
     json_t *now;
-    int err = inputs_of(request, &inputs);
 
-    if (err) goto done;
     json_object_foreach(inputs, key, now)
     {
         then = ny_field_text(stored, key);
         if (!then || strcmp(then, json_string_value(now)) == 0) continue;
-        err = ny_fail(request->ctx, NY_EUSAGE,
-                      "'%s' was made with other %s: what --%s names has changed since; give "
-                      "--restart to replace it, or another name",
-                      request->name, key, option_of(request, key));
-        break;
+        return ny_fail(request->ctx, NY_EUSAGE,
+                       "'%s' was made with other %s: what --%s names has changed since; give "
+                       "--restart to replace it, or another name",
+                       request->name, key, option_of(request, key));
     }
-done:
-    json_decref(inputs);
-    return err;
+    return NY_OK;
+}
+
+/* Copies the options of the record. A file that is the same by its digest has the path by which it
+ * is named now: p.npy and ./p.npy are one file, and so is a copy of it. */
+static int copy_stored(const struct ny_request *request, json_t *inputs, json_t **options)
+{
+    json_t *of_record = json_object_get(request->record, "options"), *now;
+    const json_t *stored = json_object_get(request->record, "inputs");
+    const char *key;
+
+    *options = json_copy(of_record);
+    if (of_record && !*options) return ny_fields_no_memory(request->ctx);
+    json_object_foreach(inputs, key, now)
+    {
+        const char *option = option_of(request, key);
+
+        if (strcmp(option, "landmarks-from") == 0 || !ny_field_text(*options, option) ||
+            !ny_field_is(stored, key, json_string_value(now)))
+            continue;
+        if (json_object_set_new(*options, option,
+                                ny_json_text(ny_options_text(request->options, option))))
+            return ny_fields_no_memory(request->ctx);
+    }
+    return NY_OK;
 }
 
 static bool is_done(const struct ny_request *request)
@@ -122,26 +143,40 @@ static int check_shards(const struct ny_request *request)
     return refuse(request, what);
 }
 
+/* Refuses options of the call that are not those of the record, and files that have changed. */
+static int check_options(const struct ny_request *request)
+{
+    json_t *inputs, *stored = NULL;
+    char what[1024], *difference = NULL;
+    int err = inputs_of(request, &inputs);
+
+    if (!err) err = copy_stored(request, inputs, &stored);
+    if (err) goto done;
+    difference = ny_options_differences(request->options, request->kind->groups, stored);
+    err = difference ? NY_OK : NY_EBUDGET;
+    if (err) goto done;
+    snprintf(what, sizeof(what), "with other options (%s)", difference);
+    err = difference[0] ? refuse(request, what) : check_inputs(request, inputs);
+done:
+    ny_free(request->ctx, difference);
+    json_decref(stored);
+    json_decref(inputs);
+    return err;
+}
+
 /* Called if NAME exists: resumes it if it was made with the same options, else refuses. */
 static int check_existing(const struct ny_request *request)
 {
     const char *kind = ny_field_text(request->record, "kind");
-    char what[1024], *difference;
-    int err = NY_OK;
+    char what[64];
+    int err;
 
     if (kind && strcmp(kind, request->kind->name) != 0) {
         snprintf(what, sizeof(what), "and is a %s", kind);
         return refuse(request, what);
     }
     err = check_shards(request);
-    if (err) return err;
-    difference = ny_options_differences(request->options, request->kind->groups,
-                                        json_object_get(request->record, "options"));
-    if (!difference) return NY_EBUDGET;
-    snprintf(what, sizeof(what), "with other options (%s)", difference);
-    if (difference[0]) err = refuse(request, what);
-    ny_free(request->ctx, difference);
-    return err ? err : check_inputs(request);
+    return err ? err : check_options(request);
 }
 
 /* Deletes all parts of the NAME, and stores the record, if there is one, in the same batch: a kill
@@ -360,10 +395,93 @@ static int keep_options(struct ny_request *request)
     return NY_OK;
 }
 
+/* Goes on with the update that is under way of a result that is done, if there is one. */
+static int resume_update(struct ny_request *request)
+{
+    const char *limit = request->options ? ny_options_text(request->options, "time-limit") : NULL;
+    json_t *update = NULL;
+    int err = request->kind->update ? ny_record_load_update(request->store, request->name, &update)
+                                    : NY_OK;
+
+    request->options = NULL; /* nobody has typed those of the result */
+    if (err) return err;
+    if (!update) {
+        note_done(request);
+        return NY_OK;
+    }
+    err = ny_options_new(&request->stored, request->ctx);
+    if (err == NY_OK)
+        err = ny_options_set(request->stored, "update",
+                             ny_update_mode_name(ny_earlier_of(update).mode));
+    if (err == NY_OK && limit) err = ny_options_set(request->stored, "time-limit", limit);
+    json_decref(update);
+    if (err == NY_OK) err = reserve_process(request);
+    if (err) return err;
+    json_decref(request->record);
+    request->record = NULL;
+    return request->kind->update(request->store, request->name, request->stored, &request->record);
+}
+
+/* Finds the kind of the job in its record and goes on with it, with the options that it was
+ * begun with. A job that is done may still have an update under way. */
+static int resume(struct ny_request *request, const struct ny_request_kind *const *kinds)
+{
+    struct ny_options none;
+    int err = ny_record_need(request->store, request->name, &request->record);
+
+    if (err) return err;
+    for (; *kinds; kinds++)
+        if (ny_field_is(request->record, "kind", (*kinds)->name)) request->kind = *kinds;
+    if (!request->kind)
+        return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be gone on with",
+                       request->name, ny_store_path(request->store),
+                       ny_record_kind(request->record));
+    err = check_shards(request);
+    if (err) return err;
+    if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
+    err = ny_options_again(&request->stored,
+                           ny_options_given(request->options, request->ctx, &none),
+                           request->kind->groups, json_object_get(request->record, "options"),
+                           request->name);
+    if (err) return err;
+    request->options = request->stored;
+    err = request->kind->settings(request);
+    return err ? err : run_job(request);
+}
+
+/* Tells whether a command line chooses nothing but how long it may take: like one without options
+ * it goes on with the NAME that is there. A program asks for the defaults in this way. */
+static bool chooses_time_alone(const struct ny_request *request)
+{
+    static const char *const others[] = {"update", "until", "restart"};
+    bool alone = ny_context_command(request->ctx) &&
+                 ny_options_is_set(request->options, "time-limit") &&
+                 !ny_options_choose(request->options);
+
+    for (size_t i = 0; alone && i < sizeof(others) / sizeof(others[0]); i++)
+        alone = !ny_options_is_set(request->options, others[i]);
+    return alone;
+}
+
+/* Goes on with a job of this kind that is there, for such a command line. *found: there is one. */
+static int resume_in_time(struct ny_request *request, bool *found)
+{
+    const struct ny_request_kind *const kinds[] = {request->kind, NULL};
+    json_t *record = NULL;
+    int err = NY_OK;
+
+    if (chooses_time_alone(request))
+        err = ny_record_load(request->store, request->name, &record);
+    *found = ny_field_is(record, "kind", request->kind->name);
+    json_decref(record);
+    return err || !*found ? err : resume(request, kinds);
+}
+
 /* Locks the NAME around everything that looks at it. */
 static int run(struct ny_request *request)
 {
     struct ny_name_lock *lock = NULL;
+    bool found;
     int err;
 
     err = ny_name_lock(&lock, request->store, request->name);
@@ -375,6 +493,8 @@ static int run(struct ny_request *request)
                                     &request->record);
         goto done;
     }
+    err = resume_in_time(request, &found);
+    if (err || found) goto done;
     err = keep_options(request);
     if (!err) err = request->kind->settings(request);
     if (err) goto done;
@@ -456,58 +576,6 @@ int ny_request_run(const struct ny_request_kind *kind, struct ny_context *contex
 done:
     release(&request);
     return err;
-}
-
-/* ---- going on with what is there ------------------------------------------------------------ */
-
-/* Goes on with the update that is under way of a result that is done, if there is one. */
-static int resume_update(struct ny_request *request)
-{
-    json_t *update = NULL;
-    int err = request->kind->update ? ny_record_load_update(request->store, request->name, &update)
-                                    : NY_OK;
-
-    if (err) return err;
-    if (!update) {
-        note_done(request);
-        return NY_OK;
-    }
-    err = ny_options_new(&request->stored, request->ctx);
-    if (err == NY_OK)
-        err = ny_options_set(request->stored, "update",
-                             ny_update_mode_name(ny_earlier_of(update).mode));
-    json_decref(update);
-    if (err == NY_OK) err = reserve_process(request);
-    if (err) return err;
-    json_decref(request->record);
-    request->record = NULL;
-    return request->kind->update(request->store, request->name, request->stored, &request->record);
-}
-
-/* Finds the kind of the job in its record and goes on with it, with the options that it was
- * begun with. A job that is done may still have an update under way. */
-static int resume(struct ny_request *request, const struct ny_request_kind *const *kinds)
-{
-    struct ny_options none;
-    int err = ny_record_need(request->store, request->name, &request->record);
-
-    if (err) return err;
-    for (; *kinds; kinds++)
-        if (ny_field_is(request->record, "kind", (*kinds)->name)) request->kind = *kinds;
-    if (!request->kind)
-        return ny_fail(request->ctx, NY_ESTORE, "'%s' in %s is a %s, which cannot be gone on with",
-                       request->name, ny_store_path(request->store),
-                       ny_record_kind(request->record));
-    err = check_shards(request);
-    if (err) return err;
-    if (is_done(request) && !ny_context_peers(request->ctx)) return resume_update(request);
-    err = ny_options_of_stored(&request->stored, ny_options_given(NULL, request->ctx, &none),
-                               request->kind->groups, json_object_get(request->record, "options"),
-                               request->name);
-    if (err) return err;
-    request->options = request->stored;
-    err = request->kind->settings(request);
-    return err ? err : run_job(request);
 }
 
 int ny_request_resume(const struct ny_request_kind *const *kinds, struct ny_context *context,

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "api/option_values.h"
+#include "base/decimal.h"
 #include "base/dtype.h"
 #include "io/reader.h"
 #include "store/format.h"
@@ -17,7 +17,7 @@ static bool read_count(const char *word, uint64_t *count)
     const double most = 9e15; /* below it doubles are whole */
     double value;
 
-    if (!ny_value_number(word, &value) || !(value >= 1 && value <= most) || value != floor(value))
+    if (!ny_decimal_whole(word, &value) || !(value >= 1 && value <= most) || value != floor(value))
         return false;
     *count = (uint64_t)value;
     return true;

@@ -2,8 +2,10 @@
  */
 #include "base/decimal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static locale_t make_locale(void)
 {
@@ -17,6 +19,15 @@ double ny_decimal_read(const char *text, char **end)
 
     freelocale(c);
     return value;
+}
+
+bool ny_decimal_whole(const char *text, double *value)
+{
+    char *end;
+
+    if (!*text || strspn(text, "0123456789+-.eE") != strlen(text)) return false;
+    *value = ny_decimal_read(text, &end);
+    return !*end && isfinite(*value);
 }
 
 locale_t ny_decimal_begin(void)

@@ -14,6 +14,9 @@
 /* Reads a number as strtod() does in the locale C: *end (may be NULL) is the first byte after it,
  * or `text` where none begins there. */
 double ny_decimal_read(const char *text, char **end);
+/* Reads the whole text as a finite number, without blanks, hexadecimal digits, "inf" or "nan";
+ * false for any other text. */
+bool ny_decimal_whole(const char *text, double *value);
 /* Prints as snprintf() and vsnprintf() do in the locale C. */
 int ny_decimal_print(char *text, size_t bytes, const char *format, ...) NY_PRINTF(3, 4);
 int ny_decimal_vprint(char *text, size_t bytes, const char *format, va_list args) NY_PRINTF(3, 0);

@@ -56,11 +56,7 @@ const char *ny_prepared_values(const struct ny_prepared *how)
 /* A number above 0, such as 10000 or 1e4, and nothing behind it. */
 static bool parse_total(const char *text, double *total)
 {
-    char *end;
-
-    if (!*text || strspn(text, "0123456789.eE+-") != strlen(text)) return false;
-    *total = ny_decimal_read(text, &end);
-    return !*end && isfinite(*total) && *total > 0;
+    return ny_decimal_whole(text, total) && *total > 0;
 }
 
 bool ny_prepared_counts(const struct ny_prepared *how)

@@ -4,7 +4,8 @@
  * error; with --json the report goes to the standard output instead.
  *
  * A command that chooses nothing but --memory and --threads goes on with the NAME that is there
- * (cli_goes_on()); a job that stops prints the line that resumes it.
+ * (cli_goes_on()), and with a --time-limit alone the library does so; a job that stops prints the
+ * line that resumes it.
  */
 #include "cli/cli.h"
 

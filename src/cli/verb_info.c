@@ -7,6 +7,7 @@
  * status.
  */
 #include "cli/cli.h"
+#include "results/facts.h"
 
 #include <limits.h>
 #include <string.h>
@@ -28,17 +29,6 @@ static void print_progress(FILE *file, const json_t *facts)
         cli_print_fact(file, "progress", "%s", stage);
 }
 
-/* Returns how many rows have coordinates: a map of a graph may have those of its largest component
- * alone, and of others there are rows that no landmark reaches. */
-static double rows_placed(const json_t *facts)
-{
-    double rows = 0, unreached = 0;
-
-    if (!cli_fact_number(facts, "embedded", &rows)) cli_fact_number(facts, "n", &rows);
-    cli_fact_number(facts, "rows_unreached", &unreached);
-    return rows - unreached;
-}
-
 /* Prints what an evaluation has told of the clusters, as in "3, of 40, 40, 39 rows; silhouette
  * 0.71, ari 0.98". Rows that an update has added since are in no measure. */
 static void print_clusters(const json_t *facts)
@@ -56,7 +46,7 @@ static void print_clusters(const json_t *facts)
         if (cli_fact_number(clusters, keys[k], &value))
             used += (size_t)snprintf(measures + used, sizeof(measures) - used, "%s %s %.3g",
                                      used ? "," : ";", keys[k], value);
-    if (used && cli_fact_number(clusters, "rows", &rows) && rows < rows_placed(facts))
+    if (used && cli_fact_number(clusters, "rows", &rows) && rows < ny_fact_rows_placed(facts))
         snprintf(measures + used, sizeof(measures) - used, " of the first %s rows",
                  cli_count(rows).text);
     cli_print_fact(stdout, "clusters", "%s%s%s%s%s", cli_count(count).text, listed ? ", of " : "",

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/decimal.h"
+
 /* Tells whether the part is one that the points have, without NAME. */
 static bool of_points(const char *part)
 {
@@ -73,12 +75,8 @@ static int read_neighbors(struct command *command, size_t *neighbors)
 static int read_recall(struct command *command, double *recall)
 {
     const char *text = command->recall;
-    char *end;
 
-    if (!text) return NY_OK;
-    *recall = strtod(text, &end);
-    if (strspn(text, "0123456789+-.eE") == strlen(text) && !*end && *recall > 0 && *recall <= 1)
-        return NY_OK;
+    if (!text || (ny_decimal_whole(text, recall) && *recall > 0 && *recall <= 1)) return NY_OK;
     return cli_fail(command, NY_EUSAGE, "--recall is a share, above 0 and up to 1, not '%s'", text);
 }
 

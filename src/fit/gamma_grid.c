@@ -435,16 +435,28 @@ static int default_widths(struct ny_gamma_grid *grid)
     return NY_OK;
 }
 
+/* Reads the width that so many bytes of a list are. */
+static bool parse_width(const char *text, size_t length, double *gamma)
+{
+    char word[64];
+
+    if (length >= sizeof(word)) return false;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    return ny_decimal_whole(word, gamma) && *gamma > 0;
+}
+
 static int parse_widths(struct ny_context *ctx, const char *text, struct ny_gamma_grid *grid)
 {
     const char *at = text;
-    char *end;
 
     do {
-        bool decimal = strspn(at, " 0123456789+-.eE") == strcspn(at, ",");
-        double gamma = ny_decimal_read(at, &end);
+        size_t length;
+        double gamma;
 
-        if (!decimal || end == at || (*end && *end != ',') || !(gamma > 0 && isfinite(gamma)))
+        at += strspn(at, " ");
+        length = strcspn(at, ",");
+        if (!parse_width(at, length, &gamma))
             return ny_fail(ctx, NY_EUSAGE,
                            "--gamma-grid is auto or a list of positive numbers such as "
                            "0.01,0.1,1, not '%s'",
@@ -453,8 +465,8 @@ static int parse_widths(struct ny_context *ctx, const char *text, struct ny_gamm
             return ny_fail(ctx, NY_EUSAGE, "--gamma-grid takes %d widths at most",
                            NY_GRID_WIDTHS_MAX);
         grid->row[grid->count++].gamma = gamma;
-        at = end + 1;
-    } while (*end);
+        at += length;
+    } while (*at++);
     return NY_OK;
 }
 

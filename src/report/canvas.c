@@ -240,10 +240,10 @@ static size_t character_at(const char *text, size_t at)
 void ny_letters_shorten(struct ny_canvas *canvas, const struct ny_lettering *how, const char *text,
                         double room, bool middle, char shorter[NY_SHORT_BYTES])
 {
-    size_t length = strlen(text), keep = length;
+    const size_t most = NY_SHORT_BYTES - sizeof("…"); /* cairo draws nothing of half a character */
+    size_t length = strlen(text), keep = length <= most ? length : character_at(text, most);
 
-    snprintf(shorter, NY_SHORT_BYTES, "%s", text);
-    if (keep >= NY_SHORT_BYTES) keep = NY_SHORT_BYTES - 1;
+    snprintf(shorter, NY_SHORT_BYTES, "%.*s", (int)keep, text);
     while (keep && ny_letters_width(canvas, how, shorter) > room) {
         size_t begin, end = length;
 
@@ -367,27 +367,64 @@ static const char *power_text(int exponent, char text[32])
     return exponent ? ny_power_of_ten(exponent, text) : "";
 }
 
+/* Returns the width of the widest number along an axis. */
+static double widest_of(struct ny_canvas *canvas, const struct ny_ticks *ticks,
+                        const struct ny_lettering *how)
+{
+    double widest = 0;
+
+    for (size_t i = 0; i < ticks->count; i++)
+        widest = fmax(widest, ny_letters_width(canvas, how, ticks->text[i]));
+    return widest;
+}
+
+/* Draws a line for each number, and the numbers that have room beside one another: all of them, or
+ * every second, third, …. */
 static void draw_x_ticks(struct ny_canvas *canvas, const struct ny_plot_frame *f)
 {
     const struct ny_lettering how = {.size = 22, .anchor = 0.5}, power = {.size = 20, .anchor = 1};
-    double unit = canvas->scale;
+    const struct ny_ticks *ticks = &f->x_ticks;
+    double unit = canvas->scale, room = f->right - f->left;
+    size_t every;
     char text[32];
 
-    for (size_t i = 0; i < f->x_ticks.count; i++) {
-        double x = ny_data_frame_x(f, f->x_ticks.at[i]);
+    if (ticks->count > 1)
+        room = ny_data_frame_x(f, ticks->at[1]) - ny_data_frame_x(f, ticks->at[0]);
+    every = 1 + (size_t)((widest_of(canvas, ticks, &how) + 14 * unit) / fmax(room, 1));
+    for (size_t i = 0; i < ticks->count; i++) {
+        double x = ny_data_frame_x(f, ticks->at[i]);
 
         ny_ink(canvas, 0xe6e6ea, 1);
         ny_line(canvas, x, f->top, x, f->bottom);
         ny_ink(canvas, 0x5a5a64, 1);
-        ny_letters(canvas, x, f->bottom + 26 * unit, &how, f->x_ticks.text[i]);
+        if (i % every == 0) ny_letters(canvas, x, f->bottom + 26 * unit, &how, ticks->text[i]);
     }
-    ny_letters(canvas, f->right, f->bottom + 56 * unit, &power,
-               power_text(f->x_ticks.exponent, text));
+    ny_letters(canvas, f->right, f->bottom + 56 * unit, &power, power_text(ticks->exponent, text));
+}
+
+/* Numbers along the y axis end here, to the left of the frame. */
+static const double y_numbers_away = 12;
+
+static const struct ny_lettering y_number = {.size = 22, .anchor = 1};
+
+/* Returns how far the title of the y axis is to the left of the frame: behind the numbers. */
+static double y_title_away(struct ny_canvas *canvas, const struct ny_ticks *ticks)
+{
+    double unit = canvas->scale;
+
+    return fmax(96 * unit, widest_of(canvas, ticks, &y_number) + (y_numbers_away + 20) * unit);
+}
+
+double ny_axes_left(struct ny_canvas *canvas, const struct ny_ticks *y_ticks)
+{
+    double unit = canvas->scale;
+
+    return round(fmax(150 * unit, y_title_away(canvas, y_ticks) + 18 * unit));
 }
 
 static void draw_y_ticks(struct ny_canvas *canvas, const struct ny_plot_frame *f)
 {
-    const struct ny_lettering how = {.size = 22, .anchor = 1}, power = {.size = 20};
+    const struct ny_lettering power = {.size = 20};
     double unit = canvas->scale;
     char text[32];
 
@@ -397,7 +434,7 @@ static void draw_y_ticks(struct ny_canvas *canvas, const struct ny_plot_frame *f
         ny_ink(canvas, 0xe6e6ea, 1);
         ny_line(canvas, f->left, y, f->right, y);
         ny_ink(canvas, 0x5a5a64, 1);
-        ny_letters(canvas, f->left - 12 * unit, y, &how, f->y_ticks.text[i]);
+        ny_letters(canvas, f->left - y_numbers_away * unit, y, &y_number, f->y_ticks.text[i]);
     }
     ny_letters(canvas, f->left - 78 * unit, f->top - 18 * unit, &power,
                power_text(f->y_ticks.exponent, text));
@@ -414,8 +451,10 @@ void ny_draw_axes(struct ny_canvas *canvas, const struct ny_plot_frame *f, const
     draw_x_ticks(canvas, f);
     draw_y_ticks(canvas, f);
     ny_ink(canvas, 0x33333a, 1);
-    ny_letters(canvas, (f->left + f->right) / 2, f->bottom + 72 * unit, &across, x_title);
-    ny_letters(canvas, f->left - 96 * unit, (f->top + f->bottom) / 2, &upwards, y_title);
+    ny_letters_within(canvas, (f->left + f->right) / 2, f->bottom + 72 * unit, &across, x_title,
+                      f->right - f->left);
+    ny_letters_within(canvas, f->left - y_title_away(canvas, &f->y_ticks),
+                      (f->top + f->bottom) / 2, &upwards, y_title, f->bottom - f->top);
     ny_ink(canvas, 0x9a9aa4, 1);
     ny_cairo.rectangle(canvas->cr, f->left, f->top, f->right - f->left, f->bottom - f->top);
     ny_cairo.stroke(canvas->cr);
@@ -425,13 +464,13 @@ void ny_draw_title(struct ny_canvas *canvas, const struct ny_plot_frame *frame, 
                    const char *subtitle)
 {
     const struct ny_lettering bold = {.size = 34, .bold = true}, plain = {.size = 22};
-    double unit = canvas->scale;
+    double unit = canvas->scale, room = (double)canvas->width - frame->left - 24 * unit;
 
     snprintf(canvas->title, sizeof(canvas->title), "%s: %s", title, subtitle);
     if (canvas->kind == NY_CANVAS_PDF)
         ny_cairo.pdf_surface_set_metadata(canvas->surface, CAIRO_PDF_METADATA_TITLE, canvas->title);
     ny_ink(canvas, 0x1a1a20, 1);
-    ny_letters(canvas, frame->left, 40 * unit, &bold, title);
+    ny_letters_within(canvas, frame->left, 40 * unit, &bold, title, room);
     ny_ink(canvas, 0x5a5a64, 1);
-    ny_letters(canvas, frame->left, 82 * unit, &plain, subtitle);
+    ny_letters_within(canvas, frame->left, 82 * unit, &plain, subtitle, room);
 }

@@ -77,6 +77,8 @@ struct ny_plot_frame {
     struct ny_axis x, y;
     struct ny_ticks x_ticks, y_ticks;
 };
+/* Returns where a frame begins whose y axis has these numbers, which it leaves room for. */
+double ny_axes_left(struct ny_canvas *canvas, const struct ny_ticks *y_ticks);
 /* Draws the ticks, their numbers and lines, the titles of both axes and the frame. */
 void ny_draw_axes(struct ny_canvas *canvas, const struct ny_plot_frame *frame, const char *x_title,
                   const char *y_title);

@@ -189,7 +189,8 @@ void ny_draw_legend(struct ny_canvas *canvas, const struct ny_plot_frame *frame,
 
     if (legend->tint->kind != NY_RASTER_AMOUNT || most > 1) {
         ny_ink(canvas, ink_dark, 1);
-        ny_letters(canvas, pen.x, pen.y, &bold, legend->title);
+        ny_letters_within(canvas, pen.x, pen.y, &bold, legend->title,
+                          (double)canvas->width - 12 * unit - pen.x);
         pen.y += 36 * unit;
         if (legend->tint->kind == NY_RASTER_CLASSES)
             list_classes(&pen, legend);

@@ -122,7 +122,7 @@ static int fill_result(void *user, const char *hole, struct ny_sink *sink)
     else if (strcmp(hole, "residuals") == 0)
         ny_put_residuals(sink, &page->points);
     else if (strcmp(hole, "command") == 0)
-        page->spec->command(result->record, ny_store_path(page->store), result->name, sink);
+        return page->spec->command(page->store, result->name, result->record, sink);
     else if (strcmp(hole, "plot") == 0 && page->points.ctx)
         return ny_put_template(sink, ny_plot_html, fill_plot, page);
     else if (strcmp(hole, "path") == 0)

@@ -18,9 +18,9 @@ struct ny_page_spec {
     bool images;          /* false: rows are none */
     const uint64_t *path; /* from row, to row: shown where there is a graph; or NULL */
     const char *title;    /* NULL: of the store */
-    /* The command that makes a result again, from its record. */
-    void (*command)(const json_t *record, const char *store, const char *name,
-                    struct ny_sink *sink);
+    /* Writes the command that makes a result again, from its record. */
+    int (*command)(struct ny_store *store, const char *name, const json_t *record,
+                   struct ny_sink *sink);
 };
 
 /* NY_EUSAGE for a NAME that is not done, and for a path where none has a graph. */

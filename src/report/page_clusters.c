@@ -10,6 +10,7 @@
 #include "report/axis.h"
 #include "report/words.h"
 #include "results/clusters.h"
+#include "results/facts.h"
 
 /* Writes the rows of each cluster, by its number, as in ", of 40, 39 and 41 rows"; of many the
  * smallest and the largest. */
@@ -50,21 +51,13 @@ static void put_measures(struct ny_sink *sink, const json_t *told, const char *b
     if (written) ny_put(sink, ".</li>");
 }
 
-/* Returns how many rows have coordinates now: a map of a graph may have those of its largest
- * component alone, and of others there are rows that no landmark reaches. */
-static uint64_t rows_placed(const struct ny_result *result)
-{
-    return result->rows.count - ny_field_count(result->report, "rows_unreached", 0);
-}
-
 void ny_put_clusters(struct ny_sink *sink, const struct ny_result *result)
 {
     static const char *const apart[] = {"silhouette", "variance_between", NULL};
     static const char *const apart_labels[] = {"silhouette", "variance between them"};
     static const char *const classes[] = {"accuracy", "purity", "nmi", "ari", NULL};
     const json_t *told = ny_stored_clusters_figures(result->record);
-    uint64_t count = ny_stored_clusters(result), placed = rows_placed(result);
-    uint64_t rows = ny_field_count(told, "rows", placed);
+    uint64_t count = ny_stored_clusters(result), rows = ny_field_count(told, "rows", UINT64_MAX);
     char number[32];
 
     if (!count) return;
@@ -74,7 +67,7 @@ void ny_put_clusters(struct ny_sink *sink, const struct ny_result *result)
     ny_put(sink, ".</li>");
     put_measures(sink, told, "<li>How far apart: ", apart, apart_labels);
     put_measures(sink, told, "<li>Against the labels: ", classes, classes);
-    if (rows < placed)
+    if ((double)rows < ny_fact_rows_placed(result->report))
         ny_putf(sink, "<li>Measured on the first %s rows, without those of updates since.</li>",
                 ny_grouped(rows, number));
     ny_put(sink, "</ul></section>");

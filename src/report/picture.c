@@ -113,21 +113,27 @@ static int draw_raster(struct picture *p)
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
-/* Places the axes and leaves room for the legend, titles and numbers around them. */
+/* Places the axes and leaves room for the legend, titles and numbers around them. The numbers of
+ * the y axis are known once its range is, which may depend on the width that they leave. */
 static void lay_out(struct picture *p)
 {
+    const struct ny_axis x = p->scene.x, y = p->scene.y;
     struct ny_plot_frame *f = &p->axes;
     double unit = p->canvas.scale;
 
-    f->left = round(150 * unit);
     f->top = round(122 * unit);
     f->right = round((double)p->canvas.width - 300 * unit);
     f->bottom = round((double)p->canvas.height - 118 * unit);
-    ny_scene_fit(&p->scene, f->right - f->left, f->bottom - f->top);
-    f->x = p->scene.x;
-    f->y = p->scene.y;
-    ny_ticks_make(&f->x_ticks, &f->x, 7);
-    ny_ticks_make(&f->y_ticks, &f->y, 7);
+    for (int again = 0; again < 2; again++) {
+        f->left = ny_axes_left(&p->canvas, &f->y_ticks); /* at first there are none */
+        p->scene.x = x;
+        p->scene.y = y;
+        ny_scene_fit(&p->scene, f->right - f->left, f->bottom - f->top);
+        f->x = p->scene.x;
+        f->y = p->scene.y;
+        ny_ticks_make(&f->x_ticks, &f->x, 7);
+        ny_ticks_make(&f->y_ticks, &f->y, 7);
+    }
 }
 
 /* Draws the legend. Without a colour its title says what a cell counts, as in "points within 40

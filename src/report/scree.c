@@ -54,14 +54,14 @@ static void set_frame(struct ny_canvas *canvas, struct ny_plot_frame *f,
         least = fmin(least, ny_eigenvalue(result, k));
     }
     if (!(most > least)) most = 1;
-    *f = (struct ny_plot_frame){.left = 150 * unit,
-                                .top = 122 * unit,
+    *f = (struct ny_plot_frame){.top = 122 * unit,
                                 .right = (double)canvas->width - 70 * unit,
                                 .bottom = (double)canvas->height - 118 * unit,
                                 .x = {first - 0.5, first + (double)count - 0.5},
                                 .y = {least * 1.05, most * 1.05}};
     ny_ticks_make(&f->y_ticks, &f->y, 7);
     ny_ticks_make(&f->x_ticks, &f->x, count < 8 ? count : 8);
+    f->left = ny_axes_left(canvas, &f->y_ticks);
     if (count == 1) f->x_ticks.count = 0;
 }
 

@@ -841,7 +841,8 @@ END
 :   | import new p.csv --dims 0          | 2 | --dims is a whole number, at least 1, not '0'
 :   | import new p.csv --dims 2.5        | 2 | --dims is a whole number
 :   | import new p.csv --dims 99999999999999999999 | 2 | --dims is a whole number
-:   | import new p.csv --seed -1         | 2 | --seed is a whole number
+:   | import new p.csv --seed -1         | 2 | --seed is a whole number, at least 0
+:   | import new p.csv --seed 9223372036854775808 | 2 | --seed is a whole number, at most 9223372036854775807, not
 :   | import new p.csv --columns 1,      | 2 | no column ''
 :   | import new p.csv --columns 0       | 2 | no column 0
 :   | import new p.csv --columns 1-99    | 2 | 99
@@ -875,6 +876,10 @@ END
 :   | fit s a --gamma 1e999              | 2 | --gamma is a number above 0
 :   | fit s a --gamma 1 --sigma 1        | 2 | two spellings of one width
 :   | fit s a --sigma 0                  | 2 | --sigma is a number above 0
+:   | fit s a --sigma 1e-200             | 2 | --sigma 1e-200 is a width beyond the range of numbers / between 1e-150 and 1e150
+:   | fit s a --sigma 1e200              | 2 | --sigma 1e200 is a width beyond the range of numbers
+:   | plan s --epsilon 1e-310            | 2 | --epsilon 1e-310 is a width beyond the range of numbers / between 1e-300 and 1e300
+:   | select s a --gamma 1e-310          | 2 | --gamma 1e-310 is a width beyond the range of numbers
 :   | fit s a --epsilon x                | 2 | --epsilon is a number above 0
 :   | fit s a --degree 2                 | 2 | --degree does not act on the rbf kernel
 :   | fit s a --kernel polynomial --degree 0 | 2 | --degree is a whole number, at least 1

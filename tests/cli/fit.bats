@@ -159,6 +159,34 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     says "what --landmarks-from names has changed"
 }
 
+@test "a file that options name is known by what it holds, whatever its path" {
+    store s
+    mkdir sub
+    seq 0 10 290 >rows.txt
+    cp rows.txt sub/copy.txt
+    nystream fit s a --landmarks-file rows.txt --components 2 -q
+    for path in ./rows.txt "$PWD/rows.txt" sub/copy.txt; do
+        ny fit s a --landmarks-file "$path" --components 2
+        exits 0
+        says "'a' is done already, with these options"
+    done
+    seq 1 10 291 >sub/copy.txt
+    ny fit s a --landmarks-file sub/copy.txt --components 2
+    usage "(landmarks-file: rows.txt → sub/copy.txt)"
+    ny fit s a --landmarks-file ./rows.txt --components 3
+    usage "(components: 2 → 3)"
+    nystream export s a --part landmark-points -o p.npy -q
+    nystream fit s b --landmarks-points p.npy -q
+    ny fit s b --landmarks-points ./p.npy
+    exits 0
+    printf '0\n2\n' >list
+    nystream fit s c --features list --landmarks 20 -q
+    ny fit s c --features ./list --landmarks 20
+    exits 0
+    ny fit s c --features variance:2 --landmarks 20
+    usage "(features: list → variance:2)"
+}
+
 @test "dense points in f64, and a kernel so wide that all of K is nearly one" {
     store s 600 2
     local options

@@ -167,9 +167,11 @@ whole() { # FILE: a page, every hole filled, every section closed
     nystream import s t.csv -q
     nystream fit s a --landmarks 20 --components 1 -q
     nystream fit s b --map pca --approx exact -q
-    nystream select s c --landmarks 1 -q --seed 9007199254740993 # no f64
+    nystream select s c --landmarks 1 -q --seed 9223372036854775807 # no f64
     nystream report s -o page.html
-    grep -q '<th scope="row">seed</th><td>9,007,199,254,740,993</td>' page.html
+    grep -q '<th scope="row">seed</th><td>9223372036854775807</td>' page.html
+    ny info s c
+    prints "seed                  9223372036854775807"
     grep -q 'Its 1 component holds' page.html
     grep -q '^<p>.*1 landmark (' page.html
     run ! grep -qE '[^0-9]1 (components|landmarks) ' page.html

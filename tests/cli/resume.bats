@@ -90,6 +90,30 @@ resume_f="nystream fit 'my store' f $fit_options -q"
     [ "$(field "$output" landmarks)" = 1200 ]
 }
 
+# bats test_tags=slow
+@test "a time limit alone goes on as well, if what is left is within it" {
+    ny fit "my store" f --time-limit 0.00001s
+    exits 8
+    says "--time-limit is 0.00001s; nothing was run"
+    [ "$(field "$(nystream info "my store" f --json)" status)" = interrupted ]
+    ny fit "my store" f --time-limit 1h --memory 1G --json
+    exits 0
+    [ "$(field "$output" landmarks)" = 700 ]
+    [ "$(field "$output" status)" = done ]
+    ny fit "my store" f --time-limit 1h
+    exits 0
+    says "'f' is done already"
+    [[ $stderr != *"with these options"* ]]
+    ny graph "my store" g --time-limit 1h --json
+    exits 0
+    [ "$(field "$output" neighbors_stored)" = 7 ]
+    ny fit "my store" d --time-limit 1h # a dictionary
+    exits 2
+    ny fit "my store" f --time-limit 1h --landmarks 20
+    exits 2
+    says "landmarks: 700 → 20"
+}
+
 @test "the command that resumes names the store by the path that is given now" {
     local there="it's \\"
     mkdir "$there"

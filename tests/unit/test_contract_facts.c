@@ -64,6 +64,25 @@ static void test_a_new_job_has_them_all(void **state)
     json_decref(record);
 }
 
+static double placed_of(const char *report)
+{
+    json_t *facts = json_loads(report, 0, NULL);
+    double rows = ny_fact_rows_placed(facts);
+
+    assert_non_null(facts);
+    json_decref(facts);
+    return rows;
+}
+
+static void test_rows_that_are_placed(void **state)
+{
+    (void)state;
+    assert_true(placed_of("{\"n\": 9, \"embedded\": null}") == 9);
+    assert_true(placed_of("{\"n\": 9, \"embedded\": 7}") == 7);
+    assert_true(placed_of("{\"n\": 9, \"rows_unreached\": 2}") == 7);
+    assert_true(placed_of("{}") == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -71,6 +90,7 @@ int main(void)
         cmocka_unit_test(test_places_have_no_gaps),
         cmocka_unit_test(test_an_update_forgets_only_what_a_job_has),
         cmocka_unit_test(test_a_new_job_has_them_all),
+        cmocka_unit_test(test_rows_that_are_placed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Texts of options that stand for times. */
+/* Texts of options that stand for times and numbers. */
 #include "api/option_values.h"
 
 #include <setjmp.h>
@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include "base/decimal.h"
 
 static void times_have_units(void **state)
 {
@@ -37,11 +39,27 @@ static void other_texts_are_no_times(void **state)
         assert_false(ny_value_seconds(bad[i], &seconds));
 }
 
+/* One function tells for options, grids of widths and shares what a decimal number is. */
+static void numbers_are_decimal(void **state)
+{
+    static const char *const bad[] = {"",    " 1",  "1 ",  "+",    "e5",    "1e",   "1.2.3", "0x10",
+                                      "inf", "nan", "1,5", "1e999", "-1e999", "1e5x", "1f"};
+    double value = 0;
+
+    (void)state;
+    assert_true(ny_decimal_whole("-2.5e-3", &value) && value == -2.5e-3);
+    assert_true(ny_decimal_whole("+.5", &value) && value == 0.5);
+    assert_true(ny_decimal_whole("1E5", &value) && value == 1e5);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (ny_decimal_whole(bad[i], &value)) fail_msg("'%s' is no number", bad[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_have_units),
         cmocka_unit_test(other_texts_are_no_times),
+        cmocka_unit_test(numbers_are_decimal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -347,11 +347,9 @@ static void test_hostile_text(void **state)
     free(page);
 }
 
-/* The command that is put together makes the same: the neighbours are what makes this map one of a
- * graph, also where they are as many as by default. */
-static void test_command_of_a_graph(void **state)
+/* Fits "w" with these options, whose last is NULL, and returns a page of it. */
+static char *page_of_fit(struct fixture *f, const char *const (*options)[2])
 {
-    struct fixture *f = *state;
     const char *name = "w";
     struct ny_options *o;
     size_t bytes;
@@ -359,10 +357,8 @@ static void test_command_of_a_graph(void **state)
 
     make_store(f);
     assert_int_equal(ny_options_new(&o, f->in.ctx), NY_OK);
-    set(o, "map", "diffusion");
-    set(o, "neighbors", "5");
-    set(o, "connect", "yes");
-    set(o, "edge-weights", "binary");
+    for (; (*options)[0]; options++)
+        set(o, (*options)[0], (*options)[1]);
     if (ny_fit(f->in.ctx, f->in.store, name, o, NULL))
         fail_msg("%s", ny_context_message(f->in.ctx));
     ny_options_free(o);
@@ -371,8 +367,37 @@ static void test_command_of_a_graph(void **state)
     page = file_content(f->page, &bytes);
     page = realloc(page, bytes + 1);
     page[bytes] = '\0';
+    return page;
+}
+
+/* The command that is put together makes the same: the neighbours are what makes this map one of a
+ * graph, also where they are as many as by default. */
+static void test_command_of_a_graph(void **state)
+{
+    static const char *const options[][2] = {{"map", "diffusion"},
+                                             {"neighbors", "5"},
+                                             {"connect", "yes"},
+                                             {"edge-weights", "binary"},
+                                             {NULL, NULL}};
+    char *page = page_of_fit(*state, options);
+
     assert_non_null(strstr(page, " w --map diffusion "));
     assert_non_null(strstr(page, " --neighbors 5 "));
+    free(page);
+}
+
+/* What is the default of the table, but not beside the other options, has to be typed: --inner
+ * randomized brings defaults of its own. What the others imply has not. */
+static void test_command_of_a_solver(void **state)
+{
+    static const char *const options[][2] = {{"landmarks", "20"},
+                                             {"inner", "randomized"},
+                                             {"oversample", "5"},
+                                             {"power", "2"},
+                                             {NULL, NULL}};
+    char *page = page_of_fit(*state, options);
+
+    assert_non_null(strstr(page, " w --landmarks 20 --inner randomized --oversample 5 --power 2<"));
     free(page);
 }
 
@@ -428,6 +453,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_images, setup, teardown),
         cmocka_unit_test_setup_teardown(test_hostile_text, setup, teardown),
         cmocka_unit_test_setup_teardown(test_command_of_a_graph, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_command_of_a_solver, setup, teardown),
         cmocka_unit_test(test_markup),
     };
 

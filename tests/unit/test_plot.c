@@ -290,6 +290,67 @@ static void test_density_of_few(void **state)
     cairo_surface_destroy(image);
 }
 
+/* Tells whether a column of pixels has ink beside the axes, or nothing but ink. */
+static bool has_ink(cairo_surface_t *image, int x, bool all)
+{
+    int ink = 0;
+
+    for (int line = TOP + 4; line < BOTTOM - 4; line++)
+        ink += !is_paper(pixel(image, x, line));
+    return all ? ink == BOTTOM - TOP - 8 : ink > 0;
+}
+
+/* Numbers of seven digits along the y axis do not run into its title: both are to the left of the
+ * frame, with white between them, and nothing is cut off. */
+static void test_wide_numbers(void **state)
+{
+    struct fixture *f = *state;
+    float rows[2 * FEW];
+    double labels[FEW];
+    cairo_surface_t *image;
+    int parts = 0, white = 0;
+
+    for (int i = 0; i < FEW; i++) {
+        rows[2 * i] = (float)(i * i);
+        rows[2 * i + 1] = (float)(i % 5);
+        labels[i] = 5605000 + i;
+    }
+    make_store(f, rows, FEW, labels);
+    image = plot(f, "axes", "row,label");
+    assert_false(has_ink(image, 0, false));
+    for (int x = 0; !has_ink(image, x, true); x++) {
+        assert_true(x < RIGHT);
+        if (!has_ink(image, x, false)) {
+            white++;
+            continue;
+        }
+        parts += white >= 8 || !parts; /* digits are nearer to one another */
+        white = 0;
+    }
+    assert_int_equal(parts, 2);
+    cairo_surface_destroy(image);
+}
+
+/* A title that is too long ends in …, before the picture does. */
+static void test_long_title(void **state)
+{
+    struct fixture *f = *state;
+    float rows[2 * FEW];
+    char title[121];
+    cairo_surface_t *image;
+
+    for (int i = 0; i < 2 * FEW; i++)
+        rows[i] = (float)(i * i % 7);
+    memset(title, 'W', sizeof(title) - 1);
+    title[sizeof(title) - 1] = '\0';
+    make_store(f, rows, FEW, NULL);
+    image = plot(f, "title", title);
+    for (int line = 0; line < TOP; line++)
+        for (int x = 1590; x < 1600; x++)
+            assert_true(is_paper(pixel(image, x, line)));
+    cairo_surface_destroy(image);
+}
+
 /* All of it is in the budget, whatever the number of rows, and given back. */
 static void test_memory(void **state)
 {
@@ -316,6 +377,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_colors_of_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_axes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_density_of_few, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wide_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_long_title, setup, teardown),
         cmocka_unit_test_setup_teardown(test_memory, setup, teardown),
     };
 
