@@ -123,6 +123,40 @@ static int check_rows(const struct multiply *run)
     return NY_OK;
 }
 
+/* Refuses what the first pass has found to be so small or large that digits of its products are
+ * lost, or squares of these have no place in f64: the squares of Φ's values, or the degrees that
+ * rows are divided by. Where all are 0, there is nothing to lose. */
+static int check_scale(const struct multiply *run)
+{
+    const struct ny_factored *sizes = &run->state->sizes;
+    bool f64 = run->room.precision == NY_PRECISION_F64;
+    double values = (double)sizes->n * (double)sizes->d, most = f64 ? 0x1p400 : 0x1p116;
+    double mean = sizes->divided ? run->fit->degrees.mean : run->state->totals->trace / values;
+
+    if (!(mean > 0) || (mean >= 1 / most && mean <= most)) return NY_OK;
+    return ny_fail(run->fit->job.ctx, NY_ENUMERIC,
+                   "the %s are %.3g on average, too %s for products in %s; %srescale the data "
+                   "(--scale unit)",
+                   sizes->divided ? "degrees" : "squares of the values", mean,
+                   mean < 1 ? "small" : "large", f64 ? "f64" : "f32",
+                   f64 ? "" : "give --precision f64, or ");
+}
+
+/* Refuses a product that a few huge values have brought beyond all numbers. */
+static int check_product(const struct multiply *run)
+{
+    bool f64 = run->room.precision == NY_PRECISION_F64;
+    struct ny_matrix H = run->state->it.H;
+
+    for (size_t j = 0; j < H.rows; j++)
+        if (ny_first_not_finite(H.at + j * H.stride, H.cols))
+            return ny_fail(run->fit->job.ctx, NY_ENUMERIC,
+                           "products with the rows are not finite in %s; look for huge values in "
+                           "the data, rescale them (--scale unit)%s",
+                           f64 ? "f64" : "f32", f64 ? "" : ", or give --precision f64");
+    return NY_OK;
+}
+
 /* Tells whether f32 has rounded some pair by more than was asked for. */
 static bool is_blurred(const struct multiply *run)
 {
@@ -215,7 +249,8 @@ static int run_pass(struct multiply *run, const struct ny_feature_pass *pass)
     counting.totals = first ? run->state->totals : NULL;
     err = ny_feature_pass_run(&counting);
     if (!err && ny_context_peers(run->fit->job.ctx)) err = fold_shards(run, &counting);
-    return !err && first ? check_rows(run) : err;
+    if (!err && first) err = check_rows(run);
+    return !err && first ? check_scale(run) : err;
 }
 
 /* Takes μ·sumsᵀ off what a pass over centred rows has summed up, and clears the sums. */
@@ -298,6 +333,7 @@ static int run_step(struct multiply *run, uint64_t first_unit, bool *done)
     if (!err)
         err = run->state->sizes.rows ? multiply_rows(run, block, first_unit)
                                      : multiply_columns(run, block, first_unit);
+    if (!err) err = check_product(run);
     if (err) return err;
     ny_job_count_flops(&run->fit->job, basis_flops((double)it->how.shape.order, (double)it->used,
                                                    (double)it->count));

@@ -229,21 +229,22 @@ static struct ny_matrix copy_of(struct krylov *k, size_t first)
 }
 
 /* Finds the eigenpairs skip … count−1 of H[first …, first …] and tells whether they have settled:
- * ‖Av − θv‖ = ‖X y_last‖ for v = Qy. */
+ * ‖Av − θv‖ = ‖X y_last‖ for v = Qy. Squares that over- or underflow tell nothing, and let no pair
+ * settle but those of a matrix of zeros. */
 static int solve(struct krylov *k, size_t first, size_t skip, size_t count, double limit,
                  bool *settled)
 {
     struct ny_matrix S = copy_of(k, first), Y = ny_matrix(k->Y.at, count - skip, S.rows);
-    double r[BLOCK];
+    double r[BLOCK], square = limit * limit;
     int err = ny_eigen_dense_behind(k->ctx, S, skip, Y.rows, k->values, Y);
 
-    *settled = !err;
+    *settled = !err && (isnormal(square) || limit == 0);
     if (!err) ny_gemm(1, ny_t(k->X), k->X, 0, k->R);
     for (size_t j = 0; j < Y.rows && *settled; j++) {
         const double *last = Y.at + (j + 1) * S.rows - BLOCK;
 
         ny_gemv(1, k->R, last, 0, r);
-        *settled = ny_dot(last, r, BLOCK) <= limit * limit;
+        *settled = ny_dot(last, r, BLOCK) <= square;
     }
     return err;
 }

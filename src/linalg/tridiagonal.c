@@ -120,11 +120,15 @@ struct reflection {
     double e, tau, scale;
 };
 
+/* A smaller sum of squares has lost digits to underflow, and H would not be orthogonal. The row is
+ * taken as it is then: what is left out is below 2⁻⁴⁸⁰, and A has an element of 2⁻⁴⁰¹ or more. */
+static const double least_squares = 0x1p-960;
+
 static struct reflection reflection_of(double squares, double last)
 {
     struct reflection h = {last, 0, 1};
 
-    if (squares > 0) {
+    if (squares > least_squares) {
         h.e = -copysign(sqrt(last * last + squares), last);
         h.tau = (h.e - last) / h.e;
         h.scale = last - h.e;

@@ -6,9 +6,9 @@
 
 #include "linalg/matrix.h"
 
-/* Reduces the symmetric A (m × m, not transposed; finite, with squares that neither over- nor
- * underflow): T has the diagonal d (m) and e (m − 1) beside it. Q is left in the lower triangle of
- * A and in tau (m): row i of A is vᵢ, of i elements whose last one is 1, and
+/* Reduces the symmetric A (m × m, not transposed; finite, with a largest element between 2⁻⁴⁰¹ and
+ * 2⁴⁰¹, or of zeros alone): T has the diagonal d (m) and e (m − 1) beside it. Q is left in the
+ * lower triangle of A and in tau (m): row i of A is vᵢ, of i elements whose last one is 1, and
  * Q = H_{m−1} ⋯ H₁, Hᵢ = I − τᵢ vᵢ vᵢᵀ. The strict upper triangle is kept. 4/3 m³ flops, half of
  * them at the pace of memory. (Dongarra, Sorensen & Hammarling 1989: panels, of which only products
  * with vectors see all of A.) */

@@ -179,6 +179,32 @@ static int check_reached(struct ny_context *ctx, const struct ny_unreached_rows 
                    (unsigned long long)unreached->first);
 }
 
+/* Returns about the root mean square of K's values, ‖KV‖/(‖V‖√n), of a V that does not know K. */
+static double size_of_values(const struct ny_products_state *state)
+{
+    struct ny_matrix V = state->sketch.V, Y = state->sketch.Y;
+    double v = 0, y = 0;
+
+    for (size_t i = 0; i < V.rows; i++) {
+        v += ny_dot(V.at + i * V.stride, V.at + i * V.stride, V.cols);
+        y += ny_dot(Y.at + i * Y.stride, Y.at + i * Y.stride, Y.cols);
+    }
+    return sqrt(y / v / (double)V.rows);
+}
+
+/* Refuses kernel values of this size, of which f32, or its products with V, have few digits. */
+static int check_size(const struct ny_products_state *state, double size)
+{
+    const double least = 0x1p-110;
+
+    if (state->fit->settings->precision == NY_PRECISION_F64 || !(size > 0) || size >= least)
+        return NY_OK;
+    return ny_fail(state->fit->job.ctx, NY_ENUMERIC,
+                   "the kernel values are %.3g on average, too small for products in f32; give "
+                   "--precision f64, or rescale the data (--scale unit)",
+                   size);
+}
+
 /* The degrees d = K1, and the g_i = 1/√d_i of them. */
 static int find_degrees(struct ny_products_state *state, uint64_t place)
 {
@@ -198,7 +224,8 @@ static int find_degrees(struct ny_products_state *state, uint64_t place)
         state->roots[i] = 1 / sqrt(state->roots[i]);
     }
     ny_field_set_number(state->fit->job.record, "mean_degree", mean);
-    return check_reached(state->fit->job.ctx, &unreached, state->shape.n);
+    err = check_reached(state->fit->job.ctx, &unreached, state->shape.n);
+    return err ? err : check_size(state, mean / (double)n);
 }
 
 /* One product, and what follows from it. */
@@ -209,6 +236,7 @@ static int run_product(struct ny_products_state *state, uint64_t first_place)
 
     if (first_place == 0) err = normalise(state, state->sketch.V);
     if (err == NY_OK) err = multiply(state, state->roots, state->V, state->Y, first_place);
+    if (err == NY_OK && state->step == 0) err = check_size(state, size_of_values(state));
     if (err == NY_OK) err = normalise(state, state->sketch.Y);
     if (err) return err;
     ny_blas_parallel(fit->job.ctx, state->shape.r);

@@ -258,6 +258,49 @@ here() { cp -r "$BATS_FILE_TMPDIR"/*.nys "$BATS_FILE_TMPDIR"/t.libsvm "$BATS_FIL
     nystream verify t.nys -q
 }
 
+# scaled FACTOR NAME: the values of five.csv times this, in f64.
+scaled() {
+    awk -F, -v by="$1" '{for (j = 1; j <= NF; j++) printf "%s%s", $j * by, j < NF ? "," : "\n"}' five.csv |
+        nystream import "$2" - --format csv --dtype f64 -q
+}
+
+@test "values that are too small or large for the digits of products are refused" {
+    local how=(--kernel linear --components 2 --tol 1e-4)
+    table 3000 5 >five.csv
+    scaled 1 one.nys
+    scaled 1e-21 small.nys
+    scaled 1e-70 tiny.nys
+    scaled 1e18 large.nys
+    exact small.nys a --map svd "${how[@]}"
+    exits 7
+    says "the squares of the values are 3"
+    says "e-43 on average, too small for products in f32; give --precision f64, or rescale the data"
+    exact small.nys b --map svd "${how[@]}" --precision f64 -q
+    exits 0
+    exact one.nys b --map svd "${how[@]}" --precision f64 -q
+    nystream export small.nys b --part eigenvalues -o small.csv -q
+    nystream export one.nys b --part eigenvalues -o one.csv -q
+    paste -d, small.csv one.csv | awk -F, '
+        { r = $1 / $2 * 1e42 - 1; if (!($2 > 0 && r * r < 1e-10)) bad = 1 }
+        END { exit bad || NR != 2 }'
+    exact tiny.nys a --map svd "${how[@]}" --precision f64
+    exits 7
+    says "too small for products in f64; rescale the data"
+    exact large.nys a --map laplacian "${how[@]}"
+    exits 7
+    says "the degrees are 3"
+    says "e+39 on average, too large for products in f32"
+    exact large.nys a --map laplacian "${how[@]}" --precision f64 -q
+    exits 0
+}
+
+@test "a value that brings products beyond f32 is told" {
+    table 6000 12 | awk -F, -v OFS=, 'NR == 77 { $3 = "7e19" } 1' | nystream import far.nys - --format csv -q
+    exact far.nys a --map svd --kernel linear --tol 1e-4
+    exits 7
+    says "products with the rows are not finite in f32; look for huge values in the data"
+}
+
 # bats test_tags=slow
 @test "a fit over landmarks tells where the exact one would take no longer" {
     here

@@ -215,6 +215,23 @@ by_features() {
     by_features 0.05 0.08 0.10 0.12 0.15 0.18 0.22 0.26 0.30
 }
 
+# bats test_tags=slow
+@test "kernel values too small for the digits of f32 are refused" {
+    local approx=(--approx randomized --components 3 --kernel linear) rows
+    for rows in 5000 2000; do # by features, and by tiles
+        head -n $rows t.csv | awk -F, '{for (j = 1; j <= NF; j++) printf "%s%s", $j * 2e-21, j < NF ? "," : "\n"}' |
+            nystream import small$rows - --format csv --dtype f64 -q
+        ny fit small$rows a "${approx[@]}" --map svd
+        exits 7
+        says "e-42 on average, too small for products in f32; give --precision f64, or rescale the data"
+        ny fit small$rows b "${approx[@]}" --map laplacian
+        exits 7
+        says "e-42 on average, too small for products in f32"
+        ny fit small$rows c "${approx[@]}" --map svd --precision f64 -q
+        exits 0
+    done
+}
+
 @test "options that do not act are refused" {
     ny fit s a --approx randomized --select uniform
     usage "--select does not act with --approx randomized"

@@ -171,6 +171,28 @@ static void a_few_of_many_eigenpairs(void **state)
     free(a), free(v);
 }
 
+/* Residuals whose squares underflow must not say that pairs have settled. */
+static void few_pairs_of_tiny_elements(void **state)
+{
+    enum { M = 1500, FEW = 20, EXPONENT = -700 };
+    static double spectrum[M], values[FEW];
+    double *v = malloc(FEW * M * sizeof(*v)), *tiny = malloc(M * M * sizeof(*tiny)), *a;
+
+    (void)state;
+    for (size_t i = 0; i < M; i++)
+        spectrum[i] = 100 * exp(-0.06 * (double)i);
+    a = with_spectrum(spectrum, M, 5);
+    for (size_t i = 0; i < M * M; i++)
+        tiny[i] = ldexp(a[i], EXPONENT);
+    assert_true(ny_eigen_is_few(M, FEW));
+    assert_int_equal(ny_eigen_top(ctx, ny_matrix(tiny, M, M), FEW, values, ny_matrix(v, FEW, M)),
+                     NY_OK);
+    for (size_t p = 0; p < FEW; p++)
+        assert_near(values[p] = ldexp(values[p], -EXPONENT), spectrum[p], 1e-10);
+    assert_eigenpairs(a, M, values, ny_matrix(v, FEW, M), 1e-9);
+    free(a), free(tiny), free(v);
+}
+
 /* There are more copies than a block has columns, so that rounding may hide one at first. */
 static void copies_of_an_eigenvalue_are_all_found(void **state)
 {
@@ -556,6 +578,7 @@ int main(void)
         cmocka_unit_test(top_eigenpairs_of_any_order_and_count),
         cmocka_unit_test(top_eigenpairs_of_clustered_spectra),
         cmocka_unit_test(a_few_of_many_eigenpairs),
+        cmocka_unit_test(few_pairs_of_tiny_elements),
         cmocka_unit_test(copies_of_an_eigenvalue_are_all_found),
         cmocka_unit_test(parts_of_equal_eigenvalues),
         cmocka_unit_test(all_eigenvalues_from_the_lower_triangle),

@@ -76,9 +76,10 @@ static double rebuilt(const struct reduced *r, size_t m, size_t i, size_t j)
     return sum;
 }
 
-static void check(size_t m)
+/* Q is orthogonal, and QTQᵀ is A again, a triangle as above. */
+static void check_matrix(const double *A, size_t m)
 {
-    double *A = triangle(m), limit = 1e-14 * (10 + (double)m);
+    double limit = 1e-14 * (10 + (double)m);
     struct reduced r = reduce(A, m);
     size_t step = m < 70 ? 1 : 17;
 
@@ -93,6 +94,13 @@ static void check(size_t m)
                          found - wanted);
         }
     release(&r);
+}
+
+static void check(size_t m)
+{
+    double *A = triangle(m);
+
+    check_matrix(A, m);
     free(A);
 }
 
@@ -105,6 +113,27 @@ static void reductions_rebuild_any_matrix(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
         check(orders[i]);
+}
+
+/* A narrow kernel leaves a diagonal of ones, and values beside it whose squares have few digits. */
+static void squares_that_underflow_leave_q_orthogonal(void **state)
+{
+    static const size_t orders[] = {3, 34, 130};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(orders) / sizeof(orders[0]); k++)
+        for (int exponent = -545; exponent < -470; exponent += 3) {
+            size_t m = orders[k], stride = m + MARGIN;
+            double *A = triangle(m);
+
+            for (size_t i = 0; i < m; i++) {
+                for (size_t j = 0; j < i; j++)
+                    A[i * stride + j] = ldexp(A[i * stride + j], exponent);
+                A[i * stride + i] = 1;
+            }
+            check_matrix(A, m);
+            free(A);
+        }
 }
 
 static void no_bit_depends_on_threads(void **state)
@@ -212,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions_rebuild_any_matrix),
+        cmocka_unit_test(squares_that_underflow_leave_q_orthogonal),
         cmocka_unit_test(no_bit_depends_on_threads),
         cmocka_unit_test(reduced_matrices_stay),
         cmocka_unit_test(too_small_a_budget_is_said),
