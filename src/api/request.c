@@ -76,8 +76,8 @@ static int check_inputs(const struct ny_request *request, json_t *inputs)
     return NY_OK;
 }
 
-/* Copies the options of the record. A file that is the same by its digest has the path by which it
- * is named now: p.npy and ./p.npy are one file, and so is a copy of it. */
+/* Copies the options of the record. A file of the same digest has the path by which it is named
+ * now. Placing rows by --model is another job than a fit that has named the same landmarks. */
 static int copy_stored(const struct ny_request *request, json_t *inputs, json_t **options)
 {
     json_t *of_record = json_object_get(request->record, "options"), *now;
@@ -86,6 +86,7 @@ static int copy_stored(const struct ny_request *request, json_t *inputs, json_t 
 
     *options = json_copy(of_record);
     if (of_record && !*options) return ny_fields_no_memory(request->ctx);
+    if (!json_object_get(inputs, "model") != !json_object_get(stored, "model")) return NY_OK;
     json_object_foreach(inputs, key, now)
     {
         const char *option = option_of(request, key);

@@ -1,6 +1,7 @@
 /*
- * Numbers as text: options, records, tables, pages, and messages, whose numbers are typed as options
- * of the next command. They have a decimal point whatever locale the host of the library has set.
+ * Numbers as text: options, records, tables, pages, and messages, whose numbers are typed as
+ * options of the next command. They have a decimal point whatever locale the host of the library
+ * has set.
  */
 #ifndef NY_BASE_DECIMAL_H
 #define NY_BASE_DECIMAL_H

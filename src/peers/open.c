@@ -167,7 +167,7 @@ static int open_any(struct ny_transport **out, struct ny_context *ctx,
                          : ny_folder_open(out, ctx, &folder);
 }
 
-/* What a process tells the others before anything else. */
+/* A process tells the others this before anything else. */
 struct greeting {
     char command[NY_COMMAND_BYTES];
     uint64_t shards;

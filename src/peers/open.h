@@ -14,7 +14,7 @@ struct ny_transport_wish {
     const char *peers;
     unsigned shards; /* the job has so many; 1: its store has none */
     double wait_s;   /* the most to wait for the other processes of a folder */
-    /* What this process is to do: all have to be given the same. NULL: they are not asked. */
+    /* All processes have to be given the same command. NULL: they are not asked for it. */
     const char *command;
     /* Tells whether a shard is on this machine: in a folder, a process takes a part of the job
      * whose shards are. NULL: all are. */

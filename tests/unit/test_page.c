@@ -386,8 +386,8 @@ static void test_command_of_a_graph(void **state)
     free(page);
 }
 
-/* What is the default of the table, but not beside the other options, has to be typed: --inner
- * randomized brings defaults of its own. What the others imply has not. */
+/* A value that is the default of the table has to be typed if the other options imply another one:
+ * --inner randomized brings defaults of its own. */
 static void test_command_of_a_solver(void **state)
 {
     static const char *const options[][2] = {{"landmarks", "20"},
