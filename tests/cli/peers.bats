@@ -38,6 +38,17 @@ ended() {
     pids=()
 }
 
+# Two processes that are given other NAMEs or options (NAME OPTION…, a word each) both end with 2.
+both_refused() {
+    local pids=() codes
+    nystream fit big $1 --peers folder:2:meet >said.0 2>&1 3>&- &
+    pids=($!)
+    nystream fit big $2 --peers folder:2:meet >said.1 2>&1 3>&- &
+    pids+=($!)
+    ended
+    [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+}
+
 @test "any number of processes give the bytes of one" {
     local pids=() codes
     start big --peers folder:2:meet
@@ -128,12 +139,7 @@ ended() {
     nystream fit big b --landmarks 50 -q
     nystream import big rows.more.csv --append -q
     for options in "--landmarks 60 --restart" "--update frozen"; do
-        nystream fit big a $options --peers folder:2:meet >said.0 2>&1 3>&- &
-        pids=($!)
-        nystream fit big b $options --peers folder:2:meet >said.1 2>&1 3>&- &
-        pids+=($!)
-        ended
-        [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+        both_refused "a $options" "b $options"
         grep -q "another name than that of shard 0 ('a' is the one here)" said.0
         grep -q "another name than that of shard 0 ('b' is the one here)" said.1
     done
@@ -158,16 +164,11 @@ ended() {
 }
 
 @test "processes of two kinds of work end alike" {
-    local pids=() codes other
+    local other
     nystream fit big a --landmarks 60 -q
     nystream import big rows.more.csv --append -q
     for other in "--update full" "--landmarks 60 --restart"; do
-        nystream fit big a --update frozen --peers folder:2:meet >said.0 2>&1 3>&- &
-        pids=($!)
-        nystream fit big a $other --peers folder:2:meet >said.1 2>&1 3>&- &
-        pids+=($!)
-        ended
-        [ "$codes" = 2,2, ] || { echo "$codes"; cat said.*; false; }
+        both_refused "a --update frozen" "a $other"
         grep -q "is to .*fit with --update frozen.*give the same command to each" said.0
         grep -q "is to .*fit with --update frozen.*give the same command to each" said.1
     done
