@@ -66,339 +66,357 @@
  * summary */
 #define OPTION_MAP(X)                                                                              \
     X("format", NY_CHOICE, 0, true, "FORMAT", "auto", INPUT, IMPORT | READ | RARE, ANY,            \
-      "file format; auto goes by content, then by name")                                           \
+      "file format; auto: detected by content, then by name")                                      \
     X("labels", NY_TEXT, 0, true, "FILE", NULL, INPUT, IMPORT, ANY,                                \
-      "labels, one a row: IDX, npy or a text file")                                                \
+      "file of labels, one per row: IDX, npy or text")                                             \
     X("label-column", NY_TEXT, 0, true, "N", NULL, INPUT, IMPORT | READ, ANY,                      \
-      "the label's column: its number, from 1, or its name. Of .h5ad a column of obs by name, "    \
-      "whose "                                                                                     \
-      "categories are classes")                                                                    \
+      "column of labels, by number (from 1) or name. For .h5ad, the name of a column of obs, "     \
+      "whose categories become classes")                                                           \
     X("id-column", NY_TEXT, 0, true, "N", NULL, INPUT, IMPORT | READ, ANY,                         \
-      "row names' column: its number, from 1, or its name. Of csv and tsv; its words are kept as " \
-      "they are, and may be empty: see export --part ids")                                         \
+      "column of row names, by number (from 1) or name. It works with csv and tsv. Names are "     \
+      "kept as they are and may be empty; export --part ids writes them")                          \
     X("header", NY_CHOICE, 0, true, "auto|yes|no", "auto", INPUT, IMPORT | READ | RARE, ANY,       \
-      "the first line names the columns")                                                          \
+      "whether the first line names the columns")                                                  \
     X("dtype", NY_CHOICE, 0, true, "auto|u8|i16|f32|f64", "auto", INPUT, IMPORT | READ | RARE,     \
-      ANY, "element type to keep; auto: as the file has it")                                       \
+      ANY, "element type to store; auto: that of the file")                                        \
     X("transpose", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT | READ | RARE, ANY,               \
-      "the points are the columns of the file, as in 10x's genes × cells. For sparse matrices, "  \
-      "mtx and npz: entries that are not in the order of the points are sorted in a scratch file " \
-      "(beside the store; else in $TMPDIR)")                                                       \
+      "read the columns of the file as points, as for 10x matrices of genes × cells. It works "    \
+      "with sparse matrices (mtx, npz). Entries that are not in the order of the points are "      \
+      "sorted first, in a scratch file beside the store (without a store, in $TMPDIR)")            \
     X("matrix", NY_TEXT, 0, true, "NAME", NULL, INPUT, IMPORT | READ | RARE, ANY,                  \
-      "the table to read of an HDF5 file: X, layers/NAME, obsm/NAME or raw/X; without it X, or "   \
-      "the matrix of 10x Genomics")                                                                \
+      "table to read from an HDF5 file: X, layers/NAME, obsm/NAME or raw/X. Default: X, or the "   \
+      "matrix of a 10x Genomics file")                                                             \
     X("append", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                                \
-      "add to the points that the store has")                                                      \
+      "add to the rows that the store already has")                                                \
     X("expect-rows", NY_COUNT, 0, false, "N", NULL, INPUT, IMPORT | RARE, ANY,                     \
-      "import only where the store has N rows before, else refuse (exit 2): a repeated --append "  \
-      "then adds no rows twice. An import that was killed goes on; of a shard, its own rows")      \
+      "import only if the store has exactly N rows, else refuse (exit 2). Repeating an import "    \
+      "with --append then adds no row twice; an import that was killed continues. For a shard, N " \
+      "counts the rows of that shard")                                                             \
     X("shard", NY_TEXT, 0, false, "I/N", NULL, INPUT, IMPORT, ANY,                                 \
-      "shard I, from 0, of a store of N shards. Each is a store of its own in the folder STORE, "  \
-      "imported by whom and when you like; reading verbs take all of them as one")                 \
+      "import shard I (from 0) of a store of N shards. Each shard is a store of its own in the "   \
+      "folder STORE; any process may import it, at any time and in any order. Commands that only " \
+      "read take all shards as one store")                                                         \
     X("shards", NY_COUNT, 1, false, "N", NULL, INPUT, IMPORT, ANY,                                 \
-      "deal the rows of the FILEs out, in their order, to the N shards of a store, of which "      \
-      "several processes import their own (mpirun, --peers). npy, idx, fvecs and bvecs are cut "   \
-      "at multiples of 2,048 rows, so that fits have the bytes of one store; other files are "     \
-      "dealt out as wholes")                                                                       \
+      "divide the rows of all FILEs, in order, among N shards. Several processes can import a "    \
+      "share each (mpirun, --peers). Files in npy, idx, fvecs and bvecs are cut at multiples of "  \
+      "2,048 rows, so that fits can give the same bytes as in one store; other files are not "     \
+      "cut, and each goes to one shard as a whole")                                                \
     X("like", NY_TEXT, 0, false, "STORE", NULL, INPUT, IMPORT | RARE, ANY,                         \
-      "with --shard: what shards agree in, columns, type, classes, is that of this store in "      \
-      "shards; for folders on disks of their own")                                                 \
+      "take what shards have in common from this store in shards. Use it with --shard if folders " \
+      "are on disks of their own; the new shard then has the columns, type "                       \
+      "and classes of that store")                                                                 \
     X("layout", NY_CHOICE, 0, true, "auto|dense|sparse", "auto", INPUT, IMPORT | EMBED | RARE,     \
       ANY,                                                                                         \
-      "how rows are kept; auto: those of sparse formats sparse where under an eighth is not 0")    \
+      "how rows are stored; auto: rows of sparse formats stay sparse if less than an eighth of "   \
+      "their values is not 0")                                                                     \
     X("rows", NY_TEXT, 0, true, "none|total:S|unit", "none", INPUT, IMPORT | EMBED | RARE, ANY,    \
-      "divide each row: total:S, by its sum over S; unit: by its length. The store keeps the "     \
-      "values as they came; whatever reads it sees them prepared, and new rows are likewise")      \
+      "scale each row; total:S: to the sum S; unit: to length 1. The store keeps the original "    \
+      "values; whatever reads it sees the scaled ones. New rows are scaled in the same way")       \
     X("values", NY_CHOICE, 0, true, "raw|log1p|sqrt|binary", "raw", INPUT, IMPORT | EMBED | RARE,  \
       ANY,                                                                                         \
-      "then prepare each value: log1p: ln(1 + x); binary: 1 where it is not 0. The store keeps "   \
-      "the values as they came, as with --rows. For counts: --rows total:10000 --values log1p")    \
+      "transform each value after --rows; log1p: ln(1 + x); sqrt: its square root; binary: 1 if "  \
+      "it is not 0. The store keeps the original values, as with --rows. For counts, give --rows " \
+      "total:10000 --values log1p")                                                                \
     X("min-values", NY_COUNT, 1, true, "N", NULL, INPUT, IMPORT | RARE, ANY,                       \
-      "leave out rows with fewer than N values that are not 0. They are counted and told, as "     \
-      "with --nan drop")                                                                           \
+      "leave out rows with fewer than N values that are not 0. They are counted, and the first "   \
+      "are reported, as with --nan drop")                                                          \
     X("codec", NY_CHOICE, 0, true, "auto|raw", "auto", INPUT, IMPORT | RARE, ANY,                  \
-      "auto: blocks are LZ4-compressed where that saves a quarter; raw: never")                    \
+      "compression of blocks; auto: LZ4 if it saves a quarter of the size; raw: none")             \
     X("shuffle", NY_SWITCH, 0, true, NULL, "no", INPUT, IMPORT, ANY,                               \
-      "store the rows of this import in random order (see --seed)")                                \
+      "store the rows of this import in random order. --seed sets the order")                      \
     X("nan", NY_CHOICE, 0, true, "error|drop|keep", "error", INPUT, IMPORT | READ, ANY,            \
-      "what becomes of rows with NaN or inf. drop, of import and embed: they are left out, "       \
-      "counted, and the first are told; keep, of embed and transform: the output has the rows of " \
-      "the input, NaN for those that have no place")                                               \
+      "how to treat rows with NaN or inf. error: refuse them; drop (import, embed): leave them "   \
+      "out, count them, and report the first ones; keep (embed, transform): the output has all "   \
+      "rows of the input, with NaN for those that cannot be placed")                               \
     X("dims", NY_COUNT, 1, true, "D", NULL, INPUT, IMPORT | EMBED | RARE, ANY,                     \
-      "number of columns, fixed beforehand (LIBSVM files do not say)")                             \
+      "number of columns, fixed in advance; LIBSVM files do not state it")                         \
     X("columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                        \
-      "columns to keep, from 1 or by name: 1,3-5,name. from-to of names, too. Columns "            \
-      "with names are kept as LIST has them, or where rows are added as the store does; others "   \
-      "in file order")                                                                             \
+      "columns to keep, by number or name, as in 1,3-5,name. Numbers begin at 1; a range may be "  \
+      "of names, too. Columns with names are kept in the order of LIST, or of the store if rows "  \
+      "are added to it; others in file order")                                                     \
     X("drop-columns", NY_TEXT, 0, true, "LIST", NULL, INPUT, IMPORT | READ, ANY,                   \
-      "columns to leave out, from 1 or by name: 1,3-5,name")                                       \
+      "columns to leave out, by number or name: 1,3-5,name. Numbers begin at 1")                   \
     X("new-columns", NY_CHOICE, 0, true, "error|drop", "error", INPUT, IMPORT | READ | RARE, ANY,  \
-      "what becomes of columns of sparse rows beyond those of the store, such as new terms of "    \
-      "documents. drop: their values are left out, and counted")                                   \
+      "refuse (error) or drop columns that the store does not have. It is for sparse rows with "   \
+      "columns beyond those of the store, such as documents with new terms; drop leaves out "      \
+      "their values and counts them")                                                              \
     X("column-names", NY_TEXT, 0, true, "FILE", NULL, INPUT, IMPORT | READ | RARE, ANY,            \
-      "names of columns, one a line, of npz, libsvm, mtx and other files without a header. Rows "  \
-      "to add or to place have the columns of the store by their names: others are left out")      \
+      "file of column names, one per line. It is for npz, libsvm, mtx and other files without a "  \
+      "header. Rows to append or to place are matched to the columns of the store by name; other " \
+      "columns are left out")                                                                      \
     X("map", NY_CHOICE, 0, true, "MAP", "kpca", EMBEDDING, FIT, ANY,                               \
-      "kpca: kernel PCA; laplacian: spectral clustering; isomap, eigenmaps: by a graph. "          \
-      "svd: K as it is; kpca: K centred; pca: that of the linear kernel; laplacian: K "            \
-      "divided by its degrees; diffusion: that, times its eigenvalues to the power of "            \
-      "--time; isomap: lengths of shortest paths in a graph of neighbours (--neighbors, or "       \
-      "--graph); eigenmaps: smoothest functions on such a graph; diffusion with --neighbors "      \
-      "or --graph: of such a graph, not of a kernel")                                              \
+      "embedding method, such as kernel PCA (kpca), isomap, or spectral clustering (laplacian). "  \
+      "svd: eigenvectors of the kernel matrix K; kpca: of the centred K; pca: kpca with the "      \
+      "linear kernel; laplacian: of K divided by its degrees; diffusion: like laplacian, times "   \
+      "the eigenvalues to the power of --time; isomap: from lengths of shortest paths in a graph " \
+      "of neighbours (--neighbors or --graph); eigenmaps: the smoothest functions on such a "      \
+      "graph. With --neighbors or --graph, diffusion works on the graph, not on a kernel")         \
     X("model", NY_TEXT, 0, false, "MODEL.nym", NULL, EMBEDDING, UPDATE | RARE, ANY,                \
-      "place the rows by this model, from another store or 'merge'. It says map, kernel and "      \
-      "landmarks; nothing is solved")                                                              \
+      "place the rows with this model, from another store or from merge. The model determines "    \
+      "map, kernel and landmarks; nothing is solved")                                              \
     X("approx", NY_CHOICE, 0, true, "METHOD", "projected", EMBEDDING, FIT, OF_KERNELS,             \
-      "projected: the best of landmarks; nystrom: faster, coarser; exact: for small n. "           \
-      "projected takes two passes, nystrom one; orthonystrom, column: between them; "              \
-      "ensemble: slices of many landmarks, where their m^3 is too much; randomized, "              \
-      "gaussian: by products with all of K, n^2 kernel values each, of linear and cosine "         \
-      "kernels two passes; exact: K itself (--map pca: for any n)")                                \
+      "approximation method; nystrom: faster than projected, but coarser; exact: for small n. "    \
+      "projected: the best from its landmarks, in two passes; nystrom: one pass; orthonystrom, "   \
+      "column: in between; ensemble: many landmarks in slices, where m^3 operations on all are "   \
+      "too many; randomized, gaussian: products with all of K, n^2 kernel values each, or two "    \
+      "passes for linear and cosine kernels; exact: K itself (for any n with linear and cosine "   \
+      "kernels and --map pca)")                                                                    \
     X("select", NY_CHOICE, 0, true, "RULE", NULL, LANDMARKS, FIT | SELECT,                         \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
-      "rpcholesky leaves the least error; uniform: at random. greedy bounds every entry of K. "    \
-      "rpcholesky is the default of projected and ensemble, uniform that of "                      \
-      "nystrom, column and orthonystrom, which assume it; weighted: at random by the "             \
-      "diagonal of what is decomposed; given: --landmarks-file, -points or -from; all: "           \
-      "every row; maxmin: isomap's, each the farthest from those before")                          \
+      "how landmarks are chosen; rpcholesky: least error. Default: rpcholesky for projected and "  \
+      "ensemble; uniform for nystrom, column and orthonystrom, which assume it. uniform: at "      \
+      "random; weighted: at random, in proportion to the diagonal of the matrix that the map "     \
+      "decomposes; greedy: bounds the error of every entry of K; given: --landmarks-file, "        \
+      "-points or -from; all: every row; maxmin (isomap): each time the row "                      \
+      "farthest from those before")                                                                \
     X("landmarks", NY_COUNT, 1, true, "M", "1000", LANDMARKS, FIT | SELECT,                        \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
-      "number of landmarks. With --tolerance the most there may be, none by default; of "          \
-      "gaussian its random columns")                                                               \
+      "number of landmarks. With --tolerance, it is the maximum, and there is none by default. "   \
+      "For gaussian, it is the number of random columns")                                          \
     X("tolerance", NY_NUMBER, 0, true, "E", NULL, LANDMARKS, FIT | SELECT,                         \
       ON_TOLERANCE | ON_LANDMARKS | OF_KERNELS,                                                    \
-      "greedy: no row keeps a residual above this. It is below 1 for the rbf, laplacian and "      \
-      "cosine kernels (below 2 with --affine), else a part of |x|^2; without it, the one that "    \
-      "gives --landmarks is found")                                                                \
+      "greedy: upper bound on the residual of every row. It is below 1 for the rbf, laplacian "    \
+      "and cosine kernels (below 2 with --affine); for others it is on the scale of |x|^2. "       \
+      "Default: the bound that gives --landmarks, which a search finds")                           \
     X("pilot", NY_SWITCH, 0, true, NULL, "yes", LANDMARKS, FIT | SELECT | RARE,                    \
       ON_SEARCH | OF_KERNELS,                                                                      \
-      "greedy without --tolerance: begin the search for one where a sample suggests, not at 1")    \
+      "greedy without --tolerance: start the search for one near the value that a sample "         \
+      "suggests, not at 1")                                                                        \
     X("landmarks-file", NY_TEXT, 0, true, "F.npy", NULL, LANDMARKS, FIT | SELECT | RARE,           \
       ON_LANDMARKS | OF_KERNELS, "row numbers of the landmarks, from 0, in order")                 \
     X("landmarks-points", NY_TEXT, 0, true, "P.npy", NULL, LANDMARKS, FIT | SELECT | RARE,         \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
-      "the landmarks themselves, of the points' columns. They need be no rows of the store, but "  \
-      "centres of clusters, for example")                                                          \
+      "points to use as landmarks, with the columns of the data. They need not be rows of the "    \
+      "store: they may be centres of clusters, for example")                                       \
     X("landmarks-from", NY_TEXT, 0, true, "NAME", NULL, LANDMARKS, FIT | SELECT | STORED | RARE,   \
-      ON_LANDMARKS | OF_KERNELS, "take the landmarks of this result of the same store")            \
-    X("components", NY_COUNT, 1, true, "P", "2", EMBEDDING, FIT, ANY, "columns of the embedding")  \
+      ON_LANDMARKS | OF_KERNELS, "use the landmarks of this result of the same store")             \
+    X("components", NY_COUNT, 1, true, "P", "2", EMBEDDING, FIT, ANY,                              \
+      "number of columns of the embedding")                                                        \
     X("rank", NY_COUNT, 1, true, "K", NULL, EMBEDDING, FIT | RARE, OF_KERNELS,                     \
-      "rank kept inside; by default all for projected, all of each expert for ensemble, "          \
-      "else the components")                                                                       \
+      "rank kept inside the approximation. Default: all for projected, all of each expert for "    \
+      "ensemble, else the number of components")                                                   \
     X("kernel", NY_CHOICE, 0, true, "KERNEL", "rbf", KERNEL, FIT | SELECT, ON_POINTS | OF_KERNELS, \
-      "k(x,y); --map pca has the linear one")                                                      \
+      "kernel function; linear for --map pca. rbf: exp(-gamma |x-y|^2); laplacian: exp(-gamma "    \
+      "|x-y|) with the 1-norm; polynomial: (gamma x.y + coef0)^degree; linear: x.y; cosine: "      \
+      "x.y/|x||y|; precomputed: columns from --columns-file")                                      \
     X("gamma", NY_WIDTH, 0, true, "G|auto", "auto", KERNEL, FIT | SELECT,                          \
       ON_GAMMA | ON_POINTS | OF_KERNELS,                                                           \
-      "width of the kernel. auto: 1/median of |x-y|^2 over pairs of rows (rbf), or of the "        \
-      "1-norm (laplacian), 1/columns (polynomial); other kernels have no width")                   \
+      "kernel width; a larger G is narrower. auto: 1/median of |x-y|^2 over pairs of rows (rbf), " \
+      "1/median of the 1-norm (laplacian), 1/columns (polynomial); other kernels have no width")   \
     X("sigma", NY_WIDTH, 0, true, "S|auto", NULL, KERNEL, FIT | SELECT | RARE,                     \
       ON_SIGMA | ON_POINTS | OF_KERNELS, "width of the rbf kernel as a length: gamma = 1/(2 S^2)") \
     X("epsilon", NY_WIDTH, 0, true, "E|auto", NULL, KERNEL, FIT | SELECT | RARE,                   \
       ON_SIGMA | ON_POINTS | OF_KERNELS, "width of the rbf kernel: gamma = 1/E")                   \
     X("shape", NY_TEXT, 0, false, "ROWS,COLUMNS", NULL, INPUT, PLAN | RARE, ANY,                   \
-      "plan for points that are not imported yet, in place of STORE; then, for sparse rows, the "  \
-      "number of values that are not 0, and the type, as in 1e7,784,u8 (default f32)")             \
+      "plan for points that are not imported yet, in place of STORE. Sparse rows also need the "   \
+      "number of values that are not 0; the type comes last (default f32), as in 1e7,784,u8")      \
     X("gamma-grid", NY_TEXT, 0, false, "[LIST]", NULL, KERNEL, PLAN, ON_GAMMA | OF_KERNELS,        \
-      "compare widths instead. For each of 0.01,0.1,1, or by default of some around "              \
-      "--gamma, the error to expect and how fast the spectrum falls")                              \
+      "compare kernel widths instead of planning a fit. Shows, for each width of LIST, such as "   \
+      "0.01,0.1,1, or by default for some around --gamma, the error to expect and how fast the "   \
+      "spectrum falls")                                                                            \
     X("degree", NY_COUNT, 1, true, "N", "3", KERNEL, FIT | SELECT | RARE,                          \
       ON_DEGREE | ON_POINTS | OF_KERNELS, "degree of the polynomial kernel")                       \
     X("coef0", NY_NUMBER, -INFINITY, true, "C", "1", KERNEL, FIT | SELECT | RARE,                  \
       ON_DEGREE | ON_POINTS | OF_KERNELS, "constant of the polynomial kernel")                     \
     X("averages", NY_CHOICE, 0, true, "landmarks|implicit", NULL, SOLVER, FIT | RARE,              \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
-      "means and degrees over the landmarks, or over all rows (implicit); by default implicit "    \
+      "take means and degrees over the landmarks, or over all rows (implicit). Default: implicit " \
       "for projected and ensemble")                                                                \
     X("normalize", NY_CHOICE, 0, true, "symmetric|asymmetric", "symmetric", EMBEDDING, FIT | RARE, \
-      OF_KERNELS, "diffusion: D^-1/2 K D^-1/2, or the random walk D^-1 K")                         \
+      OF_KERNELS,                                                                                  \
+      "diffusion: D^-1/2 K D^-1/2 (symmetric), or the random walk D^-1 K (asymmetric)")            \
     X("time", NY_NUMBER_FROM, 0, true, "T", "1", EMBEDDING, FIT | RARE, OF_KERNELS,                \
-      "diffusion: steps of the walk, the power of the eigenvalues; 0: none")                       \
+      "diffusion: steps of the walk; eigenvalues are raised to this power; 0: no steps")           \
     X("row-normalize", NY_SWITCH, 0, true, NULL, "no", EMBEDDING, FIT | RARE, OF_KERNELS,          \
       "scale each row of the embedding to length 1, for clustering")                               \
     X("affine", NY_SWITCH, 0, true, NULL, NULL, LANDMARKS, FIT | SELECT | RARE,                    \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
-      "measure residuals from the affine hull of the landmarks, not from their span; by "          \
-      "default for greedy selection under kpca and pca")                                           \
+      "measure residuals from the affine hull of the landmarks instead of their span. Default: "   \
+      "yes for greedy selection with kpca and pca")                                                \
     X("inner", NY_CHOICE, 0, true, "auto|exact|randomized", "auto", SOLVER, FIT | RARE,            \
       OF_KERNELS,                                                                                  \
-      "eigensolver of nystrom, orthonystrom (auto: by size) and projected (auto: exact; "          \
-      "randomized: no matrix of all landmarks is summed up, a pass for each product "              \
-      "instead, for few components of many landmarks)")                                            \
+      "eigensolver inside nystrom, orthonystrom and projected. For nystrom and orthonystrom, "     \
+      "auto chooses by size. For projected, auto is exact; randomized takes a pass for each "      \
+      "product instead of summing up a matrix of all landmarks, for few "                          \
+      "components of many landmarks")                                                              \
     X("oversample", NY_COUNT, 0, true, "P", "5", SOLVER, FIT | RARE, ON_RANDOMIZED | OF_KERNELS,   \
-      "extra vectors of randomized solvers; of projected 30 by default")                           \
+      "extra vectors of randomized solvers; for projected, 30 by default")                         \
     X("power", NY_COUNT, 1, true, "Q", "2", SOLVER, FIT | RARE, ON_RANDOMIZED | OF_KERNELS,        \
-      "power iterations of randomized solvers; of projected, whose default is 4, the most "        \
-      "passes after the first, which end earlier where residuals are small")                       \
+      "power iterations of randomized solvers. For projected, the maximum number of passes after " \
+      "the first (default 4); it takes fewer if residuals are small")                              \
     X("tol", NY_NUMBER, 0, true, "E", NULL, SOLVER, FIT | RARE, OF_KERNELS,                        \
-      "exact, of linear and cosine kernels: relative error of eigenvalues found by products, "     \
-      "which the shape of the points calls for, or this; by default 1e-4; below 6e-5 the last "    \
-      "ones may be in f64")                                                                        \
+      "exact with linear and cosine kernels: relative error of the eigenvalues. Default: 1e-4. "   \
+      "It is for solving by products with the rows, which is done if the shape of the points "     \
+      "calls for it or --tol is given. Below 6e-5, the last products may be in f64")               \
     X("max-passes", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE, OF_KERNELS,                  \
-      "exact, of linear and cosine kernels: the most products that are made, a pass each, by "     \
-      "default 60; what is reached by then is kept, with a warning")                               \
+      "exact with linear and cosine kernels: maximum number of products, a pass each. Default: "   \
+      "60. A fit that reaches it keeps what it has by then, with a warning")                       \
     X("experts", NY_COUNT, 1, true, "N", NULL, SOLVER, FIT | RARE, OF_KERNELS,                     \
-      "ensemble: how many slices of the landmarks; by default of 100 columns, or the rank")        \
+      "ensemble: number of slices of the landmarks. Default: slices of 100 landmarks, or of "      \
+      "--rank if that is more")                                                                    \
     X("weights", NY_CHOICE, 0, true, "uniform|exponential|ridge", "uniform", SOLVER, FIT | RARE,   \
       OF_KERNELS,                                                                                  \
-      "ensemble: of its experts; all but uniform are fitted on the last 20 (ridge: 40) "           \
-      "landmarks")                                                                                 \
+      "ensemble: weights of the experts. All but uniform are fitted, on the last "                 \
+      "20 landmarks (ridge: 40)")                                                                  \
     X("neighbors", NY_COUNT, 1, true, "T", "5", NEIGHBORS, FIT | GRAPH | EVALUATE,                 \
-      OF_GRAPHS | OF_NEW_GRAPH, "nearest neighbours of each row. A row is not its own")            \
+      OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
+      "number of nearest neighbours of each row. A row is not its own neighbour")                  \
     X("metric", NY_CHOICE, 0, true, "euclidean|cosine", "euclidean", NEIGHBORS,                    \
       FIT | GRAPH | RARE, OF_GRAPHS | OF_NEW_GRAPH,                                                \
-      "distance of two rows: |x-y|, or 1 - x.y/|x||y|")                                            \
+      "distance between rows; euclidean: |x-y|; cosine: 1 - x.y/|x||y|")                           \
     X("knn", NY_CHOICE, 0, true, "auto|exact|forest|tree|sieve", "auto", NEIGHBORS,                \
       FIT | GRAPH | RARE, OF_GRAPHS | OF_NEW_GRAPH,                                                \
-      "exact: from all pairs of rows; tree: the same neighbours by boxes of rows, for dense rows " \
-      "of few columns; forest: nearly all neighbours from far fewer pairs, by trees of random "    \
-      "projections and neighbours of neighbours; sieve: nearly all, or all, from codes of dense "  \
-      "rows; auto: all neighbours, or with a --recall below 1 so many, "                           \
-      "in the way that is the least work")                                                         \
+      "how neighbours are found. auto: by whichever way is the least work, all of them, or with "  \
+      "a --recall below 1 that share; exact: from all pairs of rows; tree: the same neighbours, "  \
+      "from boxes of rows, for dense rows of few columns; forest: nearly all neighbours from far " \
+      "fewer pairs, by trees of random projections and neighbours of neighbours; sieve: nearly "   \
+      "all, or all, from codes of dense rows")                                                     \
     X("recall", NY_NUMBER, 0, true, "R", NULL, NEIGHBORS, FIT | GRAPH | RARE,                      \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "the share of true neighbours to find, measured on a sample of rows; by default 0.95 of "    \
-      "forest and sieve, and all of them of auto")                                                 \
+      "share of the true neighbours to find, measured on a sample of rows. Default: 0.95 for "     \
+      "forest and sieve, 1 for auto")                                                              \
     X("leaf", NY_COUNT, 1, true, "N", "256", NEIGHBORS, FIT | GRAPH | RARE,                        \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "forest: the most rows of a leaf, all pairs of which are compared")                          \
+      "forest: maximum number of rows in a leaf, all pairs of which are compared")                 \
     X("max-distance", NY_NUMBER, 0, true, "R", NULL, NEIGHBORS, FIT | GRAPH | RARE,                \
-      OF_GRAPHS | OF_NEW_GRAPH, "no edge is longer than this")                                     \
+      OF_GRAPHS | OF_NEW_GRAPH, "leave out edges that are longer than this")                       \
     X("distance-quantile", NY_NUMBER, 0, true, "Q", NULL, NEIGHBORS, FIT | GRAPH | RARE,           \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "no edge is longer than this quantile of the neighbours' distances, such as 0.95")           \
+      "leave out edges longer than this quantile of the distances to neighbours, such as 0.95")    \
     X("mutual", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | GRAPH | RARE,                     \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "join two rows where each is among the other's neighbours, not where one is")                \
+      "join two rows only if each is a neighbour of the other. By "                                \
+      "default, one direction is enough")                                                          \
     X("connect", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | GRAPH | RARE,                    \
       OF_GRAPHS | OF_NEW_GRAPH,                                                                    \
-      "join the components of the graph by the shortest edges that do, whatever their "            \
-      "length")                                                                                    \
+      "join the components of the graph by the shortest possible edges, whatever their length")    \
     X("largest", NY_SWITCH, 0, true, NULL, "no", NEIGHBORS, FIT | RARE, OF_GRAPHS,                 \
-      "maps of a graph: go on with its largest component even where that holds less than half "    \
-      "of the rows")                                                                               \
+      "maps of a graph: use its largest component even if it has less than half of the rows")      \
     X("sweep", NY_TEXT, 0, true, "LIST", NULL, NEIGHBORS, GRAPH, ANY,                              \
-      "other --neighbors to try, such as 1,2,3,5: components, and rows in the largest")            \
+      "compare other numbers of neighbours, such as 1,2,3,5. For each: the number of components, " \
+      "and the rows in the largest")                                                               \
     X("graph", NY_TEXT, 0, true, "NAME", NULL, NEIGHBORS, FIT | STORED, OF_GRAPHS,                 \
-      "take this graph of the same store. Maps of a graph; without it the fit makes its own")      \
+      "use this graph of the same store. It is for maps of a graph; without "                      \
+      "it, the fit makes its own")                                                                 \
     X("edges", NY_TEXT, 0, true, "FILE", NULL, NEIGHBORS, GRAPH, ANY,                              \
-      "take the edges of this file, not neighbours: .mtx, .npz, or lines i j weight. "             \
-      "MatrixMarket counts nodes from 1; a sparse matrix of scipy, and text with blanks, tabs or " \
-      "commas (comments: # and %), from 0. Without weights lengths are 1; an edge in one "         \
-      "direction has both. Nodes are the rows of STORE; one without points is made where there "   \
-      "is none")                                                                                   \
+      "take the edges from this file: .mtx, .npz, or text with lines i j weight. MatrixMarket "    \
+      "counts nodes from 1; scipy matrices, and text with blanks, tabs or commas (comments: # "    \
+      "and %), count them from 0. Without weights, lengths are 1. An edge in one direction "       \
+      "counts in both. Nodes are the rows of STORE; if there is no STORE, "                        \
+      "one without points is made")                                                                \
     X("nodes", NY_COUNT, 1, true, "N", NULL, NEIGHBORS, GRAPH | RARE, ANY,                         \
-      "--edges: how many nodes there are; by default those of the matrix, or in a text one more "  \
-      "than the largest number")                                                                   \
+      "with --edges: number of nodes. Default: the size of the matrix or, for text, one more "     \
+      "than the largest node")                                                                     \
     X("edge-weights", NY_CHOICE, 0, true, "heat|binary|lengths|affinity", NULL, NEIGHBORS,         \
       FIT | GRAPH | RARE, OF_GRAPHS,                                                               \
-      "eigenmaps, diffusion: heat, by default: exp(-gamma d^2) of an edge of length d, where "     \
-      "gamma auto is 1/median d^2; binary: 1. Of graph --edges: weights are lengths, as by "       \
-      "default, or affinity, which these maps then take as they are, and isomap and path not at "  \
-      "all")                                                                                       \
-    X("from", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY,                               \
-      "the row where a path begins")                                                               \
-    X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY, "the row where the path ends")  \
+      "eigenmaps, diffusion: how edges are weighted. heat (default): exp(-gamma d^2) for an edge " \
+      "of length d, with 1/median d^2 for gamma auto; binary: 1. For graph --edges: lengths "      \
+      "(default), or affinity, which these maps use as it is, and which isomap and path refuse")   \
+    X("from", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY, "row where the path begins")  \
+    X("to", NY_COUNT, 0, false, "ROW", NULL, NEIGHBORS, PATH, ANY, "row where the path ends")      \
     X("measures", NY_TEXT, 0, false, "LIST", "all", MEASURES, EVALUATE, ANY,                       \
-      "which to take: clusters, knn, neighborhoods (or neighbors), distances, reconstruction, "    \
-      "against, or figures that they give, as JSON calls them; one that is named must apply")      \
+      "measures to take: clusters, knn, neighborhoods (or neighbors), distances, reconstruction, " \
+      "against. LIST may also have figures, by their names in JSON. It is an error if a measure "  \
+      "or figure that is named does not apply")                                                    \
     X("against", NY_TEXT, 0, false, "NAME", NULL, MEASURES, EVALUATE, ANY,                         \
-      "another result of the same rows, such as an exact one, to compare with")                    \
+      "compare with another result of the same rows, such as an exact one")                        \
     X("clusters", NY_COUNT, 1, false, "K", NULL, MEASURES, EVALUATE, ANY,                          \
-      "clusters that k-means finds; by default as many as there are classes")                      \
+      "number of clusters for k-means; default: the number of classes")                            \
     X("clusters-to", NY_COUNT, 2, false, "K", NULL, MEASURES, EVALUATE, ANY,                       \
-      "try each number of clusters from --clusters (or 2) to this, and keep those of the largest " \
-      "silhouette")                                                                                \
+      "try each number of clusters from --clusters (or 2) to K, and keep those "                   \
+      "with the largest silhouette")                                                               \
     X("n-init", NY_COUNT, 1, false, "N", "10", MEASURES, EVALUATE | RARE, ANY,                     \
-      "initialisations of k-means: the best one counts")                                           \
+      "number of k-means initialisations; the best one counts")                                    \
     X("knn-neighbors", NY_COUNT, 1, false, "K", "1", MEASURES, EVALUATE | RARE, ANY,               \
-      "neighbours that vote on a row's class")                                                     \
+      "number of neighbours that vote on the class of a row")                                      \
     X("sample", NY_COUNT, 4, false, "ROWS", "2000", MEASURES, EVALUATE, ANY,                       \
-      "rows, drawn by hash, whose pairs are looked at; as many as there are: exactly")             \
+      "number of sampled rows for measures over pairs of rows. They are drawn by hash; if they "   \
+      "are all rows, the measures are exact")                                                      \
     X("axes", NY_TEXT, 0, false, "X,Y", NULL, PICTURE, PLOT, ANY,                                  \
-      "columns across and upwards, components by number from 1; by default 1,2, or row,1 where "   \
-      "there is one component")                                                                    \
+      "columns for the horizontal and the vertical axis. A component is given by its number, "     \
+      "from 1. Default: 1,2, or row,1 if there is one component")                                  \
     X("color", NY_TEXT, 0, false, "COLUMN", "auto", PICTURE, PLOT, ANY,                            \
-      "column by which points are coloured, or FILE of a value a row; density: how many lie "      \
-      "where; auto: labels, else that")                                                            \
+      "colour points by a column, or by FILE with one value per row. density: by how many points " \
+      "lie there; auto: by labels, else by density")                                               \
     X("all", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                                  \
-      "axes reach to the farthest points, not only to the middle 99.8 % and what is near "         \
-      "them")                                                                                      \
+      "extend the axes to the farthest points. By default, they show the middle "                  \
+      "99.8 % and what is near it")                                                                \
     X("names", NY_SWITCH, 0, false, NULL, NULL, PICTURE, PLOT, ANY,                                \
-      "write the names of classes among their points; by default where they are words, or the "    \
-      "points so many that they are an image")                                                     \
-    X("mark-landmarks", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                       \
-      "show where the landmarks are")                                                              \
+      "write the names of classes among their points. Default: yes if they are words, or if "      \
+      "there are so many points that they are drawn as an image")                                  \
+    X("mark-landmarks", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY, "mark the landmarks") \
     X("scree", NY_SWITCH, 0, false, NULL, "no", PICTURE, PLOT, ANY,                                \
       "draw the eigenvalues instead")                                                              \
     X("size", NY_TEXT, 0, false, "WxH", "1600x1200", PICTURE, PLOT, ANY,                           \
-      "size of the picture in pixels; an svg or pdf has half as many points")                      \
+      "size of the picture in pixels. An svg or pdf has half as many points")                      \
     X("title", NY_TEXT, 0, false, "TEXT", NULL, PICTURE, PLOT | REPORT, ANY,                       \
-      "title above the picture or page; by default NAME, or the name of the store")                \
+      "title above the picture or page. Default: NAME, or the name of the store")                  \
     X("path", NY_TEXT, 0, false, "A,B", NULL, PICTURE, REPORT, ANY,                                \
-      "show the shortest path from row A to row B in the graph of a result, or in one "            \
-      "among them")                                                                                \
+      "show the shortest path from row A to row B. It is a path in the graph of a result, or in "  \
+      "a graph among the results")                                                                 \
     X("image", NY_TEXT, 0, false, "HxW|auto|none", "auto", PICTURE, REPORT, ANY,                   \
-      "height and width of rows that are images; auto: rows are squares, where "                   \
-      "their length is a square number")                                                           \
+      "height and width of rows that are images. auto: rows are square images if their length is " \
+      "a square number")                                                                           \
     X("scale", NY_CHOICE, 0, true, "none|standard|unit|idf|idf-smooth", "none", EMBEDDING,         \
       FIT | SELECT | GRAPH, ON_POINTS | OF_NEW_GRAPH,                                              \
-      "scale columns by spread or rarity. standard: the standard deviation; "                      \
-      "unit: the range; sparse rows are not centred; idf: times ln(n/df), df of n rows having a "  \
-      "value that is not 0; idf-smooth: ln((1+n)/(1+df)) + 1, as scikit-learn has it")             \
+      "scale columns by spread or rarity. standard: by the standard deviation; unit: by the "      \
+      "range; idf: by ln(n/df), where df of n rows have a value that is not 0; idf-smooth: by "    \
+      "ln((1+n)/(1+df)) + 1, as in scikit-learn. Sparse rows are scaled without centring")         \
     X("features", NY_TEXT, 0, true, "SPEC", NULL, EMBEDDING, FIT | SELECT | GRAPH,                 \
       ON_POINTS | OF_NEW_GRAPH,                                                                    \
-      "columns that count: variable:2000, or FILE. variable:N: those of the N largest "            \
-      "dispersions within 20 bins by mean, as Seurat chooses genes, of values before --values; "   \
-      "variance:N: of the N largest variances; min-rows:N: with values in N rows or more; FILE: "  \
-      "names or numbers (from 0) of columns, one a line. Chosen once, before --scale, and kept "   \
-      "with the "                                                                                  \
-      "result, "                                                                                   \
-      "so that new rows and updates go by them")                                                   \
+      "columns to use, such as variable:2000, or from FILE. variable:N: the N with the largest "   \
+      "dispersion within 20 bins by mean, as Seurat chooses genes, from values before --values; "  \
+      "variance:N: the N with the largest variance; min-rows:N: those with values in at least N "  \
+      "rows; FILE: names or numbers (from 0), one per line. They are chosen once, before "         \
+      "--scale, and kept with the result, so that new rows and updates use them, too")             \
     X("columns-file", NY_TEXT, 0, true, "C.npy", NULL, KERNEL, FIT | RARE,                         \
       ON_LANDMARKS | OF_KERNELS,                                                                   \
-      "precomputed kernel columns, with --landmarks-file; they do not hold the diagonal of "       \
-      "K, so there is no trace error")                                                             \
+      "precomputed kernel columns, for use with --landmarks-file. They lack the diagonal of K, "   \
+      "so there is no trace error")                                                                \
     X("precision", NY_CHOICE, 0, true, "f32|f64", "f32", SOLVER, FIT | RARE, ANY,                  \
-      "precision of kernel values and of the embedding. With f32, sums over rows are f64 where "   \
-      "f32 would lose too much (info: Gram precision); with f64, always")                          \
+      "precision of kernel values and of the embedding. With f32, sums over rows are in f64 if "   \
+      "f32 would lose too much (info: Gram precision); with f64, they always are")                 \
     X("certify", NY_SWITCH, 0, true, NULL, "no", ERROR, FIT | RARE, OF_KERNELS,                    \
-      "a pass more to measure exactly: the error of nystrom, the residuals of all rows")           \
+      "measure exactly, in one more pass, the error of nystrom and the residuals of all rows")     \
     X("probe", NY_COUNT, 1, true, "R", NULL, ERROR, FIT, OF_KERNELS,                               \
-      "measure |K - K~|/|K| from R columns of K. A pass more, for every method; Frobenius "        \
-      "norms, columns drawn by hash, with the standard error")                                     \
+      "measure the error |K - K~|/|K| on R columns of K. It takes one more pass, with any "        \
+      "method. The norms are Frobenius norms; the columns are drawn by hash; "                     \
+      "the standard error is given")                                                               \
     X("online", NY_SWITCH, 0, true, NULL, "no", LANDMARKS, FIT | RARE, ANY,                        \
-      "greedy with --tolerance: one pass selects and accumulates, a second embeds; for "           \
-      "rows before it a landmark counts by its projection, so that the trace error is an "         \
-      "upper bound; --gamma auto is of the first 16,384 rows, and embed begins with them")         \
+      "greedy with --tolerance: select and accumulate in one pass, embed in a second. For "        \
+      "earlier rows, a new landmark counts by its projection on the landmarks before it, so that " \
+      "the trace error is an upper bound. --gamma auto uses the first 16,384 rows, and embed "     \
+      "begins when it has them")                                                                   \
     X("update", NY_CHOICE, 0, false, "full|frozen", NULL, RUN, UPDATE, ANY,                        \
-      "take in rows that were appended since. With the options that the result has; full: "        \
-      "as a fit of all rows with its gamma and scale; frozen: they are placed by the model "       \
-      "as it is")                                                                                  \
+      "add the rows that were appended since the fit. The result keeps its options. full: like a " \
+      "fit of all rows with its gamma and scale; frozen: the existing model places the new rows")  \
     X("until", NY_CHOICE, 0, false, "end|sums", "end", RUN, FIT | STORED | RARE, OF_KERNELS,       \
-      "sums: stop behind the pass that sums up the rows, for 'merge', which adds the sums of "     \
-      "several stores and solves them; needs --landmarks-points and --gamma as a number, which "   \
-      "all of them share. The same command without it goes on")                                    \
+      "where to stop; sums: after the pass that sums up the rows. merge then adds the sums of "    \
+      "several stores and solves them. Sums over landmarks need --landmarks-points and --gamma "   \
+      "as a number, which all stores share. The same command without --until goes on to the end")  \
     X("restart", NY_SWITCH, 0, false, NULL, "no", RUN, FIT | SELECT | GRAPH, ANY,                  \
-      "replace a result of this name (alone: same options). embed, whose store is new, takes "     \
-      "it and has none to replace")                                                                \
+      "replace the result of this name. Alone, it keeps the options of that result. embed "        \
+      "accepts it, but its store is new and has nothing to replace")                               \
     X("peers", NY_TEXT, 0, false, "alone|mpi|folder:PATH", NULL, RUN,                              \
       IMPORT | FIT | STORED | RARE, ANY,                                                           \
-      "how processes that share the shards of a store exchange sums. folder: by files in PATH; "   \
-      "one process a shard, or N with folder:N:PATH; mpi: by its plug-in; default: mpi where "     \
-      "mpirun or srun started several processes, else alone. The bytes of results are the same")   \
+      "how processes that share the shards of a store exchange sums. alone: one process works on " \
+      "all shards; folder: by files in PATH, with a process for each shard, or N processes with "  \
+      "folder:N:PATH; mpi: by the MPI plug-in. Default: mpi if mpirun or srun started several "    \
+      "processes, else alone. Results have the same bytes in each case")                           \
     X("peers-wait", NY_NUMBER_FROM, 0, false, "SECONDS", "600", RUN, IMPORT | FIT | STORED | RARE, \
       ANY, "folder: how long to wait for the other processes to come")                             \
     X("time-limit", NY_DURATION, 0, false, "TIME", NULL, RUN, FIT | GRAPH | RARE, ANY,             \
-      "such as 90s, 30m, 2h or 1d: run nothing, and exit with 8, where the plan takes longer")     \
+      "do not start if the plan takes longer than this; exit with 8 instead. TIME is, for "        \
+      "example, 90s, 30m, 2h or 1d")                                                               \
     X("seed", NY_COUNT, 0, true, "S", "0", RUN, IMPORT | FIT | SELECT | GRAPH | EVALUATE, ANY,     \
-      "seed of every random choice. The same seed gives the same bytes")                           \
+      "seed of all random choices. The same seed gives the same bytes")                            \
     X("tmpdir", NY_TEXT, 0, false, "DIR", NULL, RUN, EMBED | RARE, ANY,                            \
-      "folder of the temporary store; by default that of the output")                              \
+      "folder of the temporary store; default: that of the output")                                \
     X("memory", NY_BYTES, 1, false, "SIZE", NULL, RUN, COMMON, ANY,                                \
-      "most memory; default half of what is free, import 256M. Such as 2G: K, M, G and T are "     \
-      "binary units")                                                                              \
+      "memory limit; default: half of free RAM (import 256M). K, M, G and T "                      \
+      "are binary units, as in 2G")                                                                \
     X("threads", NY_COUNT, 1, false, "N", NULL, RUN, THREADS, ANY,                                 \
-      "threads; by default one per CPU")
+      "number of threads; default: one per CPU")
 
 #define INFO(name, kind, least, identity, argument, fallback, section, groups, acts, summary)      \
     {name, argument, fallback, summary, section, groups},
