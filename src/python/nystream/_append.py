@@ -58,13 +58,13 @@ class Appends:
         **options
             dtype, layout, nan, shuffle, codec, dims, seed, and rows and values, which prepare what
             is read, as `nystream help import` has them; of a file those of append_files(). Rows
-            take the type that the store has: float64 is rounded to float32, with a warning unless
-            dtype="f32" says that it is meant, and a store of whole numbers refuses what is none.
+            take the type of the store: float64 is rounded to float32, with a warning unless
+            dtype="f32" asks for it, and a store of whole numbers refuses any other value.
             column_names names the columns of an array or a sparse matrix, such as the terms of
-            documents: a list of str, by which columns of later rows are found; of a file without
-            names a file with one a line. new_columns="drop" leaves out values of sparse rows in
-            columns beyond those of the store. expect_rows=N refuses to append unless the store has
-            N rows before, so that a script that runs again adds no row twice.
+            documents: a list of str, by which columns of later rows are found; for a file without
+            names, it is a file with one name per line. new_columns="drop" leaves out values of
+            sparse rows in columns beyond those of the store. expect_rows=N refuses to append unless
+            the store has exactly N rows, so that a script that runs again adds no row twice.
 
         Returns
         -------

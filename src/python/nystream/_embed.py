@@ -89,9 +89,9 @@ def embed(X: Any, *, memory: Union[None, int, str] = None, threads: Optional[int
         Folder of the temporary store.
     **options
         Options of Store.fit: map, components, landmarks, …; and of append() and append_files(),
-        but for shuffle: nan, label_column, drop_columns, …. With nan="drop" rows with missing
-        values have no row in the result, and with nan="keep" one of NaN, as other rows have that
-        get no place.
+        but for shuffle: nan, label_column, drop_columns, …. With nan="drop", rows with missing
+        values are left out of the result. With nan="keep", they are rows of NaN, and so are other
+        rows that cannot be placed.
 
     Returns
     -------

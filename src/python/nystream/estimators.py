@@ -6,10 +6,10 @@ nystream.Store. Parameters that all have:
 n_landmarks : int or None
     Landmarks of the approximation, at most as many as there are rows; None: 1,000.
 selection : {"rpcholesky", "greedy", "uniform", "weighted"}, optional
-    How they are chosen; None: what suits the approximation.
+    How landmarks are chosen; None: the rule that suits the approximation.
 landmarks : array, optional
     The landmarks, in place of n_landmarks and selection: points of shape (m, n_features), which
-    need be no rows of X, such as centres of clusters; or row numbers, integers of shape (m,).
+    need not be rows of X, such as centres of clusters; or row numbers, integers of shape (m,).
 memory : int or str, optional
     Bytes that the process may occupy, such as "8G"; None: half of what is free.
 n_jobs : int, optional

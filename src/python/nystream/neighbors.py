@@ -34,13 +34,13 @@ class KNeighborsTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, S
         n_neighbors, itself among them.
     n_neighbors : int
     algorithm : {"auto", "exact", "tree", "forest", "sieve"}
-        How neighbours of the rows of the fit are found: by all pairs, the same ones by a tree of
-        boxes (dense rows of few columns, euclidean), or nearly all of them by a forest of trees
-        or a sieve of codes (dense rows); `report_.recall` tells how many. "auto" finds all
-        of them up to 100,000 rows, and of six columns or fewer for any number of rows; of more rows
-        0.95 of them. It takes whichever way is the least work, which `report_.knn` names.
-        New rows get all of their neighbours as well, or by a graph of which 0.95 was asked as
-        large a share: measured on some of them, in far less time.
+        How neighbours of the rows of the fit are found. "exact": from all pairs; "tree": the same
+        ones, from boxes of rows (dense rows of few columns, euclidean); "forest", "sieve" (dense
+        rows): nearly all of them; `report_.recall` is their share. "auto" finds all of them for up
+        to 100,000 rows, and for any number of rows of up to six columns; else 0.95 of them. It
+        takes whichever way is the least work, which `report_.knn` names. New rows get all of their
+        neighbours, too, or 0.95 of them if that share was asked for in the fit: it is measured on
+        some of the new rows, and takes far less time.
     metric : {"euclidean", "cosine"}
     memory, n_jobs, random_state, store, name, tmpdir, verbose
         See `nystream.estimators`.

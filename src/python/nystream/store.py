@@ -219,10 +219,10 @@ class Store(Appends):
         name : str
         **options
             map, landmarks, components, kernel, gamma … as `nystream help fit --all` has them;
-            "_" stands for "-"; a switch is True or False. Landmarks that are given may be arrays:
-            landmarks_points of shape (landmarks, columns), which need be no rows of the store, or
-            landmarks_file, row numbers of shape (landmarks,). features, the columns that count,
-            may be a rule such as "variable:2000", an array of column numbers, or a mask.
+            "_" stands for "-"; a switch is True or False. Given landmarks may be arrays:
+            landmarks_points of shape (landmarks, columns), which need not be rows of the store, or
+            landmarks_file, row numbers of shape (landmarks,). features, the columns to use, may be
+            a rule such as "variable:2000", an array of column numbers, or a mask.
         """
         return self._work(lib.ny_fit, name, FITTING | _lib.UPDATE, options)
 
@@ -237,11 +237,11 @@ class Store(Appends):
         ----------
         name : str
         **options
-            neighbors, knn, … as `nystream help graph --all` has them: recall=0.95 finds so many
-            of the neighbours in the way that is the least work; or edges, a graph from elsewhere:
-            a file (.mtx, .npz, lines i j weight), or a scipy.sparse matrix of shape (nodes, nodes),
-            of lengths, or affinities with edge_weights="affinity". Nodes are the rows of the store;
-            one that is not there yet is made without any.
+            neighbors, knn, … as `nystream help graph --all` has them: recall=0.95 finds 95 % of
+            the neighbours, by whichever way is the least work. Or edges, a graph from elsewhere: a
+            file (.mtx, .npz, lines i j weight), or a scipy.sparse matrix of shape (nodes, nodes).
+            Weights are lengths, or affinities with edge_weights="affinity". Nodes are the rows of
+            the store; if there is no store, one without rows is made.
         """
         return self._work(lib.ny_graph, name, _lib.GRAPH, options)
 
@@ -485,8 +485,8 @@ class Result(GraphParts, PictureParts):
         Parameters
         ----------
         mode : {"full", "frozen"}
-            full: as a fit of all rows; frozen: the model places the new rows as it is, and rows
-            keep their clusters.
+            full: like a fit of all rows; frozen: the existing model places the new rows, and old
+            rows keep their clusters.
 
         Returns
         -------
@@ -532,7 +532,7 @@ class Result(GraphParts, PictureParts):
             Further ones are left out, with a warning, and a missing one is a DataError; where X and
             the store are sparse, rows are 0 there.
         nan : {"error", "keep"}
-            keep: a row with NaN or infinity gets NaN for a place; error: a DataError names it.
+            keep: the place of a row with NaN or infinity is NaN; error: a DataError names the row.
 
         Returns
         -------

@@ -5,7 +5,7 @@
     nystream.tl.spectral(adata)               # obsm["X_spectral"], uns["spectral"]
     nystream.tl.diffmap(adata)                # obsm["X_diffmap"], uns["diffmap_evals"]
     nystream.tl.clusters(adata, 8)            # obs["clusters"], uns["clusters"]
-    nystream.tl.ingest(new, adata)            # obsm and obs of new cells, likewise
+    nystream.tl.ingest(new, adata)            # the same keys of obsm and obs, for new cells
 
 Rows come from memory, or slice by slice from a backed AnnData; they go to a scratch store. All
 functions take these arguments beside their own, as `nystream.embed` does:
@@ -17,15 +17,15 @@ progress : bool or callable, optional
 tmpdir : path, optional
     Folder of the scratch store.
 
-`pca`, `spectral` and `diffmap` prepare counts as they are read, in the words of `nystream import`
-and `fit`; adata.X stays as it is, and so do new cells, which are prepared likewise:
+`pca`, `spectral` and `diffmap` prepare counts as they are read, by the options of `nystream import`
+and `fit`. New cells are prepared in the same way. adata.X is not changed, nor that of new cells:
 
 rows : str, optional
-    "total:10000": divide each cell by its sum over 10,000. "unit": by its length.
+    "total:10000": scale each cell to the sum 10,000. "unit": scale it to length 1.
 values : str, optional
-    "log1p", "sqrt" or "binary": what then becomes of each value.
+    "log1p", "sqrt" or "binary": transform each value after that.
 features : str, array of column numbers or a mask, optional
-    Genes that count, such as "variable:2000".
+    Genes to use, such as "variable:2000".
 """
 from __future__ import annotations
 
@@ -365,9 +365,9 @@ def neighbors(adata: Any, n_neighbors: int = 15, n_pcs: Optional[int] = None, *,
         See `spectral`.
     metric : {"euclidean", "cosine"}
     search : {"auto", "exact", "tree", "forest", "sieve"}, optional
-        exact: by all pairs; tree: the same ones by boxes of rows; auto: exact or tree, whichever is
-        less work; forest, sieve: 0.95 of them, in far less time. None: auto up to 100,000 rows,
-        and of up to six columns; else whichever finds 0.95 of them by the least work.
+        exact: from all pairs; tree: the same ones, from boxes of rows; auto: exact or tree,
+        whichever is less work; forest, sieve: 0.95 of them, in far less time. None: auto for up to
+        100,000 rows or up to six columns, else whichever finds 0.95 of them with the least work.
     key_added : str, optional
         Key of uns, and what obsp's keys begin with: "KEY_distances", "KEY_connectivities".
     random_state, copy, **run
