@@ -70,8 +70,7 @@ int cli_fail_verb(struct command *command, const char *word)
     const char *nearest = suggest_verb(command, word), *meant = meant_by(word);
 
     if (meant)
-        return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; what does that is nystream %s",
-                        word, meant);
+        return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; use nystream %s", word, meant);
     if (nearest)
         return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; did you mean '%s'?", word, nearest);
     return cli_fail(command, NY_EUSAGE, "unknown verb '%s'; `nystream help` lists the verbs", word);
@@ -115,8 +114,8 @@ static int unknown_option(struct command *command, const char *typed, const char
 
     if (strcmp(name, "format") == 0 && verb->own & OWN_OUTPUT)
         return cli_fail(command, NY_EUSAGE,
-                        "%s is not an option of %s: the end of the output's name says how it is "
-                        "written, as in %s",
+                        "%s is not an option of %s: the extension of the output file selects its "
+                        "format, as in %s",
                         typed, verb->name,
                         verb->groups & NY_GROUP_PLOT     ? "-o NAME.svg"
                         : verb->groups & NY_GROUP_REPORT ? "-o NAME.html"
@@ -124,8 +123,8 @@ static int unknown_option(struct command *command, const char *typed, const char
     if (!cli_option_find(verb, name, &view) && cli_option_find(NULL, name, &view)) {
         list_owners(command, name, owners, sizeof(owners));
         return cli_fail(command, NY_EUSAGE,
-                        "%s is not an option of %s%s; `nystream help %s --all` lists those", typed,
-                        verb->name, owners, verb->name);
+                        "%s is not an option of %s%s; `nystream help %s --all` lists its options",
+                        typed, verb->name, owners, verb->name);
     }
     if (nearest)
         return cli_fail(command, NY_EUSAGE, "unknown option %s of %s; did you mean --%s?", typed,
@@ -243,7 +242,7 @@ static int set_option(struct cursor *cursor, const struct option_view *view, con
         value = command->argv[cursor->next++];
         if (strncmp(value, "--", 2) == 0 && names_option(command->verb, value + 2, next))
             return cli_fail(command, NY_EUSAGE,
-                            "--%s needs a value (%s), and what follows is the option --%s", name,
+                            "--%s needs a value (%s), but the next word is the option --%s", name,
                             view->argument, next);
     }
     if (view->own) {
@@ -348,8 +347,8 @@ static int too_few_operands(struct command *command)
         !S_ISREG(there.st_mode))
         return cli_fail_usage(command, "%s needs %s", verb->name, name);
     return cli_fail_usage(command,
-                          "%s needs a store and %s, and %s is a file; 'nystream import STORE %s' "
-                          "makes a store of a table",
+                          "%s needs a store and %s, but %s is a file; 'nystream import STORE %s' "
+                          "makes a store of it",
                           verb->name, name, first, first);
 }
 
@@ -365,7 +364,7 @@ static int check_operands(struct command *command)
     for (size_t i = 0; i < command->operand_count; i++)
         if (command->operands[i][0] == '\0') {
             operand_name(verb, i, name, sizeof(name));
-            return cli_fail_usage(command, "%s of %s is an empty text", name, verb->name);
+            return cli_fail_usage(command, "%s of %s is empty", name, verb->name);
         }
     return NY_OK;
 }

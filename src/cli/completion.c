@@ -271,8 +271,8 @@ static void put_zsh_summary(FILE *file, const char *text)
     put_zsh_text(file, text, (size_t)cli_first_sentence(text));
 }
 
-/* Writes a line of _arguments, such as '--skip-damaged[write rows that are damaged as NaN, and go
- * on]', and a second one for the --no-S of a switch. */
+/* Writes a line of _arguments, such as '--skip-damaged[write damaged rows as NaN and continue]',
+ * and a second one for the --no-S of a switch. */
 static void put_zsh_option(FILE *file, const struct option_view *view)
 {
     char words[256];

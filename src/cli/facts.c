@@ -271,8 +271,8 @@ void cli_print_stages(FILE *file, const json_t *facts)
     print_fact(file, "by stage", facts, (struct fact){"stages", stages, NY_FACT_SECONDS, 0});
 }
 
-/* Prints what --probe measured, as in "probe error 0.0123 ± 0.0004 (Frobenius, of K's; 64
- * columns)". False where nothing was measured. */
+/* Prints what --probe measured, as in "probe error 0.0123 ± 0.0004 (relative to K, Frobenius norm;
+ * 64 columns)". False if nothing was measured. */
 static bool print_probe(FILE *file, const char *label, const json_t *facts)
 {
     double error, spread, columns;
@@ -283,13 +283,13 @@ static bool print_probe(FILE *file, const char *label, const json_t *facts)
         return false;
     if (cli_fact_number(facts, "probe_standard_error", &spread)) /* of one column there is none */
         snprintf(interval, sizeof(interval), " ± %.1g", spread);
-    cli_print_fact(file, label, "probe error %.3g%s (Frobenius, of K's; %s columns)", error,
-                   interval, cli_count(columns).text);
+    cli_print_fact(file, label, "probe error %.3g%s (relative to K, Frobenius norm; %s columns)",
+                   error, interval, cli_count(columns).text);
     return true;
 }
 
 /* Prints how well distances of an embedding keep the lengths of a graph's paths, as in "residual
- * variance 0.068, distances preserved to 78.42 % (of 20,000 pairs of rows)". */
+ * variance 0.068, distances preserved to 78.42 % (over 20,000 pairs of rows)". */
 static bool print_preservation(FILE *file, const json_t *facts)
 {
     double variance, preserved, pairs;
@@ -299,7 +299,7 @@ static bool print_preservation(FILE *file, const json_t *facts)
         !cli_fact_number(facts, "sampled_pairs", &pairs))
         return false;
     cli_print_fact(file, "certificate",
-                   "residual variance %.3g, distances preserved to %.4g %% (of %s pairs of "
+                   "residual variance %.3g, distances preserved to %.4g %% (over %s pairs of "
                    "rows)",
                    variance, 100 * preserved, cli_count(pairs).text);
     return true;
@@ -319,9 +319,9 @@ static bool print_residuals(FILE *file, const json_t *facts)
     last = json_number_value(json_array_get(values, json_array_size(values) - 1));
     if (is(facts, "map", "diffusion")) last = 1 - last;
     if (last > most)
-        snprintf(share, sizeof(share), " %.2g of the largest eigenvalue,", most / last);
+        snprintf(share, sizeof(share), " (%.2g of the largest eigenvalue)", most / last);
     cli_print_fact(file, "certificate",
-                   "residuals |Lu - lambda u| of at most %.2g,%s after %s multiplications by the "
+                   "residuals |Lu - lambda u| of at most %.2g%s, after %s products with the "
                    "graph's matrix",
                    most, share, cli_count(products).text);
     return true;
@@ -408,6 +408,6 @@ void cli_print_certificate(FILE *file, const json_t *facts)
     if (!certified && lacks_certificate(facts))
         cli_print_fact(file, "certificate", "%s",
                        exact ? "exact: K itself was decomposed"
-                             : "none was made; --probe measures one");
+                             : "none; --probe measures one");
     print_negative(file, facts);
 }

@@ -76,10 +76,10 @@ void cli_print_gamma_grid(FILE *file, const json_t *facts)
         print_row(file, row, number(facts, "centre"));
     }
     fprintf(file,
-            "trace error: share of K that the landmarks miss; in top: share of its trace in the %s "
-            "components;\n90 %% in: eigenvalues that hold 90 %% of it%s; mean k: 1 where all rows "
-            "look alike, 0 where none sees another%s\n",
+            "trace error: share of K's trace that the landmarks leave out; in top: share of it in "
+            "the %s components;\n90 %% in: eigenvalues that hold 90 %% of it%s; mean k: 1 if all "
+            "rows look alike, 0 if no row is near another%s\n",
             cli_count(number(facts, "components")).text,
-            normalised ? " but for the trivial one" : "",
+            normalised ? " without the trivial one" : "",
             number(facts, "centre") > 0 ? "; *: --gamma" : "");
 }

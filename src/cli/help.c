@@ -52,7 +52,7 @@ void cli_print_overview(FILE *file, const struct verb *verbs)
     }
     fputs("\nA first embedding:\n"
           "  nystream embed table.csv -o embedding.npy\n"
-          "The same in steps, for data of any size:\n"
+          "The same in separate steps, for data of any size:\n"
           "  nystream import points.nys table.csv\n"
           "  nystream plan points.nys --memory 2G\n"
           "  nystream fit points.nys first --memory 2G\n"
@@ -195,8 +195,8 @@ void cli_print_help(FILE *file, const struct verb *verb, bool all)
     }
     if (verb->own & OWN_PART) print_parts(file, width);
     if (rare && !all)
-        fprintf(file, "\n`nystream help %s --all` tells more, with %zu more options.\n", verb->name,
-                rare);
+        fprintf(file, "\n`nystream help %s --all` explains more, with %zu more options.\n",
+                verb->name, rare);
     else if (strchr(verb->description, '\n') && !all)
-        fprintf(file, "\n`nystream help %s --all` tells more.\n", verb->name);
+        fprintf(file, "\n`nystream help %s --all` explains more.\n", verb->name);
 }

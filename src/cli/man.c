@@ -109,12 +109,12 @@ static void print_head(FILE *file, const struct verb *verbs)
 static void print_description(FILE *file, const struct verb *verbs)
 {
     fputs(".SH DESCRIPTION\n", file);
-    put_line(file, "Points are imported into a store, a directory, and streamed from there in "
-                   "passes of bounded memory; kernel matrices are approximated from landmark "
-                   "columns, so that millions of points fit on one machine. STORE is by "
-                   "convention NAME.nys. Rows are numbered from 0, lines and columns of files "
-                   "from 1. Data go to the standard output or to -o, words to the standard "
-                   "error. Options may stand before or after operands; -- ends them.");
+    put_line(file, "Points are imported into a store, a directory, and streamed from it in passes "
+                   "of bounded memory. Kernel matrices are approximated from landmark columns, so "
+                   "that millions of points fit on one machine. By convention, STORE is named "
+                   "NAME.nys. Rows are numbered from 0, lines and columns of files from 1. Data "
+                   "go to the standard output or to the file of -o, messages to the standard "
+                   "error. Options may come before or after operands; -- ends the options.");
     for (const struct verb *verb = verbs; verb->name; verb++) {
         fprintf(file, ".SS %s ", verb->name);
         put_line(file, verb->operands);
@@ -176,7 +176,7 @@ static void print_options(FILE *file, const struct verb *verbs)
 {
     struct option_view view;
 
-    fputs(".SH OPTIONS\nBehind each, in brackets, the verbs that have it.\n", file);
+    fputs(".SH OPTIONS\nThe verbs that take an option are in parentheses, unless all do.\n", file);
     for (size_t i = 0; cli_option_at(NULL, i, &view); i++)
         print_option(file, verbs, &view);
     fputs(".PP\nParts of a result for \\fB\\-\\-part\\fR:", file);
@@ -205,43 +205,44 @@ static void print_exit_status(FILE *file)
     }
     fputs(".PP\n", file);
     put_line(file,
-             "A second SIGHUP, SIGINT or SIGTERM ends the process at once; the store is safe.");
+             "A second SIGHUP, SIGINT or SIGTERM ends the process at once. The store stays "
+             "intact.");
 }
 
 /* Writes the sections that no table holds: memory, files, environment and examples. */
 static void print_rest(FILE *file)
 {
     fputs(".SH MEMORY\n", file);
-    put_line(file, "The resident memory of a run, mapped pages included, stays within --memory; "
-                   "the default is half of what is free (import: 256M). K, M, G and T are binary "
-                   "units. `plan` says what a fit needs and the smallest budget that works; a fit "
-                   "that does not fit exits 8 with that number. The budget changes the time of a "
-                   "run, never its bytes.");
+    put_line(file, "The resident memory of a run, including mapped pages, stays within --memory. "
+                   "The default is half of the free memory (import: 256M). K, M, G and T are "
+                   "binary units. `plan` reports what a fit needs and the smallest budget that "
+                   "works. A fit with a smaller budget exits 8 and names it. The budget affects "
+                   "the time of a run, but never the bytes of its result.");
     fputs(".SH FILES\n.TP\nSTORE/\n", file);
-    put_line(file, "A directory with two databases: points, append-only blocks of rows with a "
-                   "checksum each, and results. The version of its format is kept in it; a store "
-                   "of a newer format is refused with that version (exit 5).");
+    put_line(file, "A directory with two databases: points (append-only blocks of rows, each with "
+                   "a checksum) and results. It records the version of its format. A store of a "
+                   "newer format is refused, and the message names that version (exit 5).");
     fputs(".TP\nMODEL.nym\n", file);
-    put_line(file, "A model exported with --part model: what transform needs, and no points.");
+    put_line(file, "A model exported with --part model: all that transform needs, without points.");
     fputs(".TP\n$XDG_CACHE_HOME/nystream/\n", file);
-    put_line(file, "What `bench` measured, for plans; by default in ~/.cache.");
+    put_line(file, "The rates that `bench` measured, for plans. Default: ~/.cache/nystream/.");
     fputs(".SH ENVIRONMENT\n.TP\nNO_COLOR\n", file);
-    put_line(file, "When set and not empty: no colours.");
+    put_line(file, "If set and not empty, turns off colours.");
     fputs(".TP\nCOLUMNS, LINES\n", file);
-    put_line(file, "The size of help and of `plot --terminal` where no terminal says it.");
+    put_line(file, "The size of help and of `plot --terminal` if there is no terminal to ask.");
     fputs(".TP\nTMPDIR\n", file);
-    put_line(file, "Where `transform` sorts the entries of sparse files that are in another order, "
-                   "and `bench` measures the disk; by default /tmp.");
+    put_line(file, "The directory in which `transform` sorts the entries of sparse files, if they "
+                   "are in another order, and in which `bench` measures the disk. Default: /tmp.");
     fputs(".TP\nNYSTREAM_HDF5\n", file);
     put_line(file,
-             "The program that reads .h5ad and .h5; by default nystream-hdf5, beside nystream "
-             "or on PATH.");
+             "The program that reads .h5ad and .h5. Default: nystream-hdf5, beside nystream or on "
+             "PATH.");
     fputs(".TP\nNYSTREAM_MPI\n", file);
-    put_line(file, "The plug-in for MPI; by default libnystream-mpi.so, beside nystream or among "
-                   "the libraries of the system.");
+    put_line(file, "The plug-in for MPI. Default: libnystream-mpi.so, beside nystream or among the "
+                   "system libraries.");
     fputs(".TP\nOPENBLAS_CORETYPE\n", file);
-    put_line(file, "The CPU that OpenBLAS takes this one for. Where it is not set and OpenBLAS "
-                   "does not know the CPU, nystream sets it to the nearest one that it knows.");
+    put_line(file, "The type of CPU for which OpenBLAS chooses its code. If it is not set and "
+                   "OpenBLAS does not know the CPU, nystream sets it to the nearest known type.");
     fputs(".SH EXAMPLES\n.nf\n", file);
     put_line(file, "nystream embed table.csv -o embedding.npy");
     fputs(".sp\n", file);

@@ -187,7 +187,7 @@ int cli_check_output(struct command *command)
 {
     if (!command->json || !writes_to_stdout(command)) return NY_OK;
     return cli_fail(command, NY_EUSAGE,
-                    "--json and -o %s both want the standard output; give -o a file name",
+                    "--json and -o %s both write to the standard output; give -o a file name",
                     command->output);
 }
 

@@ -237,7 +237,7 @@ void cli_display_end(struct command *command)
     struct rusage used;
 
     if (!display->verbose || getrusage(RUSAGE_SELF, &used)) return;
-    fprintf(stderr, "nystream: %s took %s and at most %s", command->verb->name,
+    fprintf(stderr, "nystream: %s took %s and at most %s of memory", command->verb->name,
             cli_duration(now_s() - display->started_s).text,
             cli_bytes(1024.0 * (double)used.ru_maxrss).text);
     if (command->verb->groups & NY_GROUP_THREADS)

@@ -75,13 +75,13 @@ static struct cli_last_words words_of(const struct verb *verb)
 {
     if (verb->resumable)
         return (struct cli_last_words){
-            "stopped inside a long step; the checkpoint before it is kept", true};
+            "stopped during a long step; the last checkpoint is kept", true};
     if (verb->groups & NY_GROUP_EMBED)
         return (struct cli_last_words){
-            "stopped inside a long step; its temporary store, a folder .nystream-… beside the "
+            "stopped during a long step; its temporary store, a folder .nystream-… beside the "
             "output or in --tmpdir, is left behind: remove it",
             false};
-    return (struct cli_last_words){"stopped inside a long step; nothing is changed", false};
+    return (struct cli_last_words){"stopped during a long step; nothing was changed", false};
 }
 
 /* Makes the last words of each signal while functions such as fprintf() may still be called. */

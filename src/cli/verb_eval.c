@@ -44,7 +44,7 @@ static const struct figure {
     {"projection_error", "projection error", NULL},
     {"projection_accuracy", "projection accuracy", NULL},
     {"alignment_error", "alignment error", NULL},
-    {"alignment_share", "of the variance", NULL},
+    {"alignment_share", "alignment share", NULL},
 };
 
 enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
@@ -272,8 +272,8 @@ static void print_table(const json_t *results)
         print_tried(json_array_get(results, i));
     }
     if (has_spread(results))
-        puts("±: the standard deviation over all initialisations, of which the figure is that of "
-             "the best, or over splits; of errors and silhouettes the standard error; "
+        puts("±: the standard deviation over initialisations (the figure is that of the best one) "
+             "or splits; for silhouette, distance and relative error, the standard error; "
              "`nystream help eval --all` explains each figure");
     print_reasons(results);
 }
@@ -325,7 +325,7 @@ static int need_labels(struct command *command)
         snprintf(with, sizeof(with), "%s,labels", ny_options_get(command->options, "measures"));
 
     if (length >= (int)sizeof(with))
-        return cli_fail(command, NY_EUSAGE, "--measures has a list that is too long");
+        return cli_fail(command, NY_EUSAGE, "the list of --measures is too long");
     if (ny_options_set(command->options, "measures", with))
         return cli_fail_library(command, NY_EUSAGE);
     return NY_OK;
@@ -352,7 +352,8 @@ int cli_run_eval(struct command *command)
     int status;
 
     if (command->json && command->typed & OWN_CSV)
-        return cli_fail(command, NY_EUSAGE, "--json and --csv are forms of one table; give one");
+        return cli_fail(command, NY_EUSAGE,
+                        "--json and --csv exclude each other; give one of them");
     results = json_array();
     status = command->typed & OWN_LABELS ? need_labels(command) : NY_OK;
     for (size_t i = 1; i < command->operand_count && !status; i++)

@@ -58,10 +58,11 @@ static void print_memory(FILE *file, const json_t *facts, double budget, bool cl
         cli_print_fact(file, "fits", "no: the smallest budget that works is %s (--memory %s)",
                        cli_bytes(least).text, cli_bytes_option(least).text);
     else
-        cli_print_fact(file, "fits", "yes; %s is the least that works", cli_bytes(least).text);
+        cli_print_fact(file, "fits", "yes: the smallest budget that works is %s",
+                       cli_bytes(least).text);
 }
 
-/* Prints what a process needs that has one shard of a store, and what these tell one another. */
+/* Prints the memory that a process with one shard needs, and how much the shards exchange. */
 static void print_shards(FILE *file, const json_t *facts)
 {
     const json_t *shards = json_object_get(facts, "shards");
@@ -72,12 +73,12 @@ static void print_shards(FILE *file, const json_t *facts)
         !cli_fact_number(shards, "exchange_bytes", &exchanged))
         return;
     cli_print_fact(file, "shards",
-                   "%s; a process with one of them needs %s at least, and they exchange %s",
+                   "%s; a process with one shard needs at least %s, and the shards exchange %s",
                    cli_count(count).text, cli_bytes(least).text, cli_bytes(exchanged).text);
 }
 
-/* Returns the passes of a plan or a job but those that select landmarks, and how many these are,
- * where the data decide about them: *vary. */
+/* Returns the passes of a plan or a job without those that select landmarks. Where these depend on
+ * the data, *vary is true and *selecting is how many they are. */
 static double passes_of(const json_t *facts, double *selecting, bool *vary)
 {
     double passes = 0;
@@ -88,7 +89,7 @@ static double passes_of(const json_t *facts, double *selecting, bool *vary)
     return passes - *selecting;
 }
 
-/* Prints the passes of a plan, as in "2, and those that select landmarks, about 3". */
+/* Prints the passes of a plan, as in "2, plus about 3 for landmark selection". */
 static void print_passes(FILE *file, const json_t *facts)
 {
     double selecting, passes;
@@ -96,12 +97,13 @@ static void print_passes(FILE *file, const json_t *facts)
     bool vary;
 
     passes = passes_of(facts, &selecting, &vary);
-    if (selecting > 0) snprintf(about, sizeof(about), ", about %.40s", cli_count(selecting).text);
-    cli_print_fact(file, "passes", "%s%s%s", cli_count(passes).text,
-                   vary ? ", and those that select landmarks" : "", about);
+    if (selecting > 0)
+        snprintf(about, sizeof(about), "about %.40s for ", cli_count(selecting).text);
+    cli_print_fact(file, "passes", "%s%s%s%s", cli_count(passes).text, vary ? ", plus " : "", about,
+                   vary ? "landmark selection" : "");
 }
 
-/* Prints how neighbours are found, as in "sieve; tree or exact where some rows show that to be less
+/* Prints how neighbours are found, as in "sieve; tree or exact if a few rows show that this is less
  * work". */
 static void print_search(FILE *file, const json_t *facts)
 {
@@ -113,7 +115,7 @@ static void print_search(FILE *file, const json_t *facts)
     if (!way) return;
     cli_print_fact(file, "search", "%s%s%s%s%s%s", way, first ? "; " : "", first ? first : "",
                    second ? " or " : "", second ? second : "",
-                   first ? " where some rows show that to be less work" : "");
+                   first ? " if a few rows show that this is less work" : "");
 }
 
 /* Prints a plan as the verb plan shows it, and fit with --verbose: a line each for passes, work,
@@ -129,12 +131,13 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
     print_memory(file, facts, budget, closer);
     print_shards(file, facts);
     if (cli_fact_number(facts, "columns_kept_bytes", &value))
-        cli_print_fact(file, "columns", "%s are kept between passes, and computed in one",
+        cli_print_fact(file, "columns",
+                       "%s of kernel values are kept between passes and computed only once",
                        cli_bytes(value).text);
     if (cli_fact_number(facts, "disk_bytes", &value))
         cli_print_fact(file, "disk", "%s", cli_bytes(value).text);
     if (cli_fact_number(facts, "store_bytes", &value))
-        cli_print_fact(file, "store", "at most %s, beside it", cli_bytes(value).text);
+        cli_print_fact(file, "store", "at most %s, in addition", cli_bytes(value).text);
     if (cli_fact_number(facts, "seconds", &value) && cli_fact_number(facts, "seconds_low", &low) &&
         cli_fact_number(facts, "seconds_high", &high))
         cli_print_fact(file, "time", "about %s (%s to %s)", cli_duration(value).text,
@@ -143,7 +146,7 @@ static void print_plan(FILE *file, const json_t *facts, double budget, bool clos
         cli_print_fact(file, "time limit", "%s: %s", cli_duration(value).text,
                        json_is_true(json_object_get(facts, "within_time_limit"))
                            ? "the plan is within it"
-                           : "the plan takes longer, so that fit would not run (exit 8)");
+                           : "the plan takes longer, so fit would not run (exit 8)");
     cli_print_stages(file, facts);
 }
 
@@ -159,7 +162,7 @@ static void print_plan_line(FILE *file, const json_t *facts)
     passes = passes_of(facts, &selecting, &vary);
     if (passes > 0 || vary)
         fprintf(file, " %s%s,", cli_counted(passes, "pass", "passes").text,
-                vary ? " and those that select landmarks" : "");
+                vary ? " plus landmark selection" : "");
     if (cli_fact_number(facts, "seconds", &seconds))
         fprintf(file, " %s %s,", seconds < 1e-3 ? "less than" : "about",
                 cli_duration(seconds < 1e-3 ? 1e-3 : seconds).text);
@@ -269,7 +272,7 @@ static void print_recall(FILE *file, const json_t *facts)
                        json_number_value(json_array_get(interval, 1)));
     if (cli_fact_number(facts, "trees", &trees) && cli_fact_number(facts, "rounds", &rounds) &&
         cli_fact_number(facts, "distances_per_point", &distances))
-        cli_print_fact(file, "forest", "%.0f trees, %.0f rounds, %.0f distances a point", trees,
+        cli_print_fact(file, "forest", "%.0f trees, %.0f rounds, %.0f distances per point", trees,
                        rounds, distances);
 }
 
@@ -286,12 +289,12 @@ static void print_graph(FILE *file, const json_t *facts)
     cli_print_fact(file, "edges", "%s", cli_count(edges).text);
     if (cli_fact_number(facts, "components", &components) &&
         cli_fact_number(facts, "largest_share", &share))
-        cli_print_fact(file, "components", "%s, the largest %.4g %% of the rows",
+        cli_print_fact(file, "components", "%s, the largest with %.4g %% of the rows",
                        cli_count(components).text, 100 * share);
     if (cli_fact_number(facts, "bridges", &edges) && edges > 0 &&
         cli_fact_number(facts, "bridge_shortest", &share) &&
         cli_fact_number(facts, "bridge_longest", &limit))
-        cli_print_fact(file, "bridges", "%s of %.4g to %.4g between what were components",
+        cli_print_fact(file, "bridges", "%s of length %.4g to %.4g, joining components",
                        cli_counted(edges, "edge", "edges").text, share, limit);
     print_recall(file, facts);
     if (json_array_size(sweep))
@@ -323,7 +326,7 @@ static void print_cost(FILE *file, const json_t *facts, bool closer)
         passes = passes_of(facts, &selecting, &vary) + selecting;
         if (passes > 0) fprintf(file, ", %s", cli_counted(passes, "pass", "passes").text);
         if (selecting > 0 && selecting < passes)
-            fprintf(file, ", %s to select landmarks", cli_count(selecting).text);
+            fprintf(file, ", %s of them for landmark selection", cli_count(selecting).text);
         if (closer && cli_fact_number(facts, "flops", &flops) && flops > 0 && seconds > 0)
             fprintf(file, ", %s at %s", cli_scaled(flops, "flop").text,
                     cli_scaled(flops / seconds, "F/s").text);

@@ -29,7 +29,7 @@ static void print_progress(FILE *file, const json_t *facts)
         cli_print_fact(file, "progress", "%s", stage);
 }
 
-/* Prints what an evaluation has told of the clusters, as in "3, of 40, 40, 39 rows; silhouette
+/* Prints what an evaluation has found of the clusters, as in "3, of 40, 40, 39 rows; silhouette
  * 0.71, ari 0.98". Rows that an update has added since are in no measure. */
 static void print_clusters(const json_t *facts)
 {
@@ -60,9 +60,9 @@ static void print_import(FILE *file, const json_t *facts)
 
     if (!status) return;
     if (strcmp(status, "interrupted") == 0)
-        cli_print_fact(file, "import", "interrupted; the same import goes on where it stopped");
+        cli_print_fact(file, "import", "interrupted; run the same import again to resume it");
     else
-        cli_print_fact(file, "import", "%s; its rows are there when it ends", status);
+        cli_print_fact(file, "import", "%s; its rows appear when it ends", status);
 }
 
 /* Returns the command that goes on with what is not done; NULL where nothing waits, or where
@@ -99,7 +99,7 @@ static void print_shards(const json_t *shards)
     uneven = json_object_get(shards, "uneven");
     printf("%-20s  %lld", "shards",
            (long long)json_integer_value(json_object_get(shards, "count")));
-    if (json_array_size(lacking)) printf(list ? "; not here: " : "; without it: ");
+    if (json_array_size(lacking)) printf(list ? "; missing: " : "; without this result: ");
     print_numbers(lacking);
     putchar('\n');
     for (size_t k = 0; k < count && k < LINES; k++) {
@@ -115,10 +115,10 @@ static void print_shards(const json_t *shards)
     }
     if (count > LINES) printf("- and %zu more; --json lists all\n", count - LINES);
     if (!json_array_size(uneven)) return;
-    printf("%-20s  the rows of ", "not as one store");
+    printf("%-20s  ", "uneven shards");
     print_numbers(uneven);
-    puts(" are no multiple of 2,048: sums of fits are then cut elsewhere than in one store of all "
-         "rows, and results differ from its in last bits");
+    puts(" (rows not a multiple of 2,048): fits split their sums at other rows than in a single "
+         "store, so results may differ in the last bits");
 }
 
 /* Prints which rows each import added, the last ones, where there was more than one. */
@@ -129,7 +129,7 @@ static void print_imports(const json_t *imports)
 
     if (count < 2) return;
     printf("%-20s  %zu\n", "imports", count);
-    if (count > LINES) printf("- %zu before; --json lists more\n", count - LINES);
+    if (count > LINES) printf("- %zu earlier ones; --json lists more\n", count - LINES);
     for (size_t i = count > LINES ? count - LINES : 0; i < count; i++) {
         const json_t *import = json_array_get(imports, i);
         const char *from = cli_fact_text(import, "from"), *time = cli_fact_text(import, "time");
@@ -339,13 +339,13 @@ static void print_repaired(const struct command *command, const json_t *facts)
 
     (void)command;
     done += print_ranges(facts, "lost", "lost");
-    done += print_ranges(facts, "labels", "their labels are missing now");
-    done += print_ranges(facts, "source", "their row numbers in the source are lost");
-    done += print_ranges(facts, "row_names", "their names are empty now");
+    done += print_ranges(facts, "labels", "labels are now missing");
+    done += print_ranges(facts, "source", "row numbers of the source are lost");
+    done += print_ranges(facts, "row_names", "names are now empty");
     for (size_t i = 0; i < json_array_size(removed); i++)
         printf("result '%s': removed\n", json_string_value(json_array_get(removed, i)));
     if (json_is_true(json_object_get(facts, "column_names_removed"))) {
-        puts("names of columns: removed");
+        puts("column names: removed");
         done++;
     }
     if (json_is_true(json_object_get(facts, "imports_removed"))) {
@@ -353,7 +353,7 @@ static void print_repaired(const struct command *command, const json_t *facts)
         done++;
     }
     if (json_is_true(json_object_get(facts, "older_accepted"))) {
-        puts("points/ and results/ are taken as they are, though one is from an older copy");
+        puts("points/ and results/ are accepted as they are, although one is from an older copy");
         done++;
     }
     if (!done) puts("nothing is damaged");
@@ -379,7 +379,7 @@ static void print_compacted(const struct command *command, const json_t *facts)
         printf("%s: %s, was %s\n", command->operands[0], cli_bytes(now).text,
                cli_bytes(before).text);
     else
-        printf("%s: %s, nothing to give back\n", command->operands[0], cli_bytes(now).text);
+        printf("%s: %s, nothing to reclaim\n", command->operands[0], cli_bytes(now).text);
 }
 
 int cli_run_compact(struct command *command)

@@ -61,11 +61,11 @@ int cli_run_plot(struct command *command)
     int status;
 
     if (terminal && command->output)
-        return cli_fail_usage(command, "plot draws in the file of -o or, with --terminal, on the "
+        return cli_fail_usage(command, "plot draws to the file of -o or, with --terminal, to the "
                                        "terminal; give one of them");
     if (!terminal && !command->output)
         return cli_fail_usage(command,
-                              "plot needs -o OUT.png, OUT.svg or OUT.pdf, or else --terminal");
+                              "plot needs -o OUT.png, OUT.svg or OUT.pdf, or --terminal");
     if (terminal)
         status = draw_on_terminal(command);
     else

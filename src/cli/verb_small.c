@@ -16,7 +16,7 @@ int cli_run_rm(struct command *command)
 
         if (err) cli_fail_library(command, err);
         if (!status) status = err;
-        if (!err && command->display.verbose) fprintf(stderr, "nystream: %s is removed\n", name);
+        if (!err && command->display.verbose) fprintf(stderr, "nystream: %s: removed\n", name);
     }
     return status;
 }
@@ -33,7 +33,7 @@ static void print_truncated(const struct command *command, const json_t *facts)
     if (gone > 0)
         printf(": %s, was %s\n", cli_counted(n, "row", "rows").text, cli_count(n + gone).text);
     else
-        printf(": %s, no more to take out\n", cli_counted(n, "row", "rows").text);
+        printf(": %s, nothing to remove\n", cli_counted(n, "row", "rows").text);
     for (size_t i = 0; i < json_array_size(removed); i++)
         printf("result '%s': removed\n", json_string_value(json_array_get(removed, i)));
 }
@@ -45,7 +45,8 @@ int cli_run_truncate(struct command *command)
     unsigned long long rows;
     int status;
 
-    if (!text) return cli_fail_usage(command, "truncate needs --keep N, the rows that stay");
+    if (!text)
+        return cli_fail_usage(command, "truncate needs --keep N, the number of rows to keep");
     errno = 0;
     rows = strtoull(text, NULL, 10);
     if (!*text || strspn(text, "0123456789") != strlen(text) || errno || !rows)
@@ -139,14 +140,13 @@ static int fail_topic(struct command *command, const char *word)
     const char *option = option_of(word);
 
     if (is_fit_option(word))
-        return cli_fail(
-            command, NY_EUSAGE,
-            "'%s' is no verb, but an option: --%s; `nystream help fit --all` tells of it", word,
-            word);
+        return cli_fail(command, NY_EUSAGE,
+                        "'%s' is not a verb, but an option: --%s; see `nystream help fit --all`",
+                        word, word);
     if (!option) return cli_fail_verb(command, word);
     return cli_fail(command, NY_EUSAGE,
-                    "'%s' is no verb, but a value of --%s: nystream fit STORE NAME --%s %s; "
-                    "`nystream help fit` tells of it",
+                    "'%s' is not a verb, but a value of --%s: nystream fit STORE NAME --%s %s; "
+                    "see `nystream help fit`",
                     word, option, option, word);
 }
 
@@ -166,7 +166,7 @@ int cli_run_help(struct command *command)
     } else if (command->typed & OWN_ZSH) {
         cli_print_zsh_completion(stdout, command->verbs);
     } else if (!verb && command->typed & OWN_ALL) {
-        return cli_fail_usage(command, "--all tells every option of a verb; help needs VERB");
+        return cli_fail_usage(command, "--all lists every option of a verb; help needs VERB");
     } else if (!verb) {
         cli_print_overview(stdout, command->verbs);
     } else {

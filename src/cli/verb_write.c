@@ -98,11 +98,11 @@ int cli_run_transform(struct command *command)
         return cli_fail_usage(command,
                               "transform needs NAME after the store, or a model MODEL.nym%s",
                               command->neighbors
-                                  ? "; neighbors come by a graph of the store, which 'nystream "
-                                    "graph' makes"
+                                  ? "; neighbors need a graph of the store, which 'nystream graph' "
+                                    "makes"
                                   : "");
     if (command->operand_count == 2 && is_model(source))
-        return cli_fail_usage(command, "%s is a model, which stands alone: leave '%s' out", source,
+        return cli_fail_usage(command, "%s is a model and needs no NAME: leave out '%s'", source,
                               command->operands[1]);
     if (!command->input) return cli_fail_usage(command, "transform needs --input FILE");
     if (!command->output)

@@ -176,7 +176,7 @@ static bool put_found_error(struct ny_sink *sink, const json_t *report)
         fmax(most, json_number_value(residual));
     if (isfinite(variance) && isfinite(preserved))
         ny_putf(sink,
-                "<li>Residual variance %s, distances preserved to %.4g\u00a0%% (of %s pairs of "
+                "<li>Residual variance %s, distances preserved to %.4g\u00a0%% (over %s pairs of "
                 "rows).</li>",
                 ny_short_number(variance, text), 100 * preserved,
                 ny_grouped(ny_field_count(report, "sampled_pairs", 0), (char[32]){""}));

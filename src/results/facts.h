@@ -33,7 +33,7 @@
     X("format", "format", PLAIN, 0, KEPT)                                                          \
     X("blocks", "blocks", COUNT, 0, KEPT)                                                          \
     X("bytes", "raw size", BYTES, 0, KEPT)                                                         \
-    X("bytes_added", "added", BYTES, 0, KEPT)                                                      \
+    X("bytes_added", "size added", BYTES, 0, KEPT)                                                 \
     X("compressed_bytes", "stored size", BYTES, 0, KEPT)                                           \
     X("store_bytes", "store size", BYTES, 63, KEPT)                                                \
     X("labels", "labels", PLAIN, 0, KEPT)                                                          \
@@ -53,33 +53,33 @@
     X("results", "results", PLAIN, 0, KEPT)                                                        \
     X("map", "map", PLAIN, 1, KEPT)                                                                \
     X("approx", "approximation", PLAIN, 2, KEPT)                                                   \
-    X("way", "found by", PLAIN, 66, KEPT)                                                          \
-    X("side", "basis of", PLAIN, 67, KEPT)                                                         \
+    X("way", "exact method", PLAIN, 66, KEPT)                                                      \
+    X("side", "basis side", PLAIN, 67, KEPT)                                                       \
     X("select", "selection", PLAIN, 3, KEPT)                                                       \
     X("kernel", "kernel", PLAIN, 4, KEPT)                                                          \
     X("gamma", "gamma", PLAIN, 5, KEPT)                                                            \
     X("sigma", "sigma", PLAIN, 6, KEPT)                                                            \
     X("epsilon", "epsilon", PLAIN, 7, KEPT)                                                        \
-    X("features", "columns chosen by", PLAIN, 70, KEPT)                                            \
+    X("features", "column selection", PLAIN, 70, KEPT)                                             \
     X("features_kept", "columns kept", COUNT, 71, KEPT)                                            \
     X("dominant_columns", "dominant columns", PLAIN, 0, KEPT)                                      \
     X("landmarks", "landmarks", COUNT, 15, KEPT)                                                   \
     X("tolerance", "tolerance", PLAIN, 36, KEPT)                                                   \
-    X("pilot_tolerance_low", "pilot's tolerance", PLAIN, 40, KEPT)                                 \
-    X("pilot_tolerance_high", "to", PLAIN, 41, KEPT)                                               \
+    X("pilot_tolerance_low", "pilot tolerance from", PLAIN, 40, KEPT)                              \
+    X("pilot_tolerance_high", "pilot tolerance to", PLAIN, 41, KEPT)                               \
     X("components", "components", COUNT, 16, KEPT)                                                 \
     X("embedded", "rows embedded", COUNT, 17, KEPT)                                                \
     X("graph", "graph", PLAIN, 18, KEPT)                                                           \
-    X("edge_weights", "edges weigh", PLAIN, 20, KEPT)                                              \
-    X("products", "products", COUNT, 21, KEPT)                                                     \
-    X("eigenvector_residuals", "their residuals", PLAIN, 22, KEPT)                                 \
-    X("converged", "as exact as asked", COUNT, 68, FOUND)                                          \
+    X("edge_weights", "edge weights", PLAIN, 20, KEPT)                                             \
+    X("products", "matrix products", COUNT, 21, KEPT)                                              \
+    X("eigenvector_residuals", "eigenpair residuals", PLAIN, 22, KEPT)                             \
+    X("converged", "converged pairs", COUNT, 68, FOUND)                                            \
     X("rows_empty", "rows without values", COUNT, 69, FOUND)                                       \
     X("rows_unreached", "rows not reached", COUNT, 76, FOUND)                                      \
     X("rank", "rank", COUNT, 23, KEPT)                                                             \
     X("rank_effective", "effective rank", COUNT, 24, FOUND)                                        \
     X("eigenvalues", "eigenvalues", PLAIN, 25, FOUND)                                              \
-    X("eigenvalues_trivial", "trivial ones first", COUNT, 0, KEPT)                                 \
+    X("eigenvalues_trivial", "trivial eigenvalues", COUNT, 0, KEPT)                                \
     X("variance", "variance", PLAIN, 26, FOUND)                                                    \
     X("trace", "trace", PLAIN, 27, FOUND)                                                          \
     X("trace_of", "trace of", PLAIN, 28, FOUND)                                                    \
@@ -87,33 +87,33 @@
     X("variance_kept", "variance kept", PLAIN, 30, FOUND)                                          \
     X("probe_columns", "probe columns", COUNT, 31, FOUND)                                          \
     X("probe_error", "probe error", PLAIN, 32, FOUND)                                              \
-    X("probe_standard_error", "its standard error", PLAIN, 33, FOUND)                              \
+    X("probe_standard_error", "probe standard error", PLAIN, 33, FOUND)                            \
     X("residual_max", "largest residual", PLAIN, 34, KEPT)                                         \
     X("residual_mean", "mean residual", PLAIN, 35, KEPT)                                           \
     X("drift_trace_error", "drift: trace error", PLAIN, 37, RUN)                                   \
-    X("drift_residual_share", "above the tolerance", PLAIN, 38, RUN)                               \
+    X("drift_residual_share", "share over tolerance", PLAIN, 38, RUN)                              \
     X("drift_rows", "new rows measured", COUNT, 39, RUN)                                           \
     X("drift_trace_error_fitted", "drift of fitted rows", PLAIN, 72, FOUND)                        \
     X("drift_largest", "largest drift", PLAIN, 73, FOUND)                                          \
-    X("drift_largest_rows", "its rows", COUNT, 75, FOUND)                                          \
-    X("drift_largest_first", "rows before these", COUNT, 74, FOUND)                                \
+    X("drift_largest_rows", "largest drift: rows", COUNT, 75, FOUND)                               \
+    X("drift_largest_first", "largest drift: start", COUNT, 74, FOUND)                             \
     X("negative_eigenvalues", "negative eigenvalues", COUNT, 42, FOUND)                            \
     X("residual_variance", "residual variance", PLAIN, 44, KEPT)                                   \
     X("distance_preservation", "distances preserved", PLAIN, 45, KEPT)                             \
-    X("sampled_pairs", "over pairs", COUNT, 46, KEPT)                                              \
-    X("mode", "updated", PLAIN, 56, KEPT)                                                          \
+    X("sampled_pairs", "sampled pairs", COUNT, 46, KEPT)                                           \
+    X("mode", "last update", PLAIN, 56, KEPT)                                                      \
     X("landmarks_added", "landmarks added", COUNT, 57, RUN)                                        \
     X("passes", "passes", COUNT, 50, RUN)                                                          \
-    X("selection_passes", "passes to select", COUNT, 77, RUN)                                      \
+    X("selection_passes", "selection passes", COUNT, 77, RUN)                                      \
     X("rows_read", "rows read", COUNT, 51, RUN)                                                    \
-    X("bytes_read", "read", BYTES, 52, RUN)                                                        \
+    X("bytes_read", "data read", BYTES, 52, RUN)                                                   \
     X("flops", "work", FLOPS, 53, RUN)                                                             \
     X("seconds", "time", SECONDS, 54, RUN)                                                         \
     X("stages", "stages", SECONDS, 0, KEPT)                                                        \
     X("updates", "updates", COUNT, 0, KEPT)                                                        \
-    X("total_rows_read", "rows read in all", COUNT, 58, KEPT)                                      \
-    X("total_flops", "work in all", FLOPS, 59, KEPT)                                               \
-    X("total_seconds", "time in all", SECONDS, 60, KEPT)                                           \
+    X("total_rows_read", "total rows read", COUNT, 58, KEPT)                                       \
+    X("total_flops", "total work", FLOPS, 59, KEPT)                                                \
+    X("total_seconds", "total time", SECONDS, 60, KEPT)                                            \
     X("gemm_ratio", "time over ideal", PLAIN, 55, RUN)                                             \
     X("gram_precision", "Gram precision", PLAIN, 47, FOUND)                                        \
     X("peak_rss_bytes", "peak memory", BYTES, 61, RUN)                                             \
@@ -133,23 +133,23 @@
     X("metric", "metric", PLAIN, 0, KEPT)                                                          \
     X("knn", "search", PLAIN, 0, KEPT)                                                             \
     X("recall", "recall", PLAIN, 0, KEPT)                                                          \
-    X("recall_interval", "its 95 % interval", PLAIN, 0, KEPT)                                      \
+    X("recall_interval", "recall 95 % interval", PLAIN, 0, KEPT)                                   \
     X("trees", "trees", COUNT, 0, KEPT)                                                            \
     X("rounds", "rounds", COUNT, 0, KEPT)                                                          \
-    X("distances_per_point", "distances a point", PLAIN, 0, KEPT)                                  \
+    X("distances_per_point", "distances per point", PLAIN, 0, KEPT)                                \
     X("edges", "edges", COUNT, 0, KEPT)                                                            \
     X("largest", "largest component", COUNT, 0, KEPT)                                              \
-    X("largest_share", "its share of rows", PLAIN, 0, KEPT)                                        \
-    X("largest_edges", "its edges", COUNT, 0, KEPT)                                                \
+    X("largest_share", "share in largest", PLAIN, 0, KEPT)                                         \
+    X("largest_edges", "edges in largest", COUNT, 0, KEPT)                                         \
     X("isolated", "isolated rows", COUNT, 0, KEPT)                                                 \
     X("degree_mean", "mean degree", PLAIN, 0, KEPT)                                                \
     X("degree_max", "largest degree", COUNT, 0, KEPT)                                              \
-    X("edge_values", "weights are", PLAIN, 0, KEPT)                                                \
-    X("entries", "entries of the file", COUNT, 0, KEPT)                                            \
-    X("self_loops", "loops left out", COUNT, 0, KEPT)                                              \
+    X("edge_values", "edge values", PLAIN, 0, KEPT)                                                \
+    X("entries", "entries in the file", COUNT, 0, KEPT)                                            \
+    X("self_loops", "self-loops left out", COUNT, 0, KEPT)                                         \
     X("repeats", "repeated entries", COUNT, 0, KEPT)                                               \
-    X("zero_affinities", "affinities of 0", COUNT, 0, KEPT)                                        \
-    X("remeasured", "rows measured again", COUNT, 0, KEPT)                                         \
+    X("zero_affinities", "zero affinities", COUNT, 0, KEPT)                                        \
+    X("remeasured", "rows remeasured", COUNT, 0, KEPT)                                             \
     X("sweep", "sweep", PLAIN, 0, KEPT)                                                            \
     X("bridges", "bridges", COUNT, 0, KEPT)                                                        \
     X("bridge_shortest", "shortest bridge", PLAIN, 0, KEPT)                                        \
@@ -157,17 +157,17 @@
     /* facts of a machine */                                                                       \
     X("key", "machine", PLAIN, 0, KEPT)                                                            \
     X("measured", "measured", PLAIN, 0, KEPT)                                                      \
-    X("gemm32_flops", "products, f32", FLOP_RATE, 0, KEPT)                                         \
-    X("gemm64_flops", "products, f64", FLOP_RATE, 0, KEPT)                                         \
-    X("gram32_flops", "Grams, f32", FLOP_RATE, 0, KEPT)                                            \
-    X("gram64_flops", "Grams, f64", FLOP_RATE, 0, KEPT)                                            \
+    X("gemm32_flops", "matrix products, f32", FLOP_RATE, 0, KEPT)                                  \
+    X("gemm64_flops", "matrix products, f64", FLOP_RATE, 0, KEPT)                                  \
+    X("gram32_flops", "Gram matrices, f32", FLOP_RATE, 0, KEPT)                                    \
+    X("gram64_flops", "Gram matrices, f64", FLOP_RATE, 0, KEPT)                                    \
     X("bytes_flops", "products of bytes", FLOP_RATE, 0, KEPT)                                      \
     X("direct_flops", "sums of differences", FLOP_RATE, 0, KEPT)                                   \
     X("exp32", "exponentials, f32", RATE, 0, KEPT)                                                 \
     X("exp64", "exponentials, f64", RATE, 0, KEPT)                                                 \
     X("eigen_flops", "eigenproblems", FLOP_RATE, 0, KEPT)                                          \
-    X("disk_write_bytes", "writing to disk", BYTE_RATE, 0, KEPT)                                   \
-    /* told by others, or of no use to a reader */                                                 \
+    X("disk_write_bytes", "disk writes", BYTE_RATE, 0, KEPT)                                       \
+    /* facts that other lines tell, or that are of no use to a reader */                           \
     X("date", NULL, PLAIN, 0, KEPT)                                                                \
     X("load", NULL, PLAIN, 0, KEPT)                                                                \
     X("now", NULL, PLAIN, 0, KEPT)                                                                 \

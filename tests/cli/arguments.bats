@@ -22,9 +22,9 @@ load helper
 
 @test "verbs and options of other programs are not taken" {
     ny cluster s g
-    usage "unknown verb 'cluster'; what does that is nystream eval --clusters K"
+    usage "unknown verb 'cluster'; use nystream eval --clusters K"
     ny predict s a
-    usage "unknown verb 'predict'; what does that is nystream transform"
+    usage "unknown verb 'predict'; use nystream transform"
     ny fit s a --sweep 5
     usage "--sweep is not an option of fit"
     ny fit s a --map umap
@@ -49,7 +49,7 @@ load helper
 
 @test "an option of another verb is named as such" {
     ny fit s a --append
-    usage "--append is not an option of fit (import has it); \`nystream help fit --all\` lists those"
+    usage "--append is not an option of fit (import has it); \`nystream help fit --all\` lists its options"
     ny fit s a --clusters 5
     usage "--clusters is not an option of fit (eval and transform have it)"
     ny info s --kernel rbf
@@ -120,7 +120,7 @@ load helper
     ny embed
     usage "embed needs FILE"
     ny list ""
-    usage "STORE of list is an empty text"
+    usage "STORE of list is empty"
 }
 
 @test "operands too many" {
@@ -147,10 +147,10 @@ load helper
     usage "transform needs -o"
     ny embed f.csv -o - --json
     exits 2
-    says "both want the standard output"
+    says "both write to the standard output"
     ny embed f.csv -o /dev/stdout --json
     exits 2
-    says "--json and -o /dev/stdout both want the standard output"
+    says "--json and -o /dev/stdout both write to the standard output"
 }
 
 @test "options before and after operands, joined and apart, and -- to end them" {
@@ -230,7 +230,7 @@ load helper
 @test "a table in the place of a store is told from a name that is missing" {
     echo 1,2 >table.csv
     ny plot table.csv
-    usage "plot needs a store and NAME, and table.csv is a file; 'nystream import STORE table.csv' makes a store of a table"
+    usage "plot needs a store and NAME, but table.csv is a file; 'nystream import STORE table.csv' makes a store of it"
     ny fit table.csv
     usage "fit needs a store and NAME"
 }

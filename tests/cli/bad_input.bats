@@ -617,10 +617,10 @@ put t.bin '\0\1\2'                      | plan t.bin                       | 4 |
 put t.dat '\0\1\2'                      | import new t.dat                 | 3 | neither its content nor its name / store.append(numpy.memmap(FILE, dtype, 'r', shape=(ROWS, COLUMNS)))
 put t.xyz '3\nwater\nO 0 0 0\n'         | import new t.xyz                 | 3 | t.xyz begins with a number alone / .xyz is read as a cloud of points
 put t.xyz '3\nin a box\nO 0 0 0\n'      | import new t.xyz                 | 3 | .xyz is read as a cloud of points
-:                                       | help diffusion                   | 2 | 'diffusion' is no verb, but a value of --map: nystream fit STORE NAME --map diffusion
+:                                       | help diffusion                   | 2 | 'diffusion' is not a verb, but a value of --map: nystream fit STORE NAME --map diffusion
 :                                       | help rpcholesky                  | 2 | --select rpcholesky
-:                                       | help landmarks                   | 2 | 'landmarks' is no verb, but an option: --landmarks
-:                                       | help memory                      | 2 | --memory; `nystream help fit --all` tells of it
+:                                       | help landmarks                   | 2 | 'landmarks' is not a verb, but an option: --landmarks
+:                                       | help memory                      | 2 | --memory; see `nystream help fit --all`
 mkdir empty                             | info empty                       | 4 | empty is a directory and not a store
 mkdir empty                             | verify empty                     | 4 | empty is a directory
 mkdir empty                             | fit empty a                      | 4 | empty is a directory
@@ -701,7 +701,7 @@ END
 :                                       | transform s rr --input p.csv -o out.npy | 2 | did you mean 'r'?
 :                                       | rm s none                        | 2 | no result named 'none'; it has 'd', 'h', 'r'
 :                                       | rm s rr                          | 2 | no result named 'rr'; did you mean 'r'?
-:                                       | plot s r                         | 2 | plot needs -o OUT.png, OUT.svg or OUT.pdf, or else --terminal
+:                                       | plot s r                         | 2 | plot needs -o OUT.png, OUT.svg or OUT.pdf, or --terminal
 :                                       | plot s r -o out.png --terminal   | 2 | -o / --terminal / give one of them
 :                                       | export s h -o out.npy            | 2 | 'h' is not finished: stage
 :                                       | transform s h --input p.csv -o out.npy | 2 | 'h' is not finished
@@ -980,17 +980,17 @@ lines_of_verbs() {
 :   | Import new p.csv                   | 2 | did you mean 'import'?
 :   | import                             | 2 | import needs STORE
 :   | import new                         | 2 | import needs FILE
-:   | import '' p.csv                    | 2 | STORE of import is an empty text
+:   | import '' p.csv                    | 2 | STORE of import is empty
 :   | import new ''                      | 2 | FILE
 :   | fit s                              | 2 | fit needs NAME
-:   | fit s ''                           | 2 | NAME of fit is an empty text
+:   | fit s ''                           | 2 | NAME of fit is empty
 :   | export s r                         | 2 | export needs -o
 :   | transform s r --input p.csv        | 2 | transform needs -o
 :   | transform s r -o out.npy           | 2 | transform needs --input
 :   | transform s -o out.npy --input p.csv | 2 | transform needs NAME after the store
 :   | embed p.csv                        | 2 | embed needs -o
 :   | s fit a                            | 2 | unknown verb 's'; the verb comes first: nystream fit s
-:   | fit s a --landmarks --components 3 | 2 | --landmarks needs a value (M), and what follows is the option --components
+:   | fit s a --landmarks --components 3 | 2 | --landmarks needs a value (M), but the next word is the option --components
 :   | fit s a --gamma --no-affine        | 2 | --gamma needs a value (G / the option --no-affine
 :   | export s r -o --json               | 2 | --output needs a value (FILE) / the option --json
 :   | fit s a landmarks=10               | 2 | no operand 'landmarks=10'; options begin with --, as in --landmarks
@@ -1000,8 +1000,8 @@ lines_of_verbs() {
 :   | export s r out.npy                 | 2 | one operand too many; the file to write follows -o
 :   | embed p.csv out.npy                | 2 | one operand too many; the file to write follows -o
 :   | transform s r p.csv -o out.npy     | 2 | one operand too many; the file to read follows --input
-:   | transform r.nym r --input p.csv -o out.npy | 2 | r.nym is a model, which stands alone: leave 'r' out
-:   | embed p.csv -o - --json            | 2 | both want the standard output
+:   | transform r.nym r --input p.csv -o out.npy | 2 | r.nym is a model and needs no NAME: leave out 'r'
+:   | embed p.csv -o - --json            | 2 | both write to the standard output
 :   | $'\033[31m'                        | 2 | unknown verb
 :   | info s $'a\nb'                     | 2 | no result named
 END

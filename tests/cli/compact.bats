@@ -30,7 +30,7 @@ bytes() { du -sb s | cut -f1; }
     exits 0
     [ "$(field "$output" bytes)" = "$(field "$output" bytes_before)" ]
     ny compact s
-    prints "nothing to give back"
+    prints "nothing to reclaim"
 }
 
 @test "a store that was compacted takes new rows and new results" {

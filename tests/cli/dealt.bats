@@ -141,7 +141,7 @@ holds() {
     holds big
     ny info big
     prints "- shard 0             rows 0 to 3,999"
-    prints "the rows of 0 are no multiple of 2,048"
+    prints "uneven shards         0 (rows not a multiple of 2,048)"
     nystream import one words.csv --label-column 13 --dtype u8 -q
     for part in labels points; do
         nystream export big --part $part -o b.npy -q

@@ -43,7 +43,7 @@ same_part() { # NAME NAME PART
     exits 0
     says "residuals |Lu - lambda u| of at most"
     ny info p.nys e
-    prints "edges weigh"
+    prints "edge weights"
 }
 
 @test "a fit makes its own graph; widths in any spelling; weights of 1" {

@@ -120,7 +120,7 @@ refused() {
 @test "--format of an output is its name" {
     for verb in "export s a" "plot s a" "report s"; do
         ny $verb --format csv -o x
-        usage "--format is not an option of ${verb%% *}: the end of the output's name says how it is written"
+        usage "--format is not an option of ${verb%% *}: the extension of the output file selects its format"
     done
     ny export s a --format csv -o x
     says "as in -o NAME.csv"

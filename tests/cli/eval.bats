@@ -24,7 +24,7 @@ groups() {
     exits 0
     prints "purity"
     prints "1 ± 0"
-    prints "±: the standard deviation over all initialisations, of which the figure is that of the best"
+    prints "±: the standard deviation over initialisations (the figure is that of the best one)"
     prints "nystream help eval --all"
     [[ $output != *"no against"* ]]
     ny eval g.nys f --csv

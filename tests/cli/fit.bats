@@ -71,7 +71,7 @@ result_keys="name status map approx select kernel gamma sigma epsilon seed preci
     [ "$(grep -c '"gamma"' <<<"$output")" -eq 2 ]
     ! grep -q trivial <<<"$output" || false
     ny plan s --gamma-grid 0.1 --landmarks 50 --map laplacian
-    prints "hold 90 % of it but for the trivial one;"
+    prints "hold 90 % of it without the trivial one;"
     ny plan --gamma-grid s --landmarks 50 # the next word is no list
     exits 0
     ny plan --landmarks 50 --gamma-grid -- s

@@ -390,7 +390,7 @@ share() {
     ny graph s g --neighbors 6 --knn forest --leaf 64 --sweep 2,4 --mutual
     exits 0
     says "recall"
-    says "distances a point"
+    says "distances per point"
     says "neighbors  limit      components"
     ny path s f --from 0 --to 5999
     exits 0

@@ -65,15 +65,15 @@ options_of() {
         grep -qx "$section:" <<<"$output"
     done
     [[ $output == *--landmarks* && $output != *--pilot* ]]
-    prints "\`nystream help fit --all\` tells more"
+    prints "\`nystream help fit --all\` explains more"
     ny help fit --all
     whole=$output
-    [[ $whole == *--pilot* && $whole != *"tells more"* ]]
+    [[ $whole == *--pilot* && $whole != *"explains more"* ]]
     ny fit s a --help --all
     exits 0
     [ "$output" = "$whole" ]
     ny info --help
-    prints "\`nystream help info --all\` tells more."
+    prints "\`nystream help info --all\` explains more."
     ny help info --all
     prints "effective rank"
     ny list --help

@@ -641,7 +641,7 @@ columns() { nystream export "$1" --part columns -o - -q | xargs; }
     [ "$(wc -l <ids.txt)" -eq 3000 ]
     run nystream repair m.nys
     [ "$status" -eq 0 ]
-    [[ $output == *"rows 0 to 2999: their names are empty now"* ]]
+    [[ $output == *"rows 0 to 2999: names are now empty"* ]]
     [ "$(nystream verify m.nys)" = ok ]
     [ "$(nystream export m.nys --part ids -o - | sort -u)" = "" ]
 }

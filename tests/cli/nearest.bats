@@ -148,5 +148,5 @@ nearest() {
     says "no result named 'none'"
     ny transform "my s.nys" --input new.csv -o o.npy --neighbors 3
     exits 2
-    says "neighbors come by a graph of the store, which 'nystream graph' makes"
+    says "neighbors need a graph of the store, which 'nystream graph' makes"
 }

@@ -92,7 +92,7 @@ is_noticed_below() { # PART OTHER
     cp old/points/data.mdb s/points/data.mdb
     ny repair s
     exits 0
-    prints "taken as they are"
+    prints "accepted as they are"
     ny verify s
     exits 5
     prints "result 'b' is of 600 rows, and points/ has 300"

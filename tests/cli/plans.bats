@@ -73,13 +73,13 @@ at_least() { awk -v a="$1" -v f="$2" -v b="$3" 'BEGIN {exit !(a >= f * b)}'; }
 --features variance:2
 END
     ny fit t a --landmarks 60 --restart
-    [[ $stderr =~ plan:\ 2\ passes\ and\ those\ that\ select\ landmarks,\  ]]
-    [[ $stderr =~ ,\ ([0-9]+)\ passes,\ ([0-9]+)\ to\ select\ landmarks ]]
+    [[ $stderr =~ plan:\ 2\ passes\ plus\ landmark\ selection,\  ]]
+    [[ $stderr =~ ,\ ([0-9]+)\ passes,\ ([0-9]+)\ of\ them\ for\ landmark\ selection ]]
     [ $((BASH_REMATCH[1] - BASH_REMATCH[2])) -eq 2 ]
     ny fit t a --landmarks 60 --select uniform --restart
     says "plan: 2 passes, "
     says ", 2 passes"
-    [[ $stderr != *"select landmarks"* ]]
+    [[ $stderr != *"landmark selection"* ]]
 }
 
 @test "where the rank ends a selection, all rows are read to see it" {

@@ -133,7 +133,7 @@ whole() { # FILE: a page, every hole filled, every section closed
         grep -q "component 1: λ = $second" $name.html
         run ! grep -q '<td class="n">4</td><td class="n">' $name.html
         ny info s $name
-        prints "trivial ones first    1"
+        prints "trivial eigenvalues   1"
     done
     store t 2100 9
     nystream fit t p --map svd --kernel linear --approx exact --components 2 -q
@@ -154,7 +154,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     [ "$(grep -cE '^(<thead>.*<tbody>)?<tr><td class="n">[0-9]+</td>' page.html)" -ge 2 ]
     grep -q 'Trace error' page.html
     grep -q '<th scope="row">landmarks</th><td>20</td>' page.html
-    grep -qE '<th scope="row">read</th><td>[0-9.]+[^0-9]*(bytes|KiB)</td>' page.html
+    grep -qE '<th scope="row">data read</th><td>[0-9.]+[^0-9]*(bytes|KiB)</td>' page.html
     grep -qE '<th scope="row">work</th><td>[0-9.]+[^0-9]*[kM]flop</td>' page.html
     grep -qE '<th scope="row">effective rank</th>' page.html
     [ "$(grep -c '<table>' page.html)" -eq "$(grep -c '<table><caption class="unseen">' page.html)" ]
@@ -251,7 +251,7 @@ whole() { # FILE: a page, every hole filled, every section closed
     nystream report t -o page.html
     run ! grep -qE '[^0-9,]0 points' page.html # a graph has those of the store
     grep -q "\"name\":\"component:g\",\"classes\":\[\"0\",.*\"sizes\":\[$sizes\]" page.html
-    for figure in 'mean degree' components 'its share of rows'; do
+    for figure in 'mean degree' components 'share in largest'; do
         grep -q "<th scope=\"row\">$figure</th>" page.html
     done
     nystream report t k -o page.html

@@ -338,7 +338,7 @@ interrupted_full() {
     exec 7>&-
     [ "$code" -eq 143 ]
     ny info s
-    prints "interrupted; the same import goes on where it stopped"
+    prints "interrupted; run the same import again to resume it"
     ny fit s f
     exits 3
     says "s has no points yet: the import into it was interrupted; the same import goes on"
@@ -361,7 +361,7 @@ interrupted_import() {
     wait $pid || code=$?
     exec 7>&-
     [ "$code" -eq 143 ]
-    [[ $(nystream info s) == *"interrupted; the same import goes on where it stopped"* ]]
+    [[ $(nystream info s) == *"interrupted; run the same import again to resume it"* ]]
 }
 
 # bats test_tags=slow

@@ -466,8 +466,8 @@ seconds_of() {
     each=$(sed -n '/"shards": {/,/}/p' <<<"$output")
     [ "$(field "$each" count)" = 3 ]
     ny plan big --landmarks 500
-    prints "3; a process with one of them needs"
-    prints "and they exchange 979 KiB"
+    prints "3; a process with one shard needs at least"
+    prints "and the shards exchange 979 KiB"
     ny fit big x --landmarks 500 --memory $((least - 131072)) --components 2
     exits 8
     says "needs $least bytes"

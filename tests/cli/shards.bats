@@ -107,7 +107,7 @@ place() {
     [[ $json == *'"n": 7000'* && $json == *'"classes": 3'* && $json == *'"missing": []'* ]]
     ny info big
     prints "- shard 1             rows 2,048 to 4,095"
-    [[ $output != *"not as one store"* ]]
+    [[ $output != *"uneven shards"* ]]
     ny list big
     exits 0
     silent
@@ -115,7 +115,7 @@ place() {
     ny list big
     prints "map	interrupted"
     ny info big map
-    prints "shards                4; without it: 1, 3"
+    prints "shards                4; without this result: 1, 3"
     ny export big map -o e.npy
     usage "'map' is not finished in 2 of the 4 shards of big: 1, 3"
     place 0 2
@@ -285,7 +285,7 @@ place() {
     [ ! -e b/big ]
     nystream import b/big --shard 1/2 part.1.csv --label-column class --like a/big -q
     ny info b/big
-    prints "shards                2; not here: 0"
+    prints "shards                2; missing: 0"
     prints "- shard 1             2,048 rows"
     ny export b/big --part labels -o l.npy
     usage "b/big lacks 1 of its 2 shards: 0"
@@ -355,7 +355,7 @@ place() {
     ny export big --part points -o p.npy
     usage "big lacks 1"
     ny info big
-    prints "shards                4; not here: 2"
+    prints "shards                4; missing: 2"
     prints "- shard 3             856 rows"
     mkdir big/shard-00002 && cp -r plain/* big/shard-00002
     ny info big
@@ -525,7 +525,7 @@ place() {
     nystream import big --shard 0/2 part.3.csv --label-column class -q
     nystream import big --shard 1/2 part.0.csv --label-column class -q
     ny info big
-    prints "the rows of 0 are no multiple of 2,048"
+    prints "uneven shards         0 (rows not a multiple of 2,048)"
     [[ $(nystream info big --json) == *'"uneven": ['*0* ]]
 }
 

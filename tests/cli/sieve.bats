@@ -203,7 +203,7 @@ taken() {
     nystream import s noise.npy -q
     [ "$(taken auto)" = exact ]
     ny plan s --map isomap --recall 0.9
-    prints "search                sieve; tree or exact where some rows show that to be less work"
+    prints "search                sieve; tree or exact if a few rows show that this is less work"
     rm -r s
     npy_u8 30000 8 >few_columns.npy
     nystream import s few_columns.npy -q

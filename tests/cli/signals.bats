@@ -41,7 +41,7 @@ interrupt() { # SIGNAL STORE COMMAND…
     big_store
     interrupt INT s nystream fit s "whole" $slow --restart
     [ "$code" -eq 130 ]
-    grep -Eqx "nystream: (interrupted in stage [a-z]+(, at [0-9]+ %)?|stopped inside .*)" err
+    grep -Eqx "nystream: (interrupted in stage [a-z]+(, at [0-9]+ %)?|stopped during .*)" err
     grep -qx "resume with: nystream fit s whole --landmarks 1500 --components 2 --threads 1" err
     ny list s
     [[ $output == "whole	interrupted"* ]]
@@ -167,8 +167,8 @@ interrupt() { # SIGNAL STORE COMMAND…
         done
         wait $pid || code=$?
         [ "$code" -eq 143 ]
-        grep -q "terminated\|stopped inside" err
-        [ -z "$(ls -d .nystream-* 2>/dev/null)" ] || grep -q "stopped inside" err
+        grep -q "terminated\|stopped during" err
+        [ -z "$(ls -d .nystream-* 2>/dev/null)" ] || grep -q "stopped during" err
     done
     ny list s
     [[ $output == "a	interrupted"* ]]

@@ -227,7 +227,7 @@ nan_table() {
     silent
     ny transform s a --input t.csv -o - --json
     exits 2
-    says "--json and -o - both want the standard output"
+    says "--json and -o - both write to the standard output"
 }
 
 @test "transform compares new rows with those of the fit, and not with rows appended since" {

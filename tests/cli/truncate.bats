@@ -78,7 +78,7 @@ nights() {
     more s ref good.csv
     ny truncate s --keep 4300
     exits 0
-    prints "no more to take out"
+    prints "nothing to remove"
 }
 
 # bats test_tags=slow

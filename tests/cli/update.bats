@@ -487,7 +487,7 @@ nan_rows() {
     prints "drift: trace error "
     prints "drift of fitted rows "
     prints "largest drift "
-    [[ $output == *"its rows "*" 200"*"rows before these "*" 300"* ]]
+    [[ $output == *"largest drift: rows "*" 200"*"largest drift: start "*" 300"* ]]
     nystream fit d.nys map --update full -q
     after=$(nystream info d.nys map --json)
     for key in drift_largest drift_largest_first drift_largest_rows drift_trace_error_fitted; do

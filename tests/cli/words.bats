@@ -38,7 +38,7 @@ load helper
     store s 3000 6
     ny fit s a --landmarks 100
     exits 0
-    [ "$(grep -c "^nystream: plan: . passes and those that select landmarks, " <<<"$stderr")" -eq 1 ]
+    [ "$(grep -c "^nystream: plan: . passes plus landmark selection, " <<<"$stderr")" -eq 1 ]
     local word
     for word in gram tiles dictionary accumulate "made again" "kernel width"; do
         [[ ${stderr,,} != *"$word"* ]] || { echo "$word" >&2; return 1; }
@@ -190,7 +190,7 @@ load helper
     [[ $output == *"names of columns      how warm, b, c"* ]]
     ny info s i
     line=$(grep '^graph ' <<<"$output")
-    [[ $line == *", largest component 60, its share of rows 1, "* ]]
+    [[ $line == *", largest component 60, share in largest 1, "* ]]
     [[ $line == *", neighbours 4, "* ]]
     [[ $line != *_* ]]
     [[ $line != *sweep* ]]

@@ -54,7 +54,7 @@ class Plan(Report):
     def _passes(self) -> str:
         selecting = self.get("selection_passes")
         words = _counted(self["passes"] - (selecting or 0), "pass", "passes")
-        return words if selecting is None else f"{words} and those that select landmarks"
+        return words if selecting is None else f"{words} plus landmark selection"
 
     def __repr__(self) -> str:
         verdict = "fits" if self["fits"] else "does not fit"
