@@ -163,7 +163,7 @@ int ny_dictionary_push(struct ny_dictionary *dictionary, uint64_t row,
     int err;
 
     err = reserve_rows(dictionary, dictionary->count + 1);
-    if (!err && !dictionary->panels[b]) err = open_panel(dictionary, b);
+    if (!err && (b == NY_PANELS_MAX || !dictionary->panels[b])) err = open_panel(dictionary, b);
     if (err) return err;
     panel = dictionary->panels[b];
     L = panel->L + i * ny_panel_stride(b);

@@ -360,6 +360,30 @@ static void a_budget_that_ends_is_an_error(void **state)
     assert_true(room > 256 * 256 * 12);
 }
 
+/* The place behind the last panel is nobody's: a full dictionary does not look there. */
+static void a_full_dictionary_takes_no_more(void **state)
+{
+    const struct ny_dictionary_options options = {false, 1e-3};
+    const size_t most = NY_PANELS_MAX * NY_DICTIONARY_PANEL;
+    struct ny_factor_row factor = {.pivot = 1};
+    struct ny_panel foreign = {0};
+    struct ny_dictionary *dictionary;
+
+    (void)state;
+    assert_int_equal(ny_dictionary_new(&dictionary, &spec, &options), NY_OK);
+    ny_free(ctx, dictionary->panels);
+    dictionary->panels = ny_calloc(ctx, NY_MEM_DICTIONARY, NY_PANELS_MAX + 1,
+                                   sizeof(*dictionary->panels));
+    assert_non_null(dictionary->panels);
+    dictionary->panels[NY_PANELS_MAX] = &foreign;
+    dictionary->rank = dictionary->count = most;
+    assert_int_equal(ny_dictionary_push(dictionary, 1, &factor, 1), NY_EBUDGET);
+    assert_int_equal(dictionary->rank, most);
+    dictionary->rank = dictionary->count = 0;
+    ny_dictionary_free(dictionary);
+    ny_error_clear(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +395,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sparse_images_are_not_believed, start, stop),
         cmocka_unit_test_setup_teardown(memory_is_what_was_said, start, stop),
         cmocka_unit_test_setup_teardown(a_budget_that_ends_is_an_error, start, stop),
+        cmocka_unit_test_setup_teardown(a_full_dictionary_takes_no_more, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
