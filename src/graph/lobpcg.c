@@ -287,6 +287,16 @@ static int rayleigh_ritz(struct ny_lobpcg *solver, struct ny_span span)
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
+/* Fails where the span has fewer columns than the block, which Rayleigh–Ritz could not fill. */
+static int check_columns(const struct ny_lobpcg *solver, struct ny_span span)
+{
+    if (ny_span_columns(span) >= solver->columns) return NY_OK;
+    return ny_fail(solver->ctx, NY_ENUMERIC,
+                   "%zu vectors of the graph depend on each other: the weights of its edges are "
+                   "too far apart; give a smaller --gamma, or --edge-weights binary",
+                   solver->columns);
+}
+
 /* Chooses the shift, and a new one once λ_wanted has fallen below it. */
 static void choose_shift(struct ny_lobpcg *solver)
 {
@@ -326,6 +336,7 @@ int ny_lobpcg_step(struct ny_lobpcg *solver)
         err = ny_lobpcg_refine(solver, refinement(solver));
     }
     if (err == NY_OK) err = orthonormalise(solver, &span);
+    if (err == NY_OK) err = check_columns(solver, span);
     if (err == NY_OK) err = rayleigh_ritz(solver, span);
     if (err) return err;
     solver->at->before = before;
@@ -480,11 +491,7 @@ static int start_block(struct ny_lobpcg *solver, const struct ny_lobpcg *coarse,
     else
         start_random(solver, seed);
     err = orthonormalise(solver, &span);
-    if (err == NY_OK && span.w < solver->columns)
-        return ny_fail(solver->ctx, NY_ENUMERIC,
-                       "%zu vectors to start from depend on each other: the weights of the graph's "
-                       "edges are too far apart; give a smaller --gamma, or --edge-weights binary",
-                       solver->columns);
+    if (err == NY_OK) err = check_columns(solver, span);
     return err ? err : rayleigh_ritz(solver, span);
 }
 

@@ -425,6 +425,29 @@ static void test_foreign_states(void **state)
     net_free(&net);
 }
 
+/* Tests a step of inverse iteration whose block has a vector twice, which leaves fewer columns than
+ * it needs: residuals of 0 leave the vectors as they are. */
+static void test_dependent(void **state)
+{
+    struct ny_lobpcg solver;
+    struct made made;
+    struct net net;
+
+    (void)state;
+    net_of(&net, SHEET, 2000);
+    make(&made, ctx, &net, -1);
+    assert_int_equal(ny_lobpcg_new(&solver, &made.affinity, 4, 5, NULL), NY_OK);
+    memset(solver.w, 0, solver.n * solver.stride * sizeof(double));
+    for (size_t j = 0; j < solver.columns; j++)
+        solver.value[j] = 0; /* below what rounding leaves, as of many groups */
+    for (size_t i = 0; i < solver.n; i++)
+        solver.x[i * solver.stride + 1] = solver.x[i * solver.stride];
+    assert_int_equal(ny_lobpcg_step(&solver), NY_ENUMERIC);
+    ny_lobpcg_release(&solver);
+    unmake(&made);
+    net_free(&net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_loops),
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_foreign_states),
+        cmocka_unit_test(test_dependent),
         cmocka_unit_test(test_gram),
     };
 
