@@ -58,18 +58,20 @@ static bool is_there(const json_t *results, const char *key)
 }
 
 /* Makes a cell: "0.612 ± 0.01" where the spread is known, "60,000" for whole numbers, "-" where the
- * figure is missing. */
+ * figure is missing. A figure that is 1 but for a little has more digits, so that 1 is all. */
 static struct words cell(const json_t *facts, const struct figure *figure)
 {
     double value, spread;
     struct words words = {"-"};
+    size_t length;
 
     if (!cli_fact_number(facts, figure->key, &value)) return words;
     if (json_is_integer(json_object_get(facts, figure->key))) return cli_count(value);
-    if (figure->spread && cli_fact_number(facts, figure->spread, &spread))
-        snprintf(words.text, sizeof(words.text), "%.4g ± %.1g", value, spread);
-    else
-        snprintf(words.text, sizeof(words.text), "%.5g", value);
+    if (!figure->spread || !cli_fact_number(facts, figure->spread, &spread))
+        return cli_number(value, 5);
+    words = cli_number(value, 4);
+    length = strlen(words.text);
+    snprintf(words.text + length, sizeof(words.text) - length, " ± %.1g", spread);
     return words;
 }
 
@@ -204,7 +206,7 @@ static void print_buckets(const json_t *facts, const char *key, const char *labe
         printf("%s%lld", i ? ", " : "", first);
         if (last > first) printf("-%lld", last);
         if (json_is_number(number))
-            printf(" %.5g", json_number_value(number));
+            printf(" %s", cli_number(json_number_value(number), 5).text);
         else
             printf(" -");
     }
@@ -244,7 +246,7 @@ static void print_tried(const json_t *facts)
 
         printf("%s%lld", i ? ", " : "", (long long)json_integer_value(json_array_get(tried, i)));
         if (json_is_number(silhouette))
-            printf(" %.3g", json_number_value(silhouette));
+            printf(" %s", cli_number(json_number_value(silhouette), 3).text);
         else
             printf(" -");
     }

@@ -261,6 +261,18 @@ groups() {
     says "there is one cluster"
 }
 
+@test "a figure below 1 is not shown as 1" {
+    awk 'BEGIN {for (i = 0; i < 60; i++) print i % 2 * 1000 + (i % 4 > 1) "," i % 2}' >two.csv
+    nystream import two.nys two.csv -q
+    nystream fit two.nys f --map pca --approx exact --components 1 -q 2>/dev/null
+    ny eval two.nys f --clusters 2 --measures clusters
+    exits 0
+    prints "variance between        0.999999"
+    grep -qE '^silhouette +0\.99948 ± ' <<<"$output"
+    ny eval two.nys f --clusters 2 --clusters-to 3 --measures clusters
+    prints "silhouettes of f by clusters: 2 0.99948, 3 "
+}
+
 @test "a silhouette is at most 1" {
     awk 'BEGIN {for (i = 0; i < 60; i++) print i % 3 * 5 "," (i % 3 == 1) * 3}' >three.csv
     nystream import three.nys three.csv -q
