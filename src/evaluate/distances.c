@@ -68,6 +68,15 @@ static bool take_stored(struct ny_evaluation *evaluation)
     return true;
 }
 
+/* Returns 1 − ρ² of the sums of squared deviations and of products, which is below 0 by rounding
+ * alone. NaN stays. */
+static double residual_variance(double x, double y, double xy)
+{
+    double variance = 1 - xy * xy / (x * y);
+
+    return variance < 0 ? 0 : variance;
+}
+
 static void report_variance(struct ny_evaluation *evaluation, const struct distances *run)
 {
     double total[SUMS] = {0}, pairs = (double)run->s * (double)(run->s - 1), x, y, xy;
@@ -83,7 +92,7 @@ static void report_variance(struct ny_evaluation *evaluation, const struct dista
         ny_evaluate_inapplicable(evaluation, "residual_variance",
                                  "the map is of a graph: it keeps no distances of points");
     else if (x > 1e-12 * total[XX] && y > 1e-12 * total[YY])
-        ny_field_set_number(evaluation->report, "residual_variance", 1 - xy * xy / (x * y));
+        ny_field_set_number(evaluation->report, "residual_variance", residual_variance(x, y, xy));
     else
         ny_evaluate_inapplicable(evaluation, "residual_variance", "all distances are equal");
 }

@@ -699,6 +699,19 @@ groups() {
     usage "distance_error of 'f' cannot be measured: all distances are 0"
 }
 
+@test "no residual variance is below 0" {
+    local v
+    for v in 0.1 0.3 0.7 1.1 1.3 1.7 1.9 2.3 2.9 3.1 3.7 4.1; do # rounding made -2e-16 of some of these
+        awk -v v=$v 'BEGIN {for (i = 0; i < 37; i++) { x = (i % 3 == 0) * v; print x "," 2 * x }}' >t.csv
+        rm -rf s
+        nystream import s t.csv -q
+        nystream fit s f --map pca --approx exact --components 1 -q 2>/dev/null
+        ny eval s f --measures distances --json
+        exits 0
+        [[ $(field "$output" residual_variance) =~ ^[0-9] ]]
+    done
+}
+
 @test "against another result" {
     groups
     nystream fit g.nys k --approx nystrom --landmarks 20 -q
