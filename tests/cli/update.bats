@@ -140,6 +140,39 @@ as_from_scratch() {
     exits 0
 }
 
+@test "a file that an update names is known by what it holds, whatever its path" {
+    store a.nys 300
+    seq 0 10 290 >rows.txt
+    printf '0\n2\n' >list
+    nystream fit a.nys r --landmarks-file rows.txt -q
+    nystream export a.nys r --part landmark-points -o p.npy -q
+    nystream fit a.nys s --landmarks-points p.npy -q
+    nystream fit a.nys t --features list --landmarks 20 -q
+    mkdir sub
+    cp rows.txt p.npy list sub
+    table 200 4 77 >more.csv
+    nystream import a.nys more.csv --append -q
+    ny fit a.nys r --update frozen --landmarks-file sub/rows.txt
+    exits 0
+    ny fit a.nys s --update frozen --landmarks-points ./p.npy
+    exits 0
+    ny fit a.nys t --update frozen --features "$PWD/sub/list"
+    exits 0
+    for name in r s t; do
+        [ "$(field "$(nystream info a.nys $name --json)" n)" = 500 ]
+    done
+    printf '0\n1\n' >sub/list
+    ny fit a.nys t --update full --features sub/list
+    usage "(features: list → sub/list)"
+    seq 1 10 291 >sub/rows.txt
+    ny fit a.nys r --update full --landmarks-file sub/rows.txt
+    usage "(landmarks-file: rows.txt → sub/rows.txt)"
+    rm rows.txt # which the result has kept
+    ny fit a.nys r --update full --landmarks-file rows.txt
+    exits 0
+    [ "$(field "$(nystream info a.nys r --json)" updates)" = 2 ]
+}
+
 @test "without new rows nothing changes" {
     store a.nys 300
     nystream fit a.nys r --landmarks 40 --quiet
