@@ -313,13 +313,17 @@ static int describe_points(struct ny_store *store, json_t *report)
     return err ? err : describe_names(store, report, "first_column_names", true);
 }
 
-/* Reports the points as they are at one time: again where rows are cut off meanwhile. */
+/* Reports of points that are cut off meanwhile are made again, so many times. */
+enum { TRIES = 5 };
+
+/* Reports the points as they are at one time: again where rows are cut off meanwhile. NY_EBUSY for
+ * a set, which has to be opened again. */
 static int describe_one_state(struct ny_store *store, json_t *report)
 {
-    enum { TRIES = 5 };
     struct ny_points_state state;
     int err = NY_EBUSY;
 
+    if (ny_store_set(store)) return ny_set_uncut(store, describe_points(store, report));
     for (int i = 0; i < TRIES && err == NY_EBUSY; i++) {
         ny_error_clear(ny_store_context(store));
         err = ny_points_state(store, &state);
@@ -364,17 +368,30 @@ int ny_store_describe(struct ny_report **out, struct ny_store *store)
     return err;
 }
 
-int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report)
+/* Opens a store, or its shards as they are now, and reports on it. */
+static int open_and_describe(struct ny_context *context, const char *path,
+                             struct ny_report **report)
 {
     struct ny_store *store = NULL;
+    int err = ny_shards_open_some(&store, context, path);
+
+    if (err == NY_OK) err = ny_store_describe(report, store);
+    ny_store_close(store);
+    return err;
+}
+
+int ny_store_report(struct ny_context *context, const char *path, struct ny_report **report)
+{
     int err = NY_GIVEN(context, path);
 
     if (report) *report = NULL;
     if (err) return err;
     ny_fields_begin();
-    err = ny_shards_open_some(&store, context, path);
-    if (err == NY_OK) err = ny_store_describe(report, store);
-    ny_store_close(store);
+    err = open_and_describe(context, path, report);
+    for (int i = 1; i < TRIES && err == NY_EBUSY && ny_shards_at(path); i++) {
+        ny_error_clear(context);
+        err = open_and_describe(context, path, report);
+    }
     return err;
 }
 

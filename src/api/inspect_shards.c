@@ -214,6 +214,28 @@ int ny_norms_of_all(struct ny_store *store, double *norm, double *squares)
     return err;
 }
 
+int ny_set_uncut(struct ny_store *set, int err)
+{
+    const struct ny_set *all = ny_store_set(set);
+    struct ny_context *ctx = ny_store_context(set);
+
+    if (err && err != NY_ESTORE && err != NY_EINTERNAL) return err;
+    for (size_t k = 0; k < all->count; k++) {
+        struct ny_points_info info;
+        struct ny_store *one;
+        int failed = ny_set_store(set, k, &one);
+
+        if (!failed) failed = ny_points_info(one, &info);
+        if (failed) return err ? err : failed;
+        if (info.n >= all->first[k + 1] - all->first[k]) continue;
+        ny_error_clear(ctx);
+        return ny_fail(ctx, NY_EBUSY,
+                       "rows of %s were cut off while they were read; run the same command again",
+                       ny_store_path(one));
+    }
+    return err;
+}
+
 int ny_bytes_of_all(struct ny_store *store, uint64_t *bytes)
 {
     const struct ny_set *set = ny_store_set(store);

@@ -362,6 +362,30 @@ finish_transform() {
     [[ $(field "$output" n) =~ ^(1000|8000000)$ ]] # unless it was over by then
 }
 
+@test "info of shards tells the rows that are left where some are cut off meanwhile" {
+    local pid tries=0 left
+    npy_u8 8000000 1 >t.npy
+    nystream import big t.npy --labels t.npy --shards 2 -q
+    nystream info big --json >told 2>err &
+    pid=$!
+    until [[ $(readlink /proc/$pid/fd/*) == *big/shard-00001/points/data.mdb* ]]; do
+        sleep 0.01
+        [ $((tries += 1)) -lt 1000 ]
+    done
+    sleep 0.05
+    kill -STOP $pid
+    nystream truncate big/shard-00001 --keep 1000 -q
+    kill -CONT $pid
+    status=0
+    wait $pid || status=$?
+    output=$(<told)
+    stderr=$(<err)
+    exits 0
+    left=$(field "$(nystream info big --json)" n)
+    [ "$left" -lt 8000000 ]
+    [[ $(field "$output" n) =~ ^($left|8000000)$ ]] # unless it was over by then
+}
+
 # bats test_tags=slow
 @test "two processes with one number, in two pid namespaces: one writes, the other reads" {
     unshare -p -f true 2>/dev/null || skip "no new pid namespaces here (not root?)"
